@@ -1,0 +1,175 @@
+"""Boards: what a design may use of an FPGA and of its memory, read from boards/<name>.yaml."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+from hlsgen.data_files import data_folder
+from hlsgen.document import Document, Entries, Mistake, Real, Whole, must_be, nearest, refused, shown
+from hlsgen.errors import DesignError, Place, Problem
+
+
+def _check_text(text: str) -> str:
+    if not 1 <= len(text) <= 200 or not text.isprintable():
+        raise refused(must_be("a line of 1 to 200 printable characters", text, "write a short text"))
+    return text
+
+
+def _check_name(name: str) -> str:
+    if re.fullmatch("[a-z][a-z0-9_]{0,62}", name) is None:
+        fix = "use lower-case letters, digits and underscores, starting with a letter"
+        raise refused(must_be("a board's name", name, fix))
+    return name
+
+
+Count = Annotated[int, Whole(0, 100_000_000)]
+Share = Annotated[float, Real(0, 1)]
+Text = Annotated[str, AfterValidator(_check_text)]
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, use_attribute_docstrings=True)
+
+
+class SLR(_Section):
+    """One region of the FPGA (a super logic region, or the whole "PL") and what is free in it for kernels."""
+
+    name: Text
+    lut: Count
+    ff: Count
+    bram18: Count
+    uram: Count
+    dsp: Count
+
+
+class UsableShares(_Section):
+    """Share of each resource, 0 to 1, that a design may use; beyond it, routing fails."""
+
+    lut: Share = 0.7
+    ff: Share = 0.5
+    bram: Share = 0.8
+    uram: Share = 0.8
+    dsp: Share = 0.8
+
+
+class MemoryBank(_Section):
+    """One bank of the board's memory: peak rate in 10^9 bytes a second, and the SLR of its controller."""
+
+    name: Text
+    gb_per_s: Annotated[float, Real(0.001, 100_000)]
+    slr: Text
+
+
+class Memory(_Section):
+    """The board's memory as kernels see it."""
+
+    port_bits: Annotated[int, Whole(8, 4096)]
+    """Width of one kernel port in bits."""
+    max_port_mhz: Annotated[float, Real(1, 2000)] | None = None
+    """Clock above which a port gains nothing; None: the kernel's clock counts."""
+    ports: Annotated[int, Whole(1, 1024)] | None = None
+    """Number of ports into the memory; None: no limit but the kernel's own."""
+    efficiency: Share = 0.8
+    """Share of the peak rate that long bursts reach."""
+    banks: Annotated[tuple[MemoryBank, ...], Entries(1, 64)]
+
+
+class Board(_Section):
+    """One board. SLR and bank names are unique, and each bank's SLR exists."""
+
+    name: Annotated[str, AfterValidator(_check_name)] = Field(examples=["u200"])
+    title: Text
+    family: Text = "UltraScale+"
+    part: Text
+    platform: Text
+    flow: Literal["alveo", "zynqmp"]
+    vitis_max: Text | None = None
+    """Newest Vitis release that supports the platform; None: no limit is known."""
+    ait_board: Text
+    clock_mhz: Annotated[float, Real(50, 800)]
+    """Clock of a design that names none."""
+    max_compute_units: Annotated[int, Whole(1, 1024)]
+    usable: UsableShares = UsableShares()
+    slrs: Annotated[tuple[SLR, ...], Entries(1, 16)]
+    memory: Memory
+
+    @property
+    def total(self) -> SLR:
+        """What is free for kernels in all SLRs together, before the usable shares."""
+        kinds = ("lut", "ff", "bram18", "uram", "dsp")
+        return SLR(name=self.name, **{kind: sum(getattr(slr, kind) for slr in self.slrs) for kind in kinds})
+
+    @model_validator(mode="after")
+    def check_names(self) -> Self:
+        mistakes = _repeated("slrs", [slr.name for slr in self.slrs])
+        mistakes += [
+            Mistake(at=("memory", *mistake.at), message=mistake.message, fix=mistake.fix)
+            for mistake in _repeated("banks", [bank.name for bank in self.memory.banks])
+        ]
+        known = [slr.name for slr in self.slrs]
+        mistakes += [
+            Mistake(
+                at=("memory", "banks", index, "slr"),
+                message=f"must be one of the board's SLRs, not {shown(bank.slr)}",
+                fix=f"{nearest(bank.slr, known)}the SLRs are {', '.join(known)}",
+            )
+            for index, bank in enumerate(self.memory.banks)
+            if bank.slr not in known
+        ]
+        if mistakes:
+            raise refused(*mistakes)
+        return self
+
+
+def _repeated(key: str, names: list[str]) -> list[Mistake]:
+    return [
+        Mistake(
+            at=(key, index, "name"), message=f"is {shown(name)} a second time", fix="give each its own name"
+        )
+        for index, name in enumerate(names)
+        if name in names[:index]
+    ]
+
+
+def load_board(name: str | Path, *, folder: Path | None = None, place: Place | None = None) -> Board:
+    """The board `name` of the boards folder, or of the file if `name` ends in .yaml (relative to `folder`).
+
+    `place` is where a design names the board; an unknown board is reported there.
+    Raises DesignError: no such board; the board's file is wrong.
+    """
+    text = str(name)
+    if text.endswith(".yaml"):
+        return _read(Path(text) if folder is None else folder / text, place)
+    # The name comes from a design that anybody may have written: it must not leave the boards folder.
+    known = _known_names()
+    if re.fullmatch("[a-z][a-z0-9_]*", text) and text in known:
+        return _read(data_folder("boards") / f"{text}.yaml")
+    raise DesignError(
+        Problem(
+            message=f"no board is called {shown(text)}",
+            fix=f"{nearest(text, known)}the boards are {', '.join(known)}; your own file must end in .yaml",
+            place=place,
+        )
+    )
+
+
+def list_boards() -> list[Board]:
+    """Every board of the boards folder, by name. Raises DesignError: a board's file is wrong."""
+    return [_read(data_folder("boards") / f"{name}.yaml") for name in _known_names()]
+
+
+def _known_names() -> list[str]:
+    return sorted(path.stem for path in data_folder("boards").glob("*.yaml"))
+
+
+def _read(path: Path, place: Place | None = None) -> Board:
+    """The board in the file. A file that cannot be read at all is a mistake at `place`."""
+    try:
+        return Document.read(path).validate(Board)
+    except DesignError as error:
+        raise DesignError(replace(one, place=one.place or place) for one in error.problems) from None

@@ -1,0 +1,104 @@
+"""Cycles of one instance: what each pipelined loop iterates, and what a call and a frame take.
+
+Source of the loop formula: a pipelined loop takes (N - 1) * II + depth - 1 cycles and its function two more, as in Vitis HLS'
+own reports; every loop here has II = 1. The iterations are exact (C-simulation counts the same); the depth is modelled.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hlsgen.mapping.conv2d import ConvMapping
+
+
+@dataclass(frozen=True, kw_only=True)
+class Iterations:
+    """Iterations of each pipelined loop in a call with some number of frames."""
+
+    weights: int
+    fill: int
+    compute: int
+    drain: int
+    load: int
+    store: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cycles:
+    """`interval`: cycles from frame to frame. `depth`: of the compute pipeline. Both per instance."""
+
+    mapping: ConvMapping
+    interval: int
+    depth: int
+
+    def call(self, frames: int) -> int:
+        """Cycles of a call with `frames` frames, from start to the last word stored."""
+        counts = iterations(self.mapping, frames)
+        last_pass = self.mapping.drain_steps + AXI_LATENCY
+        return AXI_LATENCY + counts.weights + counts.fill + counts.compute + self.depth - 1 + last_pass + 2
+
+    @property
+    def latency(self) -> int:
+        """Cycles of a call with one frame, the loading of the weights included."""
+        return self.call(1)
+
+
+AXI_LATENCY = 70
+"""Cycles from a request to DDR to its first word (Vitis HLS schedules 64 to 70)."""
+MULTIPLY_DEPTH = {"float": 4, "fixed": 3, "packed": 3}
+FLOAT_ADD_DEPTH = 7
+FIXED_ADD_DEPTH = 1
+WAVE_DEPTH = 6
+"""Counters, bank select, memory read and the way to the window."""
+
+
+def iterations(mapping: ConvMapping, frames: int) -> Iterations:
+    """What C-simulation counts for a call with `frames` frames."""
+    layer, wave = mapping.layer, mapping.wave
+    channels = layer.in_shape[0]
+    per_frame = wave.tiles * mapping.filter_steps * mapping.channel_steps * mapping.columns
+    passes = frames * wave.tiles * mapping.filter_steps
+    biases = layer.out_channels if has_bias(mapping) else 0
+    fill = wave.rows_needed(0) * channels * mapping.in_words * mapping.load_times
+    return Iterations(
+        weights=layer.weights.size + biases,
+        fill=fill,
+        compute=frames * per_frame,
+        drain=(passes + 1) * mapping.drain_steps,
+        load=frames * wave.rows_used * channels * mapping.in_words * mapping.load_times,
+        store=frames * layer.out_channels * layer.output_shape[1] * mapping.out_words,
+    )
+
+
+def has_bias(mapping: ConvMapping) -> bool:
+    return mapping.layer.bias.size > 0
+
+
+def cycles(mapping: ConvMapping) -> Cycles:
+    """The interval is the compute loop's: the mapping guarantees that load, drain and store keep up."""
+    wave = mapping.wave
+    interval = wave.tiles * mapping.filter_steps * mapping.channel_steps * mapping.columns
+    return Cycles(mapping=mapping, interval=interval, depth=pipeline_depth(mapping))
+
+
+def pipeline_depth(mapping: ConvMapping) -> int:
+    """Modelled depth of the compute loop: wave, multiplier, adders, result."""
+    levels = (mapping.terms - 1).bit_length()
+    if mapping.arithmetic == "float":
+        adders = (levels + 1) * FLOAT_ADD_DEPTH
+    elif mapping.arithmetic == "packed":
+        chunks = -(-mapping.terms // max(1, mapping.chain))
+        adders = mapping.chain * FIXED_ADD_DEPTH + chunks.bit_length() + 2
+    else:
+        adders = mapping.terms * FIXED_ADD_DEPTH + 1
+    return WAVE_DEPTH + MULTIPLY_DEPTH[mapping.arithmetic] + adders + 2
+
+
+def ddr_bytes(mapping: ConvMapping) -> int:
+    """Bytes a frame moves to and from DDR, rows padded to words; weights, loaded once a call, not counted."""
+    layer, wave = mapping.layer, mapping.wave
+    word_in = mapping.in_lanes * layer.input_type.container_bits // 8
+    word_out = mapping.out_lanes * layer.result_type.container_bits // 8
+    read = mapping.load_times * layer.in_shape[0] * wave.rows_used * mapping.in_words * word_in
+    written = layer.out_channels * layer.output_shape[1] * mapping.out_words * word_out
+    return read + written

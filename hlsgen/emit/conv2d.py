@@ -1,0 +1,220 @@
+"""The constants of a convolution's templates: every value computed here, nothing computed there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from hlsgen.cost.cycles import has_bias
+from hlsgen.fixed import FixedType, NumberType
+from hlsgen.mapping.conv2d import ConvMapping, bits_of
+from hlsgen.mapping.packing import lower_lane_limit, signed_bits
+from hlsgen.mapping.storage import Memory
+
+C_TYPE = {
+    "int8": "signed char",
+    "uint8": "unsigned char",
+    "int16": "short",
+    "uint16": "unsigned short",
+    "int32": "int",
+    "uint32": "unsigned int",
+    "int64": "long long",
+    "uint64": "unsigned long long",
+    "float32": "float",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class KernelNames:
+    """Names that come from the design: the kernel, and where it was written (for the files' headers)."""
+
+    kernel: str
+    source: str
+
+
+def kernel_constants(mapping: ConvMapping, names: KernelNames) -> dict[str, Any]:
+    """Everything that the templates of a convolution use, by the name they use."""
+    return {
+        **_names(mapping, names),
+        **_types(mapping),
+        **_layer(mapping),
+        **_folding(mapping),
+        **_band(mapping),
+        **_transfers(mapping),
+        **_storage(mapping),
+    }
+
+
+def _names(mapping: ConvMapping, names: KernelNames) -> dict[str, Any]:
+    layer = mapping.layer.name
+    return {
+        "name": names.kernel,
+        "source": names.source,
+        "layer": layer,
+        "guard": f"HLSGEN_{layer.upper()}",
+        "guard_top": f"HLSGEN_KERNEL_{names.kernel.upper()}",
+        "top_indent": " " * len(f'extern "C" void {names.kernel}('),
+    }
+
+
+def _types(mapping: ConvMapping) -> dict[str, Any]:
+    layer = mapping.layer
+    values = {
+        "in_t": layer.input_type.cpp,
+        "weight_t": layer.weight_type.cpp,
+        "bias_t": layer.bias_type.cpp,
+        "acc_t": layer.accumulator.cpp,
+        "out_t": layer.result_type.cpp,
+        "IN_BITS": bits_of(layer.input_type),
+        "IN_SLOT": layer.input_type.container_bits,
+        "OUT_BITS": bits_of(layer.result_type),
+        "OUT_SLOT": layer.result_type.container_bits,
+        "WEIGHT_BITS": bits_of(layer.weight_type),
+        "BIAS_BITS": bits_of(layer.bias_type),
+        "in_npy": _c_type(layer.input_type),
+        "weight_npy": _c_type(layer.weight_type),
+        "bias_npy": _c_type(layer.bias_type),
+        "out_npy": _c_type(layer.result_type),
+        "out_descr": layer.result_type.dtype.str.replace("=", "<"),
+        "arithmetic": mapping.arithmetic,
+        "has_bias": has_bias(mapping),
+        "dot_name": "float",
+        "dot_call": "hlsgen::dot_tree",
+        "dot_types": "",
+    }
+    if not layer.is_float:
+        assert isinstance(layer.input_type, FixedType) and isinstance(layer.weight_type, FixedType)
+        values |= {
+            "product_t": mapping.product.cpp,
+            "dot_t": mapping.dot.cpp,
+            "DOT_BITS": mapping.dot.width,
+            "IN_CODE": signed_bits(layer.input_type),
+            "WEIGHT_CODE": signed_bits(layer.weight_type),
+            "CHAIN": mapping.chain,
+            "PACKED_LIMIT": lower_lane_limit(layer),
+            "dot_name": "dot_t",
+            "dot_call": "hlsgen::dot_chain",
+            "dot_types": ", dot_t, product_t",
+        }
+    return values
+
+
+def _c_type(type_: NumberType) -> str:
+    return C_TYPE[type_.dtype.name]
+
+
+def _layer(mapping: ConvMapping) -> dict[str, Any]:
+    layer = mapping.layer
+    channels, height, width = layer.in_shape
+    out_channels, out_height, out_width = layer.output_shape
+    return {
+        "IN_CHANNELS": channels,
+        "IN_HEIGHT": height,
+        "IN_WIDTH": width,
+        "OUT_CHANNELS": out_channels,
+        "OUT_HEIGHT": out_height,
+        "OUT_WIDTH": out_width,
+        "KERNEL_H": layer.kernel[0],
+        "KERNEL_W": layer.kernel[1],
+        "STRIDE_H": layer.stride[0],
+        "STRIDE_W": layer.stride[1],
+        "DILATION_H": layer.dilation[0],
+        "DILATION_W": layer.dilation[1],
+        "PAD_TOP": layer.padding[0],
+        "PAD_LEFT": layer.padding[1],
+        "TAPS": layer.taps,
+        "padding": ", ".join(str(p) for p in layer.padding),
+    }
+
+
+def _folding(mapping: ConvMapping) -> dict[str, Any]:
+    folding, wave = mapping.folding, mapping.wave
+    several_passes = mapping.channel_steps > 1
+    bias = "acc_t(0)"
+    if has_bias(mapping):
+        bias = "held_bias[p]"
+    steps = "at.filters * CF + at.channels" if folding.order == "rows" else "at.channels"
+    return {
+        "ROWS": folding.rows,
+        "PE": folding.pe,
+        "SIMD": folding.simd,
+        "FABRIC_PE": folding.fabric_pe,
+        "fabric_what": "adders" if mapping.arithmetic == "float" else "multipliers",
+        "order": folding.order,
+        "LAG": wave.lag,
+        "COLUMNS": mapping.columns,
+        "idle_columns": mapping.columns - wave.columns,
+        "macs_per_iteration": mapping.macs_per_iteration,
+        "iterations": wave.tiles * mapping.filter_steps * mapping.channel_steps * mapping.columns,
+        "has_partial": several_passes,
+        "bias_value": bias,
+        "running_add": _running_add(folding.fabric_pe, folding.pe),
+        "weight_step": steps,
+    }
+
+
+def _running_add(fabric_pe: int, pe: int) -> str:
+    """The fp32 addition of a pass to the running sum, built where the pass' own adders are."""
+    in_dsp, in_fabric = (f"hlsgen::{where}::add(before, dot[p])" for where in ("in_dsp", "in_fabric"))
+    if fabric_pe == 0:
+        return in_dsp
+    return in_fabric if fabric_pe == pe else f"p < PE - FABRIC_PE ? {in_dsp} : {in_fabric}"
+
+
+def _band(mapping: ConvMapping) -> dict[str, Any]:
+    wave, bank_map = mapping.wave, mapping.bank_map
+    slots, banks = bank_map.slots, bank_map.banks
+    top, left = mapping.layer.padding[:2]
+    return {
+        "SLOTS": slots,
+        "BANKS": banks,
+        "OFFSET": _numbers(bank_map.offsets),
+        "WAVE_ROWS": len(wave.row_offsets),
+        "WAVE_ROW": _numbers(wave.row_offsets),
+        "WAVE_SLOT": _numbers(tuple(offset % slots for offset in wave.row_offsets)),
+        "TAP_ROW": ", ".join("{" + _numbers(rows) + "}" for rows in wave.tap_rows),
+        "SPAN": wave.span,
+        "TILE_SLOTS": wave.tile_step % slots,
+        "FRAME_SLOTS": (wave.rows_used - (wave.tiles - 1) * wave.tile_step) % slots,
+        "FIRST_SLOT": -top % slots,
+        "FIRST_BANK": -left % banks,
+        "FIRST_WORD": -left // banks,
+        "REACH": wave.row_offsets[-1] + 1 - top,
+    }
+
+
+def _transfers(mapping: ConvMapping) -> dict[str, Any]:
+    layer, wave = mapping.layer, mapping.wave
+    filled = [tile for tile in range(wave.tiles) if wave.rows_filled(tile)]
+    frame_in = layer.in_shape[0] * layer.in_shape[1] * mapping.in_words
+    frame_out = layer.out_channels * layer.output_shape[1] * mapping.out_words
+    return {
+        "IN_LANES": mapping.in_lanes,
+        "OUT_LANES": mapping.out_lanes,
+        "in_words": mapping.in_words,
+        "out_words": mapping.out_words,
+        "rows_used": wave.rows_used,
+        "LOAD_TILE_BEGIN": filled[0],
+        "LOAD_TILE_END": filled[-1] + 1,
+        "LOAD_TIMES": mapping.load_times,
+        "depth_input": frame_in * COSIM_FRAMES,
+        "depth_output": frame_out * COSIM_FRAMES,
+        "depth_weights": layer.weights.size,
+    }
+
+
+COSIM_FRAMES = 2
+"""Frames that the m_axi ports of an RTL co-simulation are deep enough for."""
+
+
+def _storage(mapping: ConvMapping) -> dict[str, Any]:
+    def word(memory: Memory | None) -> str:
+        return memory.storage.value if memory else ""
+
+    return {f"{name}_storage": word(mapping.memory(name)) for name in ("band", "weight", "bias", "partial")} | {
+        "drain_storage": word(mapping.memory("rows"))
+    }
+
+
+def _numbers(values: tuple[int, ...]) -> str:
+    return ", ".join(str(value) for value in values)

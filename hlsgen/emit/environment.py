@@ -1,0 +1,43 @@
+"""The one Jinja2 environment that every emitted file goes through."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any
+
+import jinja2
+
+from hlsgen.data_files import data_folder
+
+_CPP_COMMENT_UNSAFE = re.compile(r"[^\w ./:,()<>=+\-\[\]]")
+
+
+@cache
+def environment() -> jinja2.Environment:
+    """Undefined names are errors; block tags leave no blank lines."""
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(data_folder("templates")),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,  # C++, not HTML: what comes from outside is validated by the schema or goes through safe_comment
+    )
+
+
+def render(template: str, **context: Any) -> str:
+    """The text of `template` (a path below templates/)."""
+    return environment().get_template(template).render(**context)
+
+
+def source_text(template: str) -> str:
+    """The text of a file that is emitted as it stands."""
+    loader = environment().loader
+    assert loader is not None
+    return loader.get_source(environment(), template)[0]
+
+
+def safe_comment(text: str) -> str:
+    """Text from outside as it may stand in a // comment, a Makefile's or a Tcl script's: no line breaks, no escapes."""
+    return _CPP_COMMENT_UNSAFE.sub("_", text)

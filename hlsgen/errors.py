@@ -1,0 +1,71 @@
+"""What hlsgen says when something outside it is wrong. This module imports nothing of ours.
+
+A mistake of the user is a `Problem`; a design may hold many and all are reported at once in one
+`DesignError`. An outside tool that is missing or fails is a `ToolError`. A C-simulation that does not
+equal golden is a `MismatchError`. Every other exception is a bug of hlsgen and shows its traceback.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """A position in a text file. `line` and `column` count from 1; `excerpt` is that line's text."""
+
+    file: str
+    line: int
+    column: int
+    excerpt: str = ""
+    width: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem:
+    """One mistake: what is wrong, where, and what would be accepted (`fix`)."""
+
+    message: str
+    fix: str
+    place: Place | None = None
+
+    def __str__(self) -> str:
+        if self.place is None:
+            return f"error: {self.message}\nfix: {self.fix}"
+        where = self.place
+        lines = [f"{where.file}:{where.line}:{where.column}: error: {self.message}"]
+        if where.excerpt.strip():
+            gutter = f"{where.line:>5} | "
+            lines.append(gutter + where.excerpt)
+            lines.append(" " * (len(gutter) - 2) + "| " + " " * (where.column - 1) + "^" * max(1, where.width))
+        lines.append(f"fix: {self.fix}")
+        return "\n".join(lines)
+
+
+class HlsgenError(Exception):
+    """Base of the errors that a user can cause and mend; `exit_code` is the command line's."""
+
+    exit_code: int = 1
+
+
+class DesignError(HlsgenError):
+    """The design is wrong. Holds every independent mistake that was found."""
+
+    exit_code = 1
+
+    def __init__(self, problems: Problem | Iterable[Problem]) -> None:
+        self.problems: tuple[Problem, ...] = (problems,) if isinstance(problems, Problem) else tuple(problems)
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+class MismatchError(HlsgenError):
+    """The emitted C++ ran, and its result is not golden's (or breaks a memory's port limit)."""
+
+    exit_code = 3
+
+
+class ToolError(HlsgenError):
+    """An outside tool is missing or failed; the message names it, its exit status and its log."""
+
+    exit_code = 4

@@ -1,0 +1,439 @@
+"""Number types of tensors and what they do to values. The only place of hlsgen that rounds.
+
+A fixed-point value is stored as its *code*, the integer that its bits spell: value = code * 2**-fraction.
+Every operation here gives exactly the bits that `ap_fixed` gives; the tests compare them with the
+compiled reference headers.
+
+An array of codes is int64 if every code of its type fits int64, else it holds Python integers (dtype
+object), so no width overflows silently. Codes given to a method must lie in the range of their type.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Codes: TypeAlias = NDArray[Any]
+Mode = TypeVar("Mode", bound=StrEnum)
+
+MAX_TENSOR_WIDTH = 64
+MAX_WIDTH = 128
+# Keeps 2**-fraction and every code an ordinary (not subnormal, not infinite) double.
+MAX_INTEGER = 512
+# Large arrays are cast in blocks of this many codes, so that intermediate results stay in cache.
+BLOCK = 1 << 15
+DOUBLE_MANTISSA_BITS = 53
+
+
+class Rounding(StrEnum):
+    """What happens to the bits below the last one, as `ap_q_mode`. "rnd_*" differ only at exact halves."""
+
+    TRN = "trn"  # towards minus infinity
+    TRN_ZERO = "trn_zero"  # towards zero
+    RND = "rnd"  # nearest, halves towards plus infinity
+    RND_ZERO = "rnd_zero"  # nearest, halves towards zero
+    RND_INF = "rnd_inf"  # nearest, halves away from zero
+    RND_MIN_INF = "rnd_min_inf"  # nearest, halves towards minus infinity
+    RND_CONV = "rnd_conv"  # nearest, halves to the even code
+
+
+class Overflow(StrEnum):
+    """What happens to a value outside the range, as `ap_o_mode` with no saturation bits (N = 0)."""
+
+    WRAP = "wrap"  # drop the high bits
+    WRAP_SM = "wrap_sm"  # sign-magnitude wrap; signed types only
+    SAT = "sat"  # nearest end of the range
+    SAT_ZERO = "sat_zero"  # zero
+    SAT_SYM = "sat_sym"  # as sat, and the lowest code becomes minus the highest
+
+
+@dataclass(frozen=True)
+class FixedType:
+    """`ap_fixed<width, integer, rounding, overflow>`, or `ap_ufixed` if not signed.
+
+    `width` and `integer` in bits; `integer` may be negative or exceed `width`, as in `ap_fixed`.
+    Tensors use widths to 64; products and accumulators to 128.
+    Raises ValueError: width outside 1..128, integer outside -512..512, wrap_sm on an unsigned type.
+    """
+
+    width: int
+    integer: int
+    signed: bool = True
+    rounding: Rounding = Rounding.TRN
+    overflow: Overflow = Overflow.WRAP
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.width <= MAX_WIDTH:
+            raise ValueError(f"width {self.width} is outside 1..{MAX_WIDTH}")
+        if not -MAX_INTEGER <= self.integer <= MAX_INTEGER:
+            raise ValueError(f"integer bits {self.integer} are outside -{MAX_INTEGER}..{MAX_INTEGER}")
+        if self.overflow is Overflow.WRAP_SM and not self.signed:
+            raise ValueError("overflow mode wrap_sm needs a signed type; ap_ufixed does not support it")
+
+    @property
+    def fraction(self) -> int:
+        """Bits behind the binary point; negative if the resolution is coarser than 1."""
+        return self.width - self.integer
+
+    @property
+    def min_code(self) -> int:
+        return -(1 << (self.width - 1)) if self.signed else 0
+
+    @property
+    def max_code(self) -> int:
+        return (1 << (self.width - self.signed)) - 1
+
+    @property
+    def lowest_code(self) -> int:
+        """The lowest code that a conversion leaves alone: `min_code`, but not in sat_sym.
+
+        `ap_fixed<1, I, Q, AP_SAT_SYM>` keeps its minimum: it has no positive code to mirror.
+        """
+        symmetric = self.overflow is Overflow.SAT_SYM and self.signed and self.width > 1
+        return -self.max_code if symmetric else self.min_code
+
+    @property
+    def resolution(self) -> float:
+        """The value of code 1."""
+        return float(2.0**-self.fraction)
+
+    @property
+    def container_bits(self) -> int:
+        """Bits of the C++ storage: the smallest of 8, 16, 32, 64, 128 that holds `width`."""
+        return max(8, 1 << (self.width - 1).bit_length())
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the codes in a .npy file. Raises ValueError above 64 bits."""
+        if self.container_bits > 64:
+            raise ValueError(f"{self} has no NumPy container; files hold at most 64 bits per value")
+        return np.dtype(f"{'int' if self.signed else 'uint'}{self.container_bits}")
+
+    @property
+    def cpp(self) -> str:
+        modes = "" if self._default_modes else f", AP_{self.rounding.upper()}, AP_{self.overflow.upper()}"
+        return f"ap_{self._name}<{self.width}, {self.integer}{modes}>"
+
+    def __str__(self) -> str:
+        modes = "" if self._default_modes else f",{self.rounding},{self.overflow}"
+        return f"{self._name}<{self.width},{self.integer}{modes}>"
+
+    def encode(self, values: ArrayLike) -> Codes:
+        """The codes of `ap_fixed(double)`, exact for every finite double. Raises ValueError on NaN, inf."""
+        doubles = _finite(values)
+        flat = doubles.reshape(-1)
+        result = np.empty(flat.shape, np.int64 if self._fits_int64 else object)
+        for block in _blocks(flat.size):
+            mantissa, exponent = np.frexp(flat[block])
+            codes = np.ldexp(mantissa, DOUBLE_MANTISSA_BITS).astype(np.int64)
+            # value * 2**fraction = codes * 2**-shift
+            shift = DOUBLE_MANTISSA_BITS - exponent.astype(np.int64) - self.fraction
+            result[block] = self._encode_block(codes, shift)
+        return result.reshape(doubles.shape)
+
+    def decode(self, codes: Codes) -> NDArray[np.float64]:
+        """The values of codes: exact to 53 bits, above that the nearest double, as `to_double()`."""
+        values: NDArray[np.float64] = np.ldexp(_as_codes(codes).astype(np.float64), -self.fraction)
+        return values
+
+    def cast(self, codes: Codes, source: FixedType) -> Codes:
+        """The codes of `ap_fixed<this> y = x` for x of type `source`; a new array."""
+        given = _as_codes(codes)
+        if source == self:
+            # A copy, not a conversion: C++ does not apply sat_sym to a value of the very same type.
+            return given.copy()
+        flat = self._exact(given, source)
+        holds = self._holds(source)
+        result = np.empty(flat.shape, np.int64 if self._fits_int64 else object)
+        for block in _blocks(flat.size):
+            floor, rounded = self._rounded(flat[block], source)
+            result[block] = rounded if holds else self._fit(rounded, floor)
+        return result.reshape(given.shape)
+
+    def overflows(self, codes: Codes, source: FixedType) -> int:
+        """How many codes of type `source` do not fit this type once rounded, whatever the overflow mode.
+
+        In sat_sym the lowest code counts as one that does not fit.
+        """
+        if source == self or self._holds(source):
+            return 0
+        flat = self._exact(_as_codes(codes), source)
+        count = 0
+        for block in _blocks(flat.size):
+            rounded = self._rounded(flat[block], source)[1]
+            count += int(np.count_nonzero((rounded < self.lowest_code) | (rounded > self.max_code)))
+        return count
+
+    def wrap(self, integers: Codes) -> Codes:
+        """Any integers as codes of this type, high bits dropped."""
+        given = _as_codes(integers)
+        return self._wrap(given.reshape(-1)).reshape(given.shape)
+
+    @property
+    def _name(self) -> str:
+        return "fixed" if self.signed else "ufixed"
+
+    @property
+    def _default_modes(self) -> bool:
+        return self.rounding is Rounding.TRN and self.overflow is Overflow.WRAP
+
+    @property
+    def _fits_int64(self) -> bool:
+        return self.max_code < 1 << 63
+
+    def _store(self, codes: Codes) -> Codes:
+        """Codes in this type's kind of array."""
+        return codes.astype(np.int64 if self._fits_int64 else object, copy=False)
+
+    def _exact(self, codes: Codes, source: FixedType) -> Codes:
+        """Codes of `source`, flat, in an array whose integers no step of a cast to this type overflows."""
+        shift = source.fraction - self.fraction
+        widened = source.width + max(-shift, 0) + (not source.signed)
+        fast = self._fits_int64 and widened <= 64 and shift <= 61
+        return codes.reshape(-1) if fast else codes.reshape(-1).astype(object)
+
+    def _holds(self, source: FixedType) -> bool:
+        """Whether every value of `source`, once rounded, is in range."""
+        ends = np.array([source.min_code, source.max_code], dtype=object)
+        low, high = self._rounded(ends, source)[1]
+        return bool(self.lowest_code <= low and high <= self.max_code)
+
+    def _rounded(self, codes: Codes, source: FixedType) -> tuple[Codes, Codes]:
+        """Codes of `source` in units of this resolution: (rounded down, rounded as this type does)."""
+        shift = source.fraction - self.fraction
+        if shift <= 0:
+            widened = codes << -shift
+            return widened, widened
+        return codes >> shift, _round(codes, shift, self.rounding)
+
+    def _encode_block(self, codes: NDArray[np.int64], shift: NDArray[np.int64]) -> Codes:
+        """codes * 2**-shift as codes of this type; the codes have 54 bits, each its own shift."""
+        exact: Codes = codes
+        # 8 bits to the left leave int64 room; any shift to the right beyond 61 means "below a half".
+        if self._fits_int64 and shift[codes != 0].min(initial=0) >= -8:
+            left, right = np.clip(-shift, 0, 8), np.clip(shift, 0, 61)
+        else:
+            exact = codes.astype(object)
+            left, right = np.maximum(-shift, 0).astype(object), np.maximum(shift, 0).astype(object)
+        exact = exact << left
+        return self._fit(_round(exact, right, self.rounding), exact >> right)
+
+    def _fit(self, rounded: Codes, floor: Codes) -> Codes:
+        """Rounded integers as codes of this type; `floor` holds the same values rounded down."""
+        if self.overflow is Overflow.WRAP:
+            return self._wrap(rounded)
+        if self.overflow in (Overflow.SAT, Overflow.SAT_SYM):
+            return self._store(np.minimum(np.maximum(rounded, self.lowest_code), self.max_code))
+        outside = (rounded < self.min_code) | (rounded > self.max_code)
+        if self.overflow is Overflow.SAT_ZERO:
+            return self._store(np.where(outside, 0, rounded))
+        # wrap_sm: the first dropped bit, before rounding, is the new sign; if that differs from the sign
+        # that wrapping leaves, the bits below it are inverted too.
+        wrapped = self._wrap(rounded)
+        dropped = ((floor >> self.width) & 1) != 0
+        return self._store(np.where(outside & (dropped != (wrapped < 0)), ~wrapped, wrapped))
+
+    def _wrap(self, integers: Codes) -> Codes:
+        if integers.dtype != object and self._fits_int64:
+            unused = 64 - self.width
+            return (integers << unused) >> unused if self.signed else integers & self.max_code
+        period = (1 << self.width) - 1
+        return self._store(((integers.astype(object) - self.min_code) & period) + self.min_code)
+
+
+@dataclass(frozen=True)
+class FloatType:
+    """IEEE single precision, C++ `float`. Its codes are float32 values."""
+
+    container_bits: int = 32
+
+    def __post_init__(self) -> None:
+        if self.container_bits != 32:
+            raise ValueError(f"float{self.container_bits} is not supported; use float32")
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.dtype(np.float32)
+
+    @property
+    def cpp(self) -> str:
+        return "float"
+
+    def __str__(self) -> str:
+        return "float32"
+
+    def encode(self, values: ArrayLike) -> Codes:
+        """The nearest floats. Raises ValueError on NaN, inf and values beyond the range of float."""
+        doubles = _finite(values)
+        with np.errstate(over="ignore", under="ignore"):
+            floats = doubles.astype(np.float32)
+        if not np.isfinite(floats).all():
+            raise ValueError("a value exceeds the range of float32 (about 3.4e38)")
+        return floats
+
+    def decode(self, codes: Codes) -> NDArray[np.float64]:
+        return np.asarray(codes).astype(np.float64)
+
+
+NumberType: TypeAlias = FixedType | FloatType
+
+
+def product_type(a: FixedType, b: FixedType) -> FixedType:
+    """The type of `a * b` in C++, which holds every product. Raises ValueError above 128 bits."""
+    return FixedType(a.width + b.width, a.integer + b.integer, a.signed or b.signed)
+
+
+def sum_type(a: FixedType, b: FixedType) -> FixedType:
+    """The type of `a + b` in C++, which holds every sum. Raises ValueError above 128 bits."""
+    # An unsigned operand next to a signed one needs one bit more for its sign.
+    integer = 1 + max(
+        a.integer + (b.signed and not a.signed),
+        b.integer + (a.signed and not b.signed),
+    )
+    return FixedType(integer + max(a.fraction, b.fraction), integer, a.signed or b.signed)
+
+
+def accumulator_type(
+    activation: FixedType, weight: FixedType, terms: int, bias: FixedType | None = None
+) -> FixedType:
+    """The narrowest signed type that holds every sum of `terms` products, and a bias, exactly.
+
+    No partial sum overflows it either: the ranges of the operands contain 0.
+    Raises ValueError: terms below 1, more than 128 bits needed.
+    """
+    if terms < 1:
+        raise ValueError(f"terms is {terms}; a sum of products has at least 1")
+    corners = [
+        x * w for x in (activation.min_code, activation.max_code) for w in (weight.min_code, weight.max_code)
+    ]
+    products = activation.fraction + weight.fraction
+    fraction = products if bias is None else max(products, bias.fraction)
+    low = terms * min(corners) << fraction - products
+    high = terms * max(corners) << fraction - products
+    if bias is not None:
+        low += bias.min_code << fraction - bias.fraction
+        high += bias.max_code << fraction - bias.fraction
+    return tight_accumulator(low, high, fraction)
+
+
+def tight_accumulator(min_sum: int, max_sum: int, fraction: int) -> FixedType:
+    """The narrowest signed type with `fraction` bits that holds all codes from min_sum to max_sum.
+
+    Partial sums may leave that range: they wrap, and the complete sum is right all the same.
+    Raises ValueError: min_sum above max_sum, more than 128 bits needed.
+    """
+    if min_sum > max_sum:
+        raise ValueError(f"min_sum {min_sum} exceeds max_sum {max_sum}")
+    width = 1 + max((code if code >= 0 else ~code).bit_length() for code in (min_sum, max_sum))
+    return FixedType(width, width - fraction)
+
+
+ACCEPTED = (
+    'write "fixed<W,I>" or "ufixed<W,I>", if needed with a rounding and an overflow mode as in '
+    '"fixed<16,6,rnd,sat>", or "float32"'
+)
+
+
+def parse_type(text: str) -> NumberType:
+    """The type that a design file names, e.g. "fixed<16, 6>". Spaces do not matter.
+
+    Raises ValueError, saying what is wrong and what is accepted.
+    """
+    match = re.fullmatch(r"\s*(\w+)\s*(?:<([^<>]*)>)?\s*", text, re.ASCII)
+    if match is None:
+        raise ValueError(f'"{text}" is not a number type; {ACCEPTED}')
+    name, inside = match.groups()
+    if name == "float32":
+        if inside is not None:
+            raise ValueError(f'"{text}": float32 takes no parameters; {ACCEPTED}')
+        return FloatType()
+    if name not in ("fixed", "ufixed"):
+        raise ValueError(f'"{text}": unknown number type "{name}"; {ACCEPTED}')
+    words = [] if inside is None else [word.strip() for word in inside.split(",")]
+    if not 2 <= len(words) <= 4:
+        raise ValueError(f'"{text}": {name} takes 2 to 4 parameters, not {len(words)}; {ACCEPTED}')
+    try:
+        return _fixed_from_words(name == "fixed", words)
+    except ValueError as error:
+        raise ValueError(f'"{text}": {error}') from None
+
+
+def _fixed_from_words(signed: bool, words: list[str]) -> FixedType:
+    width = _bits(words[0], "width")
+    if not 1 <= width <= MAX_TENSOR_WIDTH:
+        raise ValueError(f"width {width} is outside 1..{MAX_TENSOR_WIDTH}")
+    integer = _bits(words[1], "integer bits")
+    rounding = _mode(words[2], Rounding, "rounding") if len(words) > 2 else Rounding.TRN
+    overflow = _mode(words[3], Overflow, "overflow") if len(words) > 3 else Overflow.WRAP
+    return FixedType(width, integer, signed, rounding, overflow)
+
+
+def _bits(word: str, what: str) -> int:
+    if re.fullmatch(r"[+-]?[0-9]{1,6}", word) is None:
+        raise ValueError(f'{what} "{word}" is not a whole number of bits')
+    return int(word)
+
+
+def _mode(word: str, modes: type[Mode], what: str) -> Mode:
+    try:
+        return modes(word)
+    except ValueError:
+        raise ValueError(f'unknown {what} mode "{word}"; use one of {", ".join(modes)}') from None
+
+
+def _finite(values: ArrayLike) -> NDArray[np.float64]:
+    doubles = np.asarray(values, dtype=np.float64)
+    if not np.isfinite(doubles).all():
+        raise ValueError("NaN and infinity have no fixed-point value")
+    return doubles
+
+
+def _blocks(size: int) -> Iterator[slice]:
+    return (slice(start, start + BLOCK) for start in range(0, size, BLOCK))
+
+
+def _as_codes(codes: Codes) -> Codes:
+    """Any array of integers as one that does not overflow: int64, or Python integers for uint64."""
+    given = np.asarray(codes)
+    if given.dtype == object or given.dtype == np.int64:
+        return given
+    if given.dtype.kind not in "iu":
+        raise TypeError(f"codes are integers, not {given.dtype}")
+    return given.astype(object if given.dtype == np.uint64 else np.int64)
+
+
+def _round(codes: Codes, shift: Any, mode: Rounding) -> Codes:
+    """codes * 2**-shift rounded to integers; shift >= 0, a number or an array, at most 61 for int64 codes."""
+    floor: Codes = codes >> shift
+    if mode is Rounding.TRN:
+        return floor
+    one = 1 << shift
+    remainder = codes & (one - 1)
+    if mode is Rounding.TRN_ZERO:
+        up = (codes < 0) & (remainder != 0)
+    else:
+        # `one` is even, or the remainder is 0: adding 1 to twice the remainder decides halves, nothing else.
+        up = 2 * remainder + _halves_up(codes, floor, mode) > one
+    rounded: Codes = floor + up
+    return rounded
+
+
+def _halves_up(codes: Codes, floor: Codes, mode: Rounding) -> Any:
+    """1 where this mode sends an exact half up, else 0."""
+    match mode:
+        case Rounding.RND:
+            return 1
+        case Rounding.RND_INF:
+            return codes >= 0
+        case Rounding.RND_ZERO:
+            return codes < 0
+        case Rounding.RND_CONV:
+            return floor & 1
+        case _:
+            return 0

@@ -1,0 +1,234 @@
+"""Two-dimensional convolution: its fields, rules, golden result and work."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hlsgen.errors import Problem
+from hlsgen.fixed import FixedType, FloatType, NumberType
+from hlsgen.layers.base import Codes, Layer, frames_of
+
+EXACT_IN_FLOAT64 = 1 << 53
+"""Integer sums below this magnitude are exact in float64, so that BLAS may compute them."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Conv2d(Layer, kind="conv2d"):
+    """Convolution (cross-correlation) with any kernel, stride, padding and dilation, zero padded.
+
+    in [C, H, W] of input_type -> out [M, OH, OW] of output_type, with
+    OH = (H + top + bottom - ((KH - 1) * dilation_h + 1)) // stride_h + 1, OW likewise.
+    Weights are [M, C, KH, KW], the bias [M] or empty for none, both as codes of their types.
+
+    Fixed point: products are exact, the accumulator is `accumulator`, the result is cast to output_type.
+    float32: no contraction; for each pass over SIMD input channels the products (channel, kernel row,
+    kernel column) are summed pairwise by `pairwise_sum`, and the pass is added to the running sum, which starts
+    at the bias.
+    Raises nothing; `check` returns the broken rules: an empty output, float mixed with fixed point.
+    """
+
+    in_shape: tuple[int, int, int]
+    out_channels: int
+    kernel: tuple[int, int]
+    stride: tuple[int, int] = (1, 1)
+    padding: tuple[int, int, int, int] = (0, 0, 0, 0)
+    dilation: tuple[int, int] = (1, 1)
+    input_type: NumberType
+    weight_type: NumberType
+    bias_type: NumberType
+    accumulator: NumberType
+    result_type: NumberType
+    weights: Codes
+    bias: Codes
+    weights_origin: str = "given"
+
+    @property
+    def reach(self) -> tuple[int, int]:
+        """Rows and columns that the dilated kernel covers."""
+        return tuple((k - 1) * d + 1 for k, d in zip(self.kernel, self.dilation, strict=True))  # type: ignore[return-value]
+
+    @property
+    def output_shape(self) -> tuple[int, int, int]:
+        _, height, width = self.in_shape
+        top, left, bottom, right = self.padding
+        rows = (height + top + bottom - self.reach[0]) // self.stride[0] + 1
+        columns = (width + left + right - self.reach[1]) // self.stride[1] + 1
+        return self.out_channels, rows, columns
+
+    @property
+    def output_type(self) -> NumberType:
+        return self.result_type
+
+    @property
+    def taps(self) -> int:
+        return self.kernel[0] * self.kernel[1]
+
+    @property
+    def macs(self) -> int:
+        channels, rows, columns = self.output_shape
+        return channels * rows * columns * self.in_shape[0] * self.taps
+
+    @property
+    def is_float(self) -> bool:
+        return isinstance(self.input_type, FloatType)
+
+    def check(self) -> list[Problem]:
+        problems = []
+        _, rows, columns = self.output_shape
+        if rows < 1 or columns < 1:
+            _, height, width = self.in_shape
+            top, left, bottom, right = self.padding
+            problems.append(
+                self.problem(
+                    f"the kernel covers {self.reach[0]} x {self.reach[1]} (rows x columns, dilation included), "
+                    f"more than the padded image of {height + top + bottom} x {width + left + right}",
+                    "a smaller kernel or dilation, more padding, or a larger input",
+                )
+            )
+        types = (self.input_type, self.weight_type, self.bias_type, self.accumulator, self.result_type)
+        if len({isinstance(t, FloatType) for t in types}) > 1:
+            names = ", ".join(
+                f"{what} {t}" for what, t in zip(("input", "weights", "bias", "accumulator", "output"), types, strict=True)
+            )
+            problems.append(
+                self.problem(f"float32 is mixed with fixed point ({names})", "make all of them float32, or all of them fixed")
+            )
+        return problems
+
+    def golden(self, codes: Codes, *, simd: int) -> Codes:
+        """The layer's result in NumPy, for `codes` [frames, C, H, W] -> [frames, M, OH, OW].
+
+        `simd` is the number of input channels of a pass; only float32 and a narrowed accumulator depend on it.
+        """
+        padded = self._padded(frames_of(codes, self.in_shape))
+        if self.is_float:
+            return self._golden_float(padded, simd)
+        return self._golden_fixed(padded, simd)
+
+    def accumulator_range(self, codes: Codes) -> tuple[int, int]:
+        """The least and the largest exact sum (bias included) over `codes`, in codes of the accumulator's fraction."""
+        sums = self._exact_sums(self._padded(frames_of(codes, self.in_shape)), slice(None))
+        sums = sums + self._bias_codes()
+        return int(sums.min()), int(sums.max())
+
+    def _padded(self, frames: Codes) -> Codes:
+        top, left, bottom, right = self.padding
+        return np.pad(frames, ((0, 0), (0, 0), (top, bottom), (left, right)))
+
+    def _windows(self, padded: Codes) -> Codes:
+        """[frames, C, OH, OW, KH, KW]: a view on each output's receptive field."""
+        view = np.lib.stride_tricks.sliding_window_view(padded, self.reach, axis=(2, 3))
+        return view[:, :, :: self.stride[0], :: self.stride[1], :: self.dilation[0], :: self.dilation[1]]
+
+    def _golden_float(self, padded: Codes, simd: int) -> Codes:
+        windows = self._windows(padded.astype(np.float32))
+        weights = self.weights.astype(np.float32)
+        frames = windows.shape[0]
+        total = np.empty((frames, *self.output_shape), np.float32)
+        total[:] = self.bias.astype(np.float32)[:, None, None] if self.bias.size else np.float32(0)
+        for first in range(0, self.in_shape[0], simd):
+            products = [
+                windows[:, None, channel, :, :, row, column] * weights[:, channel, row, column][:, None, None]
+                for channel in range(first, first + simd)
+                for row in range(self.kernel[0])
+                for column in range(self.kernel[1])
+            ]
+            total = total + pairwise_sum(products)
+        return total
+
+    def _golden_fixed(self, padded: Codes, simd: int) -> Codes:
+        accumulator, result = self.accumulator, self.result_type
+        assert isinstance(accumulator, FixedType) and isinstance(result, FixedType)
+        fraction = self.product_fraction
+        if accumulator.fraction == fraction and self._never_overflows(accumulator):
+            total = self._exact_sums(padded, slice(None)) + self._bias_codes()
+            return result.cast(total, accumulator)
+        total = accumulator.cast(np.broadcast_to(self._bias_codes(), self._result_shape(padded)), self._exact_type)
+        for first in range(0, self.in_shape[0], simd):
+            dot = self._exact_sums(padded, slice(first, first + simd))
+            running = _rescaled(total, accumulator.fraction, fraction)
+            total = accumulator.cast(running + dot, self._exact_type)
+        return result.cast(total, accumulator)
+
+    @property
+    def product_fraction(self) -> int:
+        """Fraction bits of an exact product (and of the exact sum, the bias included)."""
+        assert isinstance(self.input_type, FixedType) and isinstance(self.weight_type, FixedType)
+        return self.input_type.fraction + self.weight_type.fraction
+
+    @property
+    def _exact_type(self) -> FixedType:
+        """A type in which every intermediate sum of a narrowed accumulator is exact."""
+        return FixedType(128, 128 - self.product_fraction)
+
+    def _never_overflows(self, accumulator: FixedType) -> bool:
+        worst = self.worst_case_sum()
+        return accumulator.min_code <= worst[0] and worst[1] <= accumulator.max_code
+
+    def worst_case_sum(self) -> tuple[int, int]:
+        """The least and the largest sum that these weights and any input of input_type can give, in product codes."""
+        assert isinstance(self.input_type, FixedType)
+        low, high = self.input_type.min_code, self.input_type.max_code
+        flat = self.weights.reshape(self.out_channels, -1)
+        assert isinstance(self.weight_type, FixedType)
+        # sums of codes this wide could leave int64
+        flat = flat.astype(object) if self.weight_type.width > 40 else flat.astype(np.int64)
+        positive = np.where(flat > 0, flat, 0).sum(axis=1).astype(object)
+        negative = np.where(flat < 0, flat, 0).sum(axis=1).astype(object)
+        bias = self._bias_codes().reshape(-1).astype(object)
+        # the hull with the bias alone and with zero: running sums pass through them
+        most = max(0, *(bias + positive * max(high, 0) + negative * min(low, 0)), *bias)
+        least = min(0, *(bias + positive * min(low, 0) + negative * max(high, 0)), *bias)
+        return int(least), int(most)
+
+    def _bias_codes(self) -> Codes:
+        """The bias [M, 1, 1] in codes of the product's fraction."""
+        assert isinstance(self.bias_type, FixedType)
+        if not self.bias.size:
+            return np.zeros((self.out_channels, 1, 1), np.int64)
+        shifted = _rescaled(np.asarray(self.bias), self.bias_type.fraction, self.product_fraction)
+        return np.asarray(shifted)[:, None, None]
+
+    def _result_shape(self, padded: Codes) -> tuple[int, ...]:
+        return (padded.shape[0], *self.output_shape)
+
+    def _exact_sums(self, padded: Codes, channels: slice) -> Codes:
+        """Exact integer sums over `channels` as int64, or as Python ints where int64 could overflow."""
+        windows = self._windows(padded)[:, channels]
+        weights = self.weights[:, channels]
+        bound = max(abs(v) for v in self.worst_case_sum())
+        if bound < EXACT_IN_FLOAT64:
+            return _by_matrix(windows, weights).astype(np.int64)
+        flat = weights.astype(object)
+        return np.einsum("nchwij,mcij->nmhw", windows.astype(object), flat, optimize=False)
+
+
+def pairwise_sum(terms: list[NDArray[np.float32]]) -> NDArray[np.float32]:
+    """The adder tree's order: at each level neighbours are added, an odd last term passes through."""
+    while len(terms) > 1:
+        pairs = [left + right for left, right in zip(terms[::2], terms[1::2], strict=False)]
+        terms = pairs + ([terms[-1]] if len(terms) % 2 else [])
+    return terms[0]
+
+
+def _by_matrix(windows: Codes, weights: Codes) -> NDArray[np.float64]:
+    """[frames, C, OH, OW, KH, KW] x [M, C, KH, KW] -> [frames, M, OH, OW], by one matrix product a frame."""
+    matrix = weights.reshape(weights.shape[0], -1).astype(np.float64)
+    frames, _, rows, columns, _, _ = windows.shape
+    out = np.empty((frames, weights.shape[0], rows, columns))
+    for frame in range(frames):
+        fields = windows[frame].transpose(0, 3, 4, 1, 2).reshape(matrix.shape[1], -1)
+        out[frame] = (matrix @ fields.astype(np.float64)).reshape(-1, rows, columns)
+    return out
+
+
+def _rescaled(codes: Codes, fraction: int, target: int) -> Codes:
+    """Codes of `fraction` as codes of `target` fraction bits, never losing a bit (target >= fraction)."""
+    if target < fraction:
+        raise ValueError(f"{fraction} fraction bits do not fit {target}")
+    scaled = codes.astype(object) * (1 << (target - fraction))
+    largest = max((abs(int(v)) for v in scaled.reshape(-1)), default=0)
+    return scaled.astype(np.int64) if largest < (1 << 62) else scaled

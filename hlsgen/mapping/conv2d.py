@@ -1,0 +1,320 @@
+"""How a convolution becomes hardware: folding, bank map, word widths, packing and storage of one instance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Literal
+
+from hlsgen.board import Board
+from hlsgen.fixed import FixedType, NumberType, accumulator_type, product_type
+from hlsgen.layers.conv2d import Conv2d
+from hlsgen.mapping.banks import BankMap, Pattern, map_banks
+from hlsgen.mapping.packing import SHORTEST_CHAIN, longest_chain, widths_pack
+from hlsgen.mapping.storage import Memory, choose_storage
+from hlsgen.mapping.wave import Wave
+
+Order = Literal["rows", "channels"]
+Arithmetic = Literal["float", "fixed", "packed"]
+
+MOST_PARTITIONS = 1024
+"""Elements of an array that are partitioned completely; more of them and synthesis slows down or gives up."""
+MOST_EXTRA_SLOTS = 16
+"""Row slots beyond the fewest that are tried: more slots can mean fewer banks."""
+FLOAT_SUM_LATENCY = 12
+"""Iterations between two uses of a partial sum in fp32: the adder (7 to 8 cycles) and the memory around it."""
+FIXED_SUM_LATENCY = 4
+
+
+class Infeasible(ValueError):
+    """A folding that this layer or board cannot have; the message says why, `fix` what would be possible."""
+
+    def __init__(self, message: str, fix: str) -> None:
+        super().__init__(message)
+        self.fix = fix
+
+
+@dataclass(frozen=True, kw_only=True)
+class Folding:
+    """The parallelism of one instance, per iteration.
+
+    rows: output rows; pe: output channels; simd: input channels; fabric_pe: how many of the pe have their adders (fp32) or
+    multipliers (fixed point) in logic cells; order: what runs outermost, row tiles (all weights on chip) or output channels (the weights
+    of pe channels on chip, the input read again for each of them).
+    """
+
+    rows: int
+    pe: int
+    simd: int
+    fabric_pe: int = 0
+    order: Order = "rows"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConvMapping:
+    """One instance of a convolution. Everything that the template and the cost model need follows from the fields."""
+
+    layer: Conv2d
+    folding: Folding
+    bank_map: BankMap
+    in_lanes: int
+    out_lanes: int
+    arithmetic: Arithmetic
+    chain: int
+    memories: tuple[Memory, ...]
+
+    @cached_property
+    def wave(self) -> Wave:
+        return Wave(self.layer, self.folding.rows)
+
+    @property
+    def patterns(self) -> tuple[Pattern, ...]:
+        return access_patterns(self.wave, self.in_lanes)
+
+    @property
+    def filter_steps(self) -> int:
+        """NF: steps over the output channels."""
+        return self.layer.out_channels // self.folding.pe
+
+    @property
+    def channel_steps(self) -> int:
+        """CF: steps over the input channels."""
+        return self.layer.in_shape[0] // self.folding.simd
+
+    @property
+    def terms(self) -> int:
+        """Products of one sum in one iteration."""
+        return self.folding.simd * self.layer.taps
+
+    @property
+    def macs_per_iteration(self) -> int:
+        return self.folding.rows * self.folding.pe * self.terms
+
+    @property
+    def columns(self) -> int:
+        return pass_columns(self.wave, self.channel_steps)
+
+    @property
+    def weight_steps(self) -> int:
+        return self.channel_steps * (self.filter_steps if self.folding.order == "rows" else 1)
+
+    @property
+    def load_times(self) -> int:
+        """How often the input is read from DDR."""
+        return 1 if self.folding.order == "rows" else self.filter_steps
+
+    @property
+    def in_words(self) -> int:
+        """Words of a row of the input in DDR."""
+        return -(-self.layer.in_shape[2] // self.in_lanes)
+
+    @property
+    def out_words(self) -> int:
+        return -(-self.layer.output_shape[2] // self.out_lanes)
+
+    @property
+    def drain_words(self) -> int:
+        """Output words that a pass over all input channels yields."""
+        return self.folding.rows * self.folding.pe * self.out_words
+
+    @property
+    def drain_steps(self) -> int:
+        return max(self.drain_words, self.layer.output_shape[2])
+
+    @property
+    def column_words(self) -> int:
+        return -(-self.layer.in_shape[2] // self.bank_map.banks)
+
+    def memory(self, name: str) -> Memory | None:
+        return next((memory for memory in self.memories if memory.name == name), None)
+
+    @property
+    def product(self) -> FixedType:
+        assert isinstance(self.layer.input_type, FixedType) and isinstance(self.layer.weight_type, FixedType)
+        return product_type(self.layer.input_type, self.layer.weight_type)
+
+    @property
+    def dot(self) -> FixedType:
+        """The type of the exact sum of an iteration's products."""
+        assert isinstance(self.layer.input_type, FixedType) and isinstance(self.layer.weight_type, FixedType)
+        return accumulator_type(self.layer.input_type, self.layer.weight_type, self.terms)
+
+
+def access_patterns(wave: Wave, in_lanes: int) -> tuple[Pattern, ...]:
+    """What the band's read ports and its write ports serve in one iteration."""
+    return (
+        Pattern.grid("wave", wave.row_offsets, wave.columns_read),
+        Pattern.grid("fill", (0,), in_lanes),
+    )
+
+
+def pass_columns(wave: Wave, channel_steps: int) -> int:
+    """Iterations of a pass: the columns, or what keeps a partial sum's next use behind its latency."""
+    if channel_steps == 1:
+        return wave.columns
+    latency = FLOAT_SUM_LATENCY if wave.layer.is_float else FIXED_SUM_LATENCY
+    return max(wave.columns, latency)
+
+
+def map_conv2d(layer: Conv2d, folding: Folding, board: Board) -> ConvMapping:
+    """The instance of `layer` with this folding and the least memory on `board`.
+
+    Raises Infeasible: the folding does not divide the layer, needs more than MOST_PARTITIONS registers in an array, or the input or the
+    output cannot keep up with the computation.
+    """
+    check_folding(layer, folding)
+    wave = Wave(layer, folding.rows)
+    in_lanes = input_lanes(wave, folding, board)
+    out_lanes = output_lanes(wave, folding, board)
+    bank_map = _band(wave, folding, in_lanes, board)
+    arithmetic, chain = choose_arithmetic(layer, folding)
+    bare = ConvMapping(
+        layer=layer,
+        folding=folding,
+        bank_map=bank_map,
+        in_lanes=in_lanes,
+        out_lanes=out_lanes,
+        arithmetic=arithmetic,
+        chain=chain,
+        memories=(),
+    )
+    return ConvMapping(**{**bare.__dict__, "memories": _memories(bare, board)})
+
+
+def check_folding(layer: Conv2d, folding: Folding) -> None:
+    """Raises Infeasible where the folding does not fit the layer."""
+    channels, height = layer.in_shape[0], layer.output_shape[1]
+    if layer.out_channels % folding.pe:
+        raise Infeasible(
+            f"pe: {folding.pe} does not divide the {layer.out_channels} output channels",
+            f"pe: one of {_listed(_divisors(layer.out_channels))}",
+        )
+    if channels % folding.simd:
+        raise Infeasible(
+            f"simd: {folding.simd} does not divide the {channels} input channels",
+            f"simd: one of {_listed(_divisors(channels))}",
+        )
+    if folding.rows > height:
+        raise Infeasible(f"rows: {folding.rows} is more than the {height} output rows", f"rows: 1 to {height}")
+    if folding.fabric_pe > folding.pe:
+        raise Infeasible(
+            f"fabric_pe: {folding.fabric_pe} is more than pe: {folding.pe}", f"fabric_pe: 0 to {folding.pe}"
+        )
+    weights = folding.pe * folding.simd * layer.taps
+    if weights > MOST_PARTITIONS:
+        raise Infeasible(
+            f"pe: {folding.pe} with simd: {folding.simd} needs {weights} weights at once, more than {MOST_PARTITIONS}",
+            f"pe x simd of at most {MOST_PARTITIONS // layer.taps}; rows adds parallelism without more weights",
+        )
+
+
+def choose_arithmetic(layer: Conv2d, folding: Folding) -> tuple[Arithmetic, int]:
+    """How products are built, and the length of a packed chain (0 where nothing is packed)."""
+    if layer.is_float:
+        return "float", 0
+    assert isinstance(layer.input_type, FixedType) and isinstance(layer.weight_type, FixedType)
+    in_dsp = folding.pe - folding.fabric_pe
+    if in_dsp and in_dsp % 2 == 0 and widths_pack(layer.input_type, layer.weight_type):
+        chain = longest_chain(layer, folding.simd, folding.pe)
+        if chain >= min(SHORTEST_CHAIN, folding.simd * layer.taps):
+            return "packed", chain
+    return "fixed", 0
+
+
+def input_lanes(wave: Wave, folding: Folding, board: Board) -> int:
+    """Neighbouring columns of a word: the fewest, a power of two, that fill the next tile while one is computed."""
+    layer = wave.layer
+    filter_steps = layer.out_channels // folding.pe if folding.order == "rows" else 1
+    channel_steps = layer.in_shape[0] // folding.simd
+    iterations = filter_steps * channel_steps * pass_columns(wave, channel_steps)
+    for lanes in _lane_choices(layer.input_type, board):
+        words = wave.most_rows_filled * layer.in_shape[0] * -(-layer.in_shape[2] // lanes)
+        if words <= iterations:
+            return lanes
+    raise Infeasible(
+        f"{wave.most_rows_filled} rows of the input do not arrive in the {iterations} cycles that a tile of {folding.rows} rows takes",
+        "fewer simd or rows, or more steps over the output channels (a smaller pe)",
+    )
+
+
+def output_lanes(wave: Wave, folding: Folding, board: Board) -> int:
+    """Neighbouring columns of an output word: the fewest that leave within a pass."""
+    layer = wave.layer
+    channel_steps = layer.in_shape[0] // folding.simd
+    period = channel_steps * pass_columns(wave, channel_steps)
+    for lanes in _lane_choices(layer.result_type, board):
+        words = folding.rows * folding.pe * -(-layer.output_shape[2] // lanes)
+        if words <= period and layer.output_shape[2] <= period:
+            return lanes
+    raise Infeasible(
+        f"the results of {folding.rows} rows x {folding.pe} output channels do not leave within the {period} cycles of a pass",
+        "fewer rows, pe or simd",
+    )
+
+
+def _lane_choices(type_: NumberType, board: Board) -> list[int]:
+    most = board.memory.port_bits // type_.container_bits
+    return [1 << power for power in range(max(1, most).bit_length())]
+
+
+@lru_cache(maxsize=4096)
+def _fewest_banks(patterns: tuple[Pattern, ...], slots: int) -> BankMap | None:
+    return map_banks(patterns, slots)
+
+
+def _band(wave: Wave, folding: Folding, in_lanes: int, board: Board) -> BankMap:
+    """The bank map whose memory is cheapest, over the number of row slots."""
+    patterns = access_patterns(wave, in_lanes)
+    fewest = max(wave.slots_needed, wave.row_offsets[-1] + 1)
+    best: tuple[float, int, int] | None = None
+    chosen: BankMap | None = None
+    for slots in range(fewest, fewest + min(fewest, MOST_EXTRA_SLOTS) + 1):
+        found = _fewest_banks(patterns, slots)
+        if found is None:
+            continue
+        memory = _band_memory(wave.layer, folding, found, board)
+        share = max(memory.bram18 / board.total.bram18, memory.lut / board.total.lut, memory.uram / max(1, board.total.uram))
+        if best is None or (share, found.banks, slots) < best:
+            best, chosen = (share, found.banks, slots), found
+    assert chosen is not None, "slots beyond the reach of the wave always have a map"
+    return chosen
+
+
+def _band_memory(layer: Conv2d, folding: Folding, bank_map: BankMap, board: Board) -> Memory:
+    channels, _, width = layer.in_shape
+    depth = bank_map.slots * (channels // folding.simd) * -(-width // bank_map.banks)
+    # one word deep would be a register, but the band is indexed
+    return choose_storage("band", max(2, depth), bits_of(layer.input_type), folding.simd * bank_map.banks, board)
+
+
+def _memories(mapping: ConvMapping, board: Board) -> tuple[Memory, ...]:
+    layer, folding = mapping.layer, mapping.folding
+    memories = [_band_memory(layer, folding, mapping.bank_map, board)]
+    memories.append(
+        choose_storage(
+            "weight", mapping.weight_steps, bits_of(layer.weight_type), folding.pe * mapping.terms, board
+        )
+    )
+    if mapping.channel_steps > 1:
+        bits = bits_of(layer.accumulator)
+        columns = max(2, layer.output_shape[2])
+        memories.append(choose_storage("partial", columns, bits, folding.rows * folding.pe, board))
+    lanes = bits_of(layer.result_type) * mapping.out_lanes
+    memories.append(choose_storage("rows", 2 * mapping.out_words, lanes, folding.rows * folding.pe, board))
+    if layer.bias.size:
+        memories.append(
+            choose_storage("bias", mapping.filter_steps, bits_of(layer.bias_type), folding.pe, board)
+        )
+    return tuple(memories)
+
+
+def bits_of(type_: NumberType) -> int:
+    return type_.width if isinstance(type_, FixedType) else type_.container_bits
+
+
+def _divisors(n: int) -> list[int]:
+    return [d for d in range(1, n + 1) if n % d == 0]
+
+
+def _listed(values: list[int]) -> str:
+    return ", ".join(str(v) for v in values)

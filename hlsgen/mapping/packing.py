@@ -1,0 +1,58 @@
+"""Two multiply-accumulates a DSP: when it is exact, and how long a chain of them may be.
+
+A DSP48E2 multiplies 27 x 18 bits and adds in 48. Two weights side by side, (w1 << 18) + w0, times an activation a give
+both products; sums of them stay apart as long as the lower one fits 18 bits with its sign. (AMD WP486 describes the
+packing; the bound by the weights' own values is ours.)
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hlsgen.fixed import FixedType
+from hlsgen.layers.conv2d import Conv2d
+
+LANE_BITS = 18
+LOWER_LANE_MOST = (1 << (LANE_BITS - 1)) - 1
+PACKED_BITS = 27
+ACTIVATION_MOST_BITS = 18
+SHORTEST_CHAIN = 3
+"""With fewer products between two separations, taking the lanes apart costs more logic than the DSP saves."""
+
+
+def signed_bits(type_: FixedType) -> int:
+    """Bits of a code as a signed number."""
+    return type_.width + (0 if type_.signed else 1)
+
+
+def widths_pack(activation: FixedType, weight: FixedType) -> bool:
+    """Whether two such weights fit the multiplier's 27 bits beside each other, and the activation its 18."""
+    return signed_bits(weight) <= PACKED_BITS - LANE_BITS and signed_bits(activation) <= ACTIVATION_MOST_BITS
+
+
+def largest_code(type_: FixedType) -> int:
+    return max(-type_.min_code, type_.max_code)
+
+
+def longest_chain(layer: Conv2d, simd: int, pe: int) -> int:
+    """The most products that may be added before the lanes are taken apart: 0 if not even one is exact.
+
+    The lower lane holds the even output channels of each group of `pe`. For every chunk of the terms (input channel, row, column)
+    of a pass, sum |w| * max |a| must not exceed 2^17 - 1.
+    """
+    assert isinstance(layer.input_type, FixedType)
+    terms = simd * layer.taps
+    lower = np.arange(layer.out_channels) % pe % 2 == 0
+    magnitudes = np.abs(layer.weights[lower].astype(np.int64)).reshape(-1, terms)
+    allowed = LOWER_LANE_MOST // largest_code(layer.input_type)
+    for chain in range(terms, 0, -1):
+        starts = np.arange(0, terms, chain)
+        if int(np.add.reduceat(magnitudes, starts, axis=1).max()) <= allowed:
+            return chain
+    return 0
+
+
+def lower_lane_limit(layer: Conv2d) -> int:
+    """The largest sum |w| over a chunk of the chain that keeps the lanes apart, in weight codes."""
+    assert isinstance(layer.input_type, FixedType)
+    return LOWER_LANE_MOST // largest_code(layer.input_type)

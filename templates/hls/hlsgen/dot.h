@@ -1,0 +1,114 @@
+// Dot products: floating point in a fixed order, fixed point exact, and two narrow products a DSP.
+#ifndef HLSGEN_DOT_H
+#define HLSGEN_DOT_H
+
+#include <ap_fixed.h>
+#include <ap_int.h>
+
+namespace hlsgen {
+
+// ---- Where an operation is built -------------------------------------------------------------------------
+
+// Logic cells instead of DSP blocks, for what the board's DSPs do not reach.
+struct in_fabric {
+    static float add(float a, float b) {
+#pragma HLS inline
+        const float sum = a + b;
+#pragma HLS bind_op variable=sum op=fadd impl=fabric
+        return sum;
+    }
+    template <typename P, typename A, typename W>
+    static P multiply(const A &a, const W &w) {
+#pragma HLS inline
+        const P product = a * w;
+#pragma HLS bind_op variable=product op=mul impl=fabric
+        return product;
+    }
+};
+
+// fp32: adders of two DSPs. Fixed point: not bound, so that a product and its sum share one DSP.
+struct in_dsp {
+    static float add(float a, float b) {
+#pragma HLS inline
+        const float sum = a + b;
+#pragma HLS bind_op variable=sum op=fadd impl=fulldsp
+        return sum;
+    }
+    template <typename P, typename A, typename W>
+    static P multiply(const A &a, const W &w) {
+#pragma HLS inline
+        return a * w;
+    }
+};
+
+// ---- fp32 --------------------------------------------------------------------------------------------------
+
+// The products summed as a tree: at each level neighbours are added. The order is part of the result.
+template <typename Where, int N>
+inline float dot_tree(const float (&a)[N], const float (&w)[N]) {
+#pragma HLS inline
+    float term[N];
+#pragma HLS array_partition variable=term complete
+    for (int n = 0; n < N; ++n) {
+#pragma HLS unroll
+        const float product = a[n] * w[n];
+#pragma HLS bind_op variable=product op=fmul impl=maxdsp
+        term[n] = product;
+    }
+    for (int step = 1; step < N; step *= 2) {
+#pragma HLS unroll
+        for (int n = 0; n + step < N; n += 2 * step) {
+#pragma HLS unroll
+            term[n] = Where::add(term[n], term[n + step]);
+        }
+    }
+    return term[0];
+}
+
+// ---- Fixed point -------------------------------------------------------------------------------------------
+
+// S must hold every sum exactly; then the order does not matter. A chain, as DSPs cascade.
+template <typename Where, typename S, typename P, typename A, typename W, int N>
+inline S dot_chain(const A (&a)[N], const W (&w)[N]) {
+#pragma HLS inline
+    S sum = 0;
+    for (int n = 0; n < N; ++n) {
+#pragma HLS unroll
+        sum += Where::template multiply<P>(a[n], w[n]);
+    }
+    return sum;
+}
+
+// ---- Two products a DSP --------------------------------------------------------------------------------------
+//
+// (w1 * 2^18 + w0) * a holds w1 * a above bit 18 and w0 * a below it. Such products may be added as long as the
+// lower sum fits 18 bits with its sign; then the lower lane's sign is all that the upper lane must give back.
+constexpr int LANE_BITS = 18;
+constexpr int PACKED_BITS = 27;
+constexpr int DSP_BITS = 48;
+
+// Two dot products of one input with two rows of weights, all as integer codes. No more than CHAIN products are added
+// before the lanes are taken apart; the caller guarantees |sum of CHAIN lower products| < 2^17.
+template <int CHAIN, int SUM_BITS, int CODE_BITS, int A_BITS, int N>
+inline void dot_packed(const ap_int<A_BITS> (&a)[N], const ap_int<CODE_BITS> (&w0)[N], const ap_int<CODE_BITS> (&w1)[N],
+                       ap_int<SUM_BITS> &sum0, ap_int<SUM_BITS> &sum1) {
+#pragma HLS inline
+    sum0 = 0;
+    sum1 = 0;
+    for (int first = 0; first < N; first += CHAIN) {
+#pragma HLS unroll
+        ap_int<DSP_BITS> both = 0;
+        for (int n = first; n < first + CHAIN && n < N; ++n) {
+#pragma HLS unroll
+            const ap_int<PACKED_BITS> packed = (ap_int<PACKED_BITS>(w1[n]) << LANE_BITS) + w0[n];
+            both += packed * a[n];
+        }
+        const ap_int<LANE_BITS> low = both;
+        sum0 += low;
+        sum1 += (both - low) >> LANE_BITS;
+    }
+}
+
+}  // namespace hlsgen
+
+#endif

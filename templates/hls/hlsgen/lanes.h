@@ -1,0 +1,74 @@
+// A row of N neighbouring elements that move together, and how they are packed into a memory word.
+#ifndef HLSGEN_LANES_H
+#define HLSGEN_LANES_H
+
+#include <ap_int.h>
+
+namespace hlsgen {
+
+template <typename T, int N>
+struct lanes {
+    T lane[N];
+};
+
+// The bits of an element. Fixed point: its code. float: IEEE 754.
+template <int BITS, typename T>
+inline ap_uint<BITS> bits_of(const T &value) {
+#pragma HLS inline
+    return value.range(BITS - 1, 0);
+}
+
+template <int BITS, typename T>
+inline void set_bits(T &value, const ap_uint<BITS> &bits) {
+#pragma HLS inline
+    value.range(BITS - 1, 0) = bits;
+}
+
+union float_bits {
+    float value;
+    unsigned int bits;
+};
+
+template <int BITS>
+inline ap_uint<BITS> bits_of(const float &value) {
+#pragma HLS inline
+    float_bits both;
+    both.value = value;
+    return both.bits;
+}
+
+template <int BITS>
+inline void set_bits(float &value, const ap_uint<BITS> &bits) {
+#pragma HLS inline
+    float_bits both;
+    both.bits = bits.to_uint();
+    value = both.value;
+}
+
+// Lane l of N elements of BITS bits lies at bit l * SLOT of the word; the bits between are zero.
+template <int BITS, int SLOT, int N, typename T>
+inline lanes<T, N> unpack(const ap_uint<SLOT * N> &word) {
+#pragma HLS inline
+    lanes<T, N> out;
+    for (int l = 0; l < N; ++l) {
+#pragma HLS unroll
+        const ap_uint<BITS> bits = word.range(l * SLOT + BITS - 1, l * SLOT);
+        set_bits<BITS>(out.lane[l], bits);
+    }
+    return out;
+}
+
+template <int BITS, int SLOT, int N, typename T>
+inline ap_uint<SLOT * N> pack(const lanes<T, N> &in) {
+#pragma HLS inline
+    ap_uint<SLOT * N> word = 0;
+    for (int l = 0; l < N; ++l) {
+#pragma HLS unroll
+        word.range(l * SLOT + BITS - 1, l * SLOT) = bits_of<BITS>(in.lane[l]);
+    }
+    return word;
+}
+
+}  // namespace hlsgen
+
+#endif

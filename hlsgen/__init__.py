@@ -1,1 +1,31 @@
-"""hlsgen"""
+"""hlsgen: from a convolution to a verified Vitis HLS and OmpSs-2@FPGA project.
+
+import hlsgen
+design = hlsgen.load("designs/conv.yaml")
+project = design.build("build/conv")      # emits, C-simulates, reports
+y = project.csim(x)                       # the emitted C++, compiled
+"""
+
+from typing import TYPE_CHECKING
+
+from hlsgen.errors import DesignError, HlsgenError, MismatchError, ToolError
+from hlsgen.version import VERSION as __version__
+
+if TYPE_CHECKING:
+    from hlsgen.design import Design, load
+    from hlsgen.project import Project
+
+__all__ = ["Design", "DesignError", "HlsgenError", "MismatchError", "Project", "ToolError", "__version__", "load"]
+
+
+def __getattr__(name: str) -> object:
+    """Design, Project and load are imported when first used: `hlsgen --help` need not wait for NumPy."""
+    if name in ("Design", "load"):
+        from hlsgen import design
+
+        return getattr(design, name)
+    if name == "Project":
+        from hlsgen import project
+
+        return project.Project
+    raise AttributeError(f"module 'hlsgen' has no attribute {name!r}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -98,7 +99,7 @@ class Board(_Section):
     slrs: Annotated[tuple[SLR, ...], Entries(1, 16)]
     memory: Memory
 
-    @property
+    @cached_property
     def total(self) -> SLR:
         """What is free for kernels in all SLRs together, before the usable shares."""
         kinds = ("lut", "ff", "bram18", "uram", "dsp")

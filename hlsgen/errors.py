@@ -69,3 +69,15 @@ class ToolError(HlsgenError):
     """An outside tool is missing or failed; the message names it, its exit status and its log."""
 
     exit_code = 4
+
+
+class OutputError(HlsgenError):
+    """The output folder cannot be written, or holds what is not hlsgen's."""
+
+    exit_code = 4
+
+
+class NotOursError(OutputError):
+    """The folder to build into holds something that hlsgen did not make; nothing was touched."""
+
+    exit_code = 2

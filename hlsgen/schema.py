@@ -382,9 +382,9 @@ class LayerMapping(_Section):
     simd: Channels | None = None
     """Input channels read at once."""
     fabric_pe: Annotated[int, Whole(0, MAX_CHANNELS)] | None = None
-    """How many of `pe` multiply in LUTs instead of DSPs."""
+    """How many of `pe` have their adders (fp32) or multipliers (fixed point) in LUTs instead of DSPs."""
     order: Literal["rows", "channels"] | None = None
-    """Outermost loop: tiles of rows, or input channels."""
+    """Outermost loop: tiles of rows (all weights on chip), or output channels (the weights of `pe` on chip)."""
 
 
 class MappingSection(BaseModel):

@@ -56,18 +56,24 @@ def iterations(mapping: ConvMapping, frames: int) -> Iterations:
     """What C-simulation counts for a call with `frames` frames."""
     layer, wave = mapping.layer, mapping.wave
     channels = layer.in_shape[0]
-    per_frame = wave.tiles * mapping.filter_steps * mapping.channel_steps * mapping.columns
     passes = frames * wave.tiles * mapping.filter_steps
     biases = layer.out_channels if has_bias(mapping) else 0
     fill = wave.rows_needed(0) * channels * mapping.in_words * mapping.load_times
+    # nothing arrives after the last frame, so its last tile does not wait
+    compute = frames * interval(mapping) - mapping.load_times * mapping.stalls[1]
     return Iterations(
         weights=layer.weights.size + biases,
         fill=fill,
-        compute=frames * per_frame,
+        compute=compute,
         drain=(passes + 1) * mapping.drain_steps,
         load=frames * wave.rows_used * channels * mapping.in_words * mapping.load_times,
         store=frames * layer.out_channels * layer.output_shape[1] * mapping.out_words,
     )
+
+
+def interval(mapping: ConvMapping) -> int:
+    """Iterations of the compute loop from frame to frame, the waiting for rows included."""
+    return mapping.load_times * (mapping.wave.tiles * mapping.tile_iterations + mapping.stalls[0])
 
 
 def has_bias(mapping: ConvMapping) -> bool:
@@ -75,10 +81,8 @@ def has_bias(mapping: ConvMapping) -> bool:
 
 
 def cycles(mapping: ConvMapping) -> Cycles:
-    """The interval is the compute loop's: the mapping guarantees that load, drain and store keep up."""
-    wave = mapping.wave
-    interval = wave.tiles * mapping.filter_steps * mapping.channel_steps * mapping.columns
-    return Cycles(mapping=mapping, interval=interval, depth=pipeline_depth(mapping))
+    """The interval is the compute loop's: it waits for the load, and drain and store keep up by construction."""
+    return Cycles(mapping=mapping, interval=interval(mapping), depth=pipeline_depth(mapping))
 
 
 def pipeline_depth(mapping: ConvMapping) -> int:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from hlsgen.cost.cycles import has_bias
+from hlsgen.cost.cycles import has_bias, interval
+from hlsgen.emit.environment import render, source_text
 from hlsgen.fixed import FixedType, NumberType
 from hlsgen.mapping.conv2d import ConvMapping, bits_of
 from hlsgen.mapping.packing import lower_lane_limit, signed_bits
@@ -30,6 +31,23 @@ class KernelNames:
 
     kernel: str
     source: str
+
+
+SHARED_HEADERS = ("lanes.h", "memory.h", "iteration.h", "dot.h")
+
+
+def kernel_files(mapping: ConvMapping, k: dict[str, Any], version: str) -> dict[str, str]:
+    """The kernel's sources and its testbench, by path in the build folder."""
+    files = {f"src/hlsgen/{name}": source_text(f"hls/hlsgen/{name}") for name in SHARED_HEADERS}
+    for template, path in (
+        ("conv2d.h.j2", f"src/{mapping.layer.name}.h"),
+        ("kernel.h.j2", f"src/{k['name']}.h"),
+        ("kernel.cpp.j2", f"src/{k['name']}.cpp"),
+        ("testbench.cpp.j2", f"tb/{k['name']}_tb.cpp"),
+    ):
+        files[path] = render(f"hls/{template}", k=k, version=version)
+    files["tb/npy.h"] = source_text("hls/npy.h")
+    return files
 
 
 def kernel_constants(mapping: ConvMapping, names: KernelNames) -> dict[str, Any]:
@@ -145,7 +163,9 @@ def _folding(mapping: ConvMapping) -> dict[str, Any]:
         "COLUMNS": mapping.columns,
         "idle_columns": mapping.columns - wave.columns,
         "macs_per_iteration": mapping.macs_per_iteration,
-        "iterations": wave.tiles * mapping.filter_steps * mapping.channel_steps * mapping.columns,
+        "iterations": interval(mapping),
+        "STALLS": mapping.stalls[0],
+        "LAST_STALLS": mapping.stalls[1],
         "has_partial": several_passes,
         "bias_value": bias,
         "running_add": _running_add(folding.fabric_pe, folding.pe),

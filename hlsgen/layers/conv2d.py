@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,17 +42,18 @@ class Conv2d(Layer, kind="conv2d"):
     weight_type: NumberType
     bias_type: NumberType
     accumulator: NumberType
+    accumulator_wish: Literal["exact", "tight"] | NumberType = "exact"
     result_type: NumberType
     weights: Codes
     bias: Codes
     weights_origin: str = "given"
 
-    @property
+    @cached_property
     def reach(self) -> tuple[int, int]:
         """Rows and columns that the dilated kernel covers."""
         return tuple((k - 1) * d + 1 for k, d in zip(self.kernel, self.dilation, strict=True))  # type: ignore[return-value]
 
-    @property
+    @cached_property
     def output_shape(self) -> tuple[int, int, int]:
         _, height, width = self.in_shape
         top, left, bottom, right = self.padding
@@ -103,16 +106,34 @@ class Conv2d(Layer, kind="conv2d"):
 
         `simd` is the number of input channels of a pass; only float32 and a narrowed accumulator depend on it.
         """
+        return self.result_of(self.sums(codes, simd=simd))
+
+    def sums(self, codes: Codes, *, simd: int) -> Codes:
+        """What the accumulators hold at the end, [frames, M, OH, OW], in codes of `accumulator`."""
         padded = self._padded(frames_of(codes, self.in_shape))
         if self.is_float:
-            return self._golden_float(padded, simd)
-        return self._golden_fixed(padded, simd)
+            return self._float_sums(padded, simd)
+        return self._fixed_sums(padded, simd)
 
-    def accumulator_range(self, codes: Codes) -> tuple[int, int]:
-        """The least and the largest exact sum (bias included) over `codes`, in codes of the accumulator's fraction."""
-        sums = self._exact_sums(self._padded(frames_of(codes, self.in_shape)), slice(None))
-        sums = sums + self._bias_codes()
-        return int(sums.min()), int(sums.max())
+    def result_of(self, sums: Codes) -> Codes:
+        """Accumulators cast to the output's type."""
+        if isinstance(self.result_type, FloatType):
+            return sums
+        assert isinstance(self.accumulator, FixedType)
+        return self.result_type.cast(sums, self.accumulator)
+
+    def overflowing(self, sums: Codes) -> int:
+        """How many of the accumulators do not fit the output's type."""
+        if isinstance(self.result_type, FloatType):
+            return 0
+        assert isinstance(self.accumulator, FixedType)
+        return self.result_type.overflows(sums, self.accumulator)
+
+    def float64_sums(self, codes: Codes) -> NDArray[np.float64]:
+        """The convolution of float32 values in float64, to judge the error of the fp32 order by."""
+        windows = self._windows(self._padded(frames_of(codes, self.in_shape)))
+        total = _by_matrix(windows, self.weights)
+        return total + self.bias[:, None, None] if self.bias.size else total
 
     def _padded(self, frames: Codes) -> Codes:
         top, left, bottom, right = self.padding
@@ -123,7 +144,7 @@ class Conv2d(Layer, kind="conv2d"):
         view = np.lib.stride_tricks.sliding_window_view(padded, self.reach, axis=(2, 3))
         return view[:, :, :: self.stride[0], :: self.stride[1], :: self.dilation[0], :: self.dilation[1]]
 
-    def _golden_float(self, padded: Codes, simd: int) -> Codes:
+    def _float_sums(self, padded: Codes, simd: int) -> Codes:
         windows = self._windows(padded.astype(np.float32))
         weights = self.weights.astype(np.float32)
         frames = windows.shape[0]
@@ -139,19 +160,18 @@ class Conv2d(Layer, kind="conv2d"):
             total = total + pairwise_sum(products)
         return total
 
-    def _golden_fixed(self, padded: Codes, simd: int) -> Codes:
-        accumulator, result = self.accumulator, self.result_type
-        assert isinstance(accumulator, FixedType) and isinstance(result, FixedType)
+    def _fixed_sums(self, padded: Codes, simd: int) -> Codes:
+        accumulator = self.accumulator
+        assert isinstance(accumulator, FixedType)
         fraction = self.product_fraction
         if accumulator.fraction == fraction and self._never_overflows(accumulator):
-            total = self._exact_sums(padded, slice(None)) + self._bias_codes()
-            return result.cast(total, accumulator)
+            return self._exact_sums(padded, slice(None)) + self._bias_codes()
         total = accumulator.cast(np.broadcast_to(self._bias_codes(), self._result_shape(padded)), self._exact_type)
         for first in range(0, self.in_shape[0], simd):
             dot = self._exact_sums(padded, slice(first, first + simd))
             running = _rescaled(total, accumulator.fraction, fraction)
             total = accumulator.cast(running + dot, self._exact_type)
-        return result.cast(total, accumulator)
+        return total
 
     @property
     def product_fraction(self) -> int:

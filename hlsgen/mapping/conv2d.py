@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Literal
 
@@ -27,11 +27,12 @@ FIXED_SUM_LATENCY = 4
 
 
 class Infeasible(ValueError):
-    """A folding that this layer or board cannot have; the message says why, `fix` what would be possible."""
+    """A folding that this layer or board cannot have: why, what would be possible, and the key of the design that says it."""
 
-    def __init__(self, message: str, fix: str) -> None:
+    def __init__(self, message: str, fix: str, key: str | None = None) -> None:
         super().__init__(message)
         self.fix = fix
+        self.key = key
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +93,19 @@ class ConvMapping:
 
     @property
     def columns(self) -> int:
-        return pass_columns(self.wave, self.channel_steps)
+        """Iterations of a pass over a row."""
+        return pass_columns(self.wave, self.channel_steps, self.drain_words)
+
+    @property
+    def tile_iterations(self) -> int:
+        """Iterations that compute a tile, all output channels of the order's inner loops included."""
+        inner = self.filter_steps if self.folding.order == "rows" else 1
+        return inner * self.channel_steps * self.columns
+
+    @cached_property
+    def stalls(self) -> tuple[int, int]:
+        """Iterations in which a finished tile waits for the rows of the next: in a frame, and of those after its last tile."""
+        return fill_stalls(self.wave, self.in_lanes, self.tile_iterations)
 
     @property
     def weight_steps(self) -> int:
@@ -148,64 +161,76 @@ def access_patterns(wave: Wave, in_lanes: int) -> tuple[Pattern, ...]:
     )
 
 
-def pass_columns(wave: Wave, channel_steps: int) -> int:
-    """Iterations of a pass: the columns, or what keeps a partial sum's next use behind its latency."""
+def pass_columns(wave: Wave, channel_steps: int, drain_words: int) -> int:
+    """Iterations of a pass: the columns, or what its results take to leave, or what keeps a partial sum's next use behind its latency."""
+    columns = max(wave.columns, -(-drain_words // channel_steps))
     if channel_steps == 1:
-        return wave.columns
-    latency = FLOAT_SUM_LATENCY if wave.layer.is_float else FIXED_SUM_LATENCY
-    return max(wave.columns, latency)
+        return columns
+    return max(columns, FLOAT_SUM_LATENCY if wave.layer.is_float else FIXED_SUM_LATENCY)
+
+
+def fill_stalls(wave: Wave, in_lanes: int, tile_iterations: int) -> tuple[int, int]:
+    """(in a frame, after its last tile): iterations that only fill, because words arrive one in an iteration."""
+    channels, _, width = wave.layer.in_shape
+    row_words = channels * -(-width // in_lanes)
+    waits = [max(0, rows * row_words - tile_iterations) for rows in wave.rows_by_tile]
+    return sum(waits), waits[0]
 
 
 def map_conv2d(layer: Conv2d, folding: Folding, board: Board) -> ConvMapping:
     """The instance of `layer` with this folding and the least memory on `board`.
 
-    Raises Infeasible: the folding does not divide the layer, needs more than MOST_PARTITIONS registers in an array, or the input or the
-    output cannot keep up with the computation.
+    Raises Infeasible: the folding does not divide the layer, or needs more than MOST_PARTITIONS registers in an array.
     """
     check_folding(layer, folding)
     wave = Wave(layer, folding.rows)
-    in_lanes = input_lanes(wave, folding, board)
-    out_lanes = output_lanes(wave, folding, board)
-    bank_map = _band(wave, folding, in_lanes, board)
     arithmetic, chain = choose_arithmetic(layer, folding)
     bare = ConvMapping(
         layer=layer,
         folding=folding,
-        bank_map=bank_map,
-        in_lanes=in_lanes,
-        out_lanes=out_lanes,
+        bank_map=BankMap(1, (0,)),
+        in_lanes=1,
+        out_lanes=output_lanes(wave, folding, board),
         arithmetic=arithmetic,
         chain=chain,
         memories=(),
     )
-    return ConvMapping(**{**bare.__dict__, "memories": _memories(bare, board)})
+    in_lanes = input_lanes(wave, bare.tile_iterations, board)
+    mapping = replace(bare, in_lanes=in_lanes, bank_map=_band(wave, folding, in_lanes, board))
+    return replace(mapping, memories=_memories(mapping, board))
 
 
 def check_folding(layer: Conv2d, folding: Folding) -> None:
-    """Raises Infeasible where the folding does not fit the layer."""
+    """Raises Infeasible, the first of them, where the folding does not fit the layer."""
+    for fault in folding_faults(
+        layer, rows=folding.rows, pe=folding.pe, simd=folding.simd, fabric_pe=folding.fabric_pe
+    ):
+        raise fault
+
+
+def folding_faults(
+    layer: Conv2d, *, rows: int | None, pe: int | None, simd: int | None, fabric_pe: int | None
+) -> list[Infeasible]:
+    """Everything in which the given values do not fit the layer; None is not looked at."""
+    faults = []
     channels, height = layer.in_shape[0], layer.output_shape[1]
-    if layer.out_channels % folding.pe:
-        raise Infeasible(
-            f"pe: {folding.pe} does not divide the {layer.out_channels} output channels",
-            f"pe: one of {_listed(_divisors(layer.out_channels))}",
-        )
-    if channels % folding.simd:
-        raise Infeasible(
-            f"simd: {folding.simd} does not divide the {channels} input channels",
-            f"simd: one of {_listed(_divisors(channels))}",
-        )
-    if folding.rows > height:
-        raise Infeasible(f"rows: {folding.rows} is more than the {height} output rows", f"rows: 1 to {height}")
-    if folding.fabric_pe > folding.pe:
-        raise Infeasible(
-            f"fabric_pe: {folding.fabric_pe} is more than pe: {folding.pe}", f"fabric_pe: 0 to {folding.pe}"
-        )
-    weights = folding.pe * folding.simd * layer.taps
-    if weights > MOST_PARTITIONS:
-        raise Infeasible(
-            f"pe: {folding.pe} with simd: {folding.simd} needs {weights} weights at once, more than {MOST_PARTITIONS}",
-            f"pe x simd of at most {MOST_PARTITIONS // layer.taps}; rows adds parallelism without more weights",
-        )
+    if pe and layer.out_channels % pe:
+        fix = f"one of {_listed(divisors(layer.out_channels))}"
+        faults.append(Infeasible(f"pe: {pe} does not divide the {layer.out_channels} output channels", fix, "pe"))
+    if simd and channels % simd:
+        fix = f"one of {_listed(divisors(channels))}"
+        faults.append(Infeasible(f"simd: {simd} does not divide the {channels} input channels", fix, "simd"))
+    if rows and rows > height:
+        faults.append(Infeasible(f"rows: {rows} is more than the {height} output rows", f"1 to {height}", "rows"))
+    if fabric_pe and fabric_pe > (pe or layer.out_channels):
+        limit = pe or layer.out_channels
+        faults.append(Infeasible(f"fabric_pe: {fabric_pe} is more than pe: {limit}", f"0 to {limit}", "fabric_pe"))
+    weights = (pe or 1) * (simd or 1) * layer.taps
+    if not faults and weights > MOST_PARTITIONS:
+        message = f"pe: {pe or 1} with simd: {simd or 1} needs {weights} weights at once, more than {MOST_PARTITIONS}"
+        fix = f"pe x simd of at most {MOST_PARTITIONS // layer.taps}; rows adds parallelism without more weights"
+        faults.append(Infeasible(message, fix, "pe" if pe else None))
+    return faults
 
 
 def choose_arithmetic(layer: Conv2d, folding: Folding) -> tuple[Arithmetic, int]:
@@ -221,40 +246,28 @@ def choose_arithmetic(layer: Conv2d, folding: Folding) -> tuple[Arithmetic, int]
     return "fixed", 0
 
 
-def input_lanes(wave: Wave, folding: Folding, board: Board) -> int:
-    """Neighbouring columns of a word: the fewest, a power of two, that fill the next tile while one is computed."""
-    layer = wave.layer
-    filter_steps = layer.out_channels // folding.pe if folding.order == "rows" else 1
-    channel_steps = layer.in_shape[0] // folding.simd
-    iterations = filter_steps * channel_steps * pass_columns(wave, channel_steps)
-    for lanes in _lane_choices(layer.input_type, board):
-        words = wave.most_rows_filled * layer.in_shape[0] * -(-layer.in_shape[2] // lanes)
-        if words <= iterations:
-            return lanes
-    raise Infeasible(
-        f"{wave.most_rows_filled} rows of the input do not arrive in the {iterations} cycles that a tile of {folding.rows} rows takes",
-        "fewer simd or rows, or more steps over the output channels (a smaller pe)",
-    )
+def input_lanes(wave: Wave, tile_iterations: int, board: Board) -> int:
+    """Neighbouring columns of a word: a power of two, the fewest with which no tile (or the least time) waits for its rows."""
+    choices = _lane_choices(wave.layer.input_type, wave.layer.in_shape[2], board)
+    return min(choices, key=lambda lanes: (fill_stalls(wave, lanes, tile_iterations), lanes))
 
 
 def output_lanes(wave: Wave, folding: Folding, board: Board) -> int:
-    """Neighbouring columns of an output word: the fewest that leave within a pass."""
+    """Neighbouring columns of an output word: the fewest with which a pass is not longer than its columns."""
     layer = wave.layer
     channel_steps = layer.in_shape[0] // folding.simd
-    period = channel_steps * pass_columns(wave, channel_steps)
-    for lanes in _lane_choices(layer.result_type, board):
-        words = folding.rows * folding.pe * -(-layer.output_shape[2] // lanes)
-        if words <= period and layer.output_shape[2] <= period:
-            return lanes
-    raise Infeasible(
-        f"the results of {folding.rows} rows x {folding.pe} output channels do not leave within the {period} cycles of a pass",
-        "fewer rows, pe or simd",
-    )
+    width = layer.output_shape[2]
+
+    def columns(lanes: int) -> int:
+        return pass_columns(wave, channel_steps, folding.rows * folding.pe * -(-width // lanes))
+
+    return min(_lane_choices(layer.result_type, width, board), key=lambda lanes: (columns(lanes), lanes))
 
 
-def _lane_choices(type_: NumberType, board: Board) -> list[int]:
-    most = board.memory.port_bits // type_.container_bits
-    return [1 << power for power in range(max(1, most).bit_length())]
+def _lane_choices(type_: NumberType, width: int, board: Board) -> list[int]:
+    """Powers of two up to the port's width; more than a row has columns would only be padding."""
+    most = max(1, board.memory.port_bits // type_.container_bits)
+    return [1 << power for power in range(most.bit_length()) if power == 0 or 1 << power - 1 < width]
 
 
 @lru_cache(maxsize=4096)
@@ -312,7 +325,7 @@ def bits_of(type_: NumberType) -> int:
     return type_.width if isinstance(type_, FixedType) else type_.container_bits
 
 
-def _divisors(n: int) -> list[int]:
+def divisors(n: int) -> list[int]:
     return [d for d in range(1, n + 1) if n % d == 0]
 
 

@@ -23,7 +23,7 @@ class Wave:
     layer: Conv2d
     rows: int
 
-    @property
+    @cached_property
     def tiles(self) -> int:
         return -(-self.layer.output_shape[1] // self.rows)
 
@@ -41,7 +41,7 @@ class Wave:
         }
         return tuple(sorted(rows))
 
-    @property
+    @cached_property
     def tap_rows(self) -> tuple[tuple[int, ...], ...]:
         """[rows][KH]: where in row_offsets the row of each tap stands."""
         layer = self.layer
@@ -66,7 +66,7 @@ class Wave:
         """Columns held in window registers."""
         return (self.lag + 1) * self.layer.stride[1]
 
-    @property
+    @cached_property
     def columns(self) -> int:
         """Iterations of one pass over a row."""
         return self.layer.output_shape[2] + self.lag
@@ -90,11 +90,12 @@ class Wave:
         """Rows that arrive while the tile before `tile` is computed (tile 0: the previous frame's last)."""
         return self.rows_needed(tile) - (self.rows_needed(tile - 1) if tile else 0)
 
-    @property
-    def most_rows_filled(self) -> int:
-        return max(self.rows_filled(tile) for tile in range(self.tiles))
+    @cached_property
+    def rows_by_tile(self) -> tuple[int, ...]:
+        """rows_filled of every tile."""
+        return tuple(self.rows_filled(tile) for tile in range(self.tiles))
 
-    @property
+    @cached_property
     def slots_needed(self) -> int:
         """Row slots of the circular band: the rows a tile reads and those that arrive meanwhile."""
         live = [self.rows_needed(t + 1) - self.first_row(t) for t in range(self.tiles - 1)]

@@ -1,0 +1,49 @@
+# hlsgen: set-up, demonstration, tests. A machine needs Python 3.11 or newer, g++ and make.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+JOBS   ?= auto
+
+.PHONY: help demo test check golden bench clean
+help:
+	@echo "make demo    install hlsgen into $(VENV) and build designs/conv.yaml"
+	@echo "make test    install what the tests need and run them"
+	@echo "make check   ruff and mypy"
+	@echo "make golden  rewrite the expected error messages and emitted-code goldens"
+	@echo "make bench   benchmarks/conv.py: modelled beside the seed, measured beside PyTorch, naive C++ and hls4ml"
+	@echo "make clean   remove $(VENV) and build/"
+
+demo: $(VENV)/demo.stamp
+	$(BIN)/hlsgen build designs/conv.yaml
+	@echo && echo "the kernel: build/conv/src/   the report: build/conv/report.md   next: make -C build/conv help"
+
+test: $(VENV)/test.stamp
+	$(BIN)/python -m pytest -n $(JOBS)
+
+check: $(VENV)/test.stamp
+	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
+
+golden: $(VENV)/test.stamp
+	$(BIN)/python -m pytest -n $(JOBS) --update-golden tests/test_error_files.py tests/test_emitted_golden.py
+
+bench: $(VENV)/test.stamp
+	$(BIN)/python benchmarks/conv.py
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "hlsgen needs Python 3.11 or newer; set PYTHON=..." >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
+		echo "no virtual environment could be made; on Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
+
+$(VENV)/demo.stamp: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+# torch first and by its version: that is a small CPU build where one is at hand
+$(VENV)/test.stamp: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[torch,dev]'
+	@touch $@ $(VENV)/demo.stamp
+
+clean:
+	rm -rf $(VENV) build

@@ -1,0 +1,50 @@
+"""Design -> {path: content}: everything a build folder holds, before anything is written."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hlsgen.emit.conv2d import KernelNames, kernel_constants, kernel_files
+from hlsgen.emit.environment import safe_comment
+from hlsgen.emit.ompss import ompss_files
+from hlsgen.emit.project import csim_header_files, project_files
+from hlsgen.emit.vitis import vitis_files
+from hlsgen.fixed import NumberType
+from hlsgen.layers.base import Codes
+from hlsgen.report.bank_picture import bank_picture
+from hlsgen.version import VERSION
+
+if TYPE_CHECKING:
+    from hlsgen.design import Design
+
+Plan = dict[str, str | bytes]
+
+
+def plan_of(design: Design, *, frames: Codes, golden: Codes) -> Plan:
+    """All files of the build folder but the reports. `frames` and `golden` are the testbench's data, in codes."""
+    deployment = design.choice.deployment
+    mapping = deployment.mapping
+    k = kernel_constants(mapping, KernelNames(kernel=design.name, source=safe_comment(design.source)))
+    layer = mapping.layer
+    plan: Plan = {**kernel_files(mapping, k, VERSION)}
+    plan["tb/input.npy"] = npy_bytes(frames, layer.input_type)
+    plan["tb/weights.npy"] = npy_bytes(layer.weights, layer.weight_type)
+    if layer.bias.size:
+        plan["tb/biases.npy"] = npy_bytes(layer.bias, layer.bias_type)
+    plan["tb/golden.npy"] = npy_bytes(golden, layer.result_type)
+    plan["banks.svg"] = bank_picture(mapping.wave, mapping.bank_map, mapping.in_lanes)
+    plan |= csim_header_files()
+    plan |= vitis_files(deployment, k, VERSION)
+    plan |= ompss_files(deployment, k, VERSION)
+    plan |= project_files(deployment, k, VERSION)
+    return plan
+
+
+def npy_bytes(codes: Codes, type_: NumberType) -> bytes:
+    """Codes as the bytes of a .npy file of the type's container."""
+    stream = io.BytesIO()
+    np.save(stream, np.ascontiguousarray(codes.astype(type_.dtype)))
+    return stream.getvalue()

@@ -1,0 +1,55 @@
+"""The files that Vitis takes: settings and a Tcl script for HLS, and how the kernels are linked."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from hlsgen.emit.conv2d import COSIM_FRAMES
+from hlsgen.emit.environment import render, safe_comment
+from hlsgen.mapping.placement import Deployment
+
+FILES = ("hls_config.cfg", "run_hls.tcl", "link.cfg")
+PORTS = ("gmem_input", "gmem_weights", "gmem_output")
+"""The kernel's m_axi bundles, as kernel.cpp.j2 names them."""
+
+_UNUSUAL = re.compile(r"[^\w .:+/\[\]-]", re.ASCII)
+
+
+def vitis_files(deployment: Deployment, k: dict[str, Any], version: str) -> dict[str, str]:
+    """{"vitis/hls_config.cfg": text, ...}"""
+    board, mhz = deployment.board, deployment.clock_mhz
+    context = {
+        "k": k,
+        "version": version,
+        "source": safe_comment(k["source"]),
+        "board": plain_word(board.title),
+        "part": plain_word(board.part),
+        "alveo": board.flow == "alveo",
+        "clock": f"{mhz:g}",
+        "period": f"{1000 / mhz:.3f}",
+        "whole_mhz": int(mhz),
+        "hertz": round(mhz * 1e6),
+        "cosim_frames": COSIM_FRAMES,
+        "data_files": data_files(k),
+        "ports": PORTS,
+        "instances": _named_instances(deployment, k["name"]),
+    }
+    return {f"vitis/{name}": render(f"vitis/{name}.j2", **context) for name in FILES}
+
+
+def data_files(k: dict[str, Any]) -> list[str]:
+    """The testbench's data in tb/."""
+    return ["input.npy", "weights.npy", *(["biases.npy"] if k["has_bias"] else []), "golden.npy"]
+
+
+def plain_word(text: str) -> str:
+    """A value of a board file as it may stand in a Tcl script, a .cfg file or a Makefile: nothing in it is expanded."""
+    return _UNUSUAL.sub("_", text)
+
+
+def _named_instances(deployment: Deployment, kernel: str) -> list[dict[str, str]]:
+    return [
+        {"name": f"{kernel}_{number}", "slr": plain_word(instance.slr), "bank": plain_word(instance.bank)}
+        for number, instance in enumerate(deployment.instances, start=1)
+    ]

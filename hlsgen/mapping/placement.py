@@ -1,0 +1,184 @@
+"""How many instances a board takes, in which SLR and at which DDR bank each one lies, and what binds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hlsgen.board import SLR, Board
+from hlsgen.cost.cycles import Cycles, cycles, ddr_bytes
+from hlsgen.cost.resources import Resources, instance_resources
+from hlsgen.mapping.conv2d import ConvMapping, Infeasible
+
+KINDS = ("lut", "ff", "bram18", "uram", "dsp")
+BINDS = {"lut": "LUT", "ff": "FF", "bram18": "memory (BRAM)", "uram": "memory (URAM)", "dsp": "multipliers (DSP)"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Instance:
+    """One compute unit: its SLR, and the DDR bank that its ports use."""
+
+    slr: str
+    bank: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deployment:
+    """Equal instances of one layer on a board. Every figure is modelled.
+
+    frames_per_s: steady state, the whole board. batch_frames_per_s: `batch` frames in one go, the loading of the weights, the uneven last
+    frames and the way through the pipeline included. binds: what keeps it from being faster.
+    """
+
+    mapping: ConvMapping
+    board: Board
+    clock_mhz: float
+    batch: int
+    instances: tuple[Instance, ...]
+    each: Resources
+    cycles: Cycles
+    frames_per_s: float
+    batch_frames_per_s: float
+    binds: str
+
+    @property
+    def total(self) -> Resources:
+        return self.each.times(len(self.instances))
+
+    @property
+    def gops(self) -> float:
+        """Operations (two a multiply-accumulate) in 10^9 a second, steady state."""
+        return 2 * self.mapping.layer.macs * self.frames_per_s / 1e9
+
+    @property
+    def batch_gops(self) -> float:
+        return 2 * self.mapping.layer.macs * self.batch_frames_per_s / 1e9
+
+    def used_in(self, slr: str) -> Resources:
+        return self.each.times(sum(instance.slr == slr for instance in self.instances))
+
+
+def usable(slr: SLR, board: Board) -> Resources:
+    """What a design may use of `slr`: the board's shares of what the platform leaves free."""
+    shares = board.usable
+    return Resources(
+        lut=int(slr.lut * shares.lut),
+        ff=int(slr.ff * shares.ff),
+        bram18=int(slr.bram18 * shares.bram),
+        uram=int(slr.uram * shares.uram),
+        dsp=int(slr.dsp * shares.dsp),
+    )
+
+
+def capacity(each: Resources, limit: Resources) -> tuple[int, str]:
+    """How many instances fit within `limit`, and the resource that allows no more."""
+    counts = {
+        kind: getattr(limit, kind) // getattr(each, kind) for kind in KINDS if getattr(each, kind) > 0
+    }
+    binding = min(counts, key=lambda kind: counts[kind])
+    return counts[binding], binding
+
+
+def ddr_bytes_per_s(board: Board, clock_mhz: float) -> float:
+    """What all banks together deliver, limited by the ports of a board that names their number."""
+    memory = board.memory
+    peak = sum(bank.gb_per_s for bank in memory.banks) * 1e9
+    if memory.ports is not None:
+        port_mhz = min(clock_mhz, memory.max_port_mhz or clock_mhz)
+        peak = min(peak, memory.ports * memory.port_bits / 8 * port_mhz * 1e6)
+    return peak * memory.efficiency
+
+
+def deploy(
+    mapping: ConvMapping, board: Board, *, clock_mhz: float, batch: int, instances: int | None = None
+) -> Deployment:
+    """The number of instances that takes the batch through fastest (or just `instances` of them).
+
+    Raises Infeasible: not even one instance, or fewer than `instances`, fit the usable share of the board's SLRs.
+    """
+    each = instance_resources(mapping)
+    fits = {slr.name: capacity(each, usable(slr, board)) for slr in board.slrs}
+    most = sum(count for count, _ in fits.values())
+    limit = min(most, board.max_compute_units)
+    if limit < (instances or 1):
+        raise Infeasible(_too_large(each, board, limit, instances), _smaller(limit), "instances" if limit else None)
+    timing = cycles(mapping)
+    options = [instances] if instances else _worthwhile(batch, limit)
+    speeds = {count: _batch_rate(timing, board, clock_mhz, batch, count) for count in options}
+    count = max(options, key=lambda n: (round(speeds[n], 6), -n))
+    placed = _place(fits, count, board)
+    peak = ddr_bytes_per_s(board, clock_mhz) / ddr_bytes(mapping)
+    compute = count * clock_mhz * 1e6 / timing.interval
+    return Deployment(
+        mapping=mapping,
+        board=board,
+        clock_mhz=clock_mhz,
+        batch=batch,
+        instances=placed,
+        each=each,
+        cycles=timing,
+        frames_per_s=min(compute, peak),
+        batch_frames_per_s=speeds[count],
+        binds=_binding(fits, count, most, board, peak <= compute, fixed=instances is not None, batch=batch),
+    )
+
+
+def _worthwhile(batch: int, limit: int) -> list[int]:
+    """Instance counts that shorten the batch: one more only helps when the largest share of the batch shrinks."""
+    return sorted({-(-batch // share) for share in range(1, batch + 1) if -(-batch // share) <= limit} | {min(limit, batch)})
+
+
+def _batch_rate(timing: Cycles, board: Board, clock_mhz: float, batch: int, count: int) -> float:
+    """Frames a second for the whole batch; DDR may make it wait."""
+    seconds = timing.call(-(-batch // count)) / (clock_mhz * 1e6)
+    return batch / max(seconds, batch * ddr_bytes(timing.mapping) / ddr_bytes_per_s(board, clock_mhz))
+
+
+def _place(fits: dict[str, tuple[int, str]], count: int, board: Board) -> tuple[Instance, ...]:
+    """Instances over the SLRs in proportion to what each takes, and each at the least loaded bank, its own SLR's first."""
+    left = {name: number for name, (number, _) in fits.items()}
+    taken = dict.fromkeys(left, 0)
+    load = {bank.name: 0 for bank in board.memory.banks}
+    home = {bank.name: bank.slr for bank in board.memory.banks}
+    fair = -(-count // len(load))
+    slrs: list[str] = []
+    for _ in range(count):
+        slr = max((s for s in left if taken[s] < left[s]), key=lambda s: (left[s] - taken[s]) / left[s])
+        taken[slr] += 1
+        slrs.append(slr)
+    placed = []
+    for slr in sorted(slrs, key=[s.name for s in board.slrs].index):
+        bank = min(load, key=lambda b: (load[b] >= fair, home[b] != slr, load[b]))
+        load[bank] += 1
+        placed.append(Instance(slr=slr, bank=bank))
+    return tuple(placed)
+
+
+def _binding(
+    fits: dict[str, tuple[int, str]], count: int, most: int, board: Board, ddr: bool, *, fixed: bool, batch: int
+) -> str:
+    if ddr:
+        return "DDR bandwidth"
+    if fixed and count < most:
+        return "the number of instances that the design fixes"
+    if count >= batch:
+        return "the batch: there is no frame for another instance"
+    if count < min(most, board.max_compute_units):
+        return "the batch: it does not divide evenly over more instances"
+    if most > board.max_compute_units:
+        return f"the platform's {board.max_compute_units} compute units"
+    names = [BINDS[kind] for kind in KINDS if any(binding == kind for _, binding in fits.values())]
+    return ", ".join(names)
+
+
+def _too_large(each: Resources, board: Board, limit: int, instances: int | None) -> str:
+    if limit:
+        return f"instances: {instances} do not fit {board.title}: {limit} do"
+    largest = {kind: max(getattr(usable(slr, board), kind) for slr in board.slrs) for kind in KINDS}
+    over = [
+        f"{getattr(each, kind):,} {kind.upper()} of {largest[kind]:,}" for kind in KINDS if getattr(each, kind) > largest[kind]
+    ]
+    return f"one instance does not fit the usable share of any SLR of {board.title}: it needs {', '.join(over)}"
+
+
+def _smaller(limit: int) -> str:
+    return f"instances: 1 to {limit}" if limit else "a smaller rows, pe or simd, or mapping: auto"

@@ -1,0 +1,103 @@
+"""The choice of rows, PE, SIMD, adders and instances: every folding is tried, the fastest that fits is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+
+from hlsgen.board import Board
+from hlsgen.layers.conv2d import Conv2d
+from hlsgen.mapping.conv2d import Folding, Infeasible, Order, bits_of, divisors, folding_faults, map_conv2d
+from hlsgen.mapping.placement import KINDS, Deployment, deploy
+
+WEIGHTS_ON_CHIP_BITS = 1 << 20
+"""Below this the weights of a layer always stay on chip, and keeping only a part of them is not considered."""
+MOST_ROWS = 32
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wish:
+    """What a design fixes; None is left to the search."""
+
+    rows: int | None = None
+    pe: int | None = None
+    simd: int | None = None
+    fabric_pe: int | None = None
+    order: Order | None = None
+    instances: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """The chosen deployment, and how many foldings were compared with it."""
+
+    deployment: Deployment
+    tried: int
+
+
+def choose(layer: Conv2d, board: Board, wish: Wish, *, clock_mhz: float, batch: int) -> Choice:
+    """The deployment that takes `batch` frames through `layer` fastest; of equal ones the smallest.
+
+    Raises Infeasible: a fixed value does not fit the layer, or nothing fits the board.
+    """
+    best: Deployment | None = None
+    first_failure: Infeasible | None = None
+    tried = 0
+    for folding in foldings(layer, wish):
+        tried += 1
+        try:
+            mapping = map_conv2d(layer, folding, board)
+            found = deploy(mapping, board, clock_mhz=clock_mhz, batch=batch, instances=wish.instances)
+        except Infeasible as failure:
+            first_failure = first_failure or failure
+            continue
+        if best is None or _merit(found) > _merit(best):
+            best = found
+    if best is None:
+        assert first_failure is not None
+        raise first_failure
+    return Choice(deployment=best, tried=tried)
+
+
+def _merit(deployment: Deployment) -> tuple[float, float]:
+    """Speed (to a tenth of a percent), then the smallest largest share of the board."""
+    speed = deployment.batch_frames_per_s
+    digits = 3 - len(str(int(speed)))
+    return round(speed, digits), -_largest_share(deployment)
+
+
+def _largest_share(deployment: Deployment) -> float:
+    total = deployment.board.total
+    used = deployment.total
+    return max(getattr(used, kind) / getattr(total, kind) for kind in KINDS if getattr(total, kind))
+
+
+def foldings(layer: Conv2d, wish: Wish) -> Iterator[Folding]:
+    """Every folding that keeps to `wish` and fits the layer, the least parallel first.
+
+    Raises Infeasible: a wished value does not fit the layer.
+    """
+    channels, height = layer.in_shape[0], layer.output_shape[1]
+    for fault in folding_faults(layer, rows=wish.rows, pe=wish.pe, simd=wish.simd, fabric_pe=wish.fabric_pe):
+        raise fault
+    for rows, pe, simd, order in product(
+        [wish.rows] if wish.rows else _row_counts(height),
+        [wish.pe] if wish.pe else divisors(layer.out_channels),
+        [wish.simd] if wish.simd else divisors(channels),
+        [wish.order] if wish.order else _orders(layer),
+    ):
+        fabric = range(pe + 1) if wish.fabric_pe is None else [wish.fabric_pe]
+        for fabric_pe in fabric:
+            if not folding_faults(layer, rows=rows, pe=pe, simd=simd, fabric_pe=fabric_pe):
+                yield Folding(rows=rows, pe=pe, simd=simd, fabric_pe=fabric_pe, order=order)
+
+
+def _orders(layer: Conv2d) -> list[Order]:
+    large = layer.weights.size * bits_of(layer.weight_type) > WEIGHTS_ON_CHIP_BITS
+    return ["rows", "channels"] if large else ["rows"]
+
+
+def _row_counts(height: int) -> list[int]:
+    """Row counts up to MOST_ROWS: of those with equally many tiles only the smallest."""
+    return sorted({-(-height // tiles) for tiles in range(1, height + 1) if -(-height // tiles) <= MOST_ROWS})

@@ -1,0 +1,38 @@
+"""The accumulator of each layer as the design wishes it.
+
+before  conv1: accumulator fixed<41,17> (exact), wish tight
+after   conv1: accumulator fixed<37,13>: no sum of these weights with any input overflows it
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hlsgen.errors import DesignError
+from hlsgen.fixed import FixedType, FloatType, tight_accumulator
+from hlsgen.ir import Graph
+from hlsgen.layers.base import Layer
+from hlsgen.layers.conv2d import Conv2d
+
+
+def size_accumulators(graph: Graph) -> Graph:
+    """exact: as the frontend made it; tight: from the weights; a type: that one, narrowed on purpose."""
+    return graph.with_layers(tuple(_sized(layer) for layer in graph.layers))
+
+
+def _sized(layer: Layer) -> Layer:
+    if not isinstance(layer, Conv2d) or layer.accumulator_wish == "exact" or layer.is_float:
+        return layer
+    if layer.accumulator_wish == "tight":
+        low, high = layer.worst_case_sum()
+        return replace(layer, accumulator=tight_accumulator(low, high, layer.product_fraction))
+    wanted = layer.accumulator_wish
+    assert isinstance(wanted, FixedType | FloatType)
+    if isinstance(wanted, FixedType) and wanted.fraction > layer.product_fraction:
+        raise DesignError(
+            layer.problem(
+                f"accumulator: {wanted} has {wanted.fraction} fraction bits; products have only {layer.product_fraction}",
+                f"at most {layer.product_fraction} fraction bits, or accumulator: exact",
+            )
+        )
+    return replace(layer, accumulator=wanted)

@@ -1,0 +1,49 @@
+"""Numbers from outside become codes: to the nearest, and never silently out of range."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hlsgen.errors import DesignError, Place, Problem
+from hlsgen.fixed import FixedType, FloatType, NumberType, Overflow, Rounding
+from hlsgen.layers.base import Codes
+
+SATURATING = (Overflow.SAT, Overflow.SAT_SYM)
+
+
+def quantised(values: ArrayLike, type_: NumberType, what: str, place: Place | None = None) -> Codes:
+    """The codes of `values`: rounded to the nearest, halves up; float32 values stay values.
+
+    Raises DesignError: a value is not finite, or leaves the range of a type that does not saturate.
+    """
+    array = np.asarray(values, np.float64)
+    if array.size and not np.isfinite(array).all():
+        raise DesignError(Problem(message=f"{what} holds NaN or infinity", fix="finite numbers", place=place))
+    if isinstance(type_, FloatType):
+        return type_.encode(array)
+    nearest = FixedType(type_.width, type_.integer, type_.signed, Rounding.RND, Overflow.SAT)
+    outside = _outside(array, nearest)
+    if outside and type_.overflow not in SATURATING:
+        raise DesignError(_range_problem(array, type_, what, outside, place))
+    return nearest.encode(array)
+
+
+def _outside(array: Codes, type_: FixedType) -> int:
+    half = type_.resolution / 2
+    low = type_.min_code * type_.resolution - half
+    high = type_.max_code * type_.resolution + half
+    return int(np.count_nonzero((array < low) | (array >= high)))
+
+
+def _range_problem(array: Codes, type_: FixedType, what: str, outside: int, place: Place | None) -> Problem:
+    low, high = type_.min_code * type_.resolution, type_.max_code * type_.resolution
+    worst = float(array.flat[np.abs(array).argmax()])
+    needed = int(np.ceil(np.log2(max(abs(worst), 1e-300)))) + 1
+    name = "fixed" if type_.signed or worst < 0 else "ufixed"
+    saturating = str(FixedType(type_.width, type_.integer, type_.signed, Rounding.RND, Overflow.SAT))
+    return Problem(
+        message=f"{what}: {outside} of {array.size} values leave the range of {type_}, {low:g} to {high:g}; the largest is {worst:g}",
+        fix=f"{needed} integer bits hold them all ({name}<{type_.width},{needed}>); {saturating} clips them on purpose",
+        place=place,
+    )

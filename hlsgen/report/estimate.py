@@ -1,0 +1,148 @@
+"""What a design costs and how fast it is, as report.json says it. Every figure is the cost model's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hlsgen.mapping.placement import Deployment, usable
+
+if TYPE_CHECKING:
+    from hlsgen.design import Design
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """The modelled figures of a design. `as_json` has the keys of report.json."""
+
+    design: str
+    deployment: Deployment
+    foldings_tried: int
+
+    @property
+    def interval_cycles(self) -> int:
+        """Cycles from frame to frame of one instance."""
+        return self.deployment.cycles.interval
+
+    @property
+    def latency_cycles(self) -> int:
+        """Cycles of a call with one frame, the loading of the weights included."""
+        return self.deployment.cycles.latency
+
+    @property
+    def frames_per_s(self) -> float:
+        return self.deployment.frames_per_s
+
+    @property
+    def gops(self) -> float:
+        return self.deployment.gops
+
+    @property
+    def binds(self) -> str:
+        """What keeps the design from being faster."""
+        return self.deployment.binds
+
+    def as_json(self) -> dict[str, Any]:
+        deployment = self.deployment
+        return {
+            "design": self.design,
+            "board": deployment.board.name,
+            "clock_mhz": deployment.clock_mhz,
+            "layers": [_layer(deployment)],
+            "total": {
+                "macs": deployment.mapping.layer.macs,
+                "interval_cycles": self.interval_cycles,
+                "latency_cycles": self.latency_cycles,
+                **_resources(deployment.total),
+                "instances": len(deployment.instances),
+            },
+            "performance": {
+                "frames_per_s": round(self.frames_per_s, 3),
+                "gops": round(self.gops, 3),
+                "batch": deployment.batch,
+                "batch_frames_per_s": round(deployment.batch_frames_per_s, 3),
+                "batch_gops": round(deployment.batch_gops, 3),
+                "binds": deployment.binds,
+                "kind": "modelled",
+            },
+            "slrs": _slrs(deployment),
+            "banks": _banks(deployment),
+            "memories": [
+                {
+                    "name": memory.name,
+                    "depth": memory.depth,
+                    "bits": memory.bits,
+                    "copies": memory.copies,
+                    "storage": memory.storage.value,
+                    "bram18": memory.bram18,
+                    "uram": memory.uram,
+                    "lut": memory.lut,
+                }
+                for memory in deployment.mapping.memories
+            ],
+            "foldings_tried": self.foldings_tried,
+        }
+
+
+def estimate_of(design: Design) -> Estimate:
+    choice = design.choice
+    return Estimate(design=design.name, deployment=choice.deployment, foldings_tried=choice.tried)
+
+
+def _resources(resources: Any) -> dict[str, int]:
+    return {kind: getattr(resources, kind) for kind in ("dsp", "bram18", "uram", "lut", "ff")}
+
+
+def _layer(deployment: Deployment) -> dict[str, Any]:
+    mapping = deployment.mapping
+    folding = mapping.folding
+    return {
+        "name": mapping.layer.name,
+        "kind": mapping.layer.kind,
+        "macs": mapping.layer.macs,
+        "folding": {
+            "rows": folding.rows,
+            "pe": folding.pe,
+            "simd": folding.simd,
+            "fabric_pe": folding.fabric_pe,
+            "order": folding.order,
+            "arithmetic": mapping.arithmetic,
+            "chain": mapping.chain,
+            "macs_per_cycle": mapping.macs_per_iteration,
+            "in_lanes": mapping.in_lanes,
+            "out_lanes": mapping.out_lanes,
+        },
+        "ii": 1,
+        "interval_cycles": deployment.cycles.interval,
+        "latency_cycles": deployment.cycles.latency,
+        **_resources(deployment.each),
+    }
+
+
+def _slrs(deployment: Deployment) -> list[dict[str, Any]]:
+    rows = []
+    for slr in deployment.board.slrs:
+        limit = usable(slr, deployment.board)
+        here = [instance for instance in deployment.instances if instance.slr == slr.name]
+        rows.append(
+            {
+                "name": slr.name,
+                "instances": len(here),
+                "used": _resources(deployment.used_in(slr.name)),
+                "usable": _resources(limit),
+                "ddr": sorted({instance.bank for instance in here}),
+            }
+        )
+    return rows
+
+
+def _banks(deployment: Deployment) -> dict[str, Any]:
+    bank_map = deployment.mapping.bank_map
+    return {
+        "banks": bank_map.banks,
+        "slots": bank_map.slots,
+        "offsets": list(bank_map.offsets),
+        "fewest": bank_map.fewest,
+        "reads_per_iteration": len(deployment.mapping.patterns[0].elements),
+        "proven_anchors": bank_map.slots * bank_map.banks,
+    }

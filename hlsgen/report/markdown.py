@@ -1,0 +1,122 @@
+"""report.md: the figures of report.json for a person."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hlsgen.cost.resources import LUT_ERROR
+from hlsgen.report.bank_picture import bank_table
+
+if TYPE_CHECKING:
+    from hlsgen.design import Design
+
+
+def markdown_report(design: Design, report: dict[str, Any]) -> str:
+    """The report of a build. Every figure is modelled unless it says measured."""
+    parts = [
+        f"# {design.name} on {design.board.title}",
+        _summary(design, report),
+        _warnings(report),
+        "## Board\n\n" + _slr_table(report),
+        f"LUT and FF are fitted, +- {LUT_ERROR:.0%}; DSP, BRAM18 and URAM follow from the emitted structure. None is synthesised.",
+        "## One instance\n\n" + _folding(design, report),
+        "## On-chip memory\n\n" + _memory_table(report),
+        "## Banks\n\n" + _banks(design, report),
+        "## C-simulation\n\n" + _csim(report),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _summary(design: Design, report: dict[str, Any]) -> str:
+    layer, total, speed = design.layer, report["total"], report["performance"]
+    channels, height, width = layer.in_shape
+    out = layer.output_shape
+    return (
+        f"{layer.kind} `{layer.name}`: {channels} x {height} x {width} of {layer.input_type} -> {out[0]} x {out[1]} x {out[2]} "
+        f"of {layer.result_type}; weights {layer.weight_type} ({layer.weights_origin}), accumulator {layer.accumulator}.\n\n"
+        f"| modelled | |\n|-|-|\n"
+        f"| instances | {total['instances']} at {report['clock_mhz']:g} MHz |\n"
+        f"| speed, steady | {speed['gops']:,.1f} G operations/s, {speed['frames_per_s']:,.0f} frames/s |\n"
+        f"| speed, batch of {speed['batch']} | {speed['batch_gops']:,.1f} G operations/s, {speed['batch_frames_per_s']:,.0f} frames/s |\n"
+        f"| interval of an instance | {total['interval_cycles']:,} cycles a frame |\n"
+        f"| latency of a call with one frame | {total['latency_cycles']:,} cycles, weights loaded |\n"
+        f"| what binds | {speed['binds']} |\n"
+        f"| multiply-accumulates a frame | {total['macs']:,} |"
+    )
+
+
+def _warnings(report: dict[str, Any]) -> str:
+    return "\n".join(f"**Warning:** {warning}" for warning in report["warnings"])
+
+
+def _slr_table(report: dict[str, Any]) -> str:
+    kinds = ("dsp", "bram18", "uram", "lut", "ff")
+    lines = ["| SLR | instances | DDR | " + " | ".join(f"{kind.upper()} (share of usable)" for kind in kinds) + " |"]
+    lines.append("|-|-|-|" + "-|" * len(kinds))
+    for slr in report["slrs"]:
+        cells = [_share(slr["used"][kind], slr["usable"][kind]) for kind in kinds]
+        lines.append(f"| {slr['name']} | {slr['instances']} | {', '.join(slr['ddr']) or '-'} | " + " | ".join(cells) + " |")
+    total = report["total"]
+    lines.append(f"| total | {total['instances']} | | " + " | ".join(f"{total[kind]:,}" for kind in kinds) + " |")
+    return "\n".join(lines)
+
+
+def _share(used: int, limit: int) -> str:
+    return f"{used:,} ({used / limit:.0%})" if limit else f"{used:,}"
+
+
+def _folding(design: Design, report: dict[str, Any]) -> str:
+    layer = report["layers"][0]
+    folding = layer["folding"]
+    mapping = design.choice.deployment.mapping
+    kinds = {"float": "fp32", "fixed": "fixed point, a DSP a product", "packed": "fixed point, two products a DSP"}
+    lines = [
+        "| | |",
+        "|-|-|",
+        f"| rows x PE x SIMD x taps | {folding['rows']} x {folding['pe']} x {folding['simd']} x {design.layer.taps} "
+        f"= {folding['macs_per_cycle']} multiply-accumulates a cycle |",
+        f"| arithmetic | {kinds[mapping.arithmetic]} |",
+        f"| outermost loop | {folding['order']} |",
+        f"| II | {layer['ii']} |",
+        f"| words | input {folding['in_lanes']} elements, output {folding['out_lanes']} elements |",
+    ]
+    if mapping.arithmetic == "packed":
+        lines.append(f"| products added before the lanes are taken apart | {mapping.chain}, exact for these weights |")
+    if folding["fabric_pe"]:
+        what = "adders" if mapping.arithmetic == "float" else "multipliers"
+        lines.append(f"| output channels with {what} in LUTs | {folding['fabric_pe']} of {folding['pe']} |")
+    lines += [f"| {kind.upper()} | {layer[kind]:,} |" for kind in ("dsp", "bram18", "uram", "lut", "ff")]
+    lines.append(f"\nChosen among {report['foldings_tried']} foldings.")
+    return "\n".join(lines)
+
+
+def _memory_table(report: dict[str, Any]) -> str:
+    lines = ["| memory | copies | words | bits | storage | BRAM18 | URAM | LUT |", "|-|-|-|-|-|-|-|-|"]
+    for memory in report["memories"]:
+        row = [memory[key] for key in ("name", "copies", "depth", "bits", "storage", "bram18", "uram", "lut")]
+        lines.append("| " + " | ".join(str(cell) for cell in row) + " |")
+    return "\n".join(lines)
+
+
+def _banks(design: Design, report: dict[str, Any]) -> str:
+    mapping, banks = design.choice.deployment.mapping, report["banks"]
+    fewest = "no map with fewer banks exists" if banks["fewest"] else "fewer banks were not ruled out"
+    return (
+        f"Each iteration reads {banks['reads_per_iteration']} elements of a channel and writes {mapping.in_lanes}. Element (slot, column) of "
+        f"the {banks['slots']} rows on chip lies in bank (column + offset[slot]) mod {banks['banks']}; {fewest}. Proven without "
+        f"conflict at all {banks['proven_anchors']} positions that differ (slots x banks).\n\n"
+        + bank_table(mapping.bank_map)
+        + "\n\n![accesses over banks, before and after the offsets](banks.svg)"
+    )
+
+
+def _csim(report: dict[str, Any]) -> str:
+    csim = report["csim"]
+    if csim["verdict"] == "skipped":
+        return "Skipped."
+    counted = ", ".join(f"{name} {count:,}" for name, count in csim["iterations_measured"].items())
+    return (
+        f"Measured: {csim['compared'] - csim['mismatches']:,} of {csim['compared']:,} results of {csim['frames']} frames equal golden bit "
+        f"for bit. On {csim['iterations_frames']} frames the memories recorded every access: no iteration asks one for more ports than "
+        f"it has, and the loops make as many iterations as modelled ({counted})."
+    )

@@ -1,0 +1,3 @@
+"""The version of hlsgen, which every emitted file states."""
+
+VERSION = "0.1.0"

@@ -168,7 +168,7 @@ def _folding(mapping: ConvMapping) -> dict[str, Any]:
         "LAST_STALLS": mapping.stalls[1],
         "has_partial": several_passes,
         "bias_value": bias,
-        "running_add": _running_add(folding.fabric_pe, folding.pe),
+        "running_add": _running_add(folding.fabric_pe, folding.pe) if mapping.layer.is_float else "before + dot[p]",
         "weight_step": steps,
     }
 

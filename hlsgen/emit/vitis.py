@@ -44,7 +44,7 @@ def data_files(k: dict[str, Any]) -> list[str]:
 
 
 def plain_word(text: str) -> str:
-    """A value of a board file as it may stand in a Tcl script, a .cfg file or a Makefile: nothing in it is expanded."""
+    """A board file's value as it may stand in a Tcl script, a .cfg file or a Makefile: nothing expands it."""
     return _UNUSUAL.sub("_", text)
 
 

@@ -1,0 +1,43 @@
+"""The build folder's Makefile, and the C-simulation headers that the folder carries."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import hlsgen
+from hlsgen.emit.conv2d import COSIM_FRAMES
+from hlsgen.emit.environment import render, safe_comment
+from hlsgen.emit.vitis import plain_word
+from hlsgen.mapping.placement import Deployment
+
+INCLUDE = Path(hlsgen.__file__).resolve().parent / "csim" / "include"
+
+
+def project_files(deployment: Deployment, k: dict[str, Any], version: str) -> dict[str, str]:
+    """{"Makefile": text}"""
+    board = deployment.board
+    context = {
+        "k": k,
+        "version": version,
+        "source": safe_comment(k["source"]),
+        "layer_line": _layer_line(k),
+        "board": plain_word(board.title),
+        "platform": plain_word(board.platform),
+        "vitis_max": plain_word(board.vitis_max or ""),
+        "alveo": board.flow == "alveo",
+        "cosim_frames": COSIM_FRAMES,
+    }
+    return {"Makefile": render("project/Makefile.j2", **context)}
+
+
+def csim_header_files() -> dict[str, str]:
+    """{"csim/include/fast/ap_int.h": text, ...}: every header of hlsgen/csim/include."""
+    return {
+        f"csim/include/{path.relative_to(INCLUDE).as_posix()}": path.read_text(encoding="utf-8")
+        for path in sorted(INCLUDE.rglob("*.h"))
+    }
+
+
+def _layer_line(k: dict[str, Any]) -> str:
+    return f"convolution {k['KERNEL_H']}x{k['KERNEL_W']}, {k['IN_CHANNELS']} to {k['OUT_CHANNELS']} channels"

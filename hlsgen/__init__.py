@@ -15,7 +15,16 @@ if TYPE_CHECKING:
     from hlsgen.design import Design, load
     from hlsgen.project import Project
 
-__all__ = ["Design", "DesignError", "HlsgenError", "MismatchError", "Project", "ToolError", "__version__", "load"]
+__all__ = [
+    "Design",
+    "DesignError",
+    "HlsgenError",
+    "MismatchError",
+    "Project",
+    "ToolError",
+    "__version__",
+    "load",
+]
 
 
 def __getattr__(name: str) -> object:

@@ -40,7 +40,12 @@ def cli() -> None:
 def design_options(command: F) -> F:
     """DESIGN, --board and --json, as every command on a design has them."""
     for option in (
-        click.option("--json", "as_json", is_flag=True, help="Print one JSON document on standard output, nothing else."),
+        click.option(
+            "--json",
+            "as_json",
+            is_flag=True,
+            help="Print one JSON document on standard output, nothing else.",
+        ),
         click.option("--board", metavar="B", help="Another board than the design's (see: hlsgen boards)."),
         click.argument("design", type=click.Path(path_type=Path)),
     ):
@@ -52,9 +57,18 @@ def frame_options(command: F) -> F:
     """--input and --frames: what C-simulation runs on."""
     for option in (
         click.option(
-            "--input", "input_file", type=click.Path(path_type=Path), metavar="X.npy", help="Your own frames, [N, C, H, W]."
+            "--input",
+            "input_file",
+            type=click.Path(path_type=Path),
+            metavar="X.npy",
+            help="Your own frames, [N, C, H, W].",
         ),
-        click.option("--frames", type=click.IntRange(1, 100_000), metavar="N", help="How many frames (16, or the batch)."),
+        click.option(
+            "--frames",
+            type=click.IntRange(1, 100_000),
+            metavar="N",
+            help="How many frames (16, or the batch).",
+        ),
     ):
         command = option(command)
     return command
@@ -63,10 +77,18 @@ def frame_options(command: F) -> F:
 @cli.command()
 @design_options
 @frame_options
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="DIR", help="Build folder [build/NAME].")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), metavar="DIR", help="Build folder [build/NAME]."
+)
 @click.option("--no-csim", is_flag=True, help="Emit and report without C-simulation (no compiler needed).")
 def build(
-    design: Path, board: str | None, as_json: bool, frames: int | None, input_file: Path | None, output: Path | None, no_csim: bool
+    design: Path,
+    board: str | None,
+    as_json: bool,
+    frames: int | None,
+    input_file: Path | None,
+    output: Path | None,
+    no_csim: bool,
 ) -> None:
     """Check, map, emit, C-simulate and report DESIGN."""
     with reporting(as_json):
@@ -104,7 +126,9 @@ def check(design: Path, board: str | None, as_json: bool) -> None:
 @cli.command()
 @design_options
 @frame_options
-@click.option("--headers", type=click.Choice(["fast", "reference"]), default="fast", help="Which ap_fixed headers.")
+@click.option(
+    "--headers", type=click.Choice(["fast", "reference"]), default="fast", help="Which ap_fixed headers."
+)
 def csim(
     design: Path, board: str | None, as_json: bool, frames: int | None, input_file: Path | None, headers: str
 ) -> None:
@@ -117,9 +141,13 @@ def csim(
         with working(as_json) as progress:
             progress("reading the design")
             loaded = load(design, board=board)
-            verification = simulate_only(loaded, frames=frames, input_file=input_file, headers=Headers(headers), progress=progress)
+            verification = simulate_only(
+                loaded, frames=frames, input_file=input_file, headers=Headers(headers), progress=progress
+            )
         if as_json:
-            print_json({"design": loaded.name, "board": loaded.board.name, "csim": csim_report(loaded, verification)})
+            print_json(
+                {"design": loaded.name, "board": loaded.board.name, "csim": csim_report(loaded, verification)}
+            )
         else:
             print_verification(loaded.layer.macs, verification)
 
@@ -141,7 +169,9 @@ def estimate(design: Path, board: str | None, as_json: bool) -> None:
 
 
 @cli.command()
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document on standard output, nothing else.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON document on standard output, nothing else."
+)
 def boards(as_json: bool) -> None:
     """The boards that hlsgen knows; another one is another YAML file."""
     with reporting(as_json):
@@ -151,12 +181,25 @@ def boards(as_json: bool) -> None:
         if as_json:
             print_json({"boards": [board.model_dump(mode="json") for board in known]})
             return
-        table = Table("board", "title", "part", "DSP", "BRAM18", "URAM", "LUT", "FF", "DDR GB/s", title="free for kernels")
+        table = Table(
+            "board",
+            "title",
+            "part",
+            "DSP",
+            "BRAM18",
+            "URAM",
+            "LUT",
+            "FF",
+            "DDR GB/s",
+            title="free for kernels",
+        )
         for board in known:
             total = board.total
             speed = sum(bank.gb_per_s for bank in board.memory.banks)
             figures = (total.dsp, total.bram18, total.uram, total.lut, total.ff)
-            table.add_row(board.name, board.title, board.part, *(f"{figure:,}" for figure in figures), f"{speed:g}")
+            table.add_row(
+                board.name, board.title, board.part, *(f"{figure:,}" for figure in figures), f"{speed:g}"
+            )
         show(table)
 
 
@@ -250,9 +293,15 @@ def print_estimate(figures: dict[str, Any]) -> None:
     )
     table = Table("modelled", "instances", "DSP", "BRAM18", "URAM", "LUT", "FF")
     for slr in figures["slrs"]:
-        cells = [_cell(slr["used"][kind], slr["usable"][kind]) for kind in ("dsp", "bram18", "uram", "lut", "ff")]
+        cells = [
+            _cell(slr["used"][kind], slr["usable"][kind]) for kind in ("dsp", "bram18", "uram", "lut", "ff")
+        ]
         table.add_row(f"{slr['name']} (of usable)", str(slr["instances"]), *cells)
-    table.add_row("total", str(total["instances"]), *(f"{total[kind]:,}" for kind in ("dsp", "bram18", "uram", "lut", "ff")))
+    table.add_row(
+        "total",
+        str(total["instances"]),
+        *(f"{total[kind]:,}" for kind in ("dsp", "bram18", "uram", "lut", "ff")),
+    )
     show(table)
 
 

@@ -88,7 +88,9 @@ class Design:
         if file is None and isinstance(wanted, SampleFile):
             file = self.document.beside(wanted.path)
         if file is not None:
-            found = samples.from_file(file, shape, self.place("input", "samples") if wanted == SampleFile(file) else None)
+            found = samples.from_file(
+                file, shape, self.place("input", "samples") if wanted == SampleFile(file) else None
+            )
             return found[:frames] if frames else found
         if wanted == "random":
             return samples.random_frames(shape, count, seed=0)
@@ -102,7 +104,12 @@ class Design:
         return estimate_of(self)
 
     def build(
-        self, folder: str | Path, *, frames: int | None = None, input_file: Path | None = None, csim: bool = True
+        self,
+        folder: str | Path,
+        *,
+        frames: int | None = None,
+        input_file: Path | None = None,
+        csim: bool = True,
     ) -> Project:
         """Emits the project into `folder`, C-simulates it and writes the report; see hlsgen.project.build."""
         from hlsgen.project import build
@@ -117,12 +124,19 @@ def load(path: str | Path, *, board: str | None = None) -> Design:
     """
     file, document = load_design_file(Path(path))
     graph = run_passes(graph_of(file, document))
-    chosen = load_board(board or file.board, folder=document.path.parent, place=None if board else document.place(("board",)))
+    chosen = load_board(
+        board or file.board, folder=document.path.parent, place=None if board else document.place(("board",))
+    )
     layers = file.mapping.layers.get(file.layers[0].name)
     wish = Wish(instances=file.mapping.instances)
     if layers is not None:
         wish = replace(
-            wish, rows=layers.rows, pe=layers.pe, simd=layers.simd, fabric_pe=layers.fabric_pe, order=layers.order
+            wish,
+            rows=layers.rows,
+            pe=layers.pe,
+            simd=layers.simd,
+            fabric_pe=layers.fabric_pe,
+            order=layers.order,
         )
     _check_mapping(graph, wish, document)
     return Design(

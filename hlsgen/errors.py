@@ -38,7 +38,9 @@ class Problem:
         if where.excerpt.strip():
             gutter = f"{where.line:>5} | "
             lines.append(gutter + where.excerpt)
-            lines.append(" " * (len(gutter) - 2) + "| " + " " * (where.column - 1) + "^" * max(1, where.width))
+            lines.append(
+                " " * (len(gutter) - 2) + "| " + " " * (where.column - 1) + "^" * max(1, where.width)
+            )
         lines.append(f"fix: {self.fix}")
         return "\n".join(lines)
 

@@ -55,7 +55,9 @@ def _prefix(target: Path) -> str:
 
 def _check_ours(target: Path) -> None:
     if target.is_symlink() or (target.exists() and not target.is_dir()):
-        raise NotOursError(f"error: {target} is no folder\nfix: -o names a new folder or an earlier build of hlsgen")
+        raise NotOursError(
+            f"error: {target} is no folder\nfix: -o names a new folder or an earlier build of hlsgen"
+        )
     if target.is_dir() and any(target.iterdir()) and not (target / MARK).is_file():
         raise NotOursError(
             f"error: {target} holds files that are no build of hlsgen; nothing was changed\n"
@@ -98,5 +100,11 @@ def _swap(fresh: Path, target: Path) -> None:
 
 
 def _output_error(target: Path, error: OSError) -> OutputError:
-    fix = "free some space, or choose another folder with -o" if error.errno == errno.ENOSPC else "choose another folder with -o"
-    return OutputError(f"error: cannot write {target}: {error.strerror or error}\nfix: {fix}; an earlier build there is unchanged")
+    fix = (
+        "free some space, or choose another folder with -o"
+        if error.errno == errno.ENOSPC
+        else "choose another folder with -o"
+    )
+    return OutputError(
+        f"error: cannot write {target}: {error.strerror or error}\nfix: {fix}; an earlier build there is unchanged"
+    )

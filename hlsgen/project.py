@@ -104,7 +104,9 @@ def build(
             progress("compiling and running the C-simulation")
             verification = verify(design, fresh, codes, golden)
         report["csim"] = csim_report(design, verification)
-        write_files(fresh, {MARK: json.dumps(report, indent=2) + "\n", "report.md": markdown_report(design, report)})
+        write_files(
+            fresh, {MARK: json.dumps(report, indent=2) + "\n", "report.md": markdown_report(design, report)}
+        )
     return Project(design=design, folder=folder, report=report, verification=verification)
 
 
@@ -165,7 +167,10 @@ def _check(design: Design, comparison: Comparison, got: Codes, want: Codes) -> N
     assert comparison.first is not None
     frame, channel, row, column = comparison.first
     type_ = design.layer.output_type
-    pair = [(array[comparison.first], float(type_.decode(array[comparison.first]))) for array in (got, want.astype(got.dtype))]
+    pair = [
+        (array[comparison.first], float(type_.decode(array[comparison.first])))
+        for array in (got, want.astype(got.dtype))
+    ]
     raise MismatchError(
         f"error: C-simulation differs from golden in {comparison.mismatches} of {comparison.compared} results; the first is "
         f"frame {frame}, channel {channel}, row {row}, column {column}: code {pair[0][0]} ({pair[0][1]:g}), "

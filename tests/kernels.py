@@ -10,13 +10,13 @@ import numpy as np
 from hlsgen.board import Board, load_board
 from hlsgen.cost.cycles import Iterations, iterations
 from hlsgen.csim.compiler import Headers, compile_testbench
+from hlsgen.csim.simulation import Run, compare, simulate
 from hlsgen.emit.conv2d import KernelNames, kernel_constants, kernel_files
 from hlsgen.fixed import FixedType, FloatType, NumberType, accumulator_type, parse_type
 from hlsgen.layers.base import Codes
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.mapping.conv2d import ConvMapping, Folding, map_conv2d
 from hlsgen.output import write_files
-from hlsgen.csim.simulation import Run, compare, simulate
 
 U200 = load_board("u200")
 ZCU102 = load_board("zcu102")
@@ -74,7 +74,9 @@ def conv(
     )
 
 
-def random_codes(type_: FixedType, shape: tuple[int, ...], rng: np.random.Generator, extremes: bool = False) -> Codes:
+def random_codes(
+    type_: FixedType, shape: tuple[int, ...], rng: np.random.Generator, extremes: bool = False
+) -> Codes:
     if extremes:
         return rng.choice(np.array([type_.min_code, type_.max_code], dtype=object), shape).astype(np.int64)
     return rng.integers(type_.min_code, type_.max_code, shape, endpoint=True)
@@ -123,13 +125,23 @@ def run_kernel(
     """Compiles and runs an emitted kernel."""
     executable = kernel.folder / f"tb_{headers.value}_{record_ports}"
     compile_testbench(
-        kernel.folder, "conv", executable, headers=headers, record_ports=record_ports, optimise=optimise, standard=standard
+        kernel.folder,
+        "conv",
+        executable,
+        headers=headers,
+        record_ports=record_ports,
+        optimise=optimise,
+        standard=standard,
     )
     return simulate(kernel.mapping.layer, executable, frames, kernel.folder)
 
 
-def assert_exact(layer: Conv2d, folding: Folding, folder: Path, *, frames: int = 3, board: Board = U200) -> Kernel:
-    """C-simulation with recorded ports equals golden bit for bit, and counts the iterations of the cost model."""
+def assert_exact(
+    layer: Conv2d, folding: Folding, folder: Path, *, frames: int = 3, board: Board = U200
+) -> Kernel:
+    """C-simulation with recorded ports equals golden bit for bit, and counts the iterations of the cost
+    model.
+    """
     kernel = emit_kernel(layer, folding, folder, board=board)
     x = frames_for(layer, frames)
     run = run_kernel(kernel, x)

@@ -70,7 +70,11 @@ def test_fewest_banks_by_brute_force(rows: set[int], columns: int, extra: int, f
 
 @settings(max_examples=100, deadline=None)
 @given(
-    kernel=st.integers(1, 7), stride=st.integers(1, 3), dilation=st.integers(1, 3), rows=st.integers(1, 4), extra=st.integers(0, 6)
+    kernel=st.integers(1, 7),
+    stride=st.integers(1, 3),
+    dilation=st.integers(1, 3),
+    rows=st.integers(1, 4),
+    extra=st.integers(0, 6),
 )
 def test_every_wave_has_a_proven_map(kernel: int, stride: int, dilation: int, rows: int, extra: int) -> None:
     offsets = tuple(sorted({r * stride + k * dilation for r in range(rows) for k in range(kernel)}))

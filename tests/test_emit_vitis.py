@@ -84,7 +84,7 @@ def test_tcl_of_newer_releases(tmp_path: Path) -> None:
         "set_part xcu200-fsgd2104-2-e",
         "create_clock -period 3.333 -name default",
         "csynth_design",
-        f"cosim_design -argv {tmp_path.resolve()}/tb",
+        f"cosim_design -argv {{{tmp_path.resolve()}/tb 2}}",
     ]
 
 

@@ -1,7 +1,8 @@
 """Cycles of one instance: what each pipelined loop iterates, and what a call and a frame take.
 
-Source of the loop formula: a pipelined loop takes (N - 1) * II + depth - 1 cycles and its function two more, as in Vitis HLS'
-own reports; every loop here has II = 1. The iterations are exact (C-simulation counts the same); the depth is modelled.
+Source of the loop formula: a pipelined loop takes (N - 1) * II + depth - 1 cycles and its function two more,
+as in Vitis HLS' own reports; every loop here has II = 1. The iterations are exact (C-simulation counts the
+same); the depth is modelled.
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
-"""Resources of one instance. DSP, BRAM18 and URAM follow from the emitted structure; LUT and FF are fitted terms.
+"""Resources of one instance. DSP, BRAM18 and URAM follow from the emitted structure; LUT and FF are fitted
+terms.
 
-Sources of the terms: fp32 cores from Vitis HLS reports at 300 MHz on UltraScale+ (fmul_32 4 cycles: 3 DSP, 143 FF, 78 LUT; fadd_32
-full DSP: 2, 318, 198; fadd_32 no DSP: 0, 243, 338); a LUT multiplier routes to (2 * ceil((W + A) / 6) - 1) * (W + A) LUTs; RAM and
-FIFO shapes of the primitives. Multiplexers: a 4:1 per LUT6. The terms of the DSP chains' operand delays, the AXI adapters and the
-platform's interconnect are estimates. LUT predicts the routed design, not csynth, which reports about twice as many.
+Sources of the terms: fp32 cores from Vitis HLS reports at 300 MHz on UltraScale+ (fmul_32 4 cycles: 3 DSP,
+143 FF, 78 LUT; fadd_32 full DSP: 2, 318, 198; fadd_32 no DSP: 0, 243, 338); a LUT multiplier routes to (2 *
+ceil((W + A) / 6) - 1) * (W + A) LUTs; RAM and FIFO shapes of the primitives. Multiplexers: a 4:1 per LUT6.
+The terms of the DSP chains' operand delays, the AXI adapters and the platform's interconnect are estimates.
+LUT predicts the routed design, not csynth, which reports about twice as many.
 """
 
 from __future__ import annotations
@@ -79,7 +81,9 @@ def _arithmetic(mapping: ConvMapping) -> Resources:
 
 
 def _float_arithmetic(products: int, in_fabric: int) -> Resources:
-    """`products` multipliers and as many adders (the tree's and the running sum's), `in_fabric` of them without DSP."""
+    """`products` multipliers and as many adders (the tree's and the running sum's), `in_fabric` of them
+    without DSP.
+    """
     in_dsp = products - in_fabric
     return Resources(
         dsp=products * FMUL[0] + in_dsp * FADD_DSP[0],
@@ -151,7 +155,9 @@ def _movement(mapping: ConvMapping) -> Resources:
 
 
 def _interfaces(mapping: ConvMapping) -> Resources:
-    """m_axi adapters with their burst buffers, s_axilite, control, and the ports in the platform's interconnect."""
+    """m_axi adapters with their burst buffers, s_axilite, control, and the ports in the platform's
+    interconnect.
+    """
     layer = mapping.layer
     widths = (
         mapping.in_lanes * layer.input_type.container_bits,

@@ -43,7 +43,9 @@ def find_compiler() -> str:
         if found:
             return found
     what = f"the compiler {wanted!r} that CXX names" if wanted else "a C++ compiler (g++ or clang++)"
-    raise ToolError(f"error: {what} was not found\nfix: install g++, or set CXX; --no-csim builds without C-simulation")
+    raise ToolError(
+        f"error: {what} was not found\nfix: install g++, or set CXX; --no-csim builds without C-simulation"
+    )
 
 
 def reference_headers() -> Path | None:
@@ -88,12 +90,22 @@ def _run(command: list[str], log: Path) -> float:
     start = time.perf_counter()
     try:
         done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=COMPILE_SECONDS, check=False
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=COMPILE_SECONDS,
+            check=False,
         )
     except OSError as error:
-        raise ToolError(f"error: {command[0]} cannot be started: {error.strerror}\nfix: install g++, or set CXX") from None
+        raise ToolError(
+            f"error: {command[0]} cannot be started: {error.strerror}\nfix: install g++, or set CXX"
+        ) from None
     except subprocess.TimeoutExpired:
-        raise ToolError(f"error: {command[0]} did not finish in {COMPILE_SECONDS} s\nfix: a smaller folding") from None
+        raise ToolError(
+            f"error: {command[0]} did not finish in {COMPILE_SECONDS} s\nfix: a smaller folding"
+        ) from None
     if done.returncode:
         log.write_text(" ".join(command) + "\n" + done.stderr, encoding="utf-8")
         shown = "\n".join(done.stderr.splitlines()[:20])

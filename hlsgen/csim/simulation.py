@@ -32,7 +32,10 @@ class Run:
     @property
     def iterations(self) -> Iterations:
         """Iterations of each loop; only a build that records ports counts them."""
-        found = {name: int(count) for name, count in re.findall(r"^iterations (\w+) (\d+)$", self.log, re.MULTILINE)}
+        found = {
+            name: int(count)
+            for name, count in re.findall(r"^iterations (\w+) (\d+)$", self.log, re.MULTILINE)
+        }
         return Iterations(**found)
 
 
@@ -83,9 +86,13 @@ def run_testbench(executable: Path, data: Path) -> Run:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise ToolError(f"error: the C-simulation did not finish in {RUN_SECONDS} s\nfix: fewer --frames") from None
+        raise ToolError(
+            f"error: the C-simulation did not finish in {RUN_SECONDS} s\nfix: fewer --frames"
+        ) from None
     if done.returncode in (PORT_CONFLICT_STATUS, PROTOCOL_STATUS):
-        raise MismatchError(f"error: the emitted kernel breaks a rule of its memories:\n{done.stderr.strip()[:2000]}")
+        raise MismatchError(
+            f"error: the emitted kernel breaks a rule of its memories:\n{done.stderr.strip()[:2000]}"
+        )
     if done.returncode:
         raise ToolError(
             f"error: the C-simulation ended with status {done.returncode}:\n{done.stderr.strip()[:2000]}\n"

@@ -168,7 +168,9 @@ def _folding(mapping: ConvMapping) -> dict[str, Any]:
         "LAST_STALLS": mapping.stalls[1],
         "has_partial": several_passes,
         "bias_value": bias,
-        "running_add": _running_add(folding.fabric_pe, folding.pe) if mapping.layer.is_float else "before + dot[p]",
+        "running_add": _running_add(folding.fabric_pe, folding.pe)
+        if mapping.layer.is_float
+        else "before + dot[p]",
         "weight_step": steps,
     }
 
@@ -220,6 +222,7 @@ def _transfers(mapping: ConvMapping) -> dict[str, Any]:
         "depth_input": frame_in * COSIM_FRAMES,
         "depth_output": frame_out * COSIM_FRAMES,
         "depth_weights": layer.weights.size,
+        "COSIM_FRAMES": COSIM_FRAMES,
     }
 
 
@@ -231,9 +234,9 @@ def _storage(mapping: ConvMapping) -> dict[str, Any]:
     def word(memory: Memory | None) -> str:
         return memory.storage.value if memory else ""
 
-    return {f"{name}_storage": word(mapping.memory(name)) for name in ("band", "weight", "bias", "partial")} | {
-        "drain_storage": word(mapping.memory("rows"))
-    }
+    return {
+        f"{name}_storage": word(mapping.memory(name)) for name in ("band", "weight", "bias", "partial")
+    } | {"drain_storage": word(mapping.memory("rows"))}
 
 
 def _numbers(values: tuple[int, ...]) -> str:

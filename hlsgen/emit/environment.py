@@ -22,7 +22,8 @@ def environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        autoescape=False,  # C++, not HTML: what comes from outside is validated by the schema or goes through safe_comment
+        # C++, not HTML: what comes from outside is validated by the schema or goes through safe_comment
+        autoescape=False,
     )
 
 
@@ -39,5 +40,7 @@ def source_text(template: str) -> str:
 
 
 def safe_comment(text: str) -> str:
-    """Text from outside as it may stand in a // comment, a Makefile's or a Tcl script's: no line breaks, no escapes."""
+    """Text from outside as it may stand in a // comment, a Makefile's or a Tcl script's: no line breaks, no
+    escapes.
+    """
     return _CPP_COMMENT_UNSAFE.sub("_", text)

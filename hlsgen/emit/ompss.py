@@ -9,7 +9,7 @@ from hlsgen.emit.environment import render, safe_comment
 from hlsgen.emit.vitis import plain_word
 from hlsgen.fixed import FixedType, NumberType
 from hlsgen.mapping.conv2d import ConvMapping
-from hlsgen.mapping.placement import Deployment
+from hlsgen.mapping.placement import Deployment, frame_copies, instances_with
 
 BLOCK_BITS = 512
 """Local arrays are filled up to blocks of this size: the widest memory port that is asked for."""
@@ -74,7 +74,7 @@ def _tools(deployment: Deployment, kernel: str) -> dict[str, Any]:
     board = deployment.board
     port = max(NARROWEST_PORT_BITS, min(BLOCK_BITS, board.memory.port_bits))
     return {
-        "instances": len(deployment.instances),
+        "instances": max(1, instances_with(deployment, frame_copies(deployment.mapping))),
         "cross": CROSS[board.flow],
         "ait_name": ait_name(kernel),
         "ait_board": plain_word(board.ait_board),

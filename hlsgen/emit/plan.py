@@ -24,7 +24,9 @@ Plan = dict[str, str | bytes]
 
 
 def plan_of(design: Design, *, frames: Codes, golden: Codes) -> Plan:
-    """All files of the build folder but the reports. `frames` and `golden` are the testbench's data, in codes."""
+    """All files of the build folder but the reports. `frames` and `golden` are the testbench's data, in
+    codes.
+    """
     deployment = design.choice.deployment
     mapping = deployment.mapping
     k = kernel_constants(mapping, KernelNames(kernel=design.name, source=safe_comment(design.source)))

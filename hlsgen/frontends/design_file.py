@@ -57,7 +57,9 @@ def _conv2d(file: DesignFile, section: LayerSection, document: Document) -> Conv
     shape = (section.out_channels, channels, *section.kernel)
     weights, bias, origin = _weights(section, shape, document)
     types = _types(file, shape, weights, document)
-    weights_place = document.place(("precision", "weights") if file.precision.weights else ("layers", 0, "weights"))
+    weights_place = document.place(
+        ("precision", "weights") if file.precision.weights else ("layers", 0, "weights")
+    )
     bias_place = document.place(("precision", "bias") if file.precision.bias else ("layers", 0, "weights"))
     return Conv2d(
         name=section.name,
@@ -104,7 +106,9 @@ def _padding(section: LayerSection, height: int, width: int) -> tuple[int, int, 
     if section.padding != "same":
         return section.padding
     sides = []
-    for size, kernel, stride, dilation in zip((height, width), section.kernel, section.stride, section.dilation, strict=True):
+    for size, kernel, stride, dilation in zip(
+        (height, width), section.kernel, section.stride, section.dilation, strict=True
+    ):
         total = max(0, (-(-size // stride) - 1) * stride + (kernel - 1) * dilation + 1 - size)
         sides.append((total // 2, total - total // 2))
     (top, bottom), (left, right) = sides
@@ -146,7 +150,9 @@ def _types(
                 place=document.place(("precision", "bias")),
             )
         )
-    output = given.output or FixedType(source.width, source.integer, source.signed, Rounding.RND, Overflow.SAT)
+    output = given.output or FixedType(
+        source.width, source.integer, source.signed, Rounding.RND, Overflow.SAT
+    )
     with_bias = accumulator_type(source, weight, int(np.prod(shape[1:])), bias)
     return {"weights": weight, "bias": bias, "output": output, "accumulator": with_bias}
 

@@ -13,7 +13,8 @@ from hlsgen.errors import Place, Problem
 from hlsgen.fixed import NumberType
 
 Codes = NDArray[Any]
-"""Integer codes of a fixed-point tensor (int64, or Python ints where those are too short), or float32 values."""
+"""Integer codes of a fixed-point tensor (int64, or Python ints where those are too short), or float32 values.
+"""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

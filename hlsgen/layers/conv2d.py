@@ -27,9 +27,9 @@ class Conv2d(Layer, kind="conv2d"):
 
     Fixed point: products are exact, the accumulator is `accumulator`, the result is cast to output_type.
     float32: no contraction; for each pass over SIMD input channels the products (channel, kernel row,
-    kernel column) are summed pairwise by `pairwise_sum`, and the pass is added to the running sum, which starts
-    at the bias.
-    Raises nothing; `check` returns the broken rules: an empty output, float mixed with fixed point.
+    kernel column) are summed pairwise by `pairwise_sum`, and the pass is added to the running sum, which
+    starts at the bias. Raises nothing; `check` returns the broken rules: an empty output, float mixed with
+    fixed point.
     """
 
     in_shape: tuple[int, int, int]
@@ -94,17 +94,22 @@ class Conv2d(Layer, kind="conv2d"):
         types = (self.input_type, self.weight_type, self.bias_type, self.accumulator, self.result_type)
         if len({isinstance(t, FloatType) for t in types}) > 1:
             names = ", ".join(
-                f"{what} {t}" for what, t in zip(("input", "weights", "bias", "accumulator", "output"), types, strict=True)
+                f"{what} {t}"
+                for what, t in zip(("input", "weights", "bias", "accumulator", "output"), types, strict=True)
             )
             problems.append(
-                self.problem(f"float32 is mixed with fixed point ({names})", "make all of them float32, or all of them fixed")
+                self.problem(
+                    f"float32 is mixed with fixed point ({names})",
+                    "make all of them float32, or all of them fixed",
+                )
             )
         return problems
 
     def golden(self, codes: Codes, *, simd: int) -> Codes:
         """The layer's result in NumPy, for `codes` [frames, C, H, W] -> [frames, M, OH, OW].
 
-        `simd` is the number of input channels of a pass; only float32 and a narrowed accumulator depend on it.
+        `simd` is the number of input channels of a pass; only float32 and a narrowed accumulator depend on
+        it.
         """
         return self.result_of(self.sums(codes, simd=simd))
 
@@ -166,7 +171,9 @@ class Conv2d(Layer, kind="conv2d"):
         fraction = self.product_fraction
         if accumulator.fraction == fraction and self._never_overflows(accumulator):
             return self._exact_sums(padded, slice(None)) + self._bias_codes()
-        total = accumulator.cast(np.broadcast_to(self._bias_codes(), self._result_shape(padded)), self._exact_type)
+        total = accumulator.cast(
+            np.broadcast_to(self._bias_codes(), self._result_shape(padded)), self._exact_type
+        )
         for first in range(0, self.in_shape[0], simd):
             dot = self._exact_sums(padded, slice(first, first + simd))
             running = _rescaled(total, accumulator.fraction, fraction)
@@ -189,7 +196,9 @@ class Conv2d(Layer, kind="conv2d"):
         return accumulator.min_code <= worst[0] and worst[1] <= accumulator.max_code
 
     def worst_case_sum(self) -> tuple[int, int]:
-        """The least and the largest sum that these weights and any input of input_type can give, in product codes."""
+        """The least and the largest sum that these weights and any input of input_type can give, in product
+        codes.
+        """
         assert isinstance(self.input_type, FixedType)
         low, high = self.input_type.min_code, self.input_type.max_code
         flat = self.weights.reshape(self.out_channels, -1)
@@ -223,7 +232,8 @@ class Conv2d(Layer, kind="conv2d"):
         if bound < EXACT_IN_FLOAT64:
             return _by_matrix(windows, weights).astype(np.int64)
         flat = weights.astype(object)
-        return np.einsum("nchwij,mcij->nmhw", windows.astype(object), flat, optimize=False)
+        sums: Codes = np.einsum("nchwij,mcij->nmhw", windows.astype(object), flat, optimize=False)
+        return sums
 
 
 def pairwise_sum(terms: list[NDArray[np.float32]]) -> NDArray[np.float32]:

@@ -1,15 +1,16 @@
 """The bank mapper: in which memory bank each element of the circular row band lies.
 
 Element (row slot, column) lies in bank (column + offset[slot]) mod banks: the seed's "offset partitions". A
-`Pattern` is the set of elements that one port must deliver (or take) in one iteration; iterations differ in where
-the pattern is anchored: at any slot (rows go round) and any column. The mapper finds the fewest banks, and
-offsets, such that at every anchor all elements of a pattern fall in different banks.
+`Pattern` is the set of elements that one port must deliver (or take) in one iteration; iterations differ in
+where the pattern is anchored: at any slot (rows go round) and any column. The mapper finds the fewest banks,
+and offsets, such that at every anchor all elements of a pattern fall in different banks.
 
-Since the anchor's column shifts every element's bank alike, whether two elements collide depends on the slot alone:
+Since the anchor's column shifts every element's bank alike, whether two elements collide depends on the slot
+alone:
     row a and row b collide  <=>  offset[b] - offset[a] = column_a - column_b   (mod banks)
 so each pair of slots has a set of forbidden differences, and the search is exact: a lower bound, then linear
-offsets (slot * stride), then a complete depth-first search for each number of banks. The search is cut off after
-SEARCH_STEPS; a map found after that says that it is not proven to have the fewest banks.
+offsets (slot * stride), then a complete depth-first search for each number of banks. The search is cut off
+after SEARCH_STEPS; a map found after that says that it is not proven to have the fewest banks.
 Background: Wang, Li, Zhang, Cong, "Memory partitioning for multidimensional arrays in high-level synthesis".
 """
 
@@ -17,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-
 
 SEARCH_STEPS = 20_000
 """Slots placed by the depth-first search before it gives a number of banks up (about 0.2 s)."""
@@ -68,7 +68,8 @@ class BankMap:
     def collisions(self, pattern: Pattern) -> Iterator[Collision]:
         """Every pair of elements that collides, over every anchor: nothing to yield is the proof.
 
-        Anchors repeat with period `slots` in the row and `banks` in the column, so slots * banks anchors are all.
+        Anchors repeat with period `slots` in the row and `banks` in the column, so slots * banks anchors are
+        all.
         """
         for slot in range(self.slots):
             for column in range(self.banks):
@@ -87,7 +88,8 @@ class BankMap:
 def map_banks(patterns: tuple[Pattern, ...], slots: int) -> BankMap | None:
     """The map with the fewest banks on which no pattern collides, or None if rows of a pattern share a slot.
 
-    `slots` is the number of rows that the band holds. Exact unless the map says otherwise: fewer banks are impossible.
+    `slots` is the number of rows that the band holds. Exact unless the map says otherwise: fewer banks are
+    impossible.
     """
     if any(_share_a_slot(pattern, slots) for pattern in patterns):
         return None
@@ -109,9 +111,9 @@ def _share_a_slot(pattern: Pattern, slots: int) -> bool:
 def _lower_bound(pattern: Pattern, slots: int) -> int:
     """Banks that `pattern` cannot do without.
 
-    One for each element of an iteration. And over all iterations: if every row of the pattern takes `columns` neighbouring
-    columns, a slot takes that many banks at a time, and one bank serves only slots no two of which are ever read together, of
-    which there are `apart` at most: banks * apart >= slots * columns.
+    One for each element of an iteration. And over all iterations: if every row of the pattern takes `columns`
+    neighbouring columns, a slot takes that many banks at a time, and one bank serves only slots no two of
+    which are ever read together, of which there are `apart` at most: banks * apart >= slots * columns.
     """
     elements = len(pattern.elements)
     rows = sorted({row for row, _ in pattern.elements})
@@ -208,7 +210,9 @@ def _search(
 def _narrowed(
     choices: dict[int, int], neighbours: list[tuple[int, frozenset[int]]], value: int, banks: int
 ) -> dict[int, int] | None:
-    """`choices` without what the neighbours of a slot at offset `value` may not have; None if one has none left."""
+    """`choices` without what the neighbours of a slot at offset `value` may not have; None if one has none
+    left.
+    """
     narrowed = dict(choices)
     for other, wrong in neighbours:
         if other in narrowed:

@@ -22,12 +22,15 @@ MOST_PARTITIONS = 1024
 MOST_EXTRA_SLOTS = 16
 """Row slots beyond the fewest that are tried: more slots can mean fewer banks."""
 FLOAT_SUM_LATENCY = 12
-"""Iterations between two uses of a partial sum in fp32: the adder (7 to 8 cycles) and the memory around it."""
+"""Iterations between two uses of a partial sum in fp32: the adder (7 to 8 cycles) and the memory around it.
+"""
 FIXED_SUM_LATENCY = 4
 
 
 class Infeasible(ValueError):
-    """A folding that this layer or board cannot have: why, what would be possible, and the key of the design that says it."""
+    """A folding that this layer or board cannot have: why, what would be possible, and the key of the design
+    that says it.
+    """
 
     def __init__(self, message: str, fix: str, key: str | None = None) -> None:
         super().__init__(message)
@@ -39,9 +42,10 @@ class Infeasible(ValueError):
 class Folding:
     """The parallelism of one instance, per iteration.
 
-    rows: output rows; pe: output channels; simd: input channels; fabric_pe: how many of the pe have their adders (fp32) or
-    multipliers (fixed point) in logic cells; order: what runs outermost, row tiles (all weights on chip) or output channels (the weights
-    of pe channels on chip, the input read again for each of them).
+    rows: output rows; pe: output channels; simd: input channels; fabric_pe: how many of the pe have their
+    adders (fp32) or multipliers (fixed point) in logic cells; order: what runs outermost, row tiles (all
+    weights on chip) or output channels (the weights of pe channels on chip, the input read again for each of
+    them).
     """
 
     rows: int
@@ -53,7 +57,9 @@ class Folding:
 
 @dataclass(frozen=True, kw_only=True)
 class ConvMapping:
-    """One instance of a convolution. Everything that the template and the cost model need follows from the fields."""
+    """One instance of a convolution. Everything that the template and the cost model need follows from the
+    fields.
+    """
 
     layer: Conv2d
     folding: Folding
@@ -104,7 +110,9 @@ class ConvMapping:
 
     @cached_property
     def stalls(self) -> tuple[int, int]:
-        """Iterations in which a finished tile waits for the rows of the next: in a frame, and of those after its last tile."""
+        """Iterations in which a finished tile waits for the rows of the next: in a frame, and of those after
+        its last tile.
+        """
         return fill_stalls(self.wave, self.in_lanes, self.tile_iterations)
 
     @property
@@ -162,7 +170,9 @@ def access_patterns(wave: Wave, in_lanes: int) -> tuple[Pattern, ...]:
 
 
 def pass_columns(wave: Wave, channel_steps: int, drain_words: int) -> int:
-    """Iterations of a pass: the columns, or what its results take to leave, or what keeps a partial sum's next use behind its latency."""
+    """Iterations of a pass: the columns, or what its results take to leave, or what keeps a partial sum's
+    next use behind its latency.
+    """
     columns = max(wave.columns, -(-drain_words // channel_steps))
     if channel_steps == 1:
         return columns
@@ -180,7 +190,8 @@ def fill_stalls(wave: Wave, in_lanes: int, tile_iterations: int) -> tuple[int, i
 def map_conv2d(layer: Conv2d, folding: Folding, board: Board) -> ConvMapping:
     """The instance of `layer` with this folding and the least memory on `board`.
 
-    Raises Infeasible: the folding does not divide the layer, or needs more than MOST_PARTITIONS registers in an array.
+    Raises Infeasible: the folding does not divide the layer, or needs more than MOST_PARTITIONS registers in
+    an array.
     """
     check_folding(layer, folding)
     wave = Wave(layer, folding.rows)
@@ -216,19 +227,27 @@ def folding_faults(
     channels, height = layer.in_shape[0], layer.output_shape[1]
     if pe and layer.out_channels % pe:
         fix = f"one of {_listed(divisors(layer.out_channels))}"
-        faults.append(Infeasible(f"pe: {pe} does not divide the {layer.out_channels} output channels", fix, "pe"))
+        faults.append(
+            Infeasible(f"pe: {pe} does not divide the {layer.out_channels} output channels", fix, "pe")
+        )
     if simd and channels % simd:
         fix = f"one of {_listed(divisors(channels))}"
         faults.append(Infeasible(f"simd: {simd} does not divide the {channels} input channels", fix, "simd"))
     if rows and rows > height:
-        faults.append(Infeasible(f"rows: {rows} is more than the {height} output rows", f"1 to {height}", "rows"))
+        faults.append(
+            Infeasible(f"rows: {rows} is more than the {height} output rows", f"1 to {height}", "rows")
+        )
     if fabric_pe and fabric_pe > (pe or layer.out_channels):
         limit = pe or layer.out_channels
-        faults.append(Infeasible(f"fabric_pe: {fabric_pe} is more than pe: {limit}", f"0 to {limit}", "fabric_pe"))
+        faults.append(
+            Infeasible(f"fabric_pe: {fabric_pe} is more than pe: {limit}", f"0 to {limit}", "fabric_pe")
+        )
     weights = (pe or 1) * (simd or 1) * layer.taps
     if not faults and weights > MOST_PARTITIONS:
-        message = f"pe: {pe or 1} with simd: {simd or 1} needs {weights} weights at once, more than {MOST_PARTITIONS}"
-        fix = f"pe x simd of at most {MOST_PARTITIONS // layer.taps}; rows adds parallelism without more weights"
+        given = f"pe: {pe or 1} with simd: {simd or 1}"
+        message = f"{given} needs {weights} weights at once, more than {MOST_PARTITIONS}"
+        most = MOST_PARTITIONS // layer.taps
+        fix = f"pe x simd of at most {most}; rows adds parallelism without more weights"
         faults.append(Infeasible(message, fix, "pe" if pe else None))
     return faults
 
@@ -247,7 +266,9 @@ def choose_arithmetic(layer: Conv2d, folding: Folding) -> tuple[Arithmetic, int]
 
 
 def input_lanes(wave: Wave, tile_iterations: int, board: Board) -> int:
-    """Neighbouring columns of a word: a power of two, the fewest with which no tile (or the least time) waits for its rows."""
+    """Neighbouring columns of a word: a power of two, the fewest with which no tile (or the least time) waits
+    for its rows.
+    """
     choices = _lane_choices(wave.layer.input_type, wave.layer.in_shape[2], board)
     return min(choices, key=lambda lanes: (fill_stalls(wave, lanes, tile_iterations), lanes))
 
@@ -286,7 +307,11 @@ def _band(wave: Wave, folding: Folding, in_lanes: int, board: Board) -> BankMap:
         if found is None:
             continue
         memory = _band_memory(wave.layer, folding, found, board)
-        share = max(memory.bram18 / board.total.bram18, memory.lut / board.total.lut, memory.uram / max(1, board.total.uram))
+        share = max(
+            memory.bram18 / board.total.bram18,
+            memory.lut / board.total.lut,
+            memory.uram / max(1, board.total.uram),
+        )
         if best is None or (share, found.banks, slots) < best:
             best, chosen = (share, found.banks, slots), found
     assert chosen is not None, "slots beyond the reach of the wave always have a map"
@@ -297,7 +322,9 @@ def _band_memory(layer: Conv2d, folding: Folding, bank_map: BankMap, board: Boar
     channels, _, width = layer.in_shape
     depth = bank_map.slots * (channels // folding.simd) * -(-width // bank_map.banks)
     # one word deep would be a register, but the band is indexed
-    return choose_storage("band", max(2, depth), bits_of(layer.input_type), folding.simd * bank_map.banks, board)
+    return choose_storage(
+        "band", max(2, depth), bits_of(layer.input_type), folding.simd * bank_map.banks, board
+    )
 
 
 def _memories(mapping: ConvMapping, board: Board) -> tuple[Memory, ...]:

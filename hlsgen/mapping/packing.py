@@ -1,8 +1,8 @@
 """Two multiply-accumulates a DSP: when it is exact, and how long a chain of them may be.
 
-A DSP48E2 multiplies 27 x 18 bits and adds in 48. Two weights side by side, (w1 << 18) + w0, times an activation a give
-both products; sums of them stay apart as long as the lower one fits 18 bits with its sign. (AMD WP486 describes the
-packing; the bound by the weights' own values is ours.)
+A DSP48E2 multiplies 27 x 18 bits and adds in 48. Two weights side by side, (w1 << 18) + w0, times an
+activation a give both products; sums of them stay apart as long as the lower one fits 18 bits with its sign.
+(AMD WP486 describes the packing; the bound by the weights' own values is ours.)
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ def largest_code(type_: FixedType) -> int:
 def longest_chain(layer: Conv2d, simd: int, pe: int) -> int:
     """The most products that may be added before the lanes are taken apart: 0 if not even one is exact.
 
-    The lower lane holds the even output channels of each group of `pe`. For every chunk of the terms (input channel, row, column)
-    of a pass, sum |w| * max |a| must not exceed 2^17 - 1.
+    The lower lane holds the even output channels of each group of `pe`. For every chunk of the terms (input
+    channel, row, column) of a pass, sum |w| * max |a| must not exceed 2^17 - 1.
     """
     assert isinstance(layer.input_type, FixedType)
     terms = simd * layer.taps

@@ -8,9 +8,16 @@ from hlsgen.board import SLR, Board
 from hlsgen.cost.cycles import Cycles, cycles, ddr_bytes
 from hlsgen.cost.resources import Resources, instance_resources
 from hlsgen.mapping.conv2d import ConvMapping, Infeasible
+from hlsgen.mapping.storage import bram18_for
 
 KINDS = ("lut", "ff", "bram18", "uram", "dsp")
-BINDS = {"lut": "LUT", "ff": "FF", "bram18": "memory (BRAM)", "uram": "memory (URAM)", "dsp": "multipliers (DSP)"}
+BINDS = {
+    "lut": "LUT",
+    "ff": "FF",
+    "bram18": "memory (BRAM)",
+    "uram": "memory (URAM)",
+    "dsp": "multipliers (DSP)",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,8 +32,9 @@ class Instance:
 class Deployment:
     """Equal instances of one layer on a board. Every figure is modelled.
 
-    frames_per_s: steady state, the whole board. batch_frames_per_s: `batch` frames in one go, the loading of the weights, the uneven last
-    frames and the way through the pipeline included. binds: what keeps it from being faster.
+    frames_per_s: steady state, the whole board. batch_frames_per_s: `batch` frames in one go, the loading of
+    the weights, the uneven last frames and the way through the pipeline included. binds: what keeps it from
+    being faster.
     """
 
     mapping: ConvMapping
@@ -71,11 +79,30 @@ def usable(slr: SLR, board: Board) -> Resources:
 
 def capacity(each: Resources, limit: Resources) -> tuple[int, str]:
     """How many instances fit within `limit`, and the resource that allows no more."""
-    counts = {
-        kind: getattr(limit, kind) // getattr(each, kind) for kind in KINDS if getattr(each, kind) > 0
-    }
+    counts = {kind: getattr(limit, kind) // getattr(each, kind) for kind in KINDS if getattr(each, kind) > 0}
     binding = min(counts, key=lambda kind: counts[kind])
     return counts[binding], binding
+
+
+def instances_with(deployment: Deployment, extra: Resources) -> int:
+    """How many of the deployment's instances fit when each takes `extra` besides."""
+    board = deployment.board
+    each = deployment.each + extra
+    fits = sum(capacity(each, usable(slr, board))[0] for slr in board.slrs)
+    return min(fits, len(deployment.instances))
+
+
+def frame_copies(mapping: ConvMapping) -> Resources:
+    """The local arrays that copy_deps of an OmpSs-2@FPGA task keeps: a frame in, a frame out, the weights."""
+    layer = mapping.layer
+    channels, height, width = layer.in_shape
+    out_channels, out_height, out_width = layer.output_shape
+    arrays = (
+        (channels * height * width, layer.input_type.container_bits, mapping.in_lanes),
+        (out_channels * out_height * out_width, layer.result_type.container_bits, mapping.out_lanes),
+        (layer.weights.size, layer.weight_type.container_bits, 1),
+    )
+    return Resources(bram18=sum(lanes * bram18_for(-(-size // lanes), bits) for size, bits, lanes in arrays))
 
 
 def ddr_bytes_per_s(board: Board, clock_mhz: float) -> float:
@@ -93,14 +120,17 @@ def deploy(
 ) -> Deployment:
     """The number of instances that takes the batch through fastest (or just `instances` of them).
 
-    Raises Infeasible: not even one instance, or fewer than `instances`, fit the usable share of the board's SLRs.
+    Raises Infeasible: not even one instance, or fewer than `instances`, fit the usable share of the board's
+    SLRs.
     """
     each = instance_resources(mapping)
     fits = {slr.name: capacity(each, usable(slr, board)) for slr in board.slrs}
     most = sum(count for count, _ in fits.values())
     limit = min(most, board.max_compute_units)
     if limit < (instances or 1):
-        raise Infeasible(_too_large(each, board, limit, instances), _smaller(limit), "instances" if limit else None)
+        raise Infeasible(
+            _too_large(each, board, limit, instances), _smaller(limit), "instances" if limit else None
+        )
     timing = cycles(mapping)
     options = [instances] if instances else _worthwhile(batch, limit)
     speeds = {count: _batch_rate(timing, board, clock_mhz, batch, count) for count in options}
@@ -123,8 +153,13 @@ def deploy(
 
 
 def _worthwhile(batch: int, limit: int) -> list[int]:
-    """Instance counts that shorten the batch: one more only helps when the largest share of the batch shrinks."""
-    return sorted({-(-batch // share) for share in range(1, batch + 1) if -(-batch // share) <= limit} | {min(limit, batch)})
+    """Instance counts that shorten the batch: one more only helps when the largest share of the batch
+    shrinks.
+    """
+    return sorted(
+        {-(-batch // share) for share in range(1, batch + 1) if -(-batch // share) <= limit}
+        | {min(limit, batch)}
+    )
 
 
 def _batch_rate(timing: Cycles, board: Board, clock_mhz: float, batch: int, count: int) -> float:
@@ -134,7 +169,9 @@ def _batch_rate(timing: Cycles, board: Board, clock_mhz: float, batch: int, coun
 
 
 def _place(fits: dict[str, tuple[int, str]], count: int, board: Board) -> tuple[Instance, ...]:
-    """Instances over the SLRs in proportion to what each takes, and each at the least loaded bank, its own SLR's first."""
+    """Instances over the SLRs in proportion to what each takes, and each at the least loaded bank, its own
+    SLR's first.
+    """
     left = {name: number for name, (number, _) in fits.items()}
     taken = dict.fromkeys(left, 0)
     load = {bank.name: 0 for bank in board.memory.banks}
@@ -154,7 +191,14 @@ def _place(fits: dict[str, tuple[int, str]], count: int, board: Board) -> tuple[
 
 
 def _binding(
-    fits: dict[str, tuple[int, str]], count: int, most: int, board: Board, ddr: bool, *, fixed: bool, batch: int
+    fits: dict[str, tuple[int, str]],
+    count: int,
+    most: int,
+    board: Board,
+    ddr: bool,
+    *,
+    fixed: bool,
+    batch: int,
 ) -> str:
     if ddr:
         return "DDR bandwidth"
@@ -175,9 +219,13 @@ def _too_large(each: Resources, board: Board, limit: int, instances: int | None)
         return f"instances: {instances} do not fit {board.title}: {limit} do"
     largest = {kind: max(getattr(usable(slr, board), kind) for slr in board.slrs) for kind in KINDS}
     over = [
-        f"{getattr(each, kind):,} {kind.upper()} of {largest[kind]:,}" for kind in KINDS if getattr(each, kind) > largest[kind]
+        f"{getattr(each, kind):,} {kind.upper()} of {largest[kind]:,}"
+        for kind in KINDS
+        if getattr(each, kind) > largest[kind]
     ]
-    return f"one instance does not fit the usable share of any SLR of {board.title}: it needs {', '.join(over)}"
+    return (
+        f"one instance does not fit the usable share of any SLR of {board.title}: it needs {', '.join(over)}"
+    )
 
 
 def _smaller(limit: int) -> str:

@@ -12,7 +12,8 @@ from hlsgen.mapping.conv2d import Folding, Infeasible, Order, bits_of, divisors,
 from hlsgen.mapping.placement import KINDS, Deployment, deploy
 
 WEIGHTS_ON_CHIP_BITS = 1 << 20
-"""Below this the weights of a layer always stay on chip, and keeping only a part of them is not considered."""
+"""Below this the weights of a layer always stay on chip, and keeping only a part of them is not considered.
+"""
 MOST_ROWS = 32
 
 
@@ -70,7 +71,10 @@ def _merit(deployment: Deployment) -> tuple[float, float]:
 def _largest_share(deployment: Deployment) -> float:
     total = deployment.board.total
     used = deployment.total
-    return max(getattr(used, kind) / getattr(total, kind) for kind in KINDS if getattr(total, kind))
+    shares: list[float] = [
+        getattr(used, kind) / getattr(total, kind) for kind in KINDS if getattr(total, kind)
+    ]
+    return max(shares)
 
 
 def foldings(layer: Conv2d, wish: Wish) -> Iterator[Folding]:

@@ -1,8 +1,8 @@
 """On-chip storage: which primitive holds a memory, and how many of them it takes.
 
 Every memory here has one read and one write port (simple dual port), which all three primitives have.
-Shapes: BRAM18 512x36 ... 16Kx1 (UG573); URAM 4096x72; LUTRAM: eight LUTs of a SLICEM hold 64 x 7 or 32 x 14 bits with a
-separate read port (RAM64M8, RAM32M16).
+Shapes: BRAM18 512x36 ... 16Kx1 (UG573); URAM 4096x72; LUTRAM: eight LUTs of a SLICEM hold 64 x 7 or 32 x 14
+bits with a separate read port (RAM64M8, RAM32M16).
 """
 
 from __future__ import annotations
@@ -86,7 +86,9 @@ def choose_storage(name: str, depth: int, bits: int, copies: int, board: Board) 
             options.append(Storage.LUTRAM)
         if board.total.uram:
             options.append(Storage.URAM)
-    memories = [Memory(name=name, depth=depth, bits=bits, copies=copies, storage=option) for option in options]
+    memories = [
+        Memory(name=name, depth=depth, bits=bits, copies=copies, storage=option) for option in options
+    ]
     return min(memories, key=lambda memory: share_of(memory, board))
 
 

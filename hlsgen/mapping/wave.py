@@ -37,7 +37,9 @@ class Wave:
         """Distinct rows that an iteration reads, counted from the first row of the tile."""
         layer = self.layer
         rows = {
-            r * layer.stride[0] + k * layer.dilation[0] for r in range(self.rows) for k in range(layer.kernel[0])
+            r * layer.stride[0] + k * layer.dilation[0]
+            for r in range(self.rows)
+            for k in range(layer.kernel[0])
         }
         return tuple(sorted(rows))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from hlsgen.mapping.placement import Deployment, usable
+from hlsgen.mapping.placement import Deployment, frame_copies, instances_with, usable
 
 if TYPE_CHECKING:
     from hlsgen.design import Design
@@ -65,6 +65,7 @@ class Estimate:
                 "binds": deployment.binds,
                 "kind": "modelled",
             },
+            "ompss": _ompss(deployment),
             "slrs": _slrs(deployment),
             "banks": _banks(deployment),
             "memories": [
@@ -117,6 +118,11 @@ def _layer(deployment: Deployment) -> dict[str, Any]:
         "latency_cycles": deployment.cycles.latency,
         **_resources(deployment.each),
     }
+
+
+def _ompss(deployment: Deployment) -> dict[str, int]:
+    copies = frame_copies(deployment.mapping)
+    return {"instances": instances_with(deployment, copies), "frames_bram18": copies.bram18}
 
 
 def _slrs(deployment: Deployment) -> list[dict[str, Any]]:

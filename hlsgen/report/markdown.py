@@ -18,7 +18,9 @@ def markdown_report(design: Design, report: dict[str, Any]) -> str:
         _summary(design, report),
         _warnings(report),
         "## Board\n\n" + _slr_table(report),
-        f"LUT and FF are fitted, +- {LUT_ERROR:.0%}; DSP, BRAM18 and URAM follow from the emitted structure. None is synthesised.",
+        f"LUT and FF are fitted, +- {LUT_ERROR:.0%}; DSP, BRAM18 and URAM follow from the emitted structure. "
+        "None is synthesised.",
+        _ompss(report),
         "## One instance\n\n" + _folding(design, report),
         "## On-chip memory\n\n" + _memory_table(report),
         "## Banks\n\n" + _banks(design, report),
@@ -29,19 +31,37 @@ def markdown_report(design: Design, report: dict[str, Any]) -> str:
 
 def _summary(design: Design, report: dict[str, Any]) -> str:
     layer, total, speed = design.layer, report["total"], report["performance"]
-    channels, height, width = layer.in_shape
-    out = layer.output_shape
+    shapes = [" x ".join(str(size) for size in shape) for shape in (layer.in_shape, layer.output_shape)]
+    steady = f"{speed['gops']:,.1f} G operations/s, {speed['frames_per_s']:,.0f} frames/s"
+    batch = f"{speed['batch_gops']:,.1f} G operations/s, {speed['batch_frames_per_s']:,.0f} frames/s"
+    rows = [
+        ("modelled", ""),
+        ("-", "-"),
+        ("instances", f"{total['instances']} at {report['clock_mhz']:g} MHz"),
+        ("speed, steady", steady),
+        (f"speed, batch of {speed['batch']}", batch),
+        ("interval of an instance", f"{total['interval_cycles']:,} cycles a frame"),
+        ("latency of a call with one frame", f"{total['latency_cycles']:,} cycles, weights loaded"),
+        ("what binds", speed["binds"]),
+        ("multiply-accumulates a frame", f"{total['macs']:,}"),
+    ]
     return (
-        f"{layer.kind} `{layer.name}`: {channels} x {height} x {width} of {layer.input_type} -> {out[0]} x {out[1]} x {out[2]} "
-        f"of {layer.result_type}; weights {layer.weight_type} ({layer.weights_origin}), accumulator {layer.accumulator}.\n\n"
-        f"| modelled | |\n|-|-|\n"
-        f"| instances | {total['instances']} at {report['clock_mhz']:g} MHz |\n"
-        f"| speed, steady | {speed['gops']:,.1f} G operations/s, {speed['frames_per_s']:,.0f} frames/s |\n"
-        f"| speed, batch of {speed['batch']} | {speed['batch_gops']:,.1f} G operations/s, {speed['batch_frames_per_s']:,.0f} frames/s |\n"
-        f"| interval of an instance | {total['interval_cycles']:,} cycles a frame |\n"
-        f"| latency of a call with one frame | {total['latency_cycles']:,} cycles, weights loaded |\n"
-        f"| what binds | {speed['binds']} |\n"
-        f"| multiply-accumulates a frame | {total['macs']:,} |"
+        f"{layer.kind} `{layer.name}`: {shapes[0]} of {layer.input_type} -> {shapes[1]} of {layer.result_type}; "
+        f"weights {layer.weight_type} ({layer.weights_origin}), accumulator {layer.accumulator}.\n\n"
+        + "\n".join(f"| {what} | {value} |" for what, value in rows)
+    )
+
+
+def _ompss(report: dict[str, Any]) -> str:
+    ompss = report["ompss"]
+    if not ompss["instances"]:
+        return (
+            f"OmpSs-2@FPGA: not even one instance fits, because its copy_deps keep whole frames on chip "
+            f"({ompss['frames_bram18']:,} BRAM18)."
+        )
+    return (
+        f"OmpSs-2@FPGA: {ompss['instances']} instances; its copy_deps keep whole frames on chip, "
+        f"{ompss['frames_bram18']:,} BRAM18 more for each of them."
     )
 
 
@@ -51,13 +71,23 @@ def _warnings(report: dict[str, Any]) -> str:
 
 def _slr_table(report: dict[str, Any]) -> str:
     kinds = ("dsp", "bram18", "uram", "lut", "ff")
-    lines = ["| SLR | instances | DDR | " + " | ".join(f"{kind.upper()} (share of usable)" for kind in kinds) + " |"]
+    lines = [
+        "| SLR | instances | DDR | "
+        + " | ".join(f"{kind.upper()} (share of usable)" for kind in kinds)
+        + " |"
+    ]
     lines.append("|-|-|-|" + "-|" * len(kinds))
     for slr in report["slrs"]:
         cells = [_share(slr["used"][kind], slr["usable"][kind]) for kind in kinds]
-        lines.append(f"| {slr['name']} | {slr['instances']} | {', '.join(slr['ddr']) or '-'} | " + " | ".join(cells) + " |")
+        lines.append(
+            f"| {slr['name']} | {slr['instances']} | {', '.join(slr['ddr']) or '-'} | "
+            + " | ".join(cells)
+            + " |"
+        )
     total = report["total"]
-    lines.append(f"| total | {total['instances']} | | " + " | ".join(f"{total[kind]:,}" for kind in kinds) + " |")
+    lines.append(
+        f"| total | {total['instances']} | | " + " | ".join(f"{total[kind]:,}" for kind in kinds) + " |"
+    )
     return "\n".join(lines)
 
 
@@ -69,19 +99,24 @@ def _folding(design: Design, report: dict[str, Any]) -> str:
     layer = report["layers"][0]
     folding = layer["folding"]
     mapping = design.choice.deployment.mapping
-    kinds = {"float": "fp32", "fixed": "fixed point, a DSP a product", "packed": "fixed point, two products a DSP"}
+    kinds = {
+        "float": "fp32",
+        "fixed": "fixed point, a DSP a product",
+        "packed": "fixed point, two products a DSP",
+    }
+    product = " x ".join(str(folding[key]) for key in ("rows", "pe", "simd")) + f" x {design.layer.taps}"
     lines = [
         "| | |",
         "|-|-|",
-        f"| rows x PE x SIMD x taps | {folding['rows']} x {folding['pe']} x {folding['simd']} x {design.layer.taps} "
-        f"= {folding['macs_per_cycle']} multiply-accumulates a cycle |",
+        f"| rows x PE x SIMD x taps | {product} = {folding['macs_per_cycle']} multiply-accumulates a cycle |",
         f"| arithmetic | {kinds[mapping.arithmetic]} |",
         f"| outermost loop | {folding['order']} |",
         f"| II | {layer['ii']} |",
         f"| words | input {folding['in_lanes']} elements, output {folding['out_lanes']} elements |",
     ]
     if mapping.arithmetic == "packed":
-        lines.append(f"| products added before the lanes are taken apart | {mapping.chain}, exact for these weights |")
+        exact = f"{mapping.chain}, exact for these weights"
+        lines.append(f"| products added before the lanes are taken apart | {exact} |")
     if folding["fabric_pe"]:
         what = "adders" if mapping.arithmetic == "float" else "multipliers"
         lines.append(f"| output channels with {what} in LUTs | {folding['fabric_pe']} of {folding['pe']} |")
@@ -102,10 +137,11 @@ def _banks(design: Design, report: dict[str, Any]) -> str:
     mapping, banks = design.choice.deployment.mapping, report["banks"]
     fewest = "no map with fewer banks exists" if banks["fewest"] else "fewer banks were not ruled out"
     return (
-        f"Each iteration reads {banks['reads_per_iteration']} elements of a channel and writes {mapping.in_lanes}. Element (slot, column) of "
-        f"the {banks['slots']} rows on chip lies in bank (column + offset[slot]) mod {banks['banks']}; {fewest}. Proven without "
-        f"conflict at all {banks['proven_anchors']} positions that differ (slots x banks).\n\n"
-        + bank_table(mapping.bank_map)
+        f"Each iteration reads {banks['reads_per_iteration']} elements of a channel and writes "
+        f"{mapping.in_lanes}. Element (slot, column) of the {banks['slots']} rows on chip lies in bank "
+        f"(column + offset[slot]) mod {banks['banks']}; {fewest}. Proven without conflict at all "
+        f"{banks['proven_anchors']} positions that differ (slots x banks).\n\n"
+        + bank_table(mapping.bank_map).strip()
         + "\n\n![accesses over banks, before and after the offsets](banks.svg)"
     )
 
@@ -115,8 +151,9 @@ def _csim(report: dict[str, Any]) -> str:
     if csim["verdict"] == "skipped":
         return "Skipped."
     counted = ", ".join(f"{name} {count:,}" for name, count in csim["iterations_measured"].items())
+    equal = csim["compared"] - csim["mismatches"]
     return (
-        f"Measured: {csim['compared'] - csim['mismatches']:,} of {csim['compared']:,} results of {csim['frames']} frames equal golden bit "
-        f"for bit. On {csim['iterations_frames']} frames the memories recorded every access: no iteration asks one for more ports than "
-        f"it has, and the loops make as many iterations as modelled ({counted})."
+        f"Measured: {equal:,} of {csim['compared']:,} results of {csim['frames']} frames equal golden bit for bit. "
+        f"On {csim['iterations_frames']} frames the memories recorded every access: no iteration asks one for more "
+        f"ports than it has, and the loops make as many iterations as modelled ({counted})."
     )

@@ -23,22 +23,50 @@ INT8 = {"input_type": "fixed<8,3>", "weight_type": "fixed<8,1>", "result_type": 
     ("layer", "folding"),
     [
         pytest.param(conv((4, 12, 10), 4), Folding(rows=1, pe=4, simd=1), id="fp32"),
-        pytest.param(conv((4, 12, 10), 4), Folding(rows=3, pe=2, simd=2, fabric_pe=1), id="fp32-mixed-adders"),
+        pytest.param(
+            conv((4, 12, 10), 4), Folding(rows=3, pe=2, simd=2, fabric_pe=1), id="fp32-mixed-adders"
+        ),
         pytest.param(conv((4, 12, 10), 4), Folding(rows=2, pe=2, simd=4, fabric_pe=2), id="fp32-one-pass"),
         pytest.param(conv((4, 12, 10), 4, bias=False), Folding(rows=2, pe=2, simd=2), id="fp32-no-bias"),
         pytest.param(conv((4, 12, 10), 4, **FIXED16), Folding(rows=2, pe=2, simd=2), id="fixed16"),
-        pytest.param(conv((4, 12, 10), 4, **FIXED16, extremes=True), Folding(rows=2, pe=2, simd=2), id="fixed16-extremes"),
-        pytest.param(conv((4, 12, 10), 4, **FIXED16, bias=False), Folding(rows=5, pe=1, simd=4), id="fixed16-no-bias"),
+        pytest.param(
+            conv((4, 12, 10), 4, **FIXED16, extremes=True),
+            Folding(rows=2, pe=2, simd=2),
+            id="fixed16-extremes",
+        ),
+        pytest.param(
+            conv((4, 12, 10), 4, **FIXED16, bias=False), Folding(rows=5, pe=1, simd=4), id="fixed16-no-bias"
+        ),
         pytest.param(conv((4, 12, 10), 4, **INT8), Folding(rows=2, pe=4, simd=2), id="int8-packed"),
-        pytest.param(conv((4, 12, 10), 4, **INT8, extremes=True), Folding(rows=2, pe=4, simd=4), id="int8-extremes"),
-        pytest.param(conv((4, 12, 10), 6, **INT8), Folding(rows=2, pe=6, simd=2, fabric_pe=2), id="int8-mixed"),
+        pytest.param(
+            conv((4, 12, 10), 4, **INT8, extremes=True), Folding(rows=2, pe=4, simd=4), id="int8-extremes"
+        ),
+        pytest.param(
+            conv((4, 12, 10), 6, **INT8), Folding(rows=2, pe=6, simd=2, fabric_pe=2), id="int8-mixed"
+        ),
         pytest.param(conv((4, 12, 10), 4, **INT8), Folding(rows=2, pe=1, simd=2), id="int8-odd-pe"),
-        pytest.param(conv((2, 9, 9), 2, **FIXED16), Folding(rows=2, pe=1, simd=1, order="channels"), id="channels-outermost"),
+        pytest.param(
+            conv((2, 9, 9), 2, **FIXED16),
+            Folding(rows=2, pe=1, simd=1, order="channels"),
+            id="channels-outermost",
+        ),
         pytest.param(conv((1, 1, 1), 1, (1, 1), **FIXED16), Folding(rows=1, pe=1, simd=1), id="one-pixel"),
-        pytest.param(conv((2, 5, 5), 2, (7, 7), padding=(3, 3, 3, 3)), Folding(rows=5, pe=1, simd=1), id="kernel-over-image"),
-        pytest.param(conv((2, 6, 6), 2, (2, 2), padding=(5, 5, 5, 5)), Folding(rows=2, pe=1, simd=1), id="tiles-of-padding"),
-        pytest.param(conv((3, 8, 8), 2, (1, 1), stride=(3, 3)), Folding(rows=2, pe=1, simd=1), id="stride-over-kernel"),
-        pytest.param(conv((2, 11, 13), 2, (3, 2), dilation=(2, 3)), Folding(rows=2, pe=2, simd=1), id="dilation"),
+        pytest.param(
+            conv((2, 5, 5), 2, (7, 7), padding=(3, 3, 3, 3)),
+            Folding(rows=5, pe=1, simd=1),
+            id="kernel-over-image",
+        ),
+        pytest.param(
+            conv((2, 6, 6), 2, (2, 2), padding=(5, 5, 5, 5)),
+            Folding(rows=2, pe=1, simd=1),
+            id="tiles-of-padding",
+        ),
+        pytest.param(
+            conv((3, 8, 8), 2, (1, 1), stride=(3, 3)), Folding(rows=2, pe=1, simd=1), id="stride-over-kernel"
+        ),
+        pytest.param(
+            conv((2, 11, 13), 2, (3, 2), dilation=(2, 3)), Folding(rows=2, pe=2, simd=1), id="dilation"
+        ),
     ],
 )
 def test_kernel_equals_golden(layer: Conv2d, folding: Folding, tmp_path: Path) -> None:
@@ -58,10 +86,42 @@ def layers(draw: st.DrawFn) -> Conv2d:
     height, width = draw(st.integers(1, 14)), draw(st.integers(1, 18))
     assume(height + padding[0] + padding[2] >= (kernel[0] - 1) * dilation[0] + 1)
     assume(width + padding[1] + padding[3] >= (kernel[1] - 1) * dilation[1] + 1)
-    source = draw(st.sampled_from(["float32", "fixed<16,6>", "fixed<8,3>", "ufixed<8,0>", "fixed<5,9>", "ufixed<12,-2>", "fixed<30,10>"]))
-    weight = source if source == "float32" else draw(st.sampled_from(["fixed<8,1>", "fixed<4,4>", "ufixed<3,1>", "fixed<17,2>"]))
-    modes = draw(st.sampled_from(["", ",rnd,sat", ",rnd_conv,sat_sym", ",trn_zero,sat_zero", ",rnd_inf,wrap", ",rnd_min_inf,sat", ",rnd_zero,wrap_sm"]))
-    result = source if source == "float32" else f"fixed<{draw(st.integers(2, 40))},{draw(st.integers(-3, 20))}{modes}>"
+    source = draw(
+        st.sampled_from(
+            [
+                "float32",
+                "fixed<16,6>",
+                "fixed<8,3>",
+                "ufixed<8,0>",
+                "fixed<5,9>",
+                "ufixed<12,-2>",
+                "fixed<30,10>",
+            ]
+        )
+    )
+    weight = (
+        source
+        if source == "float32"
+        else draw(st.sampled_from(["fixed<8,1>", "fixed<4,4>", "ufixed<3,1>", "fixed<17,2>"]))
+    )
+    modes = draw(
+        st.sampled_from(
+            [
+                "",
+                ",rnd,sat",
+                ",rnd_conv,sat_sym",
+                ",trn_zero,sat_zero",
+                ",rnd_inf,wrap",
+                ",rnd_min_inf,sat",
+                ",rnd_zero,wrap_sm",
+            ]
+        )
+    )
+    result = (
+        source
+        if source == "float32"
+        else f"fixed<{draw(st.integers(2, 40))},{draw(st.integers(-3, 20))}{modes}>"
+    )
     return conv(
         (channels, height, width),
         filters,
@@ -89,12 +149,17 @@ def cases(draw: st.DrawFn) -> tuple[Conv2d, Folding]:
 
 
 @settings(
-    max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow]
+    max_examples=60,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow],
 )
 @given(cases())
 def test_any_layer_and_folding(case: tuple[Conv2d, Folding]) -> None:
     layer, folding = case
-    note(f"{layer.in_shape} {layer.kernel} {layer.stride} {layer.padding} {layer.dilation} {layer.input_type} {folding}")
+    note(
+        f"{layer.in_shape} {layer.kernel} {layer.stride} {layer.padding} {layer.dilation} {layer.input_type} {folding}"
+    )
     with TemporaryDirectory() as folder:
         try:
             assert_exact(layer, folding, Path(folder))
@@ -107,7 +172,13 @@ REFERENCE_CASES = [
     pytest.param(conv((4, 9, 10), 4, **INT8), Folding(rows=2, pe=4, simd=2, fabric_pe=2), id="int8"),
     pytest.param(conv((3, 9, 10), 2), Folding(rows=2, pe=2, simd=1), id="fp32"),
     pytest.param(
-        conv((3, 7, 7), 2, input_type="ufixed<12,-2>", weight_type="fixed<17,2>", result_type="fixed<20,1,rnd_inf,sat_sym>"),
+        conv(
+            (3, 7, 7),
+            2,
+            input_type="ufixed<12,-2>",
+            weight_type="fixed<17,2>",
+            result_type="fixed<20,1,rnd_inf,sat_sym>",
+        ),
         Folding(rows=1, pe=2, simd=3),
         id="ufixed12",
     ),

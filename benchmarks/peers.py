@@ -192,7 +192,7 @@ def naive_cpp(frames: int) -> Measurement | Missing:
     reference = convolution(weights, bias, x[:1])
     error = largest_difference(result.reshape(frames, *reference.shape[1:])[:1], reference)
     detail: dict[str, float | int | str] = {
-        "compiler": _first_line(["g++", "--version"]),
+        "compiler": first_line(["g++", "--version"]),
         "flags": "-O2",
         "cores": 1,
         "repeats": 3,
@@ -205,15 +205,15 @@ def naive_cpp(frames: int) -> Measurement | Missing:
 
 def pytorch(frames: int) -> Measurement | Missing:
     """GFLOPS of torch's conv2d in float32 on all cores: warmed up, the best of REPEATS."""
-    cores = _cores()
-    what = f"PyTorch (CPU, {cores} {'core' if cores == 1 else 'cores'})"
+    threads = cores()
+    what = f"PyTorch (CPU, {threads} {'core' if threads == 1 else 'cores'})"
     try:
         import torch
     except ImportError as failure:
         return Missing(what=what, reason=f"torch cannot be imported: {failure}")
     weights, bias, x = layer_data(frames)
     before = torch.get_num_threads()
-    torch.set_num_threads(cores)
+    torch.set_num_threads(threads)
     try:
         with torch.inference_mode():
             image, kernel, offset = (torch.from_numpy(array) for array in (x, weights, bias))
@@ -222,7 +222,7 @@ def pytorch(frames: int) -> Measurement | Missing:
         torch.set_num_threads(before)
     detail: dict[str, float | int | str] = {
         "torch": str(torch.__version__),
-        "threads": cores,
+        "threads": threads,
         "repeats": REPEATS,
     }
     error = largest_difference(result[:1].numpy(), convolution(weights, bias, x[:1]))
@@ -240,7 +240,7 @@ def _best(work: Callable[[], Any], repeats: int) -> tuple[float, Any]:
     return min(taken), result
 
 
-def _cores() -> int:
+def cores() -> int:
     """Cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
@@ -325,9 +325,9 @@ def _hls4ml_worker(folder: Path) -> None:
         project_name="peer",
     )
     converted = time.perf_counter() - start
-    wall, cpu = time.perf_counter(), _children_cpu()
+    wall, cpu = time.perf_counter(), children_cpu()
     model.compile()
-    wall, cpu = time.perf_counter() - wall, _children_cpu() - cpu
+    wall, cpu = time.perf_counter() - wall, children_cpu() - cpu
     last = np.ascontiguousarray(x.transpose(0, 2, 3, 1), dtype=np.float32)
     start, own = time.perf_counter(), time.process_time()
     out = np.asarray(model.predict(last))
@@ -348,7 +348,7 @@ def _hls4ml_worker(folder: Path) -> None:
     (folder / "figures.json").write_text(json.dumps(figures), encoding="utf-8")
 
 
-def _children_cpu() -> float:
+def children_cpu() -> float:
     """CPU seconds of all ended child processes."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
@@ -395,17 +395,17 @@ def _run(
     return output
 
 
-def _first_line(command: Sequence[str]) -> str:
+def first_line(command: Sequence[str]) -> str:
     return _run(command, Path.cwd(), CPP_TIMEOUT).splitlines()[0]
 
 
 # ---------------------------------------------------------------- the figure
 
-Source = Literal["measured here", "modelled", "published (seed document)"]
+Source = Literal["measured here", "modelled", "published (D4.8)"]
 COLOURS: dict[Source, str] = {
     "measured here": "#0072B2",
     "modelled": "#E69F00",
-    "published (seed document)": "#8A8A8A",
+    "published (D4.8)": "#8A8A8A",
 }
 
 
@@ -419,10 +419,10 @@ class Row:
     note: str = ""
 
 
-def figure_3_8(rows: Sequence[Row], path: Path) -> tuple[Path, Path]:
+def figure_3_8(rows: Sequence[Row], path: Path, *, machine: str = "") -> tuple[Path, Path]:
     """Write the bar chart to `path` with .png and .svg; returns both. GFLOPS on a log axis, first row on top.
 
-    The same rows give the same SVG. Raises ValueError: no rows, or a value that a log axis cannot show.
+    `machine` says what "measured here" means. The same rows give the same SVG. Raises ValueError: no rows, or a value that a log axis cannot show.
     """
     if not rows or any(not (np.isfinite(row.gflops) and row.gflops > 0) for row in rows):
         raise ValueError("figure 3.8 needs at least one row, and positive values")
@@ -454,7 +454,9 @@ def figure_3_8(rows: Sequence[Row], path: Path) -> tuple[Path, Path]:
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         # A bar of a log axis may begin anywhere: a little below the least, with room for words at the right.
         axes.set_xlim(min(values) / 3, max(values) * 40)
-        axes.set_xlabel("GFLOPS (log scale)")
+        axes.set_xlabel(
+            "GFLOPS (fixed point: GOPS), log scale" + (f"\nmeasured here: {machine}" if machine else "")
+        )
         axes.set_title(
             f"2D convolution, {CHANNELS} x {HEIGHT} x {WIDTH} to {FILTERS} channels, {KERNEL} x {KERNEL}",
             fontsize=11,

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 import tempfile
+import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,7 +44,7 @@ class Verification:
     run_seconds: float
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Project:
     """A build folder and what is known about it. `report` is the content of report.json."""
 
@@ -49,9 +52,13 @@ class Project:
     folder: Path
     report: dict[str, Any]
     verification: Verification | None = None
-    _scratch: tempfile.TemporaryDirectory[str] = field(
-        default_factory=lambda: tempfile.TemporaryDirectory(prefix="hlsgen-csim-"), repr=False
-    )
+
+    @cached_property
+    def _scratch(self) -> Path:
+        """A folder for executables, gone with the project."""
+        folder = tempfile.mkdtemp(prefix="hlsgen-csim-")
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        return Path(folder)
 
     def csim(self, x: ArrayLike, *, headers: str = "fast") -> NDArray[np.float64]:
         """The emitted C++ on frames [N, C, H, W] (or [C, H, W]): [N, M, OH, OW] as numbers.
@@ -66,7 +73,7 @@ class Project:
         return self.design.golden(x)
 
     def _simulate(self, codes: Codes, headers: Headers) -> Run:
-        scratch = Path(self._scratch.name)
+        scratch = self._scratch
         executable = scratch / f"{self.design.name}_{headers.value}"
         if not executable.exists():
             compile_testbench(self.folder, self.design.name, executable, headers=headers)

@@ -99,7 +99,10 @@ def test_the_search_beats_every_fixed_folding() -> None:
     layer = conv((4, 20, 20), 4, **TYPES["fixed16"])
     best = choose(layer, ZCU102, Wish(), clock_mhz=200, batch=64).deployment.batch_frames_per_s
     for folding in foldings(layer, Wish()):
-        found = deploy(map_conv2d(layer, folding, ZCU102), ZCU102, clock_mhz=200, batch=64)
+        try:
+            found = deploy(map_conv2d(layer, folding, ZCU102), ZCU102, clock_mhz=200, batch=64)
+        except Infeasible:
+            continue
         assert found.batch_frames_per_s <= best * 1.005  # speeds are compared to three digits
 
 

@@ -14,7 +14,6 @@ import argparse
 import json
 import platform
 import re
-import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -25,6 +24,7 @@ from typing import Any
 import peers
 from peers import Measurement, Missing, Row
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 import hlsgen
@@ -33,7 +33,7 @@ from hlsgen.csim.compiler import Headers, compile_testbench, find_compiler
 from hlsgen.csim.simulation import compare, simulate
 from hlsgen.design import Design
 from hlsgen.emit.plan import plan_of
-from hlsgen.errors import ToolError
+from hlsgen.errors import HlsgenError, ToolError
 from hlsgen.mapping.placement import KINDS, usable
 from hlsgen.output import write_files
 
@@ -55,7 +55,10 @@ CSIM_TARGET = 300.0
 """Million multiply-accumulates a second of C-simulation, on one core."""
 COMPILE_TARGET = 5.0
 """Seconds of CPU time to compile the C-simulation in."""
-CSIM_NOTE = "C-simulation runs on a CPU: its time is never the FPGA's."
+CSIM_NOTE = (
+    "C-simulation runs on a CPU: its time is never the FPGA's. hls4ml by CPU time, hlsgen by wall time."
+)
+DERIVED_NOTE = "D4.8: TEXTAROSSA deliverable; GFLOPS derived from its text and table 3.1"
 CSIM_REPEATS = 3
 
 
@@ -208,7 +211,7 @@ class Measured:
 
 
 def measure(effort: Effort, progress: Callable[[str], None] = lambda _: None) -> Measured:
-    """All measurements, one after the other. C-simulation and hls4ml get conv_fixed16's weights and frames."""
+    """All measurements, one after the other; C-simulation and hls4ml on conv_fixed16's weights and frames."""
     progress("naive C++ on one core")
     naive = peers.naive_cpp(effort.float_)
     progress("PyTorch on all cores")
@@ -218,7 +221,7 @@ def measure(effort: Effort, progress: Callable[[str], None] = lambda _: None) ->
     fast = csim(design, Headers.FAST, effort.fast)
     progress("C-simulation of conv_fixed16, reference headers")
     reference = csim(design, Headers.REFERENCE, effort.reference)
-    progress("hls4ml on the same layer (about a minute)")
+    progress("hls4ml on the same layer")
     layer = design.layer
     hls4ml = peers.hls4ml_csim(
         layer.weight_type.decode(layer.weights),
@@ -245,8 +248,8 @@ def csim(design: Design, headers: Headers, frames: int) -> Measurement | Missing
             compiled = compile_testbench(folder, design.name, executable, headers=headers)
             compile_cpu = peers.children_cpu() - before
             runs = [simulate(design.layer, executable, codes, folder) for _ in range(CSIM_REPEATS)]
-        except ToolError as failure:
-            return Missing(what=what, reason=str(failure))
+        except HlsgenError as failure:
+            return Missing(what=what, reason=str(failure).split("\nfix:")[0].removeprefix("error: "))
     differing = compare(runs[-1].output, golden, design.layer.output_type).mismatches
     if differing:
         return Missing(what=what, reason=f"{differing} results differ from golden")
@@ -270,8 +273,8 @@ def machine() -> dict[str, str | int]:
     """What the measurements were made on; neither its name nor where anything lies."""
     try:
         compiler = peers.first_line([find_compiler(), "--version"])
-    except ToolError:
-        compiler = "none"
+    except (ToolError, peers.Failed):
+        compiler = "no compiler found"
     return {
         "cpu": _cpu_model(),
         "architecture": platform.machine(),
@@ -287,9 +290,6 @@ def _cpu_model() -> str:
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:
         text = ""
-        if platform.system() == "Darwin":
-            command = ["sysctl", "-n", "machdep.cpu.brand_string"]
-            return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
     found = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
     return found[1].strip() if found else platform.processor() or "unknown"
 
@@ -402,7 +402,8 @@ def figure_rows(models: Sequence[Modelled], measured: Measured) -> list[Row]:
             label="D4.8 FPGA pipelined, U200",
             gflops=PUBLISHED.gflops_at_most,
             source="published (D4.8)",
-            note=f"at most, by its {PUBLISHED.resources.dsp} DSP; {PUBLISHED.instances} instances, 300 MHz",
+            note=f"by its {PUBLISHED.resources.dsp} DSP; {_instances(PUBLISHED.instances)}",
+            at_most=True,
         ),
     ]
     rows += [
@@ -410,15 +411,19 @@ def figure_rows(models: Sequence[Modelled], measured: Measured) -> list[Row]:
             label=f"hlsgen {row.precision}, {row.board.upper()}",
             gflops=row.gops,
             source="modelled",
-            note=f"{row.instances} {'instance' if row.instances == 1 else 'instances'}, {row.clock_mhz:g} MHz",
+            note=_instances(row.instances),
         )
         for row in models
     ]
     return rows
 
 
+def _instances(count: int) -> str:
+    return f"{count} {'instance' if count == 1 else 'instances'}, {CLOCK_MHZ:g} MHz"
+
+
 def _threads(found: Measurement) -> str:
-    return f"torch {str(found.detail['torch']).split('+')[0]}, all {found.detail['threads']} cores"
+    return f"torch {str(found.detail['torch']).split('+')[0]}, all cores ({found.detail['threads']})"
 
 
 # ---------------------------------------------------------------- printing
@@ -428,7 +433,18 @@ def modelled_table(models: Sequence[Modelled]) -> Table:
     table = Table(title="Modelled at 300 MHz, inside the usable share of every SLR, beside D4.8 as published")
     for name in ("design", "board"):
         table.add_column(name, no_wrap=True)
-    for name in ("GOPS\nsteady", "GOPS\nbatch", "target", "reached", "instances", "DSP", "BRAM18", "LUT"):
+    for name in (
+        "GOPS\nsteady",
+        "GOPS\nbatch",
+        "target",
+        "reached",
+        "instances",
+        "DSP",
+        "BRAM18",
+        "URAM",
+        "LUT",
+        "FF",
+    ):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("what binds")
     for row in models:
@@ -441,7 +457,7 @@ def modelled_table(models: Sequence[Modelled]) -> Table:
             f"{row.target:,.0f}",
             _yes(row.reached),
             str(row.instances),
-            *(f"{number:,}" for number in (used.dsp, used.bram18, used.lut)),
+            *(f"{number:,}" for number in (used.dsp, used.bram18, used.uram, used.lut, used.ff)),
             row.binds,
             end_section=row is models[-1],
         )
@@ -454,8 +470,8 @@ def modelled_table(models: Sequence[Modelled]) -> Table:
         "",
         "",
         str(PUBLISHED.instances),
-        *(f"{number:,}" for number in (used.dsp, used.bram18, used.lut)),
-        "published; GOPS derived: 9 multiply-accumulates a cycle an instance",
+        *(f"{number:,}" for number in (used.dsp, used.bram18, used.uram, used.lut, used.ff)),
+        "published; its GOPS derived",
     )
     return table
 
@@ -490,7 +506,7 @@ def measured_tables(measured: Measured) -> list[Table]:
     naive = _speed(measured.naive)
     for found in (measured.naive, measured.pytorch):
         if isinstance(found, Missing):
-            speed.add_row(found.what, "", f"not measured: {reason(found)}", "")
+            speed.add_row(_absent(found))
         else:
             times = _times(_ratio(found.value, naive))
             speed.add_row(found.what, str(found.frames), f"{found.value:,.2f}", times)
@@ -502,13 +518,13 @@ def measured_tables(measured: Measured) -> list[Table]:
         "x hls4ml",
         "x reference",
         "compile\nCPU s",
-        "hls4ml's\nby this",
+        "hls4ml\nby this",
     ):
         table.add_column(name, justify="left" if name == "what" else "right")
     others = (_speed(measured.hls4ml), _speed(measured.reference))
     for found in (measured.fast, measured.reference, measured.hls4ml):
         if isinstance(found, Missing):
-            table.add_row(found.what, "", f"not measured: {reason(found)}", "", "", "", "")
+            table.add_row(_absent(found))
             continue
         table.add_row(
             found.what,
@@ -524,6 +540,10 @@ def measured_tables(measured: Measured) -> list[Table]:
     reached = (_yes(csim_reached(measured.fast)), _yes(compile_reached(measured.fast)))
     table.add_row("reached", "", reached[0], "", "", reached[1], "")
     return [speed, table]
+
+
+def _absent(missing: Missing) -> str:
+    return escape(f"{missing.what}: not measured: {reason(missing)}")
 
 
 def _yes(answer: bool | None) -> str:
@@ -544,7 +564,7 @@ def main() -> None:
     # what goes to a file is not cut to a terminal's 80 columns
     out, err = Console(highlight=False), Console(stderr=True, highlight=False)
     if not out.is_terminal:
-        out = Console(highlight=False, width=150)
+        out = Console(highlight=False, width=160)
 
     def progress(text: str) -> None:
         err.print(f"{text} ...")
@@ -564,7 +584,8 @@ def main() -> None:
         f"{fp32.precision} on the {fp32.board.upper()}, modelled beside published: "
         f"{fp32.gops / PUBLISHED.gflops_at_most:.1f} times the GFLOPS (at least) with "
         f"{fp32.resources.bram18:,} BRAM18 for {PUBLISHED.resources.bram18:,} "
-        f"and {fp32.resources.dsp:,} DSP for {PUBLISHED.resources.dsp:,}."
+        f"(and {fp32.resources.dsp:,} DSP for {PUBLISHED.resources.dsp:,}; "
+        f"D4.8's GFLOPS follow from {PUBLISHED.macs_per_cycle} multiply-accumulates a cycle an instance)."
     )
     here = report["machine"]
     on = f"{here['cpu']}, {here['cores']} {'core' if here['cores'] == 1 else 'cores'}"
@@ -574,9 +595,9 @@ def main() -> None:
     err.print(f"wrote {arguments.json}")
     if arguments.figure is not None:
         arguments.figure.mkdir(parents=True, exist_ok=True)
-        written = peers.figure_3_8(
-            figure_rows(models, measured), arguments.figure / "figure_3_8", machine=f"{on}, float32"
-        )
+        note = f"measured here: {on}, float32\n{DERIVED_NOTE}"
+        rows = figure_rows(models, measured)
+        written = peers.figure_3_8(rows, arguments.figure / "figure_3_8", note=note)
         err.print(f"wrote {', '.join(str(path) for path in written)}")
 
 

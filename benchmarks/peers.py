@@ -185,7 +185,7 @@ def naive_cpp(frames: int) -> Measurement | Missing:
         try:
             _run(["g++", "-O2", "-o", "naive", "naive.cpp"], folder, CPP_TIMEOUT)
             log = _run(["./naive", *map(str, sizes)], folder, CPP_TIMEOUT)
-        except _Failed as failure:
+        except Failed as failure:
             return Missing(what=what, reason=str(failure))
         result = np.fromfile(folder / "output", np.float32)
     seconds = min(float(line) for line in log.split())
@@ -265,7 +265,7 @@ def hls4ml_csim(weights: Floats, bias: Floats, x: Floats) -> Measurement | Missi
         command = [sys.executable, str(Path(__file__).resolve()), "hls4ml-worker", str(folder)]
         try:
             _run(command, folder, HLS4ML_TIMEOUT, environment)
-        except _Failed as failure:
+        except Failed as failure:
             return Missing(what=what, reason=str(failure))
         figures = json.loads((folder / "figures.json").read_text(encoding="utf-8"))
         result = np.load(folder / "result.npy", allow_pickle=False)
@@ -357,14 +357,14 @@ def children_cpu() -> float:
 # ---------------------------------------------------------------- processes
 
 
-class _Failed(Exception):
+class Failed(Exception):
     """A command that could not start, failed or took too long; says which and why."""
 
 
 def _run(
     command: Sequence[str], folder: Path, timeout: float, environment: dict[str, str] | None = None
 ) -> str:
-    """The output of `command`, run in `folder`. Raises _Failed; then nothing it started is left running."""
+    """The output of `command`, run in `folder`. Raises Failed; then nothing it started is left running."""
     # no folders: the reason may stand in a report
     name = " ".join(Path(part).name for part in command[:2])
     try:
@@ -380,18 +380,18 @@ def _run(
             start_new_session=True,  # so that a compiler it started can be ended with it
         )
     except OSError as error:
-        raise _Failed(f"{name} cannot be started: {error.strerror}") from None
+        raise Failed(f"{name} cannot be started: {error.strerror}") from None
     try:
         output, _ = process.communicate(timeout=timeout)
     except BaseException as error:
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
         if isinstance(error, subprocess.TimeoutExpired):
-            raise _Failed(f"{name} took more than {timeout:g} s") from None
+            raise Failed(f"{name} took more than {timeout:g} s") from None
         raise
     if process.returncode:
         end = (output.strip().splitlines() or ["no output"])[-1]
-        raise _Failed(f"{name} ended with status {process.returncode}: {end}")
+        raise Failed(f"{name} ended with status {process.returncode}: {end}")
     return output
 
 
@@ -411,18 +411,20 @@ COLOURS: dict[Source, str] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """One bar of figure 3.8; `note` stands under the label."""
+    """One bar of figure 3.8; `note` stands under the label. at_most: the value is a bound."""
 
     label: str
     gflops: float
     source: Source
     note: str = ""
+    at_most: bool = False
 
 
-def figure_3_8(rows: Sequence[Row], path: Path, *, machine: str = "") -> tuple[Path, Path]:
+def figure_3_8(rows: Sequence[Row], path: Path, *, note: str = "") -> tuple[Path, Path]:
     """Write the bar chart to `path` with .png and .svg; returns both. GFLOPS on a log axis, first row on top.
 
-    `machine` says what "measured here" means. The same rows give the same SVG. Raises ValueError: no rows, or a value that a log axis cannot show.
+    `note` stands below the axis. The same arguments give the same SVG.
+    Raises ValueError: no rows, or a value that a log axis cannot show.
     """
     if not rows or any(not (np.isfinite(row.gflops) and row.gflops > 0) for row in rows):
         raise ValueError("figure 3.8 needs at least one row, and positive values")
@@ -441,7 +443,7 @@ def figure_3_8(rows: Sequence[Row], path: Path, *, machine: str = "") -> tuple[P
         axes.barh(places, values, height=0.62, color=[COLOURS[row.source] for row in rows])
         for place, row in zip(places, rows, strict=True):
             axes.annotate(
-                f"{_three_digits(row.gflops)}  {row.source}",
+                f"{'≤ ' if row.at_most else ''}{_three_digits(row.gflops)}  {row.source}",
                 (row.gflops, place),
                 xytext=(5, 0),
                 textcoords="offset points",
@@ -451,14 +453,12 @@ def figure_3_8(rows: Sequence[Row], path: Path, *, machine: str = "") -> tuple[P
         axes.set_yticks(places, [f"{row.label}\n{row.note}" if row.note else row.label for row in rows])
         axes.invert_yaxis()
         axes.set_xscale("log")
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
         # A bar of a log axis may begin anywhere: a little below the least, with room for words at the right.
         axes.set_xlim(min(values) / 3, max(values) * 40)
-        axes.set_xlabel(
-            "GFLOPS (fixed point: GOPS), log scale" + (f"\nmeasured here: {machine}" if machine else "")
-        )
+        axes.set_xlabel("GFLOPS (fixed point: GOPS), log scale" + (f"\n{note}" if note else ""))
         axes.set_title(
-            f"2D convolution, {CHANNELS} x {HEIGHT} x {WIDTH} to {FILTERS} channels, {KERNEL} x {KERNEL}",
+            f"Figure 3.8: 2D convolution, {CHANNELS} x {HEIGHT} x {WIDTH} to {FILTERS}, {KERNEL} x {KERNEL}",
             fontsize=11,
         )
         axes.grid(axis="x", which="major", color="#DDDDDD")
@@ -475,7 +475,7 @@ def figure_3_8(rows: Sequence[Row], path: Path, *, machine: str = "") -> tuple[P
 
 
 def _three_digits(value: float) -> str:
-    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def main() -> None:

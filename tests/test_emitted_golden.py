@@ -55,4 +55,6 @@ def test_size_does_not_grow_with_image_or_weights() -> None:
 
 def emitted(layer: Conv2d, folding: Folding) -> dict[str, str]:
     mapping = map_conv2d(layer, folding, U200)
-    return kernel_files(mapping, kernel_constants(mapping, KernelNames(kernel="conv", source="test.yaml")), "0")
+    return kernel_files(
+        mapping, kernel_constants(mapping, KernelNames(kernel="conv", source="test.yaml")), "0"
+    )

@@ -1,4 +1,4 @@
-"""One-character faults in the templates must not pass: results, recorded ports or counted iterations show them."""
+"""Small faults in the templates must not pass: results, recorded ports or counted iterations show them."""
 
 from __future__ import annotations
 

@@ -140,7 +140,7 @@ def test_what_does_not_fit_is_refused() -> None:
 
 
 def test_large_weights_may_stay_in_ddr() -> None:
-    """512 x 512 x 3 x 3 weights of 16 bits are 38 Mbit: with output channels outermost only PE of them are on chip."""
+    """With output channels outermost only PE of them have their weights on chip."""
     layer = conv((64, 7, 7), 64, **TYPES["fixed16"])
     every = instance_resources(map_conv2d(layer, Folding(rows=1, pe=4, simd=4), ZCU102))
     some = instance_resources(map_conv2d(layer, Folding(rows=1, pe=4, simd=4, order="channels"), ZCU102))

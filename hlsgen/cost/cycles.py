@@ -82,7 +82,7 @@ def has_bias(mapping: ConvMapping) -> bool:
 
 
 def cycles(mapping: ConvMapping) -> Cycles:
-    """The interval is the compute loop's: it waits for the load, and drain and store keep up by construction."""
+    """The interval is the compute loop's: it waits for the load; drain and store keep up by construction."""
     return Cycles(mapping=mapping, interval=interval(mapping), depth=pipeline_depth(mapping))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import Literal
 
 import numpy as np
@@ -13,6 +14,8 @@ from hlsgen.errors import Problem
 from hlsgen.fixed import FixedType, FloatType, NumberType
 from hlsgen.layers.base import Codes, Layer, frames_of
 
+BLOCK_ELEMENTS = 1 << 22
+"""Products or window elements that golden holds at a time: bounds its memory for large layers."""
 EXACT_IN_FLOAT64 = 1 << 53
 """Integer sums below this magnitude are exact in float64, so that BLAS may compute them."""
 
@@ -86,7 +89,7 @@ class Conv2d(Layer, kind="conv2d"):
             top, left, bottom, right = self.padding
             problems.append(
                 self.problem(
-                    f"the kernel covers {self.reach[0]} x {self.reach[1]} (rows x columns, dilation included), "
+                    f"the kernel covers {self.reach[0]} x {self.reach[1]} (rows x columns, with dilation), "
                     f"more than the padded image of {height + top + bottom} x {width + left + right}",
                     "a smaller kernel or dilation, more padding, or a larger input",
                 )
@@ -155,14 +158,19 @@ class Conv2d(Layer, kind="conv2d"):
         frames = windows.shape[0]
         total = np.empty((frames, *self.output_shape), np.float32)
         total[:] = self.bias.astype(np.float32)[:, None, None] if self.bias.size else np.float32(0)
-        for first in range(0, self.in_shape[0], simd):
-            products = [
-                windows[:, None, channel, :, :, row, column] * weights[:, channel, row, column][:, None, None]
-                for channel in range(first, first + simd)
-                for row in range(self.kernel[0])
-                for column in range(self.kernel[1])
-            ]
-            total = total + pairwise_sum(products)
+        _, rows, columns = self.output_shape
+        step = max(1, BLOCK_ELEMENTS // (self.out_channels * columns * simd * self.taps))
+        for frame, top in product(range(frames), range(0, rows, step)):
+            part = slice(top, top + step)
+            for first in range(0, self.in_shape[0], simd):
+                products = [
+                    windows[frame, channel, part, :, row, column]
+                    * weights[:, channel, row, column][:, None, None]
+                    for channel in range(first, first + simd)
+                    for row in range(self.kernel[0])
+                    for column in range(self.kernel[1])
+                ]
+                total[frame, :, part] = total[frame, :, part] + pairwise_sum(products)
         return total
 
     def _fixed_sums(self, padded: Codes, simd: int) -> Codes:
@@ -245,13 +253,17 @@ def pairwise_sum(terms: list[NDArray[np.float32]]) -> NDArray[np.float32]:
 
 
 def _by_matrix(windows: Codes, weights: Codes) -> NDArray[np.float64]:
-    """[frames, C, OH, OW, KH, KW] x [M, C, KH, KW] -> [frames, M, OH, OW], by one matrix product a frame."""
+    """[frames, C, OH, OW, KH, KW] x [M, C, KH, KW] -> [frames, M, OH, OW], by matrix products."""
     matrix = weights.reshape(weights.shape[0], -1).astype(np.float64)
     frames, _, rows, columns, _, _ = windows.shape
     out = np.empty((frames, weights.shape[0], rows, columns))
-    for frame in range(frames):
-        fields = windows[frame].transpose(0, 3, 4, 1, 2).reshape(matrix.shape[1], -1)
-        out[frame] = (matrix @ fields.astype(np.float64)).reshape(-1, rows, columns)
+    step = max(1, BLOCK_ELEMENTS // (matrix.shape[1] * columns))
+    for frame, top in product(range(frames), range(0, rows, step)):
+        block = windows[frame, :, top : top + step]
+        fields = block.transpose(0, 3, 4, 1, 2).reshape(matrix.shape[1], -1)
+        out[frame, :, top : top + step] = (matrix @ fields.astype(np.float64)).reshape(
+            len(matrix), -1, columns
+        )
     return out
 
 

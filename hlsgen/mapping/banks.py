@@ -178,7 +178,7 @@ def _forbidden_differences(
 def _search(
     forbidden: dict[tuple[int, int], frozenset[int]], slots: int, banks: int
 ) -> tuple[tuple[int, ...] | None, bool]:
-    """Depth-first over slots, the most constrained first, with the open choices of every slot as a bit set."""
+    """Depth-first over slots, the most constrained first; the open choices of a slot are a bit set."""
     neighbours: list[list[tuple[int, frozenset[int]]]] = [[] for _ in range(slots)]
     for (a, b), wrong in forbidden.items():
         neighbours[a].append((b, wrong))

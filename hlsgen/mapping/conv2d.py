@@ -180,7 +180,7 @@ def pass_columns(wave: Wave, channel_steps: int, drain_words: int) -> int:
 
 
 def fill_stalls(wave: Wave, in_lanes: int, tile_iterations: int) -> tuple[int, int]:
-    """(in a frame, after its last tile): iterations that only fill, because words arrive one in an iteration."""
+    """(in a frame, after its last tile): iterations that only fill, as words arrive one an iteration."""
     channels, _, width = wave.layer.in_shape
     row_words = channels * -(-width // in_lanes)
     waits = [max(0, rows * row_words - tile_iterations) for rows in wave.rows_by_tile]

@@ -18,6 +18,8 @@ PACKED_BITS = 27
 ACTIVATION_MOST_BITS = 18
 SHORTEST_CHAIN = 3
 """With fewer products between two separations, taking the lanes apart costs more logic than the DSP saves."""
+LONGEST_CHAIN = 32
+"""A product waits for those before it in the DSPs' cascade, its operands in shift registers of 32 steps."""
 
 
 def signed_bits(type_: FixedType) -> int:
@@ -45,7 +47,7 @@ def longest_chain(layer: Conv2d, simd: int, pe: int) -> int:
     lower = np.arange(layer.out_channels) % pe % 2 == 0
     magnitudes = np.abs(layer.weights[lower].astype(np.int64)).reshape(-1, terms)
     allowed = LOWER_LANE_MOST // largest_code(layer.input_type)
-    for chain in range(terms, 0, -1):
+    for chain in range(min(terms, LONGEST_CHAIN), 0, -1):
         starts = np.arange(0, terms, chain)
         if int(np.add.reduceat(magnitudes, starts, axis=1).max()) <= allowed:
             return chain

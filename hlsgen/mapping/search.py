@@ -1,4 +1,4 @@
-"""The choice of rows, PE, SIMD, adders and instances: every folding is tried, the fastest that fits is taken."""
+"""The choice of rows, PE, SIMD, adders and instances: every folding is tried, the fastest that fits wins."""
 
 from __future__ import annotations
 

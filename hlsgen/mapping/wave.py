@@ -55,7 +55,7 @@ class Wave:
 
     @property
     def columns_read(self) -> int:
-        """New input columns an iteration reads: one output column further is `stride` input columns further."""
+        """New input columns an iteration reads: one output column is `stride` input columns."""
         return self.layer.stride[1]
 
     @property

@@ -31,7 +31,8 @@ def _sized(layer: Layer) -> Layer:
     if isinstance(wanted, FixedType) and wanted.fraction > layer.product_fraction:
         raise DesignError(
             layer.problem(
-                f"accumulator: {wanted} has {wanted.fraction} fraction bits; products have only {layer.product_fraction}",
+                f"accumulator: {wanted} has {wanted.fraction} fraction bits; "
+                f"products have only {layer.product_fraction}",
                 f"at most {layer.product_fraction} fraction bits, or accumulator: exact",
             )
         )

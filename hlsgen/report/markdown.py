@@ -46,7 +46,8 @@ def _summary(design: Design, report: dict[str, Any]) -> str:
         ("multiply-accumulates a frame", f"{total['macs']:,}"),
     ]
     return (
-        f"{layer.kind} `{layer.name}`: {shapes[0]} of {layer.input_type} -> {shapes[1]} of {layer.result_type}; "
+        f"{layer.kind} `{layer.name}`: {shapes[0]} of {layer.input_type} -> "
+        f"{shapes[1]} of {layer.result_type}; "
         f"weights {layer.weight_type} ({layer.weights_origin}), accumulator {layer.accumulator}.\n\n"
         + "\n".join(f"| {what} | {value} |" for what, value in rows)
     )
@@ -153,7 +154,7 @@ def _csim(report: dict[str, Any]) -> str:
     counted = ", ".join(f"{name} {count:,}" for name, count in csim["iterations_measured"].items())
     equal = csim["compared"] - csim["mismatches"]
     return (
-        f"Measured: {equal:,} of {csim['compared']:,} results of {csim['frames']} frames equal golden bit for bit. "
-        f"On {csim['iterations_frames']} frames the memories recorded every access: no iteration asks one for more "
-        f"ports than it has, and the loops make as many iterations as modelled ({counted})."
+        f"Measured: {equal:,} of {csim['compared']:,} results of {csim['frames']} frames equal golden "
+        f"bit for bit. On {csim['iterations_frames']} frames the memories recorded every access: no iteration "
+        f"asks one for more ports than it has, and the loops iterate as often as modelled ({counted})."
     )

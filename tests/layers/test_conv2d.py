@@ -158,7 +158,8 @@ def cases(draw: st.DrawFn) -> tuple[Conv2d, Folding]:
 def test_any_layer_and_folding(case: tuple[Conv2d, Folding]) -> None:
     layer, folding = case
     note(
-        f"{layer.in_shape} {layer.kernel} {layer.stride} {layer.padding} {layer.dilation} {layer.input_type} {folding}"
+        f"{layer.in_shape} {layer.kernel} {layer.stride} {layer.padding} {layer.dilation} "
+        f"{layer.input_type} {folding}"
     )
     with TemporaryDirectory() as folder:
         try:

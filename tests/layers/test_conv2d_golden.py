@@ -98,7 +98,7 @@ def test_passes_change_the_order_of_fp32() -> None:
 def test_pairwise_sum_adds_neighbours() -> None:
     big, one = np.float32(2**24), np.float32(1)
     terms = [np.array(v) for v in (one, one, big, one, one)]
-    # ((1 + 1) + (2^24 + 1)) + 1: the 1 beside 2^24 is rounded away, the pair is not; one after the other all are
+    # ((1 + 1) + (2^24 + 1)) + 1: the 1 beside 2^24 is rounded away, the pair is not; in sequence all are
     assert pairwise_sum(terms) == np.float32(2**24 + 4)
     assert pairwise_sum([np.array(one)]) == one
 

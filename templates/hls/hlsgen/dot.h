@@ -7,7 +7,7 @@
 
 namespace hlsgen {
 
-// ---- Where an operation is built -------------------------------------------------------------------------
+// ---- Where an operation is built --------------------------------------------------------------------------
 
 // Logic cells instead of DSP blocks, for what the board's DSPs do not reach.
 struct in_fabric {
@@ -41,7 +41,7 @@ struct in_dsp {
     }
 };
 
-// ---- fp32 --------------------------------------------------------------------------------------------------
+// ---- fp32 -------------------------------------------------------------------------------------------------
 
 // The products summed as a tree: at each level neighbours are added. The order is part of the result.
 template <typename Where, int N>
@@ -65,7 +65,7 @@ inline float dot_tree(const float (&a)[N], const float (&w)[N]) {
     return term[0];
 }
 
-// ---- Fixed point -------------------------------------------------------------------------------------------
+// ---- Fixed point ------------------------------------------------------------------------------------------
 
 // S must hold every sum exactly; then the order does not matter. A chain, as DSPs cascade.
 template <typename Where, typename S, typename P, typename A, typename W, int N>
@@ -79,7 +79,7 @@ inline S dot_chain(const A (&a)[N], const W (&w)[N]) {
     return sum;
 }
 
-// ---- Two products a DSP --------------------------------------------------------------------------------------
+// ---- Two products a DSP -----------------------------------------------------------------------------------
 //
 // (w1 * 2^18 + w0) * a holds w1 * a above bit 18 and w0 * a below it. Such products may be added as long as the
 // lower sum fits 18 bits with its sign; then the lower lane's sign is all that the upper lane must give back.

@@ -21,18 +21,18 @@
 
 namespace conv1 {
 
-// ---- Types -------------------------------------------------------------------------------------------------
+// ---- Types ------------------------------------------------------------------------------------------------
 typedef float in_t;
 typedef float weight_t;
 typedef float bias_t;
 typedef float acc_t;
 typedef float out_t;
-constexpr int IN_BITS = 32;    // of an element
-constexpr int IN_SLOT = 32;    // of an element in DDR
+constexpr int IN_BITS = 32;  // of an element
+constexpr int IN_SLOT = 32;  // of an element in DDR
 constexpr int OUT_BITS = 32;
 constexpr int OUT_SLOT = 32;
 
-// ---- The layer ---------------------------------------------------------------------------------------------
+// ---- The layer --------------------------------------------------------------------------------------------
 constexpr int IN_CHANNELS = 4;
 constexpr int IN_HEIGHT = 12;
 constexpr int IN_WIDTH = 10;
@@ -48,43 +48,43 @@ constexpr int PAD_TOP = 0;
 constexpr int PAD_LEFT = 0;
 constexpr int TAPS = KERNEL_H * KERNEL_W;
 
-// ---- Folding -----------------------------------------------------------------------------------------------
-constexpr int ROWS = 2;          // output rows at a time
-constexpr int PE = 2;              // output channels at a time
-constexpr int SIMD = 2;          // input channels at a time
+// ---- Folding ----------------------------------------------------------------------------------------------
+constexpr int ROWS = 2;  // output rows at a time
+constexpr int PE = 2;  // output channels at a time
+constexpr int SIMD = 2;  // input channels at a time
 constexpr int FABRIC_PE = 1;  // of the PE, how many have adders in logic cells
 constexpr int TERMS = SIMD * TAPS;
 constexpr int NF = OUT_CHANNELS / PE;
 constexpr int CF = IN_CHANNELS / SIMD;
 constexpr int TILES = (OUT_HEIGHT + ROWS - 1) / ROWS;
 constexpr int LAST_ROWS = OUT_HEIGHT - (TILES - 1) * ROWS;
-constexpr int LAG = 2;            // iterations from a row's first column in to its first column out
-constexpr int COLUMNS = 12;    // iterations of a pass over a row, the last 2 idle
+constexpr int LAG = 2;  // iterations from a row's first column in to its first column out
+constexpr int COLUMNS = 12;  // iterations of a pass over a row, the last 2 idle
 constexpr int ITERATIONS = TILES * NF * CF * COLUMNS;  // of a frame
 constexpr int WEIGHT_STEPS = NF * CF;
 
-// ---- The band: rows of the input on chip, a circular buffer of row slots ---------------------------------------
+// ---- The band: rows of the input on chip, a circular buffer of row slots ----------------------------------
 constexpr int SLOTS = 8;
-constexpr int BANKS = 4;        // element (slot, column) lies in bank (column + OFFSET[slot]) mod BANKS
+constexpr int BANKS = 4;  // element (slot, column) lies in bank (column + OFFSET[slot]) mod BANKS
 constexpr int OFFSET[SLOTS] = {0, 1, 2, 3, 0, 1, 2, 3};
-constexpr int WAVE_ROWS = 4;    // rows that an iteration reads
-constexpr int WAVE_ROW[WAVE_ROWS] = {0, 1, 2, 3};     // counted from the tile's first row
-constexpr int WAVE_SLOT[WAVE_ROWS] = {0, 1, 2, 3};    // the same, modulo SLOTS
+constexpr int WAVE_ROWS = 4;  // rows that an iteration reads
+constexpr int WAVE_ROW[WAVE_ROWS] = {0, 1, 2, 3};  // counted from the tile's first row
+constexpr int WAVE_SLOT[WAVE_ROWS] = {0, 1, 2, 3};  // the same, modulo SLOTS
 constexpr int TAP_ROW[ROWS][KERNEL_H] = {{0, 1, 2}, {1, 2, 3}};  // which of them a tap reads
-constexpr int SPAN = 3;          // columns held in registers
+constexpr int SPAN = 3;  // columns held in registers
 constexpr int COLUMN_WORDS = (IN_WIDTH + BANKS - 1) / BANKS;
 constexpr int BAND_DEPTH = SLOTS * CF * COLUMN_WORDS;
 constexpr int TILE_STEP = ROWS * STRIDE_H;  // input rows from a tile to the next
-constexpr int TILE_SLOTS = 2;      // the same in slots
-constexpr int FRAME_SLOTS = 4;     // from a frame's last tile to the next frame's first
-constexpr int FIRST_SLOT = 0;      // of the first tile's first row, which may be padding
-constexpr int FIRST_BANK = 0;      // of the first column read, which may be padding
+constexpr int TILE_SLOTS = 2;  // the same in slots
+constexpr int FRAME_SLOTS = 4;  // from a frame's last tile to the next frame's first
+constexpr int FIRST_SLOT = 0;  // of the first tile's first row, which may be padding
+constexpr int FIRST_BANK = 0;  // of the first column read, which may be padding
 constexpr int FIRST_WORD = 0;
-constexpr int REACH = 4;        // rows of the image that the first tile needs
+constexpr int REACH = 4;  // rows of the image that the first tile needs
 
-// ---- DDR: planes of rows, each row padded to whole words ---------------------------------------------------------
+// ---- DDR: planes of rows, each row padded to whole words --------------------------------------------------
 constexpr int IN_LANES = 4;
-constexpr int IN_WORDS = (IN_WIDTH + IN_LANES - 1) / IN_LANES;     // of a row
+constexpr int IN_WORDS = (IN_WIDTH + IN_LANES - 1) / IN_LANES;  // of a row
 constexpr int OUT_LANES = 2;
 constexpr int OUT_WORDS = (OUT_WIDTH + OUT_LANES - 1) / OUT_LANES;
 constexpr int DRAIN_WORDS = ROWS * PE * OUT_WORDS;  // that a pass yields
@@ -96,8 +96,8 @@ static_assert(IN_LANES <= BANKS, "conv1: a word of the input is written to diffe
 static_assert(WAVE_ROWS * STRIDE_W <= BANKS, "conv1: a wave is read from different banks");
 static_assert(DRAIN_STEPS <= CF * COLUMNS, "conv1: a pass must leave before the next one is complete");
 
-typedef hlsgen::lanes<in_t, IN_LANES> pixels_t;          // neighbouring columns of a row
-typedef hlsgen::lanes<out_t, PE * ROWS> results_t;       // one column: lane p * ROWS + r
+typedef hlsgen::lanes<in_t, IN_LANES> pixels_t;  // neighbouring columns of a row
+typedef hlsgen::lanes<out_t, PE * ROWS> results_t;  // one column: lane p * ROWS + r
 typedef hlsgen::lanes<out_t, OUT_LANES> words_t;
 typedef hlsgen::ram<in_t, BAND_DEPTH> band_t[SIMD][BANKS];
 typedef hlsgen::ram<weight_t, WEIGHT_STEPS> weights_t[PE][TERMS];
@@ -116,17 +116,17 @@ inline int rows_filled(int tile) {
     return tile == 0 ? rows_needed(0) : rows_needed(tile) - rows_needed(tile - 1);
 }
 
-// ---- Filling: the rows of the next tile arrive while this one is computed --------------------------------------
+// ---- Filling: the rows of the next tile arrive while this one is computed ---------------------------------
 
 // Where the next word of the input goes. Words come row by row, channel by channel.
 struct filling {
-    int rows;   // that arrive for this tile; none: nothing to do
-    int slot;   // of the first of them
+    int rows;  // that arrive for this tile; none: nothing to do
+    int slot;  // of the first of them
     int row;
     int word;
-    int bank;   // of the word's first column, before the row's offset
+    int bank;  // of the word's first column, before the row's offset
     int column_word;
-    int lane;   // the channel is group * SIMD + lane
+    int lane;  // the channel is group * SIMD + lane
     int group;
 
     void start(int tile) {
@@ -182,18 +182,18 @@ inline void fill_band(band_t &band, filling &next, const pixels_t &pixels) {
     next.advance();
 }
 
-// ---- Computing -------------------------------------------------------------------------------------------------
+// ---- Computing --------------------------------------------------------------------------------------------
 
 // Where an iteration stands. Columns run innermost, then input channels; counters instead of divisions.
 struct position {
     int column;
-    int bank;         // of the column read, before the row's offset
+    int bank;  // of the column read, before the row's offset
     int column_word;
-    int channels;     // step over the input channels, SIMD at a time
-    int filters;      // step over the output channels, PE at a time
+    int channels;  // step over the input channels, SIMD at a time
+    int filters;  // step over the output channels, PE at a time
     int tile;
-    int row;          // of the image, the tile's first
-    int slot;         // of that row
+    int row;  // of the image, the tile's first
+    int slot;  // of that row
 
     bool in_image() const {
 #pragma HLS inline
@@ -465,7 +465,7 @@ inline void compute(hls::stream<pixels_t> &pixels, const weight_t *weights, cons
     run(pixels, results, frames, at, band, weight, bias, partial);
 }
 
-// ---- Draining: columns of results become words of a row -----------------------------------------------------------
+// ---- Draining: columns of results become words of a row ---------------------------------------------------
 
 // One half of `rows` takes the results of a pass while the words of the pass before leave the other.
 inline void drain(hls::stream<results_t> &results, hls::stream<words_t> &words, int frames) {
@@ -481,12 +481,12 @@ inline void drain(hls::stream<results_t> &results, hls::stream<words_t> &words, 
     long long pass = 0;
     int step = 0;
     int half = 0;
-    int in_lane = 0;    // of the column that comes in
+    int in_lane = 0;  // of the column that comes in
     int in_word = 0;
-    int out_row = 0;    // of the word that leaves: lane p * ROWS + r of the results
+    int out_row = 0;  // of the word that leaves: lane p * ROWS + r of the results
     int out_r = 0;
     int out_word = 0;
-    int filters = 0;    // of the pass that leaves
+    int filters = 0;  // of the pass that leaves
     int tile = 0;
     columns: for (long long i = 0; i < (passes + 1) * DRAIN_STEPS; ++i) {
 #pragma HLS pipeline II=1

@@ -7,9 +7,9 @@ namespace {
 
 using namespace conv1;
 
-constexpr int BURSTS_AHEAD = 4;        // requests under way before the first data is waited for
-constexpr int RESPONSES_OPEN = 4;      // bursts written whose response is not waited for yet
-constexpr int LOAD_TILE_BEGIN = 0;    // the first tile that rows arrive for
+constexpr int BURSTS_AHEAD = 4;  // requests under way before the first data is waited for
+constexpr int RESPONSES_OPEN = 4;  // bursts written whose response is not waited for yet
+constexpr int LOAD_TILE_BEGIN = 0;  // the first tile that rows arrive for
 constexpr int LOAD_TILE_END = 10;
 
 // A burst of the input: the rows that arrive for a tile, of one channel. The order is that of conv1::filling.

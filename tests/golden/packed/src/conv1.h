@@ -21,23 +21,23 @@
 
 namespace conv1 {
 
-// ---- Types -------------------------------------------------------------------------------------------------
+// ---- Types ------------------------------------------------------------------------------------------------
 typedef ap_fixed<8, 3> in_t;
 typedef ap_fixed<8, 1> weight_t;
 typedef ap_fixed<22, 10> acc_t;
 typedef ap_fixed<8, 3> out_t;
 typedef ap_fixed<16, 4> product_t;
 typedef ap_fixed<19, 7> dot_t;  // an exact sum of TERMS products
-constexpr int IN_BITS = 8;    // of an element
-constexpr int IN_SLOT = 8;    // of an element in DDR
+constexpr int IN_BITS = 8;  // of an element
+constexpr int IN_SLOT = 8;  // of an element in DDR
 constexpr int OUT_BITS = 8;
 constexpr int OUT_SLOT = 8;
-constexpr int IN_CODE = 8;    // of an input's code with its sign
+constexpr int IN_CODE = 8;  // of an input's code with its sign
 constexpr int WEIGHT_BITS = 8;
 constexpr int WEIGHT_CODE = 8;
 constexpr int DOT_BITS = 19;
 
-// ---- The layer ---------------------------------------------------------------------------------------------
+// ---- The layer --------------------------------------------------------------------------------------------
 constexpr int IN_CHANNELS = 4;
 constexpr int IN_HEIGHT = 12;
 constexpr int IN_WIDTH = 10;
@@ -53,43 +53,43 @@ constexpr int PAD_TOP = 0;
 constexpr int PAD_LEFT = 0;
 constexpr int TAPS = KERNEL_H * KERNEL_W;
 
-// ---- Folding -----------------------------------------------------------------------------------------------
-constexpr int ROWS = 1;          // output rows at a time
-constexpr int PE = 4;              // output channels at a time
-constexpr int SIMD = 1;          // input channels at a time
-constexpr int CHAIN = 9;        // products added before two packed lanes are taken apart
+// ---- Folding ----------------------------------------------------------------------------------------------
+constexpr int ROWS = 1;  // output rows at a time
+constexpr int PE = 4;  // output channels at a time
+constexpr int SIMD = 1;  // input channels at a time
+constexpr int CHAIN = 9;  // products added before two packed lanes are taken apart
 constexpr int TERMS = SIMD * TAPS;
 constexpr int NF = OUT_CHANNELS / PE;
 constexpr int CF = IN_CHANNELS / SIMD;
 constexpr int TILES = (OUT_HEIGHT + ROWS - 1) / ROWS;
 constexpr int LAST_ROWS = OUT_HEIGHT - (TILES - 1) * ROWS;
-constexpr int LAG = 2;            // iterations from a row's first column in to its first column out
-constexpr int COLUMNS = 10;    // iterations of a pass over a row
+constexpr int LAG = 2;  // iterations from a row's first column in to its first column out
+constexpr int COLUMNS = 10;  // iterations of a pass over a row
 constexpr int ITERATIONS = TILES * CF * COLUMNS;  // of a frame, for each of NF steps over the output channels
 constexpr int WEIGHT_STEPS = CF;
 
-// ---- The band: rows of the input on chip, a circular buffer of row slots ---------------------------------------
+// ---- The band: rows of the input on chip, a circular buffer of row slots ----------------------------------
 constexpr int SLOTS = 6;
-constexpr int BANKS = 4;        // element (slot, column) lies in bank (column + OFFSET[slot]) mod BANKS
+constexpr int BANKS = 4;  // element (slot, column) lies in bank (column + OFFSET[slot]) mod BANKS
 constexpr int OFFSET[SLOTS] = {0, 1, 2, 0, 1, 2};
-constexpr int WAVE_ROWS = 3;    // rows that an iteration reads
-constexpr int WAVE_ROW[WAVE_ROWS] = {0, 1, 2};     // counted from the tile's first row
-constexpr int WAVE_SLOT[WAVE_ROWS] = {0, 1, 2};    // the same, modulo SLOTS
+constexpr int WAVE_ROWS = 3;  // rows that an iteration reads
+constexpr int WAVE_ROW[WAVE_ROWS] = {0, 1, 2};  // counted from the tile's first row
+constexpr int WAVE_SLOT[WAVE_ROWS] = {0, 1, 2};  // the same, modulo SLOTS
 constexpr int TAP_ROW[ROWS][KERNEL_H] = {{0, 1, 2}};  // which of them a tap reads
-constexpr int SPAN = 3;          // columns held in registers
+constexpr int SPAN = 3;  // columns held in registers
 constexpr int COLUMN_WORDS = (IN_WIDTH + BANKS - 1) / BANKS;
 constexpr int BAND_DEPTH = SLOTS * CF * COLUMN_WORDS;
 constexpr int TILE_STEP = ROWS * STRIDE_H;  // input rows from a tile to the next
-constexpr int TILE_SLOTS = 1;      // the same in slots
-constexpr int FRAME_SLOTS = 3;     // from a frame's last tile to the next frame's first
-constexpr int FIRST_SLOT = 0;      // of the first tile's first row, which may be padding
-constexpr int FIRST_BANK = 0;      // of the first column read, which may be padding
+constexpr int TILE_SLOTS = 1;  // the same in slots
+constexpr int FRAME_SLOTS = 3;  // from a frame's last tile to the next frame's first
+constexpr int FIRST_SLOT = 0;  // of the first tile's first row, which may be padding
+constexpr int FIRST_BANK = 0;  // of the first column read, which may be padding
 constexpr int FIRST_WORD = 0;
-constexpr int REACH = 3;        // rows of the image that the first tile needs
+constexpr int REACH = 3;  // rows of the image that the first tile needs
 
-// ---- DDR: planes of rows, each row padded to whole words ---------------------------------------------------------
+// ---- DDR: planes of rows, each row padded to whole words --------------------------------------------------
 constexpr int IN_LANES = 4;
-constexpr int IN_WORDS = (IN_WIDTH + IN_LANES - 1) / IN_LANES;     // of a row
+constexpr int IN_WORDS = (IN_WIDTH + IN_LANES - 1) / IN_LANES;  // of a row
 constexpr int OUT_LANES = 1;
 constexpr int OUT_WORDS = (OUT_WIDTH + OUT_LANES - 1) / OUT_LANES;
 constexpr int DRAIN_WORDS = ROWS * PE * OUT_WORDS;  // that a pass yields
@@ -101,8 +101,8 @@ static_assert(IN_LANES <= BANKS, "conv1: a word of the input is written to diffe
 static_assert(WAVE_ROWS * STRIDE_W <= BANKS, "conv1: a wave is read from different banks");
 static_assert(DRAIN_STEPS <= CF * COLUMNS, "conv1: a pass must leave before the next one is complete");
 
-typedef hlsgen::lanes<in_t, IN_LANES> pixels_t;          // neighbouring columns of a row
-typedef hlsgen::lanes<out_t, PE * ROWS> results_t;       // one column: lane p * ROWS + r
+typedef hlsgen::lanes<in_t, IN_LANES> pixels_t;  // neighbouring columns of a row
+typedef hlsgen::lanes<out_t, PE * ROWS> results_t;  // one column: lane p * ROWS + r
 typedef hlsgen::lanes<out_t, OUT_LANES> words_t;
 typedef hlsgen::ram<in_t, BAND_DEPTH> band_t[SIMD][BANKS];
 typedef hlsgen::ram<weight_t, WEIGHT_STEPS> weights_t[PE][TERMS];
@@ -120,17 +120,17 @@ inline int rows_filled(int tile) {
     return tile == 0 ? rows_needed(0) : rows_needed(tile) - rows_needed(tile - 1);
 }
 
-// ---- Filling: the rows of the next tile arrive while this one is computed --------------------------------------
+// ---- Filling: the rows of the next tile arrive while this one is computed ---------------------------------
 
 // Where the next word of the input goes. Words come row by row, channel by channel.
 struct filling {
-    int rows;   // that arrive for this tile; none: nothing to do
-    int slot;   // of the first of them
+    int rows;  // that arrive for this tile; none: nothing to do
+    int slot;  // of the first of them
     int row;
     int word;
-    int bank;   // of the word's first column, before the row's offset
+    int bank;  // of the word's first column, before the row's offset
     int column_word;
-    int lane;   // the channel is group * SIMD + lane
+    int lane;  // the channel is group * SIMD + lane
     int group;
 
     void start(int tile) {
@@ -186,18 +186,18 @@ inline void fill_band(band_t &band, filling &next, const pixels_t &pixels) {
     next.advance();
 }
 
-// ---- Computing -------------------------------------------------------------------------------------------------
+// ---- Computing --------------------------------------------------------------------------------------------
 
 // Where an iteration stands. Columns run innermost, then input channels; counters instead of divisions.
 struct position {
     int column;
-    int bank;         // of the column read, before the row's offset
+    int bank;  // of the column read, before the row's offset
     int column_word;
-    int channels;     // step over the input channels, SIMD at a time
-    int filters;      // step over the output channels, PE at a time
+    int channels;  // step over the input channels, SIMD at a time
+    int filters;  // step over the output channels, PE at a time
     int tile;
-    int row;          // of the image, the tile's first
-    int slot;         // of that row
+    int row;  // of the image, the tile's first
+    int slot;  // of that row
 
     bool in_image() const {
 #pragma HLS inline
@@ -460,7 +460,7 @@ inline void compute(hls::stream<pixels_t> &pixels, const weight_t *weights,
     }
 }
 
-// ---- Draining: columns of results become words of a row -----------------------------------------------------------
+// ---- Draining: columns of results become words of a row ---------------------------------------------------
 
 // One half of `rows` takes the results of a pass while the words of the pass before leave the other.
 inline void drain(hls::stream<results_t> &results, hls::stream<words_t> &words, int frames) {
@@ -476,9 +476,9 @@ inline void drain(hls::stream<results_t> &results, hls::stream<words_t> &words, 
     long long pass = 0;
     int step = 0;
     int half = 0;
-    int in_lane = 0;    // of the column that comes in
+    int in_lane = 0;  // of the column that comes in
     int in_word = 0;
-    int out_row = 0;    // of the word that leaves: lane p * ROWS + r of the results
+    int out_row = 0;  // of the word that leaves: lane p * ROWS + r of the results
     int out_r = 0;
     int out_word = 0;
     int tile = 0;

@@ -11,8 +11,9 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from hlsgen.data_files import data_folder
-from hlsgen.document import Document, Entries, Mistake, Real, Whole, must_be, nearest, refused, shown
+from hlsgen.document import Document
 from hlsgen.errors import DesignError, Place, Problem
+from hlsgen.mistakes import Entries, Mistake, Real, Whole, must_be, nearest, refused, shown
 
 
 def _check_text(text: str) -> str:

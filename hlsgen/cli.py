@@ -1,16 +1,19 @@
 """The command line: arguments and printing only.
 
-Exit codes: 0 fine, 1 the design is wrong, 2 usage, 3 C-simulation differs from golden, 4 an outside tool failed or is missing
-(or the output cannot be written).
+Exit codes: 0 fine, 1 the design is wrong, 2 usage, 3 C-simulation differs from golden, 4 an outside tool
+failed or is missing (or the output cannot be written), 130 interrupted. With --json, standard output holds
+one JSON document, on errors too:
+{"error": [{"message", "fix"?, "file"?, "line"?, "column"?}], "exit_code"}.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
@@ -19,7 +22,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from hlsgen.errors import DesignError, HlsgenError
+from hlsgen.errors import DesignError, HlsgenError, OutputError, ToolError
 from hlsgen.version import VERSION
 
 if TYPE_CHECKING:
@@ -31,7 +34,26 @@ F = TypeVar("F", bound=Callable[..., Any])
 err = Console(stderr=True, highlight=False)
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class Commands(click.Group):
+    """A group that keeps the promises of --json and of the exit codes for wrong usage too."""
+
+    def main(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any
+    ) -> NoReturn:
+        words = list(sys.argv[1:] if args is None else args)
+        try:
+            code = super().main(words, prog_name or "hlsgen", **{**extra, "standalone_mode": False})
+        except click.ClickException as error:
+            if "--json" in words:
+                print_json({"error": [{"message": error.format_message()}], "exit_code": error.exit_code})
+            error.show()
+            sys.exit(error.exit_code)
+        except (click.Abort, KeyboardInterrupt):
+            sys.exit(INTERRUPTED)
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(VERSION, prog_name="hlsgen")
 def cli() -> None:
     """From a convolution to a verified Vitis HLS and OmpSs-2@FPGA project."""
@@ -116,11 +138,13 @@ def check(design: Path, board: str | None, as_json: bool) -> None:
         from hlsgen.design import load
 
         loaded = load(design, board=board)
+        loaded.check()
         deployment = loaded.choice.deployment
         if as_json:
             print_json({"design": loaded.name, "board": loaded.board.name, "verdict": "ok"})
         else:
-            click.echo(f"{design}: ok; {len(deployment.instances)} instances fit {loaded.board.title}")
+            fit = f"{len(deployment.instances)} instances fit {loaded.board.title}"
+            click.echo(f"{click.format_filename(design)}: ok; {fit}")
 
 
 @cli.command()
@@ -203,33 +227,58 @@ def boards(as_json: bool) -> None:
         show(table)
 
 
+@cli.command()
+def schema() -> None:
+    """The JSON Schema of a design file, for editors."""
+    with reporting(as_json=True):
+        from hlsgen.schema import design_json_schema
+
+        print_json(design_json_schema())
+
+
 @contextmanager
 def reporting(as_json: bool) -> Iterator[None]:
-    """Errors of the user as text (or JSON) with their exit code; anything else is a bug and shows its traceback."""
-    signal.signal(signal.SIGTERM, _interrupt)
+    """Errors of the user as text (or JSON) with their exit code; anything else is a bug: a traceback."""
+    before = signal.signal(signal.SIGTERM, _interrupt)
     try:
         yield
     except HlsgenError as error:
-        if as_json:
-            print_json({"error": error_json(error), "exit_code": error.exit_code})
-        click.echo(str(error), err=True)
-        sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        click.echo("interrupted; an earlier build is unchanged", err=True)
-        sys.exit(INTERRUPTED)
+        _fail(error_json(error), str(error), error.exit_code, as_json)
     except BrokenPipeError:
-        sys.stderr.close()
+        # whoever read the output has seen enough; nothing more is flushed at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        text = f"error: {where}{error.strerror or error}\nfix: free some space, and check permissions"
+        _fail(error_json(OutputError(text)), text, OutputError.exit_code, as_json)
+    except MemoryError:
+        text = "error: there is not enough memory\nfix: fewer --frames, or a smaller layer"
+        _fail(error_json(ToolError(text)), text, ToolError.exit_code, as_json)
+    except KeyboardInterrupt:
+        message = "interrupted; the build folder is as it was, or complete"
+        _fail([{"message": message}], message, INTERRUPTED, as_json)
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL if before is None else before)
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
     raise KeyboardInterrupt
 
 
+def _fail(problems: list[dict[str, Any]], text: str, code: int, as_json: bool) -> NoReturn:
+    if as_json:
+        with suppress(OSError):  # standard output may be what failed
+            print_json({"error": problems, "exit_code": code})
+    click.echo(text, err=True)
+    sys.exit(code)
+
+
 def error_json(error: HlsgenError) -> list[dict[str, Any]]:
     """The problems of an error as JSON."""
     if not isinstance(error, DesignError):
-        return [{"message": str(error)}]
+        message, _, fix = str(error).removeprefix("error: ").partition("\nfix: ")
+        return [{"message": message, **({"fix": fix} if fix else {})}]
     problems = []
     for problem in error.problems:
         where = problem.place
@@ -254,7 +303,7 @@ def show(table: Table) -> None:
 
 
 def print_json(document: dict[str, Any]) -> None:
-    click.echo(json.dumps(document, indent=2))
+    click.echo(json.dumps(document, indent=2, allow_nan=False))
 
 
 def print_build(project: Project) -> None:
@@ -265,7 +314,8 @@ def print_build(project: Project) -> None:
         print_verification(project.design.layer.macs, project.verification)
     else:
         click.echo("C-simulation skipped")
-    click.echo(f"wrote {project.folder}/ (start with {project.folder}/report.md)")
+    folder = click.format_filename(project.folder)
+    click.echo(f"wrote {folder}/ (start with {folder}/report.md)")
 
 
 def print_verification(macs: int, verification: Verification) -> None:
@@ -274,7 +324,8 @@ def print_verification(macs: int, verification: Verification) -> None:
     equal = comparison.compared - comparison.mismatches
     click.echo(
         f"C-simulation: {equal:,} of {comparison.compared:,} results equal golden bit for bit "
-        f"({verification.frames} frames; compiled in {verification.compile_seconds:.1f} s, ran at {rate:,.0f} M MAC/s on this machine)"
+        f"({verification.frames} frames; compiled in {verification.compile_seconds:.1f} s, "
+        f"ran at {rate:,.0f} M MAC/s on this machine)"
     )
     click.echo("Memory ports: no iteration asks for more than there are; iterations equal the model's")
 
@@ -283,13 +334,14 @@ def print_estimate(figures: dict[str, Any]) -> None:
     speed, total, layer = figures["performance"], figures["total"], figures["layers"][0]
     folding = layer["folding"]
     click.echo(
-        f"{figures['design']} on {figures['board']} at {figures['clock_mhz']:g} MHz: {total['instances']} instances of "
-        f"{folding['macs_per_cycle']} multiply-accumulates a cycle (rows {folding['rows']}, PE {folding['pe']}, SIMD {folding['simd']}, "
-        f"{folding['arithmetic']})"
+        f"{figures['design']} on {figures['board']} at {figures['clock_mhz']:g} MHz: "
+        f"{total['instances']} instances of {folding['macs_per_cycle']} multiply-accumulates a cycle "
+        f"(rows {folding['rows']}, PE {folding['pe']}, SIMD {folding['simd']}, {folding['arithmetic']})"
     )
     click.echo(
         f"modelled: {speed['gops']:,.1f} G operations/s, {speed['frames_per_s']:,.0f} frames/s "
-        f"({speed['batch_gops']:,.1f} and {speed['batch_frames_per_s']:,.0f} on a batch of {speed['batch']}); binds: {speed['binds']}"
+        f"({speed['batch_gops']:,.1f} and {speed['batch_frames_per_s']:,.0f} on a batch of {speed['batch']})"
+        f"; binds: {speed['binds']}"
     )
     table = Table("modelled", "instances", "DSP", "BRAM18", "URAM", "LUT", "FF")
     for slr in figures["slrs"]:

@@ -2,35 +2,30 @@
 
 `Document.read` turns a file into dicts, lists, strings, numbers, booleans and None, and nothing else:
 tags, merge keys and doubled keys are refused. `Document.validate` checks the data against a pydantic
-model; every mistake becomes a `Problem` at its line and column, in words that need no knowledge of
-pydantic. A model's own validators raise `refused(...)`.
+model; every mistake becomes a `Problem` at its line and column.
 """
 
 from __future__ import annotations
 
-import difflib
-import json
 import re
 import stat
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NoReturn, TypeGuard, TypeVar, get_args, get_type_hints
+from typing import Any, NoReturn, TypeVar
 
 import yaml
 from pydantic import BaseModel, ValidationError
-from pydantic_core import CoreSchema, ErrorDetails, PydanticCustomError, core_schema
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from hlsgen.errors import DesignError, Place, Problem
+from hlsgen.mistakes import Location, Mistake, label_of, mistakes_in, printable, shortened, shown
 
 MAX_BYTES = 1 << 20
 MAX_NODES = 100_000
 MAX_DEPTH = 50
 MAX_EXCERPT = 160
 
-Location = tuple[str | int, ...]
 Model = TypeVar("Model", bound=BaseModel)
 
 _YAML = "tag:yaml.org,2002:"
@@ -49,36 +44,6 @@ _SYNTAX_FIXES = (
     ("stream end", "close the quote or bracket that is still open"),
     ("end of stream", "close the quote or bracket that is still open"),
 )
-
-
-def shown(value: object) -> str:
-    """`value` as a person wrote it in YAML, in one short printable line."""
-    if value is None:
-        return "empty"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return json.dumps(_printable(_shortened(value)), ensure_ascii=False)
-    if isinstance(value, dict):
-        return "a mapping"
-    if isinstance(value, list | tuple):
-        return f"a list of {len(value)}" if value else "an empty list"
-    return _shortened(str(value))
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= 40 else text[:37] + "..."
-
-
-def _printable(text: str) -> str:
-    """`text` with tabs as spaces and each other unprintable character replaced, at the same length."""
-    return "".join(char if char.isprintable() else " " if char == "\t" else "\ufffd" for char in text)
-
-
-def nearest(word: object, known: list[str]) -> str:
-    """ "did you mean 'kernel'? " when some known word is close, else nothing."""
-    close = difflib.get_close_matches(str(word)[:100], known, n=1)
-    return f"did you mean '{close[0]}'? " if close else ""
 
 
 class _Composer(yaml.SafeLoader):
@@ -119,7 +84,7 @@ class Document:
         source = _Source(str(path), text)
         if isinstance(root, ScalarNode) and root.tag == _YAML + "null":
             _refuse(
-                f"{_printable(str(path))} is empty",
+                f"{printable(str(path))} is empty",
                 "write at least the required keys, as in the files under designs/",
             )
         if not isinstance(root, MappingNode):
@@ -163,12 +128,17 @@ class Document:
         return [
             problem
             for details in error.errors(include_url=False)
-            for problem in (self.problem(mistake) for mistake in _mistakes(details, model))
+            for problem in (self.problem(mistake) for mistake in mistakes_in(details, model))
         ]
+
+    def error(self, problems: list[Problem]) -> DesignError:
+        """All `problems` as one error: this file's in its order, then those of the files that it names."""
+        own = [one for one in problems if one.place is None or one.place.file == str(self.path)]
+        return DesignError(in_order(own) + [one for one in dict.fromkeys(problems) if one not in own])
 
     def problem(self, mistake: Mistake) -> Problem:
         """`mistake` at its position in this file."""
-        label = f"`{_label(mistake.at)}` " if mistake.at else ""
+        label = f"`{label_of(mistake.at)}` " if mistake.at else ""
         return Problem(
             message=label + mistake.message, fix=mistake.fix, place=self.place(mistake.at, key=mistake.key)
         )
@@ -190,7 +160,7 @@ def _refuse(message: str, fix: str, place: Place | None = None) -> NoReturn:
 
 def _read_text(path: Path) -> str:
     content = _read_bytes(path)
-    shown_path = _printable(str(path))
+    shown_path = printable(str(path))
     if len(content) > MAX_BYTES:
         _refuse(
             f"{shown_path} is larger than {MAX_BYTES:,} bytes",
@@ -207,7 +177,7 @@ def _read_text(path: Path) -> str:
 
 def _read_bytes(path: Path) -> bytes:
     """At most one byte more than allowed, and only from a regular file: a pipe might never end."""
-    shown_path = _printable(str(path))
+    shown_path = printable(str(path))
     try:
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
@@ -232,7 +202,7 @@ def _compose(path: Path, text: str) -> Node:
         loader = _Composer(text)
         if not loader.check_node():
             _refuse(
-                f"{_printable(str(path))} is empty",
+                f"{printable(str(path))} is empty",
                 "write at least the required keys, as in the files under designs/",
             )
         node = loader.get_node()
@@ -276,7 +246,7 @@ def _syntax_problem(error: yaml.MarkedYAMLError, source: _Source) -> tuple[str, 
     fix = next(
         (fix for part, fix in _SYNTAX_FIXES if part in problem), "check indentation, colons and brackets here"
     )
-    return f"this is not YAML: {_printable(problem)}{context}", fix, place
+    return f"this is not YAML: {printable(problem)}{context}", fix, place
 
 
 @dataclass(frozen=True)
@@ -292,7 +262,7 @@ class _Source:
 
     def at(self, line: int, column: int, width: int = 1) -> Place:
         """The place at `line` and `column`, both counted from 0 as YAML marks do."""
-        excerpt = _printable(self.lines[line]) if line < len(self.lines) else ""
+        excerpt = printable(self.lines[line]) if line < len(self.lines) else ""
         if len(excerpt) > MAX_EXCERPT:
             # A caret under a shortened line must still stand below its character.
             excerpt = excerpt[: MAX_EXCERPT - 3] + "..." if column + width <= MAX_EXCERPT - 3 else ""
@@ -358,7 +328,7 @@ class _Converter:
         for key_node, value_node in node.value:
             key = self.key(key_node)
             if key in result:
-                first = f"`{_printable(_shortened(key))}` is already set in line {lines[key]}"
+                first = f"`{printable(shortened(key))}` is already set in line {lines[key]}"
                 self.refuse(key_node, first, "keep one of the two")
             lines[key] = key_node.start_mark.line + 1
             result[key] = self.value(value_node, (*parents, node))
@@ -402,230 +372,19 @@ class _Converter:
         if node.tag == _YAML + "int" and re.fullmatch("0[0-9]+", digits):
             self.refuse(
                 node,
-                f"{_shortened(node.value)} is an octal number in YAML: a leading zero means base 8",
-                f"write {_shortened(digits.lstrip('0') or '0')} without the zero, or quote it if it is text",
+                f"{shortened(node.value)} is an octal number in YAML: a leading zero means base 8",
+                f"write {shortened(digits.lstrip('0') or '0')} without the zero, or quote it if it is text",
             )
         if node.tag in (_YAML + "int", _YAML + "float") and ":" in digits:
             self.refuse(
                 node,
-                f"{_shortened(node.value)} is a number in base 60 in YAML",
+                f"{shortened(node.value)} is a number in base 60 in YAML",
                 "write a pair as a list, for example [3, 3], or quote it if it is text",
             )
 
     def refuse_tag(self, node: Node) -> NoReturn:
-        tag = _printable(_shortened(node.tag.replace(_YAML, "!!")))
+        tag = printable(shortened(node.tag.replace(_YAML, "!!")))
         self.refuse(node, f"the tag {tag} is not allowed", "write plain values without tags")
 
     def refuse(self, node: Node, message: str, fix: str) -> NoReturn:
         _refuse(message, fix, self.source.place(node))
-
-
-# ---------------------------------------------------------------- mistakes that models find
-
-
-@dataclass(frozen=True, kw_only=True)
-class Mistake:
-    """What is wrong at `at`, relative to the value that was validated. `message` follows the key's name.
-
-    `key` points at the key instead of the value.
-    """
-
-    message: str
-    fix: str
-    at: Location = ()
-    key: bool = False
-
-
-def refused(*mistakes: Mistake) -> PydanticCustomError:
-    """The exception that a validator of a model raises to report `mistakes`."""
-    text = "; ".join(mistake.message for mistake in mistakes)
-    return PydanticCustomError("hlsgen", "{text}", {"text": text, "mistakes": mistakes})
-
-
-def _mistakes(details: ErrorDetails, model: type[BaseModel]) -> Iterator[Mistake]:
-    loc = details["loc"]
-    own: tuple[Mistake, ...] = details.get("ctx", {}).get("mistakes", ())
-    if own:
-        yield from (replace(mistake, at=(*loc, *mistake.at)) for mistake in own)
-    elif details["type"] == "extra_forbidden":
-        yield unknown_key(loc, _known_keys(model, loc[:-1]))
-    elif details["type"] == "missing":
-        yield Mistake(message="is missing", fix=_how_to_add(model, loc), at=loc)
-    else:
-        explain = _WORDS.get(details["type"], _any_other)
-        message, fix = explain(details["input"], details.get("ctx", {}))
-        yield Mistake(message=message, fix=fix, at=loc)
-
-
-def unknown_key(at: Location, known: list[str]) -> Mistake:
-    """The mistake of a key that is not one of `known`."""
-    key = str(at[-1])
-    allowed = f"the keys here are {', '.join(known)}"
-    if key.endswith(">"):
-        # {type: fixed<16,6>} is split by YAML at the comma.
-        return Mistake(message="is no key", fix='quote a type inside { }: "fixed<16,6>"', at=at, key=True)
-    return Mistake(message="is no key", fix=nearest(key, known) + allowed, at=at, key=True)
-
-
-def must_be(wanted: str, value: object, fix: str, at: Location = ()) -> Mistake:
-    """ "must be <wanted>, not <value>", with a word on the YAML traps that lead there."""
-    if isinstance(value, bool):
-        fix += " (YAML reads yes, no, on and off as true and false unless quoted)"
-    verb = "is empty; it must be " + wanted if value is None else f"must be {wanted}, not {shown(value)}"
-    return Mistake(message=verb, fix=fix, at=at)
-
-
-@dataclass(frozen=True)
-class Whole:
-    """Annotation of a field: a whole number from `low` to `high`; no boolean, no 3.0, no "3"."""
-
-    low: int
-    high: int
-
-    def __str__(self) -> str:
-        return f"a whole number from {self.low} to {self.high}"
-
-    def holds(self, value: object) -> TypeGuard[int]:
-        """Whether `value` is such a number."""
-        return type(value) is int and self.low <= value <= self.high
-
-    def check(self, value: object, at: Location = ()) -> int:
-        """`value` itself. Raises what `refused` makes, at `at`."""
-        if self.holds(value):
-            return value
-        raise refused(self.mistake(value, at))
-
-    def mistake(self, value: object, at: Location = ()) -> Mistake:
-        """The mistake of a `value` that is none."""
-        how = " in plain digits without quotes" if isinstance(value, str) else ""
-        how = " without a fraction" if isinstance(value, float) else how
-        return must_be(str(self), value, f"write a number from {self.low} to {self.high}{how}", at)
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
-        return core_schema.no_info_plain_validator_function(self.check)
-
-    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: Any) -> dict[str, Any]:
-        return {"type": "integer", "minimum": self.low, "maximum": self.high}
-
-
-@dataclass(frozen=True)
-class Real:
-    """Annotation of a field: a finite number from `low` to `high`, whole or not; no boolean, no "3"."""
-
-    low: float
-    high: float
-
-    def check(self, value: object) -> float:
-        """`value` itself. Raises what `refused` makes."""
-        if type(value) in (int, float) and self.low <= value <= self.high:  # type: ignore[operator]
-            return value  # type: ignore[return-value]
-        how = " in plain digits without quotes" if isinstance(value, str) else ""
-        fix = f"write a number from {self.low:g} to {self.high:g}{how}"
-        raise refused(must_be(f"a number from {self.low:g} to {self.high:g}", value, fix))
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
-        return core_schema.no_info_plain_validator_function(self.check)
-
-    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: Any) -> dict[str, Any]:
-        return {"type": "number", "minimum": self.low, "maximum": self.high}
-
-
-@dataclass(frozen=True)
-class Entries:
-    """Annotation of a field `tuple[X, ...]`: a list of `low` to `high` entries.
-
-    pydantic's own limits count the valid entries only, so that one wrong entry makes two messages.
-    """
-
-    low: int
-    high: int
-
-    def check(self, value: object) -> tuple[object, ...]:
-        """The list as a tuple. Raises what `refused` makes."""
-        if isinstance(value, list | tuple) and self.low <= len(value) <= self.high:
-            return tuple(value)
-        fix = "write it as `[...]` or as indented lines that start with `- `"
-        raise refused(must_be(f"a list of {self.low} to {self.high} entries", value, fix))
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
-        return core_schema.no_info_before_validator_function(self.check, handler(source))
-
-    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: Any) -> dict[str, Any]:
-        return {**handler(schema), "minItems": self.low, "maxItems": self.high}
-
-
-Words = Callable[[Any, Mapping[str, Any]], tuple[str, str]]
-
-
-def _wanted(wanted: str, fix: str) -> Words:
-    def words(value: Any, ctx: Mapping[str, Any]) -> tuple[str, str]:
-        mistake = must_be(wanted, value, fix)
-        return mistake.message, mistake.fix
-
-    return words
-
-
-def _one_of(value: Any, ctx: Mapping[str, Any]) -> tuple[str, str]:
-    allowed = re.findall("'([^']*)'", str(ctx["expected"]))
-    mistake = must_be(" or ".join(allowed), value, f"{nearest(value, allowed)}write {' or '.join(allowed)}")
-    return mistake.message, mistake.fix
-
-
-def _any_other(value: Any, ctx: Mapping[str, Any]) -> tuple[str, str]:
-    return f"cannot be {shown(value)}", "see the reference of the file's keys"
-
-
-_MAPPING = _wanted(
-    "a mapping of keys to values", "write it as `{key: value}` or as indented `key: value` lines"
-)
-# pydantic's name of an error -> our words for it. What is not here is said by the models' own validators.
-_WORDS: Mapping[str, Words] = {
-    "bool_type": _wanted("true or false", "write true or false without quotes"),
-    "dict_type": _MAPPING,
-    "literal_error": _one_of,
-    "model_attributes_type": _MAPPING,
-    "model_type": _MAPPING,
-    "string_type": _wanted("text", "write a word, in quotes if it looks like a number"),
-}
-
-
-def _label(at: Location) -> str:
-    """The last key with the indexes after it: ("input", "shape", 1) -> "shape[1]"."""
-    names = [index for index, step in enumerate(at) if isinstance(step, str)]
-    first = names[-1] if names else 0
-    return _printable(_shortened(str(at[first]))) + "".join(f"[{step}]" for step in at[first + 1 :])
-
-
-def _how_to_add(model: type[BaseModel], loc: Location) -> str:
-    parent = _model_at(model, loc[:-1])
-    examples = parent.model_fields[str(loc[-1])].examples if parent else None
-    return (
-        f"add it, for example `{loc[-1]}: {_in_yaml(examples[0])}`" if examples else f"add `{loc[-1]}: ...`"
-    )
-
-
-def _in_yaml(value: Any) -> str:
-    # As an entry of a list, because there a type gets the quotes that it needs inside { }.
-    return yaml.safe_dump([value], default_flow_style=True, sort_keys=False, width=10_000).strip()[1:-1]
-
-
-def _known_keys(model: type[BaseModel], loc: Location) -> list[str]:
-    parent = _model_at(model, loc)
-    return list(parent.model_fields) if parent else []
-
-
-def _model_at(model: type[BaseModel], loc: Location) -> type[BaseModel] | None:
-    """The model of the mapping at `loc`; the keys that a model takes beyond its fields share one type."""
-    current: type[BaseModel] | None = model
-    for step in loc:
-        if isinstance(step, str) and current is not None:
-            field = current.model_fields.get(step)
-            extra = get_type_hints(current).get("__pydantic_extra__")
-            current = _model_in(field.annotation if field else extra)
-    return current
-
-
-def _model_in(annotation: Any) -> type[BaseModel] | None:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    return next(filter(None, map(_model_in, get_args(annotation))), None)

@@ -7,7 +7,8 @@ equal golden is a `MismatchError`. Every other exception is a bug of hlsgen and 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 
@@ -59,6 +60,15 @@ class DesignError(HlsgenError):
     def __init__(self, problems: Problem | Iterable[Problem]) -> None:
         self.problems: tuple[Problem, ...] = (problems,) if isinstance(problems, Problem) else tuple(problems)
         super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+@contextmanager
+def collecting(problems: list[Problem]) -> Iterator[None]:
+    """A DesignError ends the block, and its problems go to `problems`; what follows may find more."""
+    try:
+        yield
+    except DesignError as error:
+        problems += error.problems
 
 
 class MismatchError(HlsgenError):

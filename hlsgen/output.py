@@ -1,14 +1,18 @@
-"""A build folder appears whole or not at all: files go to a folder beside it, which takes its place at the end."""
+"""A build folder appears whole or not at all: a folder beside it is filled and takes its place at the end."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import os
 import shutil
+import signal
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
+from types import FrameType
 
 from hlsgen.errors import NotOursError, OutputError
 
@@ -20,20 +24,25 @@ MARK = "report.json"
 def replacing(target: Path) -> Iterator[Path]:
     """A new folder beside `target`, which takes its place if the block ends without an exception.
 
-    Raises NotOursError: `target` exists and is no build of hlsgen. OutputError: the disk is full, no permission, ...
+    Raises NotOursError: `target` exists and is no build of hlsgen. OutputError: the disk is full, no
+    permission, ...
     """
     target = Path(os.path.abspath(target))
     try:
         _check_ours(target)
-        _tidy(target)
         target.parent.mkdir(parents=True, exist_ok=True)
-        fresh = Path(tempfile.mkdtemp(prefix=_prefix(target), suffix=f".{os.getpid()}", dir=target.parent))
-        fresh.chmod(0o755)
-        try:
+        with contextlib.ExitStack() as stack:
+            # a signal waits until all that is made here is also known to be removed
+            with _undisturbed(), _locked(target.parent):
+                _tidy(target)
+                fresh = Path(tempfile.mkdtemp(prefix=_prefix(target), dir=target.parent))
+                stack.callback(_remove, fresh)
+                # whoever can lock it knows that its build is dead
+                stack.enter_context(_locked(fresh))
+                fresh.chmod(0o755)
             yield fresh
-            _swap(fresh, target)
-        finally:
-            shutil.rmtree(fresh, ignore_errors=True)
+            with _undisturbed(), _locked(target.parent):
+                _swap(fresh, target)
     except OSError as error:
         raise _output_error(target, error) from None
 
@@ -53,58 +62,108 @@ def _prefix(target: Path) -> str:
     return f".{target.name}.hlsgen-"
 
 
+def _aside(target: Path) -> Path:
+    """Where the earlier build is for the moment in which the new one takes its place."""
+    return target.parent / f"{_prefix(target)}old"
+
+
 def _check_ours(target: Path) -> None:
-    if target.is_symlink() or (target.exists() and not target.is_dir()):
-        raise NotOursError(
-            f"error: {target} is no folder\nfix: -o names a new folder or an earlier build of hlsgen"
-        )
+    fix = "fix: -o names a new folder or an earlier build of hlsgen"
+    if target.is_symlink():
+        raise NotOursError(f"error: {target} is a symbolic link, which is not followed\n{fix}")
+    if target.exists() and not target.is_dir():
+        raise NotOursError(f"error: {target} is no folder\n{fix}")
     if target.is_dir() and any(target.iterdir()) and not (target / MARK).is_file():
         raise NotOursError(
-            f"error: {target} holds files that are no build of hlsgen; nothing was changed\n"
-            "fix: -o names a new folder or an earlier build of hlsgen"
+            f"error: {target} holds files that are no build of hlsgen; nothing was changed\n{fix}"
         )
 
 
 def _tidy(target: Path) -> None:
-    """What builds that were killed left behind: their folders go, an old build that was put aside comes back."""
-    if not target.parent.is_dir():
-        return
-    aside = target.parent / f"{_prefix(target)}old"
+    """What builds that were killed left behind: their folders go, an old build put aside comes back.
+
+    The parent folder is locked: no other build is between its two renames.
+    """
+    aside = _aside(target)
     if aside.is_dir():
         if target.exists():
-            shutil.rmtree(aside)
+            shutil.rmtree(aside, ignore_errors=True)
         else:
             aside.rename(target)
-    for left in target.parent.glob(f"{_prefix(target)}*"):
-        pid = left.suffix[1:]
-        if pid.isdigit() and not _alive(int(pid)):
-            shutil.rmtree(left, ignore_errors=True)
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
+    for left in target.parent.iterdir():
+        if left.name.startswith(_prefix(target)) and left != aside and left.is_dir():
+            with contextlib.suppress(BlockingIOError), _locked(left, wait=False):
+                shutil.rmtree(left, ignore_errors=True)
 
 
 def _swap(fresh: Path, target: Path) -> None:
-    aside = target.parent / f"{_prefix(target)}old"
-    if target.exists():
+    """`fresh` takes the place of `target`, or `target` stays. Raises as `replacing` does."""
+    _check_ours(target)
+    aside = _aside(target)
+    earlier = target.exists()
+    if earlier:
         target.rename(aside)
-    fresh.rename(target)
+    try:
+        fresh.rename(target)
+    except OSError:
+        if earlier:
+            aside.rename(target)
+        raise
     shutil.rmtree(aside, ignore_errors=True)
 
 
+def _remove(fresh: Path) -> None:
+    with _undisturbed():
+        shutil.rmtree(fresh, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _locked(folder: Path, *, wait: bool = True) -> Iterator[None]:
+    """The folder's advisory lock, which ends with the block or the process. BlockingIOError: it is taken."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError:
+            raise
+        except OSError as error:
+            # some network file systems have no locks; two builds at once are then at their own risk
+            if error.errno not in (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS):
+                raise
+            if not wait:
+                raise BlockingIOError from None
+        yield
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """SIGINT and SIGTERM wait until the block has ended."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # Python runs signal handlers in the main thread only
+        return
+    waiting: list[int] = []
+
+    def remember(number: int, _frame: FrameType | None) -> None:
+        waiting.append(number)
+
+    before = {number: signal.signal(number, remember) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+        for one in waiting[:1]:
+            signal.raise_signal(one)
+
+
 def _output_error(target: Path, error: OSError) -> OutputError:
-    fix = (
-        "free some space, or choose another folder with -o"
-        if error.errno == errno.ENOSPC
-        else "choose another folder with -o"
-    )
+    fix = "choose another folder with -o"
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        fix = f"free some space, or {fix}"
+    where = f" ({error.filename})" if error.filename and str(error.filename) != str(target) else ""
     return OutputError(
-        f"error: cannot write {target}: {error.strerror or error}\nfix: {fix}; an earlier build there is unchanged"
+        f"error: cannot write {target}: {error.strerror or error}{where}\n"
+        f"fix: {fix}; an earlier build there is unchanged"
     )

@@ -7,7 +7,6 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,8 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hlsgen.cost.cycles import Iterations, iterations
-from hlsgen.csim.compiler import Headers, compile_testbench
+from hlsgen.cost.cycles import Iterations
+from hlsgen.csim.compiler import Headers, compile_testbench, compiling
+from hlsgen.csim.recorded import check_recorded
+from hlsgen.csim.scratch import SCRATCH_PREFIX, scratch_errors, scratch_folder
 from hlsgen.csim.simulation import Comparison, Run, compare, simulate
 from hlsgen.emit.plan import plan_of
 from hlsgen.errors import MismatchError
@@ -56,14 +57,15 @@ class Project:
     @cached_property
     def _scratch(self) -> Path:
         """A folder for executables, gone with the project."""
-        folder = tempfile.mkdtemp(prefix="hlsgen-csim-")
+        folder = tempfile.mkdtemp(prefix=SCRATCH_PREFIX)
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         return Path(folder)
 
     def csim(self, x: ArrayLike, *, headers: str = "fast") -> NDArray[np.float64]:
         """The emitted C++ on frames [N, C, H, W] (or [C, H, W]): [N, M, OH, OW] as numbers.
 
-        `headers`: "fast" or "reference". Raises DesignError: x does not fit. ToolError: the compiler is missing or fails.
+        `headers`: "fast" or "reference". Raises DesignError: x does not fit. ToolError: the compiler is
+        missing or fails.
         """
         layer = self.design.layer
         run = self._simulate(self.design.codes(x), Headers(headers))
@@ -73,11 +75,11 @@ class Project:
         return self.design.golden(x)
 
     def _simulate(self, codes: Codes, headers: Headers) -> Run:
-        scratch = self._scratch
-        executable = scratch / f"{self.design.name}_{headers.value}"
-        if not executable.exists():
-            compile_testbench(self.folder, self.design.name, executable, headers=headers)
-        return simulate(self.design.layer, executable, codes, scratch)
+        with scratch_errors():
+            executable = self._scratch / f"{self.design.name}_{headers.value}"
+            if not executable.exists():
+                compile_testbench(self.folder, self.design.name, executable, headers=headers)
+            return simulate(self.design.layer, executable, codes, self._scratch)
 
 
 def build(
@@ -89,15 +91,16 @@ def build(
     csim: bool = True,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Project:
-    """Emits the project of `design`, C-simulates it and writes its reports; `folder` appears only when all is well.
+    """Emits the project of `design`, C-simulates it, writes its reports; `folder` appears when all is well.
 
-    Raises DesignError: nothing fits, or the input is wrong. MismatchError: C-simulation differs from golden, iterations from the model,
-    or a memory's ports do not suffice. ToolError: no compiler. OutputError: the folder cannot be written.
+    Raises DesignError: nothing fits, or the input is wrong. MismatchError: C-simulation differs from golden,
+    iterations from the model, or a memory's ports do not suffice. ToolError: no compiler. OutputError: the
+    folder cannot be written.
     """
     progress("choosing the hardware")
     mapping = design.choice.deployment.mapping
     assert mapping.bank_map.proves(mapping.patterns), "the bank mapper returned a map with collisions"
-    codes = design.codes(design.sample_frames(frames, file=input_file))
+    codes = design.sample_codes(frames, file=input_file)
     progress(f"computing golden for {len(codes)} frames")
     sums = design.layer.sums(codes, simd=mapping.folding.simd)
     golden = design.layer.result_of(sums)
@@ -126,13 +129,13 @@ def simulate_only(
     progress: Callable[[str], None] = lambda _: None,
 ) -> Verification:
     """Emits into a temporary folder and C-simulates there; raises as `build` does."""
-    codes = design.codes(design.sample_frames(frames, file=input_file))
+    codes = design.sample_codes(frames, file=input_file)
     progress(f"computing golden for {len(codes)} frames")
     golden = design.golden_codes(codes)
-    with tempfile.TemporaryDirectory(prefix="hlsgen-csim-") as name:
-        write_files(Path(name), plan_of(design, frames=codes, golden=golden))
+    with scratch_folder() as folder:
+        write_files(folder, plan_of(design, frames=codes, golden=golden))
         progress("compiling and running the C-simulation")
-        return verify(design, Path(name), codes, golden, headers=headers)
+        return verify(design, folder, codes, golden, headers=headers)
 
 
 def verify(
@@ -143,27 +146,25 @@ def verify(
     Raises MismatchError as `build` does.
     """
     layer = design.layer
-    with tempfile.TemporaryDirectory(prefix="hlsgen-csim-") as name, ThreadPoolExecutor(2) as pool:
-        scratch = Path(name)
+    with scratch_folder() as scratch:
         plain, recording = scratch / "plain", scratch / "recording"
-        jobs = [
-            pool.submit(compile_testbench, folder, design.name, plain, headers=headers),
-            pool.submit(compile_testbench, folder, design.name, recording, record_ports=True, optimise="-O1"),
-        ]
-        compiled = [job.result() for job in jobs]
+        with (
+            compiling(folder, design.name, plain, headers=headers) as first,
+            compiling(folder, design.name, recording, record_ports=True, optimise="-O1") as second,
+        ):
+            compiled = first.wait()
+            second.wait()
         run = simulate(layer, plain, codes, scratch)
         few = codes[:PORT_CHECK_FRAMES]
         recorded = simulate(layer, recording, few, scratch)
     comparison = compare(run.output, golden, layer.output_type)
     _check(design, comparison, run.output, golden)
-    counted, modelled = recorded.iterations, iterations(design.choice.deployment.mapping, len(few))
-    if counted != modelled:
-        raise MismatchError(f"error: C-simulation counts {counted}, the cost model says {modelled}")
+    check_recorded(recorded, design.choice.deployment.mapping, len(few))
     return Verification(
         comparison=comparison,
-        counted=counted,
+        counted=recorded.iterations,
         frames=len(codes),
-        compile_seconds=compiled[0].seconds,
+        compile_seconds=compiled.seconds,
         run_seconds=run.seconds,
     )
 
@@ -179,9 +180,9 @@ def _check(design: Design, comparison: Comparison, got: Codes, want: Codes) -> N
         for array in (got, want.astype(got.dtype))
     ]
     raise MismatchError(
-        f"error: C-simulation differs from golden in {comparison.mismatches} of {comparison.compared} results; the first is "
-        f"frame {frame}, channel {channel}, row {row}, column {column}: code {pair[0][0]} ({pair[0][1]:g}), "
-        f"golden {pair[1][0]} ({pair[1][1]:g})"
+        f"error: C-simulation differs from golden in {comparison.mismatches} of {comparison.compared} "
+        f"results; the first is frame {frame}, channel {channel}, row {row}, column {column}: "
+        f"code {pair[0][0]} ({pair[0][1]:g}), golden {pair[1][0]} ({pair[1][1]:g})"
     )
 
 
@@ -207,6 +208,6 @@ def _warnings(layer: Conv2d, sums: Codes) -> list[str]:
     if not overflowing:
         return []
     return [
-        f"{layer.name}: {overflowing} of {sums.size} results leave the range of {layer.result_type} on these frames; "
-        "give precision.output more integer bits"
+        f"{layer.name}: {overflowing} of {sums.size} results leave the range of {layer.result_type} "
+        "on these frames; give precision.output more integer bits"
     ]

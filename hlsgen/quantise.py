@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hlsgen.errors import DesignError, Place, Problem
-from hlsgen.fixed import FixedType, FloatType, NumberType, Overflow, Rounding
+from hlsgen.fixed import MAX_INTEGER, FixedType, FloatType, NumberType, Overflow, Rounding
 from hlsgen.layers.base import Codes
 
+LARGEST_FLOAT = float(np.finfo(np.float32).max)
 SATURATING = (Overflow.SAT, Overflow.SAT_SYM)
 
 
@@ -21,6 +22,9 @@ def quantised(values: ArrayLike, type_: NumberType, what: str, place: Place | No
     if array.size and not np.isfinite(array).all():
         raise DesignError(Problem(message=f"{what} holds NaN or infinity", fix="finite numbers", place=place))
     if isinstance(type_, FloatType):
+        if array.size and np.abs(array).max() > LARGEST_FLOAT:
+            message = f"{what} leaves the range of {type_}; the largest is {np.abs(array).max():g}"
+            raise DesignError(Problem(message=message, fix="values up to 3.4e38", place=place))
         return type_.encode(array)
     nearest = FixedType(type_.width, type_.integer, type_.signed, Rounding.RND, Overflow.SAT)
     outside = _outside(array, nearest)
@@ -39,11 +43,20 @@ def _outside(array: Codes, type_: FixedType) -> int:
 def _range_problem(array: Codes, type_: FixedType, what: str, outside: int, place: Place | None) -> Problem:
     low, high = type_.min_code * type_.resolution, type_.max_code * type_.resolution
     worst = float(array.flat[np.abs(array).argmax()])
-    needed = int(np.ceil(np.log2(max(abs(worst), 1e-300)))) + 1
-    name = "fixed" if type_.signed or worst < 0 else "ufixed"
-    saturating = str(FixedType(type_.width, type_.integer, type_.signed, Rounding.RND, Overflow.SAT))
+    saturating = FixedType(type_.width, type_.integer, type_.signed, Rounding.RND, Overflow.SAT)
     return Problem(
-        message=f"{what}: {outside} of {array.size} values leave the range of {type_}, {low:g} to {high:g}; the largest is {worst:g}",
-        fix=f"{needed} integer bits hold them all ({name}<{type_.width},{needed}>); {saturating} clips them on purpose",
+        message=f"{what}: {outside} of {array.size} values leave the range of {type_}, {low:g} to {high:g}; "
+        f"the largest is {worst:g}",
+        fix=f"{_wider(array, type_)}{saturating} clips them on purpose",
         place=place,
     )
+
+
+def _wider(array: Codes, type_: FixedType) -> str:
+    """The type of the same width with the fewest integer bits that holds every value."""
+    signed = type_.signed or bool(array.min() < 0)
+    for integer in range(type_.integer, MAX_INTEGER + 1):
+        if not _outside(array, FixedType(type_.width, integer, signed)):
+            name = "fixed" if signed else "ufixed"
+            return f"{integer} integer bits hold them all ({name}<{type_.width},{integer}>); "
+    return ""

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hlsgen.document import MAX_BYTES, MAX_NODES, Document, shown
+from hlsgen.document import MAX_BYTES, MAX_NODES, Document
 from hlsgen.errors import DesignError, Problem
+from hlsgen.mistakes import shown
 
 
 def written(folder: Path, content: str | bytes) -> Path:

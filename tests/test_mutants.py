@@ -62,7 +62,7 @@ MUTANTS = [
     ("padding's edge", FIXED, "column >= 0 && column < IN_WIDTH", "column >= 1 && column < IN_WIDTH"),
     ("image's edge", FIXED, "row >= 0 && row < IN_HEIGHT", "row >= 0 && row < IN_HEIGHT - 1"),
     ("a pass too early", FIXED, "at.channels == CF - 1", "at.channels == CF - 2"),
-    ("sums not begun anew", FIXED, "at.channels == 0 ?", "at.channels == 1 ?"),
+    ("sums not begun anew", FIXED, "at.channels == 0 ||", "at.channels == 1 ||"),
     ("a wrong row slot", FIXED, "constexpr int TILE_SLOTS = 2", "constexpr int TILE_SLOTS = 3"),
     ("a wrong half", FIXED, "(1 - half) * OUT_WORDS", "half * OUT_WORDS"),
     ("an iteration too many", FIXED, "++column < COLUMNS", "++column <= COLUMNS"),

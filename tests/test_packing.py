@@ -73,7 +73,9 @@ def test_one_product_more_collides() -> None:
     ("activation", "weight", "packs"),
     [
         (FixedType(8, 1), FixedType(8, 1), True),
-        (FixedType(9, 1), FixedType(9, 1), True),
+        (FixedType(9, 1), FixedType(8, 1), True),
+        (FixedType(8, 1), FixedType(8, 1, signed=False), True),
+        (FixedType(8, 1), FixedType(9, 1), False),  # -256 beside a negative weight leaves 27 bits
         (FixedType(8, 8, signed=False), FixedType(8, 1), True),
         (FixedType(8, 1), FixedType(9, 1, signed=False), False),  # ten bits with their sign
         (FixedType(8, 1), FixedType(10, 1), False),

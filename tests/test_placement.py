@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from hlsgen.cost.cycles import cycles, ddr_bytes, interval, iterations
+from hlsgen.cost.cycles import cycles, ddr_bursts, ddr_bytes, ddr_cost, interval, iterations
 from hlsgen.cost.resources import Resources, dsps_of_product, instance_resources
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.mapping.conv2d import ConvMapping, Folding, Infeasible, map_conv2d
-from hlsgen.mapping.placement import KINDS, capacity, ddr_bytes_per_s, deploy, usable
+from hlsgen.mapping.placement import KINDS, capacity, ddr_frames_per_s, deploy, usable
 from hlsgen.mapping.search import Wish, choose, foldings
 from tests.kernels import U200, ZCU102, conv
 
@@ -39,9 +39,12 @@ def test_cycles_of_the_seed_layer() -> None:
 
 def test_ddr_bytes_are_whole_words() -> None:
     mapping = mapped("float32", rows=2, pe=4, simd=4)
-    assert mapping.in_lanes == 4
-    assert mapping.out_lanes == 2
-    assert ddr_bytes(mapping) == 4 * (16 * 64 * 64 + 16 * 62 * 62)
+    assert mapping.in_lanes == 8  # with 4 the last word would come too late to be read
+    assert mapping.out_lanes == 4  # with 2 nothing would be left for refreshes
+    assert ddr_bytes(mapping) == 4 * (16 * 64 * 64 + 16 * 62 * 64)
+    # a burst for each tile of each channel, in and out, costs 64 bytes more
+    assert ddr_bursts(mapping) == 2 * 16 * 31
+    assert ddr_cost(mapping) == ddr_bytes(mapping) + 64 * 2 * 16 * 31
 
 
 @pytest.mark.parametrize(
@@ -83,7 +86,8 @@ def test_the_choice_keeps_to_every_slr_and_to_ddr(board, kind: str) -> None:  # 
     for slr in board.slrs:
         used, limit = deployment.used_in(slr.name), usable(slr, board)
         assert all(getattr(used, which) <= getattr(limit, which) for which in KINDS), slr.name
-    assert deployment.frames_per_s * ddr_bytes(deployment.mapping) <= ddr_bytes_per_s(board, 300) * (1 + 1e-9)
+    ddr = ddr_frames_per_s(deployment.mapping, deployment.instances, board, 300)
+    assert deployment.frames_per_s <= ddr * (1 + 1e-9)
     assert deployment.batch_frames_per_s <= deployment.frames_per_s * (1 + 1e-9)
     assert len(deployment.instances) <= board.max_compute_units
     assert {instance.bank for instance in deployment.instances} <= {bank.name for bank in board.memory.banks}

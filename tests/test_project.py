@@ -109,12 +109,16 @@ def test_tight_accumulator_is_narrower_and_equal(tmp_path: Path, project: hlsgen
     np.testing.assert_array_equal(tight.build(tmp_path / "build").csim(x), project.golden(x))
 
 
-def test_a_kernel_that_differs_from_golden_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_kernel_that_differs_from_golden_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def doubled(*args: object) -> dict[str, object]:
         return {**kernel_constants(*args), "running_add": "before + dot[p] + dot[p]"}  # type: ignore[arg-type]
 
     monkeypatch.setattr("hlsgen.emit.plan.kernel_constants", doubled)
-    with pytest.raises(hlsgen.MismatchError, match="differs from golden in .* of .* results; the first is frame 0"):
+    with pytest.raises(
+        hlsgen.MismatchError, match="differs from golden in .* of .* results; the first is frame 0"
+    ):
         hlsgen.load(written(tmp_path)).build(tmp_path / "build")
     assert not (tmp_path / "build").exists()
 

@@ -101,9 +101,39 @@ def pipeline_depth(mapping: ConvMapping) -> int:
 
 def ddr_bytes(mapping: ConvMapping) -> int:
     """Bytes a frame moves to and from DDR, rows padded to words; weights, loaded once a call, not counted."""
+    words_in, words_out = _frame_words(mapping)
+    return words_in * _word_bytes(mapping)[0] + words_out * _word_bytes(mapping)[1]
+
+
+def ddr_bursts(mapping: ConvMapping) -> int:
+    """Bursts of a frame: a channel's rows of a tile are one, in and out."""
     layer, wave = mapping.layer, mapping.wave
-    word_in = mapping.in_lanes * layer.input_type.container_bits // 8
-    word_out = mapping.out_lanes * layer.result_type.container_bits // 8
-    read = mapping.load_times * layer.in_shape[0] * wave.rows_used * mapping.in_words * word_in
-    written = layer.out_channels * layer.output_shape[1] * mapping.out_words * word_out
-    return read + written
+    tiles_in = sum(rows > 0 for rows in wave.rows_by_tile)
+    return mapping.load_times * layer.in_shape[0] * tiles_in + layer.out_channels * wave.tiles
+
+
+def ddr_cost(mapping: ConvMapping) -> int:
+    """Bytes that the DDR's peak is charged with for a frame: its bytes, and BURST_OVERHEAD_BYTES for each
+    burst.
+    """
+    return ddr_bytes(mapping) + ddr_bursts(mapping) * BURST_OVERHEAD_BYTES
+
+
+BURST_OVERHEAD_BYTES = 64
+"""What a burst costs beside its data, a DDR4 access of eight beats on 64 bits: opening its row, unaligned
+ends. An estimate.
+"""
+
+
+def _frame_words(mapping: ConvMapping) -> tuple[int, int]:
+    layer, wave = mapping.layer, mapping.wave
+    read = mapping.load_times * layer.in_shape[0] * wave.rows_used * mapping.in_words
+    return read, layer.out_channels * layer.output_shape[1] * mapping.out_words
+
+
+def _word_bytes(mapping: ConvMapping) -> tuple[int, int]:
+    layer = mapping.layer
+    return (
+        mapping.in_lanes * layer.input_type.container_bits // 8,
+        mapping.out_lanes * layer.result_type.container_bits // 8,
+    )

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 from hlsgen.fixed import FixedType
-from hlsgen.mapping.conv2d import ConvMapping, bits_of
+from hlsgen.mapping.conv2d import ConvMapping, bits_of, burst_limit, outstanding
 from hlsgen.mapping.packing import signed_bits
 from hlsgen.mapping.storage import bram18_for
 
@@ -23,16 +23,20 @@ LUT_ERROR = 0.3
 FMUL = (3, 78, 143)  # DSP, LUT, FF
 FADD_DSP = (2, 198, 318)
 FADD_FABRIC = (0, 338, 243)
+PACKED_SUM_BITS = 38  # both lanes and the sum's growth
 PACK_LUT = 9  # (w1 << 18) + w0: a decrement of the upper weight
 CHAIN_DELAY_LUT = 0.75  # of an operand's bit: shift registers that delay it along the DSP chain
 CHAIN_DELAY_FF = 1.0
-PIPELINE_FF = 2.0  # registers per LUT of arithmetic in logic cells
+PIPELINE_FF = 2.0  # registers for each operand bit of a multiplier in logic cells
 ADDRESS_BITS = 12
 CONTROL = (900, 1400)  # LUT, FF: counters and loop control of the four processes, s_axilite
 AXI_PORTS = 3
 AXI_ADAPTER = (650, 1100)  # LUT, FF of an m_axi adapter of 64 bits or fewer
 AXI_BIT = (1.2, 3.0)  # LUT, FF for each data bit of a port
-AXI_OUTSTANDING_WORDS = 256  # 4 bursts of 64
+WEIGHT_PORT_WORDS = 128  # 2 bursts of 64
+RESULT_FF = 64  # registers behind a floating-point multiplier and its adder
+HELD_LUT = 0.5  # a weight register's bit: new weight or old one
+CHAIN_ADDER_SHARE = 0.5  # of a chain's adders: those that no DSP takes in
 INTERCONNECT = (1300, 2200)  # LUT, FF for each port in the platform's AXI interconnect
 
 
@@ -88,7 +92,7 @@ def _float_arithmetic(products: int, in_fabric: int) -> Resources:
     return Resources(
         dsp=products * FMUL[0] + in_dsp * FADD_DSP[0],
         lut=products * FMUL[1] + in_dsp * FADD_DSP[1] + in_fabric * FADD_FABRIC[1],
-        ff=products * FMUL[2] + in_dsp * FADD_DSP[2] + in_fabric * FADD_FABRIC[2],
+        ff=products * (FMUL[2] + RESULT_FF) + in_dsp * FADD_DSP[2] + in_fabric * FADD_FABRIC[2],
     )
 
 
@@ -102,7 +106,7 @@ def _dsp_multipliers(products: int, a: int, w: int) -> Resources:
     each = dsps_of_product(a, w)
     return Resources(
         dsp=products * each,
-        lut=int(products * CHAIN_DELAY_LUT * (a + w)) + products * (each - 1) * (a + w),
+        lut=int(products * (CHAIN_DELAY_LUT + CHAIN_ADDER_SHARE) * (a + w)) + products * (each - 1) * (a + w),
         ff=int(products * CHAIN_DELAY_FF * (a + w)),
     )
 
@@ -113,7 +117,8 @@ def _packed_multipliers(mapping: ConvMapping, pairs: int, a: int, w: int) -> Res
     separate = chunks * (2 * mapping.dot.width + 18)
     return Resources(
         dsp=products,
-        lut=int(products * (PACK_LUT + CHAIN_DELAY_LUT * (a + 2 * w))) + separate,
+        lut=int(products * (PACK_LUT + CHAIN_DELAY_LUT * (a + 2 * w) + CHAIN_ADDER_SHARE * PACKED_SUM_BITS))
+        + separate,
         ff=int(products * CHAIN_DELAY_FF * (a + 27)) + separate,
     )
 
@@ -149,23 +154,27 @@ def _movement(mapping: ConvMapping) -> Resources:
     drain = word * mux_luts(folding.rows * folding.pe)
     streams = results + 2 * (mapping.in_lanes * in_bits + word)
     return Resources(
-        lut=read + write + drain + streams,
+        lut=read + write + drain + streams + int(HELD_LUT * held),
         ff=window + held + results * (mapping.out_lanes + 2) + 2 * (mapping.in_lanes * in_bits + word) + read,
     )
 
 
 def _interfaces(mapping: ConvMapping) -> Resources:
-    """m_axi adapters with their burst buffers, s_axilite, control, and the ports in the platform's
-    interconnect.
-    """
+    """m_axi adapters with their burst buffers, s_axilite, control, and the platform's interconnect ports."""
     layer = mapping.layer
-    widths = (
-        mapping.in_lanes * layer.input_type.container_bits,
-        mapping.out_lanes * layer.result_type.container_bits,
-        layer.weight_type.container_bits,
+    ports = (
+        (mapping.in_lanes * layer.input_type.container_bits, _burst_words(mapping.input_burst)),
+        (mapping.out_lanes * layer.result_type.container_bits, _burst_words(mapping.output_burst)),
+        (max(layer.weight_type.container_bits, layer.bias_type.container_bits), WEIGHT_PORT_WORDS),
     )
+    bits = sum(width for width, _ in ports)
     return Resources(
-        lut=CONTROL[0] + AXI_PORTS * (AXI_ADAPTER[0] + INTERCONNECT[0]) + int(sum(widths) * AXI_BIT[0]),
-        ff=CONTROL[1] + AXI_PORTS * (AXI_ADAPTER[1] + INTERCONNECT[1]) + int(sum(widths) * AXI_BIT[1]),
-        bram18=sum(bram18_for(AXI_OUTSTANDING_WORDS, max(32, width)) for width in widths),
+        lut=CONTROL[0] + AXI_PORTS * (AXI_ADAPTER[0] + INTERCONNECT[0]) + int(bits * AXI_BIT[0]),
+        ff=CONTROL[1] + AXI_PORTS * (AXI_ADAPTER[1] + INTERCONNECT[1]) + int(bits * AXI_BIT[1]),
+        bram18=sum(bram18_for(words, max(32, width)) for width, words in ports),
     )
+
+
+def _burst_words(shortest: int) -> int:
+    """Words that an adapter holds: every burst that may be under way, at its longest."""
+    return burst_limit(shortest) * outstanding(shortest)

@@ -5,8 +5,11 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
+import signal
 import subprocess
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -15,8 +18,17 @@ from hlsgen.errors import ToolError
 
 INCLUDE = Path(__file__).resolve().parent / "include"
 COMPILE_SECONDS = 600
-WARNINGS = ("-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas", "-Wno-unused-label")
-# the reference ap headers are not clean under -Wall, and their assertions stop on shifts that their code handles
+ERROR_LINES = 20
+"""Of what a failing compiler prints, so many lines are shown."""
+WARNINGS = (
+    "-Wall",
+    "-Wextra",
+    "-Werror",
+    "-Wno-unknown-pragmas",
+    "-Wno-unused-label",
+    "-Wno-error=maybe-uninitialized",
+)
+# the reference ap headers are not clean under -Wall, and assert on shifts that their code handles
 REFERENCE_FLAGS = ("-Wno-uninitialized", "-Wno-maybe-uninitialized", "-DNDEBUG")
 
 
@@ -64,12 +76,37 @@ def compile_testbench(
     *,
     headers: Headers = Headers.FAST,
     record_ports: bool = False,
-    optimise: str = "-O2",
+    optimise: str = "-O3",
     standard: str = "c++14",
 ) -> Compiled:
-    """The testbench of the build folder `build` as executable `out`.
+    """The testbench of the build folder `build` as executable `out`; arguments and errors as `compiling`."""
+    with compiling(
+        build,
+        kernel,
+        out,
+        headers=headers,
+        record_ports=record_ports,
+        optimise=optimise,
+        standard=standard,
+    ) as compilation:
+        return compilation.wait()
 
-    record_ports: with memories that record their accesses. Raises ToolError: no compiler, headers missing, or it fails.
+
+@contextmanager
+def compiling(
+    build: Path,
+    kernel: str,
+    out: Path,
+    *,
+    headers: Headers = Headers.FAST,
+    record_ports: bool = False,
+    optimise: str = "-O3",
+    standard: str = "c++14",
+) -> Iterator[Compilation]:
+    """A compiler at work on the testbench of `build`; if the block ends before it does, it is killed.
+
+    record_ports: with memories that record their accesses. Raises ToolError: no compiler, headers missing, or
+    (from `wait`) it fails.
     """
     command = [find_compiler(), f"-std={standard}", optimise, "-ffp-contract=off", *WARNINGS]
     if record_ports:
@@ -83,34 +120,52 @@ def compile_testbench(
     else:
         command.append(f"-I{INCLUDE / 'fast'}")
     command += [str(build / "src" / f"{kernel}.cpp"), str(build / "tb" / f"{kernel}_tb.cpp"), "-o", str(out)]
-    return Compiled(path=out, seconds=_run(command, out.with_suffix(".log")))
-
-
-def _run(command: list[str], log: Path) -> float:
     start = time.perf_counter()
     try:
-        done = subprocess.run(
+        # a session of its own: what the compiler starts can be killed with it
+        process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
-            capture_output=True,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
             text=True,
             errors="replace",
-            timeout=COMPILE_SECONDS,
-            check=False,
+            start_new_session=True,
         )
     except OSError as error:
         raise ToolError(
             f"error: {command[0]} cannot be started: {error.strerror}\nfix: install g++, or set CXX"
         ) from None
-    except subprocess.TimeoutExpired:
-        raise ToolError(
-            f"error: {command[0]} did not finish in {COMPILE_SECONDS} s\nfix: a smaller folding"
-        ) from None
-    if done.returncode:
-        log.write_text(" ".join(command) + "\n" + done.stderr, encoding="utf-8")
-        shown = "\n".join(done.stderr.splitlines()[:20])
-        raise ToolError(
-            f"error: {command[0]} ended with status {done.returncode}:\n{shown}\n"
-            "fix: check that it is a working C++14 compiler (CXX chooses another one)"
-        )
-    return time.perf_counter() - start
+    with process:
+        try:
+            yield Compilation(command=command, out=out, process=process, start=start)
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compilation:
+    """A compiler that is running."""
+
+    command: list[str]
+    out: Path
+    process: subprocess.Popen[str]
+    start: float
+
+    def wait(self) -> Compiled:
+        """The executable. Raises ToolError: the compiler fails, does not end, or makes nothing."""
+        compiler = self.command[0]
+        try:
+            _, errors = self.process.communicate(timeout=COMPILE_SECONDS)
+        except subprocess.TimeoutExpired:
+            raise ToolError(
+                f"error: {compiler} did not finish in {COMPILE_SECONDS} s\nfix: a smaller folding"
+            ) from None
+        fix = "fix: check that it is a working C++14 compiler (CXX chooses another one)"
+        if self.process.returncode:
+            shown = "\n".join(errors.splitlines()[:ERROR_LINES]) or "it printed nothing"
+            raise ToolError(f"error: {compiler} ended with status {self.process.returncode}:\n{shown}\n{fix}")
+        if not self.out.is_file():
+            raise ToolError(f"error: {compiler} ended with status 0 and wrote no executable\n{fix}")
+        return Compiled(path=self.out, seconds=time.perf_counter() - self.start)

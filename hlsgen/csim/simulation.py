@@ -38,6 +38,12 @@ class Run:
         }
         return Iterations(**found)
 
+    @property
+    def distances(self) -> dict[int, int]:
+        """By a memory's depth: the fewest iterations of the compute loop from a write to a read of it."""
+        found = re.findall(r"^distance (\d+) (\d+)$", self.log, re.MULTILINE)
+        return {int(depth): int(distance) for depth, distance in found}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
@@ -72,7 +78,8 @@ def simulate(layer: Conv2d, executable: Path, codes: Codes, scratch: Path) -> Ru
 def run_testbench(executable: Path, data: Path) -> Run:
     """Runs the testbench on the .npy files in `data`.
 
-    Raises MismatchError: a memory's ports or the DDR protocol are violated. ToolError: it crashed or did not end.
+    Raises MismatchError: a memory's ports or the DDR protocol are violated. ToolError: it crashed or did not
+    end, or left no result.
     """
     (data / "golden.npy").unlink(missing_ok=True)  # the comparison is made here, on codes
     try:
@@ -89,6 +96,11 @@ def run_testbench(executable: Path, data: Path) -> Run:
         raise ToolError(
             f"error: the C-simulation did not finish in {RUN_SECONDS} s\nfix: fewer --frames"
         ) from None
+    except OSError as error:
+        raise ToolError(
+            f"error: the compiled C-simulation cannot be started: {error.strerror}\n"
+            "fix: check the compiler (CXX), and that programs in the temporary folder (TMPDIR) may run"
+        ) from None
     if done.returncode in (PORT_CONFLICT_STATUS, PROTOCOL_STATUS):
         raise MismatchError(
             f"error: the emitted kernel breaks a rule of its memories:\n{done.stderr.strip()[:2000]}"
@@ -98,8 +110,17 @@ def run_testbench(executable: Path, data: Path) -> Run:
             f"error: the C-simulation ended with status {done.returncode}:\n{done.stderr.strip()[:2000]}\n"
             "fix: report this design as a bug of hlsgen"
         )
-    seconds = float(done.stdout.split("kernel seconds ")[1].split()[0])
-    return Run(output=np.load(data / "output.npy"), seconds=seconds, log=done.stderr)
+    seconds = re.search(r"^kernel seconds (\S+)", done.stdout, re.MULTILINE)
+    try:
+        output = np.load(data / "output.npy")
+    except (OSError, ValueError, EOFError):
+        output = None
+    if seconds is None or output is None:
+        raise ToolError(
+            "error: the C-simulation ended with status 0 and left no result\n"
+            "fix: check that the compiler (CXX) is one for this machine"
+        )
+    return Run(output=output, seconds=float(seconds[1]), log=done.stderr)
 
 
 def compare(got: Codes, want: Codes, type_: NumberType) -> Comparison:

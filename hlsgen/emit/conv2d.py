@@ -8,7 +8,7 @@ from typing import Any
 from hlsgen.cost.cycles import has_bias, interval
 from hlsgen.emit.environment import render, source_text
 from hlsgen.fixed import FixedType, NumberType
-from hlsgen.mapping.conv2d import ConvMapping, bits_of
+from hlsgen.mapping.conv2d import BAND_LATENCY, ConvMapping, bits_of, burst_limit, outstanding
 from hlsgen.mapping.packing import lower_lane_limit, signed_bits
 from hlsgen.mapping.storage import Memory
 
@@ -166,6 +166,9 @@ def _folding(mapping: ConvMapping) -> dict[str, Any]:
         "iterations": interval(mapping),
         "STALLS": mapping.stalls[0],
         "LAST_STALLS": mapping.stalls[1],
+        "BAND_DISTANCE": mapping.band_distance,
+        "BAND_MARGIN": BAND_LATENCY,
+        "PARTIAL_DISTANCE": mapping.columns,
         "has_partial": several_passes,
         "bias_value": bias,
         "running_add": _running_add(folding.fabric_pe, folding.pe)
@@ -219,6 +222,12 @@ def _transfers(mapping: ConvMapping) -> dict[str, Any]:
         "LOAD_TILE_BEGIN": filled[0],
         "LOAD_TILE_END": filled[-1] + 1,
         "LOAD_TIMES": mapping.load_times,
+        "FIRST_ROWS": wave.rows_filled(0),
+        "in_burst": burst_limit(mapping.input_burst),
+        "in_outstanding": outstanding(mapping.input_burst),
+        "out_burst": burst_limit(mapping.output_burst),
+        "out_outstanding": outstanding(mapping.output_burst),
+        "weights_port": max(layer.weight_type.container_bits, layer.bias_type.container_bits),
         "depth_input": frame_in * COSIM_FRAMES,
         "depth_output": frame_out * COSIM_FRAMES,
         "depth_weights": layer.weights.size,

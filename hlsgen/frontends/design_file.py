@@ -2,34 +2,47 @@
 
 from __future__ import annotations
 
-from typing import Literal
+import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hlsgen import samples
 from hlsgen.document import Document
-from hlsgen.errors import DesignError, Problem
-from hlsgen.fixed import FixedType, FloatType, NumberType, Overflow, Rounding, accumulator_type
+from hlsgen.errors import DesignError, Problem, collecting
+from hlsgen.fixed import MAX_WIDTH, FixedType, FloatType, NumberType, Overflow, Rounding, accumulator_type
 from hlsgen.ir import Graph, Tensor
+from hlsgen.layers.base import Codes
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.quantise import quantised
-from hlsgen.schema import DesignFile, LayerSection, WeightFile
+from hlsgen.schema import DesignFile, LayerSection
+from hlsgen.schema_values import WeightFile
+
+Floats = NDArray[np.float64]
 
 MOST_BIAS_BITS = 64
+MOST_FRAME_ELEMENTS = 1 << 25
+"""Of an input or output frame: a colour picture of 4096 x 2730. Golden and C-simulation hold whole frames."""
+MOST_WEIGHTS = 1 << 24
+"""Of a layer: 2048 x 2048 channels with 2 x 2 taps. More than that is no layer for one kernel."""
+MOST_MACS = 1 << 37
+"""Multiply-accumulates of a frame, nine times those of VGG-16: golden and C-simulation compute them all."""
 
 
-def graph_of(file: DesignFile, document: Document) -> Graph:
-    """The graph that the file describes. Raises DesignError with every mistake found."""
-    problems = _not_yet(file, document)
-    if problems:
-        raise DesignError(problems)
-    layer = _conv2d(file, file.layers[0], document)
+def graph_of(file: DesignFile, document: Document) -> tuple[Graph, list[Problem]]:
+    """The graph that the file describes, and every mistake found.
+
+    If there are mistakes, zeros stand for weights that are missing or wrong: such a graph only serves to find
+    more mistakes.
+    """
+    problems: list[Problem] = []
+    layer = _conv2d(file, file.layers[0], document, problems)
     source = Tensor(shape=file.input.shape, type=file.input.type)
-    return Graph(name=file.name, input=source, layers=(layer,))
+    return Graph(name=file.name, input=source, layers=(layer,)), problems
 
 
-def _not_yet(file: DesignFile, document: Document) -> list[Problem]:
+def not_yet(file: DesignFile, document: Document) -> list[Problem]:
     """What the file may say and this version does not build."""
     problems = []
     if file.style != "tasks":
@@ -51,40 +64,103 @@ def _not_yet(file: DesignFile, document: Document) -> list[Problem]:
     return problems
 
 
-def _conv2d(file: DesignFile, section: LayerSection, document: Document) -> Conv2d:
-    place = document.place(("layers", 0))
+def _conv2d(file: DesignFile, section: LayerSection, document: Document, problems: list[Problem]) -> Conv2d:
+    """The layer; what is wrong with it goes to `problems`."""
     channels, height, width = file.input.shape
     shape = (section.out_channels, channels, *section.kernel)
-    weights, bias, origin = _weights(section, shape, document)
-    types = _types(file, shape, weights, document)
-    weights_place = document.place(
-        ("precision", "weights") if file.precision.weights else ("layers", 0, "weights")
-    )
-    bias_place = document.place(("precision", "bias") if file.precision.bias else ("layers", 0, "weights"))
-    return Conv2d(
+    source = file.input.type
+    layer = Conv2d(
         name=section.name,
-        place=place,
+        place=document.place(("layers", 0)),
         in_shape=(channels, height, width),
         out_channels=section.out_channels,
         kernel=section.kernel,
         stride=section.stride,
         padding=_padding(section, height, width),
         dilation=section.dilation,
-        input_type=file.input.type,
-        weight_type=types["weights"],
-        bias_type=types["bias"],
-        result_type=types["output"],
-        accumulator=types["accumulator"],
+        input_type=source,
+        weight_type=source,
+        bias_type=source,
+        result_type=source,
+        accumulator=source,
         accumulator_wish=file.precision.accumulator,
-        weights=quantised(weights, types["weights"], f"{section.name}: weights", weights_place),
-        bias=quantised(bias, types["bias"], f"{section.name}: bias", bias_place),
-        weights_origin=origin,
+        weights=_zeros(shape),
+        bias=_zeros((section.out_channels if section.bias else 0,)),
     )
+    numbers: tuple[Floats, Floats, str] | None = None
+    if too_large := _too_large(layer, document):
+        problems += too_large
+    else:
+        with collecting(problems):
+            numbers = _weights(section, shape, document)
+    with collecting(problems):
+        layer = _typed(layer, file, numbers, document)
+    if numbers is None or _mixed(layer):
+        return layer
+    weights, bias, origin = numbers
+    layer = replace(layer, weights_origin=origin)
+    weights_place = document.place(
+        ("precision", "weights") if file.precision.weights else ("layers", 0, "weights")
+    )
+    bias_place = document.place(("precision", "bias") if file.precision.bias else ("layers", 0, "weights"))
+    with collecting(problems):
+        codes = quantised(weights, layer.weight_type, f"{section.name}: weights", weights_place)
+        layer = replace(layer, weights=codes)
+    with collecting(problems):
+        codes = quantised(bias, layer.bias_type, f"{section.name}: bias", bias_place)
+        return replace(layer, bias=codes)
+    return layer
+
+
+def _zeros(shape: tuple[int, ...]) -> Codes:
+    """Zeros of any shape in eight bytes, read-only."""
+    return np.broadcast_to(np.int64(0), shape)
+
+
+def _mixed(layer: Conv2d) -> bool:
+    types = (layer.input_type, layer.weight_type, layer.bias_type, layer.accumulator, layer.result_type)
+    return len({isinstance(one, FloatType) for one in types}) > 1
+
+
+def _too_large(layer: Conv2d, document: Document) -> list[Problem]:
+    """What is beyond the limits; nothing of that size has been made yet."""
+    problems = []
+    elements = math.prod(layer.in_shape)
+    if elements > MOST_FRAME_ELEMENTS:
+        problems.append(
+            Problem(
+                message=f"a frame of {_by(layer.in_shape)} has {elements:,} elements, "
+                f"more than {MOST_FRAME_ELEMENTS:,}",
+                fix="fewer channels, rows or columns: cut the image into tiles",
+                place=document.place(("input", "shape")),
+            )
+        )
+    shape = (layer.out_channels, layer.in_shape[0], *layer.kernel)
+    weights = math.prod(shape)
+    if weights > MOST_WEIGHTS:
+        message = f"{_by(shape)} are {weights:,} weights, more than {MOST_WEIGHTS:,}"
+        problems.append(layer.problem(message, "fewer channels, or a smaller kernel"))
+    out_shape = layer.output_shape
+    results = math.prod(max(0, size) for size in out_shape)
+    if results > MOST_FRAME_ELEMENTS:
+        message = (
+            f"the output of {_by(out_shape)} has {results:,} elements, more than {MOST_FRAME_ELEMENTS:,}"
+        )
+        problems.append(layer.problem(message, "fewer out_channels, or a larger stride"))
+    macs = results * math.prod(shape[1:])
+    if not problems and macs > MOST_MACS:
+        message = f"a frame needs {macs:,} multiply-accumulates, more than {MOST_MACS:,}"
+        problems.append(layer.problem(message, "a smaller kernel, fewer channels or a smaller image"))
+    return problems
+
+
+def _by(sizes: tuple[int, ...]) -> str:
+    return " x ".join(str(size) for size in sizes)
 
 
 def _weights(
     section: LayerSection, shape: tuple[int, int, int, int], document: Document
-) -> tuple[NDArray[np.float64], NDArray[np.float64], str]:
+) -> tuple[Floats, Floats, str]:
     """Weights [M, C, KH, KW], bias [M] or empty, and where they come from."""
     if isinstance(section.weights, WeightFile):
         weights, bias = samples.load_weights(
@@ -100,7 +176,10 @@ def _weights(
 
 
 def _padding(section: LayerSection, height: int, width: int) -> tuple[int, int, int, int]:
-    """(top, left, bottom, right). `same`: the output has ceil(input / stride) rows and columns, the odd zero goes last."""
+    """(top, left, bottom, right).
+
+    `same`: the output has ceil(input / stride) rows and columns, the odd zero goes last.
+    """
     if section.padding == "valid":
         return (0, 0, 0, 0)
     if section.padding != "same":
@@ -115,49 +194,82 @@ def _padding(section: LayerSection, height: int, width: int) -> tuple[int, int, 
     return (top, left, bottom, right)
 
 
-Role = Literal["weights", "bias", "output", "accumulator"]
+def _typed(
+    layer: Conv2d, file: DesignFile, numbers: tuple[Floats, Floats, str] | None, document: Document
+) -> Conv2d:
+    """`layer` with the types that the file gives, and the defaults of the others.
 
-
-def _types(
-    file: DesignFile, shape: tuple[int, int, int, int], weights: NDArray[np.float64], document: Document
-) -> dict[Role, NumberType]:
-    """The types that the file gives, and the defaults of the others.
-
-    Weights: as wide as the input, with the integer bits that the weights need. Bias: as wide as the sum of products, on its grid.
-    Output: the input's range and width, rounded to the nearest and saturating. Accumulator: no sum overflows.
+    Weights: as wide as the input, with the integer bits that the weights need. Bias: as wide as the sum of
+    products, on its grid. Output: the input's range and width, rounded to the nearest and saturating.
+    Accumulator: no sum overflows. float32 mixed with fixed point is left for the layer's rules to refuse.
+    Raises DesignError: bits that would be lost, or sums too wide. `numbers` None: they could not be read, and
+    what depends on them is not judged.
     """
+    weights, biases = numbers[:2] if numbers else (np.zeros(0), np.zeros(0))
     given, source = file.precision, file.input.type
-    if isinstance(source, FloatType) or isinstance(given.weights, FloatType):
-        narrowed = given.accumulator if not isinstance(given.accumulator, str) else None
-        return {
-            "weights": given.weights or source,
-            "bias": given.bias or source,
-            "output": given.output or source,
-            "accumulator": narrowed or source,
-        }
+    wish = None if isinstance(given.accumulator, str) else given.accumulator
+    if isinstance(source, FloatType) or any(
+        isinstance(one, FloatType) for one in (given.weights, given.bias, given.output, wish)
+    ):
+        return replace(
+            layer,
+            weight_type=given.weights or source,
+            bias_type=given.bias or source,
+            result_type=given.output or source,
+            accumulator=wish or source,
+        )
     weight = given.weights or _weight_type(source, weights)
-    assert isinstance(weight, FixedType)
-    exact = accumulator_type(source, weight, int(np.prod(shape[1:])))
-    width = min(MOST_BIAS_BITS, exact.width)
-    bias = given.bias or FixedType(width, width - exact.fraction)
-    if isinstance(bias, FloatType):
-        return {"weights": weight, "bias": bias, "output": given.output or source, "accumulator": exact}
-    if bias.fraction > exact.fraction:
+    assert isinstance(weight, FixedType) and not isinstance(given.bias, FloatType | str)
+    terms = math.prod(layer.weights.shape[1:])
+    try:
+        exact = accumulator_type(source, weight, terms)
+        bias = given.bias or _bias_type(exact, biases)
+        if given.weights is not None or numbers is not None:
+            lost = _lost_bits({"bias": bias, "accumulator": wish}, exact.fraction, document)
+            if lost:
+                raise DesignError(lost)
+        total = accumulator_type(source, weight, terms, bias)
+        if not -MAX_WIDTH <= exact.integer <= total.integer <= MAX_WIDTH:
+            raise ValueError(f"integer bits {total.integer} are outside -{MAX_WIDTH}..{MAX_WIDTH}")
+    except ValueError as error:
         raise DesignError(
             Problem(
-                message=f"bias: {bias} has {bias.fraction} fraction bits, more than the {exact.fraction} of a product; they would be lost",
-                fix=f"at most {exact.fraction} fraction bits, as in {FixedType(bias.width, bias.width - exact.fraction)}",
-                place=document.place(("precision", "bias")),
+                message=f"{layer.name}: sums of products of {source} and {weight} cannot be held: {error}",
+                fix=f"types with fewer bits, or fewer integer bits: sums have at most {MAX_WIDTH}",
+                place=document.place(("precision",) if document.data.get("precision") else ("input", "type")),
             )
-        )
+        ) from None
     output = given.output or FixedType(
         source.width, source.integer, source.signed, Rounding.RND, Overflow.SAT
     )
-    with_bias = accumulator_type(source, weight, int(np.prod(shape[1:])), bias)
-    return {"weights": weight, "bias": bias, "output": output, "accumulator": with_bias}
+    return replace(layer, weight_type=weight, bias_type=bias, result_type=output, accumulator=total)
 
 
-def _weight_type(source: FixedType, weights: NDArray[np.float64]) -> FixedType:
+def _bias_type(exact: FixedType, biases: Floats) -> FixedType:
+    """As wide as the sum of products and on its grid; with more integer bits if the biases need them."""
+    low, high = float(biases.min(initial=0)), float(biases.max(initial=0))
+    largest = max(high, -low)
+    needed = math.frexp(largest)[1] + 1 if largest else 1
+    width = min(MOST_BIAS_BITS, exact.width)
+    integer = max(needed, width - exact.fraction)
+    return FixedType(min(MOST_BIAS_BITS, integer + exact.fraction), integer)
+
+
+def _lost_bits(types: dict[str, NumberType | None], most: int, document: Document) -> list[Problem]:
+    """A problem for each type that has bits below those of a product."""
+    return [
+        Problem(
+            message=f"{key}: {type_} has {type_.fraction} fraction bits, more than the {most} of a product; "
+            "they would be lost",
+            fix=f"at most {most} fraction bits, as in {FixedType(type_.width, type_.width - most)}",
+            place=document.place(("precision", key)),
+        )
+        for key, type_ in types.items()
+        if isinstance(type_, FixedType) and type_.fraction > most
+    ]
+
+
+def _weight_type(source: FixedType, weights: Floats) -> FixedType:
     """Signed, as wide as the input, with the fewest integer bits that hold every weight."""
     width = source.width
     for integer in range(1 - width, width + 1):

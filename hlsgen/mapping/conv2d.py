@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Literal
@@ -25,6 +26,15 @@ FLOAT_SUM_LATENCY = 12
 """Iterations between two uses of a partial sum in fp32: the adder (7 to 8 cycles) and the memory around it.
 """
 FIXED_SUM_LATENCY = 4
+BAND_LATENCY = 8
+"""Iterations from the write of an element of the band to its first read that the pipeline is allowed to need.
+"""
+TRANSFER_SLACK = 0.75
+"""Share of the cycles in which results leave: DDR needs the rest for refreshes and turns."""
+LATENCY_WORDS = 256
+"""Words of bursts under way that cover the latency of DDR at one word a cycle."""
+MOST_BURST = 64
+MOST_OUTSTANDING = 64
 
 
 class Infeasible(ValueError):
@@ -116,6 +126,40 @@ class ConvMapping:
         return fill_stalls(self.wave, self.in_lanes, self.tile_iterations)
 
     @property
+    def band_distance(self) -> int:
+        """The fewest iterations from the write of an element of the band to a read of it, in the compute
+        loop.
+
+        Words arrive group by group (SIMD channels, rows, words of a row) from a tile's first iteration on;
+        group g is first read g passes into the next tile. The least is at an end of both sequences, since
+        both grow evenly.
+        """
+        layer, wave = self.layer, self.wave
+        least = self.tile_iterations
+        for rows in {rows for rows in wave.rows_by_tile if rows}:
+            group_words = self.folding.simd * rows * self.in_words
+            words = group_words * self.channel_steps
+            stalled = words - self.tile_iterations + BAND_LATENCY
+            length = self.tile_iterations + max(0, stalled)
+            for group in {0, self.channel_steps - 1}:
+                for word in {0, self.in_words - 1}:
+                    written = (group + 1) * group_words - self.in_words + word
+                    column = (word * self.in_lanes + layer.padding[1]) // layer.stride[1]
+                    least = min(least, length - written + group * self.columns + column)
+        return least
+
+    @property
+    def input_burst(self) -> int:
+        """Words of the shortest burst of the input: the rows of a tile of one channel."""
+        return min(rows for rows in self.wave.rows_by_tile if rows) * self.in_words
+
+    @property
+    def output_burst(self) -> int:
+        """Words of the shortest burst of the output."""
+        last = self.layer.output_shape[1] - (self.wave.tiles - 1) * self.folding.rows
+        return last * self.out_words
+
+    @property
     def weight_steps(self) -> int:
         return self.channel_steps * (self.filter_steps if self.folding.order == "rows" else 1)
 
@@ -170,20 +214,24 @@ def access_patterns(wave: Wave, in_lanes: int) -> tuple[Pattern, ...]:
 
 
 def pass_columns(wave: Wave, channel_steps: int, drain_words: int) -> int:
-    """Iterations of a pass: the columns, or what its results take to leave, or what keeps a partial sum's
-    next use behind its latency.
+    """Iterations of a pass: the columns, or what its results take to leave, or what a sum needs until its
+    next use.
     """
-    columns = max(wave.columns, -(-drain_words // channel_steps))
+    drain = math.ceil(drain_words / TRANSFER_SLACK)
+    columns = max(wave.columns, -(-drain // channel_steps))
     if channel_steps == 1:
         return columns
-    return max(columns, FLOAT_SUM_LATENCY if wave.layer.is_float else FIXED_SUM_LATENCY)
+    latency = FLOAT_SUM_LATENCY if wave.layer.is_float else FIXED_SUM_LATENCY
+    return max(columns, latency)
 
 
 def fill_stalls(wave: Wave, in_lanes: int, tile_iterations: int) -> tuple[int, int]:
     """(in a frame, after its last tile): iterations that only fill, as words arrive one an iteration."""
     channels, _, width = wave.layer.in_shape
     row_words = channels * -(-width // in_lanes)
-    waits = [max(0, rows * row_words - tile_iterations) for rows in wave.rows_by_tile]
+    waits = [
+        max(0, rows * row_words - tile_iterations + BAND_LATENCY) if rows else 0 for rows in wave.rows_by_tile
+    ]
     return sum(waits), waits[0]
 
 
@@ -358,3 +406,13 @@ def divisors(n: int) -> list[int]:
 
 def _listed(values: list[int]) -> str:
     return ", ".join(str(v) for v in values)
+
+
+def burst_limit(shortest: int) -> int:
+    """The m_axi burst length for bursts of at least `shortest` words: a power of two."""
+    return min(MOST_BURST, 1 << (shortest - 1).bit_length())
+
+
+def outstanding(shortest: int) -> int:
+    """Bursts under way that cover the latency of DDR."""
+    return max(2, min(MOST_OUTSTANDING, -(-LATENCY_WORDS // shortest)))

@@ -28,8 +28,13 @@ def signed_bits(type_: FixedType) -> int:
 
 
 def widths_pack(activation: FixedType, weight: FixedType) -> bool:
-    """Whether two such weights fit the multiplier's 27 bits beside each other, and the activation its 18."""
-    return signed_bits(weight) <= PACKED_BITS - LANE_BITS and signed_bits(activation) <= ACTIVATION_MOST_BITS
+    """Whether two such weights fit the multiplier's 27 bits beside each other, and the activation its 18.
+
+    The lower weight may borrow one from the upper, so that the least code of nine bits does not fit.
+    """
+    most = 1 << (PACKED_BITS - LANE_BITS - 1)
+    fits = -most < weight.min_code and weight.max_code < most
+    return fits and signed_bits(activation) <= ACTIVATION_MOST_BITS
 
 
 def largest_code(type_: FixedType) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hlsgen.board import SLR, Board
-from hlsgen.cost.cycles import Cycles, cycles, ddr_bytes
+from hlsgen.cost.cycles import Cycles, cycles, ddr_cost
 from hlsgen.cost.resources import Resources, instance_resources
 from hlsgen.mapping.conv2d import ConvMapping, Infeasible
 from hlsgen.mapping.storage import bram18_for
@@ -105,14 +105,24 @@ def frame_copies(mapping: ConvMapping) -> Resources:
     return Resources(bram18=sum(lanes * bram18_for(-(-size // lanes), bits) for size, bits, lanes in arrays))
 
 
-def ddr_bytes_per_s(board: Board, clock_mhz: float) -> float:
-    """What all banks together deliver, limited by the ports of a board that names their number."""
+def ddr_frames_per_s(
+    mapping: ConvMapping, placed: tuple[Instance, ...], board: Board, clock_mhz: float
+) -> float:
+    """What DDR carries when every instance works alike: the bank with the most instances for its speed sets
+    it.
+    """
     memory = board.memory
-    peak = sum(bank.gb_per_s for bank in memory.banks) * 1e9
-    if memory.ports is not None:
-        port_mhz = min(clock_mhz, memory.max_port_mhz or clock_mhz)
-        peak = min(peak, memory.ports * memory.port_bits / 8 * port_mhz * 1e6)
-    return peak * memory.efficiency
+    cost = ddr_cost(mapping)
+    limits = []
+    for bank in memory.banks:
+        share = sum(instance.bank == bank.name for instance in placed) / len(placed)
+        peak = bank.gb_per_s * 1e9
+        if memory.ports is not None:
+            port_mhz = min(clock_mhz, memory.max_port_mhz or clock_mhz)
+            peak = min(peak, memory.ports * memory.port_bits / 8 * port_mhz * 1e6)
+        if share:
+            limits.append(peak * memory.efficiency / (cost * share))
+    return min(limits)
 
 
 def deploy(
@@ -133,22 +143,23 @@ def deploy(
         )
     timing = cycles(mapping)
     options = [instances] if instances else _worthwhile(batch, limit)
-    speeds = {count: _batch_rate(timing, board, clock_mhz, batch, count) for count in options}
+    placements = {count: _place(fits, count, board) for count in options}
+    ddr = {count: ddr_frames_per_s(mapping, placements[count], board, clock_mhz) for count in options}
+    speeds = {count: min(_batch_rate(timing, clock_mhz, batch, count), ddr[count]) for count in options}
     count = max(options, key=lambda n: (round(speeds[n], 6), -n))
-    placed = _place(fits, count, board)
-    peak = ddr_bytes_per_s(board, clock_mhz) / ddr_bytes(mapping)
     compute = count * clock_mhz * 1e6 / timing.interval
+    bound = ddr[count] <= compute
     return Deployment(
         mapping=mapping,
         board=board,
         clock_mhz=clock_mhz,
         batch=batch,
-        instances=placed,
+        instances=placements[count],
         each=each,
         cycles=timing,
-        frames_per_s=min(compute, peak),
+        frames_per_s=min(compute, ddr[count]),
         batch_frames_per_s=speeds[count],
-        binds=_binding(fits, count, most, board, peak <= compute, fixed=instances is not None, batch=batch),
+        binds=_binding(fits, count, most, board, bound, fixed=instances is not None, batch=batch),
     )
 
 
@@ -162,10 +173,9 @@ def _worthwhile(batch: int, limit: int) -> list[int]:
     )
 
 
-def _batch_rate(timing: Cycles, board: Board, clock_mhz: float, batch: int, count: int) -> float:
-    """Frames a second for the whole batch; DDR may make it wait."""
-    seconds = timing.call(-(-batch // count)) / (clock_mhz * 1e6)
-    return batch / max(seconds, batch * ddr_bytes(timing.mapping) / ddr_bytes_per_s(board, clock_mhz))
+def _batch_rate(timing: Cycles, clock_mhz: float, batch: int, count: int) -> float:
+    """Frames a second for the whole batch: the instance with the most frames ends last."""
+    return batch * clock_mhz * 1e6 / timing.call(-(-batch // count))
 
 
 def _place(fits: dict[str, tuple[int, str]], count: int, board: Board) -> tuple[Instance, ...]:

@@ -136,7 +136,7 @@ def _memory_table(report: dict[str, Any]) -> str:
 
 def _banks(design: Design, report: dict[str, Any]) -> str:
     mapping, banks = design.choice.deployment.mapping, report["banks"]
-    fewest = "no map with fewer banks exists" if banks["fewest"] else "fewer banks were not ruled out"
+    fewest = "no such map with fewer banks exists" if banks["fewest"] else "fewer banks were not ruled out"
     return (
         f"Each iteration reads {banks['reads_per_iteration']} elements of a channel and writes "
         f"{mapping.in_lanes}. Element (slot, column) of the {banks['slots']} rows on chip lies in bank "
@@ -155,6 +155,6 @@ def _csim(report: dict[str, Any]) -> str:
     equal = csim["compared"] - csim["mismatches"]
     return (
         f"Measured: {equal:,} of {csim['compared']:,} results of {csim['frames']} frames equal golden "
-        f"bit for bit. On {csim['iterations_frames']} frames the memories recorded every access: no iteration "
-        f"asks one for more ports than it has, and the loops iterate as often as modelled ({counted})."
+        f"bit for bit. On {csim['iterations_frames']} frames the memories recorded every access: no "
+        f"iteration asks one for more ports than it has, and loops iterate as often as modelled ({counted})."
     )

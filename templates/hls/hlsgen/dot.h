@@ -43,6 +43,9 @@ struct in_dsp {
 
 // ---- fp32 -------------------------------------------------------------------------------------------------
 
+// Levels of a tree of two-input adders over n terms.
+constexpr int levels_of(int n) { return n <= 1 ? 0 : 1 + levels_of((n + 1) / 2); }
+
 // The products summed as a tree: at each level neighbours are added. The order is part of the result.
 template <typename Where, int N>
 inline float dot_tree(const float (&a)[N], const float (&w)[N]) {
@@ -55,8 +58,9 @@ inline float dot_tree(const float (&a)[N], const float (&w)[N]) {
 #pragma HLS bind_op variable=product op=fmul impl=maxdsp
         term[n] = product;
     }
-    for (int step = 1; step < N; step *= 2) {
+    for (int level = 0; level < levels_of(N); ++level) {
 #pragma HLS unroll
+        const int step = 1 << level;
         for (int n = 0; n + step < N; n += 2 * step) {
 #pragma HLS unroll
             term[n] = Where::add(term[n], term[n + step]);
@@ -67,10 +71,11 @@ inline float dot_tree(const float (&a)[N], const float (&w)[N]) {
 
 // ---- Fixed point ------------------------------------------------------------------------------------------
 
-// S must hold every sum exactly; then the order does not matter. A chain, as DSPs cascade.
+// S must hold every sum exactly; then the order does not matter. A chain, as DSPs cascade: not balanced into a tree.
 template <typename Where, typename S, typename P, typename A, typename W, int N>
 inline S dot_chain(const A (&a)[N], const W (&w)[N]) {
 #pragma HLS inline
+#pragma HLS expression_balance off
     S sum = 0;
     for (int n = 0; n < N; ++n) {
 #pragma HLS unroll
@@ -93,6 +98,7 @@ template <int CHAIN, int SUM_BITS, int CODE_BITS, int A_BITS, int N>
 inline void dot_packed(const ap_int<A_BITS> (&a)[N], const ap_int<CODE_BITS> (&w0)[N], const ap_int<CODE_BITS> (&w1)[N],
                        ap_int<SUM_BITS> &sum0, ap_int<SUM_BITS> &sum1) {
 #pragma HLS inline
+#pragma HLS expression_balance off
     sum0 = 0;
     sum1 = 0;
     for (int first = 0; first < N; first += CHAIN) {

@@ -12,7 +12,7 @@
 typedef ap_uint<conv1::IN_LANES * conv1::IN_SLOT> conv_input_t;
 typedef ap_uint<conv1::OUT_LANES * conv1::OUT_SLOT> conv_output_t;
 
-// input   [frames][4][12][3] words of 4 neighbouring columns
+// input   [frames][4][12][2] words of 8 neighbouring columns
 // weights [4][4][3][3]
 // biases  [4]
 // output  [frames][4][10][4] words of 2 neighbouring columns

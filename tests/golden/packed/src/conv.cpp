@@ -7,8 +7,8 @@ namespace {
 
 using namespace conv1;
 
-constexpr int BURSTS_AHEAD = 4;  // requests under way before the first data is waited for
-constexpr int RESPONSES_OPEN = 4;  // bursts written whose response is not waited for yet
+constexpr int BURSTS_AHEAD = 64;  // requests under way, enough to cover the latency of DDR
+constexpr int RESPONSES_OPEN = 64;  // bursts written whose response is not waited for yet
 constexpr int LOAD_TILE_BEGIN = 0;  // the first tile that rows arrive for
 constexpr int LOAD_TILE_END = 10;
 
@@ -44,9 +44,9 @@ struct load_run {
 void load(hls::burst_maxi<conv_input_t> input, hls::stream<pixels_t> &pixels, int frames) {
 #pragma HLS inline off
     constexpr int RUNS = (LOAD_TILE_END - LOAD_TILE_BEGIN) * IN_CHANNELS;  // of a frame
-    constexpr int WORDS = 12 * IN_CHANNELS * IN_WORDS;
-    constexpr int TIMES = 1;  // that the frames are read
-    long long to_request = (long long)TIMES * frames * RUNS;
+    constexpr int ROWS_USED = 12;  // of the image
+    constexpr int WORDS = ROWS_USED * IN_CHANNELS * IN_WORDS;
+    long long to_request = (long long)frames * RUNS;
     load_run ahead;
     requests: for (int i = 0; i < BURSTS_AHEAD && to_request > 0; ++i) {
         input.read_request(ahead.address(), ahead.words());
@@ -54,19 +54,22 @@ void load(hls::burst_maxi<conv_input_t> input, hls::stream<pixels_t> &pixels, in
         --to_request;
     }
     load_run here;
-    int word = 0;
-    words: for (long long i = 0; i < (long long)TIMES * frames * WORDS; ++i) {
-#pragma HLS pipeline II=1
+    int left = here.words();  // of the burst that is read
+    here.advance(frames);
+    int next_left = here.words();  // a burst ahead, so that nothing waits for it
+    words: for (long long i = 0; i < (long long)frames * WORDS; ++i) {
+#pragma HLS pipeline II=1 style=flp
         hlsgen::iteration(hlsgen::LOOP_LOAD);
-        if (word == 0 && to_request > 0) {
-            input.read_request(ahead.address(), ahead.words());
-            ahead.advance(frames);
-            --to_request;
-        }
         pixels.write(hlsgen::unpack<IN_BITS, IN_SLOT, IN_LANES, in_t>(input.read()));
-        if (++word == here.words()) {
-            word = 0;
+        if (--left == 0) {
+            left = next_left;
             here.advance(frames);
+            next_left = here.words();
+            if (to_request > 0) {
+                input.read_request(ahead.address(), ahead.words());
+                ahead.advance(frames);
+                --to_request;
+            }
         }
     }
 }
@@ -107,20 +110,20 @@ void store(hls::stream<words_t> &words, hls::burst_maxi<conv_output_t> output, i
 #pragma HLS inline off
     constexpr int WORDS = OUT_CHANNELS * OUT_HEIGHT * OUT_WORDS;  // of a frame
     store_run run;
-    int word = 0;
+    int left = run.words();  // of the burst that is written
+    bool first = true;
     int open = 0;
-    words: for (long long i = 0; i < (long long)frames * WORDS; ++i) {
-#pragma HLS pipeline II=1
+    beats: for (long long i = 0; i < (long long)frames * WORDS; ++i) {
+#pragma HLS pipeline II=1 style=flp
         hlsgen::iteration(hlsgen::LOOP_STORE);
-        if (word == 0) {
+        if (first) output.write_request(run.address(), run.words());
+        output.write(hlsgen::pack<OUT_BITS, OUT_SLOT, OUT_LANES>(words.read()));
+        first = --left == 0;
+        if (first) {
+            run.advance(frames);
+            left = run.words();
             if (open == RESPONSES_OPEN) output.write_response();
             else ++open;
-            output.write_request(run.address(), run.words());
-        }
-        output.write(hlsgen::pack<OUT_BITS, OUT_SLOT, OUT_LANES>(words.read()));
-        if (++word == run.words()) {
-            word = 0;
-            run.advance(frames);
         }
     }
     responses: for (int i = 0; i < open; ++i) output.write_response();
@@ -131,9 +134,9 @@ void store(hls::stream<words_t> &words, hls::burst_maxi<conv_output_t> output, i
 extern "C" void conv(hls::burst_maxi<conv_input_t> input, const weight_t *weights,
                      hls::burst_maxi<conv_output_t> output,
                      int frames) {
-#pragma HLS interface m_axi port=input offset=slave bundle=gmem_input max_read_burst_length=64 num_read_outstanding=16 depth=288
-#pragma HLS interface m_axi port=weights offset=slave bundle=gmem_weights max_read_burst_length=64 depth=144
-#pragma HLS interface m_axi port=output offset=slave bundle=gmem_output max_write_burst_length=64 num_write_outstanding=16 depth=640
+#pragma HLS interface m_axi port=input offset=slave bundle=gmem_input max_read_burst_length=2 num_read_outstanding=64 depth=192
+#pragma HLS interface m_axi port=weights offset=slave bundle=gmem_weights max_widen_bitwidth=32 max_read_burst_length=64 num_read_outstanding=2 depth=144
+#pragma HLS interface m_axi port=output offset=slave bundle=gmem_output max_write_burst_length=4 num_write_outstanding=64 depth=320
 #pragma HLS interface s_axilite port=input bundle=control
 #pragma HLS interface s_axilite port=weights bundle=control
 #pragma HLS interface s_axilite port=output bundle=control

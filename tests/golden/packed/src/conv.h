@@ -12,9 +12,9 @@
 typedef ap_uint<conv1::IN_LANES * conv1::IN_SLOT> conv_input_t;
 typedef ap_uint<conv1::OUT_LANES * conv1::OUT_SLOT> conv_output_t;
 
-// input   [frames][4][12][3] words of 4 neighbouring columns
+// input   [frames][4][12][2] words of 8 neighbouring columns
 // weights [4][4][3][3]
-// output  [frames][4][10][8] words of 1 neighbouring columns
+// output  [frames][4][10][4] words of 2 neighbouring columns
 extern "C" void conv(hls::burst_maxi<conv_input_t> input, const conv1::weight_t *weights,
                      hls::burst_maxi<conv_output_t> output,
                      int frames);

@@ -57,7 +57,9 @@ constexpr int TAPS = KERNEL_H * KERNEL_W;
 constexpr int ROWS = 1;  // output rows at a time
 constexpr int PE = 4;  // output channels at a time
 constexpr int SIMD = 1;  // input channels at a time
-constexpr int CHAIN = 9;  // products added before two packed lanes are taken apart
+// Products added before two packed lanes are taken apart. Exact as long as the magnitudes of the CHAIN even channels'
+// weights sum to 1023 or less: weights loaded at run time must keep to it, as the testbench checks.
+constexpr int CHAIN = 9;
 constexpr int TERMS = SIMD * TAPS;
 constexpr int NF = OUT_CHANNELS / PE;
 constexpr int CF = IN_CHANNELS / SIMD;
@@ -65,13 +67,14 @@ constexpr int TILES = (OUT_HEIGHT + ROWS - 1) / ROWS;
 constexpr int LAST_ROWS = OUT_HEIGHT - (TILES - 1) * ROWS;
 constexpr int LAG = 2;  // iterations from a row's first column in to its first column out
 constexpr int COLUMNS = 10;  // iterations of a pass over a row
-constexpr int ITERATIONS = TILES * CF * COLUMNS;  // of a frame, for each of NF steps over the output channels
+constexpr int TILE_ITERATIONS = CF * COLUMNS;
+constexpr int ITERATIONS = TILES * TILE_ITERATIONS;  // of a frame, for each of NF steps over the output channels
 constexpr int WEIGHT_STEPS = CF;
 
 // ---- The band: rows of the input on chip, a circular buffer of row slots ----------------------------------
 constexpr int SLOTS = 6;
-constexpr int BANKS = 4;  // element (slot, column) lies in bank (column + OFFSET[slot]) mod BANKS
-constexpr int OFFSET[SLOTS] = {0, 1, 2, 0, 1, 2};
+constexpr int BANKS = 8;  // element (slot, column) lies in bank (column + OFFSET[slot]) mod BANKS
+constexpr int OFFSET[SLOTS] = {0, 1, 2, 3, 4, 5};
 constexpr int WAVE_ROWS = 3;  // rows that an iteration reads
 constexpr int WAVE_ROW[WAVE_ROWS] = {0, 1, 2};  // counted from the tile's first row
 constexpr int WAVE_SLOT[WAVE_ROWS] = {0, 1, 2};  // the same, modulo SLOTS
@@ -88,9 +91,10 @@ constexpr int FIRST_WORD = 0;
 constexpr int REACH = 3;  // rows of the image that the first tile needs
 
 // ---- DDR: planes of rows, each row padded to whole words --------------------------------------------------
-constexpr int IN_LANES = 4;
+constexpr int IN_LANES = 8;
 constexpr int IN_WORDS = (IN_WIDTH + IN_LANES - 1) / IN_LANES;  // of a row
-constexpr int OUT_LANES = 1;
+constexpr int FIRST_FILL = 3 * IN_CHANNELS * IN_WORDS;  // words that the first tile needs
+constexpr int OUT_LANES = 2;
 constexpr int OUT_WORDS = (OUT_WIDTH + OUT_LANES - 1) / OUT_LANES;
 constexpr int DRAIN_WORDS = ROWS * PE * OUT_WORDS;  // that a pass yields
 constexpr int DRAIN_STEPS = DRAIN_WORDS > OUT_WIDTH ? DRAIN_WORDS : OUT_WIDTH;
@@ -120,6 +124,14 @@ inline int rows_filled(int tile) {
     return tile == 0 ? rows_needed(0) : rows_needed(tile) - rows_needed(tile - 1);
 }
 
+constexpr int NO_TILE = -1;
+
+// The tile whose rows arrive while `tile` is computed: the next one, of the next frame after the last.
+inline int next_tile(int tile) {
+#pragma HLS inline
+    return tile + 1 < TILES ? tile + 1 : 0;
+}
+
 // ---- Filling: the rows of the next tile arrive while this one is computed ---------------------------------
 
 // Where the next word of the input goes. Words come row by row, channel by channel.
@@ -135,7 +147,7 @@ struct filling {
 
     void start(int tile) {
 #pragma HLS inline
-        rows = rows_filled(tile);
+        rows = tile == NO_TILE ? 0 : rows_filled(tile);
         row = 0;
         lane = 0;
         group = 0;
@@ -168,6 +180,7 @@ struct filling {
 
 inline void fill_band(band_t &band, filling &next, const pixels_t &pixels) {
 #pragma HLS inline
+#pragma HLS array_partition variable=OFFSET complete
     const int slot = hlsgen::wrap<SLOTS>(next.slot + next.row);
     hlsgen::access place[IN_LANES];
 #pragma HLS array_partition variable=place complete
@@ -229,6 +242,10 @@ struct position {
         begin_pass();
         if (++channels < CF) return false;
         channels = 0;
+        return begin_tile();
+    }
+    bool begin_tile() {
+#pragma HLS inline
         const bool same_frame = tile + 1 < TILES;
         slot = hlsgen::wrap<SLOTS>(slot + (same_frame ? TILE_SLOTS : FRAME_SLOTS));
         row = same_frame ? row + TILE_STEP : -PAD_TOP;
@@ -240,6 +257,7 @@ struct position {
 // One new column of the wave for every input channel; what lies in the padding is zero.
 inline void read_wave(const band_t &band, const position &at, in_t (&wave)[SIMD][WAVE_ROWS * STRIDE_W]) {
 #pragma HLS inline
+#pragma HLS array_partition variable=OFFSET complete
     hlsgen::access place[WAVE_ROWS * STRIDE_W];
 #pragma HLS array_partition variable=place complete
     for (int i = 0; i < WAVE_ROWS; ++i) {
@@ -367,7 +385,8 @@ inline void hold_weights(weights_t &weight, const position &at,
 inline void accumulate(const in_t (&window)[SIMD][WAVE_ROWS][SPAN], const weight_t (&held)[PE][TERMS],
                        partial_t &partial, const position &at, results_t &result) {
 #pragma HLS inline
-    const int column = at.in_image() ? at.column - LAG : 0;
+    const bool in_image = at.in_image();
+    const int column = at.column - LAG;
     for (int r = 0; r < ROWS; ++r) {
 #pragma HLS unroll
         in_t tap[TERMS];
@@ -378,10 +397,10 @@ inline void accumulate(const in_t (&window)[SIMD][WAVE_ROWS][SPAN], const weight
         dot_products(tap, held, dot);
         for (int p = 0; p < PE; ++p) {
 #pragma HLS unroll
-            const acc_t before = at.channels == 0 ? acc_t(acc_t(0)) : acc_t(partial[r][p][column]);
+            const acc_t before = at.channels == 0 || !in_image ? acc_t(acc_t(0)) : acc_t(partial[r][p][column]);
             const acc_t sum = before + dot[p];
-            if (at.in_image()) partial[r][p][column] = sum;
-            result.lane[p * ROWS + r] = sum;
+            if (in_image) partial[r][p][column] = sum;
+            result.lane[p * ROWS + r] = sum;  // rounded and fitted as out_t says
         }
     }
 }
@@ -399,38 +418,33 @@ inline void run(hls::stream<pixels_t> &pixels, hls::stream<results_t> &results, 
     filling next;
     next.slot = 0;
     next.start(0);
-    fill: for (int i = 0; i < rows_filled(0) * IN_CHANNELS * IN_WORDS; ++i) {
+    fill: for (int i = 0; i < (frames > 0 ? FIRST_FILL : 0); ++i) {
 #pragma HLS pipeline II=1
         hlsgen::iteration(hlsgen::LOOP_FILL);
         fill_band(band, next, pixels.read());
     }
 
-    int fills = frames * TILES - 1;  // still to come: each tile but the very last is followed by another
-    next.start(TILES > 1 && fills > 0 ? 1 : 0);
-    if (fills == 0) next.rows = 0;
-    bool computed = false;  // the tile is
+    // the rows of each tile arrive while the one before is computed; nothing comes for the very last
+    int to_fill = frames * TILES - 1;
+    next.start(to_fill > 0 ? next_tile(0) : NO_TILE);
     iterations: for (long long i = 0; i < (long long)frames * ITERATIONS; ++i) {
 #pragma HLS pipeline II=1
-#pragma HLS dependence variable=band inter false
+#pragma HLS dependence variable=band inter RAW distance=36 true
+#pragma HLS dependence variable=band inter WAR false
 #pragma HLS dependence variable=partial inter RAW distance=10 true
         hlsgen::iteration(hlsgen::LOOP_COMPUTE);
-        if (!computed) {
-            if (at.column == 0) hold_weights(weight, at, held);
-            in_t wave[SIMD][WAVE_ROWS * STRIDE_W];
+        if (at.column == 0) hold_weights(weight, at, held);
+        in_t wave[SIMD][WAVE_ROWS * STRIDE_W];
 #pragma HLS array_partition variable=wave complete dim=0
-            read_wave(band, at, wave);
-            shift_window(window, wave);
-            results_t result;
-            accumulate(window, held, partial, at, result);
-            if (at.in_image() && at.channels == CF - 1) results.write(result);
-            computed = at.advance();
-        }
+        read_wave(band, at, wave);
+        shift_window(window, wave);
+        results_t result;
+        accumulate(window, held, partial, at, result);
+        if (at.in_image() && at.channels == CF - 1) results.write(result);
         if (next.rows > 0) fill_band(band, next, pixels.read());
-        if (computed && next.rows == 0) {
-            computed = false;
-            --fills;
-            next.start(at.tile + 1 < TILES ? at.tile + 1 : 0);
-            if (fills == 0) next.rows = 0;
+        if (at.advance()) {
+            --to_fill;
+            next.start(to_fill > 0 ? next_tile(at.tile) : NO_TILE);
         }
     }
 }
@@ -469,7 +483,7 @@ inline void drain(hls::stream<results_t> &results, hls::stream<words_t> &words, 
 #pragma HLS array_partition variable=rows complete dim=1
 #pragma HLS aggregate variable=rows
 #pragma HLS bind_storage variable=rows type=ram_s2p impl=lutram
-    static words_t gathered[PE * ROWS];
+    static out_t gathered[PE * ROWS][OUT_LANES];
 #pragma HLS array_partition variable=gathered complete dim=0
 
     const long long passes = (long long)frames * TILES * NF;
@@ -491,12 +505,14 @@ inline void drain(hls::stream<results_t> &results, hls::stream<words_t> &words, 
             const bool complete = in_lane == OUT_LANES - 1 || step == OUT_WIDTH - 1;
             for (int n = 0; n < PE * ROWS; ++n) {
 #pragma HLS unroll
+                words_t word;
                 for (int l = 0; l < OUT_LANES; ++l) {
 #pragma HLS unroll
-                    if (l == in_lane) gathered[n].lane[l] = column.lane[n];
-                    else if (l > in_lane) gathered[n].lane[l] = 0;
+                    if (l == in_lane) gathered[n][l] = column.lane[n];
+                    else if (l > in_lane) gathered[n][l] = 0;
+                    word.lane[l] = gathered[n][l];
                 }
-                if (complete) rows[n][half * OUT_WORDS + in_word] = gathered[n];
+                if (complete) rows[n][half * OUT_WORDS + in_word] = word;
             }
             in_lane = complete ? 0 : in_lane + 1;
             in_word += complete ? 1 : 0;

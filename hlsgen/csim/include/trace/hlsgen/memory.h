@@ -43,13 +43,11 @@ public:
     class element {
     public:
         element(ram &owner, int address) : owner_(owner), address_(address) {}
-        operator T() const {
-            owner_.read_.use("read", &owner_, DEPTH, address_);
-            return owner_.data_[address_];
-        }
+        operator T() const { return owner_.read(address_); }
         void operator=(const T &value) {
             owner_.write_.use("write", &owner_, DEPTH, address_);
             owner_.data_[address_] = value;
+            owner_.written_[address_] = owner_.compute_iteration();
         }
 
     private:
@@ -57,18 +55,30 @@ public:
         int address_;
     };
 
-    ram() : data_(), read_(), write_() {
+    ram() : data_(), written_(), read_(), write_() {
         read_.when = -1;
         write_.when = -1;
+        for (int address = 0; address < DEPTH; ++address) written_[address] = -1;
     }
     element operator[](int address) { return element(*this, address); }
-    T operator[](int address) const {
+    T operator[](int address) const { return read(address); }
+
+private:
+    // Which iteration of the compute loop runs; -1 in any other loop.
+    static long long compute_iteration() {
+        const iteration_counter &counter = iteration_counter::instance();
+        return counter.running == LOOP_COMPUTE ? counter.count[LOOP_COMPUTE] : -1;
+    }
+    T read(int address) const {
         read_.use("read", this, DEPTH, address);
+        if (written_[address] >= 0 && compute_iteration() >= 0) {
+            iteration_counter::instance().note_distance(DEPTH, compute_iteration() - written_[address]);
+        }
         return data_[address];
     }
 
-private:
     T data_[DEPTH];
+    long long written_[DEPTH];
     mutable port read_;
     mutable port write_;
 };

@@ -1,0 +1,35 @@
+"""What a port-recording C-simulation counted, against what the cost model and the dependence pragmas say."""
+
+from __future__ import annotations
+
+from hlsgen.cost.cycles import iterations
+from hlsgen.csim.simulation import Run
+from hlsgen.errors import MismatchError
+from hlsgen.mapping.conv2d import ConvMapping
+
+
+def check_recorded(run: Run, mapping: ConvMapping, frames: int) -> None:
+    """Iterations equal the model's, and no element is read sooner after its write than the pragmas promise.
+
+    Raises MismatchError. Ports are checked while the simulation runs.
+    """
+    modelled = iterations(mapping, frames)
+    if run.iterations != modelled:
+        raise MismatchError(f"error: C-simulation counts {run.iterations}, the cost model says {modelled}")
+    for depth, promised in promised_distances(mapping).items():
+        measured = run.distances.get(depth)
+        if measured is not None and measured < promised:
+            raise MismatchError(
+                f"error: an element of a memory of {depth} words is read {measured} iterations after its "
+                f"write; the dependence pragma promises {promised}"
+            )
+
+
+def promised_distances(mapping: ConvMapping) -> dict[int, int]:
+    """By a memory's depth, the least distance of a read from its write that the emitted pragmas state."""
+    depth = mapping.bank_map.slots * mapping.channel_steps * mapping.column_words
+    promised = {depth: mapping.band_distance}
+    if mapping.memory("partial"):
+        columns = mapping.layer.output_shape[2]
+        promised[columns] = min(mapping.columns, promised.get(columns, mapping.columns))
+    return promised

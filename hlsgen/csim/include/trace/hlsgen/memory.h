@@ -17,7 +17,7 @@ struct port {
     long long when;
     int uses;
 
-    void use(const char *what, const void *memory, int depth, int address) {
+    void use(const char *what, int depth, int address) {
         const iteration_counter &counter = iteration_counter::instance();
         if (address < 0 || address >= depth) {
             std::fprintf(stderr, "port conflict: loop %s, iteration %lld: %s of address %d in a memory of %d words\n",
@@ -28,9 +28,9 @@ struct port {
         when = counter.now;
         if (uses > 1) {
             std::fprintf(stderr,
-                         "port conflict: loop %s, iteration %lld: %d %ss of one memory of %d words (at %p), which has one port "
-                         "for them; this one at address %d\n",
-                         name_of(counter.running), counter.count[counter.running], uses, what, depth, memory, address);
+                         "port conflict: loop %s, iteration %lld: %d %ss of one memory of %d words, which has one port for them; "
+                         "this one at address %d\n",
+                         name_of(counter.running), counter.count[counter.running], uses, what, depth, address);
             std::exit(PORT_CONFLICT_STATUS);
         }
     }
@@ -45,7 +45,7 @@ public:
         element(ram &owner, int address) : owner_(owner), address_(address) {}
         operator T() const { return owner_.read(address_); }
         void operator=(const T &value) {
-            owner_.write_.use("write", &owner_, DEPTH, address_);
+            owner_.write_.use("write", DEPTH, address_);
             owner_.data_[address_] = value;
             owner_.written_[address_] = owner_.compute_iteration();
         }
@@ -70,7 +70,7 @@ private:
         return counter.running == LOOP_COMPUTE ? counter.count[LOOP_COMPUTE] : -1;
     }
     T read(int address) const {
-        read_.use("read", this, DEPTH, address);
+        read_.use("read", DEPTH, address);
         if (written_[address] >= 0 && compute_iteration() >= 0) {
             iteration_counter::instance().note_distance(DEPTH, compute_iteration() - written_[address]);
         }

@@ -433,8 +433,8 @@ def test_a_bank_conflict(
     earlier_build: dict[str, bytes], folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def no_offsets(mapping: Any, names: Any) -> Any:
-        bank_map = mapping.bank_map
-        return kernel_constants(replace(mapping, bank_map=BankMap(bank_map.banks, (0,) * bank_map.slots)), names)
+        zero = BankMap(mapping.bank_map.banks, (0,) * mapping.bank_map.slots)
+        return kernel_constants(replace(mapping, bank_map=zero), names)
 
     kernel_constants = plan.kernel_constants
     monkeypatch.setattr(plan, "kernel_constants", no_offsets)

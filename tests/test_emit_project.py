@@ -152,3 +152,10 @@ def test_every_header_is_carried() -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_same_design_same_bytes(name: str) -> None:
     assert emitted(CASES[name].deployment()) == emitted(CASES[name].deployment())
+
+
+def test_help_tells_what_is_missing(build: Path) -> None:
+    done = make(build, "help", "PATH=/usr/bin:/bin")
+    assert done.returncode == 0, done.stderr
+    assert "these need vitis_hls or vitis-run: not found" in done.stdout
+    assert "it needs v++: not found" in done.stdout

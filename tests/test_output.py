@@ -148,7 +148,7 @@ def test_what_was_put_there_meanwhile_is_not_replaced(tmp_path: Path) -> None:
     assert tree(tmp_path) == {"conv/thesis.tex": b"years of work"}
 
 
-@pytest.mark.parametrize("name", ["../outside", "/tmp/outside", "src/../../outside"])
+@pytest.mark.parametrize("name", ["../outside", "/outside", "src/../../outside"])
 def test_no_file_is_written_outside(earlier: Path, name: str) -> None:
     with pytest.raises(ValueError, match="leaves the build folder"), replacing(earlier) as fresh:
         write_files(fresh, {name: "x"})

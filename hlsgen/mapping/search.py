@@ -91,7 +91,7 @@ def foldings(layer: Conv2d, wish: Wish) -> Iterator[Folding]:
         [wish.simd] if wish.simd else divisors(channels),
         [wish.order] if wish.order else _orders(layer),
     ):
-        fabric = range(pe + 1) if wish.fabric_pe is None else [wish.fabric_pe]
+        fabric = _fabric_counts(pe) if wish.fabric_pe is None else [wish.fabric_pe]
         for fabric_pe in fabric:
             if not folding_faults(layer, rows=rows, pe=pe, simd=simd, fabric_pe=fabric_pe):
                 yield Folding(rows=rows, pe=pe, simd=simd, fabric_pe=fabric_pe, order=order)
@@ -100,6 +100,11 @@ def foldings(layer: Conv2d, wish: Wish) -> Iterator[Folding]:
 def _orders(layer: Conv2d) -> list[Order]:
     large = layer.weights.size * bits_of(layer.weight_type) > WEIGHTS_ON_CHIP_BITS
     return ["rows", "channels"] if large else ["rows"]
+
+
+def _fabric_counts(pe: int) -> range:
+    """How many of `pe` channels may be built in fabric: every number, or sixteenths of a large `pe`."""
+    return range(0, pe + 1, max(1, pe // 16))
 
 
 def _row_counts(height: int) -> list[int]:

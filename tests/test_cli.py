@@ -25,16 +25,8 @@ from hlsgen.layers.conv2d import Conv2d
 from hlsgen.mapping.banks import BankMap
 from hlsgen.schema import design_json_schema
 from hlsgen.version import VERSION
+from tests.small_design import DESIGN
 
-DESIGN = """
-name: small
-board: zcu102
-batch: 4
-input: {shape: [2, 8, 8], type: "fixed<16,6>", samples: random}
-layers:
-  - {name: conv1, kind: conv2d, out_channels: 2, kernel: 3, weights: {seed: 3}}
-mapping: {instances: 1, conv1: {rows: 1, pe: 1, simd: 1, fabric_pe: 0}}
-"""
 WRONG = DESIGN.replace("pe: 1, simd: 1", "pe: 3, simd: 5") + "style: dataflow\n"
 COMMANDS = sorted(cli.commands)
 ON_DESIGNS = ["build", "check", "csim", "estimate"]

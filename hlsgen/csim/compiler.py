@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import TypedDict, Unpack
 
 from hlsgen.errors import ToolError
 
@@ -69,26 +70,18 @@ def reference_headers() -> Path | None:
     return folder if (folder / "ap_fixed.h").is_file() else None
 
 
-def compile_testbench(
-    build: Path,
-    kernel: str,
-    out: Path,
-    *,
-    headers: Headers = Headers.FAST,
-    record_ports: bool = False,
-    optimise: str = "-O3",
-    standard: str = "c++14",
-) -> Compiled:
+class CompileOptions(TypedDict, total=False):
+    """How the testbench is compiled; what each is when left out stands in `compiling`."""
+
+    headers: Headers
+    record_ports: bool
+    optimise: str
+    standard: str
+
+
+def compile_testbench(build: Path, kernel: str, out: Path, **options: Unpack[CompileOptions]) -> Compiled:
     """The testbench of the build folder `build` as executable `out`; arguments and errors as `compiling`."""
-    with compiling(
-        build,
-        kernel,
-        out,
-        headers=headers,
-        record_ports=record_ports,
-        optimise=optimise,
-        standard=standard,
-    ) as compilation:
+    with compiling(build, kernel, out, **options) as compilation:
         return compilation.wait()
 
 

@@ -1,42 +1,143 @@
-"""The graph that every stage works on: tensors, layers, and the rules that hold between passes."""
+"""The graph that every stage works on: ports, layers, and the rules that hold between passes."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+
+import numpy as np
 
 from hlsgen.errors import Problem
 from hlsgen.fixed import NumberType
-from hlsgen.layers.base import Layer
+from hlsgen.layers.base import Codes, Layer, Shape, Tensor
+
+__all__ = ["Graph", "Port", "Tensor", "run_golden", "verify"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tensor:
-    """A tensor of one frame. `shape` is (channels, height, width), the batch excluded."""
+class Port:
+    """An input or an output of the graph, and how the framework lays it out.
 
-    shape: tuple[int, int, int]
-    type: NumberType
+    source: for an output the layer (or input) that it shows; for an input its own name.
+    shape: the framework's shape without the batch; axes: the order in which the framework has the tensor's
+    (channel, row, column), so that framework array = tensor.transpose(axes).reshape(shape).
+    scale: a value of the framework is the tensor's value times `scale` (quantised ONNX models; else 1).
+    """
+
+    name: str
+    source: str
+    tensor: Tensor
+    shape: tuple[int, ...]
+    axes: tuple[int, int, int] = (0, 1, 2)
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        assert math.prod(self.shape) == math.prod(self.tensor.shape), "a port keeps the number of elements"
+
+    @classmethod
+    def of(cls, name: str, tensor: Tensor, source: str | None = None) -> Port:
+        """A port whose framework layout is the tensor's own, [C, H, W]."""
+        return cls(name=name, source=source or name, tensor=tensor, shape=tensor.shape)
+
+    def to_tensor(self, array: Codes) -> Codes:
+        """[frames, *shape] in the framework's layout -> [frames, C, H, W]."""
+        transposed = tuple(self.tensor.shape[axis] for axis in self.axes)
+        back = np.argsort(self.axes)
+        frames = np.asarray(array).reshape(-1, *transposed)
+        return frames.transpose(0, *(1 + back))
+
+    def from_tensor(self, array: Codes) -> Codes:
+        """[frames, C, H, W] -> [frames, *shape] in the framework's layout."""
+        turned = np.asarray(array).transpose(0, *(1 + axis for axis in self.axes))
+        return turned.reshape(-1, *self.shape)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Graph:
-    """Layers in the order of computation; each reads the one before it, the first reads `input`."""
+    """Layers in an order of computation: each reads inputs of the graph or layers before it."""
 
     name: str
-    input: Tensor
+    inputs: tuple[Port, ...]
     layers: tuple[Layer, ...]
+    outputs: tuple[Port, ...]
+
+    @classmethod
+    def chain(cls, name: str, source: Tensor, layers: tuple[Layer, ...]) -> Graph:
+        """A graph with one input, called input, and one output, that of the last layer."""
+        last = layers[-1]
+        return cls(
+            name=name,
+            inputs=(Port.of("input", source),),
+            layers=layers,
+            outputs=(Port.of("output", last.output, last.name),),
+        )
+
+    @property
+    def input(self) -> Tensor:
+        """The tensor of the first input."""
+        return self.inputs[0].tensor
 
     @property
     def output(self) -> Tensor:
-        last = self.layers[-1]
-        return Tensor(shape=last.output_shape, type=last.output_type)
+        """The tensor of the first output."""
+        return self.outputs[0].tensor
 
-    def with_layers(self, layers: tuple[Layer, ...]) -> Graph:
-        return replace(self, layers=layers)
+    @property
+    def macs(self) -> int:
+        return sum(layer.macs for layer in self.layers)
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Every tensor by name: the inputs', then each layer's output."""
+        return {port.name: port.tensor for port in self.inputs} | {
+            layer.name: layer.output for layer in self.layers
+        }
+
+    def consumers(self) -> dict[str, list[tuple[str, int]]]:
+        """By tensor: the layers that read it, and as which of their inputs; outputs are (port, -1)."""
+        readers: dict[str, list[tuple[str, int]]] = {name: [] for name in self.tensors()}
+        for layer in self.layers:
+            for index, source in enumerate(layer.inputs):
+                readers[source].append((layer.name, index))
+        for port in self.outputs:
+            readers[port.source].append((port.name, -1))
+        return readers
+
+    def with_layers(self, layers: Iterable[Layer]) -> Graph:
+        """The graph with other layers; the outputs show the tensors that these now give."""
+        fresh = replace(self, layers=tuple(layers))
+        tensors = fresh.tensors()
+        outputs = tuple(replace(port, tensor=tensors[port.source]) for port in self.outputs)
+        return replace(fresh, outputs=outputs)
+
+
+def run_golden(graph: Graph, inputs: Mapping[str, Codes]) -> dict[str, Codes]:
+    """Golden of the whole graph: the codes [frames, C, H, W] of every tensor, by name."""
+    values: dict[str, Codes] = {port.name: inputs[port.name] for port in graph.inputs}
+    for layer in graph.layers:
+        values[layer.name] = layer.golden(*(values[source] for source in layer.inputs))
+    return values
 
 
 def verify(graph: Graph) -> list[Problem]:
-    """Every rule that the graph breaks, each with its layer's place; run after the frontend and each pass."""
+    """Every rule that the graph breaks, each with its layer's place; run after the frontend and each pass.
+
+    What a layer says of its sources must be what these are: that is ours to keep, so it is asserted.
+    """
     problems: list[Problem] = []
+    known: dict[str, tuple[Shape, NumberType]] = {
+        p.name: (p.tensor.shape, p.tensor.type) for p in graph.inputs
+    }
     for layer in graph.layers:
+        assert layer.name not in known, f"two tensors are called {layer.name}"
+        assert len(layer.inputs) == len(layer.sources), f"{layer.name} has too few or too many inputs"
+        for source, tensor in zip(layer.inputs, layer.sources, strict=True):
+            assert source in known, f"{layer.name} reads {source}, which is not computed before it"
+            assert known[source] == (tensor.shape, tensor.type), (
+                f"{layer.name} takes {source} as {tensor}, which is {known[source]}"
+            )
         problems += layer.check()
+        known[layer.name] = (layer.output_shape, layer.output_type)
+    for port in graph.outputs:
+        assert known[port.source] == (port.tensor.shape, port.tensor.type), f"output {port.name} differs"
     return problems

@@ -75,6 +75,7 @@ class CompileOptions(TypedDict, total=False):
 
     headers: Headers
     record_ports: bool
+    streaming: bool
     optimise: str
     standard: str
 
@@ -93,17 +94,21 @@ def compiling(
     *,
     headers: Headers = Headers.FAST,
     record_ports: bool = False,
+    streaming: bool = False,
     optimise: str = "-O3",
     standard: str = "c++14",
 ) -> Iterator[Compilation]:
     """A compiler at work on the testbench of `build`; if the block ends before it does, it is killed.
 
-    record_ports: with memories that record their accesses. Raises ToolError: no compiler, headers missing, or
+    record_ports: with memories that record their accesses. streaming: with streams and stages that record
+    theirs, and can run all at once. Raises ToolError: no compiler, headers missing, or
     (from `wait`) it fails.
     """
     command = [find_compiler(), f"-std={standard}", optimise, "-ffp-contract=off", *WARNINGS]
     if record_ports:
         command.append(f"-I{INCLUDE / 'trace'}")
+    if streaming:
+        command.append(f"-I{INCLUDE / 'dataflow'}")
     command += [f"-I{build / 'src'}", f"-I{INCLUDE / 'common'}"]
     if headers is Headers.REFERENCE:
         folder = reference_headers()

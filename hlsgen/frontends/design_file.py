@@ -39,7 +39,7 @@ def graph_of(file: DesignFile, document: Document) -> tuple[Graph, list[Problem]
     problems: list[Problem] = []
     layer = _conv2d(file, file.layers[0], document, problems)
     source = Tensor(shape=file.input.shape, type=file.input.type)
-    return Graph(name=file.name, input=source, layers=(layer,)), problems
+    return Graph.chain(file.name, source, (layer,)), problems
 
 
 def not_yet(file: DesignFile, document: Document) -> list[Problem]:

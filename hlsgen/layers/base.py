@@ -3,38 +3,67 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hlsgen.errors import Place, Problem
-from hlsgen.fixed import NumberType
+from hlsgen.fixed import FloatType, NumberType
+
+if TYPE_CHECKING:
+    from hlsgen.layers.stage import Fold, Stage
 
 Codes = NDArray[Any]
-"""Integer codes of a fixed-point tensor (int64, or Python ints where those are too short), or float32 values.
-"""
+"""Integer codes of a fixed-point tensor (int64, or Python ints where those are too short), or floating values.
+
+Values of a float32 tensor are float32, or float64 in a network that has not been quantised yet."""
+Shape = tuple[int, int, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tensor:
+    """A tensor of one frame. `shape` is (channels, height, width), the batch excluded."""
+
+    shape: Shape
+    type: NumberType
+
+    @property
+    def is_float(self) -> bool:
+        return isinstance(self.type, FloatType)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Layer(ABC):
-    """One layer of the graph: fields, shapes, golden result and work. Immutable."""
+    """One layer of the graph: fields, shapes, golden result and work. Immutable.
+
+    `inputs` are the names of what it reads: layers before it, or inputs of the graph.
+    """
 
     kind: ClassVar[str]
     kinds: ClassVar[dict[str, type[Layer]]] = {}
 
     name: str
+    inputs: tuple[str, ...] = ("input",)
     place: Place | None = None
 
-    def __init_subclass__(cls, *, kind: str, **rest: object) -> None:
+    def __init_subclass__(cls, *, kind: str | None = None, **rest: object) -> None:
+        """A class without `kind` is the common part of several kinds."""
         super().__init_subclass__(**rest)
-        cls.kind = kind
-        Layer.kinds[kind] = cls
+        if kind is not None:
+            cls.kind = kind
+            Layer.kinds[kind] = cls
 
     @property
     @abstractmethod
-    def output_shape(self) -> tuple[int, int, int]:
+    def sources(self) -> tuple[Tensor, ...]:
+        """The tensors that it reads, one for each of `inputs`."""
+
+    @property
+    @abstractmethod
+    def output_shape(self) -> Shape:
         """(channels, height, width) of one output frame."""
 
     @property
@@ -43,20 +72,47 @@ class Layer(ABC):
         """The type of an output element."""
 
     @property
-    @abstractmethod
     def macs(self) -> int:
         """Multiply-accumulates that one frame needs, those with padding zeros included."""
+        return 0
 
     @abstractmethod
     def check(self) -> list[Problem]:
         """The rules of this kind that this layer breaks."""
+
+    @abstractmethod
+    def golden(self, *codes: Codes) -> Codes:
+        """The result in NumPy: codes [frames, C, H, W] of each source -> codes [frames, M, OH, OW]."""
+
+    @abstractmethod
+    def retyped(self, sources: tuple[NumberType, ...], result: NumberType | None) -> Self:
+        """The same layer reading tensors of these types and giving `result`; None: the natural exact type.
+
+        Weights and slopes stay as they are: who changes the types encodes them anew beforehand.
+        """
+
+    def folds(self) -> Iterator[Fold]:
+        """Every folding of its stage that the search may choose, the smallest first."""
+        raise NotImplementedError(f"{self.kind} has no streaming stage")
+
+    def stage(self, fold: Fold) -> Stage:
+        """The layer as a stage of a streaming kernel. Raises Infeasible: the folding does not fit it."""
+        raise NotImplementedError(f"{self.kind} has no streaming stage")
+
+    @property
+    def output(self) -> Tensor:
+        return Tensor(shape=self.output_shape, type=self.output_type)
+
+    @property
+    def is_float(self) -> bool:
+        return isinstance(self.output_type, FloatType)
 
     def problem(self, message: str, fix: str) -> Problem:
         """A problem at this layer's place in the design."""
         return Problem(message=f"{self.name}: {message}", fix=fix, place=self.place)
 
 
-def frames_of(codes: Codes, shape: tuple[int, int, int]) -> Codes:
+def frames_of(codes: Codes, shape: Shape) -> Codes:
     """`codes` as [frames, channels, height, width]; one frame may come without its batch axis."""
     array = np.asarray(codes)
     return array.reshape((-1, *shape))

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hlsgen.errors import Problem
-from hlsgen.fixed import FixedType, FloatType, NumberType
-from hlsgen.layers.base import Codes, Layer, frames_of
+from hlsgen.errors import DesignError, Problem
+from hlsgen.fixed import FixedType, FloatType, NumberType, tight_accumulator
+from hlsgen.layers.base import Codes, Layer, Tensor, frames_of
+
+if TYPE_CHECKING:
+    from hlsgen.layers.stage import Fold, Stage
 
 BLOCK_ELEMENTS = 1 << 22
 """Products or window elements that golden holds at a time: bounds its memory for large layers."""
@@ -22,17 +27,20 @@ EXACT_IN_FLOAT64 = 1 << 53
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Conv2d(Layer, kind="conv2d"):
-    """Convolution (cross-correlation) with any kernel, stride, padding and dilation, zero padded.
+    """Convolution (cross-correlation) with any kernel, stride, padding, dilation and groups, zero padded.
 
     in [C, H, W] of input_type -> out [M, OH, OW] of output_type, with
     OH = (H + top + bottom - ((KH - 1) * dilation_h + 1)) // stride_h + 1, OW likewise.
-    Weights are [M, C, KH, KW], the bias [M] or empty for none, both as codes of their types.
+    Weights are [M, C / groups, KH, KW], the bias [M] or empty for none, both as codes of their types.
+    Output channel m reads the input channels of group m // (M / groups).
 
-    Fixed point: products are exact, the accumulator is `accumulator`, the result is cast to output_type.
-    float32: no contraction; for each pass over SIMD input channels the products (channel, kernel row,
+    Fixed point: products are exact, the accumulator is `accumulator`, a sum below `low` becomes `low` and one
+    above `high` becomes `high` (None: no such limit; both 0 and None make a ReLU), the result is cast to
+    output_type. float32: no contraction; for each pass over SIMD input channels the products (channel, kernel row,
     kernel column) are summed pairwise by `pairwise_sum`, and the pass is added to the running sum, which
-    starts at the bias. Raises nothing; `check` returns the broken rules: an empty output, float mixed with
-    fixed point.
+    starts at the bias. float64 codes (a network not quantised yet) are summed in any order.
+    Raises nothing; `check` returns the broken rules: an empty output, float mixed with fixed point, channels
+    that the groups do not divide, low above high.
     """
 
     in_shape: tuple[int, int, int]
@@ -41,6 +49,9 @@ class Conv2d(Layer, kind="conv2d"):
     stride: tuple[int, int] = (1, 1)
     padding: tuple[int, int, int, int] = (0, 0, 0, 0)
     dilation: tuple[int, int] = (1, 1)
+    groups: int = 1
+    low: float | None = None
+    high: float | None = None
     input_type: NumberType
     weight_type: NumberType
     bias_type: NumberType
@@ -50,6 +61,15 @@ class Conv2d(Layer, kind="conv2d"):
     weights: Codes
     bias: Codes
     weights_origin: str = "given"
+
+    @property
+    def sources(self) -> tuple[Tensor, ...]:
+        return (Tensor(shape=self.in_shape, type=self.input_type),)
+
+    @property
+    def group_channels(self) -> int:
+        """Input channels that an output channel reads."""
+        return self.in_shape[0] // self.groups
 
     @cached_property
     def reach(self) -> tuple[int, int]:
@@ -75,7 +95,7 @@ class Conv2d(Layer, kind="conv2d"):
     @property
     def macs(self) -> int:
         channels, rows, columns = self.output_shape
-        return channels * rows * columns * self.in_shape[0] * self.taps
+        return channels * rows * columns * self.group_channels * self.taps
 
     @property
     def is_float(self) -> bool:
@@ -94,6 +114,11 @@ class Conv2d(Layer, kind="conv2d"):
                     "a smaller kernel or dilation, more padding, or a larger input",
                 )
             )
+        problems += self._group_problems()
+        if self.low is not None and self.high is not None and self.low > self.high:
+            problems.append(
+                self.problem(f"results are kept above {self.low:g} and below {self.high:g}", "low < high")
+            )
         types = (self.input_type, self.weight_type, self.bias_type, self.accumulator, self.result_type)
         if len({isinstance(t, FloatType) for t in types}) > 1:
             names = ", ".join(
@@ -108,16 +133,59 @@ class Conv2d(Layer, kind="conv2d"):
             )
         return problems
 
-    def golden(self, codes: Codes, *, simd: int) -> Codes:
-        """The layer's result in NumPy, for `codes` [frames, C, H, W] -> [frames, M, OH, OW].
+    def folds(self) -> Iterator[Fold]:
+        from hlsgen.layers.conv2d_stage import conv_folds
 
-        `simd` is the number of input channels of a pass; only float32 and a narrowed accumulator depend on
-        it.
+        return conv_folds(self)
+
+    def stage(self, fold: Fold) -> Stage:
+        from hlsgen.layers.conv2d_stage import ConvStage
+
+        return ConvStage(layer=self, fold=fold)
+
+    def _group_problems(self) -> list[Problem]:
+        channels = self.in_shape[0]
+        if channels % self.groups == 0 and self.out_channels % self.groups == 0:
+            return []
+        message = (
+            f"{self.groups} groups do not divide {channels} input and {self.out_channels} output channels"
+        )
+        return [self.problem(message, "a number of groups that divides both")]
+
+    def retyped(self, sources: tuple[NumberType, ...], result: NumberType | None) -> Self:
+        """The layer reading `sources[0]`, with the accumulator that its weights need; None: gives that type.
+
+        Weights and bias stay: with a fixed-point source they must already be codes of fixed-point types.
+        Raises DesignError: the sums need more than 128 bits.
         """
-        return self.result_of(self.sums(codes, simd=simd))
+        fresh = replace(self, input_type=sources[0])
+        accumulator = fresh._exact_accumulator()
+        return replace(fresh, accumulator=accumulator, result_type=accumulator if result is None else result)
 
-    def sums(self, codes: Codes, *, simd: int) -> Codes:
+    def _exact_accumulator(self) -> NumberType:
+        """The narrowest type that holds every sum of these weights and any input exactly."""
+        if isinstance(self.input_type, FloatType):
+            return FloatType()
+        low, high = self.worst_case_sum()
+        try:
+            return tight_accumulator(low, high, self.sum_fraction)
+        except ValueError:
+            message = f"sums of {self.input_type} times {self.weight_type} need more than 128 bits"
+            raise DesignError(self.problem(message, "narrower inputs or weights")) from None
+
+    def golden(self, *codes: Codes, simd: int | None = None) -> Codes:
+        """The layer's result in NumPy, for codes [frames, C, H, W] -> [frames, M, OH, OW].
+
+        `simd` is the number of input channels of a pass (None: all of a group); only float32 and a narrowed
+        accumulator depend on it.
+        """
+        return self.result_of(self.sums(codes[0], simd=simd))
+
+    def sums(self, codes: Codes, *, simd: int | None = None) -> Codes:
         """What the accumulators hold at the end, [frames, M, OH, OW], in codes of `accumulator`."""
+        simd = simd or self.group_channels
+        if self.is_float and codes.dtype == np.float64:
+            return self.float64_sums(codes)
         padded = self._padded(frames_of(codes, self.in_shape))
         if self.is_float:
             return self._float_sums(padded, simd)
@@ -126,9 +194,25 @@ class Conv2d(Layer, kind="conv2d"):
     def result_of(self, sums: Codes) -> Codes:
         """Accumulators cast to the output's type."""
         if isinstance(self.result_type, FloatType):
-            return sums
+            return sums if self.low is None and self.high is None else np.clip(sums, self.low, self.high)
         assert isinstance(self.accumulator, FixedType)
+        low, high = self.clamp_codes
+        if low is not None:
+            sums = np.maximum(sums, low)
+        if high is not None:
+            sums = np.minimum(sums, high)
         return self.result_type.cast(sums, self.accumulator)
+
+    @property
+    def clamp_codes(self) -> tuple[int | None, int | None]:
+        """`low` and `high` as codes of the accumulator; None where no sum is beyond."""
+        assert isinstance(self.accumulator, FixedType)
+        scale = 2.0**self.accumulator.fraction
+        low = None if self.low is None else math.ceil(self.low * scale)
+        high = None if self.high is None else math.floor(self.high * scale)
+        if high is not None and high >= self.accumulator.max_code:
+            high = None
+        return low, high
 
     def overflowing(self, sums: Codes) -> int:
         """How many of the accumulators do not fit the output's type."""
@@ -140,7 +224,7 @@ class Conv2d(Layer, kind="conv2d"):
     def float64_sums(self, codes: Codes) -> NDArray[np.float64]:
         """The convolution of float32 values in float64, to judge the error of the fp32 order by."""
         windows = self._windows(self._padded(frames_of(codes, self.in_shape)))
-        total = _by_matrix(windows, self.weights)
+        total = self._by_matrix(windows, slice(None))
         return total + self.bias[:, None, None] if self.bias.size else total
 
     def _padded(self, frames: Codes) -> Codes:
@@ -160,29 +244,31 @@ class Conv2d(Layer, kind="conv2d"):
         total[:] = self.bias.astype(np.float32)[:, None, None] if self.bias.size else np.float32(0)
         _, rows, columns = self.output_shape
         step = max(1, BLOCK_ELEMENTS // (self.out_channels * columns * simd * self.taps))
-        for frame, top in product(range(frames), range(0, rows, step)):
+        members = self.out_channels // self.groups
+        for frame, top, group in product(range(frames), range(0, rows, step), range(self.groups)):
             part = slice(top, top + step)
-            for first in range(0, self.in_shape[0], simd):
+            filters = slice(group * members, (group + 1) * members)
+            for first in range(0, self.group_channels, simd):
                 products = [
-                    windows[frame, channel, part, :, row, column]
-                    * weights[:, channel, row, column][:, None, None]
+                    windows[frame, group * self.group_channels + channel, part, :, row, column]
+                    * weights[filters, channel, row, column][:, None, None]
                     for channel in range(first, first + simd)
                     for row in range(self.kernel[0])
                     for column in range(self.kernel[1])
                 ]
-                total[frame, :, part] = total[frame, :, part] + pairwise_sum(products)
+                total[frame, filters, part] = total[frame, filters, part] + pairwise_sum(products)
         return total
 
     def _fixed_sums(self, padded: Codes, simd: int) -> Codes:
         accumulator = self.accumulator
         assert isinstance(accumulator, FixedType)
-        fraction = self.product_fraction
+        fraction = self.sum_fraction
         if accumulator.fraction == fraction and self._never_overflows(accumulator):
             return self._exact_sums(padded, slice(None)) + self._bias_codes()
         total = accumulator.cast(
             np.broadcast_to(self._bias_codes(), self._result_shape(padded)), self._exact_type
         )
-        for first in range(0, self.in_shape[0], simd):
+        for first in range(0, self.group_channels, simd):
             dot = self._exact_sums(padded, slice(first, first + simd))
             running = _rescaled(total, accumulator.fraction, fraction)
             total = accumulator.cast(running + dot, self._exact_type)
@@ -195,17 +281,25 @@ class Conv2d(Layer, kind="conv2d"):
         return self.input_type.fraction + self.weight_type.fraction
 
     @property
+    def sum_fraction(self) -> int:
+        """Fraction bits of the exact sum: a bias may be finer than the products."""
+        if not self.bias.size:
+            return self.product_fraction
+        assert isinstance(self.bias_type, FixedType)
+        return max(self.product_fraction, self.bias_type.fraction)
+
+    @property
     def _exact_type(self) -> FixedType:
         """A type in which every intermediate sum of a narrowed accumulator is exact."""
-        return FixedType(128, 128 - self.product_fraction)
+        return FixedType(128, 128 - self.sum_fraction)
 
     def _never_overflows(self, accumulator: FixedType) -> bool:
         worst = self.worst_case_sum()
         return accumulator.min_code <= worst[0] and worst[1] <= accumulator.max_code
 
     def worst_case_sum(self) -> tuple[int, int]:
-        """The least and the largest sum that these weights and any input of input_type can give, in product
-        codes.
+        """The least and the largest sum that these weights and any input of input_type can give, in codes
+        of `sum_fraction`.
         """
         assert isinstance(self.input_type, FixedType)
         low, high = self.input_type.min_code, self.input_type.max_code
@@ -213,8 +307,9 @@ class Conv2d(Layer, kind="conv2d"):
         assert isinstance(self.weight_type, FixedType)
         # sums of codes this wide could leave int64
         flat = flat.astype(object) if self.weight_type.width > 40 else flat.astype(np.int64)
-        positive = np.where(flat > 0, flat, 0).sum(axis=1).astype(object)
-        negative = np.where(flat < 0, flat, 0).sum(axis=1).astype(object)
+        finer = self.sum_fraction - self.product_fraction
+        positive = np.where(flat > 0, flat, 0).sum(axis=1).astype(object) << finer
+        negative = np.where(flat < 0, flat, 0).sum(axis=1).astype(object) << finer
         bias = self._bias_codes().reshape(-1).astype(object)
         # the hull with the bias alone and with zero: running sums pass through them
         most = max(0, *(bias + positive * max(high, 0) + negative * min(low, 0)), *bias)
@@ -222,26 +317,55 @@ class Conv2d(Layer, kind="conv2d"):
         return int(least), int(most)
 
     def _bias_codes(self) -> Codes:
-        """The bias [M, 1, 1] in codes of the product's fraction."""
+        """The bias [M, 1, 1] in codes of `sum_fraction`."""
         assert isinstance(self.bias_type, FixedType)
         if not self.bias.size:
             return np.zeros((self.out_channels, 1, 1), np.int64)
-        shifted = _rescaled(np.asarray(self.bias), self.bias_type.fraction, self.product_fraction)
+        shifted = _rescaled(np.asarray(self.bias), self.bias_type.fraction, self.sum_fraction)
         return np.asarray(shifted)[:, None, None]
 
     def _result_shape(self, padded: Codes) -> tuple[int, ...]:
         return (padded.shape[0], *self.output_shape)
 
     def _exact_sums(self, padded: Codes, channels: slice) -> Codes:
-        """Exact integer sums over `channels` as int64, or as Python ints where int64 could overflow."""
-        windows = self._windows(padded)[:, channels]
-        weights = self.weights[:, channels]
+        """Exact integer sums over `channels` of each group, in codes of `sum_fraction`.
+
+        As int64, or as Python ints where int64 could overflow.
+        """
+        windows = self._windows(padded)
+        finer = self.sum_fraction - self.product_fraction
         bound = max(abs(v) for v in self.worst_case_sum())
         if bound < EXACT_IN_FLOAT64:
-            return _by_matrix(windows, weights).astype(np.int64)
-        flat = weights.astype(object)
-        sums: Codes = np.einsum("nchwij,mcij->nmhw", windows.astype(object), flat, optimize=False)
-        return sums
+            return self._by_matrix(windows, channels).astype(np.int64) << finer
+        parts = []
+        for window, weights in self._by_group(windows.astype(object), self.weights.astype(object), channels):
+            parts.append(np.einsum("nchwij,mcij->nmhw", window, weights, optimize=False))
+        sums: Codes = np.concatenate(parts, axis=1)
+        return sums << finer
+
+    def _by_group(self, windows: Codes, weights: Codes, channels: slice) -> Iterator[tuple[Codes, Codes]]:
+        """Windows [frames, C', OH, OW, KH, KW] and weights [M', C', KH, KW] of each group, `channels` of it."""
+        size, members = self.group_channels, self.out_channels // self.groups
+        for group in range(self.groups):
+            window = windows[:, group * size : (group + 1) * size][:, channels]
+            yield window, weights[group * members : (group + 1) * members, channels]
+
+    def _by_matrix(self, windows: Codes, channels: slice) -> NDArray[np.float64]:
+        """The sums in float64, by matrix products; depthwise by one product a tap."""
+        if self.groups > 1 and self.group_channels == 1:
+            return self._depthwise(windows)
+        parts = [_product(*pair) for pair in self._by_group(windows, self.weights, channels)]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
+
+    def _depthwise(self, windows: Codes) -> NDArray[np.float64]:
+        frames, channels, rows, columns = windows.shape[:4]
+        members = self.out_channels // self.groups
+        weights = self.weights.reshape(channels, members, *self.kernel).astype(np.float64)
+        out = np.zeros((frames, channels, members, rows, columns))
+        for row, column in product(range(self.kernel[0]), range(self.kernel[1])):
+            tap = windows[..., row, column].astype(np.float64)
+            out += tap[:, :, None] * weights[None, :, :, row, column, None, None]
+        return out.reshape(frames, self.out_channels, rows, columns)
 
 
 def pairwise_sum(terms: list[NDArray[np.float32]]) -> NDArray[np.float32]:
@@ -252,7 +376,7 @@ def pairwise_sum(terms: list[NDArray[np.float32]]) -> NDArray[np.float32]:
     return terms[0]
 
 
-def _by_matrix(windows: Codes, weights: Codes) -> NDArray[np.float64]:
+def _product(windows: Codes, weights: Codes) -> NDArray[np.float64]:
     """[frames, C, OH, OW, KH, KW] x [M, C, KH, KW] -> [frames, M, OH, OW], by matrix products."""
     matrix = weights.reshape(weights.shape[0], -1).astype(np.float64)
     frames, _, rows, columns, _, _ = windows.shape

@@ -45,6 +45,23 @@ inline void set_bits(float &value, const ap_uint<BITS> &bits) {
     value = both.value;
 }
 
+// The element whose code is `code`, of BITS bits.
+template <int BITS, typename T>
+inline void set_code(T &value, long long code) {
+#pragma HLS inline
+    const ap_uint<BITS> bits = code;
+    set_bits<BITS>(value, bits);
+}
+
+template <typename T, int N>
+inline void clear(lanes<T, N> &word) {
+#pragma HLS inline
+    for (int l = 0; l < N; ++l) {
+#pragma HLS unroll
+        word.lane[l] = 0;
+    }
+}
+
 // Lane l of N elements of BITS bits lies at bit l * SLOT of the word; the bits between are zero.
 template <int BITS, int SLOT, int N, typename T>
 inline lanes<T, N> unpack(const ap_uint<SLOT * N> &word) {

@@ -1,0 +1,188 @@
+"""C-simulation of a streaming kernel: every layer's output, and what each stream and stage did."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from hlsgen.csim.simulation import save_frames
+from hlsgen.emit.dataflow import loads_weights, weight_data
+from hlsgen.errors import MismatchError, ToolError
+from hlsgen.fixed import FixedType
+from hlsgen.ir import Graph
+from hlsgen.layers.base import Codes
+from hlsgen.layers.stage import Words
+from hlsgen.mapping.pipeline import Pipeline
+
+RUN_SECONDS = 3600
+EMPTY_STATUS = 70
+DEADLOCK_STATUS = 66
+
+
+@dataclass(frozen=True, kw_only=True)
+class StreamRecord:
+    """What a stream carried: words, checksums of the iterations that wrote and read them, most held at once."""
+
+    words: int
+    write_times: int
+    read_times: int
+    most: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataflowRun:
+    """Codes of the tensors by name (the layers' among them if kept), and the records of streams and stages."""
+
+    tensors: dict[str, Codes]
+    streams: dict[str, StreamRecord]
+    iterations: list[int]
+    seconds: float
+
+
+def save_inputs(pipeline: Pipeline, inputs: Mapping[str, Codes], folder: Path) -> None:
+    """The .npy files that the testbench reads."""
+    for port in pipeline.graph.inputs:
+        save_frames(folder / f"{port.name}.npy", inputs[port.name], port.tensor.type)
+    if any(loads_weights(stage) for stage in pipeline.stages.values()):
+        np.save(folder / "weights.npy", weight_data(pipeline))
+
+
+def simulate(
+    pipeline: Pipeline,
+    executable: Path,
+    inputs: Mapping[str, Codes],
+    scratch: Path,
+    *,
+    keep: bool = True,
+    bounded: bool = False,
+    depths: Mapping[str, int] | None = None,
+) -> DataflowRun:
+    """The compiled testbench on `inputs`, in a folder of its own below `scratch`.
+
+    keep: with the output of every layer. bounded: all stages at once, FIFOs as deep as declared (or as
+    `depths` says). Raises MismatchError: a deadlock, or a stream read while empty. ToolError: it crashed.
+    """
+    with tempfile.TemporaryDirectory(dir=scratch) as name:
+        folder = Path(name)
+        save_inputs(pipeline, inputs, folder)
+        if keep:
+            names = (pipeline.writer_stream(layer.name) for layer in pipeline.graph.layers)
+            (folder / "keep.txt").write_text("\n".join(names) + "\n")
+        command = [str(executable), str(folder)] + (["--bounded"] if bounded else [])
+        for stream, depth in (depths or {}).items():
+            command += ["--depth", f"{stream}={depth}"]
+        seconds = _run(command)
+        streams, iterations = _trace(folder / "trace.txt")
+        return DataflowRun(
+            tensors=_tensors(pipeline, folder, keep), streams=streams, iterations=iterations, seconds=seconds
+        )
+
+
+def _run(command: list[str]) -> float:
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=RUN_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise ToolError(
+            f"error: the C-simulation did not finish in {RUN_SECONDS} s\nfix: fewer --frames"
+        ) from None
+    if done.returncode in (EMPTY_STATUS, DEADLOCK_STATUS):
+        raise MismatchError(f"error: the emitted kernel stands still:\n{done.stderr.strip()[:4000]}")
+    if done.returncode:
+        raise ToolError(
+            f"error: the C-simulation ended with status {done.returncode}:\n{done.stderr.strip()[:2000]}\n"
+            "fix: report this design as a bug of hlsgen"
+        )
+    for line in done.stdout.splitlines():
+        if line.startswith("kernel seconds "):
+            return float(line.split()[-1])
+    raise ToolError("error: the C-simulation ended with status 0 and left no result\nfix: check CXX")
+
+
+def _trace(path: Path) -> tuple[dict[str, StreamRecord], list[int]]:
+    streams: dict[str, StreamRecord] = {}
+    iterations: list[int] = []
+    for line in path.read_text().splitlines():
+        kind, name, *numbers = line.split()
+        if kind == "stage":
+            iterations.append(int(numbers[0]))
+        else:
+            words, write_times, read_times, most = map(int, numbers)
+            streams[name] = StreamRecord(
+                words=words, write_times=write_times, read_times=read_times, most=most
+            )
+    return streams, iterations
+
+
+def _tensors(pipeline: Pipeline, folder: Path, keep: bool) -> dict[str, Codes]:
+    graph: Graph = pipeline.graph
+    found: dict[str, Codes] = {}
+    for port in graph.outputs:
+        codes = np.load(folder / f"{port.name}_csim.npy")
+        found[port.source] = signed_codes(codes, port.tensor.type)
+    if keep:
+        for layer in graph.layers:
+            stream = pipeline.writer_stream(layer.name)
+            words = pipeline.streams[stream].words
+            found[layer.name] = frames_of_words(
+                signed_codes(np.load(folder / f"{stream}.npy"), words.type), words
+            )
+    return found
+
+
+def signed_codes(bits: Codes, type_: object) -> Codes:
+    """The low bits of 64-bit words as codes of a type."""
+    assert isinstance(type_, FixedType)
+    unused = np.uint64(64 - type_.width)
+    high = bits.astype(np.uint64) << unused
+    if type_.signed:
+        return high.view(np.int64) >> np.int64(unused)
+    codes = high >> unused
+    return codes.astype(np.int64) if type_.width < 64 else codes.astype(object)
+
+
+def frames_of_words(codes: Codes, words: Words) -> Codes:
+    """The elements of a stream, in the order of its words -> [frames, C, H, W]."""
+    channels, height, width = words.shape
+    frames = codes.reshape(-1, height, words.groups, words.folds, words.px, words.channels)
+    image = frames.transpose(0, 3, 5, 1, 2, 4).reshape(-1, channels, height, words.groups * words.px)
+    return image[..., :width]
+
+
+def check_schedule(pipeline: Pipeline, run: DataflowRun, frames: int) -> None:
+    """The iterations that read and wrote each word are those of the schedules.
+
+    Raises MismatchError: a stage that does not do what cycles and FIFO depths are computed from.
+    """
+    for number, process in enumerate(pipeline.processes):
+        schedule = process.schedule(frames)
+        if run.iterations[number] != schedule.iterations:
+            raise MismatchError(
+                f"error: {process.name} makes {run.iterations[number]} iterations in C-simulation, "
+                f"the schedule has {schedule.iterations}"
+            )
+        for stream, times in zip(process.reads, schedule.reads, strict=True):
+            _same_times(process.name, "reads", stream, times, run.streams[stream].read_times)
+        for stream, times in zip(process.writes, schedule.writes, strict=True):
+            _same_times(process.name, "writes", stream, times, run.streams[stream].write_times)
+
+
+def _same_times(process: str, does: str, stream: str, times: Codes, measured: int) -> None:
+    weights = np.arange(1, len(times) + 1, dtype=np.uint64)
+    modelled = int((times.astype(np.uint64) * weights).sum(dtype=np.uint64))
+    if modelled != measured:
+        raise MismatchError(
+            f"error: {process} {does} {stream} in other iterations of the C-simulation than its schedule has"
+        )

@@ -1,0 +1,290 @@
+"""A pipeline as C++: one file a stage, the kernel that joins them, its testbench and weights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hlsgen.board import Board
+from hlsgen.emit.environment import render, safe_comment, source_text
+from hlsgen.fixed import FixedType
+from hlsgen.layers.base import Codes
+from hlsgen.layers.stage import Stage, Words
+from hlsgen.mapping.pipeline import Pipeline
+from hlsgen.mapping.processes import (
+    Convert,
+    Fork,
+    Load,
+    Process,
+    StageProcess,
+    Store,
+    port_beats,
+    port_width,
+    slot_bits,
+    width_of,
+)
+from hlsgen.mapping.storage import Storage, choose_storage
+from hlsgen.version import VERSION
+
+MOST_CONSTANT_WEIGHTS = 8192
+"""A layer with more loads its weights at run time: constants this many stay readable and quick to compile."""
+WEIGHT_BEAT_BITS = 64
+SHARED_HEADERS = ("lanes.h", "dot.h", "raster.h", "stage.h", "stream.h")
+COSIM_FRAMES = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataflowNames:
+    """The kernel's name, and where the design was written (for the files' headers)."""
+
+    kernel: str
+    source: str
+
+
+def loads_weights(stage: Stage) -> bool:
+    """Whether the stage's weights arrive at run time instead of standing in the source."""
+    words = stage.weight_words()
+    return words is not None and words.size > MOST_CONSTANT_WEIGHTS
+
+
+def dataflow_files(pipeline: Pipeline, names: DataflowNames, board: Board) -> dict[str, str]:
+    """The kernel's sources and its testbench, by path in the build folder."""
+    files = {f"src/hlsgen/{name}": source_text(f"hls/hlsgen/{name}") for name in SHARED_HEADERS}
+    numbers = {process.name: number for number, process in enumerate(pipeline.processes)}
+    for name, stage in pipeline.stages.items():
+        k = stage_constants(stage, numbers[name], names, board)
+        files[f"src/{name}.h"] = render(f"hls/stages/{stage.template}.h.j2", k=k, version=VERSION)
+        if k.get("weights") == "constant":
+            files[f"src/{name}_weights.h"] = render("hls/dataflow/weights.h.j2", k=k, version=VERSION)
+    k = _kernel(pipeline, names, numbers)
+    for template, path in (
+        ("kernel.h.j2", f"src/{names.kernel}.h"),
+        ("kernel.cpp.j2", f"src/{names.kernel}.cpp"),
+        ("testbench.cpp.j2", f"tb/{names.kernel}_tb.cpp"),
+    ):
+        files[path] = render(f"hls/dataflow/{template}", k=k, version=VERSION)
+    files["tb/npy.h"] = source_text("hls/npy.h")
+    files["tb/frames.h"] = source_text("hls/dataflow/frames.h")
+    return files
+
+
+def stage_constants(stage: Stage, number: int, names: DataflowNames, board: Board) -> dict[str, Any]:
+    """Everything that a stage's template names."""
+    layer = stage.layer
+    channels, height, width = layer.sources[0].shape
+    out_channels, out_height, out_width = layer.output_shape
+    buffers = {
+        buffer.name: choose_storage(buffer.name, buffer.depth, buffer.bits, buffer.copies, board)
+        for buffer in stage.buffers()
+    }
+    return {
+        "layer": layer.name,
+        "kind": layer.kind,
+        "guard": f"HLSGEN_{layer.name.upper()}",
+        "source": safe_comment(names.source),
+        "STAGE": number,
+        "in_t": layer.sources[0].type.cpp,
+        "out_t": layer.output_type.cpp,
+        "IN_CHANNELS": channels,
+        "IN_HEIGHT": height,
+        "IN_WIDTH": width,
+        "OUT_CHANNELS": out_channels,
+        "OUT_HEIGHT": out_height,
+        "OUT_WIDTH": out_width,
+        "inputs": [
+            {"t": words.type.cpp, "px": words.px, "ch": words.channels, "lanes": words.lanes}
+            for words in stage.inputs
+        ],
+        "output": {
+            "t": stage.output.type.cpp,
+            "px": stage.output.px,
+            "ch": stage.output.channels,
+            "lanes": stage.output.lanes,
+        },
+        **{f"{name}_storage": memory.storage.value for name, memory in buffers.items()},
+        **{f"{name}_depth": memory.depth for name, memory in buffers.items()},
+        **_weights(stage, board),
+        **stage.constants(),
+    }
+
+
+def _weights(stage: Stage, board: Board) -> dict[str, Any]:
+    words = stage.weight_words()
+    if words is None:
+        return {}
+    layer: Any = stage.layer
+    bits = width_of(layer.weight_type)
+    memory = choose_storage("weights", len(words), words.shape[1] * bits, 1, board)
+    found = {
+        "weights": "runtime" if loads_weights(stage) else "constant",
+        "WEIGHT_BITS": bits,
+        "BIAS_BITS": width_of(layer.bias_type),
+        "weight_storage": "bram" if memory.storage is Storage.REGISTER else memory.storage.value,
+    }
+    if found["weights"] == "constant":
+        found |= _table("weight", words, layer.weight_type)
+        found |= _table("bias", stage.bias_words(), layer.bias_type) if layer.bias.size else {}  # type: ignore[attr-defined]
+    return found
+
+
+def _table(name: str, words: Codes, type_: FixedType) -> dict[str, Any]:
+    """A constant array's rows as C++ text, and its element's type."""
+    from hlsgen.emit.conv2d import C_TYPE
+
+    rows = ["{" + ", ".join(str(int(code)) for code in row) + "}" for row in words]
+    return {f"{name}_rows": rows, f"{name}_lanes": words.shape[1], f"{name}_c": C_TYPE[type_.dtype.name]}
+
+
+def weight_data(pipeline: Pipeline) -> NDArray[np.uint64]:
+    """The beats of every stage that loads its weights at run time, in the order of the stages."""
+    parts = [np.zeros(0, np.uint64)]
+    for stage in pipeline.stages.values():
+        if loads_weights(stage):
+            parts += _stage_beats(stage)
+    return np.concatenate(parts)
+
+
+def _stage_beats(stage: Stage) -> list[NDArray[np.uint64]]:
+    layer: Any = stage.layer
+    words = stage.weight_words()
+    assert words is not None
+    beats = [_packed(words, width_of(layer.weight_type))]
+    if layer.bias.size:
+        beats.append(_packed(stage.bias_words(), width_of(layer.bias_type)))  # type: ignore[attr-defined]
+    return beats
+
+
+def _packed(words: Codes, bits: int) -> NDArray[np.uint64]:
+    """[words, lanes] codes: lanes tightly in beats of 64 bits, each word begins with a new beat."""
+    lanes = WEIGHT_BEAT_BITS // bits
+    count = -(-words.shape[1] // lanes)
+    padded = np.zeros((len(words), count * lanes), np.uint64)
+    mask = np.uint64((1 << bits) - 1)
+    padded[:, : words.shape[1]] = words.astype(np.int64).view(np.uint64) & mask
+    shifts = np.arange(lanes, dtype=np.uint64) * np.uint64(bits)
+    return np.bitwise_or.reduce(padded.reshape(len(words), count, lanes) << shifts, axis=2).reshape(-1)
+
+
+def _kernel(pipeline: Pipeline, names: DataflowNames, numbers: Mapping[str, int]) -> dict[str, Any]:
+    loaders = [stage for stage in pipeline.stages.values() if loads_weights(stage)]
+    beats = {stage.name: sum(len(part) for part in _stage_beats(stage)) for stage in loaders}
+    ports = [_port(process, names) for process in pipeline.processes if isinstance(process, Load | Store)]
+    arguments = [
+        f"{'const ' if port['way'] == 'read' else ''}{names.kernel}_{port['name']}_t *{port['name']}"
+        for port in ports
+    ]
+    if loaders:
+        arguments += ["const hlsgen::weight_beat *weights", "int reload"]
+    streams = [
+        {"name": stream.name, "word": stream.words.cpp, "depth": stream.depth}
+        for stream in pipeline.streams.values()
+    ] + [{"name": f"{stage.name}_beats", "word": "hlsgen::weight_beat", "depth": 2} for stage in loaders]
+    calls = [_call(process, {stage.name for stage in loaders}) for process in pipeline.processes]
+    if loaders:
+        targets = "".join(f"{stage.name}_beats, " for stage in loaders)
+        calls.insert(0, f"load_weights, weights, {targets}reload")
+    return {
+        "name": names.kernel,
+        "guard": f"HLSGEN_KERNEL_{names.kernel.upper()}",
+        "source": safe_comment(names.source),
+        "interval": pipeline.interval,
+        "stages": list(pipeline.stages),
+        "ports": ports,
+        "signature": ", ".join([*arguments, "int frames"]),
+        "has_weights": bool(loaders),
+        "weight_beats": sum(beats.values()),
+        "weight_streams": [{"stage": name, "beats": count} for name, count in beats.items()],
+        "streams": streams,
+        "joints": [
+            render("hls/dataflow/joints.j2", p=_joint(process, numbers[process.name], names)).strip() + "\n"
+            for process in pipeline.processes
+            if not isinstance(process, StageProcess)
+        ],
+        "calls": calls,
+    }
+
+
+def _call(process: Process, loaders: set[str]) -> str:
+    streams = ", ".join((*process.reads, *process.writes))
+    if isinstance(process, StageProcess):
+        weights = f"{process.name}_beats, reload, " if process.name in loaders else ""
+        return f"{process.name}::run, {streams}, {weights}frames"
+    if isinstance(process, Load):
+        return f"{process.name}, {process.name.removeprefix('load_')}, {streams}, frames"
+    if isinstance(process, Store):
+        return f"{process.name}, {streams}, {process.name.removeprefix('store_')}, frames"
+    return f"{process.name}, {streams}, frames"
+
+
+def _port(process: Load | Store, names: DataflowNames) -> dict[str, Any]:
+    words = process.words
+    channels, height, width = words.shape
+    beats = port_beats(words)
+    return {
+        "name": process.name.split("_", 1)[1],
+        "way": "read" if isinstance(process, Load) else "write",
+        "channels": channels,
+        "height": height,
+        "width": width,
+        "px": words.px,
+        "ch": words.channels,
+        "type": str(words.type),
+        "BITS": width_of(words.type),
+        "SLOT": slot_bits(words.type),
+        "BEATS": beats,
+        "WIDTH": port_width(words),
+        "FRAME_BEATS": words.frame_words * beats,
+        "DEPTH": words.frame_words * beats * COSIM_FRAMES,
+    }
+
+
+def _joint(process: Process, number: int, names: DataflowNames) -> dict[str, Any]:
+    """What the function of a port, fork or converter names."""
+    common = {"name": process.name, "STAGE": number}
+    if isinstance(process, Convert):
+        return common | _converter(process)
+    assert isinstance(process, Load | Store | Fork)
+    words = process.words
+    common |= {"word": words.cpp, "WORDS": words.frame_words, "BITS": width_of(words.type)}
+    if isinstance(process, Fork):
+        return common | {"kind": "fork"}
+    kind, port = process.name.split("_", 1)
+    return common | {
+        "kind": kind,
+        "beat": f"{names.kernel}_{port}_t",
+        "SLOT": slot_bits(words.type),
+        "BEATS": port_beats(words),
+    }
+
+
+def _converter(process: Convert) -> dict[str, Any]:
+    a, b = process.before, process.after
+    channels, height, width = a.shape
+    narrow = min(a, b, key=lambda words: words.lanes)
+    if process.form in ("gather_channels", "split_channels"):
+        arguments = f"{a.px}, {narrow.channels}, {process.ratio}"
+        count = max(a.frame_words, b.frame_words)
+    elif process.form == "regroup":
+        arguments = f"{channels}, {width}, {process.block}, {a.px}, {a.channels}, {b.px}, {b.channels}"
+        count = height
+    else:
+        arguments = f"{narrow.lanes}, {process.ratio}, {narrow.row_words}"
+        count = height
+    return {
+        "kind": "convert",
+        "form": process.form,
+        "arguments": arguments,
+        "in_word": a.cpp,
+        "out_word": b.cpp,
+        "COUNT": count,
+        "before": _format(a),
+        "after": _format(b),
+    }
+
+
+def _format(words: Words) -> str:
+    return f"{words.px} pixels x {words.channels} channels"

@@ -1,0 +1,188 @@
+"""The convolution as a stage of a streaming kernel: its raster, folding, schedule and weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from hlsgen.fixed import FixedType, FloatType, accumulator_type, product_type
+from hlsgen.layers.base import Codes
+from hlsgen.layers.conv2d import Conv2d
+from hlsgen.layers.raster import Raster
+from hlsgen.layers.stage import Buffer, Fold, Schedule, Stage, Words, Work, divisors
+
+MOST_PX = 64
+MOST_REGISTER_WORDS = 4
+"""A window of so few words lies in registers: an iteration needs what one shortly before has written."""
+MOST_TERMS = 1 << 14
+"""Multipliers of one stage; more than a board has is never looked at."""
+
+
+def conv_folds(layer: Conv2d) -> Iterator[Fold]:
+    """Foldings from one multiplier a tap to everything at once.
+
+    One group at a time: SIMD divides a group's input channels and PE its output channels. Several groups at
+    a time: then all channels of each. Several pixels a cycle only with all channels of a group.
+    """
+    size, members = layer.group_channels, layer.out_channels // layer.groups
+    for simd in divisors(size):
+        for pe in divisors(members):
+            yield Fold(px=1, pe=pe, simd=simd)
+    for groups in divisors(layer.groups)[1:]:
+        yield Fold(px=1, pe=groups * members, simd=groups * size)
+    width = layer.output_shape[2]
+    for px in range(2, min(width, MOST_PX) + 1):
+        if width % px == 0 or px == width:
+            for pe in divisors(members) if layer.groups == 1 else [layer.out_channels]:
+                yield Fold(px=px, pe=pe, simd=layer.in_shape[0])
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ConvStage(Stage):
+    """A sliding window over line buffers, PX x PE x SIMD x taps multipliers.
+
+    Positions of the input are passed row by row (see Raster); at each of them a pass over the channels of the
+    pixels takes `folds` iterations, and where an output belongs to it, NF of them: one for each PE output
+    channels. Interval: positions * folds + output pixels / PX * (NF - 1) * folds, in cycles.
+    """
+
+    layer: Conv2d
+    fold: Fold
+
+    template = "conv2d"
+
+    @cached_property
+    def groups_at_once(self) -> int:
+        """GP: groups computed in one iteration."""
+        return max(1, self.fold.simd // self.layer.group_channels)
+
+    @property
+    def pe(self) -> int:
+        """Output channels of a group at once."""
+        return self.fold.pe // self.groups_at_once
+
+    @property
+    def simd(self) -> int:
+        """Input channels of a group at once."""
+        return self.fold.simd // self.groups_at_once
+
+    @property
+    def passes(self) -> tuple[int, int, int]:
+        """(GF, NF, CF): passes over the groups, over the filters and over the channels of a group."""
+        members = self.layer.out_channels // self.layer.groups
+        return (
+            self.layer.groups // self.groups_at_once,
+            members // self.pe,
+            self.layer.group_channels // self.simd,
+        )
+
+    @cached_property
+    def raster(self) -> Raster:
+        layer = self.layer
+        return Raster(
+            in_shape=layer.in_shape[1:],
+            out_shape=layer.output_shape[1:],
+            kernel=layer.kernel,
+            stride=layer.stride,
+            dilation=layer.dilation,
+            padding=layer.padding[:2],
+            px=self.fold.px,
+        )
+
+    @property
+    def inputs(self) -> tuple[Words, ...]:
+        (source,) = self.layer.sources
+        return (Words(tensor=source, px=self.raster.px_in, channels=self.fold.simd),)
+
+    @property
+    def output(self) -> Words:
+        return Words(tensor=self.layer.output, px=self.fold.px, channels=self.fold.pe)
+
+    def schedule(self, frames: int) -> Schedule:
+        groups, filters, channels = self.passes
+        return self.raster.schedule(frames, groups=groups, filters=filters, channels=channels)
+
+    @property
+    def multipliers(self) -> int:
+        return self.fold.px * self.fold.pe * self.simd * self.layer.taps
+
+    def work(self) -> tuple[Work, ...]:
+        layer = self.layer
+        assert isinstance(layer.input_type, FixedType) and isinstance(layer.weight_type, FixedType)
+        widths = (layer.input_type.width, layer.weight_type.width)
+        return (Work(operator="mac", count=self.multipliers, bits=widths),)
+
+    def buffers(self) -> tuple[Buffer, ...]:
+        groups, filters, channels = self.passes
+        raster, folds = self.raster, groups * channels
+        bits = raster.px_in * self.fold.simd * _width(self.layer.input_type)
+        found = []
+        if raster.lines:
+            found.append(Buffer(name="lines", depth=raster.row_steps * folds, bits=bits * raster.lines))
+        if raster.window_words * self.layer.kernel[0] > 1 or filters > 1:
+            found.append(
+                Buffer(name="window", depth=folds, bits=bits * raster.window_words * self.layer.kernel[0])
+            )
+        return tuple(found)
+
+    def weight_words(self) -> Codes:
+        """[GF * NF * CF, GP * PE * SIMD * taps]: lanes by group, filter, channel, kernel row and column."""
+        layer = self.layer
+        groups, filters, channels = self.passes
+        shape = (groups, self.groups_at_once, filters, self.pe, channels, self.simd, layer.taps)
+        weights = np.asarray(layer.weights).reshape(shape)
+        return weights.transpose(0, 2, 4, 1, 3, 5, 6).reshape(groups * filters * channels, -1)
+
+    def bias_words(self) -> Codes:
+        """[GF * NF, GP * PE]."""
+        groups, filters, _ = self.passes
+        bias = np.asarray(self.layer.bias).reshape(groups, self.groups_at_once, filters, self.pe)
+        return bias.transpose(0, 2, 1, 3).reshape(groups * filters, -1)
+
+    def constants(self) -> dict[str, Any]:
+        layer, raster = self.layer, self.raster
+        groups, filters, channels = self.passes
+        low, high = layer.clamp_codes
+        assert isinstance(layer.input_type, FixedType) and isinstance(layer.weight_type, FixedType)
+        assert isinstance(layer.accumulator, FixedType)
+        steady = self.schedule(2).iterations - self.schedule(1).iterations
+        return {
+            **raster.constants(),
+            "weight_t": layer.weight_type.cpp,
+            "acc_t": layer.accumulator.cpp,
+            "bias_t": layer.bias_type.cpp,
+            "has_bias": bool(layer.bias.size),
+            "GROUPS": layer.groups,
+            "GP": self.groups_at_once,
+            "GF": groups,
+            "PE": self.pe,
+            "NF": filters,
+            "SIMD": self.simd,
+            "CF": channels,
+            "product_t": product_type(layer.input_type, layer.weight_type).cpp,
+            "dot_t": accumulator_type(layer.input_type, layer.weight_type, self.simd * layer.taps).cpp,
+            "low": low,
+            "high": high,
+            "low_value": _literal(low, layer.accumulator),
+            "high_value": _literal(high, layer.accumulator),
+            "lines_distance": raster.row_steps * groups * channels,
+            "lines_ports": "ram_s2p",
+            "weight_ports": "ram_1p",
+            "window_registers": groups * channels <= MOST_REGISTER_WORDS,
+            "FRAME_ITERATIONS": steady,
+            "FLUSH_ITERATIONS": raster.lag * groups * channels,
+            "macs_per_iteration": self.multipliers,
+        }
+
+
+def _literal(code: int | None, type_: FixedType) -> str:
+    """A code's value as a C++ literal, exact."""
+    return "0" if code is None else repr(float(code) * type_.resolution)
+
+
+def _width(type_: FixedType | FloatType) -> int:
+    return type_.width if isinstance(type_, FixedType) else type_.container_bits

@@ -1,0 +1,188 @@
+"""How a layer works in a streaming kernel: word formats, iterations, and what is read and written when.
+
+A stage is one loop, pipelined at II = 1. In each iteration it reads at most one word of each input stream,
+writes at most one word to its output stream, or does neither; which, is known beforehand and does not depend
+on the data. So cycles, FIFO depths and deadlocks can be computed before anything is compiled, and the
+C-simulation can be held against what was computed.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hlsgen.fixed import NumberType
+from hlsgen.layers.base import Layer, Shape, Tensor
+
+Times = NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True, order=True)
+class Fold:
+    """What a stage does in one cycle: PX neighbouring pixels, PE output channels, SIMD input channels."""
+
+    px: int = 1
+    pe: int = 1
+    simd: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Words:
+    """The format of a stream: in what words the elements of a tensor come.
+
+    Pixels come row by row, left to right; of `px` neighbouring pixels come the first `channels` channels in
+    one word, then the next; within a word the channels of the first pixel, then of the second. Each row
+    begins with a new word: where `px` does not divide the width, the last pixels of a row's last words mean nothing.
+    """
+
+    tensor: Tensor
+    px: int = 1
+    channels: int = 1
+
+    def __post_init__(self) -> None:
+        assert self.tensor.shape[0] % self.channels == 0, f"{self.channels} of {self.tensor.shape} a word"
+
+    @property
+    def shape(self) -> Shape:
+        return self.tensor.shape
+
+    @property
+    def type(self) -> NumberType:
+        return self.tensor.type
+
+    @property
+    def lanes(self) -> int:
+        return self.px * self.channels
+
+    @property
+    def folds(self) -> int:
+        """Words that hold all channels of the same pixels."""
+        return self.shape[0] // self.channels
+
+    @property
+    def groups(self) -> int:
+        """Groups of `px` pixels in a row."""
+        return -(-self.shape[2] // self.px)
+
+    @property
+    def row_words(self) -> int:
+        return self.groups * self.folds
+
+    @property
+    def frame_words(self) -> int:
+        return self.shape[1] * self.row_words
+
+    @property
+    def cpp(self) -> str:
+        return f"hlsgen::lanes<{self.type.cpp}, {self.lanes}>"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Schedule:
+    """Of some frames: how many iterations, and in which of them each word is read and written."""
+
+    iterations: int
+    reads: tuple[Times, ...]
+    writes: tuple[Times, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Buffer:
+    """`copies` on-chip arrays of `depth` words of `bits` bits, each with one read and one write port."""
+
+    name: str
+    depth: int
+    bits: int
+    copies: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """Arithmetic of one iteration: `count` operators on operands of `bits`."""
+
+    operator: str
+    count: int
+    bits: tuple[int, ...] = field(default=())
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Stage(ABC):
+    """A layer with its folding, as hardware."""
+
+    layer: Layer
+    fold: Fold
+
+    latency = 16
+    """Cycles from reading to writing, a round figure that FIFO depths allow for."""
+
+    @property
+    def name(self) -> str:
+        return self.layer.name
+
+    @property
+    @abstractmethod
+    def template(self) -> str:
+        """The file below templates/hls/stages/, without .h.j2."""
+
+    @property
+    @abstractmethod
+    def inputs(self) -> tuple[Words, ...]:
+        """The words that it reads of each source."""
+
+    @property
+    @abstractmethod
+    def output(self) -> Words:
+        """The words that it writes."""
+
+    @abstractmethod
+    def constants(self) -> dict[str, Any]:
+        """What the template names, besides what every stage has."""
+
+    @abstractmethod
+    def schedule(self, frames: int) -> Schedule:
+        """All iterations of a call with `frames` frames."""
+
+    @cached_property
+    def interval(self) -> int:
+        """Cycles from frame to frame in the steady state."""
+        return self.schedule(3).iterations - self.schedule(2).iterations
+
+    def buffers(self) -> tuple[Buffer, ...]:
+        """The on-chip memories, those of weights not counted."""
+        return ()
+
+    def work(self) -> tuple[Work, ...]:
+        """The arithmetic of an iteration."""
+        return ()
+
+    def weight_words(self) -> NDArray[Any] | None:
+        """The weights as the stage reads them, codes [words, lanes]; None without weights."""
+        return None
+
+
+def divisors(n: int) -> list[int]:
+    """Every divisor of `n`, ascending."""
+    small = [d for d in range(1, int(n**0.5) + 1) if n % d == 0]
+    return sorted({*small, *(n // d for d in small)})
+
+
+def each_iteration(words: int) -> Schedule:
+    """A stage that reads a word of its one input and writes one in each iteration."""
+    times = np.arange(words, dtype=np.int64)
+    return Schedule(iterations=words, reads=(times,), writes=(times,))
+
+
+def pixel_folds(shape: Shape, most_px: int = 64) -> Iterator[Fold]:
+    """Foldings of a stage that takes any word: channels first, several pixels once all channels are in."""
+    channels, _, width = shape
+    for simd in divisors(channels):
+        yield Fold(px=1, pe=simd, simd=simd)
+    for px in divisors(width)[1:]:
+        if px <= most_px:
+            yield Fold(px=px, pe=channels, simd=channels)

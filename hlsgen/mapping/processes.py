@@ -1,0 +1,185 @@
+"""What a streaming kernel is made of besides the layers' stages: DDR ports, forks, changes of word format.
+
+Each has the schedule of a stage: in which iteration it reads and writes each word.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from hlsgen.fixed import FixedType, NumberType
+from hlsgen.layers.stage import Schedule, Stage, Words
+
+MOST_PORT_BITS = 512
+REGISTER_LANES = 128
+"""A change of both pixels and channels goes through words of all channels up to this size, else a memory."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Process(ABC):
+    """One call in the kernel's dataflow region; `reads` and `writes` are its streams."""
+
+    name: str
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+
+    latency = 4
+    """Cycles from reading to writing, a round figure."""
+
+    @abstractmethod
+    def schedule(self, frames: int) -> Schedule:
+        """All iterations of a call with `frames` frames."""
+
+    @cached_property
+    def interval(self) -> int:
+        return self.schedule(3).iterations - self.schedule(2).iterations
+
+
+@dataclass(frozen=True, kw_only=True)
+class StageProcess(Process):
+    stage: Stage
+
+    @property
+    def latency(self) -> int:  # type: ignore[override]
+        return self.stage.latency
+
+    def schedule(self, frames: int) -> Schedule:
+        return self.stage.schedule(frames)
+
+
+def slot_bits(type_: NumberType) -> int:
+    """Bits of an element in DDR."""
+    return type_.container_bits
+
+
+def port_width(words: Words) -> int:
+    """Bits of the DDR word that carries a stream word: the next power of two, at most 512."""
+    bits = words.lanes * slot_bits(words.type)
+    return min(MOST_PORT_BITS, 1 << (bits - 1).bit_length())
+
+
+def port_beats(words: Words) -> int:
+    """DDR words of a stream word."""
+    return -(-words.lanes * slot_bits(words.type) // port_width(words))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Load(Process):
+    """Frames from DDR: a stream word is `port_beats` DDR words."""
+
+    words: Words
+
+    latency = 64
+
+    def schedule(self, frames: int) -> Schedule:
+        beats, count = port_beats(self.words), frames * self.words.frame_words
+        writes = np.arange(count, dtype=np.int64) * beats + beats - 1
+        return Schedule(iterations=count * beats, reads=(), writes=(writes,))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Store(Process):
+    words: Words
+
+    def schedule(self, frames: int) -> Schedule:
+        beats, count = port_beats(self.words), frames * self.words.frame_words
+        reads = np.arange(count, dtype=np.int64) * beats
+        return Schedule(iterations=count * beats, reads=(reads,), writes=())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fork(Process):
+    """Every word goes to both outputs."""
+
+    words: Words
+
+    def schedule(self, frames: int) -> Schedule:
+        times = np.arange(frames * self.words.frame_words, dtype=np.int64)
+        return Schedule(iterations=len(times), reads=(times,), writes=(times, times))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Convert(Process):
+    """Words of one format to another. Exactly one of four simple forms, or `regroup` with a memory."""
+
+    before: Words
+    after: Words
+
+    @cached_property
+    def form(self) -> str:
+        a, b = self.before, self.after
+        if a.px == b.px and b.channels % a.channels == 0:
+            return "gather_channels"
+        if a.px == b.px and a.channels % b.channels == 0:
+            return "split_channels"
+        if a.channels == b.channels == a.shape[0] and b.px % a.px == 0:
+            return "gather_pixels"
+        if a.channels == b.channels == a.shape[0] and a.px % b.px == 0:
+            return "split_pixels"
+        return "regroup"
+
+    @property
+    def ratio(self) -> int:
+        wide = max(self.before.lanes, self.after.lanes)
+        return wide // min(self.before.lanes, self.after.lanes)
+
+    @property
+    def block(self) -> int:
+        """Pixels of a row that `regroup` holds at a time."""
+        return math.lcm(self.before.px, self.after.px)
+
+    @property
+    def block_words(self) -> int:
+        return self.block * max(
+            w.folds // w.px if w.folds % w.px == 0 else 1 for w in (self.before, self.after)
+        )
+
+    def schedule(self, frames: int) -> Schedule:
+        rows = frames * self.before.shape[1]
+        if self.form in ("gather_channels", "split_channels"):
+            return self._by_channels(frames)
+        if self.form == "regroup":
+            return self._regrouped(rows)
+        narrow, wide = sorted((self.before, self.after), key=lambda words: words.lanes)
+        times = np.arange(rows * narrow.row_words, dtype=np.int64)
+        column = times % narrow.row_words
+        if self.form == "gather_pixels":
+            ends = (column % self.ratio == self.ratio - 1) | (column == narrow.row_words - 1)
+            assert int(ends.sum()) == rows * wide.row_words
+            return Schedule(iterations=len(times), reads=(times,), writes=(times[ends],))
+        begins = column % self.ratio == 0
+        return Schedule(iterations=len(times), reads=(times[begins],), writes=(times,))
+
+    def _by_channels(self, frames: int) -> Schedule:
+        most = max(self.before.frame_words, self.after.frame_words)
+        times = np.arange(frames * most, dtype=np.int64)
+        if self.form == "gather_channels":
+            return Schedule(
+                iterations=len(times), reads=(times,), writes=(times[self.ratio - 1 :: self.ratio],)
+            )
+        return Schedule(iterations=len(times), reads=(times[:: self.ratio],), writes=(times,))
+
+    def _regrouped(self, rows: int) -> Schedule:
+        a, b, width = self.before, self.after, self.before.shape[2]
+        blocks = -(-width // self.block)
+        words = [self.block // one.px * one.folds for one in (a, b)]
+        length = max(words)
+        times = []
+        for one, count, delay in ((a, words[0], 0), (b, words[1], 1)):
+            step = np.arange(count)
+            pixel = step // one.folds * one.px
+            block = np.arange(rows * blocks)
+            inside = (block % blocks * self.block)[:, None] + pixel[None, :] < width
+            time = ((block + delay) * length)[:, None] + step[None, :]
+            times.append(time[inside].astype(np.int64))
+        return Schedule(iterations=(rows * blocks + 1) * length, reads=(times[0],), writes=(times[1],))
+
+
+def width_of(type_: NumberType) -> int:
+    """Bits of an element in a stream."""
+    return type_.width if isinstance(type_, FixedType) else type_.container_bits

@@ -1,0 +1,97 @@
+// The testbench's way between frames as .npy files hold them and the words of a streaming kernel in DDR.
+#ifndef HLSGEN_TB_FRAMES_H
+#define HLSGEN_TB_FRAMES_H
+
+#include <ap_int.h>
+
+#include "npy.h"
+
+namespace tb {
+
+// Of a port: the tensor, the words that the kernel's stream has, and how they lie in memory.
+struct format {
+    int channels, height, width;
+    int px, ch;      // pixels and channels of a word
+    int bits, slot;  // of an element, and the room it takes
+    int beats;       // memory words of a stream word
+
+    std::size_t frame_codes() const { return std::size_t(channels) * height * width; }
+    std::size_t row_words() const { return std::size_t((width + px - 1) / px) * (channels / ch); }
+    std::size_t frame_beats() const { return row_words() * height * beats; }
+};
+
+// Calls visit(index of the code in [C, H, W], beat, first bit) for every element of a frame.
+template <int WIDTH, typename V>
+void each_element(const format &f, const V &visit) {
+    const int per_beat = WIDTH / f.slot;
+    std::size_t beat = 0;
+    for (int y = 0; y < f.height; ++y) {
+        for (int x0 = 0; x0 < f.width; x0 += f.px) {
+            for (int c0 = 0; c0 < f.channels; c0 += f.ch) {
+                for (int l = 0; l < f.px * f.ch; ++l) {
+                    const int x = x0 + l / f.ch, c = c0 + l % f.ch;
+                    if (x < f.width) {
+                        visit((std::size_t(c) * f.height + y) * f.width + x, beat + l / per_beat, l % per_beat * f.slot);
+                    }
+                }
+                beat += f.beats;
+            }
+        }
+    }
+}
+
+template <int WIDTH>
+std::vector<ap_uint<WIDTH> > to_beats(const std::vector<std::uint64_t> &codes, const format &f) {
+    const std::size_t frames = codes.size() / f.frame_codes();
+    std::vector<ap_uint<WIDTH> > beats(frames * f.frame_beats(), ap_uint<WIDTH>(0));
+    for (std::size_t n = 0; n < frames; ++n) {
+        each_element<WIDTH>(f, [&](std::size_t code, std::size_t beat, int low) {
+            beats[n * f.frame_beats() + beat].range(low + f.bits - 1, low) = ap_uint<64>(codes[n * f.frame_codes() + code]);
+        });
+    }
+    return beats;
+}
+
+template <int WIDTH>
+std::vector<std::uint64_t> from_beats(const std::vector<ap_uint<WIDTH> > &beats, const format &f) {
+    const std::size_t frames = beats.size() / f.frame_beats();
+    std::vector<std::uint64_t> codes(frames * f.frame_codes());
+    for (std::size_t n = 0; n < frames; ++n) {
+        each_element<WIDTH>(f, [&](std::size_t code, std::size_t beat, int low) {
+            const ap_uint<64> bits = beats[n * f.frame_beats() + beat].range(low + f.bits - 1, low);
+            codes[n * f.frame_codes() + code] = bits.to_uint64();
+        });
+    }
+    return codes;
+}
+
+// The integers of a file, of any size, as 64 bits each.
+inline std::vector<std::uint64_t> read_codes(const std::string &path) {
+    const int bytes = element_bytes(path);
+    std::vector<std::uint64_t> codes;
+    if (bytes == 1) for (const std::uint8_t v : read_npy<std::uint8_t>(path)) codes.push_back(v);
+    else if (bytes == 2) for (const std::uint16_t v : read_npy<std::uint16_t>(path)) codes.push_back(v);
+    else if (bytes == 4) for (const std::uint32_t v : read_npy<std::uint32_t>(path)) codes.push_back(v);
+    else codes = read_npy<std::uint64_t>(path);
+    return codes;
+}
+
+// How many of the codes differ in their low bits; the first differences are printed.
+inline std::size_t compare(const std::string &name, const std::vector<std::uint64_t> &got, const std::vector<std::uint64_t> &want,
+                           const format &f) {
+    const std::uint64_t mask = f.bits == 64 ? ~std::uint64_t(0) : (std::uint64_t(1) << f.bits) - 1;
+    std::size_t different = 0;
+    for (std::size_t i = 0; i < got.size(); ++i) {
+        if (((got[i] ^ want[i]) & mask) == 0) continue;
+        if (++different > 10) continue;
+        const std::size_t column = i % f.width, row = i / f.width % f.height, channel = i / f.width / f.height % f.channels;
+        std::printf("%s: frame %zu, channel %zu, row %zu, column %zu: code %llu, golden %llu\n", name.c_str(), i / f.frame_codes(),
+                    channel, row, column, (unsigned long long)(got[i] & mask), (unsigned long long)(want[i] & mask));
+    }
+    std::printf("%s: %zu of %zu equal\n", name.c_str(), got.size() - different, got.size());
+    return different;
+}
+
+}  // namespace tb
+
+#endif

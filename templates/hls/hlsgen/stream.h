@@ -1,0 +1,291 @@
+// What joins the stages of a streaming kernel: DDR at both ends, forks, and words of another format.
+//
+// Words hold PX neighbouring pixels x CH channels, channels innermost; of the same pixels come all channels, then the
+// next pixels; each row of an image begins with a new word.
+#ifndef HLSGEN_STREAM_H
+#define HLSGEN_STREAM_H
+
+#include <ap_int.h>
+#include <hls_stream.h>
+
+#include "lanes.h"
+#include "stage.h"
+
+namespace hlsgen {
+
+// ---- DDR ----------------------------------------------------------------------------------------------------------
+
+// A word of N elements of BITS bits as BEATS words of WIDTH bits, each element in a SLOT of its own.
+template <int STAGE, int BITS, int SLOT, int BEATS, int WIDTH, typename T, int N>
+inline void load(const ap_uint<WIDTH> *memory, hls::stream<lanes<T, N> > &out, long long words) {
+#pragma HLS inline
+    constexpr int PER_BEAT = WIDTH / SLOT;
+    lanes<T, N> word;
+    int beat = 0;
+    words: for (long long i = 0; i < words * BEATS; ++i) {
+#pragma HLS pipeline II=1 style=flp
+        iteration_of(STAGE);
+        const ap_uint<WIDTH> bits = memory[i];
+        for (int l = 0; l < PER_BEAT; ++l) {
+#pragma HLS unroll
+            const ap_uint<BITS> code = bits.range(l * SLOT + BITS - 1, l * SLOT);
+            for (int b = 0; b < BEATS; ++b) {
+#pragma HLS unroll
+                if (b == beat && b * PER_BEAT + l < N) set_bits<BITS>(word.lane[b * PER_BEAT + l < N ? b * PER_BEAT + l : 0], code);
+            }
+        }
+        if (++beat == BEATS) {
+            beat = 0;
+            out.write(word);
+        }
+    }
+}
+
+template <int STAGE, int BITS, int SLOT, int BEATS, int WIDTH, typename T, int N>
+inline void store(hls::stream<lanes<T, N> > &in, ap_uint<WIDTH> *memory, long long words) {
+#pragma HLS inline
+    constexpr int PER_BEAT = WIDTH / SLOT;
+    lanes<T, N> word;
+    int beat = 0;
+    words: for (long long i = 0; i < words * BEATS; ++i) {
+#pragma HLS pipeline II=1 style=flp
+        iteration_of(STAGE);
+        if (beat == 0) word = in.read();
+        ap_uint<WIDTH> bits = 0;
+        for (int l = 0; l < PER_BEAT; ++l) {
+#pragma HLS unroll
+            for (int b = 0; b < BEATS; ++b) {
+#pragma HLS unroll
+                if (b == beat && b * PER_BEAT + l < N) {
+                    bits.range(l * SLOT + BITS - 1, l * SLOT) = bits_of<BITS>(word.lane[b * PER_BEAT + l < N ? b * PER_BEAT + l : 0]);
+                }
+            }
+        }
+        memory[i] = bits;
+        if (++beat == BEATS) beat = 0;
+    }
+}
+
+// ---- Weights that arrive at run time ------------------------------------------------------------------------------
+
+constexpr int WEIGHT_BEAT_BITS = 64;
+typedef ap_uint<WEIGHT_BEAT_BITS> weight_beat;
+
+constexpr int lanes_per_beat(int bits) { return WEIGHT_BEAT_BITS / bits; }
+constexpr int beats_per_word(int lanes, int bits) { return (lanes + lanes_per_beat(bits) - 1) / lanes_per_beat(bits); }
+
+// Fills WORDS words of N elements of BITS bits, which lie tightly in beats; each word begins with a new beat.
+template <int BITS, typename T, int N, int WORDS>
+inline void load_words(hls::stream<weight_beat> &beats, lanes<T, N> (&words)[WORDS]) {
+#pragma HLS inline
+    constexpr int LANES = lanes_per_beat(BITS);
+    constexpr int BEATS = beats_per_word(N, BITS);
+    lanes<T, N> word;
+    int beat = 0, at = 0;
+    weights: for (long long i = 0; i < (long long)WORDS * BEATS; ++i) {
+#pragma HLS pipeline II=1 style=flp
+        const weight_beat bits = beats.read();
+        // the beats shift through the word: the first ends in its first lanes
+        for (int l = 0; l < N; ++l) {
+#pragma HLS unroll
+            if (l + LANES < N && BEATS > 1) word.lane[l] = word.lane[l + LANES < N ? l + LANES : 0];
+        }
+        for (int l = 0; l < LANES; ++l) {
+#pragma HLS unroll
+            constexpr int FIRST = (BEATS - 1) * LANES;
+            const ap_uint<BITS> code = bits.range(l * BITS + BITS - 1, l * BITS);
+            if (FIRST + l < N) set_bits<BITS>(word.lane[FIRST + l < N ? FIRST + l : 0], code);
+        }
+        if (++beat == BEATS) {
+            beat = 0;
+            words[at++] = word;
+        }
+    }
+}
+
+// ---- Forks ----------------------------------------------------------------------------------------------------------
+
+template <int STAGE, typename W>
+inline void fork(hls::stream<W> &in, hls::stream<W> &first, hls::stream<W> &second, long long words) {
+#pragma HLS inline
+    words: for (long long i = 0; i < words; ++i) {
+#pragma HLS pipeline II=1 style=flp
+        iteration_of(STAGE);
+        const W word = in.read();
+        first.write(word);
+        second.write(word);
+    }
+}
+
+// ---- Words of another format ----------------------------------------------------------------------------------------
+
+// RATIO words of CH channels become one of RATIO * CH, of the same PX pixels.
+template <int STAGE, int PX, int CH, int RATIO, typename T>
+inline void gather_channels(hls::stream<lanes<T, PX * CH> > &in, hls::stream<lanes<T, PX * CH * RATIO> > &out,
+                            long long words) {
+#pragma HLS inline
+    lanes<T, PX * CH * RATIO> wide;
+    int part = 0;
+    words: for (long long i = 0; i < words; ++i) {  // of the input
+#pragma HLS pipeline II=1 style=flp
+        iteration_of(STAGE);
+        const lanes<T, PX * CH> word = in.read();
+        for (int r = 0; r < RATIO; ++r) {
+#pragma HLS unroll
+            for (int l = 0; l < PX * CH; ++l) {
+#pragma HLS unroll
+                if (r == part) wide.lane[l / CH * CH * RATIO + r * CH + l % CH] = word.lane[l];
+            }
+        }
+        if (++part == RATIO) {
+            part = 0;
+            out.write(wide);
+        }
+    }
+}
+
+template <int STAGE, int PX, int CH, int RATIO, typename T>
+inline void split_channels(hls::stream<lanes<T, PX * CH * RATIO> > &in, hls::stream<lanes<T, PX * CH> > &out,
+                           long long words) {
+#pragma HLS inline
+    lanes<T, PX * CH * RATIO> wide;
+    int part = 0;
+    words: for (long long i = 0; i < words; ++i) {  // of the output
+#pragma HLS pipeline II=1 style=flp
+        iteration_of(STAGE);
+        if (part == 0) wide = in.read();
+        lanes<T, PX * CH> word;
+        for (int r = 0; r < RATIO; ++r) {
+#pragma HLS unroll
+            for (int l = 0; l < PX * CH; ++l) {
+#pragma HLS unroll
+                if (r == part) word.lane[l] = wide.lane[l / CH * CH * RATIO + r * CH + l % CH];
+            }
+        }
+        out.write(word);
+        if (++part == RATIO) part = 0;
+    }
+}
+
+// Words of all channels: RATIO of LANES elements become one, a row's last perhaps of fewer. WORDS: of an input row.
+template <int STAGE, int LANES, int RATIO, int WORDS, typename T>
+inline void gather_pixels(hls::stream<lanes<T, LANES> > &in, hls::stream<lanes<T, LANES * RATIO> > &out, long long rows) {
+#pragma HLS inline
+    lanes<T, LANES * RATIO> wide;
+    clear(wide);
+    int part = 0, column = 0;
+    words: for (long long i = 0; i < rows * WORDS; ++i) {
+#pragma HLS pipeline II=1 style=flp
+        iteration_of(STAGE);
+        const lanes<T, LANES> word = in.read();
+        for (int r = 0; r < RATIO; ++r) {
+#pragma HLS unroll
+            for (int l = 0; l < LANES; ++l) {
+#pragma HLS unroll
+                if (r == part) wide.lane[r * LANES + l] = word.lane[l];
+            }
+        }
+        ++part;
+        ++column;
+        if (part == RATIO || column == WORDS) {
+            part = 0;
+            out.write(wide);
+        }
+        if (column == WORDS) column = 0;
+    }
+}
+
+// WORDS: of an output row.
+template <int STAGE, int LANES, int RATIO, int WORDS, typename T>
+inline void split_pixels(hls::stream<lanes<T, LANES * RATIO> > &in, hls::stream<lanes<T, LANES> > &out, long long rows) {
+#pragma HLS inline
+    lanes<T, LANES * RATIO> wide;
+    int part = 0, column = 0;
+    words: for (long long i = 0; i < rows * WORDS; ++i) {
+#pragma HLS pipeline II=1 style=flp
+        iteration_of(STAGE);
+        if (part == 0) wide = in.read();
+        lanes<T, LANES> word;
+        for (int r = 0; r < RATIO; ++r) {
+#pragma HLS unroll
+            for (int l = 0; l < LANES; ++l) {
+#pragma HLS unroll
+                if (r == part) word.lane[l] = wide.lane[r * LANES + l];
+            }
+        }
+        out.write(word);
+        if (++part == RATIO) part = 0;
+        if (++column == WORDS) {
+            column = 0;
+            part = 0;
+        }
+    }
+}
+
+// Any format to any other: two blocks of BLOCK pixels x CHANNELS channels, one filled while the other is emptied.
+template <int STAGE, int CHANNELS, int WIDTH, int BLOCK, int PX_A, int CH_A, int PX_B, int CH_B, typename T>
+inline void regroup(hls::stream<lanes<T, PX_A * CH_A> > &in, hls::stream<lanes<T, PX_B * CH_B> > &out, long long rows) {
+#pragma HLS inline
+    constexpr int BLOCKS = (WIDTH + BLOCK - 1) / BLOCK;  // of a row
+    constexpr int FOLDS_A = CHANNELS / CH_A, FOLDS_B = CHANNELS / CH_B;
+    constexpr int WORDS_A = BLOCK / PX_A * FOLDS_A, WORDS_B = BLOCK / PX_B * FOLDS_B;
+    constexpr int ITERATIONS = WORDS_A > WORDS_B ? WORDS_A : WORDS_B;  // of a block
+    constexpr int TOGETHER = CH_A > CH_B ? CH_A : CH_B;
+    static T block[2][BLOCK][CHANNELS];
+#pragma HLS array_partition variable=block dim=2 complete
+#pragma HLS array_partition variable=block dim=3 cyclic factor=TOGETHER
+#pragma HLS dependence variable=block inter false
+    int filled = 0;                      // which of the two is filled
+    int first_a = 0, first_b = 0;        // pixels before the block in its row
+    int pixel_a = 0, channel_a = 0, pixel_b = 0, channel_b = 0, step = 0;
+    bool any = false;                    // a block is there to be emptied
+    long long left = rows * BLOCKS;      // blocks to be filled
+    words: for (long long i = 0; i < (rows * BLOCKS + 1) * ITERATIONS; ++i) {
+#pragma HLS pipeline II=1 style=flp
+        iteration_of(STAGE);
+        if (left > 0 && pixel_a < BLOCK && first_a + pixel_a < WIDTH) {
+            const lanes<T, PX_A * CH_A> word = in.read();
+            for (int x = 0; x < PX_A; ++x) {
+#pragma HLS unroll
+                for (int c = 0; c < CH_A; ++c) {
+#pragma HLS unroll
+                    block[filled][pixel_a + x][channel_a + c] = word.lane[x * CH_A + c];
+                }
+            }
+        }
+        if (any && pixel_b < BLOCK && first_b + pixel_b < WIDTH) {
+            lanes<T, PX_B * CH_B> word;
+            for (int x = 0; x < PX_B; ++x) {
+#pragma HLS unroll
+                for (int c = 0; c < CH_B; ++c) {
+#pragma HLS unroll
+                    word.lane[x * CH_B + c] = block[1 - filled][pixel_b + x][channel_b + c];
+                }
+            }
+            out.write(word);
+        }
+        channel_a += CH_A;
+        if (channel_a == CHANNELS) {
+            channel_a = 0;
+            pixel_a += PX_A;
+        }
+        channel_b += CH_B;
+        if (channel_b == CHANNELS) {
+            channel_b = 0;
+            pixel_b += PX_B;
+        }
+        if (++step == ITERATIONS) {
+            step = 0;
+            pixel_a = pixel_b = 0;
+            filled = 1 - filled;
+            first_b = first_a;
+            first_a = first_a + BLOCK < WIDTH ? first_a + BLOCK : 0;
+            any = true;
+            --left;
+        }
+    }
+}
+
+}  // namespace hlsgen
+
+#endif

@@ -1,0 +1,115 @@
+"""Streaming kernels in the tests: emitted, compiled, run, and held against golden and against their schedules.
+
+Many independent layers go into one kernel, each with its own input and output, so that one compilation serves
+many cases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hlsgen.board import load_board
+from hlsgen.csim.compiler import Headers, compile_testbench
+from hlsgen.csim.dataflow import DataflowRun, check_schedule, simulate
+from hlsgen.emit.dataflow import DataflowNames, dataflow_files
+from hlsgen.fixed import FixedType
+from hlsgen.ir import Graph, Port, run_golden
+from hlsgen.layers.base import Codes, Layer, Tensor
+from hlsgen.layers.stage import Fold
+from hlsgen.mapping.fifos import fifo_depths
+from hlsgen.mapping.pipeline import Pipeline, pipeline_of
+from hlsgen.output import write_files
+
+FRAMES = 3
+
+
+def side_by_side(layers: Sequence[Layer], name: str = "cases") -> Graph:
+    """Layers without anything in common as one graph: layer n reads inputs n_0, n_1, ... and feeds output n."""
+    inputs: list[Port] = []
+    renamed: list[Layer] = []
+    for number, layer in enumerate(layers):
+        ports = [Port.of(f"in{number}_{index}", source) for index, source in enumerate(layer.sources)]
+        inputs += ports
+        renamed.append(
+            replace(layer, name=f"case{number}_{layer.kind}", inputs=tuple(port.name for port in ports))
+        )
+    outputs = tuple(Port.of(f"out{number}", layer.output, layer.name) for number, layer in enumerate(renamed))
+    return Graph(name=name, inputs=tuple(inputs), layers=tuple(renamed), outputs=outputs)
+
+
+def random_codes(tensor: Tensor, frames: int, seed: int) -> Codes:
+    """Codes of every size; the first frames are all lowest and all highest."""
+    assert isinstance(tensor.type, FixedType)
+    generator = np.random.default_rng(seed)
+    low, high = tensor.type.min_code, tensor.type.max_code
+    codes: NDArray[np.int64] = generator.integers(low, high, (frames, *tensor.shape), endpoint=True)
+    if frames > 2:
+        codes[0] = low
+        codes[1] = high
+        codes[1, ..., ::2] = low
+    return codes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Built:
+    """A compiled streaming kernel."""
+
+    pipeline: Pipeline
+    executable: Path
+
+    def run(self, inputs: Mapping[str, Codes], scratch: Path, **options: object) -> DataflowRun:
+        return simulate(self.pipeline, self.executable, inputs, scratch, **options)  # type: ignore[arg-type]
+
+
+def build_pipeline(
+    graph: Graph,
+    folds: Mapping[str, Fold],
+    folder: Path,
+    *,
+    headers: Headers = Headers.FAST,
+    optimise: str = "-O1",
+    board: str = "u200",
+    edit: Mapping[str, tuple[str, str]] | None = None,
+) -> Built:
+    """Emits and compiles; `edit` replaces text in emitted files, {path: (before, after)}, to make mutants."""
+    pipeline = pipeline_of(graph, folds)
+    pipeline = pipeline.with_depths(fifo_depths(pipeline))
+    files = dataflow_files(pipeline, DataflowNames(kernel=graph.name, source="test"), load_board(board))
+    for path, (before, after) in (edit or {}).items():
+        assert before in files[path], f"{before!r} is not in {path}"
+        files[path] = files[path].replace(before, after, 1)
+    write_files(folder, files)
+    executable = folder / "x"
+    compile_testbench(folder, graph.name, executable, headers=headers, streaming=True, optimise=optimise)
+    return Built(pipeline=pipeline, executable=executable)
+
+
+def assert_pipeline_exact(
+    graph: Graph, folds: Mapping[str, Fold], folder: Path, *, frames: int = FRAMES, seed: int = 0
+) -> Built:
+    """C-simulation equals golden on every layer's output, every stage keeps to its schedule, and all of it
+    runs through with FIFOs as deep as declared.
+    """
+    built = build_pipeline(graph, folds, folder)
+    inputs = {port.name: random_codes(port.tensor, frames, seed + n) for n, port in enumerate(graph.inputs)}
+    golden = run_golden(graph, inputs)
+    run = built.run(inputs, folder)
+    for name, codes in run.tensors.items():
+        np.testing.assert_array_equal(codes, golden[name], err_msg=name)
+    check_schedule(built.pipeline, run, frames)
+    bounded = built.run(inputs, folder, bounded=True)
+    for name, codes in bounded.tensors.items():
+        np.testing.assert_array_equal(codes, golden[name], err_msg=f"{name}, FIFOs as deep as declared")
+    return built
+
+
+def assert_layers_exact(cases: Sequence[tuple[Layer, Fold]], folder: Path, **options: int) -> Built:
+    """`assert_pipeline_exact` for layers that have nothing in common, in one kernel."""
+    graph = side_by_side([layer for layer, _ in cases])
+    folds = {layer.name: fold for layer, (_, fold) in zip(graph.layers, cases, strict=True)}
+    return assert_pipeline_exact(graph, folds, folder, **options)

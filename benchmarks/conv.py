@@ -31,7 +31,7 @@ import hlsgen
 from hlsgen.cost.resources import Resources
 from hlsgen.csim.compiler import Headers, compile_testbench, find_compiler
 from hlsgen.csim.simulation import compare, simulate
-from hlsgen.design import Design
+from hlsgen.tasks import TasksDesign
 from hlsgen.emit.plan import plan_of
 from hlsgen.errors import HlsgenError, ToolError
 from hlsgen.mapping.placement import KINDS, usable
@@ -231,14 +231,14 @@ def measure(effort: Effort, progress: Callable[[str], None] = lambda _: None) ->
     return Measured(naive=naive, pytorch=pytorch, fast=fast, reference=reference, hls4ml=hls4ml)
 
 
-def csim(design: Design, headers: Headers, frames: int) -> Measurement | Missing:
+def csim(design: TasksDesign, headers: Headers, frames: int) -> Measurement | Missing:
     """Multiply-accumulates a second of the emitted kernel, compiled for this machine, on one core.
 
     The best of CSIM_REPEATS runs. Missing if there is no compiler or a result is not golden's, bit for bit.
     """
     what = f"hlsgen C-simulation, {headers.value} ap headers"
     codes = design.codes(design.sample_frames(frames))
-    golden = design.golden_codes(codes)
+    golden = design.golden_codes({"input": codes})[design.layer.name]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_files(folder, plan_of(design, frames=codes[:1], golden=golden[:1]))

@@ -26,7 +26,8 @@ from hlsgen.errors import DesignError, HlsgenError, OutputError, ToolError
 from hlsgen.version import VERSION
 
 if TYPE_CHECKING:
-    from hlsgen.project import Project, Verification
+    from hlsgen.design import Verification
+    from hlsgen.project import Project
 
 INTERRUPTED = 130
 F = TypeVar("F", bound=Callable[..., Any])
@@ -139,11 +140,12 @@ def check(design: Path, board: str | None, as_json: bool) -> None:
 
         loaded = load(design, board=board)
         loaded.check()
-        deployment = loaded.choice.deployment
         if as_json:
             print_json({"design": loaded.name, "board": loaded.board.name, "verdict": "ok"})
         else:
-            fit = f"{len(deployment.instances)} instances fit {loaded.board.title}"
+            instances = loaded.estimate().as_json()["total"]["instances"]
+            fit = "1 instance fits" if instances == 1 else f"{instances} instances fit"
+            fit += f" {loaded.board.title}"
             click.echo(f"{click.format_filename(design)}: ok; {fit}")
 
 
@@ -169,11 +171,9 @@ def csim(
                 loaded, frames=frames, input_file=input_file, headers=Headers(headers), progress=progress
             )
         if as_json:
-            print_json(
-                {"design": loaded.name, "board": loaded.board.name, "csim": csim_report(loaded, verification)}
-            )
+            print_json({"design": loaded.name, "board": loaded.board.name, "csim": csim_report(verification)})
         else:
-            print_verification(loaded.layer.macs, verification)
+            print_verification(loaded.macs, verification)
 
 
 @cli.command()
@@ -311,7 +311,7 @@ def print_build(project: Project) -> None:
         click.echo(f"warning: {warning}", err=True)
     print_estimate(project.report)
     if project.verification is not None:
-        print_verification(project.design.layer.macs, project.verification)
+        print_verification(project.design.macs, project.verification)
     else:
         click.echo("C-simulation skipped")
     folder = click.format_filename(project.folder)
@@ -327,7 +327,7 @@ def print_verification(macs: int, verification: Verification) -> None:
         f"({verification.frames} frames; compiled in {verification.compile_seconds:.1f} s, "
         f"ran at {rate:,.0f} M MAC/s on this machine)"
     )
-    click.echo("Memory ports: no iteration asks for more than there are; iterations equal the model's")
+    click.echo(verification.checked())
 
 
 def print_estimate(figures: dict[str, Any]) -> None:

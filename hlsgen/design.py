@@ -1,34 +1,35 @@
-"""A design: what to build, for which board. `hlsgen.load` makes one from a file."""
+"""A design: what to build, for which board. `hlsgen.load` makes one from a file.
+
+Two kinds: a layer as a kernel that is called (hlsgen/tasks.py), a network as one streaming kernel
+(hlsgen/network.py). Both are built, simulated and reported by hlsgen/project.py through what is here.
+"""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, replace
-from functools import cached_property
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hlsgen import samples
-from hlsgen.board import Board, load_board
-from hlsgen.document import Document
-from hlsgen.errors import DesignError, Place, Problem, collecting
-from hlsgen.frontends.design_file import graph_of, not_yet
-from hlsgen.ir import Graph, verify
+from hlsgen.board import Board
+from hlsgen.csim.compiler import Headers
+from hlsgen.csim.simulation import Comparison
+from hlsgen.errors import DesignError, Place, Problem
+from hlsgen.ir import Graph, Port
 from hlsgen.layers.base import Codes
-from hlsgen.layers.conv2d import Conv2d
-from hlsgen.mapping.conv2d import MOST_PARTITIONS, Infeasible, folding_faults
-from hlsgen.mapping.search import Choice, Wish, choose
-from hlsgen.passes import run_passes
 from hlsgen.quantise import quantised
-from hlsgen.report.estimate import Estimate, estimate_of
-from hlsgen.schema import DesignFile, load_design_file
-from hlsgen.schema_values import SampleFile
 
 if TYPE_CHECKING:
     from hlsgen.project import Project
+
+Floats = NDArray[np.float64]
+Arrays: TypeAlias = "Floats | list[Floats]"
+"""What a network gives: one array [frames, ...] in the framework's layout, or one for each output."""
+Progress = Callable[[str], None]
 
 MOST_SAMPLE_FRAMES = 16
 """Frames that a build simulates unless told otherwise."""
@@ -37,100 +38,147 @@ MOST_SAMPLE_ELEMENTS = 1 << 26
 
 
 @dataclass(frozen=True, kw_only=True)
-class Design:
-    """A network of layers, the board and clock it is for, and what is fixed about its hardware."""
+class Verification(ABC):
+    """What C-simulation showed. The seconds are measured here and say nothing about the FPGA."""
+
+    comparison: Comparison
+    frames: int
+    compile_seconds: float
+    run_seconds: float
+
+    @abstractmethod
+    def report(self) -> dict[str, Any]:
+        """What report.json says besides the comparison; nothing in it depends on the machine."""
+
+    @abstractmethod
+    def checked(self) -> str:
+        """One line on what was checked besides the results."""
+
+
+class Estimates(ABC):
+    """The modelled figures of a design."""
+
+    @abstractmethod
+    def as_json(self) -> dict[str, Any]:
+        """They as report.json has them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Design(ABC):
+    """A graph in fixed point (or float32), the board and clock it is for."""
 
     name: str
     graph: Graph
     board: Board
     clock_mhz: float
     batch: int
-    wish: Wish
-    file: DesignFile
-    document: Document
     source: str
-    given_frames: NDArray[np.float64] | None = None
-    """Of the file that the design's `samples` names."""
 
     @property
-    def layer(self) -> Conv2d:
-        layer = self.graph.layers[0]
-        assert isinstance(layer, Conv2d)
-        return layer
+    def macs(self) -> int:
+        """Multiply-accumulates of a frame."""
+        return self.graph.macs
 
-    @cached_property
-    def choice(self) -> Choice:
-        """The hardware chosen for the layer. Raises DesignError: nothing fits what the design fixes."""
-        try:
-            return choose(self.layer, self.board, self.wish, clock_mhz=self.clock_mhz, batch=self.batch)
-        except Infeasible as failure:
-            raise DesignError(_mapping_problem(failure, self.layer.name, self.document)) from None
+    def inputs_of(self, x: ArrayLike | Sequence[ArrayLike], *, what: str = "x") -> dict[str, Codes]:
+        """Frames in the framework's layout, batch first (or one frame without the batch), as codes by input.
 
-    def codes(self, x: ArrayLike, *, what: str = "x", place: Place | None = None) -> Codes:
-        """Frames [N, C, H, W] (or one [C, H, W]) in the framework's layout, as codes of the input's type.
-
-        Raises DesignError: wrong shape, no numbers, NaN, or values that leave the type's range.
+        Several inputs are a list. Raises DesignError: wrong shape, no numbers, NaN, out of the type's range.
         """
-        wanted = ", ".join(str(size) for size in self.graph.input.shape)
+        ports = self.graph.inputs
+        if len(ports) == 1:
+            return {ports[0].name: self._port_codes(ports[0], x, what)}
+        if not isinstance(x, list | tuple) or len(x) != len(ports):
+            names = ", ".join(port.name for port in ports)
+            message = f"{self.name} has {len(ports)} inputs: {names}"
+            raise DesignError(Problem(message=message, fix=f"a list of {len(ports)} arrays in this order"))
+        codes = {
+            port.name: self._port_codes(port, array, f"{what}[{number}]")
+            for number, (port, array) in enumerate(zip(ports, x, strict=True))
+        }
+        if len({len(array) for array in codes.values()}) > 1:
+            counts = ", ".join(f"{name}: {len(array)}" for name, array in codes.items())
+            raise DesignError(
+                Problem(message=f"the inputs have {counts} frames", fix="the same number in all")
+            )
+        return codes
+
+    def _port_codes(self, port: Port, x: Any, what: str, place: Place | None = None) -> Codes:
+        wanted = ", ".join(str(size) for size in port.shape)
         fix = f"[frames, {wanted}], batch first"
         try:
             array = np.asarray(x, np.float64)
         except (TypeError, ValueError) as error:
             raise DesignError(Problem(message=f"{what} is no array of numbers: {error}", fix=fix)) from None
-        shape = self.graph.input.shape
-        if array.shape[-3:] != shape or array.ndim not in (3, 4) or not array.size:
+        rank = len(port.shape)
+        if (
+            array.ndim not in (rank, rank + 1)
+            or array.shape[array.ndim - rank :] != port.shape
+            or not array.size
+        ):
             raise DesignError(Problem(message=f"{what} has shape {array.shape}", fix=fix))
-        return quantised(array.reshape(-1, *shape), self.graph.input.type, what, place)
+        frames = port.to_tensor(array.reshape(-1, *port.shape)) / port.scale
+        return quantised(frames, port.tensor.type, what, place)
 
-    def golden(self, x: ArrayLike) -> NDArray[np.float64]:
-        """The design's result in NumPy, [N, M, OH, OW]; equal to C-simulation bit for bit."""
-        return self.layer.output_type.decode(self.golden_codes(self.codes(x)))
+    def outputs_of(self, tensors: Mapping[str, Codes]) -> Arrays:
+        """Codes of the tensors that the outputs show -> numbers in the framework's layout."""
+        arrays = [
+            port.from_tensor(port.tensor.type.decode(tensors[port.source])) * port.scale
+            for port in self.graph.outputs
+        ]
+        return arrays[0] if len(arrays) == 1 else arrays
 
-    def golden_codes(self, codes: Codes) -> Codes:
-        simd = self.choice.deployment.mapping.folding.simd
-        return self.layer.golden(codes, simd=simd)
+    def golden(self, x: ArrayLike | Sequence[ArrayLike]) -> Arrays:
+        """The design's result in NumPy, batch first; equal to C-simulation bit for bit."""
+        return self.outputs_of(self.golden_codes(self.inputs_of(x)))
 
+    @abstractmethod
+    def golden_codes(self, inputs: Mapping[str, Codes]) -> dict[str, Codes]:
+        """Codes [frames, C, H, W] of the tensors that the outputs show, and others, by name."""
+
+    @abstractmethod
     def check(self) -> None:
-        """Raises DesignError with what `load` leaves open: hardware that does not fit, wrong samples."""
-        problems: list[Problem] = []
-        with collecting(problems):
-            _ = self.choice
-        with collecting(problems):
-            self.sample_codes()
-        if problems:
-            raise self.document.error(problems)
+        """Raises DesignError with what making the design leaves open: hardware that does not fit, samples."""
 
-    def sample_codes(self, frames: int | None = None, *, file: Path | None = None) -> Codes:
-        """`sample_frames` as codes of the input's type."""
-        place = None if file else self.document.place(("input", "samples"))
-        return self.codes(self.sample_frames(frames, file=file), what=str(file or "samples"), place=place)
+    @abstractmethod
+    def sample_inputs(self, frames: int | None = None, *, file: Path | None = None) -> dict[str, Codes]:
+        """The frames to simulate with, as codes by input: the design's own samples, or those of `file`."""
 
-    def sample_frames(self, frames: int | None = None, *, file: Path | None = None) -> NDArray[np.float64]:
-        """[frames, C, H, W]: what the design's `samples` names, or the frames of `file`; at most `frames`.
+    @abstractmethod
+    def estimate(self) -> Estimates:
+        """Cycles, resources and speed, all modelled. Raises DesignError: nothing fits."""
 
-        Raises DesignError: the file is wrong, or so many frames do not fit in memory.
+    @abstractmethod
+    def warnings(self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]) -> list[str]:
+        """What a user should know of these results, such as values that saturate."""
+
+    @abstractmethod
+    def plan(self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]) -> dict[str, str | bytes]:
+        """Every file of the build folder but the reports, by path."""
+
+    @abstractmethod
+    def markdown(self, report: dict[str, Any]) -> str:
+        """report.md"""
+
+    @abstractmethod
+    def verify(
+        self,
+        folder: Path,
+        inputs: Mapping[str, Codes],
+        golden: Mapping[str, Codes],
+        *,
+        headers: Headers = Headers.FAST,
+        progress: Progress = lambda _: None,
+    ) -> Verification:
+        """C-simulates what `plan` gave, written into `folder`.
+
+        Raises MismatchError: a result or an iteration count differs. ToolError: no compiler, or it fails.
         """
-        shape = self.graph.input.shape
-        given = self.given_frames if file is None else samples.from_file(file, shape)
-        if given is not None:
-            return given[:frames] if frames else given
-        elements = math.prod(shape)
-        count = frames or max(1, min(self.batch, MOST_SAMPLE_FRAMES, MOST_SAMPLE_ELEMENTS // elements))
-        most = samples.MOST_BYTES // (8 * elements)
-        if count > most:
-            raise DesignError(
-                Problem(
-                    message=f"{count:,} frames of {elements:,} elements are too many to simulate at once",
-                    fix=f"at most {most:,} frames",
-                )
-            )
-        if self.file.input.samples == "random":
-            return samples.random_frames(shape, count, seed=0)
-        return samples.photograph(shape, count)
 
-    def estimate(self) -> Estimate:
-        """Cycles, resources and speed, all modelled."""
-        return estimate_of(self)
+    @abstractmethod
+    def simulator(
+        self, folder: Path, scratch: Path, headers: Headers
+    ) -> Callable[[Mapping[str, Codes]], dict[str, Codes]]:
+        """Compiles the emitted sources of `folder`: input codes -> codes of the tensors that outputs show."""
 
     def build(
         self,
@@ -150,95 +198,14 @@ def load(path: str | Path, *, board: str | None = None) -> Design:
     """The design in a YAML file; `board` replaces the file's (a path is relative to the working folder).
 
     Raises DesignError with every mistake found, each with its place: first those of the file's form, then
-    those of its meaning. Whether hardware that fits exists is only known when `choice` is made.
+    those of its meaning.
     """
-    file, document = load_design_file(Path(path))
-    problems = not_yet(file, document)
-    graph, wrong = graph_of(file, document)
-    broken = verify(graph)
-    chosen: Board | None = None
-    with collecting(problems):
-        chosen = _board(file, document, board)
-    wish = _wish(file)
-    given: NDArray[np.float64] | None = None
-    with collecting(problems):
-        given = _given_frames(file, document)
-    broken += wrong + _folding_problems(graph, wish, document)
-    if not broken:
-        with collecting(broken):
-            graph = run_passes(graph)
-    design = None
-    if chosen is not None:
-        design = Design(
-            name=file.name,
-            graph=graph,
-            board=chosen,
-            clock_mhz=file.clock_mhz or chosen.clock_mhz,
-            batch=file.batch,
-            wish=wish,
-            file=file,
-            document=document,
-            source=Path(path).name,
-            given_frames=given,
-        )
-    if problems and design is not None and not broken:
-        with collecting(problems):
-            _ = design.choice  # what it needs is right, so that it may find one mistake more
-    if problems or broken or design is None:
-        raise document.error(problems + broken)
-    return design
+    from hlsgen.document import Document
 
+    if "model" in Document.read(Path(path)).data:
+        from hlsgen.model_file import load_model
 
-def _board(file: DesignFile, document: Document, other: str | None) -> Board:
-    if other is not None:
-        return load_board(other)
-    return load_board(file.board, folder=document.path.parent, place=document.place(("board",)))
+        return load_model(Path(path), board=board)
+    from hlsgen.tasks import load_tasks
 
-
-def _wish(file: DesignFile) -> Wish:
-    wish = Wish(instances=file.mapping.instances)
-    fixed = file.mapping.layers.get(file.layers[0].name)
-    if fixed is None:
-        return wish
-    return replace(
-        wish,
-        rows=fixed.rows,
-        pe=fixed.pe,
-        simd=fixed.simd,
-        fabric_pe=fixed.fabric_pe,
-        order=fixed.order,
-    )
-
-
-def _given_frames(file: DesignFile, document: Document) -> NDArray[np.float64] | None:
-    """The frames of the file that `samples` names, if any. Raises DesignError: they do not fit the input."""
-    wanted = file.input.samples
-    if not isinstance(wanted, SampleFile):
-        return None
-    place = document.place(("input", "samples"))
-    frames = samples.from_file(document.beside(wanted.path), file.input.shape, place)
-    quantised(frames, file.input.type, f"samples: {wanted.path}", place)
-    return frames
-
-
-def _folding_problems(graph: Graph, wish: Wish, document: Document) -> list[Problem]:
-    """Every fixed value that does not fit its layer."""
-    layer = graph.layers[0]
-    assert isinstance(layer, Conv2d)
-    # without output rows there is nothing to compare rows with, and the layer itself is refused
-    rows = wish.rows if layer.output_shape[1] > 0 else None
-    if layer.taps > MOST_PARTITIONS:
-        message = f"{layer.name}: the kernel has {layer.taps} taps, more than {MOST_PARTITIONS}"
-        fix = f"at most {MOST_PARTITIONS} taps, such as 32 x 32"
-        return [Problem(message=message, fix=fix, place=document.place(("layers", 0, "kernel")))]
-    faults = folding_faults(layer, rows=rows, pe=wish.pe, simd=wish.simd, fabric_pe=wish.fabric_pe)
-    return [_mapping_problem(fault, layer.name, document) for fault in faults]
-
-
-def _mapping_problem(failure: Infeasible, layer: str, document: Document) -> Problem:
-    keys: tuple[str, ...] = ("mapping", layer)
-    if failure.key == "instances":
-        keys = ("mapping", "instances")
-    elif failure.key is not None:
-        keys = (*keys, failure.key)
-    return Problem(message=f"{layer}: {failure}", fix=failure.fix, place=document.place(keys))
+    return load_tasks(Path(path), board=board)

@@ -159,8 +159,8 @@ class _Refused(Exception):
         self.fix = fix
 
 
-def from_file(path: Path, shape: Shape, place: Place | None = None) -> Floats:
-    """[N, C, H, W]: the frames of a .npy file that holds [N, C, H, W], or one frame as [C, H, W].
+def from_file(path: Path, shape: tuple[int, ...], place: Place | None = None) -> Floats:
+    """[N, *shape]: the frames of a .npy file that holds [N, *shape], or one frame as `shape`.
 
     Raises DesignError (at `place`, if given): the file is missing, unreadable, no .npy file or cut off; it
     holds Python objects or anything but real numbers; the shape is another; no frames; NaN or infinity; more
@@ -168,11 +168,11 @@ def from_file(path: Path, shape: Shape, place: Place | None = None) -> Floats:
     """
 
     def check(header: _Header) -> None:
-        if header.shape[-3:] != shape or len(header.shape) > 4:
+        if header.shape[-len(shape) :] != shape or len(header.shape) > len(shape) + 1:
             raise _Refused(
                 f"holds {_shown(header.shape)}, but the input is {_shown(shape)}",
                 f"save an array of shape {_shown(shape)}, or [frames, {', '.join(map(str, shape))}]"
-                + _rearranged(header.shape, ("C", "H", "W"), shape),
+                + (_rearranged(header.shape, ("C", "H", "W"), shape) if len(shape) == 3 else ""),
             )
         if 0 in header.shape:
             raise _Refused("holds no frames", "save at least one frame")

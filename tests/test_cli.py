@@ -154,7 +154,7 @@ def test_schema_is_that_of_a_design_file() -> None:
 
 
 def test_check() -> None:
-    assert text("check", "small.yaml") == "small.yaml: ok; 1 instances fit AMD ZCU102\n"
+    assert text("check", "small.yaml") == "small.yaml: ok; 1 instance fits AMD ZCU102\n"
     assert document("check", "small.yaml") == {"design": "small", "board": "zcu102", "verdict": "ok"}
     assert sorted(os.listdir()) == ["small.yaml", "tmp", "wrong.yaml"]
 
@@ -539,7 +539,7 @@ def test_too_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     def large(*_args: Any, **_keys: Any) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("hlsgen.project.plan_of", large)
+    monkeypatch.setattr("hlsgen.tasks.plan_of", large)
     monkeypatch.setattr(Conv2d, "sums", large)
     for command in ("build", "csim"):
         assert "there is not enough memory\nfix: fewer --frames" in failure(4, command, "small.yaml")
@@ -549,7 +549,7 @@ def test_an_interrupt_is_exit_code_130(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_args: Any, **_keys: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("hlsgen.project.verify", interrupted)
+    monkeypatch.setattr("hlsgen.tasks.TasksDesign.verify", interrupted)
     assert failure(130, "build", "small.yaml") == "interrupted; the build folder is as it was, or complete\n"
 
 
@@ -557,7 +557,7 @@ def test_a_bug_shows_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
     def bug(*_args: Any, **_keys: Any) -> None:
         raise RuntimeError("this is a bug")
 
-    monkeypatch.setattr("hlsgen.project.plan_of", bug)
+    monkeypatch.setattr("hlsgen.tasks.plan_of", bug)
     with pytest.raises(RuntimeError, match="this is a bug"):
         run("build", "small.yaml")
 

@@ -145,7 +145,7 @@ def test_clean(build: Path) -> None:
 
 def test_every_header_is_carried() -> None:
     files = csim_header_files()
-    assert {path.split("/")[2] for path in files} == {"fast", "common", "trace"}
+    assert {path.split("/")[2] for path in files} == {"fast", "common", "trace", "dataflow"}
     assert "ap_fixed<" in files["csim/include/fast/ap_fixed.h"]
 
 

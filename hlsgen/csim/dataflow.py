@@ -26,7 +26,7 @@ DEADLOCK_STATUS = 66
 
 @dataclass(frozen=True, kw_only=True)
 class StreamRecord:
-    """What a stream carried: words, checksums of the iterations that wrote and read them, most held at once."""
+    """What a stream carried: words, checksums of when they were written and read, most held at once."""
 
     words: int
     write_times: int
@@ -36,7 +36,7 @@ class StreamRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class DataflowRun:
-    """Codes of the tensors by name (the layers' among them if kept), and the records of streams and stages."""
+    """Codes of tensors by name (all layers' if kept), and the records of streams and stages."""
 
     tensors: dict[str, Codes]
     streams: dict[str, StreamRecord]

@@ -166,7 +166,10 @@ def _packed(words: Codes, bits: int) -> NDArray[np.uint64]:
     mask = np.uint64((1 << bits) - 1)
     padded[:, : words.shape[1]] = words.astype(np.int64).view(np.uint64) & mask
     shifts = np.arange(lanes, dtype=np.uint64) * np.uint64(bits)
-    return np.bitwise_or.reduce(padded.reshape(len(words), count, lanes) << shifts, axis=2).reshape(-1)
+    beats: NDArray[np.uint64] = np.bitwise_or.reduce(
+        padded.reshape(len(words), count, lanes) << shifts, axis=2
+    )
+    return beats.reshape(-1)
 
 
 def _kernel(pipeline: Pipeline, names: DataflowNames, numbers: Mapping[str, int]) -> dict[str, Any]:

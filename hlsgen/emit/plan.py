@@ -18,12 +18,12 @@ from hlsgen.report.bank_picture import bank_picture
 from hlsgen.version import VERSION
 
 if TYPE_CHECKING:
-    from hlsgen.design import Design
+    from hlsgen.tasks import TasksDesign
 
 Plan = dict[str, str | bytes]
 
 
-def plan_of(design: Design, *, frames: Codes, golden: Codes) -> Plan:
+def plan_of(design: TasksDesign, *, frames: Codes, golden: Codes) -> Plan:
     """All files of the build folder but the reports. `frames` and `golden` are the testbench's data, in
     codes.
     """

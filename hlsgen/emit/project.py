@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import hlsgen
+from hlsgen.board import Board
 from hlsgen.emit.conv2d import COSIM_FRAMES
 from hlsgen.emit.environment import render, safe_comment
 from hlsgen.emit.vitis import plain_word
@@ -16,12 +17,19 @@ INCLUDE = Path(hlsgen.__file__).resolve().parent / "csim" / "include"
 
 def project_files(deployment: Deployment, k: dict[str, Any], version: str) -> dict[str, str]:
     """{"Makefile": text}"""
-    board = deployment.board
+    return makefile(deployment.board, k, _layer_line(k), version, streaming=False)
+
+
+def makefile(
+    board: Board, k: dict[str, Any], layer_line: str, version: str, *, streaming: bool
+) -> dict[str, str]:
+    """{"Makefile": text}; k: the kernel's name and where the design was written."""
     context = {
         "k": k,
         "version": version,
         "source": safe_comment(k["source"]),
-        "layer_line": _layer_line(k),
+        "layer_line": layer_line,
+        "streaming": streaming,
         "board": plain_word(board.title),
         "platform": plain_word(board.platform),
         "vitis_max": plain_word(board.vitis_max or ""),

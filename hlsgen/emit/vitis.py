@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
+from hlsgen.board import Board
 from hlsgen.emit.conv2d import COSIM_FRAMES
 from hlsgen.emit.environment import render, safe_comment
 from hlsgen.mapping.placement import Deployment
@@ -18,9 +20,31 @@ _UNUSUAL = re.compile(r"[^\w .:+/\[\]-]", re.ASCII)
 
 def vitis_files(deployment: Deployment, k: dict[str, Any], version: str) -> dict[str, str]:
     """{"vitis/hls_config.cfg": text, ...}"""
-    board, mhz = deployment.board, deployment.clock_mhz
+    instances = _named_instances(deployment, k["name"])
+    return tool_files(
+        deployment.board,
+        deployment.clock_mhz,
+        k,
+        version,
+        files=data_files(k),
+        ports=PORTS,
+        instances=instances,
+    )
+
+
+def tool_files(
+    board: Board,
+    mhz: float,
+    k: dict[str, Any],
+    version: str,
+    *,
+    files: Sequence[str],
+    ports: Sequence[str],
+    instances: list[dict[str, str]],
+) -> dict[str, str]:
+    """{"vitis/hls_config.cfg": text, ...}; `files` of the testbench, `ports` the m_axi bundles."""
     context = {
-        "k": k,
+        "k": {"COSIM_FRAMES": COSIM_FRAMES, **k},
         "version": version,
         "source": safe_comment(k["source"]),
         "board": plain_word(board.title),
@@ -31,9 +55,9 @@ def vitis_files(deployment: Deployment, k: dict[str, Any], version: str) -> dict
         "whole_mhz": int(mhz),
         "hertz": round(mhz * 1e6),
         "cosim_frames": COSIM_FRAMES,
-        "data_files": data_files(k),
-        "ports": PORTS,
-        "instances": _named_instances(deployment, k["name"]),
+        "data_files": list(files),
+        "ports": list(ports),
+        "instances": instances,
     }
     return {f"vitis/{name}": render(f"vitis/{name}.j2", **context) for name in FILES}
 

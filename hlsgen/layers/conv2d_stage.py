@@ -106,6 +106,11 @@ class ConvStage(Stage):
         groups, filters, channels = self.passes
         return self.raster.schedule(frames, groups=groups, filters=filters, channels=channels)
 
+    @cached_property
+    def interval(self) -> int:
+        groups, filters, channels = self.passes
+        return self.raster.interval(groups=groups, filters=filters, channels=channels)
+
     @property
     def multipliers(self) -> int:
         return self.fold.px * self.fold.pe * self.simd * self.layer.taps
@@ -129,6 +134,11 @@ class ConvStage(Stage):
             )
         return tuple(found)
 
+    def weight_shape(self) -> tuple[int, int, int]:
+        groups, filters, channels = self.passes
+        lanes = self.fold.pe * self.simd * self.layer.taps
+        return groups * filters * channels, lanes, _width(self.layer.weight_type)
+
     def weight_words(self) -> Codes:
         """[GF * NF * CF, GP * PE * SIMD * taps]: lanes by group, filter, channel, kernel row and column."""
         layer = self.layer
@@ -149,7 +159,6 @@ class ConvStage(Stage):
         low, high = layer.clamp_codes
         assert isinstance(layer.input_type, FixedType) and isinstance(layer.weight_type, FixedType)
         assert isinstance(layer.accumulator, FixedType)
-        steady = self.schedule(2).iterations - self.schedule(1).iterations
         return {
             **raster.constants(),
             "weight_t": layer.weight_type.cpp,
@@ -173,7 +182,7 @@ class ConvStage(Stage):
             "lines_ports": "ram_s2p",
             "weight_ports": "ram_1p",
             "window_registers": groups * channels <= MOST_REGISTER_WORDS,
-            "FRAME_ITERATIONS": steady,
+            "FRAME_ITERATIONS": self.interval,
             "FLUSH_ITERATIONS": raster.lag * groups * channels,
             "macs_per_iteration": self.multipliers,
         }

@@ -96,6 +96,11 @@ class Raster:
         computed = (row % self.stride[0] == 0) & (row // self.stride[0] < self.out_shape[0])
         return arrives, computed & (step < self.out_steps)
 
+    def interval(self, *, groups: int = 1, filters: int = 1, channels: int = 1) -> int:
+        """Iterations of a frame in the steady state; arguments as of `schedule`."""
+        outputs = self.out_shape[0] * self.out_steps
+        return groups * channels * (self.rows * self.row_steps + outputs * (filters - 1))
+
     def schedule(self, frames: int, *, groups: int = 1, filters: int = 1, channels: int = 1) -> Schedule:
         """Iterations of `frames` frames: at a position (group, filters, channels) passes, the last innermost.
 

@@ -165,6 +165,10 @@ class Stage(ABC):
         """The weights as the stage reads them, codes [words, lanes]; None without weights."""
         return None
 
+    def weight_shape(self) -> tuple[int, int, int] | None:
+        """(words, lanes, bits of a weight) of `weight_words`, without making them; None without weights."""
+        return None
+
 
 def divisors(n: int) -> list[int]:
     """Every divisor of `n`, ascending."""

@@ -1,9 +1,10 @@
 """How deep the FIFOs of a streaming kernel must be: computed from the processes' schedules.
 
-Time is simulated frame by frame with the inputs arriving evenly at the kernel's interval and FIFOs without
-bound; what a FIFO then holds at most is what it needs so that nobody waits for room. The recurrence of a
-process' iterations, T[i] = max(T[i - 1] + 1, arrival of the words that iteration i reads), is a running
-maximum, so that NumPy does a frame of a million cycles at once.
+Time is simulated with the inputs arriving evenly at the kernel's interval and FIFOs without bound; what a
+FIFO then holds at most is what it needs so that nobody waits for room. An iteration i begins at i + delay(i),
+where the delay never shrinks: it is the largest of (arrival of a word - the iteration that reads it) over all
+reads up to i. That is a running maximum over the reads alone, so NumPy does a network of millions of cycles
+at once.
 """
 
 from __future__ import annotations
@@ -14,53 +15,64 @@ import numpy as np
 
 from hlsgen.layers.stage import Times
 from hlsgen.mapping.pipeline import Pipeline
-from hlsgen.mapping.processes import Load
+from hlsgen.mapping.processes import Load, Process
 
-FRAMES = 3
-"""Simulated: in the second and third, every stage works on two frames at once where it ever does."""
+FRAMES = 2
+"""Simulated: with the second, every stage works on two frames at once where it ever does."""
 SHALLOWEST = 2
 """A FIFO of fewer words cannot be read and written in the same cycle."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Timing:
-    """When each stream's words are written and read, in cycles, and when each process ends its last frame."""
+    """By stream the most words that it holds at once; cycles until the last word of one frame is stored."""
 
-    written: dict[str, Times]
-    read: dict[str, Times]
+    held: dict[str, int]
     latency_cycles: int
 
 
 def simulate(pipeline: Pipeline, frames: int = FRAMES) -> Timing:
     """The kernel with unbounded FIFOs, its inputs arriving at the pace of its interval."""
     written: dict[str, Times] = {}
-    read: dict[str, Times] = {}
+    held: dict[str, int] = {}
     end = 0
     for process in pipeline.processes:
         schedule = process.schedule(frames)
-        floor = np.arange(schedule.iterations, dtype=np.int64)
-        if isinstance(process, Load):
-            # evenly, so that the kernel's slowest process is just kept busy
-            floor = floor * pipeline.interval // max(1, process.interval)
-        start = floor.copy()
-        for stream, times in zip(process.reads, schedule.reads, strict=True):
-            np.maximum.at(start, times, written[stream] + 1)
-        if not isinstance(process, Load):
-            start = np.maximum.accumulate(start - floor) + floor
-        for stream, times in zip(process.reads, schedule.reads, strict=True):
-            read[stream] = start[times]
+        arrivals = [written.pop(stream) + 1 for stream in process.reads]
+        delays = [
+            np.maximum.accumulate(arrival - times)
+            for arrival, times in zip(arrivals, schedule.reads, strict=True)
+        ]
+        for stream, arrival, times in zip(process.reads, arrivals, schedule.reads, strict=True):
+            held[stream] = most_held(arrival - 1, _begin(times, schedule.reads, delays))
         for stream, times in zip(process.writes, schedule.writes, strict=True):
-            written[stream] = start[times] + process.latency
-        end = max(end, int(start[-1]) + process.latency)
-    return Timing(written=written, read=read, latency_cycles=end)
+            paced = _paced(process, pipeline.interval, times)
+            begin = _begin(paced, schedule.reads, delays)
+            written[stream] = begin + process.latency
+            end = max(end, int(written[stream][-1]) if len(begin) else 0)
+    return Timing(held=held, latency_cycles=end)
+
+
+def _paced(process: Process, interval: int, times: Times) -> Times:
+    """Inputs come evenly, so that the kernel's slowest process is just kept busy."""
+    if not isinstance(process, Load):
+        return times
+    return times * interval // max(1, process.interval)
+
+
+def _begin(times: Times, reads: tuple[Times, ...], delays: list[Times]) -> Times:
+    """When iterations `times` begin: each plus the delay that reads up to it have made."""
+    begin = times.copy()
+    for read, delay in zip(reads, delays, strict=True):
+        before = np.searchsorted(read, times, side="right")
+        begin = np.maximum(begin, times + np.where(before > 0, delay[np.maximum(before, 1) - 1], 0))
+    return begin
 
 
 def fifo_depths(pipeline: Pipeline) -> dict[str, int]:
-    """By stream: the most words that it holds at once."""
-    timing = simulate(pipeline)
-    return {
-        name: max(SHALLOWEST, most_held(timing.written[name], timing.read[name])) for name in pipeline.streams
-    }
+    """By stream: the words that it needs room for."""
+    held = simulate(pipeline).held
+    return {name: max(SHALLOWEST, held[name]) for name in pipeline.streams}
 
 
 def most_held(written: Times, read: Times) -> int:

@@ -1,20 +1,29 @@
-"""Graph -> Graph, one file each. They run in this order, and `verify` after each of them."""
+"""Graph -> Graph, one file each; they run in this order, and `verify` after each of them.
+
+FLOAT_PASSES on a network in floating point, then choose_types, then FIXED_PASSES on what has types.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from hlsgen.errors import DesignError
 from hlsgen.ir import Graph, verify
+from hlsgen.passes.fold_affine import fold_affine
+from hlsgen.passes.fuse_cast import fuse_cast
+from hlsgen.passes.fuse_clamp import fuse_clamp
 from hlsgen.passes.size_accumulators import size_accumulators
 
-PASSES: tuple[Callable[[Graph], Graph], ...] = (size_accumulators,)
+Pass = Callable[[Graph], Graph]
+
+FLOAT_PASSES: tuple[Pass, ...] = (fold_affine, fuse_clamp)
+FIXED_PASSES: tuple[Pass, ...] = (fuse_clamp, fuse_cast, size_accumulators)
 
 
-def run_passes(graph: Graph) -> Graph:
-    """`graph` after all passes. Raises DesignError with the rules it breaks."""
+def run_passes(graph: Graph, passes: Iterable[Pass] = FIXED_PASSES) -> Graph:
+    """`graph` after `passes`. Raises DesignError with the rules it breaks."""
     _check(graph)
-    for one in PASSES:
+    for one in passes:
         graph = one(graph)
         _check(graph)
     return graph

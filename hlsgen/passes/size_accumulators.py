@@ -25,15 +25,15 @@ def _sized(layer: Layer) -> Layer:
         return layer
     if layer.accumulator_wish == "tight":
         low, high = layer.worst_case_sum()
-        return replace(layer, accumulator=tight_accumulator(low, high, layer.product_fraction))
+        return replace(layer, accumulator=tight_accumulator(low, high, layer.sum_fraction))
     wanted = layer.accumulator_wish
     assert isinstance(wanted, FixedType | FloatType)
-    if isinstance(wanted, FixedType) and wanted.fraction > layer.product_fraction:
+    if isinstance(wanted, FixedType) and wanted.fraction > layer.sum_fraction:
         raise DesignError(
             layer.problem(
                 f"accumulator: {wanted} has {wanted.fraction} fraction bits; "
-                f"products have only {layer.product_fraction}",
-                f"at most {layer.product_fraction} fraction bits, or accumulator: exact",
+                f"products have only {layer.sum_fraction}",
+                f"at most {layer.sum_fraction} fraction bits, or accumulator: exact",
             )
         )
     return replace(layer, accumulator=wanted)

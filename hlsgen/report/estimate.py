@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from hlsgen.design import Estimates
 from hlsgen.mapping.placement import Deployment, frame_copies, instances_with, usable
-
-if TYPE_CHECKING:
-    from hlsgen.design import Design
+from hlsgen.mapping.search import Choice
 
 
 @dataclass(frozen=True, kw_only=True)
-class Estimate:
+class Estimate(Estimates):
     """The modelled figures of a design. `as_json` has the keys of report.json."""
 
     design: str
@@ -85,9 +84,8 @@ class Estimate:
         }
 
 
-def estimate_of(design: Design) -> Estimate:
-    choice = design.choice
-    return Estimate(design=design.name, deployment=choice.deployment, foldings_tried=choice.tried)
+def estimate_of(name: str, choice: Choice) -> Estimate:
+    return Estimate(design=name, deployment=choice.deployment, foldings_tried=choice.tried)
 
 
 def _resources(resources: Any) -> dict[str, int]:

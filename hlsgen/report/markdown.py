@@ -8,10 +8,10 @@ from hlsgen.cost.resources import LUT_ERROR
 from hlsgen.report.bank_picture import bank_table
 
 if TYPE_CHECKING:
-    from hlsgen.design import Design
+    from hlsgen.tasks import TasksDesign
 
 
-def markdown_report(design: Design, report: dict[str, Any]) -> str:
+def markdown_report(design: TasksDesign, report: dict[str, Any]) -> str:
     """The report of a build. Every figure is modelled unless it says measured."""
     parts = [
         f"# {design.name} on {design.board.title}",
@@ -29,7 +29,7 @@ def markdown_report(design: Design, report: dict[str, Any]) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _summary(design: Design, report: dict[str, Any]) -> str:
+def _summary(design: TasksDesign, report: dict[str, Any]) -> str:
     layer, total, speed = design.layer, report["total"], report["performance"]
     shapes = [" x ".join(str(size) for size in shape) for shape in (layer.in_shape, layer.output_shape)]
     steady = f"{speed['gops']:,.1f} G operations/s, {speed['frames_per_s']:,.0f} frames/s"
@@ -96,7 +96,7 @@ def _share(used: int, limit: int) -> str:
     return f"{used:,} ({used / limit:.0%})" if limit else f"{used:,}"
 
 
-def _folding(design: Design, report: dict[str, Any]) -> str:
+def _folding(design: TasksDesign, report: dict[str, Any]) -> str:
     layer = report["layers"][0]
     folding = layer["folding"]
     mapping = design.choice.deployment.mapping
@@ -134,7 +134,7 @@ def _memory_table(report: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _banks(design: Design, report: dict[str, Any]) -> str:
+def _banks(design: TasksDesign, report: dict[str, Any]) -> str:
     mapping, banks = design.choice.deployment.mapping, report["banks"]
     fewest = "no such map with fewer banks exists" if banks["fewest"] else "fewer banks were not ruled out"
     return (

@@ -1,0 +1,75 @@
+"""A balanced network -> {path: content}: everything its build folder holds but the reports."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+
+import numpy as np
+
+from hlsgen.board import Board
+from hlsgen.emit.dataflow import DataflowNames, dataflow_files, loads_weights, weight_data
+from hlsgen.emit.environment import safe_comment
+from hlsgen.emit.plan import Plan, npy_bytes
+from hlsgen.emit.project import csim_header_files, makefile
+from hlsgen.emit.vitis import plain_word, tool_files
+from hlsgen.layers.base import Codes
+from hlsgen.mapping.balance import Balanced
+from hlsgen.version import VERSION
+
+
+def network_plan(
+    balanced: Balanced,
+    *,
+    name: str,
+    source: str,
+    board: Board,
+    clock_mhz: float,
+    inputs: Mapping[str, Codes],
+    golden: Mapping[str, Codes],
+) -> Plan:
+    """All files of the build folder. `inputs` and `golden`: codes of the testbench's data, by tensor."""
+    pipeline = balanced.pipeline
+    graph = pipeline.graph
+    k = {"name": name, "source": safe_comment(source)}
+    plan: Plan = {**dataflow_files(pipeline, DataflowNames(kernel=name, source=source), board)}
+    data = {f"{port.name}.npy": npy_bytes(inputs[port.name], port.tensor.type) for port in graph.inputs}
+    data |= {
+        f"{port.name}_golden.npy": npy_bytes(golden[port.source], port.tensor.type) for port in graph.outputs
+    }
+    ports = [f"gmem_{port.name}" for port in (*graph.inputs, *graph.outputs)]
+    if any(loads_weights(stage) for stage in pipeline.stages.values()):
+        stream = io.BytesIO()
+        np.save(stream, weight_data(pipeline))
+        data["weights.npy"] = stream.getvalue()
+        ports.append("gmem_weights")
+    plan |= {f"tb/{path}": content for path, content in data.items()}
+    plan |= csim_header_files()
+    plan |= tool_files(
+        board,
+        clock_mhz,
+        k,
+        VERSION,
+        files=list(data),
+        ports=ports,
+        instances=_instances(balanced, board, name),
+    )
+    line = f"a network of {len(graph.layers)} layers as one streaming kernel"
+    plan |= makefile(board, k, line, VERSION, streaming=True)
+    return plan
+
+
+def _instances(balanced: Balanced, board: Board, kernel: str) -> list[dict[str, str]]:
+    """Instances over the SLRs as they fit, each at its SLR's DDR bank if that has one."""
+    slrs = [name for name, count in balanced.placed.items() for _ in range(count)]
+    banks = board.memory.banks
+    return [
+        {
+            "name": f"{kernel}_{number + 1}",
+            "slr": plain_word(slr),
+            "bank": plain_word(
+                next((b.name for b in banks if b.slr == slr), banks[number % len(banks)].name)
+            ),
+        }
+        for number, slr in enumerate(slrs)
+    ]

@@ -1,0 +1,248 @@
+"""The foldings of a streaming kernel: every stage just fast enough for a common interval, the cheapest way.
+
+For an interval each layer takes the folding of least cost that is no slower, so that the kernel of least
+cost for each interval is known at once. Over the intervals, the one is taken with which the instances that
+then fit the board do the most frames a second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from hlsgen.board import Board
+from hlsgen.cost.resources import Resources
+from hlsgen.cost.stages import stage_resources, total_resources
+from hlsgen.ir import Graph
+from hlsgen.layers.base import Layer
+from hlsgen.layers.stage import Fold
+from hlsgen.mapping.fifos import fifo_depths
+from hlsgen.mapping.pipeline import Pipeline, pipeline_of
+from hlsgen.mapping.placement import BINDS, KINDS, capacity, usable
+
+STEP = 1.06
+"""Ratio of the intervals that are looked at, from the shortest possible one."""
+MARGIN = 1.15
+"""What converters, FIFOs and ports take besides the stages, as a share; the exact figure decides in the end.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """A folding of a layer that no other one beats in both interval and cost."""
+
+    fold: Fold
+    interval: int
+    resources: Resources
+    share: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class StreamWish:
+    """What the design fixes: instances, and values of foldings by layer (None: free)."""
+
+    instances: int | None = None
+    folds: Mapping[str, Mapping[str, int | None]] | None = None
+    target_interval: int | None = None
+
+
+class NoFit(Exception):
+    """Nothing fits; the message says what is too much, `fix` what could be changed."""
+
+    def __init__(self, message: str, fix: str) -> None:
+        super().__init__(message)
+        self.fix = fix
+
+
+@dataclass(frozen=True, kw_only=True)
+class Balanced:
+    """The kernel that was chosen: its pipeline with FIFO depths, what an instance takes, how many there are.
+
+    by_slr: how many would fit each SLR. spans: one instance lies over several SLRs. binds: what keeps it from
+    being faster.
+    """
+
+    pipeline: Pipeline
+    each: Resources
+    instances: int
+    by_slr: Mapping[str, int]
+    spans: bool
+    intervals_tried: int
+    binds: str
+
+    @property
+    def placed(self) -> dict[str, int]:
+        """Instances by SLR: evenly, as far as they fit; one that spans several is named after the first."""
+        left = dict(self.by_slr)
+        placed = dict.fromkeys(left, 0)
+        for _ in range(self.instances):
+            slr = max(left, key=lambda name: (left[name] - placed[name], -list(left).index(name)))
+            placed[slr] += 1
+        return placed
+
+
+def balance(graph: Graph, board: Board, wish: StreamWish, *, batch: int) -> Balanced:
+    """The fastest kernel of `graph` for `board`. Raises NoFit: not even the smallest foldings fit."""
+    candidates = {layer.name: _candidates(layer, board, wish) for layer in graph.layers}
+    slowest = max(found[-1].interval for found in candidates.values())
+    fastest = max(found[0].interval for found in candidates.values())
+    tried = 0
+    options: list[tuple[float, int, int]] = []
+    interval = wish.target_interval or fastest
+    while True:
+        tried += 1
+        total = _total(candidates, interval)
+        count = _count(total, board, batch, wish.instances)
+        if count:
+            options.append((count / interval, -interval, count))
+        if interval >= slowest or wish.target_interval:
+            break
+        interval = min(slowest, max(interval + 1, int(interval * STEP)))
+    for _, negative, _ in sorted(options, reverse=True):
+        found = _built(graph, candidates, -negative, board, batch, wish, tried)
+        if found is not None:
+            return found
+    raise _no_fit(_total(candidates, slowest), board, wish)
+
+
+def _candidates(layer: Layer, board: Board, wish: StreamWish) -> list[Candidate]:
+    """The foldings worth looking at, fastest first."""
+    fixed = (wish.folds or {}).get(layer.name, {})
+    total = board.total
+    found = []
+    for fold in layer.folds():
+        if any(value is not None and getattr(fold, key) != value for key, value in fixed.items()):
+            continue
+        stage = layer.stage(fold)
+        resources = stage_resources(stage, board)
+        if any(getattr(resources, kind) > getattr(total, kind) for kind in KINDS):
+            continue
+        found.append(
+            Candidate(fold=fold, interval=stage.interval, resources=resources, share=_share(resources, board))
+        )
+    if not found:
+        asked = ", ".join(f"{key}: {value}" for key, value in fixed.items() if value is not None)
+        raise NoFit(
+            f"{layer.name}: no folding" + (f" with {asked}" if asked else "") + " fits it",
+            "values that divide the layer's channels (pe, simd) or width (px), or mapping: auto",
+        )
+    found.sort(key=lambda one: (one.share, one.interval))
+    best: list[Candidate] = []
+    for one in found:
+        if not best or one.interval < best[-1].interval:
+            best.append(one)
+    return best[::-1]
+
+
+def _share(resources: Resources, board: Board) -> float:
+    """Cost as one number: the sum of the shares of each kind that the board has."""
+    total = board.total
+    return float(
+        sum(getattr(resources, kind) / getattr(total, kind) for kind in KINDS if getattr(total, kind))
+    )
+
+
+def _picked(found: list[Candidate], interval: int) -> Candidate:
+    """The cheapest candidate that is no slower than `interval`, else the fastest; fastest first."""
+    return next((one for one in reversed(found) if one.interval <= interval), found[0])
+
+
+def _total(candidates: Mapping[str, list[Candidate]], interval: int) -> Resources:
+    total = Resources()
+    for found in candidates.values():
+        total += _picked(found, interval).resources
+    return Resources(**{kind: int(getattr(total, kind) * MARGIN) for kind in KINDS})
+
+
+def _whole(board: Board) -> Resources:
+    total = Resources()
+    for slr in board.slrs:
+        total += usable(slr, board)
+    return total
+
+
+def _count(each: Resources, board: Board, batch: int, fixed: int | None) -> int:
+    """Instances that fit, each in one SLR, or one over all SLRs; 0 if none, or fewer than `fixed`."""
+    count = sum(capacity(each, usable(slr, board))[0] for slr in board.slrs)
+    count = min(count or capacity(each, _whole(board))[0], board.max_compute_units, batch)
+    count = min(count, 1) if not any(capacity(each, usable(slr, board))[0] for slr in board.slrs) else count
+    if fixed is not None:
+        return fixed if count >= fixed else 0
+    return count
+
+
+def _built(
+    graph: Graph,
+    candidates: Mapping[str, list[Candidate]],
+    interval: int,
+    board: Board,
+    batch: int,
+    wish: StreamWish,
+    tried: int,
+) -> Balanced | None:
+    """The kernel with its converters and FIFOs, if as many instances of it fit as of any slower one."""
+    folds = {name: _picked(found, interval).fold for name, found in candidates.items()}
+    pipeline = pipeline_of(graph, folds)
+    pipeline = pipeline.with_depths(fifo_depths(pipeline))
+    each = total_resources(pipeline, board)
+    count = _count(each, board, batch, wish.instances)
+    if not count:
+        return None
+    by_slr = {slr.name: capacity(each, usable(slr, board))[0] for slr in board.slrs}
+    spans = not any(by_slr.values())
+    return Balanced(
+        pipeline=pipeline,
+        each=each,
+        instances=count,
+        by_slr=by_slr,
+        spans=spans,
+        intervals_tried=tried,
+        binds=_binds(candidates, pipeline, board, batch, wish, count, spans),
+    )
+
+
+def _binds(
+    candidates: Mapping[str, list[Candidate]],
+    pipeline: Pipeline,
+    board: Board,
+    batch: int,
+    wish: StreamWish,
+    count: int,
+    spans: bool,
+) -> str:
+    """The slowest stage, and why it is no faster."""
+    slowest = pipeline.slowest
+    stage = f"{slowest.name} with {slowest.interval:,} cycles a frame"
+    if wish.target_interval or wish.folds or wish.instances:
+        return f"{stage}; the design fixes a part of the mapping"
+    if count >= batch:
+        return f"{stage}; the batch has no frame for another instance"
+    found = candidates.get(slowest.name)
+    if found is not None and found[0].interval >= slowest.interval:
+        return f"{stage}, its fastest folding"
+    faster = _total(candidates, int(pipeline.interval / STEP))
+    limit = _whole(board) if spans else max((usable(slr, board) for slr in board.slrs), key=lambda r: r.lut)
+    shares = {
+        kind: getattr(faster, kind) * (1 if spans else max(1, count / len(board.slrs))) / getattr(limit, kind)
+        for kind in KINDS
+        if getattr(limit, kind)
+    }
+    kind = max(shares, key=lambda one: shares[one])
+    return f"{stage}; {BINDS[kind]} for more"
+
+
+def _no_fit(least: Resources, board: Board, wish: StreamWish) -> NoFit:
+    whole = _whole(board)
+    over = [
+        f"{getattr(least, kind):,} {kind.upper()} of {getattr(whole, kind):,}"
+        for kind in KINDS
+        if getattr(least, kind) > getattr(whole, kind)
+    ]
+    if not over:
+        return NoFit(
+            f"{wish.instances} instances do not fit {board.title}", "fewer instances, or mapping: auto"
+        )
+    return NoFit(
+        f"with the smallest foldings the kernel needs {', '.join(over)} of the usable share of {board.title}",
+        "narrower types, a smaller network, or a larger board",
+    )

@@ -1,0 +1,228 @@
+"""A network in floating point becomes one in fixed point: a type for every tensor, codes for every weight.
+
+before  conv1 float32, weights 0.12 ...
+after   conv1 gives fixed<8,3,rnd,sat>, weights codes of fixed<8,0>, accumulator fixed<21,6>
+
+What only a limit, a leaky slope or a change of type reads stays exact. Layers that move or select values keep
+their source's type. Everything else gets the user's type, or one from the calibration data.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from hlsgen.errors import DesignError, Problem
+from hlsgen.fixed import MAX_TENSOR_WIDTH, FixedType, accumulator_type, tight_accumulator
+from hlsgen.ir import Graph, Port, run_golden
+from hlsgen.layers.argmax import ArgMax
+from hlsgen.layers.base import Codes, Layer
+from hlsgen.layers.cast import Cast
+from hlsgen.layers.clamp import Clamp
+from hlsgen.layers.concat import Concat
+from hlsgen.layers.conv2d import Conv2d
+from hlsgen.layers.leaky import Leaky
+from hlsgen.layers.pool2d import Pool2d
+from hlsgen.layers.unary import Selection
+from hlsgen.precision import (
+    MOST_SAMPLES,
+    Floats,
+    Precision,
+    chosen,
+    saturating,
+    whole_range,
+)
+from hlsgen.quantise import quantised
+
+EXACT_READERS = (Clamp, Leaky, Cast)
+WIDEST_BIAS = 48
+
+
+@dataclass(frozen=True, kw_only=True)
+class Accuracy:
+    """How near a tensor is to the floating-point network: signal to noise in dB, inf if equal."""
+
+    name: str
+    type: str
+    snr_db: float
+
+
+def choose_types(graph: Graph, precision: Precision, calibration: Mapping[str, Floats] | None) -> Graph:
+    """`graph`, all float, with types and codes. `calibration`: frames [N, C, H, W] of each input.
+
+    Raises DesignError: auto without calibration, a layer named that there is not, a type too narrow.
+    """
+    _check_names(graph, precision)
+    if precision.default == "auto" and calibration is None:
+        raise DesignError(
+            Problem(
+                message="precision auto chooses types from calibration data, and none is given",
+                fix='calibration=x with some typical frames, or a type such as precision="fixed<16,6>"',
+            )
+        )
+    samples = _samples(graph, calibration) if precision.default == "auto" and calibration else {}
+    return _Typing(graph, precision, samples).graph_of()
+
+
+def accuracy(fixed: Graph, reference: Graph, calibration: Mapping[str, Floats]) -> list[Accuracy]:
+    """How near each layer of `fixed` that `reference` has too is to floating point."""
+    wanted = run_golden(reference, calibration)
+    codes = {
+        port.name: port.tensor.type.encode(calibration[port.name])
+        for port in fixed.inputs
+        if isinstance(port.tensor.type, FixedType)
+    }
+    got = run_golden(fixed, codes)
+    return [
+        Accuracy(name=layer.name, type=str(layer.output_type), snr_db=_snr(got, wanted, layer))
+        for layer in fixed.layers
+        if layer.name in wanted
+    ]
+
+
+def _snr(got: Mapping[str, Codes], wanted: Mapping[str, Codes], layer: Layer) -> float:
+    values = layer.output_type.decode(got[layer.name])
+    noise = float(np.mean((values - wanted[layer.name]) ** 2))
+    signal = float(np.mean(wanted[layer.name] ** 2))
+    return math.inf if noise == 0.0 else 10 * math.log10(signal / noise) if signal else -math.inf
+
+
+def _check_names(graph: Graph, precision: Precision) -> None:
+    known = [layer.name for layer in graph.layers]
+    unknown = [name for name in precision.layers if name not in known]
+    if unknown:
+        message = f"precision names {', '.join(unknown)}, which is no layer of {graph.name}"
+        shown = ", ".join(known[:20]) + (", ..." if len(known) > 20 else "")
+        raise DesignError(Problem(message=message, fix=f"the layers are {shown}"))
+
+
+def _samples(graph: Graph, calibration: Mapping[str, Floats]) -> dict[str, Floats]:
+    """Values of every tensor, at most MOST_SAMPLES, over all frames; frames are run one at a time."""
+    frames = min(len(array) for array in calibration.values())
+    each = max(256, MOST_SAMPLES // frames)
+    generator = np.random.default_rng(0)
+    parts: dict[str, list[Floats]] = {}
+    for frame in range(frames):
+        values = run_golden(graph, {name: array[frame : frame + 1] for name, array in calibration.items()})
+        for name, array in values.items():
+            flat = array.reshape(-1)
+            if flat.size > each:
+                # the extremes always belong to it: what clips them must pay for it
+                some = generator.choice(flat.size, each - 2, replace=False)
+                flat = np.concatenate([flat[some], [flat.min(), flat.max()]])
+            parts.setdefault(name, []).append(flat)
+    return {name: np.concatenate(arrays) for name, arrays in parts.items()}
+
+
+class _Typing:
+    def __init__(self, graph: Graph, precision: Precision, samples: Mapping[str, Floats]) -> None:
+        self.graph = graph
+        self.precision = precision
+        self.samples = samples
+        self.types: dict[str, FixedType] = {}
+        by_name = {layer.name: layer for layer in graph.layers}
+        self.readers = {
+            name: [by_name.get(reader) for reader, _ in readers]
+            for name, readers in graph.consumers().items()
+        }
+
+    def graph_of(self) -> Graph:
+        inputs: list[Port] = []
+        for port in self.graph.inputs:
+            type_ = self.precision.input or self._activation(port.name)
+            self.types[port.name] = type_
+            inputs.append(replace(port, tensor=replace(port.tensor, type=type_)))
+        layers = []
+        for layer in self.graph.layers:
+            typed = self._typed(layer)
+            assert isinstance(typed.output_type, FixedType)
+            self.types[layer.name] = typed.output_type
+            layers.append(typed)
+        return replace(self.graph, inputs=tuple(inputs)).with_layers(layers)
+
+    def _activation(self, name: str) -> FixedType:
+        default = self.precision.default
+        if isinstance(default, FixedType):
+            return saturating(default)
+        return chosen(self.samples[name], self.precision.target_db)
+
+    def _result(self, layer: Layer) -> FixedType | None:
+        """The type of what `layer` gives; None: what it gives by nature."""
+        given = self.precision.of(layer.name).output
+        if given is not None:
+            return saturating(given)
+        if isinstance(layer, Selection | ArgMax) or (isinstance(layer, Pool2d) and layer.function == "max"):
+            return None
+        readers = self.readers[layer.name]
+        if readers and all(isinstance(reader, EXACT_READERS) for reader in readers):
+            return None if not isinstance(layer, Concat) else self._activation(layer.name)
+        return self._activation(layer.name)
+
+    def _typed(self, layer: Layer) -> Layer:
+        sources = tuple(self.types[name] for name in layer.inputs)
+        if isinstance(layer, Conv2d):
+            return self._convolution(layer, sources[0])
+        if isinstance(layer, Leaky):
+            width = self._weight_width(layer)
+            type_ = self.precision.of(layer.name).weights or whole_range(layer.slopes, width)
+            codes = quantised(layer.slopes, type_, f"{layer.name}: slopes", layer.place)
+            layer = replace(layer, slopes=codes, slope_type=type_)
+        return layer.retyped(sources, self._result(layer))
+
+    def _weight_width(self, layer: Layer) -> int:
+        default = self.precision.default
+        return default.width if isinstance(default, FixedType) else 8
+
+    def _convolution(self, layer: Conv2d, source: FixedType) -> Conv2d:
+        given = self.precision.of(layer.name)
+        values = np.asarray(layer.weights, np.float64)
+        weight = given.weights or self.precision.weights or self._weight_type(values)
+        codes = quantised(values, weight, f"{layer.name}: weights", layer.place)
+        biases = np.asarray(layer.bias, np.float64)
+        bias = given.bias or _bias_type(source, weight, biases)
+        bias_codes = quantised(biases, bias, f"{layer.name}: bias", layer.place)
+        typed = replace(layer, weight_type=weight, weights=codes, bias_type=bias, bias=bias_codes)
+        # retyped takes the accumulator that these weights need
+        typed = typed.retyped((source,), self._result(layer))
+        return self._accumulator(typed, exact_result=self._result(layer) is None)
+
+    def _weight_type(self, values: Floats) -> FixedType:
+        default = self.precision.default
+        if isinstance(default, FixedType):
+            return whole_range(values, default.width)
+        flat = values.reshape(-1)
+        if flat.size > MOST_SAMPLES:
+            flat = np.random.default_rng(0).choice(flat, MOST_SAMPLES, replace=False)
+        type_ = chosen(flat, self.precision.target_db)
+        # weights of one sign are no reason to lose the other
+        return (
+            type_
+            if type_.signed
+            else replace(type_, width=type_.width + 1, integer=type_.integer + 1, signed=True)
+        )
+
+    def _accumulator(self, layer: Conv2d, *, exact_result: bool) -> Conv2d:
+        wish = self.precision.accumulator
+        if wish == "tight":
+            return layer
+        if wish == "exact":
+            assert isinstance(layer.input_type, FixedType) and isinstance(layer.weight_type, FixedType)
+            terms = layer.group_channels * layer.taps
+            bias = layer.bias_type if layer.bias.size and isinstance(layer.bias_type, FixedType) else None
+            wide = accumulator_type(layer.input_type, layer.weight_type, terms, bias)
+        else:
+            wide = wish
+        return replace(layer, accumulator=wide, result_type=wide if exact_result else layer.result_type)
+
+
+def _bias_type(source: FixedType, weight: FixedType, values: Floats) -> FixedType:
+    """On the products' grid, with the integer bits that the biases need; coarser if too wide."""
+    fraction = source.fraction + weight.fraction
+    largest = float(np.abs(values).max(initial=0.0))
+    code = math.ceil(largest * 2.0**fraction) + 1
+    type_ = tight_accumulator(-code, code, fraction)
+    width = min(type_.width, WIDEST_BIAS, MAX_TENSOR_WIDTH)
+    return FixedType(width, type_.integer)

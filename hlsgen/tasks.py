@@ -1,0 +1,313 @@
+"""A convolution as a kernel that is called: load, compute, drain and store; instances over the batch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hlsgen import samples
+from hlsgen.board import Board, load_board
+from hlsgen.cost.cycles import Iterations
+from hlsgen.csim.compiler import Headers, compile_testbench, compiling
+from hlsgen.csim.recorded import check_recorded
+from hlsgen.csim.scratch import scratch_folder
+from hlsgen.csim.simulation import Comparison, compare, simulate
+from hlsgen.design import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, Design, Progress, Verification
+from hlsgen.document import Document
+from hlsgen.emit.plan import plan_of
+from hlsgen.errors import DesignError, MismatchError, Place, Problem, collecting
+from hlsgen.frontends.design_file import graph_of, not_yet
+from hlsgen.ir import Graph, verify
+from hlsgen.layers.base import Codes
+from hlsgen.layers.conv2d import Conv2d
+from hlsgen.mapping.conv2d import MOST_PARTITIONS, Infeasible, folding_faults
+from hlsgen.mapping.search import Choice, Wish, choose
+from hlsgen.passes import run_passes
+from hlsgen.quantise import quantised
+from hlsgen.report.estimate import Estimate, estimate_of
+from hlsgen.report.markdown import markdown_report
+from hlsgen.schema import DesignFile, load_design_file
+from hlsgen.schema_values import SampleFile
+
+PORT_CHECK_FRAMES = 2
+"""Frames of the build that records ports: every kind of iteration occurs in two."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayerVerification(Verification):
+    """Also the iterations counted on the first `counted_frames` frames."""
+
+    counted: Iterations
+    counted_frames: int
+
+    def report(self) -> dict[str, Any]:
+        return {
+            "iterations_measured": asdict(self.counted),
+            "iterations_frames": self.counted_frames,
+            "port_conflicts_measured": 0,
+        }
+
+    def checked(self) -> str:
+        return "Memory ports: no iteration asks for more than there are; iterations equal the model's"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TasksDesign(Design):
+    """One convolution layer, and what is fixed about its hardware."""
+
+    wish: Wish
+    file: DesignFile
+    document: Document
+    given_frames: NDArray[np.float64] | None = None
+    """Of the file that the design's `samples` names."""
+
+    @property
+    def layer(self) -> Conv2d:
+        layer = self.graph.layers[0]
+        assert isinstance(layer, Conv2d)
+        return layer
+
+    @cached_property
+    def choice(self) -> Choice:
+        """The hardware chosen for the layer. Raises DesignError: nothing fits what the design fixes."""
+        try:
+            return choose(self.layer, self.board, self.wish, clock_mhz=self.clock_mhz, batch=self.batch)
+        except Infeasible as failure:
+            raise DesignError(_mapping_problem(failure, self.layer.name, self.document)) from None
+
+    def codes(self, x: ArrayLike, *, what: str = "x", place: Place | None = None) -> Codes:
+        """`inputs_of` the one input."""
+        return self._port_codes(self.graph.inputs[0], x, what, place)
+
+    def golden_codes(self, inputs: Mapping[str, Codes]) -> dict[str, Codes]:
+        simd = self.choice.deployment.mapping.folding.simd
+        return {self.layer.name: self.layer.golden(inputs["input"], simd=simd)}
+
+    def check(self) -> None:
+        problems: list[Problem] = []
+        with collecting(problems):
+            _ = self.choice
+        with collecting(problems):
+            self.sample_inputs()
+        if problems:
+            raise self.document.error(problems)
+
+    def sample_inputs(self, frames: int | None = None, *, file: Path | None = None) -> dict[str, Codes]:
+        place = None if file else self.document.place(("input", "samples"))
+        return {
+            "input": self.codes(
+                self.sample_frames(frames, file=file), what=str(file or "samples"), place=place
+            )
+        }
+
+    def sample_frames(self, frames: int | None = None, *, file: Path | None = None) -> NDArray[np.float64]:
+        """[frames, C, H, W]: what the design's `samples` names, or the frames of `file`; at most `frames`.
+
+        Raises DesignError: the file is wrong, or so many frames do not fit in memory.
+        """
+        shape = self.graph.input.shape
+        given = self.given_frames if file is None else samples.from_file(file, shape)
+        if given is not None:
+            return given[:frames] if frames else given
+        elements = math.prod(shape)
+        count = frames or max(1, min(self.batch, MOST_SAMPLE_FRAMES, MOST_SAMPLE_ELEMENTS // elements))
+        most = samples.MOST_BYTES // (8 * elements)
+        if count > most:
+            raise DesignError(
+                Problem(
+                    message=f"{count:,} frames of {elements:,} elements are too many to simulate at once",
+                    fix=f"at most {most:,} frames",
+                )
+            )
+        if self.file.input.samples == "random":
+            return samples.random_frames(shape, count, seed=0)
+        return samples.photograph(shape, count)
+
+    def estimate(self) -> Estimate:
+        return estimate_of(self.name, self.choice)
+
+    def warnings(self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]) -> list[str]:
+        simd = self.choice.deployment.mapping.folding.simd
+        sums = self.layer.sums(inputs["input"], simd=simd)
+        overflowing = self.layer.overflowing(sums)
+        if not overflowing:
+            return []
+        return [
+            f"{self.layer.name}: {overflowing} of {sums.size} results leave the range of "
+            f"{self.layer.result_type} on these frames; give precision.output more integer bits"
+        ]
+
+    def plan(self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]) -> dict[str, str | bytes]:
+        mapping = self.choice.deployment.mapping
+        assert mapping.bank_map.proves(mapping.patterns), "the bank mapper returned a map with collisions"
+        return plan_of(self, frames=inputs["input"], golden=golden[self.layer.name])
+
+    def markdown(self, report: dict[str, Any]) -> str:
+        return markdown_report(self, report)
+
+    def verify(
+        self,
+        folder: Path,
+        inputs: Mapping[str, Codes],
+        golden: Mapping[str, Codes],
+        *,
+        headers: Headers = Headers.FAST,
+        progress: Progress = lambda _: None,
+    ) -> LayerVerification:
+        """Twice: on all frames, and recording memory ports on the first few."""
+        progress("compiling and running the C-simulation")
+        layer, codes, want = self.layer, inputs["input"], golden[self.layer.name]
+        with scratch_folder() as scratch:
+            plain, recording = scratch / "plain", scratch / "recording"
+            with (
+                compiling(folder, self.name, plain, headers=headers) as first,
+                compiling(folder, self.name, recording, record_ports=True, optimise="-O1") as second,
+            ):
+                compiled = first.wait()
+                second.wait()
+            run = simulate(layer, plain, codes, scratch)
+            few = codes[:PORT_CHECK_FRAMES]
+            recorded = simulate(layer, recording, few, scratch)
+        comparison = compare(run.output, want, layer.output_type)
+        _check(self, comparison, run.output, want)
+        check_recorded(recorded, self.choice.deployment.mapping, len(few))
+        return LayerVerification(
+            comparison=comparison,
+            counted=recorded.iterations,
+            counted_frames=len(few),
+            frames=len(codes),
+            compile_seconds=compiled.seconds,
+            run_seconds=run.seconds,
+        )
+
+    def simulator(
+        self, folder: Path, scratch: Path, headers: Headers
+    ) -> Callable[[Mapping[str, Codes]], dict[str, Codes]]:
+        executable = scratch / f"{self.name}_{headers.value}"
+        if not executable.exists():
+            compile_testbench(folder, self.name, executable, headers=headers)
+        return lambda inputs: {
+            self.layer.name: simulate(self.layer, executable, inputs["input"], scratch).output
+        }
+
+
+def _check(design: TasksDesign, comparison: Comparison, got: Codes, want: Codes) -> None:
+    if comparison.mismatches == 0:
+        return
+    assert comparison.first is not None
+    frame, channel, row, column = comparison.first
+    type_ = design.layer.output_type
+    pair = [
+        (array[comparison.first], float(type_.decode(array[comparison.first])))
+        for array in (got, want.astype(got.dtype))
+    ]
+    raise MismatchError(
+        f"error: C-simulation differs from golden in {comparison.mismatches} of {comparison.compared} "
+        f"results; the first is frame {frame}, channel {channel}, row {row}, column {column}: "
+        f"code {pair[0][0]} ({pair[0][1]:g}), golden {pair[1][0]} ({pair[1][1]:g})"
+    )
+
+
+def load_tasks(path: Path, *, board: str | None = None) -> TasksDesign:
+    """The layer in a design file; arguments as of `hlsgen.load`.
+
+    Raises DesignError with every mistake found, each with its place: first those of the file's form, then
+    those of its meaning. Whether hardware that fits exists is only known when `choice` is made.
+    """
+    file, document = load_design_file(path)
+    problems = not_yet(file, document)
+    graph, wrong = graph_of(file, document)
+    broken = verify(graph)
+    chosen: Board | None = None
+    with collecting(problems):
+        chosen = _board(file, document, board)
+    wish = _wish(file)
+    given: NDArray[np.float64] | None = None
+    with collecting(problems):
+        given = _given_frames(file, document)
+    broken += wrong + _folding_problems(graph, wish, document)
+    if not broken:
+        with collecting(broken):
+            graph = run_passes(graph)
+    design = None
+    if chosen is not None:
+        design = TasksDesign(
+            name=file.name,
+            graph=graph,
+            board=chosen,
+            clock_mhz=file.clock_mhz or chosen.clock_mhz,
+            batch=file.batch,
+            wish=wish,
+            file=file,
+            document=document,
+            source=path.name,
+            given_frames=given,
+        )
+    if problems and design is not None and not broken:
+        with collecting(problems):
+            _ = design.choice  # what it needs is right, so that it may find one mistake more
+    if problems or broken or design is None:
+        raise document.error(problems + broken)
+    return design
+
+
+def _board(file: DesignFile, document: Document, other: str | None) -> Board:
+    if other is not None:
+        return load_board(other)
+    return load_board(file.board, folder=document.path.parent, place=document.place(("board",)))
+
+
+def _wish(file: DesignFile) -> Wish:
+    wish = Wish(instances=file.mapping.instances)
+    fixed = file.mapping.layers.get(file.layers[0].name)
+    if fixed is None:
+        return wish
+    return replace(
+        wish,
+        rows=fixed.rows,
+        pe=fixed.pe,
+        simd=fixed.simd,
+        fabric_pe=fixed.fabric_pe,
+        order=fixed.order,
+    )
+
+
+def _given_frames(file: DesignFile, document: Document) -> NDArray[np.float64] | None:
+    """The frames of the file that `samples` names, if any. Raises DesignError: they do not fit the input."""
+    wanted = file.input.samples
+    if not isinstance(wanted, SampleFile):
+        return None
+    place = document.place(("input", "samples"))
+    frames = samples.from_file(document.beside(wanted.path), file.input.shape, place)
+    quantised(frames, file.input.type, f"samples: {wanted.path}", place)
+    return frames
+
+
+def _folding_problems(graph: Graph, wish: Wish, document: Document) -> list[Problem]:
+    """Every fixed value that does not fit its layer."""
+    layer = graph.layers[0]
+    assert isinstance(layer, Conv2d)
+    # without output rows there is nothing to compare rows with, and the layer itself is refused
+    rows = wish.rows if layer.output_shape[1] > 0 else None
+    if layer.taps > MOST_PARTITIONS:
+        message = f"{layer.name}: the kernel has {layer.taps} taps, more than {MOST_PARTITIONS}"
+        fix = f"at most {MOST_PARTITIONS} taps, such as 32 x 32"
+        return [Problem(message=message, fix=fix, place=document.place(("layers", 0, "kernel")))]
+    faults = folding_faults(layer, rows=rows, pe=wish.pe, simd=wish.simd, fabric_pe=wish.fabric_pe)
+    return [_mapping_problem(fault, layer.name, document) for fault in faults]
+
+
+def _mapping_problem(failure: Infeasible, layer: str, document: Document) -> Problem:
+    keys: tuple[str, ...] = ("mapping", layer)
+    if failure.key == "instances":
+        keys = ("mapping", "instances")
+    elif failure.key is not None:
+        keys = (*keys, failure.key)
+    return Problem(message=f"{layer}: {failure}", fix=failure.fix, place=document.place(keys))

@@ -1,7 +1,8 @@
-"""hlsgen: from a convolution to a verified Vitis HLS and OmpSs-2@FPGA project.
+"""hlsgen: from a convolution or a trained CNN to a verified Vitis HLS and OmpSs-2@FPGA project.
 
 import hlsgen
 design = hlsgen.load("designs/conv.yaml")
+design = hlsgen.from_torch(model, input_shape=(3, 32, 32), calibration=x, board="u200")
 project = design.build("build/conv")      # emits, C-simulates, reports
 y = project.csim(x)                       # the emitted C++, compiled
 """
@@ -13,6 +14,7 @@ from hlsgen.version import VERSION as __version__
 
 if TYPE_CHECKING:
     from hlsgen.design import Design, load
+    from hlsgen.network import from_onnx, from_qkeras, from_torch
     from hlsgen.project import Project
 
 __all__ = [
@@ -23,16 +25,23 @@ __all__ = [
     "Project",
     "ToolError",
     "__version__",
+    "from_onnx",
+    "from_qkeras",
+    "from_torch",
     "load",
 ]
 
 
 def __getattr__(name: str) -> object:
-    """Design, Project and load are imported when first used: `hlsgen --help` need not wait for NumPy."""
+    """What needs NumPy is imported when first used: `hlsgen --help` need not wait for NumPy."""
     if name in ("Design", "load"):
         from hlsgen import design
 
         return getattr(design, name)
+    if name in ("from_onnx", "from_qkeras", "from_torch"):
+        from hlsgen import network
+
+        return getattr(network, name)
     if name == "Project":
         from hlsgen import project
 

@@ -194,8 +194,10 @@ class Design(ABC):
         return build(self, Path(folder), frames=frames, input_file=input_file, csim=csim)
 
 
-def load(path: str | Path, *, board: str | None = None) -> Design:
+def load(path: str | Path, *, board: str | None = None, say: Progress = lambda _: None) -> Design:
     """The design in a YAML file; `board` replaces the file's (a path is relative to the working folder).
+
+    `say` is told when a model's own code is run.
 
     Raises DesignError with every mistake found, each with its place: first those of the file's form, then
     those of its meaning.
@@ -205,7 +207,7 @@ def load(path: str | Path, *, board: str | None = None) -> Design:
     if "model" in Document.read(Path(path)).data:
         from hlsgen.model_file import load_model
 
-        return load_model(Path(path), board=board)
+        return load_model(Path(path), board=board, say=say)
     from hlsgen.tasks import load_tasks
 
     return load_tasks(Path(path), board=board)

@@ -133,12 +133,6 @@ class Convert(Process):
         """Pixels of a row that `regroup` holds at a time."""
         return math.lcm(self.before.px, self.after.px)
 
-    @property
-    def block_words(self) -> int:
-        return self.block * max(
-            w.folds // w.px if w.folds % w.px == 0 else 1 for w in (self.before, self.after)
-        )
-
     def schedule(self, frames: int) -> Schedule:
         rows = frames * self.before.shape[1]
         if self.form in ("gather_channels", "split_channels"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from hlsgen.fixed import FixedType, Overflow, Rounding, tight_accumulator
@@ -65,7 +65,13 @@ def convolutions(draw: st.DrawFn) -> tuple[Conv2d, Fold]:
     return layer, draw(st.sampled_from(folds))
 
 
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# no shrinking: each example is a compilation
+@settings(
+    max_examples=6,
+    deadline=None,
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],
+    suppress_health_check=[HealthCheck.too_slow],
+)
 @given(cases=st.lists(convolutions(), min_size=CASES, max_size=CASES))
 def test_any_folding_is_exact(tmp_path_factory: object, cases: list[tuple[Conv2d, Fold]]) -> None:
     folder: Path = tmp_path_factory.mktemp("conv")  # type: ignore[attr-defined]

@@ -230,7 +230,8 @@ inline void regroup(hls::stream<lanes<T, PX_A * CH_A> > &in, hls::stream<lanes<T
     constexpr int FOLDS_A = CHANNELS / CH_A, FOLDS_B = CHANNELS / CH_B;
     constexpr int WORDS_A = BLOCK / PX_A * FOLDS_A, WORDS_B = BLOCK / PX_B * FOLDS_B;
     constexpr int ITERATIONS = WORDS_A > WORDS_B ? WORDS_A : WORDS_B;  // of a block
-    constexpr int TOGETHER = CH_A > CH_B ? CH_A : CH_B;
+    constexpr int TOGETHER = CH_A > CH_B ? CH_A : CH_B;  // neighbouring channels lie in memories of their own
+    static_assert(CHANNELS % TOGETHER == 0, "regroup: a word must hold a divisor of the channels");
     static T block[2][BLOCK][CHANNELS];
 #pragma HLS array_partition variable=block dim=2 complete
 #pragma HLS array_partition variable=block dim=3 cyclic factor=TOGETHER
@@ -276,7 +277,7 @@ inline void regroup(hls::stream<lanes<T, PX_A * CH_A> > &in, hls::stream<lanes<T
         }
         if (++step == ITERATIONS) {
             step = 0;
-            pixel_a = pixel_b = 0;
+            pixel_a = channel_a = pixel_b = channel_b = 0;
             filled = 1 - filled;
             first_b = first_a;
             first_a = first_a + BLOCK < WIDTH ? first_a + BLOCK : 0;

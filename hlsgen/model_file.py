@@ -1,0 +1,198 @@
+"""A design file that names a network of a framework -> a design."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from hlsgen import samples
+from hlsgen.board import load_board
+from hlsgen.design import Floats, Progress
+from hlsgen.document import Document
+from hlsgen.errors import DesignError, Problem, collecting
+from hlsgen.fixed import FixedType
+from hlsgen.ir import Graph, Port
+from hlsgen.mapping.balance import StreamWish
+from hlsgen.model_schema import ModelFile
+from hlsgen.network import NetworkDesign, from_fixed, from_float
+from hlsgen.precision import LayerPrecision, Precision
+from hlsgen.schema_values import SampleFile
+
+CALIBRATION_FRAMES = 16
+"""Frames of the input's samples that types are chosen from."""
+CALIBRATION_MACS = 1 << 33
+"""Fewer, if together they would need more multiply-accumulates."""
+
+
+def load_model(path: Path, *, board: str | None = None, say: Progress = lambda _: None) -> NetworkDesign:
+    """The network in a design file; arguments as of `hlsgen.load`. `say` is told when the user's code runs.
+
+    Raises DesignError with every mistake found, each with its place.
+    """
+    document = Document.read(path)
+    file = document.validate(ModelFile)
+    place = document.place(("board",))
+    problems: list[Problem] = []
+    with collecting(problems):
+        chosen = load_board(board) if board else load_board(file.board, folder=path.parent, place=place)
+    if problems:
+        raise document.error(problems)
+    graph = _graph(file, document, say)
+    wish = _wish(file, graph, document)
+    frames = [_frames(file, document, index, port) for index, port in enumerate(graph.inputs)]
+    common = {
+        "board": chosen,
+        "clock_mhz": file.clock_mhz,
+        "batch": file.batch,
+        "wish": wish,
+        "source": path.name,
+    }
+    if not graph.inputs[0].tensor.is_float:
+        if file.precision_given:
+            message = "the network brings its own number types, so that precision has nothing to say"
+            where = document.place(("precision",), key=True)
+            raise document.error([Problem(message=message, fix="leave precision out", place=where)])
+        return from_fixed(graph, calibration=_given(frames), precision=None, **common)  # type: ignore[arg-type]
+    calibration = _calibration(file, document, graph, frames)
+    with _at(document, ("precision",)):
+        return from_float(graph, calibration=calibration, precision=_precision(file), **common)  # type: ignore[arg-type]
+
+
+class _at:
+    """Problems without a place get that of a key of the document."""
+
+    def __init__(self, document: Document, loc: tuple[str | int, ...]) -> None:
+        self.document = document
+        self.loc = loc
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, _kind: object, error: object, _trace: object) -> None:
+        if isinstance(error, DesignError):
+            place = self.document.place(self.loc)
+            problems = [
+                problem if problem.place else Problem(message=problem.message, fix=problem.fix, place=place)
+                for problem in error.problems
+            ]
+            raise DesignError(problems) from None
+
+
+def _graph(file: ModelFile, document: Document, say: Progress) -> Graph:
+    model = file.model
+    if model.torch is not None:
+        from hlsgen.frontends.torch import graph_of_module, load_module
+
+        source = document.beside(model.torch.path)
+        say(f"running {source}, your own code, for {model.torch.function}()")
+        with _at(document, ("model", "torch")):
+            module = load_module(
+                source,
+                model.torch.function,
+                document.beside(model.weights) if model.weights else None,
+                document.place(("model", "torch")),
+            )
+            return graph_of_module(module, _shapes(file, document), name=file.name)
+    if any(one.shape is not None for one in file.input):
+        message = "the model's file says what shape the input has"
+        place = document.place(("input",), key=True)
+        raise document.error([Problem(message=message, fix="leave shape out", place=place)])
+    if model.qkeras is not None:
+        from hlsgen.frontends.qkeras import graph_of_keras
+
+        with _at(document, ("model", "qkeras")):
+            return graph_of_keras(
+                document.beside(model.qkeras), name=file.name, input_type=file.input[0].type
+            )
+    from hlsgen.frontends.onnx import graph_of_onnx
+
+    assert model.onnx is not None
+    with _at(document, ("model", "onnx")):
+        return graph_of_onnx(document.beside(model.onnx), name=file.name)
+
+
+def _shapes(file: ModelFile, document: Document) -> list[tuple[int, ...]]:
+    missing = [index for index, one in enumerate(file.input) if one.shape is None]
+    if missing:
+        message = "shape is missing: a PyTorch module does not say what it takes"
+        fix = "input: {shape: [3, 32, 32]}, the batch left out"
+        place = document.place(("input",) if "input" in document.data else ("model",), key=True)
+        raise document.error([Problem(message=message, fix=fix, place=place)])
+    return [one.shape for one in file.input if one.shape is not None]
+
+
+def _wish(file: ModelFile, graph: Graph, document: Document) -> StreamWish:
+    known = [layer.name for layer in graph.layers]
+    problems = [
+        Problem(
+            message=f"{name} is no layer of this network",
+            fix=f"the layers are {', '.join(known[:30])}" + (", ..." if len(known) > 30 else ""),
+            place=document.place(("mapping", name), key=True),
+        )
+        for name in file.mapping.layers
+        if name not in known
+    ]
+    if problems:
+        raise document.error(problems)
+    folds = {name: one.model_dump() for name, one in file.mapping.layers.items()}
+    return StreamWish(instances=file.mapping.instances, folds=folds, target_interval=file.mapping.interval)
+
+
+def _frames(file: ModelFile, document: Document, index: int, port: Port) -> Floats | None:
+    """Frames in the framework's layout; None: the photograph, which is made when it is needed."""
+    wanted = file.input[index].samples if index < len(file.input) else "photograph"
+    if isinstance(wanted, SampleFile):
+        at: tuple[str | int, ...] = ("input", "samples")
+        if isinstance(document.data.get("input"), list):
+            at = ("input", index, "samples")
+        return samples.from_file(document.beside(wanted.path), port.shape, document.place(at))
+    if wanted == "random":
+        random = samples.random_frames(port.tensor.shape, min(file.batch, CALIBRATION_FRAMES), seed=index)
+        return port.from_tensor(random)
+    return None
+
+
+def _given(frames: list[Floats | None]) -> Floats | list[Floats] | None:
+    """The frames of all inputs as `calibration=` takes them, if every input has some."""
+    given = [array for array in frames if array is not None]
+    if len(given) < len(frames):
+        return None
+    return given[0] if len(given) == 1 else given
+
+
+def _calibration(
+    file: ModelFile, document: Document, graph: Graph, frames: list[Floats | None]
+) -> Floats | list[Floats] | None:
+    ports = graph.inputs
+    given = file.precision.calibration
+    if given is not None:
+        place = document.place(("precision", "calibration"))
+        if len(ports) > 1:
+            message = f"calibration is one file, but the network has {len(ports)} inputs"
+            raise document.error([Problem(message=message, fix="samples for each input", place=place)])
+        return samples.from_file(document.beside(given), ports[0].shape, place)
+    most = max(1, min(CALIBRATION_FRAMES, CALIBRATION_MACS // max(1, graph.macs)))
+    found = [
+        array if array is not None else port.from_tensor(samples.photograph(port.tensor.shape, most))
+        for port, array in zip(ports, frames, strict=True)
+    ]
+    arrays = [np.asarray(array[: max(most, 1)]) for array in found]
+    return arrays[0] if len(arrays) == 1 else arrays
+
+
+def _precision(file: ModelFile) -> Precision:
+    given = file.precision
+    layers = {}
+    for name, one in given.layers.items():
+        types = {key: value for key, value in one.model_dump().items() if isinstance(value, FixedType)}
+        layers[name] = LayerPrecision(**types)
+    accumulator = given.accumulator
+    return Precision(
+        default=given.default,
+        weights=given.weights,
+        input=file.input[0].type,
+        accumulator=accumulator if isinstance(accumulator, str | FixedType) else "tight",
+        target_db=given.target_db,
+        layers=layers,
+    )

@@ -1,0 +1,238 @@
+"""The design file of a network that a framework has: its keys, their limits and defaults."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    WithJsonSchema,
+    model_validator,
+)
+
+from hlsgen.fixed import FixedType
+from hlsgen.mistakes import Entries, Mistake, Real, Whole, must_be, nearest, refused
+from hlsgen.precision import TARGET_DB
+from hlsgen.schema_values import (
+    MAX_CHANNELS,
+    Accumulator,
+    BoardName,
+    Name,
+    Samples,
+    Type,
+    check_type,
+)
+
+FRAMEWORKS = ("torch", "qkeras", "onnx")
+_SIDE = Whole(1, 65536)
+TEXT_SCHEMA = WithJsonSchema({"type": "string"})
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, use_attribute_docstrings=True)
+
+
+class TorchSource(BaseModel):
+    """A function of a Python file that makes the network."""
+
+    model_config = ConfigDict(frozen=True)
+    path: Path
+    function: str
+
+
+def check_torch(value: object) -> TorchSource:
+    """ "net.py:make_net" """
+    fix = "the file and the function that makes the network, such as net.py:make_net"
+    if not isinstance(value, str):
+        raise refused(must_be("a file and a function", value, fix))
+    found = re.fullmatch(r"(.+\.py):([A-Za-z_]\w*)", value)
+    if found is None or not value.isprintable():
+        raise refused(must_be("a file and a function", value, fix))
+    return TorchSource(path=Path(found[1]), function=found[2])
+
+
+def check_file(value: object) -> Path:
+    """The path of a file, relative to the design."""
+    if not isinstance(value, str) or not value or not value.isprintable():
+        raise refused(must_be("the path of a file", value, "a path, relative to this design file"))
+    return Path(value)
+
+
+def check_frame_shape(value: object) -> tuple[int, ...]:
+    """One to three sizes: the framework's shape of a frame, the batch left out."""
+    fix = "the shape without the batch, such as [3, 32, 32]"
+    if not isinstance(value, list) or not 1 <= len(value) <= 3:
+        raise refused(must_be("a list of one to three sizes", value, fix))
+    for index, size in enumerate(value):
+        if not isinstance(size, int) or isinstance(size, bool) or not _SIDE.low <= size <= _SIDE.high:
+            raise refused(must_be(f"a size from {_SIDE.low} to {_SIDE.high}", size, fix, (index,)))
+    return tuple(value)
+
+
+def check_fixed(value: object) -> FixedType:
+    """A fixed-point type: a streaming kernel has no other."""
+    type_ = check_type(value)
+    if not isinstance(type_, FixedType):
+        fix = 'a type such as "fixed<16,6>"'
+        raise refused(Mistake(message="is float32, but a streaming kernel computes in fixed point", fix=fix))
+    return type_
+
+
+FilePath = Annotated[Path, PlainValidator(check_file), TEXT_SCHEMA]
+Fixed = Annotated[FixedType, PlainValidator(check_fixed), TEXT_SCHEMA]
+
+
+class ModelSection(_Section):
+    """Where the network comes from: one of torch, qkeras, onnx."""
+
+    torch: Annotated[TorchSource, PlainValidator(check_torch), TEXT_SCHEMA] | None = None
+    """file.py:function of your own, which is run to make the network."""
+    qkeras: FilePath | None = None
+    """A QKeras or Keras model: .h5, .keras or a SavedModel folder."""
+    onnx: FilePath | None = None
+    """An ONNX or QONNX model."""
+    weights: FilePath | None = None
+    """With torch: a state_dict that is loaded into the network; nothing in it is run."""
+
+    @model_validator(mode="after")
+    def check_one(self) -> Self:
+        given = [name for name in FRAMEWORKS if getattr(self, name) is not None]
+        if len(given) != 1:
+            what = "names none of" if not given else "names more than one of"
+            message = f"{what} {', '.join(FRAMEWORKS)}"
+            raise refused(Mistake(message=message, fix="for example {torch: net.py:make_net}"))
+        if self.weights is not None and self.torch is None:
+            message = f"has weights besides {given[0]}, whose file holds them"
+            raise refused(Mistake(message=message, fix="leave weights out"))
+        return self
+
+
+class ModelInput(_Section):
+    """The input of the network."""
+
+    shape: (
+        Annotated[tuple[int, ...], PlainValidator(check_frame_shape), WithJsonSchema({"type": "array"})]
+        | None
+    ) = None
+    """With torch: the shape of a frame, the batch left out."""
+    type: Fixed | None = None
+    """Number type of the input; None: as the other activations."""
+    samples: Samples = "photograph"
+    """Frames to simulate with: photograph, random, or a .npy file in the framework's layout."""
+
+
+class LayerTypes(_Section):
+    """Types of one layer; None: as for all."""
+
+    weights: Type | None = None
+    """Type of its weights."""
+    bias: Type | None = None
+    """Type of its biases."""
+    output: Type | None = None
+    """Type of what it gives."""
+
+
+class PrecisionSection(_Section):
+    """Number types of a floating-point network."""
+
+    default: Literal["auto"] | Fixed = "auto"
+    """Type of all activations; auto: chosen for each tensor from calibration frames."""
+    weights: Fixed | None = None
+    """Type of all weights; None: as wide as the activations, each layer with the range it needs."""
+    accumulator: Accumulator = "tight"
+    """exact: no overflow for any weights; tight: none for these weights; or a type."""
+    calibration: FilePath | None = None
+    """A .npy file of typical frames; None: the input's samples."""
+    target_db: Annotated[float, Real(6, 120)] = TARGET_DB
+    """Signal to quantisation noise that auto asks of each tensor."""
+    layers: dict[str, LayerTypes] = {}
+    """Types by layer name."""
+
+
+def _precision(value: object) -> object:
+    if isinstance(value, dict | PrecisionSection):
+        return value
+    if value == "auto":
+        return {}
+    return {"default": value}
+
+
+class StageMapping(_Section):
+    """How one layer becomes hardware. None: chosen by hlsgen."""
+
+    px: Annotated[int, Whole(1, 65536)] | None = None
+    """Neighbouring output pixels computed at once."""
+    pe: Annotated[int, Whole(1, MAX_CHANNELS)] | None = None
+    """Output channels computed at once."""
+    simd: Annotated[int, Whole(1, MAX_CHANNELS)] | None = None
+    """Input channels read at once."""
+
+
+class ModelMapping(BaseModel):
+    """Folding of the layers, by layer name; `auto` is the same as an empty mapping."""
+
+    model_config = ConfigDict(frozen=True, extra="allow", strict=True, use_attribute_docstrings=True)
+    __pydantic_extra__: dict[str, StageMapping] = Field(init=False)
+
+    instances: Annotated[int, Whole(1, 1024)] | None = None
+    """Copies of the kernel; None: chosen by hlsgen."""
+    interval: Annotated[int, Whole(1, 1 << 40)] | None = None
+    """Cycles a frame that every stage must keep to; None: the fewest that fit the board."""
+
+    @property
+    def layers(self) -> dict[str, StageMapping]:
+        return dict(self.__pydantic_extra__)
+
+
+def _mapping(value: object) -> object:
+    if value == "auto":
+        return {}
+    if not isinstance(value, dict | ModelMapping):
+        fix = f"{nearest(value, ['auto'])}write auto, or for example {{instances: 4, conv1: {{pe: 8}}}}"
+        raise refused(must_be("auto or a mapping", value, fix))
+    return value
+
+
+def _inputs(value: object) -> object:
+    return value if isinstance(value, list) else [value]
+
+
+class ModelFile(_Section):
+    """A network of a framework, the board it is for, and what is fixed about its hardware."""
+
+    name: Name = Field(examples=["resnet18"])
+    """C++ identifier; names the kernel and the build folder."""
+    board: BoardName = Field(examples=["u200"])
+    """A board by name, or the path of a board file ending in .yaml."""
+    clock_mhz: Annotated[float, Real(50, 800)] | None = None
+    """Target clock; None: the board's."""
+    style: Literal["dataflow"] = "dataflow"
+    """dataflow: one streaming kernel, every layer a stage."""
+    batch: Annotated[int, Whole(1, 1_000_000)] = 64
+    """Frames in one run."""
+    model: ModelSection = Field(examples=[{"torch": "net.py:make_net"}])
+    """The network."""
+    input: Annotated[
+        tuple[ModelInput, ...],
+        BeforeValidator(_inputs, json_schema_input_type=ModelInput | list[ModelInput]),
+        Entries(1, 16),
+    ] = (ModelInput(),)
+    """The input, or a list of them."""
+    precision: Annotated[
+        PrecisionSection, BeforeValidator(_precision, json_schema_input_type=str | PrecisionSection)
+    ] = PrecisionSection()
+    """auto, a type for all, or a mapping; only for networks in floating point."""
+    mapping: Annotated[
+        ModelMapping, BeforeValidator(_mapping, json_schema_input_type=Literal["auto"] | ModelMapping)
+    ] = ModelMapping()
+    """auto, or fixed values: {instances: 4, interval: 1000, conv1: {pe: 8}}."""
+
+    @property
+    def precision_given(self) -> bool:
+        return "precision" in self.model_fields_set

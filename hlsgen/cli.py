@@ -120,7 +120,7 @@ def build(
 
         with working(as_json) as progress:
             progress("reading the design")
-            loaded = load(design, board=board)
+            loaded = load(design, board=board, say=note)
             folder = output or Path("build") / loaded.name
             project = build_project(
                 loaded, folder, frames=frames, input_file=input_file, csim=not no_csim, progress=progress
@@ -138,7 +138,7 @@ def check(design: Path, board: str | None, as_json: bool) -> None:
     with reporting(as_json):
         from hlsgen.design import load
 
-        loaded = load(design, board=board)
+        loaded = load(design, board=board, say=note)
         loaded.check()
         if as_json:
             print_json({"design": loaded.name, "board": loaded.board.name, "verdict": "ok"})
@@ -166,7 +166,7 @@ def csim(
 
         with working(as_json) as progress:
             progress("reading the design")
-            loaded = load(design, board=board)
+            loaded = load(design, board=board, say=note)
             verification = simulate_only(
                 loaded, frames=frames, input_file=input_file, headers=Headers(headers), progress=progress
             )
@@ -185,7 +185,7 @@ def estimate(design: Path, board: str | None, as_json: bool) -> None:
 
         with working(as_json) as progress:
             progress("choosing the hardware")
-            figures = load(design, board=board).estimate().as_json()
+            figures = load(design, board=board, say=note).estimate().as_json()
         if as_json:
             print_json(figures)
         else:
@@ -297,6 +297,10 @@ def working(as_json: bool) -> Iterator[Callable[[str], None]]:
         yield lambda text: status.update(text + " ...")
 
 
+def note(text: str) -> None:
+    click.echo(f"note: {text}", err=True)
+
+
 def show(table: Table) -> None:
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 100)
     console.print(table)
@@ -331,12 +335,10 @@ def print_verification(macs: int, verification: Verification) -> None:
 
 
 def print_estimate(figures: dict[str, Any]) -> None:
-    speed, total, layer = figures["performance"], figures["total"], figures["layers"][0]
-    folding = layer["folding"]
+    speed, total = figures["performance"], figures["total"]
     click.echo(
         f"{figures['design']} on {figures['board']} at {figures['clock_mhz']:g} MHz: "
-        f"{total['instances']} instances of {folding['macs_per_cycle']} multiply-accumulates a cycle "
-        f"(rows {folding['rows']}, PE {folding['pe']}, SIMD {folding['simd']}, {folding['arithmetic']})"
+        f"{total['instances']} instance{'s' if total['instances'] > 1 else ''} of {_what(figures)}"
     )
     click.echo(
         f"modelled: {speed['gops']:,.1f} G operations/s, {speed['frames_per_s']:,.0f} frames/s "
@@ -355,6 +357,17 @@ def print_estimate(figures: dict[str, Any]) -> None:
         *(f"{total[kind]:,}" for kind in ("dsp", "bram18", "uram", "lut", "ff")),
     )
     show(table)
+
+
+def _what(figures: dict[str, Any]) -> str:
+    """One instance in a line: a layer's folding, or a network's stages."""
+    folding = figures["layers"][0]["folding"]
+    if "rows" in folding:
+        return (
+            f"{folding['macs_per_cycle']} multiply-accumulates a cycle (rows {folding['rows']}, "
+            f"PE {folding['pe']}, SIMD {folding['simd']}, {folding['arithmetic']})"
+        )
+    return f"{len(figures['layers'])} stages, a frame every {figures['total']['interval_cycles']:,} cycles"
 
 
 def _cell(used: int, limit: int) -> str:

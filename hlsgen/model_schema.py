@@ -220,8 +220,8 @@ class ModelFile(_Section):
     """The network."""
     input: Annotated[
         tuple[ModelInput, ...],
-        BeforeValidator(_inputs, json_schema_input_type=ModelInput | list[ModelInput]),
         Entries(1, 16),
+        BeforeValidator(_inputs, json_schema_input_type=ModelInput | list[ModelInput]),
     ] = (ModelInput(),)
     """The input, or a list of them."""
     precision: Annotated[

@@ -1,4 +1,4 @@
-"""Streaming kernels in the tests: emitted, compiled, run, and held against golden and against their schedules.
+"""Streaming kernels in the tests: emitted, compiled, run, held against golden and their schedules.
 
 Many independent layers go into one kernel, each with its own input and output, so that one compilation serves
 many cases.
@@ -29,7 +29,7 @@ FRAMES = 3
 
 
 def side_by_side(layers: Sequence[Layer], name: str = "cases") -> Graph:
-    """Layers without anything in common as one graph: layer n reads inputs n_0, n_1, ... and feeds output n."""
+    """Layers with nothing in common as one graph: layer n reads inputs n_0, n_1, ... and feeds output n."""
     inputs: list[Port] = []
     renamed: list[Layer] = []
     for number, layer in enumerate(layers):

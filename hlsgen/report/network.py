@@ -12,6 +12,7 @@ from hlsgen.cost.stages import process_resources, stage_resources, weight_memory
 from hlsgen.design import Estimates
 from hlsgen.emit.dataflow import loads_weights
 from hlsgen.mapping.balance import Balanced
+from hlsgen.mapping.deadlock import least_depths, small_enough
 from hlsgen.mapping.fifos import simulate
 from hlsgen.mapping.placement import usable
 from hlsgen.mapping.processes import Load, StageProcess, Store, port_beats, port_width
@@ -72,6 +73,7 @@ class NetworkEstimate(Estimates):
         pipeline, instances = self.balanced.pipeline, self.balanced.instances
         share = -(-self.batch // instances)
         cycles = self.latency_cycles + (share - 1) * self.interval_cycles
+        least = least_depths(pipeline) if small_enough(pipeline) else {}
         batch_rate = min(self.batch * self.clock_mhz * 1e6 / cycles, self.frames_per_s)
         return {
             "design": self.design,
@@ -110,6 +112,7 @@ class NetworkEstimate(Estimates):
                 {
                     "name": stream.name,
                     "depth": stream.depth,
+                    "least_depth": least.get(stream.name),
                     "lanes": stream.words.lanes,
                     "type": str(stream.words.type),
                 }
@@ -301,8 +304,11 @@ def _fifo_table(report: dict[str, Any]) -> str:
     text = f"{len(report['fifos'])} FIFOs, {len(report['fifos']) - len(deep)} of them of 2 words"
     if not deep:
         return text + "."
-    rows = [(f"`{f['name']}`", f["depth"], f"{f['lanes']} of {f['type']}") for f in deep]
-    return text + ":\n\n" + _table(("stream", "words", "word"), rows)
+    rows = [
+        (f"`{f['name']}`", f["depth"], f["least_depth"] or "not computed", f"{f['lanes']} of {f['type']}")
+        for f in deep
+    ]
+    return text + ":\n\n" + _table(("stream", "words", "deadlock below", "word"), rows)
 
 
 def _quantisation(report: dict[str, Any]) -> str:

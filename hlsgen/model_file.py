@@ -21,7 +21,7 @@ from hlsgen.schema_values import SampleFile
 
 CALIBRATION_FRAMES = 16
 """Frames of the input's samples that types are chosen from."""
-CALIBRATION_MACS = 1 << 33
+CALIBRATION_MACS = 1 << 32
 """Fewer, if together they would need more multiply-accumulates."""
 
 

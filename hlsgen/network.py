@@ -43,11 +43,11 @@ from hlsgen.report.network import NetworkEstimate, network_estimate, network_mar
 if TYPE_CHECKING:
     import torch
 
-MOST_SAMPLE_MACS = 1 << 32
+MOST_SAMPLE_MACS = 1 << 31
 """Fewer frames are simulated by a build if together they would need more multiply-accumulates."""
 MOST_FRAME_ELEMENTS = 1 << 24
 """Elements of all tensors of the frames that one simulation process holds at a time."""
-ACCURACY_FRAMES = 4
+ACCURACY_FRAMES = 2
 """Calibration frames that the accuracy is stated on: the golden of every layer is computed for them."""
 
 

@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 
 AUTO_WIDTHS = (4, 5, 6, 7, 8, 9, 10, 12, 14, 16)
 """Bits that `auto` chooses from."""
-TARGET_DB = 34.0
+TARGET_DB = 40.0
 """Signal to noise that `auto` asks of each tensor: 8 bits give normal values about 40 dB."""
 MOST_SAMPLES = 1 << 15
 """Values of a tensor that a range is chosen from."""

@@ -229,7 +229,10 @@ class Conv2d(Layer, kind="conv2d"):
 
     def _padded(self, frames: Codes) -> Codes:
         top, left, bottom, right = self.padding
-        return np.pad(frames, ((0, 0), (0, 0), (top, bottom), (left, right)))
+        count, channels, height, width = frames.shape
+        padded = np.full((count, channels, height + top + bottom, width + left + right), 0, frames.dtype)
+        padded[:, :, top : top + height, left : left + width] = frames
+        return padded
 
     def _windows(self, padded: Codes) -> Codes:
         """[frames, C, OH, OW, KH, KW]: a view on each output's receptive field."""

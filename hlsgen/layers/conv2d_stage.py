@@ -18,15 +18,15 @@ from hlsgen.layers.stage import Buffer, Fold, Schedule, Stage, Words, Work, divi
 MOST_PX = 64
 MOST_REGISTER_WORDS = 4
 """A window of so few words lies in registers: an iteration needs what one shortly before has written."""
-MOST_TERMS = 1 << 14
-"""Multipliers of one stage; more than a board has is never looked at."""
+MOST_TERMS = 6144
+"""Multipliers of a stage with several pixels at once; more than a board has is not looked at."""
 
 
 def conv_folds(layer: Conv2d) -> Iterator[Fold]:
     """Foldings from one multiplier a tap to everything at once.
 
     One group at a time: SIMD divides a group's input channels and PE its output channels. Several groups at
-    a time: then all channels of each. Several pixels a cycle only with all channels of a group.
+    a time: then all channels of each. Several pixels at once where they divide a row, or all of it.
     """
     size, members = layer.group_channels, layer.out_channels // layer.groups
     for simd in divisors(size):
@@ -34,11 +34,16 @@ def conv_folds(layer: Conv2d) -> Iterator[Fold]:
             yield Fold(px=1, pe=pe, simd=simd)
     for groups in divisors(layer.groups)[1:]:
         yield Fold(px=1, pe=groups * members, simd=groups * size)
-    width = layer.output_shape[2]
-    for px in range(2, min(width, MOST_PX) + 1):
-        if width % px == 0 or px == width:
-            for pe in divisors(members) if layer.groups == 1 else [layer.out_channels]:
-                yield Fold(px=px, pe=pe, simd=layer.in_shape[0])
+    for px in divisors(layer.output_shape[2])[1:]:
+        if px > MOST_PX:
+            return
+        if layer.groups > 1:
+            yield Fold(px=px, pe=layer.out_channels, simd=layer.in_shape[0])
+            continue
+        for simd in divisors(size):
+            for pe in divisors(members):
+                if px * pe * simd * layer.taps <= MOST_TERMS:
+                    yield Fold(px=px, pe=pe, simd=simd)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

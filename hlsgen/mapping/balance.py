@@ -197,7 +197,7 @@ def _built(
         by_slr=by_slr,
         spans=spans,
         intervals_tried=tried,
-        binds=_binds(candidates, pipeline, board, batch, wish, count, spans),
+        binds=_binds(candidates, pipeline, board, batch, wish, count, each),
     )
 
 
@@ -208,7 +208,7 @@ def _binds(
     batch: int,
     wish: StreamWish,
     count: int,
-    spans: bool,
+    each: Resources,
 ) -> str:
     """The slowest stage, and why it is no faster."""
     slowest = pipeline.slowest
@@ -220,12 +220,9 @@ def _binds(
     found = candidates.get(slowest.name)
     if found is not None and found[0].interval >= slowest.interval:
         return f"{stage}, its fastest folding"
-    faster = _total(candidates, int(pipeline.interval / STEP))
-    limit = _whole(board) if spans else max((usable(slr, board) for slr in board.slrs), key=lambda r: r.lut)
+    whole = _whole(board)
     shares = {
-        kind: getattr(faster, kind) * (1 if spans else max(1, count / len(board.slrs))) / getattr(limit, kind)
-        for kind in KINDS
-        if getattr(limit, kind)
+        kind: getattr(each, kind) * count / getattr(whole, kind) for kind in KINDS if getattr(whole, kind)
     }
     kind = max(shares, key=lambda one: shares[one])
     return f"{stage}; {BINDS[kind]} for more"

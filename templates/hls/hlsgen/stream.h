@@ -80,25 +80,29 @@ inline void load_words(hls::stream<weight_beat> &beats, lanes<T, N> (&words)[WOR
 #pragma HLS inline
     constexpr int LANES = lanes_per_beat(BITS);
     constexpr int BEATS = beats_per_word(N, BITS);
-    lanes<T, N> word;
+    lanes<T, LANES * BEATS> word;  // the last beat may be partly empty
+    clear(word);
     int beat = 0, at = 0;
     weights: for (long long i = 0; i < (long long)WORDS * BEATS; ++i) {
 #pragma HLS pipeline II=1 style=flp
         const weight_beat bits = beats.read();
-        // the beats shift through the word: the first ends in its first lanes
-        for (int l = 0; l < N; ++l) {
+        // the beats shift through the word: the first one ends in its first lanes
+        for (int l = 0; l < LANES * (BEATS - 1); ++l) {
 #pragma HLS unroll
-            if (l + LANES < N && BEATS > 1) word.lane[l] = word.lane[l + LANES < N ? l + LANES : 0];
+            word.lane[l] = word.lane[l + LANES];
         }
         for (int l = 0; l < LANES; ++l) {
 #pragma HLS unroll
-            constexpr int FIRST = (BEATS - 1) * LANES;
             const ap_uint<BITS> code = bits.range(l * BITS + BITS - 1, l * BITS);
-            if (FIRST + l < N) set_bits<BITS>(word.lane[FIRST + l < N ? FIRST + l : 0], code);
+            set_bits<BITS>(word.lane[LANES * (BEATS - 1) + l], code);
         }
         if (++beat == BEATS) {
             beat = 0;
-            words[at++] = word;
+            for (int l = 0; l < N; ++l) {
+#pragma HLS unroll
+                words[at].lane[l] = word.lane[l];
+            }
+            ++at;
         }
     }
 }

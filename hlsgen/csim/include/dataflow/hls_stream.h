@@ -78,24 +78,24 @@ public:
     void write(const T &item) {
         hlsgen::processes &all = hlsgen::processes::instance();
         if (all.bounded) {
-            while (tail_ - head_ >= std::size_t(depth_)) all.wait("to write " + name_ + ", which is full (depth " + std::to_string(depth_) + ")");
+            while (tail_ - head_ >= std::size_t(depth_)) all.wait(writer_, name_, true);
         }
         if (tail_ - head_ == items_.size()) grow();
         items_[tail_++ & (items_.size() - 1)] = item;
         if ((long long)(tail_ - head_) > record_.most) record_.most = (long long)(tail_ - head_);
         record_.write_times += std::uint64_t(all.now()) * std::uint64_t(tail_);
         if (keeps_) append_codes(record_.codes, item);
-        ++all.progress;
+        hlsgen::processes::wake(reader_);
     }
     T read() {
         hlsgen::processes &all = hlsgen::processes::instance();
         while (head_ == tail_) {
             if (!all.bounded) fail_empty();
-            all.wait("to read " + name_ + ", which is empty");
+            all.wait(reader_, name_, false);
         }
         const std::size_t at = head_++;
         record_.read_times += std::uint64_t(all.now()) * std::uint64_t(head_);
-        ++all.progress;
+        hlsgen::processes::wake(writer_);
         return items_[at & (items_.size() - 1)];
     }
     bool empty() const { return head_ == tail_; }
@@ -105,6 +105,7 @@ public:
 private:
     std::string name_;
     int depth_;
+    hlsgen::process *reader_ = nullptr, *writer_ = nullptr;  // that wait
     bool keeps_ = false;
     std::vector<T> items_;  // a ring whose size is a power of two
     std::size_t head_ = 0, tail_ = 0;

@@ -4,6 +4,7 @@
 #ifndef HLSGEN_STAGE_H
 #define HLSGEN_STAGE_H
 
+#include <sys/mman.h>
 #include <ucontext.h>
 
 #include <cstdio>
@@ -23,16 +24,32 @@ struct process {
     std::string name;
     std::function<void()> body;
     ucontext_t context;
-    std::vector<char> stack;
-    std::string waits;  // for what, if it does
+    void *stack = nullptr;
+    const std::string *waits_for = nullptr;  // the stream that it waits for, if it does
+    bool to_write = false;                   // for room in it, not for a word
+    bool ready = true;
     bool done = false;
     long long iterations = 0;
+
+    // As much as a thread has, taken from memory only as far as it is used; below it a page that ends the program.
+    static constexpr std::size_t STACK_BYTES = 8 << 20;
+    static constexpr std::size_t GUARD_BYTES = 1 << 16;
+
+    process() {
+        stack = mmap(nullptr, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (stack == MAP_FAILED || mprotect(stack, GUARD_BYTES, PROT_NONE) != 0) {
+            std::fprintf(stderr, "error: no memory for another stage\n");
+            std::exit(1);
+        }
+    }
+    ~process() { munmap(stack, STACK_BYTES); }
+    process(const process &) = delete;
+    process &operator=(const process &) = delete;
 };
 
 class processes {
 public:
     bool bounded = false;
-    long long progress = 0;  // stream operations so far
     std::vector<long long> iterations;  // by stage
 
     static processes &instance() {
@@ -48,38 +65,44 @@ public:
         std::unique_ptr<process> one(new process);
         one->name = name;
         one->body = body;
-        one->stack.resize(STACK_BYTES);
         getcontext(&one->context);
-        one->context.uc_stack.ss_sp = one->stack.data();
-        one->context.uc_stack.ss_size = one->stack.size();
+        one->context.uc_stack.ss_sp = one->stack;
+        one->context.uc_stack.ss_size = process::STACK_BYTES;
         one->context.uc_link = &scheduler_;
         makecontext(&one->context, &processes::enter, 0);
         all_.push_back(std::move(one));
     }
     // Runs every process to its end. Called where the region's streams end.
     void join() {
-        if (all_.empty()) return;
-        for (bool running = true; running;) {
-            running = false;
-            const long long before = progress;
+        for (std::size_t left = all_.size(); left > 0;) {
+            bool moved = false;
             for (std::unique_ptr<process> &one : all_) {
-                if (one->done) continue;
+                if (!one->ready) continue;
+                moved = true;
+                one->ready = false;
                 running_ = one.get();
                 now_ = one->iterations - 1;
                 swapcontext(&scheduler_, &one->context);
                 one->iterations = now_ + 1;
-                running = running || !one->done;
+                if (one->done) --left;
             }
-            if (running && progress == before) deadlock();
+            if (!moved) deadlock();
         }
         all_.clear();
         running_ = nullptr;
     }
-    // The running process waits; only with bounded streams.
-    void wait(const std::string &what) {
+    // The running process waits until somebody calls `wake` with what is left in `waiting`.
+    void wait(process *&waiting, const std::string &stream, bool to_write) {
         process *const self = running_;
-        self->waits = what;
+        self->waits_for = &stream;
+        self->to_write = to_write;
+        waiting = self;
         swapcontext(&self->context, &scheduler_);
+    }
+    static void wake(process *&waiting) {
+        if (waiting == nullptr) return;
+        waiting->ready = true;
+        waiting = nullptr;
     }
     void count(int stage) {
         if (iterations.size() <= std::size_t(stage)) iterations.resize(stage + 1);
@@ -89,7 +112,6 @@ public:
     long long now() const { return now_; }
 
 private:
-    static constexpr std::size_t STACK_BYTES = 1 << 18;
     std::vector<std::unique_ptr<process>> all_;
     process *running_ = nullptr;
     ucontext_t scheduler_;
@@ -103,7 +125,11 @@ private:
     [[noreturn]] void deadlock() const {
         std::fprintf(stderr, "deadlock: every process waits\n");
         for (const std::unique_ptr<process> &one : all_) {
-            if (!one->done) std::fprintf(stderr, "  %s waits: %s\n", one->name.c_str(), one->waits.c_str());
+            if (one->done) continue;
+            const char *const what = one->to_write ? "to write %s, which is full" : "to read %s, which is empty";
+            std::fprintf(stderr, "  %s waits ", one->name.c_str());
+            std::fprintf(stderr, what, one->waits_for->c_str());
+            std::fprintf(stderr, "\n");
         }
         std::exit(DEADLOCK_STATUS);
     }

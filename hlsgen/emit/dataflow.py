@@ -33,8 +33,10 @@ from hlsgen.version import VERSION
 MOST_CONSTANT_WEIGHTS = 8192
 """A layer with more loads its weights at run time: constants this many stay readable and quick to compile."""
 WEIGHT_BEAT_BITS = 64
-SHARED_HEADERS = ("lanes.h", "dot.h", "raster.h", "stage.h", "stream.h")
+SHARED_HEADERS = ("lanes.h", "dot.h", "nest.h", "raster.h", "stage.h", "stream.h")
 COSIM_FRAMES = 2
+LINE = 16
+"""Numbers in a line of a constant array."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +62,8 @@ def dataflow_files(pipeline: Pipeline, names: DataflowNames, board: Board) -> di
         files[f"src/{name}.h"] = render(f"hls/stages/{stage.template}.h.j2", k=k, version=VERSION)
         if k.get("weights") == "constant":
             files[f"src/{name}_weights.h"] = render("hls/dataflow/weights.h.j2", k=k, version=VERSION)
+        if k["tables"]:
+            files[f"src/{name}_table.h"] = render("hls/dataflow/table.h.j2", k=k, version=VERSION)
     k = _kernel(pipeline, names, numbers)
     for template, path in (
         ("kernel.h.j2", f"src/{names.kernel}.h"),
@@ -108,6 +112,7 @@ def stage_constants(stage: Stage, number: int, names: DataflowNames, board: Boar
         **{f"{name}_storage": memory.storage.value for name, memory in buffers.items()},
         **{f"{name}_depth": memory.depth for name, memory in buffers.items()},
         **_weights(stage, board),
+        "tables": [_constant_array(name, *given) for name, given in stage.tables().items()],
         **stage.constants(),
     }
 
@@ -137,6 +142,28 @@ def _table(name: str, words: Codes, type_: FixedType) -> dict[str, Any]:
 
     rows = ["{" + ", ".join(str(int(code)) for code in row) + "}" for row in words]
     return {f"{name}_rows": rows, f"{name}_lanes": words.shape[1], f"{name}_c": C_TYPE[type_.dtype.name]}
+
+
+def _constant_array(name: str, codes: Codes, type_: FixedType) -> dict[str, Any]:
+    """One of a stage's tables as C++ text: a table of two dimensions by its rows, another in lines."""
+    from hlsgen.emit.conv2d import C_TYPE
+
+    rows = codes if codes.ndim == 2 else [codes[at : at + LINE] for at in range(0, len(codes), LINE)]
+    lines = [", ".join(_code_literal(int(code)) for code in row) for row in rows]
+    return {
+        "name": name,
+        "type": str(type_),
+        "c": C_TYPE[type_.dtype.name],
+        "sizes": "".join(f"[{size}]" for size in codes.shape),
+        "lines": [f"{{{line}}}" for line in lines] if codes.ndim == 2 else lines,
+    }
+
+
+def _code_literal(code: int) -> str:
+    """C++ has no literal for the lowest 64-bit number, and wants to be told of the largest ones."""
+    if code == -(1 << 63):
+        return f"{code + 1} - 1"
+    return f"{code}u" if code >= 1 << 63 else str(code)
 
 
 def weight_data(pipeline: Pipeline) -> NDArray[np.uint64]:

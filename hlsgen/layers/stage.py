@@ -9,7 +9,7 @@ C-simulation can be held against what was computed.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hlsgen.fixed import NumberType
+from hlsgen.fixed import FixedType, NumberType
 from hlsgen.layers.base import Layer, Shape, Tensor
 
 Times = NDArray[np.int64]
@@ -164,6 +164,10 @@ class Stage(ABC):
     def weight_words(self) -> NDArray[Any] | None:
         """The weights as the stage reads them, codes [words, lanes]; None without weights."""
         return None
+
+    def tables(self) -> Mapping[str, tuple[NDArray[Any], FixedType]]:
+        """Constant arrays of one or two dimensions by their C++ names: codes, and the type of an entry."""
+        return {}
 
     def weight_shape(self) -> tuple[int, int, int] | None:
         """(words, lanes, bits of a weight) of `weight_words`, without making them; None without weights."""

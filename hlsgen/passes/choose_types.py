@@ -167,7 +167,7 @@ class _Typing:
             return self._convolution(layer, sources[0])
         if isinstance(layer, Leaky):
             width = self._weight_width(layer)
-            type_ = self.precision.of(layer.name).weights or whole_range(layer.slopes, width)
+            type_ = self.precision.of(layer.name).weights or _plain(whole_range(layer.slopes, width))
             codes = quantised(layer.slopes, type_, f"{layer.name}: slopes", layer.place)
             layer = replace(layer, slopes=codes, slope_type=type_)
         return layer.retyped(sources, self._result(layer))
@@ -179,8 +179,10 @@ class _Typing:
     def _convolution(self, layer: Conv2d, source: FixedType) -> Conv2d:
         given = self.precision.of(layer.name)
         values = np.asarray(layer.weights, np.float64)
-        weight = given.weights or self.precision.weights or self._weight_type(values)
-        codes = quantised(values, weight, f"{layer.name}: weights", layer.place)
+        # a type that was chosen may clip rare outliers, one that was given must hold them all
+        chosen_type = given.weights or self.precision.weights or self._weight_type(values)
+        codes = quantised(values, chosen_type, f"{layer.name}: weights", layer.place)
+        weight = _plain(chosen_type)
         biases = np.asarray(layer.bias, np.float64)
         bias = given.bias or _bias_type(source, weight, biases)
         bias_codes = quantised(biases, bias, f"{layer.name}: bias", layer.place)
@@ -216,6 +218,11 @@ class _Typing:
         else:
             wide = wish
         return replace(layer, accumulator=wide, result_type=wide if exact_result else layer.result_type)
+
+
+def _plain(type_: FixedType) -> FixedType:
+    """Without modes: nothing is converted to the type of a weight in hardware."""
+    return FixedType(type_.width, type_.integer, type_.signed)
 
 
 def _bias_type(source: FixedType, weight: FixedType, values: Floats) -> FixedType:

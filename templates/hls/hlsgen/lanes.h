@@ -50,6 +50,7 @@ template <int BITS, typename T>
 inline void set_code(T &value, long long code) {
 #pragma HLS inline
     const ap_uint<BITS> bits = code;
+    value = 0;
     set_bits<BITS>(value, bits);
 }
 

@@ -1,0 +1,38 @@
+"""Casts and limits taken into the layer before them, so that it rounds once and no stage only casts.
+
+before  sigmoid1 (gives ufixed<16,1>, for want of a better type) -> quant1 (cast to ufixed<8,0,rnd_conv,sat>)
+after   sigmoid1 gives ufixed<8,0,rnd_conv,sat>
+
+This is for a graph whose types a frontend has just chosen: a result that nothing but a quantiser reads has no
+type of its own. What is exact before a cast the passes of every graph join, and they are used here too.
+"""
+
+from __future__ import annotations
+
+from hlsgen.ir import Graph
+from hlsgen.layers.base import Layer
+from hlsgen.layers.cast import Cast
+from hlsgen.layers.clamp import Clamp
+from hlsgen.layers.concat import Concat
+from hlsgen.layers.global_pool import GlobalPool
+from hlsgen.layers.leaky import Leaky
+from hlsgen.layers.pool2d import Pool2d
+from hlsgen.layers.softmax import Softmax
+from hlsgen.layers.table import Table
+from hlsgen.passes.fuse_cast import fuse_cast
+from hlsgen.passes.fuse_clamp import fuse_clamp
+from hlsgen.passes.rewriting import merged
+
+
+def fused(graph: Graph) -> Graph:
+    """The graph without the casts and limits that the layer before can do."""
+    return merged(fuse_cast(fuse_clamp(graph)), _rounded_once)
+
+
+def _rounded_once(first: Layer, second: Layer) -> Layer | None:
+    if not isinstance(first, Clamp | Concat | GlobalPool | Leaky | Pool2d | Softmax | Table):
+        return None
+    if not isinstance(second, Cast):
+        return None
+    joined = first.retyped(tuple(tensor.type for tensor in first.sources), second.result_type)
+    return None if joined.check() else joined

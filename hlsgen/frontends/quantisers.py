@@ -1,0 +1,159 @@
+"""Quantisation as a float model states it: a grid of real steps, and the node that puts activations on it.
+
+`FakeQuant` stands in a frontend's float graph for a Quant node, or QuantizeLinear and DequantizeLinear.
+It exists only between a frontend and `fixed_graph`, which makes types, casts and multipliers of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hlsgen.errors import Problem
+from hlsgen.fixed import FixedType, NumberType, Overflow, Rounding
+from hlsgen.layers.base import Codes, Layer, Shape, Tensor, frames_of
+
+Doubles = NDArray[np.float64]
+
+
+class Direction(StrEnum):
+    """Where a value between two steps goes, in QONNX's words."""
+
+    ROUND = "ROUND"  # nearest, halves to even; QuantizeLinear too
+    FLOOR = "FLOOR"
+    CEIL = "CEIL"
+    DOWN = "DOWN"  # towards zero
+    UP = "UP"  # away from zero
+    HALF_UP = "HALF_UP"  # nearest, halves away from zero
+    HALF_DOWN = "HALF_DOWN"  # nearest, halves towards zero
+
+    @property
+    def rounding(self) -> Rounding | None:
+        """The mode of a type that does the same; None: there is none."""
+        return _MODES.get(self)
+
+    @property
+    def shifts_with_zero(self) -> bool:
+        """Whether adding an integer before rounding or after it is the same (halves apart)."""
+        return self in (Direction.ROUND, Direction.FLOOR, Direction.CEIL)
+
+
+_MODES = {
+    Direction.ROUND: Rounding.RND_CONV,
+    Direction.FLOOR: Rounding.TRN,
+    Direction.DOWN: Rounding.TRN_ZERO,
+    Direction.HALF_UP: Rounding.RND_INF,
+    Direction.HALF_DOWN: Rounding.RND_ZERO,
+}
+
+
+def rounded(values: Doubles, direction: Direction) -> Doubles:
+    """Integers, as QONNX's resolve_rounding_mode rounds."""
+    sizes = np.abs(values)
+    match direction:
+        case Direction.ROUND:
+            result = np.rint(values)
+        case Direction.FLOOR:
+            result = np.floor(values)
+        case Direction.CEIL:
+            result = np.ceil(values)
+        case Direction.DOWN:
+            result = np.trunc(values)
+        case Direction.UP:
+            result = np.copysign(np.ceil(sizes), values)
+        case Direction.HALF_UP:
+            result = np.copysign(np.floor(sizes + 0.5), values)
+        case Direction.HALF_DOWN:
+            result = np.copysign(np.ceil(sizes - 0.5), values)
+    return result
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Grid:
+    """The values that a quantiser gives: scale * code, codes from `low` to `high`, zero point subtracted.
+
+    scale: [1], or one for each channel. `bipolar`: the codes are -1 and 1, never 0.
+    """
+
+    scale: Doubles
+    low: int
+    high: int
+    direction: Direction = Direction.ROUND
+    bipolar: bool = False
+
+    def codes(self, values: Codes, scale: Doubles | None = None) -> Doubles:
+        """The codes of values, as integers in float64; `scale` broadcasts to them (default: its own)."""
+        steps = np.asarray(values, np.float64) / (self.scale if scale is None else scale)
+        if self.bipolar:
+            return np.where(steps >= 0, 1.0, -1.0)
+        return np.clip(rounded(steps, self.direction), self.low, self.high)
+
+    def equals(self, other: Grid) -> bool:
+        plain = (self.low, self.high, self.direction, self.bipolar)
+        return plain == (other.low, other.high, other.direction, other.bipolar) and np.array_equal(
+            self.scale, other.scale
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FakeQuant(Layer):
+    """in [C, H, W] -> out [C, H, W], both float: each value as the nearest value of `grid`.
+
+    It has no hardware and no place among the kinds; a scale of several elements goes by channel.
+    """
+
+    kind = "quantiser"
+
+    source: Tensor
+    grid: Grid
+
+    @property
+    def sources(self) -> tuple[Tensor, ...]:
+        return (self.source,)
+
+    @property
+    def output_shape(self) -> Shape:
+        return self.source.shape
+
+    @property
+    def output_type(self) -> NumberType:
+        return self.source.type
+
+    def check(self) -> list[Problem]:
+        if self.grid.scale.size in (1, self.source.shape[0]):
+            return []
+        message = f"it has {self.grid.scale.size} scales for {self.source.shape[0]} channels"
+        return [self.problem(message, "one scale, or one for each channel")]
+
+    def golden(self, *codes: Codes) -> Codes:
+        frames = frames_of(codes[0], self.source.shape)
+        scale = self.grid.scale.reshape(-1, 1, 1)
+        return np.asarray(self.grid.codes(frames, scale) * scale)
+
+    def retyped(self, sources: tuple[NumberType, ...], result: NumberType | None) -> Self:
+        assert result in (None, sources[0]), "a quantiser stays float"
+        return replace(self, source=replace(self.source, type=sources[0]))
+
+
+def power_of_two(values: Doubles) -> NDArray[np.int64] | None:
+    """The exponents of values that are all powers of two; None: some is not."""
+    mantissas, exponents = np.frexp(values)
+    return exponents.astype(np.int64) - 1 if np.all(mantissas == 0.5) else None
+
+
+def code_type(low: int, high: int, fraction: int, rounding: Rounding = Rounding.RND_CONV) -> FixedType:
+    """The narrowest saturating type with every code from `low` to `high`; symmetric: without one code."""
+    width = max((code if code >= 0 else ~code).bit_length() for code in (low, high)) + (low < 0)
+    width = max(1, width)
+    symmetric = low < 0 and low == -high and width > 1 and high == (1 << (width - 1)) - 1
+    overflow = Overflow.SAT_SYM if symmetric else Overflow.SAT
+    return FixedType(width, width - fraction, low < 0, rounding, overflow)
+
+
+def is_natural(type_: FixedType, low: int, high: int) -> bool:
+    """Whether `type_` saturates exactly at these codes."""
+    return (type_.lowest_code, type_.max_code) == (low, high)

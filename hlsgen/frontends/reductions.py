@@ -1,0 +1,111 @@
+"""The graph builder's layers that make one element of several: pooling, means, softmax, argmax."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from hlsgen.fixed import NumberType
+from hlsgen.frontends.reshaping import Reshaping
+from hlsgen.frontends.sums import FLOAT, Pair, shown
+from hlsgen.frontends.views import Value
+from hlsgen.layers.argmax import ArgMax
+from hlsgen.layers.global_pool import GlobalPool
+from hlsgen.layers.pool2d import Pool2d
+from hlsgen.layers.softmax import Softmax
+
+Sides = tuple[int, int, int, int]
+
+
+class Reductions(Reshaping):
+    """Operations over windows, or along whole axes."""
+
+    def pool2d(
+        self,
+        x: Value,
+        function: Literal["max", "average"],
+        kernel: Pair,
+        *,
+        stride: Pair = (1, 1),
+        padding: Sides = (0, 0, 0, 0),
+        overhang: Pair = (0, 0),
+        dilation: Pair = (1, 1),
+        count_include_pad: bool = False,
+        divisor: int | None = None,
+        result_type: NumberType = FLOAT,
+    ) -> Value:
+        """Pooling of an image, or of a signal as of an image of one row; the fields are the layer's."""
+        chw = self.default(x.rank)
+        source = self.materialise(x, chw)
+        layer = self.layer(
+            Pool2d,
+            source,
+            source=source.tensor,
+            function=function,
+            kernel=kernel,
+            stride=stride,
+            padding=padding,
+            overhang=overhang,
+            dilation=dilation,
+            count_include_pad=count_include_pad,
+            divisor=divisor,
+            result_type=result_type,
+        )
+        return shown(source, layer, chw)
+
+    def reduce(
+        self,
+        x: Value,
+        function: Literal["max", "average", "sum"],
+        axes: Sequence[int],
+        keep: bool = False,
+        result_type: NumberType = FLOAT,
+    ) -> Value:
+        """Largest value, mean or sum over `axes`; they stay as axes of one element if `keep`."""
+        chosen = sorted({self.axis(x, axis) for axis in axes})
+        many = [axis for axis in chosen if x.shape[axis] > 1]
+        kept = tuple(axis for axis in range(x.rank) if axis not in many)
+        shape = [1 if axis in chosen else size for axis, size in enumerate(x.shape)]
+        if many and x.rank <= 3 and len(many) == 1 and many[0] not in self.default(x.rank)[0]:
+            chw = self.default(x.rank)
+            over_rows = many[0] in chw[1]
+            kernel = (x.shape[many[0]], 1) if over_rows else (1, x.shape[many[0]])
+            rest = chw[2] if over_rows else chw[1]
+            if all(x.shape[axis] == 1 for axis in rest):
+                x = self._global(x, function, kept, many, result_type)
+            else:
+                pooling: Literal["max", "average"] = "max" if function == "max" else "average"
+                divisor = 1 if function == "sum" else None
+                x = self.pool2d(x, pooling, kernel, divisor=divisor, result_type=result_type)
+        elif many:
+            x = self._global(x, function, kept, many, result_type)
+        return self.reshape(
+            x, shape if keep else [shape[axis] for axis in range(len(shape)) if axis not in chosen]
+        )
+
+    def _global(
+        self, x: Value, function: str, kept: tuple[int, ...], many: list[int], result_type: NumberType
+    ) -> Value:
+        chw = self.around(x, kept)
+        source = self.materialise(x, chw)
+        layer = self.layer(
+            GlobalPool, source, source=source.tensor, function=function, result_type=result_type
+        )
+        shape = [1 if axis in many else size for axis, size in enumerate(x.shape)]
+        return Value.of(layer.name, layer.output, shape, (tuple(range(x.rank)), (), ()))
+
+    def softmax(self, x: Value, axis: int, result_type: NumberType = FLOAT) -> Value:
+        """Softmax along an axis."""
+        chw = self.around(x, (self.axis(x, axis),))
+        source = self.materialise(x, chw)
+        layer = self.layer(Softmax, source, source=source.tensor, result_type=result_type)
+        return source.on(layer.name, layer.output)
+
+    def argmax(self, x: Value, axis: int, keep: bool = False, result_type: NumberType = FLOAT) -> Value:
+        """Index of the first largest element along an axis; it stays as an axis of one element if `keep`."""
+        axis = self.axis(x, axis)
+        chw = self.around(x, (axis,))
+        source = self.materialise(x, chw)
+        layer = self.layer(ArgMax, source, source=source.tensor, result_type=result_type)
+        result = shown(source, layer, chw)
+        return result if keep else self.squeeze(result, (axis,))

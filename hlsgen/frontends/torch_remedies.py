@@ -1,0 +1,67 @@
+"""What could stand in for the aten operations that have no hardware here."""
+
+from __future__ import annotations
+
+NORM = "nn.BatchNorm1d or nn.BatchNorm2d with running statistics: they are constants in evaluation mode"
+NEAREST = "mode='nearest' with a whole scale_factor, or nn.ConvTranspose2d"
+TWO_TENSORS = "convolutions and linear layers: a product of two computed matrices has no layer"
+SEQUENCE = "convolutions over the sequence (nn.Conv1d): a layer keeps no state between steps"
+CHOICE = "F.relu, F.leaky_relu, torch.clamp, or a product with a gate such as F.hardsigmoid(x)"
+HOST = "leave it out of the model, and compute it from the model's outputs"
+SHAPE = "torch.cat and slices: each tensor is written once"
+DROPOUT = "nn.Dropout, or F.dropout(x, training=self.training): it is off in evaluation mode"
+ONE_VALUE = "an activation that hlsgen has, such as F.relu, torch.sigmoid, torch.tanh, F.gelu or F.softplus"
+
+REMEDIES = (
+    {"conv3d": "nn.Conv1d or nn.Conv2d", "conv_transpose3d": "nn.ConvTranspose2d"}
+    | {
+        "max_pool3d": "nn.MaxPool2d",
+        "avg_pool3d": "nn.AvgPool2d",
+        "adaptive_avg_pool3d": "nn.AdaptiveAvgPool2d",
+    }
+    | dict.fromkeys(("layer_norm", "native_layer_norm", "group_norm", "native_group_norm"), NORM)
+    | dict.fromkeys(("instance_norm", "rms_norm", "local_response_norm", "linalg_vector_norm", "norm"), NORM)
+    | dict.fromkeys(
+        (
+            "_native_batch_norm_legit",
+            "_native_batch_norm_legit_functional",
+            "native_batch_norm",
+            "batch_norm",
+        ),
+        "track_running_stats=True and training=False: statistics of the batch are not known beforehand",
+    )
+    | dict.fromkeys(
+        ("upsample_bilinear2d", "upsample_linear1d", "upsample_bicubic2d", "_upsample_bilinear2d_aa"), NEAREST
+    )
+    | dict.fromkeys(
+        ("upsample_nearest3d", "grid_sampler", "grid_sampler_2d", "affine_grid_generator"), NEAREST
+    )
+    | dict.fromkeys(
+        ("bmm", "baddbmm", "einsum", "scaled_dot_product_attention", "dot", "bilinear"), TWO_TENSORS
+    )
+    | dict.fromkeys(("lstm", "gru", "rnn_tanh", "rnn_relu", "cumsum", "cumprod"), SEQUENCE)
+    | dict.fromkeys(("where", "gt", "ge", "lt", "le", "eq", "ne", "masked_fill", "logical_and"), CHOICE)
+    | dict.fromkeys(
+        ("log_softmax", "_log_softmax"), "F.softmax, or the scores before it: the order is the same"
+    )
+    | dict.fromkeys(("topk", "sort", "argsort", "argmin", "nonzero", "unique", "nms"), HOST)
+    | dict.fromkeys(("embedding", "one_hot", "gather", "scatter", "index_put", "take_along_dim"), HOST)
+    | dict.fromkeys(("select_scatter", "slice_scatter", "copy", "fill", "masked_scatter"), SHAPE)
+    | dict.fromkeys(("im2col", "col2im", "unfold"), "nn.Conv2d, which takes the patches itself")
+    | dict.fromkeys(("sqrt", "rsqrt", "reciprocal", "log", "log2", "log1p", "sin", "cos", "floor"), ONE_VALUE)
+    | dict.fromkeys(("round", "ceil", "exp2", "expm1", "remainder", "fmod", "pow"), ONE_VALUE)
+    | {"amin": "-torch.amax(-x, dim)", "min": "-torch.amax(-x, dim)", "prod": "products of slices"}
+    | dict.fromkeys(("std", "var", "std_mean", "var_mean"), NORM)
+    | dict.fromkeys(("bernoulli", "native_dropout", "rand_like", "empty_like", "new_empty"), DROPOUT)
+    | dict.fromkeys(
+        ("cond", "while_loop", "scan", "map_impl"), "a forward() that does the same for every input"
+    )
+    | {"max_unpool2d": "nn.ConvTranspose2d, or nn.Upsample", "diff": "x[:, 1:] - x[:, :-1]"}
+)
+"""By operation, without its overload."""
+OTHERWISE = f"convolutions, pools, activations, sums, products and reshapes; or {HOST}"
+
+
+def remedy(op: str) -> str:
+    """What could stand in for an operation."""
+    return REMEDIES.get(op, OTHERWISE)

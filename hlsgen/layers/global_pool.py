@@ -1,0 +1,166 @@
+"""Pooling of all pixels of each channel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from hlsgen.errors import Problem
+from hlsgen.fixed import FixedType, FloatType
+from hlsgen.layers.averaging_stage import Divider
+from hlsgen.layers.base import Codes, Shape, frames_of
+from hlsgen.layers.division import Averaging, average_type
+from hlsgen.layers.periodic import PeriodicStage, whole
+from hlsgen.layers.pool2d import averaging_problems
+from hlsgen.layers.stage import Buffer, Fold, Stage, Times, Words, Work, pixel_folds
+from hlsgen.layers.state import state_buffer
+from hlsgen.layers.unary import Unary
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GlobalPool(Unary, kind="global_pool"):
+    """in [C, H, W] -> out [C, 1, 1]: the largest, the average or the sum of all pixels of each channel.
+
+    Fixed point: sums are exact; an average is rounded once, as if the rational number were cast (Averaging).
+    """
+
+    function: Literal["max", "average", "sum"]
+
+    @property
+    def output_shape(self) -> Shape:
+        return self.source.shape[0], 1, 1
+
+    @property
+    def pixels(self) -> int:
+        return self.source.shape[1] * self.source.shape[2]
+
+    @property
+    def sum_type(self) -> FixedType:
+        """The type that holds every sum. Raises ValueError above 128 bits."""
+        type_ = self.source_type
+        growth = (self.pixels - 1).bit_length()
+        return FixedType(type_.width + growth, type_.integer + growth, type_.signed)
+
+    @cached_property
+    def averaging(self) -> Averaging:
+        """The division of the sums by `pixels`, with the constants that hardware needs."""
+        type_ = self.source_type
+        return Averaging(
+            counts=(self.pixels,),
+            low=self.pixels * type_.min_code,
+            high=self.pixels * type_.max_code,
+            fraction=type_.fraction,
+            result=self.fixed_result,
+        )
+
+    @property
+    def natural_type(self) -> FixedType:
+        if self.function == "max":
+            return self.source_type
+        if self.function == "sum":
+            return self.sum_type
+        return average_type(self.source_type, (self.pixels,), self.pixels)
+
+    def check(self) -> list[Problem]:
+        problems = super().check()
+        if not problems and self.function == "average" and not self.is_float:
+            problems += averaging_problems(self, self.averaging)
+        return problems
+
+    def golden(self, *codes: Codes) -> Codes:
+        frames = frames_of(codes[0], self.source.shape)
+        if isinstance(self.result_type, FloatType):
+            return self._float(frames)
+        if self.function == "max":
+            return self.result_type.cast(frames.max(axis=(2, 3), keepdims=True), self.source_type)
+        exact = self.sum_type
+        sums = (frames.astype(object) if exact.width > 63 else frames).sum(axis=(2, 3), keepdims=True)
+        if self.function == "sum":
+            return self.result_type.cast(sums, exact)
+        return self.averaging.golden(sums, self.pixels)
+
+    def folds(self) -> Iterator[Fold]:
+        yield from pixel_folds(self.source.shape)
+
+    def stage(self, fold: Fold) -> Stage:
+        return GlobalPoolStage(layer=self, fold=fold)
+
+    def _float(self, frames: Codes) -> Codes:
+        values, axes = frames.astype(np.float64), (2, 3)
+        if self.function == "max":
+            return np.asarray(values.max(axis=axes, keepdims=True)).astype(frames.dtype)
+        sums = values.sum(axis=axes, keepdims=True)
+        return np.asarray(sums / self.pixels if self.function == "average" else sums).astype(frames.dtype)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GlobalPoolStage(PeriodicStage):
+    """Reads PX pixels x SIMD channels a cycle into totals, one for each channel; the last pixels' words let
+    the results out. Interval: the words of a frame, in cycles.
+    """
+
+    layer: GlobalPool
+    fold: Fold
+
+    template = "global_pool"
+
+    @property
+    def inputs(self) -> tuple[Words, ...]:
+        return (Words(tensor=self.layer.source, px=self.fold.px, channels=self.fold.simd),)
+
+    @property
+    def output(self) -> Words:
+        return Words(tensor=self.layer.output, channels=self.fold.simd)
+
+    @property
+    def frame_iterations(self) -> int:
+        return self.inputs[0].frame_words
+
+    def frame_times(self) -> tuple[tuple[Times, ...], Times]:
+        words = whole(self.frame_iterations)
+        return (words,), words[-self.output.folds :]
+
+    @property
+    def latency(self) -> int:  # type: ignore[override]
+        return Stage.latency + (self.divider.latency if self.layer.function == "average" else 0)
+
+    @cached_property
+    def total_type(self) -> FixedType:
+        """The type of what is kept of a channel."""
+        if self.layer.function == "average":
+            return self.divider.sum_type
+        return self.layer.source_type if self.layer.function == "max" else self.layer.sum_type
+
+    @cached_property
+    def divider(self) -> Divider:
+        averaging = self.layer.averaging
+        return Divider(averaging=averaging, counts=(averaging.counts,))
+
+    def buffers(self) -> tuple[Buffer, ...]:
+        return (state_buffer("totals", self.output.folds, self.fold.simd * self.total_type.width),)
+
+    def work(self) -> tuple[Work, ...]:
+        operator = "max" if self.layer.function == "max" else "add"
+        lanes = self.inputs[0].lanes
+        division = self.divider.work(self.fold.simd) if self.layer.function == "average" else ()
+        return (Work(operator=operator, count=lanes, bits=(self.total_type.width,)), *division)
+
+    def constants(self) -> dict[str, Any]:
+        words = self.inputs[0]
+        found: dict[str, Any] = {
+            "function": self.layer.function,
+            "total_t": self.total_type.cpp,
+            "PX": self.fold.px,
+            "SIMD": self.fold.simd,
+            "FOLDS": words.folds,
+            "GROUPS": words.groups,
+            "FRAME_ITERATIONS": self.frame_iterations,
+        }
+        if self.layer.function == "average":
+            self.divider.check(self.layer)
+            found["average"] = self.divider.constants()
+        return found

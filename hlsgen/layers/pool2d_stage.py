@@ -1,0 +1,158 @@
+"""Pooling as a stage of a streaming kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from hlsgen.fixed import FixedType, tight_accumulator
+from hlsgen.layers.averaging_stage import Divider
+from hlsgen.layers.pool2d import Pool2d
+from hlsgen.layers.raster import Raster
+from hlsgen.layers.stage import Buffer, Fold, Schedule, Stage, Words, Work
+from hlsgen.layers.state import state_buffer
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PoolStage(Stage):
+    """A sliding window over line buffers, PX output pixels x SIMD channels a cycle.
+
+    Positions of the input are passed row by row (see Raster), at each of them the channels of its pixels,
+    SIMD at a time. When a group of pixels arrives, the rows under the kernel are combined; the window keeps
+    what comes of it, and its columns are combined where an output belongs. Interval: positions * folds, in
+    cycles.
+    """
+
+    layer: Pool2d
+    fold: Fold
+
+    template = "pool2d"
+
+    @cached_property
+    def raster(self) -> Raster:
+        layer = self.layer
+        return Raster(
+            in_shape=layer.source.shape[1:],
+            out_shape=layer.output_shape[1:],
+            kernel=layer.kernel,
+            stride=layer.stride,
+            dilation=layer.dilation,
+            padding=layer.padding[:2],
+            px=self.fold.px,
+        )
+
+    @property
+    def folds(self) -> int:
+        """Passes over the channels at each position."""
+        return self.layer.output_shape[0] // self.fold.simd
+
+    @property
+    def inputs(self) -> tuple[Words, ...]:
+        return (Words(tensor=self.layer.source, px=self.raster.px_in, channels=self.fold.simd),)
+
+    @property
+    def output(self) -> Words:
+        return Words(tensor=self.layer.output, px=self.fold.px, channels=self.fold.simd)
+
+    @cached_property
+    def interval(self) -> int:
+        return self.raster.interval(groups=self.folds)
+
+    def schedule(self, frames: int) -> Schedule:
+        return self.raster.schedule(frames, groups=self.folds)
+
+    @property
+    def latency(self) -> int:  # type: ignore[override]
+        return Stage.latency + (self.divider.latency if self.averages else 0)
+
+    @property
+    def averages(self) -> bool:
+        return self.layer.function == "average"
+
+    @cached_property
+    def column_type(self) -> FixedType:
+        """The type of one column's pixels combined."""
+        type_ = self.layer.source_type
+        if not self.averages:
+            return type_
+        rows = max(self.layer.inside[0])
+        return tight_accumulator(rows * type_.min_code, rows * type_.max_code, type_.fraction)
+
+    @cached_property
+    def divider(self) -> Divider:
+        averaging = self.layer.averaging
+        if len(averaging.counts) == 1:
+            return Divider(averaging=averaging, counts=(averaging.counts,))
+        rows, columns = (set(counts) for counts in self.layer.window_counts)
+        table = tuple(
+            tuple(row * column if row in rows and column in columns else 0 for column in _range(columns))
+            for row in _range(rows)
+        )
+        return Divider(averaging=averaging, counts=table)
+
+    def buffers(self) -> tuple[Buffer, ...]:
+        raster, found = self.raster, []
+        lanes = raster.px_in * self.fold.simd
+        if raster.lines:
+            bits = raster.lines * lanes * self.layer.source_type.width
+            found.append(state_buffer("lines", raster.row_steps * self.folds, bits))
+        if raster.window_words > 1:
+            bits = (raster.window_words - 1) * lanes * self.column_type.width
+            found.append(state_buffer("window", self.folds, bits))
+        return tuple(found)
+
+    def work(self) -> tuple[Work, ...]:
+        operator = "add" if self.averages else "max"
+        rows, columns = self.layer.kernel
+        lanes = self.fold.px * self.fold.simd
+        down = Work(
+            operator=operator,
+            count=self.raster.px_in * self.fold.simd * (rows - 1),
+            bits=(self.column_type.width,),
+        )
+        width = self.divider.sum_type.width if self.averages else self.column_type.width
+        along = Work(operator=operator, count=lanes * (columns - 1), bits=(width,))
+        return (down, along, *(self.divider.work(lanes) if self.averages else ()))
+
+    def constants(self) -> dict[str, Any]:
+        layer, raster = self.layer, self.raster
+        return {
+            **raster.constants(),
+            "function": layer.function,
+            "SIMD": self.fold.simd,
+            "FOLDS": self.folds,
+            "column_t": self.column_type.cpp,
+            "IN_BITS": layer.source_type.width,
+            "signed": layer.source_type.signed,
+            "FIRST_ROW": -raster.lag_rows % raster.rows,
+            "FRAME_ITERATIONS": self.interval,
+            "FLUSH_ITERATIONS": raster.lag * self.folds,
+            "lines_distance": raster.row_steps * self.folds,
+            **(self._average_constants() if self.averages else {}),
+        }
+
+    def _average_constants(self) -> dict[str, Any]:
+        layer = self.layer
+        self.divider.check(layer)
+        _, height, width = layer.source.shape
+        top, left, bottom, right = layer.padding if layer.count_include_pad else (0, 0, 0, 0)
+        found: dict[str, Any] = {"average": self.divider.constants()}
+        if len(layer.averaging.counts) > 1:
+            rows, columns = layer.window_counts
+            found |= {
+                "COUNTED_TOP": -top,
+                "COUNTED_BOTTOM": height + bottom,
+                "COUNTED_LEFT": -left,
+                "COUNTED_RIGHT": width + right,
+                "LEAST_ROWS": min(rows),
+                "MOST_ROWS": max(rows),
+                "LEAST_COLUMNS": min(columns),
+                "MOST_COLUMNS": max(columns),
+            }
+        return found
+
+
+def _range(numbers: set[int]) -> range:
+    """From the least to the largest."""
+    return range(min(numbers), max(numbers) + 1)

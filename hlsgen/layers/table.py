@@ -1,0 +1,243 @@
+"""Functions of one value by a table: sigmoid, tanh, GELU and the like."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from hlsgen.errors import DesignError, Problem
+from hlsgen.fixed import MAX_TENSOR_WIDTH, MAX_WIDTH, FixedType, FloatType
+from hlsgen.layers.base import Codes, frames_of
+from hlsgen.layers.elementwise_stage import ElementwiseStage
+from hlsgen.layers.functions import FUNCTIONS, Function, Tail
+from hlsgen.layers.piecewise import Fit, Line, Pieces, fitted, sampled_codes
+from hlsgen.layers.stage import Buffer, Fold, Stage, Work, pixel_folds
+from hlsgen.layers.unary import Unary
+
+__all__ = ["FUNCTIONS", "Function", "Table", "Tail"]
+
+DIRECT_BITS = 11
+"""Up to this width of the source the table has an entry for each of its codes."""
+COARSEST_ERROR = 2.0**-8
+"""Of the function's largest value; pieces that are farther off than this, and than 4 LSB, are refused."""
+MOST_LITERAL_BITS = 63
+"""Constants of the pieces stand in the source as numbers of this many bits and a sign."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Table(Unary, kind="table"):
+    """in [C, H, W] -> out [C, H, W]: `function`, a name in FUNCTIONS, of each value, with its `parameters`.
+
+    Parameters are in the function's order; those that are not given have its defaults. Fixed point: up to
+    DIRECT_BITS the result is entries[bits of the code], exactly `result_type.encode(f(x))`. Beyond, the
+    pieces' value of the code (see Pieces) is cast to `result_type`. Where f leaves the range of the result,
+    it becomes the nearest end of that, whatever the overflow mode: a sigmoid of 1 never wraps to 0.
+    """
+
+    function: str
+    parameters: tuple[float, ...] = ()
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether the table has an entry for each code of the source."""
+        return self.source_type.width <= DIRECT_BITS
+
+    @cached_property
+    def entries(self) -> Codes:
+        """[2**width] results; entries[i] is that of the code whose bits are i. Of a direct table."""
+        codes = np.arange(1 << self.source_type.width)
+        return self.fixed_result.encode(self._values(self.source_type.wrap(codes)))
+
+    @cached_property
+    def pieces(self) -> Pieces:
+        """The straight pieces of a table that is not direct."""
+        return fitted(self._fit)
+
+    @property
+    def _fit(self) -> Fit:
+        return Fit(
+            function=self.function,
+            parameters=self.parameters,
+            source=self.source_type,
+            result=self.fixed_result,
+        )
+
+    @cached_property
+    def max_error(self) -> float:
+        """The largest |result - f(x)|, over all codes of the source, or densely chosen ones above 18 bits.
+
+        Where f leaves the range of the result, the end of that counts as f.
+        """
+        codes = sampled_codes(self.source_type)
+        errors = np.abs(self.fixed_result.decode(self._looked_up(codes)) - self._values(codes))
+        return float(errors.max())
+
+    def check(self) -> list[Problem]:
+        problems = super().check()
+        if self.function not in FUNCTIONS:
+            message = f'there is no function "{self.function}"'
+            return [*problems, self.problem(message, f"one of {', '.join(sorted(FUNCTIONS))}")]
+        names = [name for name, _ in FUNCTIONS[self.function].parameters]
+        if len(self.parameters) > len(names) or not np.isfinite(self.parameters).all():
+            given = ", ".join(f"{value:g}" for value in self.parameters)
+            wanted = f"{', '.join(names)}, finite numbers" if names else "no parameters"
+            return [*problems, self.problem(f"{self.function} has the parameters {given}", wanted)]
+        if not problems and isinstance(self.source.type, FixedType):
+            problems += self._accuracy_problems()
+        return problems
+
+    def _accuracy_problems(self) -> list[Problem]:
+        """The rules that it has values, needs no more than 128 bits for them, and comes near the function."""
+        values = self._values(sampled_codes(self.source_type))
+        if np.isnan(values).any():
+            given = ", ".join(f"{value:g}" for value in self.parameters)
+            message = f"{self.function} with the parameters {given} has no value for some inputs"
+            return [self.problem(message, "other parameters; 0 divides in some functions")]
+        if self.is_direct:
+            return []
+        try:
+            _ = self.pieces.value_type
+        except ValueError:
+            message = f"{self.function} of {self.source_type} as {self.result_type} needs more than 128 bits"
+            return [self.problem(message, "narrower types")]
+        if self.max_error > max(4 * self.fixed_result.resolution, COARSEST_ERROR * np.abs(values).max()):
+            message = (
+                f"{self.function} of {self.source_type} as {self.result_type} by {self.pieces.segments} "
+                f"straight pieces is off by up to {self.max_error:.2g}"
+            )
+            return [self.problem(message, "fewer integer bits in the source, so that it has a smaller range")]
+        return []
+
+    def golden(self, *codes: Codes) -> Codes:
+        frames = np.asarray(codes[0])
+        if isinstance(self.result_type, FloatType):
+            values = FUNCTIONS[self.function](frames.astype(np.float64), self.parameters)
+            return frames_of(values.astype(frames.dtype), self.source.shape)
+        return frames_of(self._looked_up(frames), self.source.shape)
+
+    def _looked_up(self, codes: Codes) -> Codes:
+        if self.is_direct:
+            bits = codes.astype(np.int64) & ((1 << self.source_type.width) - 1)
+            return np.asarray(self.entries[bits])
+        return self.pieces.golden(codes)
+
+    def _values(self, codes: Codes) -> Codes:
+        """f of codes of the source in float64, limited to the range of the result."""
+        return self._fit.limited(self._fit.of(codes))
+
+    def folds(self) -> Iterator[Fold]:
+        return pixel_folds(self.source.shape)
+
+    def stage(self, fold: Fold) -> Stage:
+        return TableStage(layer=self, fold=fold)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TableStage(ElementwiseStage):
+    """Each lane looks up a table of its own: the entry of the code, or base and slope of the code's segment.
+
+    Raises DesignError: the straight pieces of so wide types need numbers that C++ types do not hold.
+    """
+
+    layer: Table
+
+    template = "table"
+
+    def __post_init__(self) -> None:
+        if self.layer.is_direct or _fits(self.layer.pieces):
+            return
+        message = (
+            f"{self.layer.function} of {self.layer.source_type} as {self.layer.fixed_result} "
+            "needs numbers of more bits than are built"
+        )
+        raise DesignError(self.layer.problem(message, "narrower types; 32 bits always do"))
+
+    def tables(self) -> Mapping[str, tuple[Codes, FixedType]]:
+        if self.layer.is_direct:
+            return {"ENTRIES": (self.layer.entries, self.layer.fixed_result)}
+        pieces = self.layer.pieces
+        tables = {"BASES": (np.array(pieces.bases, object), pieces.base_type)}
+        if pieces.shift:
+            tables["SLOPES"] = (np.array(pieces.slopes, object), pieces.slope_type)
+        return tables
+
+    def buffers(self) -> tuple[Buffer, ...]:
+        return tuple(
+            Buffer(name=name.lower(), depth=len(codes), bits=type_.width, copies=self.lanes)
+            for name, (codes, type_) in self.tables().items()
+        )
+
+    def work(self) -> tuple[Work, ...]:
+        if self.layer.is_direct:
+            return ()
+        pieces = self.layer.pieces
+        products = [(pieces.slope_type.width, pieces.shift)] if pieces.shift else []
+        products += [
+            (line.gain.bit_length() + 1, pieces.source.width + 1)
+            for line in (pieces.low, pieces.high)
+            if abs(line.gain) > 1
+        ]
+        return (
+            *(Work(operator="mul", count=self.lanes, bits=widths) for widths in products),
+            Work(operator="add", count=self.lanes, bits=(pieces.value_type.width,)),
+            Work(operator="compare", count=2 * self.lanes, bits=(pieces.source.width,)),
+        )
+
+    def constants(self) -> dict[str, Any]:
+        layer = self.layer
+        given = ", ".join(f"{value:g}" for value in layer.parameters)
+        common = {
+            **super().constants(),
+            "function": f"{layer.function}({given})" if given else layer.function,
+            "direct": layer.is_direct,
+        }
+        return common if layer.is_direct else common | _pieces_constants(layer.pieces)
+
+
+def _pieces_constants(pieces: Pieces) -> dict[str, Any]:
+    type_ = pieces.value_type
+    least, most = pieces.limits or (type_.min_code, type_.max_code)
+    return {
+        "code_t": f"ap_int<{pieces.source.width + 2}>",
+        "value_t": type_.cpp,
+        "VALUE_BITS": type_.width,
+        "BASE_BITS": pieces.base_type.width,
+        "SLOPE_BITS": pieces.slope_type.width,
+        "SHIFT": pieces.shift,
+        "FIRST": pieces.first,
+        "SEGMENTS": pieces.segments,
+        "signed": pieces.source.signed,
+        "low": _line(pieces.low),
+        "high": _line(pieces.high),
+        "least": least if least > type_.min_code else None,
+        "most": most if most < type_.max_code else None,
+    }
+
+
+def _line(line: Line) -> dict[str, Any]:
+    return {
+        "EDGE": line.edge,
+        "OFFSET": line.offset,
+        "GAIN": line.gain,
+        "GAIN_BITS": line.gain.bit_length() + 1,
+        "SHIFT": line.shift,
+    }
+
+
+def _fits(pieces: Pieces) -> bool:
+    """Whether the constants have literals, the tables C++ types, and the products no more than 128 bits."""
+    lines = (pieces.low, pieces.high)
+    constants = [number for line in lines for number in (line.edge, line.offset, line.gain)]
+    constants += [pieces.first, *(pieces.limits or ())]
+    tables = (pieces.base_type.width, pieces.slope_type.width)
+    products = [pieces.slope_type.width + pieces.shift + 1]
+    products += [line.gain.bit_length() + 1 + pieces.source.width + 2 for line in lines]
+    return (
+        all(number.bit_length() <= MOST_LITERAL_BITS for number in constants)
+        and max(tables) <= MAX_TENSOR_WIDTH
+        and max(products) <= MAX_WIDTH
+    )

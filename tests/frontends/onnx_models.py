@@ -1,0 +1,116 @@
+"""Small ONNX models for the tests, and what other programs compute with them. Needs onnx and onnxruntime."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import ArrayLike, NDArray
+
+from hlsgen.fixed import FixedType
+from hlsgen.frontends.onnx import graph_of_onnx
+from hlsgen.ir import Graph, run_golden
+
+onnx = pytest.importorskip("onnx", reason="needs onnx: pip install 'hlsgen[onnx]'")
+ort = pytest.importorskip("onnxruntime", reason="needs onnxruntime: pip install 'hlsgen[onnx]'")
+
+Array = NDArray[Any]
+QONNX = "qonnx.custom_op.general"
+
+
+def node(op: str, inputs: str, outputs: str, **attributes: Any) -> Any:
+    """A node whose input and output names are separated by spaces; "-" is an input that is left out."""
+    names = ["" if name == "-" else name for name in inputs.split()]
+    return onnx.helper.make_node(op, names, outputs.split(), **attributes)
+
+
+def model(
+    nodes: Sequence[Any],
+    inputs: Mapping[str, Sequence[int | str]],
+    constants: Mapping[str, ArrayLike] | None = None,
+    *,
+    outputs: str = "y",
+    opset: int = 17,
+    input_type: int = 1,
+    output_type: int = 1,
+    domains: Mapping[str, int] | None = None,
+) -> Any:
+    """A model; float constants become float32, and Python integers int64."""
+    helper = onnx.helper
+    initialisers = [
+        onnx.numpy_helper.from_array(_narrowed(np.asarray(array)), name)
+        for name, array in (constants or {}).items()
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "test",
+        [helper.make_tensor_value_info(name, input_type, shape) for name, shape in inputs.items()],
+        [helper.make_tensor_value_info(name, output_type, ["batch"]) for name in outputs.split()],
+        initialisers,
+    )
+    versions = {"": opset, **(domains or {})}
+    made = helper.make_model(
+        graph, opset_imports=[helper.make_opsetid(*pair) for pair in versions.items()], ir_version=8
+    )
+    for output in made.graph.output:
+        output.type.tensor_type.ClearField("shape")
+    if domains is None:
+        made = onnx.shape_inference.infer_shapes(made)
+    for output in made.graph.output:
+        if not output.type.tensor_type.HasField("shape"):
+            output.type.tensor_type.shape.SetInParent()
+    return made
+
+
+def _narrowed(array: Array) -> Array:
+    return array.astype(np.float32) if array.dtype == np.float64 else array
+
+
+def expected(made: Any, *inputs: Array, optimised: bool = False) -> list[Array]:
+    """onnxruntime's outputs, by default without its fusions."""
+    options = ort.SessionOptions()
+    options.log_severity_level = 4
+    options.intra_op_num_threads = 1
+    if not optimised:
+        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    session = ort.InferenceSession(made.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    names = [value.name for value in session.get_inputs()]
+    results: list[Array] = session.run(None, dict(zip(names, inputs, strict=True)))
+    return results
+
+
+def outputs_of(graph: Graph, *inputs: Array) -> list[Array]:
+    """Golden's outputs as real values in the model's layout; fixed-point inputs are encoded."""
+    values = {}
+    for port, array in zip(graph.inputs, inputs, strict=True):
+        real = port.to_tensor(np.asarray(array, np.float64)) / port.scale
+        type_ = port.tensor.type
+        values[port.name] = type_.encode(real) if isinstance(type_, FixedType) else real
+    tensors = run_golden(graph, values)
+    results = []
+    for port in graph.outputs:
+        array = port.from_tensor(tensors[port.source])
+        type_ = port.tensor.type
+        results.append((type_.decode(array) if isinstance(type_, FixedType) else array) * port.scale)
+    return results
+
+
+def assert_same(made: Any, *inputs: Array, tolerance: float = 1e-5) -> Graph:
+    """That a float model's graph gives what onnxruntime does, relative to the largest value; the graph."""
+    graph = graph_of_onnx(made, name="net")
+    wanted = expected(made, *inputs)
+    for found, want in zip(outputs_of(graph, *inputs), wanted, strict=True):
+        assert found.shape == want.shape
+        assert np.abs(found - want).max() <= tolerance * max(1.0, np.abs(want).max())
+    return graph
+
+
+def kinds(graph: Graph) -> list[str]:
+    return [layer.kind for layer in graph.layers]
+
+
+def normal(seed: int, *shape: int) -> Array:
+    """float32 numbers of the standard normal distribution."""
+    return np.random.default_rng(seed).normal(size=shape).astype(np.float32)

@@ -1,0 +1,476 @@
+"""Quantised ONNX models: the values of qonnx and of onnxruntime, exactly or within one code."""
+
+from __future__ import annotations
+
+import warnings
+from functools import partial
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+pytest.importorskip("onnx", reason="needs onnx: pip install 'hlsgen[onnx]'")
+pytest.importorskip("onnxruntime", reason="needs onnxruntime: pip install 'hlsgen[onnx]'")
+
+from hlsgen.fixed import FixedType  # noqa: E402
+from hlsgen.frontends.onnx import graph_of_onnx  # noqa: E402
+from hlsgen.ir import Graph  # noqa: E402
+from tests.frontends.onnx_models import (  # noqa: E402
+    QONNX,
+    Array,
+    expected,
+    kinds,
+    model,
+    node,
+    normal,
+    onnx,
+    outputs_of,
+)
+
+QUICK = settings(max_examples=25, deadline=None)
+FRAMES = 8
+
+
+class Net:
+    """Collects the nodes and constants of a quantised model."""
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self.shape = shape
+        self.nodes: list[Any] = []
+        self.constants: dict[str, Array] = {}
+
+    def constant(self, value: Any, dtype: Any = np.float32) -> str:
+        name = f"c{len(self.constants)}"
+        self.constants[name] = np.asarray(value, dtype)
+        return name
+
+    def add(self, op: str, inputs: str, **attributes: Any) -> str:
+        name = f"t{len(self.nodes)}"
+        self.nodes.append(node(op, inputs, name, **attributes))
+        return name
+
+    def quant(self, x: str, scale: Any, bits: int = 8, zero: float = 0.0, **attributes: Any) -> str:
+        """A Quant node of QONNX."""
+        given = {"signed": 1, "narrow": 0, "rounding_mode": "ROUND"} | attributes
+        names = " ".join([x, self.constant(scale), self.constant(zero), self.constant(float(bits))])
+        return self.add("Quant", names, domain=QONNX, **given)
+
+    def qdq(self, x: str, scale: Any, zero: Any, dtype: Any = np.uint8, **attributes: Any) -> str:
+        """QuantizeLinear and DequantizeLinear."""
+        names = f"{self.constant(scale)} {self.constant(zero, dtype)}"
+        codes = self.add("QuantizeLinear", f"{x} {names}", **attributes)
+        return self.add("DequantizeLinear", f"{codes} {names}", **attributes)
+
+    def integers(self, values: Any, scale: Any, dtype: Any = np.int8, axis: int = 0, zero: Any = None) -> str:
+        """Constant integers and a DequantizeLinear."""
+        zeros = np.zeros(np.shape(scale)) if zero is None else zero
+        names = [self.constant(values, dtype), self.constant(scale), self.constant(zeros, dtype)]
+        return self.add("DequantizeLinear", " ".join(names), axis=axis)
+
+    def qonnx(self, y: str, output: tuple[int, ...]) -> Any:
+        self.nodes.append(node("Identity", y, "y"))
+        helper = onnx.helper
+        made = model(self.nodes, {"x": (FRAMES, *self.shape)}, self.constants, domains={QONNX: 1})
+        made.graph.output[0].CopyFrom(helper.make_tensor_value_info("y", 1, (FRAMES, *output)))
+        return made
+
+    def onnx(self, y: str, opset: int = 17, **types: int) -> Any:
+        self.nodes.append(node("Identity", y, "y"))
+        return model(self.nodes, {"x": ("N", *self.shape)}, self.constants, opset=opset, **types)
+
+
+def executed(made: Any, array: Array) -> Array:
+    """What qonnx computes."""
+    qonnx = pytest.importorskip("qonnx", reason="needs qonnx: pip install 'hlsgen[onnx]'")
+    assert qonnx
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # qonnx's own deprecations
+        from qonnx.core.modelwrapper import ModelWrapper
+        from qonnx.core.onnx_exec import execute_onnx
+        from qonnx.transformation.infer_shapes import InferShapes
+
+        # the nodes are run by onnxruntime, which is behind onnx
+        older = partial(onnx.helper.make_model, ir_version=10)
+        with mock.patch("qonnx.core.onnx_exec.qonnx_make_model", older):
+            wrapper = ModelWrapper(made).transform(InferShapes())
+            result: Array = execute_onnx(wrapper, {"x": array})["y"]
+    return result
+
+
+def typed(graph: Graph) -> None:
+    """That everything of a graph is fixed point."""
+    assert all(isinstance(tensor.type, FixedType) for tensor in graph.tensors().values())
+
+
+def differences(made: Any, array: Array, step: float, wanted: Array) -> tuple[Graph, Array]:
+    """How many codes of `step` the graph's output is from `wanted`."""
+    graph = graph_of_onnx(made, name="net")
+    typed(graph)
+    found = outputs_of(graph, array)[0]
+    assert found.shape == wanted.shape
+    steps = (found - wanted) / step
+    assert np.abs(steps - np.rint(steps)).max() < 1e-3
+    return graph, np.rint(steps).astype(int)
+
+
+# QONNX, scales that are powers of two
+
+
+@QUICK
+@given(
+    bits=st.integers(2, 8),
+    signed=st.booleans(),
+    narrow=st.booleans(),
+    exponent=st.integers(-4, 1),
+    mode=st.sampled_from(["ROUND", "FLOOR", "CEIL", "DOWN", "HALF_UP", "HALF_DOWN"]),
+    seed=st.integers(0, 99),
+)
+def test_activations_of_every_kind(
+    bits: int, signed: bool, narrow: bool, exponent: int, mode: str, seed: int
+) -> None:
+    net = Net((3, 4, 5))
+    x = net.quant("x", 2.0**-6, 12)  # steps on which halves and other fractions fall
+    y = net.quant(x, 2.0**exponent, bits, signed=int(signed), narrow=int(narrow), rounding_mode=mode)
+    array = np.float32(2.0 ** (exponent + bits - 1)) * normal(seed, FRAMES, 3, 4, 5)
+    made = net.qonnx(y, (3, 4, 5))
+    _, steps = differences(made, array, 2.0**exponent, executed(made, array))
+    assert not steps.any()
+
+
+def test_a_convolutional_network_is_exact() -> None:
+    net = Net((3, 8, 8))
+    x = net.quant("x", 2.0**-5)
+    w1 = net.quant(net.constant(normal(1, 6, 3, 3, 3)), 2.0**-4, 6, narrow=1)
+    b1 = net.quant(net.constant(normal(2, 6)), 2.0**-9, 12)
+    c = net.add("Relu", net.add("Conv", f"{x} {w1} {b1}", pads=[1, 1, 1, 1]))
+    p = net.add("MaxPool", net.quant(c, 2.0**-3, 6, signed=0), kernel_shape=[2, 2], strides=[2, 2])
+    w2 = net.quant(net.constant(normal(3, 6, 1, 3, 3)), 2.0**-5, 5)
+    d = net.quant(net.add("Conv", f"{p} {w2}", group=6, pads=[1, 1, 1, 1]), 2.0**-2, 7)
+    s = net.quant(net.add("Add", f"{d} {p}"), 2.0**-2, 8)
+    f = net.add("Flatten", net.add("AveragePool", s, kernel_shape=[2, 2], strides=[2, 2]))
+    w3 = net.quant(net.constant(normal(4, 24, 5)), 2.0**-6, 8)
+    y = net.add("MatMul", f"{f} {w3}")
+    made = net.qonnx(y, (5,))
+    array = normal(5, FRAMES, 3, 8, 8)
+    graph, steps = differences(made, array, 2.0**-10, executed(made, array))
+    assert not steps.any()
+    assert "affine" not in kinds(graph) and "clamp" not in kinds(graph) and "cast" not in kinds(graph)
+    assert str(graph.input.type) == "fixed<8,3,rnd_conv,sat>"
+    assert all(port.scale == 1 for port in (*graph.inputs, *graph.outputs))
+
+
+def test_weights_are_the_codes_of_their_quantiser() -> None:
+    weights = normal(1, 6, 3, 3, 3)
+    net = Net((3, 8, 8))
+    w = net.quant(net.constant(weights), 2.0**-4, 6, narrow=1)
+    y = net.add("Conv", f"{net.quant('x', 2.0**-5)} {w}")
+    layer = graph_of_onnx(net.qonnx(y, (6, 6, 6)), name="net").layers[0]
+    assert np.array_equal(layer.weights, np.clip(np.rint(weights * 16), -31, 31))  # type: ignore[attr-defined]
+    assert str(layer.weight_type) == "fixed<6,2>"  # type: ignore[attr-defined]
+
+
+def test_scales_of_each_channel_that_are_powers_of_two() -> None:
+    for spread in (3, 9):
+        scale = 2.0 ** -np.linspace(4, 4 + spread, 6).round().reshape(-1, 1, 1, 1)
+        net = Net((3, 8, 8))
+        w = net.quant(net.constant(normal(1, 6, 3, 3, 3) * scale * 8), scale, 5)
+        y = net.quant(net.add("Conv", f"{net.quant('x', 2.0**-5)} {w}"), 2.0**-7, 8)
+        made = net.qonnx(y, (6, 6, 6))
+        array = normal(5, FRAMES, 3, 8, 8)
+        graph, steps = differences(made, array, 2.0**-7, executed(made, array))
+        assert not steps.any()
+        assert ("affine" in kinds(graph)) == (spread == 9)
+
+
+def test_one_bit_weights_and_activations() -> None:
+    net = Net((3, 8, 8))
+    one = net.constant(1.0)
+    x = net.add("BipolarQuant", f"x {one}", domain=QONNX)
+    w = net.add("BipolarQuant", f"{net.constant(normal(1, 4, 3, 3, 3))} {net.constant(0.5)}", domain=QONNX)
+    a = net.add("BipolarQuant", f"{net.add('Conv', f'{x} {w}')} {one}", domain=QONNX)
+    w = net.quant(net.constant(normal(2, 5, 4, 3, 3)), 0.5, 1)
+    y = net.quant(net.add("Conv", f"{a} {w}"), 1.0, 1)
+    made = net.qonnx(y, (5, 4, 4))
+    array = normal(5, FRAMES, 3, 8, 8)
+    _, steps = differences(made, array, 1.0, executed(made, array))
+    assert not steps.any()
+
+
+def test_trinary_weights_and_two_bits() -> None:
+    net = Net((3, 8, 8))
+    x = net.quant("x", 0.5, 2, signed=0)
+    w = net.quant(net.constant(normal(1, 4, 3, 3, 3)), 1.0, 2, narrow=1)
+    made = net.qonnx(net.quant(net.add("Conv", f"{x} {w}"), 1.0, 4), (4, 6, 6))
+    array = normal(5, FRAMES, 3, 8, 8)
+    _, steps = differences(made, array, 1.0, executed(made, array))
+    assert not steps.any()
+
+
+def test_biases_finer_than_the_products() -> None:
+    """Eight bits below the products a bias is exact."""
+    net = Net((3, 8, 8))
+    x = net.quant("x", 2.0**-3)
+    w = net.quant(net.constant(normal(1, 4, 3, 3, 3)), 2.0**-3, 6)
+    bias = np.array([5, -3, 1, 255]) * 2.0**-14
+    made = net.qonnx(net.quant(net.add("Conv", f"{x} {w} {net.constant(bias)}"), 2.0**-5, 12), (4, 6, 6))
+    array = normal(5, FRAMES, 3, 8, 8)
+    graph, steps = differences(made, array, 2.0**-5, executed(made, array))
+    assert not steps.any()
+    assert kinds(graph) == ["conv2d"]
+
+
+@pytest.mark.parametrize("function", ["Sigmoid", "Tanh", "Elu", "Softplus", "HardSigmoid", "LeakyRelu"])
+def test_functions_between_quantisers(function: str) -> None:
+    net = Net((3, 4, 5))
+    x = net.quant("x", 2.0**-5)
+    made = net.qonnx(net.quant(net.add(function, x), 2.0**-6, 8), (3, 4, 5))
+    array = 2 * normal(5, FRAMES, 3, 4, 5)
+    graph, steps = differences(made, array, 2.0**-6, executed(made, array))
+    assert not steps.any()
+    assert len(graph.layers) == 1
+
+
+def test_shapes_and_layout_between_quantisers() -> None:
+    net = Net((8, 8, 3))
+    x = net.quant(net.add("Transpose", "x", perm=[0, 3, 1, 2]), 2.0**-5)
+    w = net.quant(net.constant(normal(1, 8, 3, 3, 3)), 2.0**-4, 6)
+    c = net.quant(net.add("Conv", f"{x} {w}", pads=[1, 1, 1, 1]), 2.0**-2, 6)
+    d = net.add("DepthToSpace", c, blocksize=2)
+    e = net.add("Concat", f"{d} {net.add('Neg', d)}", axis=1)
+    p = net.add("Pad", f"{e} {net.constant([0, 0, 1, 0, 0, 0, 0, 2], np.int64)}")
+    y = net.add("Transpose", p, perm=[0, 2, 3, 1])
+    made = net.qonnx(y, (17, 18, 4))
+    array = normal(5, FRAMES, 8, 8, 3)
+    _, steps = differences(made, array, 2.0**-2, executed(made, array))
+    assert not steps.any()
+
+
+# QONNX, other scales
+
+
+def brevitas_like(scales: bool) -> tuple[Any, float]:
+    """Convolutions with batch normalisation, a residual, ReLU; scales by channel or not."""
+    rng = np.random.default_rng(3)
+    net = Net((3, 8, 8))
+
+    def conv(x: str, seed: int, members: int, channels: int, **attributes: Any) -> str:
+        weights = normal(seed, members, channels, 3, 3)
+        scale = (
+            np.abs(weights).max(axis=(1, 2, 3), keepdims=True) / 127
+            if scales
+            else np.abs(weights).max() / 127
+        )
+        quantised = net.quant(net.constant(weights), scale, 8, narrow=1)
+        y = net.add("Conv", f"{x} {quantised}", pads=[1, 1, 1, 1], **attributes)
+        statistics = [rng.normal(size=members), rng.normal(size=members), rng.normal(size=members)]
+        names = [net.constant(array) for array in (*statistics, np.abs(rng.normal(size=members)) + 2)]
+        return net.add("BatchNormalization", " ".join([y, *names]))
+
+    x = net.quant("x", 0.0237)
+    r = net.quant(net.add("Relu", conv(x, 1, 6, 3)), 0.0173, 8, signed=0)
+    c = net.quant(conv(r, 2, 6, 6), 0.031)
+    s = net.quant(net.add("Relu", net.add("Add", f"{c} {r}")), 0.041, 6, signed=0)
+    y = net.quant(conv(s, 3, 5, 6), 0.057)
+    return net.qonnx(y, (5, 8, 8)), 0.057
+
+
+@pytest.mark.parametrize("scales", [False, True])
+def test_batch_normalisation_residuals_and_real_scales(scales: bool) -> None:
+    made, step = brevitas_like(scales)
+    array = normal(5, FRAMES, 3, 8, 8)
+    _, steps = differences(made, array, np.float32(step), executed(made, array))
+    assert np.abs(steps).max() <= 1
+    assert (steps != 0).mean() < 0.005
+
+
+def test_limits_on_the_way() -> None:
+    """ReLU6 and a bias off the grid, whose limit is no multiple of the sums' scale."""
+    net = Net((3, 8, 8))
+    w = net.quant(net.constant(normal(1, 6, 3, 3, 3)), 0.0217, 6)
+    c = net.add("Conv", f"{net.quant('x', 0.031)} {w} {net.constant(normal(2, 6))}")
+    y = net.quant(net.add("Clip", f"{c} {net.constant(0.0)} {net.constant(1.7)}"), 0.0139, 8, signed=0)
+    made = net.qonnx(y, (6, 6, 6))
+    array = normal(5, FRAMES, 3, 8, 8)
+    _, steps = differences(made, array, np.float32(0.0139), executed(made, array))
+    assert np.abs(steps).max() <= 1 and (steps != 0).mean() < 0.002
+
+
+# QuantizeLinear and DequantizeLinear
+
+
+def calibrated(zero: int, dtype: Any, per_channel: bool) -> tuple[Any, float]:
+    """A network as onnxruntime's static quantisation makes it."""
+    net = Net((3, 10, 10))
+
+    def conv(x: str, scale: float, seed: int, members: int, channels: int, **attributes: Any) -> str:
+        codes = np.random.default_rng(seed).integers(-127, 128, (members, channels, 3, 3))
+        steps = 0.004 * (1 + np.random.default_rng(seed).random(members if per_channel else ()))
+        weights = net.integers(codes, steps)
+        bias_codes = np.random.default_rng(seed).integers(-4000, 4000, members)
+        bias = net.integers(bias_codes, np.broadcast_to(scale * steps, members).astype(np.float32), np.int32)
+        return net.add("Conv", f"{x} {weights} {bias}", **attributes)
+
+    x = net.qdq("x", 0.0217, zero, dtype)
+    a = net.qdq(
+        net.add("Relu", conv(x, 0.0217, 1, 8, 3, pads=[1, 1, 1, 1])), 0.0471, np.iinfo(dtype).min, dtype
+    )
+    p = net.qdq(
+        net.add("MaxPool", a, kernel_shape=[2, 2], strides=[2, 2]), 0.0471, np.iinfo(dtype).min, dtype
+    )
+    c = net.qdq(conv(p, 0.0471, 2, 8, 8, pads=[1, 1, 1, 1]), 0.083, zero, dtype)
+    s = net.qdq(net.add("Add", f"{c} {p}"), 0.091, zero, dtype)
+    j = net.qdq(net.add("Concat", f"{s} {p}", axis=1), 0.095, zero, dtype)
+    g = net.qdq(net.add("GlobalAveragePool", j), 0.037, zero, dtype)
+    f = net.add("Flatten", g)
+    w = net.integers(np.random.default_rng(9).integers(-127, 128, (16, 5)), 0.0071)
+    y = net.qdq(net.add("MatMul", f"{f} {w}"), 0.043, zero, dtype)
+    return net.onnx(y), 0.043
+
+
+@pytest.mark.parametrize("per_channel", [False, True])
+@pytest.mark.parametrize(("zero", "dtype"), [(0, np.int8), (131, np.uint8), (-7, np.int8), (117, np.uint8)])
+def test_a_network_of_static_quantisation(zero: int, dtype: Any, per_channel: bool) -> None:
+    made, step = calibrated(zero, dtype, per_channel)
+    array = 2 * normal(5, FRAMES, 3, 10, 10)
+    for optimised in (False, True):
+        wanted = expected(made, array, optimised=optimised)[0]
+        _, steps = differences(made, array, np.float32(step), wanted)
+        assert np.abs(steps).max() <= 1
+        assert (steps != 0).mean() < 0.05
+
+
+@QUICK
+@given(
+    zero=st.integers(0, 255),
+    pads=st.lists(st.integers(0, 2), min_size=4, max_size=4),
+    scale=st.floats(0.01, 0.2),
+    seed=st.integers(0, 99),
+)
+def test_zero_points_and_padding(zero: int, pads: list[int], scale: float, seed: int) -> None:
+    """Padding is with the zero point, whatever it is; one layer deep no code differs but by a tie."""
+    net = Net((3, 6, 6))
+    x = net.qdq("x", np.float32(0.03), zero)
+    weights = net.integers(np.random.default_rng(seed).integers(-127, 128, (4, 3, 3, 3)), np.float32(0.01))
+    made = net.onnx(net.qdq(net.add("Conv", f"{x} {weights}", pads=pads), np.float32(scale), 255 - zero))
+    array = 3 * normal(seed, FRAMES, 3, 6, 6)
+    _, steps = differences(made, array, np.float32(scale), expected(made, array)[0])
+    assert np.abs(steps).max() <= 1 and (steps != 0).mean() < 0.01
+
+
+def test_scales_that_are_powers_of_two_are_exact() -> None:
+    net = Net((3, 8, 8))
+    x = net.qdq("x", 2.0**-5, 0, np.int8)
+    w = net.integers(np.random.default_rng(1).integers(-127, 128, (8, 3, 3, 3)), 2.0**-7)
+    b = net.integers(np.random.default_rng(1).integers(-999, 999, 8), np.full(8, 2.0**-12), np.int32)
+    c = net.qdq(net.add("Relu", net.add("Conv", f"{x} {w} {b}")), 2.0**-4, 0, np.uint8)
+    made = net.onnx(net.qdq(net.add("AveragePool", c, kernel_shape=[3, 3]), 2.0**-5, 0, np.uint8))
+    array = normal(5, FRAMES, 3, 8, 8)
+    graph, steps = differences(made, array, 2.0**-5, expected(made, array)[0])
+    assert not steps.any()
+    assert kinds(graph) == ["conv2d", "pool2d"]
+
+
+def test_integer_inputs_and_outputs() -> None:
+    """A model of integer operations: uint8 in, uint8 out."""
+    net = Net((3, 8, 8))
+    rng = np.random.default_rng(1)
+    names = [
+        "x",
+        net.constant(0.02),
+        net.constant(121, np.uint8),
+        net.constant(rng.integers(-127, 128, (8, 3, 3, 3)), np.int8),
+        net.constant(0.003 * (1 + rng.random(8))),
+        net.constant(np.zeros(8), np.int8),
+        net.constant(0.013),
+        net.constant(99, np.uint8),
+        net.constant(rng.integers(-3000, 3000, 8), np.int32),
+    ]
+    c = net.add("QLinearConv", " ".join(names), pads=[1, 0, 0, 1])
+    p = net.add("MaxPool", c, kernel_shape=[2, 2], strides=[2, 2])
+    f = net.add("Flatten", p)
+    names = [
+        f,
+        names[6],
+        names[7],
+        net.constant(rng.integers(0, 256, (72, 5)), np.uint8),
+        net.constant(0.002),
+    ]
+    names += [net.constant(130, np.uint8), net.constant(0.05), net.constant(77, np.uint8)]
+    made = net.onnx(net.add("QLinearMatMul", " ".join(names)), input_type=2, output_type=2)
+    array = rng.integers(0, 256, (8, 3, 8, 8)).astype(np.uint8)
+    graph, steps = differences(made, array, 1.0, expected(made, array)[0].astype(np.float64))
+    assert np.abs(steps).max() <= 1 and (steps != 0).mean() < 0.03
+    assert str(graph.input.type) == "ufixed<8,8>"
+    assert graph.outputs[0].scale == 1 and graph.output.type.width == 8  # type: ignore[union-attr]
+
+
+def test_products_of_integers_are_exact() -> None:
+    net = Net((3, 8, 8))
+    rng = np.random.default_rng(1)
+    w = net.constant(rng.integers(-127, 128, (8, 3, 3, 3)), np.int8)
+    c = net.add("ConvInteger", f"x {w} {net.constant(121, np.uint8)} {net.constant(3, np.int8)}")
+    made = net.onnx(c, input_type=2, output_type=6)
+    array = rng.integers(0, 256, (8, 3, 8, 8)).astype(np.uint8)
+    _, steps = differences(made, array, 1.0, expected(made, array)[0].astype(np.float64))
+    assert not steps.any()
+    net = Net((7,))
+    w = net.constant(rng.integers(-127, 128, (7, 5)), np.int8)
+    m = net.add("Cast", net.add("MatMulInteger", f"x {w}"), to=1)
+    made = net.onnx(net.add("Mul", f"{m} {net.constant(0.25)}"), input_type=3)
+    array = rng.integers(-128, 128, (8, 7)).astype(np.int8)
+    _, steps = differences(made, array, 0.25, expected(made, array)[0])
+    assert not steps.any()
+
+
+def test_four_bits() -> None:
+    net = Net((3, 8, 8))
+    made_codes = np.random.default_rng(1).integers(-8, 8, (4, 3, 3, 3))
+    x = net.qdq("x", 0.25, 3, onnx.helper.tensor_dtype_to_np_dtype(onnx.TensorProto.UINT4))
+    w = net.integers(made_codes, 0.125, onnx.helper.tensor_dtype_to_np_dtype(onnx.TensorProto.INT4))
+    made = net.onnx(net.qdq(net.add("Conv", f"{x} {w}"), 0.3, 128), opset=21)
+    array = normal(5, FRAMES, 3, 8, 8)
+    _, steps = differences(made, array, np.float32(0.3), expected(made, array)[0])
+    assert np.abs(steps).max() <= 1 and (steps != 0).mean() < 0.01
+
+
+def test_onnxruntimes_own_quantiser(tmp_path: Any) -> None:
+    """A float model that onnxruntime calibrates and quantises."""
+    quantization = pytest.importorskip("onnxruntime.quantization")
+    nodes = [
+        node("Conv", "x w1 b1", "c", pads=[1, 1, 1, 1]),
+        node("Relu", "c", "r"),
+        node("Conv", "r w2 b2", "d", pads=[1, 1, 1, 1], group=8),
+        node("Add", "d r", "a"),
+        node("GlobalAveragePool", "a", "g"),
+        node("Flatten", "g", "f"),
+        node("Gemm", "f w3 b3", "y"),
+    ]
+    shapes = {"w1": (8, 3, 3, 3), "b1": (8,), "w2": (8, 1, 3, 3), "b2": (8,), "w3": (8, 5), "b3": (5,)}
+    constants = {name: normal(seed, *shape) / 3 for seed, (name, shape) in enumerate(shapes.items())}
+    onnx.save(model(nodes, {"x": ["N", 3, 8, 8]}, constants), tmp_path / "float.onnx")
+    frames = [normal(seed, 1, 3, 8, 8) for seed in range(8)]
+
+    class Reader(quantization.CalibrationDataReader):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            self.frames = iter({"x": frame} for frame in frames)
+
+        def get_next(self) -> Any:
+            return next(self.frames, None)
+
+    for per_channel in (False, True):
+        quantization.quantize_static(
+            str(tmp_path / "float.onnx"),
+            str(tmp_path / "quantised.onnx"),
+            Reader(),
+            per_channel=per_channel,
+        )
+        made = onnx.load(tmp_path / "quantised.onnx")
+        last = next(one for one in made.graph.node if one.output[0] == "y")
+        steps_of = {tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in made.graph.initializer}
+        step = steps_of[last.input[1]]
+        array = np.concatenate(frames)
+        _, steps = differences(made, array, float(step), expected(made, array)[0])
+        assert np.abs(steps).max() <= 1

@@ -1,0 +1,684 @@
+"""Every error of the PyTorch frontend: provoked, with what it says, where, and what it proposes."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from hlsgen.errors import DesignError, Place, Problem, ToolError
+from hlsgen.frontends.torch import graph_of_module, load_module
+from tests.frontends.torch_models import IMAGE, SIGNAL, VECTOR, Of, Shape, Together
+
+HERE = Place(file="design.yaml", line=3, column=8)
+
+
+def problems_of(model: nn.Module, *shapes: Shape) -> tuple[Problem, ...]:
+    with pytest.raises(DesignError) as caught:
+        graph_of_module(model, list(shapes), name="net", place=HERE)
+    return caught.value.problems
+
+
+class Refused(NamedTuple):
+    """A model, or a function of (model, inputs), the inputs' shapes, and parts of message and remedy."""
+
+    model: nn.Module | Callable[..., Any]
+    shapes: tuple[Shape, ...]
+    message: str
+    fix: str
+
+
+def refused(model: nn.Module | Callable[..., Any], *shapes: Shape, says: str, fix: str) -> Refused:
+    return Refused(model, shapes, says, fix)
+
+
+NO_LAYER = "hlsgen has no layer for this operation"
+FRAMES = "does not have the batch first and only there"
+
+OPERATIONS = {
+    "layer_norm": refused(
+        nn.LayerNorm(6), IMAGE, says=f"aten.layer_norm: {NO_LAYER}", fix="nn.BatchNorm1d or"
+    ),
+    "group_norm": refused(nn.GroupNorm(2, 4), IMAGE, says=f"aten.group_norm: {NO_LAYER}", fix="BatchNorm2d"),
+    "instance_norm": refused(nn.InstanceNorm2d(4), IMAGE, says="aten.instance_norm", fix="BatchNorm2d"),
+    "batch_statistics": refused(
+        nn.BatchNorm2d(4, track_running_stats=False),
+        IMAGE,
+        says=f"aten.batch_norm: {NO_LAYER}",
+        fix="track_running_stats=True",
+    ),
+    "training_norm": refused(
+        lambda m, x: F.batch_norm(x, None, None, training=True),
+        IMAGE,
+        says="aten.batch_norm",
+        fix="training=False",
+    ),
+    "dropout": refused(
+        lambda m, x: F.dropout(x), IMAGE, says="aten.native_dropout", fix="training=self.training"
+    ),
+    "random_slope": refused(
+        lambda m, x: F.rrelu(x, training=True), IMAGE, says="slope is drawn at random", fix="nn.RReLU"
+    ),
+    "conv3d": refused(
+        lambda m, x: F.conv3d(x[:, None], torch.ones(1, 1, 1, 1, 1)),
+        IMAGE,
+        says="aten.conv3d",
+        fix="nn.Conv2d",
+    ),
+    "bilinear": refused(
+        nn.Upsample(scale_factor=2, mode="bilinear"),
+        IMAGE,
+        says="aten.upsample_bilinear2d",
+        fix="mode='nearest'",
+    ),
+    "part_upsampling": refused(
+        nn.Upsample(scale_factor=1.5),
+        IMAGE,
+        says="makes 9 rows or columns of 6, by a factor",
+        fix="scale_factor of 2",
+    ),
+    "uneven_upsampling": refused(
+        nn.Upsample(scale_factor=2.4),
+        (4, 1, 5),
+        says="makes 2 rows or columns of 1, by",
+        fix="scale_factor of 2",
+    ),
+    "adaptive_pool": refused(
+        nn.AdaptiveAvgPool2d(4),
+        IMAGE,
+        says="makes 4 rows or columns of 6, by windows",
+        fix="divides 6, as 3 does",
+    ),
+    "unpool": refused(
+        lambda m, x: F.max_unpool2d(*F.max_pool2d(x, 2, return_indices=True), 2),
+        IMAGE,
+        says=f"aten.max_unpool2d: {NO_LAYER}",
+        fix="nn.ConvTranspose2d",
+    ),
+    "used_indices": refused(
+        lambda m, x: x[:, :, :3, :3] * F.max_pool2d(x, 2, return_indices=True)[1],
+        IMAGE,
+        says="aten.mul: it takes the indices of a max pool",
+        fix="MaxUnpool",
+    ),
+    "lstm": refused(nn.LSTM(4, 3, batch_first=True), (5, 4), says="aten.lstm", fix="nn.Conv1d"),
+    "attention": refused(
+        lambda m, x: F.scaled_dot_product_attention(x, x, x),
+        IMAGE,
+        says="scaled_dot_product",
+        fix="convolutions",
+    ),
+    "two_matrices": refused(
+        lambda m, x: x @ x, IMAGE, says="multiplies two matrices that both", fix="constant"
+    ),
+    "many_matrices": refused(
+        lambda m, x: x @ m.places[0], IMAGE, says="by 4 different matrices", fix="groups"
+    ),
+    "computed_weights": refused(
+        lambda m, x, y: F.linear(x, (y.T @ y)), VECTOR, VECTOR, says=FRAMES, fix="batch as the first axis"
+    ),
+    "computed_slope": refused(
+        lambda m, x, y: F.leaky_relu(x, 0.1) * torch.clamp(x, y),
+        VECTOR,
+        VECTOR,
+        says="has to be constant",
+        fix="param",
+    ),
+    "half": refused(
+        lambda m, x: x.half(), IMAGE, says="it casts to float16", fix="the design chooses the number types"
+    ),
+    "integer": refused(
+        lambda m, x: x.int() * 2, IMAGE, says="it casts to int32", fix="the design chooses the number types"
+    ),
+    "softmax_half": refused(
+        lambda m, x: F.softmax(x, 1, dtype=torch.half),
+        IMAGE,
+        says="casts to float16",
+        fix="the design chooses",
+    ),
+    "type_as": refused(
+        lambda m, x: x.type_as(torch.ones(1).half()), IMAGE, says="casts to float16", fix="the design chooses"
+    ),
+    "choice": refused(lambda m, x: torch.where(x > 0, x, x / 2), IMAGE, says="aten.gt", fix="F.leaky_relu"),
+    "log_softmax": refused(nn.LogSoftmax(1), VECTOR, says="aten.log_softmax", fix="F.softmax"),
+    "division": refused(
+        lambda m, x: 1 / x, IMAGE, says="aten.reciprocal", fix="an activation that hlsgen has"
+    ),
+    "division_of_two": refused(lambda m, x: x / (x + 5), IMAGE, says="divides by a tensor", fix="constants"),
+    "division_by_zero": refused(
+        lambda m, x: x / (m.scale * 0), IMAGE, says="divides by zero", fix="other than zero"
+    ),
+    "whole_division": refused(
+        lambda m, x: torch.div(x, 2, rounding_mode="floor"),
+        IMAGE,
+        says=f"aten.div: {NO_LAYER}",
+        fix="reshapes",
+    ),
+    "root": refused(lambda m, x: x**0.5, IMAGE, says="the power of 0.5", fix="exponent of 1, 2, 3 or 4"),
+    "scaled_elu": refused(
+        lambda m, x: torch.ops.aten.elu(x, 1, 2), IMAGE, says="scales its input or its result", fix="nn.SELU"
+    ),
+    "assignment": refused(
+        lambda m, x: (y := x * 2, y.__setitem__((slice(None), 0), 0.0), y)[2],
+        IMAGE,
+        says="aten.fill",
+        fix="torch.cat",
+    ),
+    "uneven_index": refused(
+        lambda m, x: x[:, [0, 1, 3]],
+        IMAGE,
+        says="indices 0, 1, 3 are not evenly spaced",
+        fix="torch.cat of slices",
+    ),
+    "two_indices": refused(
+        lambda m, x: x[:, [0, 1], [1, 2]], IMAGE, says="indexes 2 axes", fix="index of one axis"
+    ),
+    "square_index": refused(
+        lambda m, x: x[:, torch.tensor([[0, 1]])], IMAGE, says="its index has 2 axes", fix="index of one axis"
+    ),
+    "maximum": refused(
+        lambda m, x, y: torch.maximum(x, y), IMAGE, IMAGE, says="compares two", fix="F.relu(a - b)"
+    ),
+    "many_limits": refused(
+        lambda m, x: torch.clamp(x, m.scale), IMAGE, says="limit has 4 elements", fix="single"
+    ),
+    "crossed_limits": refused(
+        lambda m, x: x.clamp(2, 1), IMAGE, says="lower limit 2 is above its upper", fix="order"
+    ),
+    "nan": refused(lambda m, x: x + float("nan"), IMAGE, says="holds NaN or infinity", fix="finite"),
+    "complex": refused(
+        lambda m, x: (x * torch.tensor(1j)).real, IMAGE, says="casts to complex64", fix="number types"
+    ),
+    "several_minimum": refused(lambda m, x: x.amin(1), IMAGE, says="aten.amin", fix="-torch.amax(-x, dim)"),
+    "unknown": refused(
+        lambda m, x: torch.fft.fft(x).real, IMAGE, says="aten.fft_fft", fix="reshapes; or leave it"
+    ),
+    "constant_part": refused(
+        lambda m, x: torch.cat([x, torch.zeros_like(x)], 1), IMAGE, says="aten.zeros_like", fix="reshapes"
+    ),
+    "empty": refused(lambda m, x: x[:, 4:] * 2, IMAGE, says="its result has no elements", fix="leave it out"),
+    "channel_pixels": refused(
+        lambda m, x: F.pixel_shuffle(x[:, None], 2),
+        IMAGE,
+        says="its input has 5 axes with the batch",
+        fix="4 axes",
+    ),
+    # the batch
+    "mean_of_all": refused(
+        lambda m, x: x - x.mean(), IMAGE, says="aten.mean: its result, a single", fix="frame"
+    ),
+    "mean_of_batch": refused(lambda m, x: x - x.mean(0), IMAGE, says=f"4 x 6 x 6, {FRAMES}", fix="frame"),
+    "softmax_of_batch": refused(
+        lambda m, x: F.softmax(x, 0), IMAGE, says="works along the batch", fix="dim of 1"
+    ),
+    "flip_of_batch": refused(lambda m, x: x.flip(0), IMAGE, says="works along the batch", fix="dim of 1"),
+    "mixed_view": refused(
+        lambda m, x: x.view(-1, 6), IMAGE, says=f"its result, 24*N x 6, {FRAMES}", fix="frame"
+    ),
+    "moved_batch": refused(
+        lambda m, x: x.permute(1, 0, 2, 3), IMAGE, says=f"4 x N x 6 x 6, {FRAMES}", fix="frame"
+    ),
+    "swapped_batch": refused(
+        lambda m, x: x.transpose(0, 1), IMAGE, says=f"4 x N x 6 x 6, {FRAMES}", fix="frame"
+    ),
+    "frame": refused(
+        lambda m, x: x[0] * 2, IMAGE, says=f"aten.select: its result, 4 x 6 x 6, {FRAMES}", fix="frame"
+    ),
+    "frames": refused(
+        lambda m, x: x[:1] * 2, IMAGE, says=f"aten.slice: its result, 1 x 4 x 6 x 6, {FRAMES}", fix=""
+    ),
+    "joined_frames": refused(
+        lambda m, x: torch.cat([x, x]), IMAGE, says=f"2*N x 4 x 6 x 6, {FRAMES}", fix="frame"
+    ),
+    "repeated_frames": refused(lambda m, x: x.repeat(2, 1), VECTOR, says=f"2*N x 4, {FRAMES}", fix="frame"),
+    "number_of_frames": refused(
+        lambda m, x: x * x.shape[0], IMAGE, says="takes the number of frames", fix="frame"
+    ),
+    "constant_for_each": refused(
+        lambda m, x: x + torch.zeros(x.shape[0], 4, 6, 6),
+        IMAGE,
+        says="takes the number of frames",
+        fix="frame",
+    ),
+}
+
+
+MODELS = {
+    "pool_indices": refused(
+        nn.MaxPool2d(2, return_indices=True),
+        IMAGE,
+        says="output out1 of the model is the indices",
+        fix="outputs",
+    ),
+    "matrix_of_batch": refused(
+        lambda m, x: m.matrix[:4, :2] @ x, VECTOR, says="the model works only for a certain number", fix="-1"
+    ),
+    "each_second": refused(
+        lambda m, x: x[::2] * 2, IMAGE, says="works only for a certain number of frames", fix="-1"
+    ),
+    "fixed_frames": refused(
+        lambda m, x: x.view(2, -1),
+        IMAGE,
+        says="works only for a certain number of frames: ",
+        fix="-1 or x.shape[0]",
+    ),
+}
+"""What is not found operation by operation."""
+
+
+@lru_cache
+def problems_with(shapes: tuple[Shape, ...]) -> tuple[list[str], tuple[Problem, ...]]:
+    """The cases of these inputs' shapes, and all problems of a model that consists of them."""
+    names = [name for name, each in OPERATIONS.items() if each.shapes == shapes]
+    return names, problems_of(Together(OPERATIONS[name].model for name in names), *shapes)
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_operation(name: str) -> None:
+    names, problems = problems_with(OPERATIONS[name].shapes)
+    path = f"models.{names.index(name)}"
+    (problem,) = [each for each in problems if each.message.startswith((f"{path} (", f"{path}."))]
+    assert OPERATIONS[name].message in problem.message
+    assert OPERATIONS[name].fix in problem.fix
+    assert problem.place is not None
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_model(name: str) -> None:
+    model, shapes, message, fix = MODELS[name]
+    (problem,) = problems_of(model if isinstance(model, nn.Module) else Of(model), *shapes)
+    assert message in problem.message
+    assert fix in problem.fix
+    assert problem.place is not None
+
+
+# where and how it is said
+
+
+class Net(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.stem = nn.Conv2d(4, 4, 1)
+        self.features = nn.Sequential(nn.ReLU(), nn.LayerNorm(6))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = self.stem(x).sqrt()  # the root
+        return self.features(x) + x.log()  # the logarithm
+
+
+def line_of(mark: str) -> int:
+    lines = Path(__file__).read_text().splitlines()
+    return next(number for number, line in enumerate(lines, 1) if line.endswith(f"# {mark}"))
+
+
+def test_an_operation_is_named_with_its_module_and_its_line() -> None:
+    class Norm(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.block = nn.Sequential(nn.ReLU(), nn.LayerNorm(6))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.block(x) + 1  # a norm
+
+    (problem,) = problems_of(Norm(), IMAGE)
+    assert problem.message == f"block.1 (LayerNorm): aten.layer_norm: {NO_LAYER}"
+    assert problem.place is not None
+    assert (problem.place.file, problem.place.line) == (os.path.relpath(__file__), line_of("a norm"))
+    assert problem.place.excerpt == "return self.block(x) + 1  # a norm"
+
+
+def test_what_depends_on_a_failed_operation_is_not_reported_again() -> None:
+    (problem,) = problems_of(Net(), IMAGE)
+    assert problem.message == f"aten.sqrt: {NO_LAYER}"
+    assert problem.place is not None and problem.place.line == line_of("the root")
+
+
+def test_operations_that_fail_by_themselves_are_all_reported() -> None:
+    problems = problems_of(Of(lambda m, x: x.sqrt() + x.log()), IMAGE)
+    assert [problem.message.split(":")[0] for problem in problems] == ["aten.sqrt", "aten.log"]
+
+
+def test_without_a_line_of_the_users_the_place_is_the_designs() -> None:
+    (problem,) = problems_of(nn.Sequential(nn.LayerNorm(6)), IMAGE)
+    assert problem.place == HERE
+
+
+def test_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
+    """PyTorch prints graphs and logs where a model depends on values."""
+    problems_of(Branches(), IMAGE)
+    assert capfd.readouterr() == ("", "")
+
+
+# models
+
+
+class Branches(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if x.sum() > 0:  # a choice
+            return x * 2
+        return x
+
+
+class Counting(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("count", torch.zeros(1))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.count += 1
+        return x * self.count
+
+
+class Conditional(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.cond(x.shape[0] > 5, lambda y: y * 2, lambda y: y * 3, (x,))
+
+
+class Raising(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        raise ValueError("no weights yet")  # raised
+
+
+class Foreign(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.from_numpy(x.numpy() * 2)
+
+
+def test_control_flow_that_depends_on_values() -> None:
+    (problem,) = problems_of(Branches(), IMAGE)
+    assert problem.message.startswith(
+        "the model does different things for different values, which hardware cannot"
+    )
+    assert "if and while" in problem.fix
+    assert problem.place is not None and problem.place.line == line_of("a choice")
+
+
+def test_control_flow_as_an_operation() -> None:
+    (problem,) = problems_of(Conditional(), IMAGE)
+    assert problem.message == f"torch.cond: {NO_LAYER}"
+    assert problem.fix == "a forward() that does the same for every input"
+
+
+def test_a_model_that_changes_its_buffers() -> None:
+    (problem,) = problems_of(Counting(), IMAGE)
+    assert problem.message == "the model changes its own buffers when it runs: count"
+
+
+def test_a_model_that_fails_by_itself() -> None:
+    (problem,) = problems_of(Raising(), IMAGE)
+    assert problem.message == "the model fails on inputs of 4 x 6 x 6 (without the batch): no weights yet"
+    assert problem.place is not None and problem.place.line == line_of("raised")
+
+
+def test_a_model_that_runs_and_cannot_be_exported() -> None:
+    (problem,) = problems_of(Foreign(), IMAGE)
+    assert problem.message.startswith("torch.export cannot trace the model: ")
+    assert "torch.export.export(model" in problem.fix
+
+
+def test_other_input_shapes_than_the_models() -> None:
+    (problem,) = problems_of(nn.Linear(5, 2), VECTOR)
+    assert "fails on inputs of 4 (without the batch): mat1 and mat2 shapes" in problem.message
+
+
+@pytest.mark.parametrize(
+    ("shapes", "message"),
+    [
+        ([], "the model has no inputs"),
+        (
+            [VECTOR, VECTOR],
+            "the model's forward(input) does not take 2 inputs: too many positional arguments",
+        ),
+    ],
+)
+def test_another_number_of_inputs(shapes: list[Shape], message: str) -> None:
+    (problem,) = problems_of(nn.Linear(4, 2), *shapes)
+    assert problem.message == message
+    assert problem.place == HERE
+
+
+def test_an_input_of_four_axes() -> None:
+    (problem,) = problems_of(nn.ReLU(), (1, 2, 3, 4))
+    assert problem.message == "the input input of the model net is 1 x 2 x 3 x 4 without the batch"
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda m, x: (x * 2, m.scale), "the output out1 of the model is a constant"),
+        (lambda m, x: {"y": x * 2, "loss": None}, "the output loss of the model is None"),
+        (lambda m, x: (x * 2, 3), "the output out1 of the model is a constant"),
+        (lambda m, x: x, "the model net computes nothing: its outputs are its inputs"),
+    ],
+)
+def test_outputs_that_are_not_computed(function: Callable[..., Any], message: str) -> None:
+    (problem,) = problems_of(Of(function), IMAGE)
+    assert problem.message == message
+
+
+def test_an_input_that_nothing_needs() -> None:
+    (problem,) = problems_of(Of(lambda m, x, y: x * 2), IMAGE, SIGNAL)
+    assert "do not depend on its input inputs_1" in problem.message
+
+
+def test_pytorch_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.delitem(sys.modules, "hlsgen.frontends.torch_package")
+    with pytest.raises(ToolError, match=r"needs the package torch.*\nfix: pip install 'hlsgen\[torch\]'"):
+        importlib.import_module("hlsgen.frontends.torch_package")
+
+
+# loading
+
+
+MODEL = """
+import torch
+from torch import nn
+
+import neighbour
+
+def make_net():
+    return nn.Linear(neighbour.SIZE, 2)
+
+def make_number():
+    return 7
+
+def make_mistake():
+    return neighbour.nothing
+
+def leave():
+    raise SystemExit(3)
+
+EMPTY = None
+"""
+
+
+@pytest.fixture
+def model_file(tmp_path: Path) -> Path:
+    (tmp_path / "neighbour.py").write_text("SIZE = 4\n")
+    path = tmp_path / "model.py"
+    path.write_text(MODEL)
+    return path
+
+
+def load_problem(path: Path, function: str = "make_net", weights: Path | None = None) -> Problem:
+    before = list(sys.path)
+    with pytest.raises(DesignError) as caught:
+        load_module(path, function, weights, HERE)
+    assert sys.path == before and "neighbour" not in sys.modules and "model" not in sys.modules
+    (problem,) = caught.value.problems
+    return problem
+
+
+def test_load_runs_the_function_next_to_its_neighbours(model_file: Path) -> None:
+    before = list(sys.path)
+    model = load_module(model_file, "make_net", None, HERE)
+    assert isinstance(model, nn.Linear) and not model.training
+    assert sys.path == before and "neighbour" not in sys.modules and "model" not in sys.modules
+
+
+def test_two_files_of_the_same_name_do_not_mix(tmp_path: Path) -> None:
+    for number in (1, 2):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        (folder / "neighbour.py").write_text(f"SIZE = {number}\n")
+        (folder / "model.py").write_text(MODEL)
+    sizes = [load_module(tmp_path / n / "model.py", "make_net").in_features for n in ("1", "2")]
+    assert sizes == [1, 2]
+
+
+def test_a_file_called_as_a_module_that_is_there_leaves_that_alone(tmp_path: Path) -> None:
+    (tmp_path / "json.py").write_text("from torch import nn\n\ndef make_net():\n    return nn.ReLU()\n")
+    import json
+
+    assert isinstance(load_module(tmp_path / "json.py", "make_net"), nn.ReLU)
+    assert sys.modules["json"] is json
+
+
+def test_no_such_file(tmp_path: Path) -> None:
+    problem = load_problem(tmp_path / "other.py")
+    assert problem.message == f"there is no model file {tmp_path / 'other.py'}"
+    assert problem.place == HERE
+
+
+def test_a_file_that_is_no_python(tmp_path: Path) -> None:
+    (tmp_path / "model.txt").write_text(MODEL)
+    assert "model.txt is no Python file" in load_problem(tmp_path / "model.txt").message
+
+
+def test_no_such_function(model_file: Path) -> None:
+    problem = load_problem(model_file, "make_nets")
+    assert problem.message == "model.py has no function make_nets"
+    assert problem.fix == "one of leave, make_mistake, make_net, make_number"
+
+
+def test_something_that_is_no_function(model_file: Path) -> None:
+    assert load_problem(model_file, "EMPTY").message == "model.py has no function EMPTY"
+
+
+def test_a_file_without_functions(tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text("import torch\n")
+    assert load_problem(tmp_path / "model.py").fix == "define a function that returns the model"
+
+
+def test_a_function_that_returns_something_else(model_file: Path) -> None:
+    problem = load_problem(model_file, "make_number")
+    assert problem.message == "make_number() of model.py returns int, not a torch.nn.Module"
+
+
+def test_a_function_that_raises(model_file: Path) -> None:
+    problem = load_problem(model_file, "make_mistake")
+    assert problem.message == (
+        "make_mistake() of model.py fails: AttributeError: module 'neighbour' has no attribute 'nothing'"
+    )
+    assert problem.place is not None
+    assert (problem.place.file, problem.place.line) == (str(model_file), 14)
+
+
+def test_a_function_that_ends_the_program(model_file: Path) -> None:
+    assert "leave() of model.py fails: SystemExit: 3" in load_problem(model_file, "leave").message
+
+
+def test_a_function_with_arguments(tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text("def make_net(size):\n    return size\n")
+    assert "make_net() of model.py fails: TypeError" in load_problem(tmp_path / "model.py").message
+
+
+def test_a_file_that_does_not_compile(tmp_path: Path) -> None:
+    path = tmp_path / "model.py"
+    path.write_text("x = 1\ndef make_net(:\n")
+    problem = load_problem(path)
+    assert "importing model.py fails: SyntaxError" in problem.message
+    assert problem.place is not None and (problem.place.file, problem.place.line) == (str(path), 2)
+
+
+def test_a_file_that_raises(tmp_path: Path) -> None:
+    path = tmp_path / "model.py"
+    path.write_text("import not_there_at_all\n")
+    problem = load_problem(path)
+    assert "importing model.py fails: ModuleNotFoundError: No module named" in problem.message
+    assert problem.place is not None and problem.place.line == 1
+
+
+# weights
+
+
+def saved(folder: Path, state: object) -> Path:
+    torch.save(state, folder / "weights.pt")
+    return folder / "weights.pt"
+
+
+def test_weights_become_the_models(model_file: Path, tmp_path: Path) -> None:
+    trained = nn.Linear(4, 2)
+    model = load_module(model_file, "make_net", saved(tmp_path, trained.state_dict()))
+    assert isinstance(model, nn.Linear)
+    torch.testing.assert_close(model.weight, trained.weight, rtol=0, atol=0)
+
+
+def test_no_weights_file(model_file: Path, tmp_path: Path) -> None:
+    problem = load_problem(model_file, weights=tmp_path / "none.pt")
+    assert problem.message == f"there is no weights file {tmp_path / 'none.pt'}"
+
+
+def test_weights_that_lack_some(model_file: Path, tmp_path: Path) -> None:
+    problem = load_problem(model_file, weights=saved(tmp_path, {"weight": torch.zeros(2, 4)}))
+    assert problem.message == "weights.pt does not fit the model: it lacks bias"
+    assert "torch.save(model.state_dict(), path)" in problem.fix
+
+
+def test_weights_of_another_model(model_file: Path, tmp_path: Path) -> None:
+    other = {f"layer{n}.weight": torch.zeros(1) for n in range(7)} | {"weight": torch.zeros(3, 4)}
+    problem = load_problem(model_file, weights=saved(tmp_path, other))
+    assert problem.message == (
+        "weights.pt does not fit the model: it lacks bias; the model has no layer0.weight, layer1.weight, "
+        "layer2.weight, layer3.weight, layer4.weight and 2 more; "
+        "weight is 3 x 4 in the file and 2 x 4 in the model"
+    )
+
+
+def test_a_checkpoint_that_holds_a_state_dict_and_more(model_file: Path, tmp_path: Path) -> None:
+    state = {"epoch": 3, "state_dict": nn.Linear(4, 2).state_dict()}
+    problem = load_problem(model_file, weights=saved(tmp_path, state))
+    assert problem.message == "weights.pt holds a dict with epoch, state_dict, not a state dict"
+
+
+def test_weights_that_are_one_tensor(model_file: Path, tmp_path: Path) -> None:
+    problem = load_problem(model_file, weights=saved(tmp_path, torch.zeros(3)))
+    assert problem.message == "weights.pt holds a Tensor, not a state dict"
+
+
+class Bomb:
+    """Creates a file when it is unpickled."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Path.touch, (self.path,)
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_weights_that_need_code_are_never_run(model_file: Path, tmp_path: Path, whole: bool) -> None:
+    state = nn.Linear(4, 2) if whole else {"weight": Bomb(tmp_path / "exploded")}
+    problem = load_problem(model_file, weights=saved(tmp_path, state))
+    assert problem.message == (
+        "weights.pt holds more than tensors, or is no file of PyTorch's: nothing of it is executed"
+    )
+    assert not (tmp_path / "exploded").exists()
+
+
+@pytest.mark.parametrize("content", [b"", b"text\n", b"PK\x03\x04broken"])
+def test_weights_that_are_no_such_file(model_file: Path, tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "weights.pt").write_bytes(content)
+    problem = load_problem(model_file, weights=tmp_path / "weights.pt")
+    assert problem.message.startswith("weights.pt ")
+    assert problem.fix == "a file that torch.save(model.state_dict(), path) wrote"

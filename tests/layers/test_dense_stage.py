@@ -1,0 +1,123 @@
+"""Dense and affine layers as stages: they are convolutions by a 1 x 1 kernel, and work through its stage."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hlsgen.csim.compiler import Headers
+from hlsgen.emit.dataflow import loads_weights
+from hlsgen.fixed import FixedType, NumberType, Overflow, Rounding
+from hlsgen.layers.affine import Affine
+from hlsgen.layers.base import Layer
+from hlsgen.layers.dense import Dense
+from hlsgen.layers.stage import Fold
+from tests.layers.stage_cases import Case, assert_exact_with, cases_of, every_fold, few_kernels
+from tests.pipelines import assert_layers_exact
+
+SOURCE = FixedType(9, 4)
+WEIGHT = FixedType(6, 1)
+BIAS = FixedType(8, 3)
+RESULT = FixedType(12, 7, True, Rounding.RND, Overflow.SAT)
+
+
+def codes(
+    type_: FixedType, shape: tuple[int, ...], seed: int
+) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+    generator = np.random.default_rng(seed)
+    return generator.integers(type_.min_code, type_.max_code, shape, endpoint=True)
+
+
+def dense(inputs: int, outputs: int, *, bias: bool = True, source: NumberType = SOURCE) -> Dense:
+    layer = Dense(
+        name="dense",
+        in_shape=(inputs, 1, 1),
+        out_channels=outputs,
+        input_type=source,
+        weight_type=WEIGHT,
+        bias_type=BIAS,
+        accumulator=WEIGHT,
+        result_type=RESULT,
+        weights=codes(WEIGHT, (outputs, inputs, 1, 1), inputs),
+        bias=codes(BIAS, (outputs * bias,), outputs),
+    )
+    return layer.retyped((source,), RESULT)
+
+
+def affine(shape: tuple[int, int, int], *, bias: bool = True, source: NumberType = SOURCE) -> Affine:
+    channels = shape[0]
+    layer = Affine(
+        name="affine",
+        in_shape=shape,
+        out_channels=channels,
+        groups=channels,
+        low=0.0,
+        input_type=source,
+        weight_type=WEIGHT,
+        bias_type=BIAS,
+        accumulator=WEIGHT,
+        result_type=RESULT,
+        weights=codes(WEIGHT, (channels, 1, 1, 1), channels),
+        bias=codes(BIAS, (channels * bias,), 7),
+    )
+    return layer.retyped((source,), RESULT)
+
+
+@st.composite
+def layers(draw: st.DrawFn) -> Layer:
+    source = FixedType(draw(st.integers(1, 12)), draw(st.integers(0, 4)), draw(st.booleans()))
+    if draw(st.booleans()):
+        inputs = draw(st.sampled_from([1, 2, 7, 12, 30, 64]))
+        return dense(inputs, draw(st.integers(1, 10)), bias=draw(st.booleans()), source=source)
+    shape = (draw(st.integers(1, 12)), draw(st.integers(1, 4)), draw(st.integers(1, 6)))
+    return affine(shape, bias=draw(st.booleans()), source=source)
+
+
+@few_kernels
+@given(cases=cases_of(layers()))
+def test_any_layer_and_folding_is_exact(tmp_path_factory: pytest.TempPathFactory, cases: list[Case]) -> None:
+    assert_layers_exact(cases, tmp_path_factory.mktemp("dense"))
+
+
+def test_every_folding_of_an_affine_layer_is_exact(tmp_path: Path) -> None:
+    """One channel at a time, several at once, and several pixels of all channels."""
+    cases = every_fold(affine((6, 2, 4)))
+    assert {(fold.px, fold.simd) for _, fold in cases} == {
+        *((1, simd) for simd in (1, 2, 3, 6)),
+        *((px, 6) for px in (2, 4)),
+    }
+    assert_layers_exact(cases, tmp_path)
+
+
+def test_dense_layers_of_many_inputs_are_exact(tmp_path: Path) -> None:
+    cases: list[Case] = [
+        (dense(300, 10), Fold(pe=1, simd=1)),
+        (dense(300, 10), Fold(pe=10, simd=4)),
+        (dense(300, 10), Fold(pe=2, simd=300)),
+        (dense(512, 20), Fold(pe=5, simd=16)),  # its weights come at run time
+    ]
+    assert [loads_weights(layer.stage(fold)) for layer, fold in cases] == [False, False, False, True]
+    assert_layers_exact(cases, tmp_path)
+
+
+def test_the_reference_headers_agree(tmp_path: Path) -> None:
+    cases: list[Case] = [
+        (dense(30, 6), Fold(pe=2, simd=5)),
+        (dense(1, 1), Fold()),
+        (affine((6, 2, 4)), Fold(px=2, pe=6, simd=6)),
+        (affine((6, 2, 4)), Fold(pe=3, simd=3)),
+    ]
+    assert_exact_with(Headers.REFERENCE, cases, tmp_path / "kernel")
+
+
+def test_intervals() -> None:
+    layer = dense(300, 10)
+    assert layer.stage(Fold()).interval == 3000
+    assert layer.stage(Fold(pe=10, simd=4)).interval == 75
+    assert layer.stage(Fold(pe=10, simd=300)).interval == 1
+    assert affine((6, 2, 4)).stage(Fold()).interval == 48
+    assert affine((6, 2, 4)).stage(Fold(px=4, pe=6, simd=6)).interval == 2

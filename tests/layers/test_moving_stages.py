@@ -1,0 +1,206 @@
+"""Streaming concatenations, crops and pads: every folding, against golden and their schedules."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hlsgen.csim.compiler import Headers, reference_headers
+from hlsgen.fixed import FixedType, parse_type
+from hlsgen.ir import Graph
+from hlsgen.layers.base import Layer, Shape
+from hlsgen.layers.binary import Add, Mul
+from hlsgen.layers.concat import Concat
+from hlsgen.layers.crop import Crop
+from hlsgen.layers.global_pool import GlobalPool
+from hlsgen.layers.pad import Pad
+from hlsgen.layers.pool2d import Pool2d
+from hlsgen.layers.stage import Fold
+from tests.layers.exact import fixed_types, tensor
+from tests.layers.stage_cases import (
+    Case,
+    assert_caught,
+    assert_exact_with,
+    cases_of,
+    every_fold,
+    few_kernels,
+)
+from tests.pipelines import assert_layers_exact, assert_pipeline_exact
+
+
+@st.composite
+def concats(draw: st.DrawFn) -> Concat:
+    axis = draw(st.integers(0, 2))
+    shape = [draw(st.integers(1, 4)), draw(st.integers(1, 4)), draw(st.integers(1, 6))]
+    sizes = draw(st.lists(st.sampled_from([1, 2, 3, 4, 6]), min_size=1, max_size=4))
+    one_type = draw(st.none() | fixed_types())
+    parts = []
+    for size in sizes:
+        shape[axis] = size
+        parts.append(tensor((shape[0], shape[1], shape[2]), one_type or draw(fixed_types())))
+    return Concat(
+        name="join",
+        inputs=tuple(f"part{number}" for number in range(len(parts))),
+        parts=tuple(parts),
+        axis=axis,
+        result_type=one_type or draw(fixed_types()),
+    )
+
+
+@st.composite
+def crops(draw: st.DrawFn) -> Crop:
+    shape = (draw(st.integers(1, 8)), draw(st.integers(1, 6)), draw(st.integers(1, 12)))
+    step = (draw(st.integers(1, 3)), draw(st.integers(1, 3)), draw(st.integers(1, 3)))
+    begin = tuple(draw(st.integers(0, size - 1)) for size in shape)
+    most = [(size - first - 1) // by + 1 for size, first, by in zip(shape, begin, step, strict=True)]
+    size = tuple(draw(st.integers(1, count)) for count in most)
+    return Crop(
+        name="cut",
+        source=tensor(shape, draw(fixed_types())),
+        begin=begin,  # type: ignore[arg-type]
+        size=size,  # type: ignore[arg-type]
+        step=step,
+    )
+
+
+@st.composite
+def pads(draw: st.DrawFn) -> Pad:
+    shape = (draw(st.integers(1, 6)), draw(st.integers(1, 4)), draw(st.integers(1, 8)))
+    border = st.integers(0, 4)
+    type_ = draw(fixed_types())
+    code = draw(st.sampled_from([0, type_.lowest_code, type_.max_code]))
+    return Pad(
+        name="border",
+        source=tensor(shape, type_),
+        padding=(draw(border), draw(border), draw(border), draw(border)),
+        channels=draw(st.sampled_from([(0, 0), (0, shape[0]), (2, 4), (1, 0)])),
+        value=code * type_.resolution,
+    )
+
+
+def crop(shape: Shape, begin: Shape, size: Shape, step: Shape = (1, 1, 1)) -> Crop:
+    return Crop(name="cut", source=tensor(shape, "fixed<8,4>"), begin=begin, size=size, step=step)
+
+
+def concat(axis: int, *shapes: Shape, **more: Any) -> Concat:
+    return Concat(
+        name="join",
+        inputs=tuple(f"part{number}" for number in range(len(shapes))),
+        parts=tuple(tensor(shape, f"fixed<{8 + number},4>") for number, shape in enumerate(shapes)),
+        axis=axis,
+        result_type=parse_type("fixed<7,4,rnd_conv,sat_sym>"),
+        **more,
+    )
+
+
+def pad(shape: Shape, padding: tuple[int, int, int, int], **more: Any) -> Pad:
+    return Pad(name="border", source=tensor(shape, "fixed<8,4>"), padding=padding, **more)
+
+
+EXTREMES: list[Layer] = [
+    crop((4, 5, 12), (1, 1, 5), (2, 2, 3), (2, 3, 2)),  # every second pixel out of words of 2, 4 and 6
+    crop((6, 2, 2), (2, 0, 0), (4, 2, 1)),
+    concat(0, (4, 2, 3), (2, 2, 3), (6, 2, 3)),
+    concat(2, (2, 2, 4), (2, 2, 2)),
+    pad((2, 2, 4), (1, 2, 0, 3), value=-1.5, channels=(2, 4)),
+    Pad(name="border", source=tensor((1, 1, 2), FixedType(62, 3)), padding=(0, 2, 1, 0), value=-4.0),
+]
+
+
+# Words that do not divide a row.
+UNEVEN: list[Case] = [
+    (concat(0, (2, 2, 7), (4, 2, 7)), Fold(px=3, pe=2, simd=2)),
+    (concat(1, (2, 2, 7), (2, 1, 7)), Fold(px=4, pe=2, simd=2)),
+    (crop((2, 3, 7), (0, 1, 3), (2, 2, 4)), Fold(px=3, pe=2, simd=2)),
+]
+
+
+@few_kernels
+@given(cases=cases_of(st.one_of(concats(), crops(), pads())))
+def test_any_folding_is_exact(tmp_path_factory: pytest.TempPathFactory, cases: list[Case]) -> None:
+    assert_layers_exact(cases, tmp_path_factory.mktemp("moving"))
+
+
+def test_extremes_are_exact_in_every_folding(tmp_path: Path) -> None:
+    assert_layers_exact([*every_fold(*EXTREMES), *UNEVEN], tmp_path)
+
+
+def test_a_block_of_branches_runs_through_with_its_fifos(tmp_path: Path) -> None:
+    """Half of the channels gated by its average, the other half pooled; joined and added to the input."""
+    source, type_ = tensor((4, 4, 6), "fixed<8,4>"), parse_type("fixed<8,4>")
+    half = tensor((2, 4, 6), type_)
+    layers: tuple[Layer, ...] = (
+        Crop(name="first", source=source, begin=(0, 0, 0), size=half.shape),
+        Crop(name="second", source=source, begin=(2, 0, 0), size=half.shape),
+        GlobalPool(name="mean", inputs=("first",), source=half, result_type=type_, function="average"),
+        Mul(
+            name="gate",
+            inputs=("first", "mean"),
+            left=half,
+            right=tensor((2, 1, 1), type_),
+            result_type=type_,
+        ),
+        Pool2d(
+            name="pool",
+            inputs=("second",),
+            source=half,
+            result_type=type_,
+            function="max",
+            kernel=(3, 3),
+            padding=(1, 1, 1, 1),
+        ),
+        Concat(name="join", inputs=("gate", "pool"), parts=(half, half), axis=0, result_type=type_),
+        Add(name="sum", inputs=("join", "input"), left=source, right=source, result_type=type_),
+    )
+    graph = Graph.chain("block", source, layers)
+    folds = {layer.name: list(layer.folds())[number % 3] for number, layer in enumerate(layers)}
+    assert_pipeline_exact(graph, folds, tmp_path)
+
+
+@pytest.mark.skipif(reference_headers() is None, reason="hls4ml is not installed")
+def test_the_reference_headers_give_the_same(tmp_path: Path) -> None:
+    cases = [(layer, list(layer.folds())[-1]) for layer in EXTREMES[1:]]
+    assert_exact_with(Headers.REFERENCE, cases, tmp_path / "kernel")
+
+
+def test_a_row_a_cycle() -> None:
+    """In a network of 16 x 16 pixels they keep up with words of 16 pixels."""
+    layers: list[Layer] = [
+        concat(0, (8, 16, 16), (4, 16, 16)),
+        concat(1, (8, 8, 16), (8, 8, 16)),
+        concat(2, (8, 16, 8), (8, 16, 8)),
+        crop((8, 16, 16), (4, 0, 0), (4, 16, 16)),
+        crop((8, 16, 16), (0, 3, 3), (8, 10, 10)),
+        pad((8, 14, 14), (1, 1, 1, 1)),
+    ]
+    for layer in layers:
+        assert min(layer.stage(fold).interval for fold in layer.folds()) == 16, layer.kind
+
+
+@pytest.mark.parametrize(
+    ("layer", "fold", "before", "after"),
+    [
+        (
+            concat(0, (4, 2, 3), (2, 2, 3)),
+            Fold(px=1, pe=2, simd=2),
+            "TURN[PARTS] = {2, 1}",
+            "TURN[PARTS] = {1, 2}",
+        ),
+        (
+            concat(0, (4, 2, 3), (2, 2, 3)),
+            Fold(px=3, pe=6, simd=6),
+            "pixel * CHANNELS + first",
+            "pixel + first",
+        ),
+        (crop((4, 4, 8), (0, 1, 2), (4, 2, 6)), Fold(px=2, pe=4, simd=4), "at >= FIRST &&", "at > FIRST &&"),
+        (pad((2, 2, 4), (1, 2, 0, 3)), Fold(px=2, pe=2, simd=2), "group < FIRST", "group <= FIRST"),
+    ],
+)
+def test_a_wrong_character_is_caught(
+    tmp_path: Path, layer: Layer, fold: Fold, before: str, after: str
+) -> None:
+    assert_caught((layer, fold), tmp_path, before, after)

@@ -1,0 +1,190 @@
+"""Streaming pools: every folding of random layers, in one kernel, against golden and their schedules."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hlsgen.csim.compiler import Headers, reference_headers
+from hlsgen.errors import DesignError
+from hlsgen.fixed import FixedType, Overflow, Rounding, parse_type
+from hlsgen.layers.base import Shape
+from hlsgen.layers.global_pool import GlobalPool
+from hlsgen.layers.pool2d import Pool2d
+from hlsgen.layers.stage import Fold
+from tests.layers.exact import fixed_types, tensor
+from tests.layers.stage_cases import (
+    Case,
+    assert_caught,
+    assert_exact_with,
+    cases_of,
+    every_fold,
+    few_kernels,
+)
+from tests.pipelines import assert_layers_exact
+
+Function = Literal["max", "average"]
+
+
+@st.composite
+def pools(draw: st.DrawFn) -> Pool2d:
+    average = draw(st.booleans())
+    small, pad = st.integers(1, 4), st.integers(0, 3)
+    reach = st.integers(1, 1 if average else 2)
+    return Pool2d(
+        name="pool",
+        source=tensor((draw(small), draw(st.integers(1, 9)), draw(st.integers(1, 9))), draw(fixed_types())),
+        result_type=draw(fixed_types()),
+        function="average" if average else "max",
+        kernel=(draw(small), draw(small)),
+        stride=(draw(st.integers(1, 3)), draw(st.integers(1, 3))),
+        padding=(draw(pad), draw(pad), draw(pad), draw(pad)),
+        overhang=(draw(st.integers(0, 2)), draw(st.integers(0, 2))),
+        dilation=(draw(reach), draw(reach)),
+        count_include_pad=draw(st.booleans()),
+        divisor=draw(st.none() | st.none() | st.integers(1, 40)) if average else None,
+    )
+
+
+@st.composite
+def global_pools(draw: st.DrawFn) -> GlobalPool:
+    shape = (draw(st.integers(1, 8)), draw(st.integers(1, 6)), draw(st.integers(1, 12)))
+    return GlobalPool(
+        name="pool",
+        source=tensor(shape, draw(fixed_types())),
+        result_type=draw(fixed_types()),
+        function=draw(st.sampled_from(["max", "average", "sum"])),
+    )
+
+
+def pool(shape: Shape, source: str, result: str, function: Function, kernel: int, **more: Any) -> Pool2d:
+    return Pool2d(
+        name="pool",
+        source=tensor(shape, source),
+        result_type=parse_type(result),
+        function=function,
+        kernel=(kernel, kernel),
+        **more,
+    )
+
+
+def every_mode() -> list[Case]:
+    """The same pool rounded and fitted in every way that hardware has."""
+    return [
+        (
+            pool(
+                (2, 4, 6),
+                "fixed<6,3>",
+                str(FixedType(5, 3, True, rounding, overflow)),
+                "average",
+                3,
+                padding=(1, 1, 1, 1),
+            ),
+            Fold(px=3, pe=2, simd=2),
+        )
+        for rounding in Rounding
+        for overflow in (Overflow.SAT, Overflow.WRAP_SM)
+    ]
+
+
+# The dividends of these have several digits.
+WIDE = [
+    pool((1, 4, 4), "fixed<62,20>", "fixed<60,17,rnd_conv,sat>", "average", 3),
+    pool((1, 3, 3), "ufixed<56,2>", "fixed<60,3,rnd_zero>", "average", 3, padding=(1, 1, 1, 1)),
+    pool((1, 3, 3), "fixed<30,2>", "fixed<63,3,rnd_inf>", "average", 3, divisor=1_000_003),
+]
+# Kernels larger than the image, padding larger than the kernel, words larger than a row, a single pixel.
+ODD = [
+    pool((2, 2, 3), "fixed<8,4>", "fixed<8,4>", "max", 5, padding=(2, 2, 2, 2)),
+    pool((3, 1, 1), "fixed<1,1>", "fixed<2,2>", "max", 1),
+    pool((2, 3, 3), "ufixed<7,4>", "fixed<9,6>", "average", 2, padding=(3, 4, 2, 5), count_include_pad=True),
+    pool((8, 4, 7), "fixed<8,4>", "fixed<8,4,rnd>", "average", 3, stride=(2, 2), padding=(0, 0, 1, 1)),
+]
+
+
+# Words that do not divide a row: what stands behind its end must not reach a result.
+UNEVEN: list[Case] = [
+    (pool((2, 4, 7), "fixed<6,3>", "fixed<6,3>", "max", 3, padding=(1, 1, 1, 1)), Fold(px=4, pe=1, simd=1)),
+    (pool((2, 4, 7), "fixed<6,3>", "fixed<9,3>", "average", 2), Fold(px=5, pe=2, simd=2)),
+    (
+        GlobalPool(
+            name="pool",
+            source=tensor((2, 3, 7), "fixed<6,3>"),
+            result_type=parse_type("fixed<9,6>"),
+            function="sum",
+        ),
+        Fold(px=4, pe=1, simd=1),
+    ),
+]
+
+
+@few_kernels
+@given(cases=cases_of(st.one_of(pools(), pools(), global_pools())))
+def test_any_folding_is_exact(tmp_path_factory: pytest.TempPathFactory, cases: list[Case]) -> None:
+    assert_layers_exact(cases, tmp_path_factory.mktemp("pool"))
+
+
+def test_extremes_are_exact(tmp_path: Path) -> None:
+    assert_layers_exact([*every_fold(*WIDE)[::2], *every_fold(*ODD), *UNEVEN], tmp_path)
+
+
+def test_every_rounding_is_exact(tmp_path: Path) -> None:
+    assert_layers_exact(every_mode(), tmp_path)
+
+
+@pytest.mark.skipif(reference_headers() is None, reason="hls4ml is not installed")
+def test_the_reference_headers_give_the_same(tmp_path: Path) -> None:
+    global_pool = GlobalPool(
+        name="pool",
+        source=tensor((6, 3, 4), "fixed<8,3>"),
+        result_type=parse_type("fixed<12,4,rnd>"),
+        function="average",
+    )
+    cases = [every_mode()[0], *every_fold(WIDE[1], ODD[1])[1:], *every_fold(global_pool)[-1:]]
+    assert_exact_with(Headers.REFERENCE, cases, tmp_path / "kernel")
+
+
+def test_a_row_a_cycle() -> None:
+    """Pools of a network of 16 x 16 pixels keep up with words of 16 pixels."""
+    halving = pool((8, 16, 16), "fixed<8,4>", "fixed<8,4>", "max", 2, stride=(2, 2))
+    assert min(halving.stage(fold).interval for fold in halving.folds()) == 16
+    averaging = GlobalPool(
+        name="pool",
+        source=tensor((8, 16, 16), "fixed<8,4>"),
+        result_type=parse_type("fixed<8,4>"),
+        function="average",
+    )
+    assert min(averaging.stage(fold).interval for fold in averaging.folds()) == 16
+
+
+def test_a_divisor_beyond_what_is_built_is_refused() -> None:
+    layer = pool((1, 4, 4), "fixed<62,20>", "fixed<60,17>", "average", 3, divisor=(1 << 40) + 1)
+    assert not layer.check()
+    with pytest.raises(
+        DesignError, match="pool: averages over 1099511627777 of sums of 67 bits are not built"
+    ):
+        layer.stage(Fold()).constants()
+
+
+MAX = pool((4, 5, 7), "fixed<6,3>", "fixed<6,3>", "max", 3, stride=(2, 2), padding=(1, 1, 1, 1))
+AVERAGE = pool((2, 6, 6), "fixed<6,3>", "fixed<4,3,rnd_conv>", "average", 3, padding=(1, 1, 1, 1))
+GLOBAL = GlobalPool(
+    name="pool", source=tensor((6, 3, 5), "fixed<6,3>"), result_type=parse_type("fixed<9,6>"), function="sum"
+)
+
+
+@pytest.mark.parametrize(
+    ("case", "before", "after"),
+    [
+        ((MAX, Fold(px=2, pe=4, simd=4)), "in_row >= 0 &&", "in_row >= 1 &&"),
+        ((AVERAGE, Fold(px=1, pe=1, simd=1)), "rest != rest_if_exact", "rest == rest_if_exact"),
+        ((AVERAGE, Fold(px=3, pe=2, simd=2)), "first_column = at.out_step", "first_column = 1 + at.out_step"),
+        ((GLOBAL, Fold(px=1, pe=2, simd=2)), "row == 0 && group == 0", "row == 0 && group == 1"),
+    ],
+)
+def test_a_wrong_character_is_caught(tmp_path: Path, case: Case, before: str, after: str) -> None:
+    assert_caught(case, tmp_path, before, after)

@@ -52,6 +52,7 @@ FINER = 3
 """A value that no quantiser follows is rounded to steps of at most 2**-FINER of its own."""
 JOIN_BITS = 16
 """Operands of a join are brought to a common scale in steps of at most 2**-JOIN_BITS of their own."""
+MOST_STEPS = 2.0**32
 WIDEST = 32
 """Bits of a value that was rounded for want of a quantiser."""
 
@@ -118,6 +119,7 @@ class Emitter:
         multiplier, shift = x.scale / scale, x.shift / scale
         # a product and quotient of the same factors may be one ulp from 1
         multiplier = np.where(np.abs(multiplier - 1) < 1e-12, 1.0, multiplier)
+        _refuse_far(x, multiplier, shift, place)
         limits = {} if is_natural(target, low, high) else limits_of(target, low, high)
         rounds = x.type.fraction > target.fraction
         if not shift.any() and (multiplier == 1).all() and not (ceil and rounds):
@@ -266,3 +268,14 @@ class Emitter:
         low, high = target.lowest_code, target.max_code
         made = self.onto(x, np.array([scale]), target, low, high, place=place)
         return replace(made, scale=np.array([scale]))
+
+
+def _refuse_far(x: Lifted, multiplier: Doubles, shift: Doubles, place: Place | None) -> None:
+    """Refuses scales that no quantiser in use has: they would overflow what follows."""
+    with np.errstate(over="ignore"):
+        largest = max(float(np.abs(multiplier).max()), float(np.abs(shift).max()))
+    if not largest < MOST_STEPS:
+        message = f"{x.name}: a step before a quantiser is {largest:g} steps behind it"
+        raise DesignError(
+            Problem(message=message, fix=f"scales that differ by less than {MOST_STEPS:g}", place=place)
+        )

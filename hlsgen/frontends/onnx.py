@@ -18,7 +18,7 @@ from hlsgen.fixed import FixedType
 from hlsgen.frontends.fixed_graph import Quantised, fixed_graph
 from hlsgen.frontends.onnx_elementwise import ELEMENTWISE
 from hlsgen.frontends.onnx_folding import FOLDED, folded
-from hlsgen.frontends.onnx_model import LARGEST_TENSOR, Input, Node, OnnxModel, check_types, loaded_model
+from hlsgen.frontends.onnx_model import LARGEST_TENSOR, Input, Node, OnnxModel, loaded_model
 from hlsgen.frontends.onnx_quant import INTEGER, QUANTISERS, cast_integers, plain_integers
 from hlsgen.frontends.onnx_reading import Handler, Reading, RecordingBuilder
 from hlsgen.frontends.onnx_shapes import SHAPES
@@ -69,7 +69,6 @@ def graph_of_onnx(source: Any, *, name: str, input_types: Mapping[str, FixedType
     """
     model = loaded_model(source)
     _refuse_unknown(model)
-    check_types(model)
     reading = Reading(
         model=model,
         builder=RecordingBuilder(name, channels_last=False),

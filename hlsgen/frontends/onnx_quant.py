@@ -31,7 +31,8 @@ def quant(reading: Reading, node: Node) -> Sequence[Known]:
     """Quant(x, scale, zero point, bits): limits first, then rounds, which is the same as the reverse."""
     scale = _positive(node, reading.needed(node, 1).values)
     zero, bits = (reading.number(node, index, what) for index, what in ((2, "zero point"), (3, "bit width")))
-    if bits is None or zero is None or not 1 <= bits <= MOST_BITS or bits % 1 or zero % 1:
+    whole = bits is not None and zero is not None and bits % 1 == 0 == zero % 1
+    if not whole or not 1 <= bits <= MOST_BITS or abs(zero) >= 1 << MOST_BITS:
         message = f"it has {bits or 0:g} bits and the zero point {zero or 0:g}"
         raise node.problem(message, f"1 to {MOST_BITS} bits and a whole zero point")
     signed, narrow = bool(node.attribute("signed", 1)), bool(node.attribute("narrow", 1))

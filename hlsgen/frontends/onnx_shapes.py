@@ -153,6 +153,8 @@ def slice_(reading: Reading, node: Node) -> Sequence[Known]:
         raise node.problem("its starts or ends are missing", "constant starts and ends")
     axes = list(range(len(starts))) if axes is None else axes
     steps = [1] * len(starts) if steps is None else steps
+    if len({len(values) for values in (starts, ends, axes, steps)}) > 1:
+        raise node.problem("its starts, ends, axes and steps differ in number", "one of each for each axis")
     for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
         if axis % (x.rank + 1) == 0 and start == 0 and end >= reading.batch and step == 1:
             continue
@@ -213,10 +215,14 @@ def pad(reading: Reading, node: Node) -> Sequence[Known]:
     borders = [(0, 0)] * x.rank
     for number, axis in enumerate(axes):
         border = amounts[number], amounts[number + len(axes)]
-        if sum(min(side, 0) for side in border) <= -reading.shape(x)[axis]:
+        if border == (0, 0):
+            continue
+        place = reading.axis(node, axis, x.rank)
+        if sum(min(side, 0) for side in border) <= -x.shape[place]:
             raise node.problem(f"it cuts off all of axis {axis}", "pads that leave something")
-        if border != (0, 0):
-            borders[reading.axis(node, axis, x.rank)] = border
+        if max(border) > LARGEST_TENSOR:
+            raise node.problem(f"it adds {max(border)} elements", f"at most {LARGEST_TENSOR}")
+        borders[place] = border
     mode = node.attribute("mode", "constant")
     if mode not in ("constant", "reflect", "edge", "wrap"):
         raise node.problem(f"its mode is {mode}", "constant, reflect, edge or wrap")

@@ -21,6 +21,7 @@ inline void load(const ap_uint<WIDTH> *memory, hls::stream<lanes<T, N> > &out, l
 #pragma HLS inline
     constexpr int PER_BEAT = WIDTH / SLOT;
     lanes<T, N> word;
+    clear(word);
     int beat = 0;
     words: for (long long i = 0; i < words * BEATS; ++i) {
 #pragma HLS pipeline II=1 style=flp
@@ -46,6 +47,7 @@ inline void store(hls::stream<lanes<T, N> > &in, ap_uint<WIDTH> *memory, long lo
 #pragma HLS inline
     constexpr int PER_BEAT = WIDTH / SLOT;
     lanes<T, N> word;
+    clear(word);
     int beat = 0;
     words: for (long long i = 0; i < words * BEATS; ++i) {
 #pragma HLS pipeline II=1 style=flp
@@ -129,6 +131,7 @@ inline void gather_channels(hls::stream<lanes<T, PX * CH> > &in, hls::stream<lan
                             long long words) {
 #pragma HLS inline
     lanes<T, PX * CH * RATIO> wide;
+    clear(wide);
     int part = 0;
     words: for (long long i = 0; i < words; ++i) {  // of the input
 #pragma HLS pipeline II=1 style=flp
@@ -153,12 +156,14 @@ inline void split_channels(hls::stream<lanes<T, PX * CH * RATIO> > &in, hls::str
                            long long words) {
 #pragma HLS inline
     lanes<T, PX * CH * RATIO> wide;
+    clear(wide);
     int part = 0;
     words: for (long long i = 0; i < words; ++i) {  // of the output
 #pragma HLS pipeline II=1 style=flp
         iteration_of(STAGE);
         if (part == 0) wide = in.read();
         lanes<T, PX * CH> word;
+        clear(word);
         for (int r = 0; r < RATIO; ++r) {
 #pragma HLS unroll
             for (int l = 0; l < PX * CH; ++l) {
@@ -204,12 +209,14 @@ template <int STAGE, int LANES, int RATIO, int WORDS, typename T>
 inline void split_pixels(hls::stream<lanes<T, LANES * RATIO> > &in, hls::stream<lanes<T, LANES> > &out, long long rows) {
 #pragma HLS inline
     lanes<T, LANES * RATIO> wide;
+    clear(wide);
     int part = 0, column = 0;
     words: for (long long i = 0; i < rows * WORDS; ++i) {
 #pragma HLS pipeline II=1 style=flp
         iteration_of(STAGE);
         if (part == 0) wide = in.read();
         lanes<T, LANES> word;
+        clear(word);
         for (int r = 0; r < RATIO; ++r) {
 #pragma HLS unroll
             for (int l = 0; l < LANES; ++l) {

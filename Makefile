@@ -4,10 +4,11 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 JOBS   ?= auto
 
-.PHONY: help demo test check golden bench clean
+.PHONY: help demo test test-networks check golden bench clean
 help:
 	@echo "make demo    install hlsgen into $(VENV) and build designs/conv.yaml"
 	@echo "make test    install what the tests need and run them"
+	@echo "make test-networks  build and C-simulate the large networks of designs/, every layer against golden"
 	@echo "make check   ruff and mypy"
 	@echo "make golden  rewrite the expected error messages and emitted-code goldens"
 	@echo "make bench   benchmarks/conv.py: modelled beside the seed, measured beside PyTorch, naive C++ and hls4ml"
@@ -19,6 +20,9 @@ demo: $(VENV)/demo.stamp
 
 test: $(VENV)/test.stamp
 	$(BIN)/python -m pytest -n $(JOBS)
+
+test-networks: $(VENV)/test.stamp
+	$(BIN)/python -m pytest -m networks tests/test_designs.py
 
 check: $(VENV)/test.stamp
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
@@ -42,7 +46,7 @@ $(VENV)/demo.stamp: pyproject.toml | $(BIN)/python
 # torch first and by its version: that is a small CPU build where one is at hand
 $(VENV)/test.stamp: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[torch,dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[all]'
 	@touch $@ $(VENV)/demo.stamp
 
 clean:

@@ -321,9 +321,10 @@ def gelu(reading: Reading, node: Node) -> Sequence[Known]:
 
 
 def selu(reading: Reading, node: Node) -> Sequence[Known]:
-    alpha, gamma = (node.number(name, 0.0) for name in ("alpha", "gamma"))
-    view = reading.builder.table(reading.view(node), "elu", (alpha or 1.67326319217681884765625,))
-    return [moved(reading, node, Real(view=view), gamma or 1.05070102214813232421875, 0.0)]
+    alpha = node.number("alpha", 1.67326319217681884765625)
+    gamma = node.number("gamma", 1.05070102214813232421875)
+    view = reading.builder.table(reading.view(node), "elu", (alpha,))
+    return [moved(reading, node, Real(view=view), gamma, 0.0)]
 
 
 def shrink(reading: Reading, node: Node) -> Sequence[Known]:

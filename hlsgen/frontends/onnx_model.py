@@ -64,6 +64,13 @@ class Node:
             raise self.problem(f"{name} is {value}", f"a finite {name}")
         return value
 
+    def flag(self, name: str, default: int = 0) -> bool:
+        """An attribute that is 0 or 1."""
+        value = self.attributes.get(name, default)
+        if value not in (0, 1):
+            raise self.problem(f"{name} is {value}", f"{name} 0 or 1")
+        return bool(value)
+
     def input(self, index: int) -> str:
         """The name of an input; empty where an optional one is left out."""
         return self.inputs[index] if index < len(self.inputs) else ""

@@ -35,7 +35,7 @@ def quant(reading: Reading, node: Node) -> Sequence[Known]:
     if not whole or not 1 <= bits <= MOST_BITS or abs(zero) >= 1 << MOST_BITS:
         message = f"it has {bits or 0:g} bits and the zero point {zero or 0:g}"
         raise node.problem(message, f"1 to {MOST_BITS} bits and a whole zero point")
-    signed, narrow = bool(node.attribute("signed", 1)), bool(node.attribute("narrow", 1))
+    signed, narrow = node.flag("signed", 1), node.flag("narrow", 1)
     direction = _direction(node)
     if zero and not direction.shifts_with_zero:
         message = f"its rounding mode {direction.value} goes with a zero point of {zero:g}"

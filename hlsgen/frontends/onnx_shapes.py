@@ -58,7 +58,7 @@ def reshape(reading: Reading, node: Node) -> Sequence[Known]:
     x = reading.view(node)
     wanted = [int(size) for size in reading.needed(node, 1).values.reshape(-1)]
     given = reading.shape(x)
-    if not node.attribute("allowzero", 0):
+    if not node.flag("allowzero"):
         wanted = [
             given[axis] if size == 0 and axis < len(given) else size for axis, size in enumerate(wanted)
         ]

@@ -180,11 +180,11 @@ def _transposed_pads(node: Node, x: Value, stride: Pair, full: Pair) -> Sides:
 
 def gemm(reading: Reading, node: Node) -> Sequence[Known]:
     x, weights, addend = reading.view(node), reading.needed(node, 1), reading.constant(node, 2)
-    if node.attribute("transA", 0) or x.rank != 1:
+    if node.flag("transA") or x.rank != 1:
         message = f"it multiplies a tensor of {x.rank + 1} axes, transA {node.attribute('transA', 0)}"
         raise node.problem(message, "a first input [N, F] with transA 0")
     alpha, beta = node.number("alpha", 1.0), node.number("beta", 1.0)
-    if not node.attribute("transB", 0):
+    if not node.flag("transB"):
         weights = reshaped(weights, lambda array: array.T)
     _fits(node, weights.values.shape, x.shape[0], 1)
     weights = multiplied(weights, alpha)
@@ -309,7 +309,7 @@ def multiplied(constant: Constant, factor: float) -> Constant:
 
 def batch_normalization(reading: Reading, node: Node) -> Sequence[Known]:
     x = reading.view(node)
-    if node.attribute("training_mode", 0) or any(reading.is_read(node, i) for i in range(1, 5)):
+    if node.flag("training_mode") or any(reading.is_read(node, i) for i in range(1, 5)):
         message = "it computes the statistics of the batch (training_mode)"
         raise node.problem(message, "a model exported in evaluation mode")
     names = ("scale", "B", "input_mean", "input_var")

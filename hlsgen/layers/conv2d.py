@@ -36,11 +36,11 @@ class Conv2d(Layer, kind="conv2d"):
 
     Fixed point: products are exact, the accumulator is `accumulator`, a sum below `low` becomes `low` and one
     above `high` becomes `high` (None: no such limit; both 0 and None make a ReLU), the result is cast to
-    output_type. float32: no contraction; for each pass over SIMD input channels the products (channel, kernel row,
-    kernel column) are summed pairwise by `pairwise_sum`, and the pass is added to the running sum, which
-    starts at the bias. float64 codes (a network not quantised yet) are summed in any order.
-    Raises nothing; `check` returns the broken rules: an empty output, float mixed with fixed point, channels
-    that the groups do not divide, low above high.
+    output_type. float32: no contraction; for each pass over SIMD input channels the products (channel, kernel
+    row, kernel column) are summed pairwise by `pairwise_sum`, and the pass is added to the running sum, which
+    starts at the bias. float64 codes (a network not quantised yet) are summed in any order. Raises nothing;
+    `check` returns the broken rules: an empty output, float mixed with fixed point, channels that the groups
+    do not divide, low above high.
     """
 
     in_shape: tuple[int, int, int]
@@ -347,7 +347,7 @@ class Conv2d(Layer, kind="conv2d"):
         return sums << finer
 
     def _by_group(self, windows: Codes, weights: Codes, channels: slice) -> Iterator[tuple[Codes, Codes]]:
-        """Windows [frames, C', OH, OW, KH, KW] and weights [M', C', KH, KW] of each group, `channels` of it."""
+        """Windows [frames, C', OH, OW, KH, KW] and weights [M', C', KH, KW] of `channels` of each group."""
         size, members = self.group_channels, self.out_channels // self.groups
         for group in range(self.groups):
             window = windows[:, group * size : (group + 1) * size][:, channels]

@@ -13,8 +13,8 @@ from hlsgen.fixed import FixedType, FloatType, accumulator_type, product_type
 from hlsgen.layers.base import Codes
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.raster import Raster
-from hlsgen.layers.state import MOST_REGISTER_WORDS, state_buffer
 from hlsgen.layers.stage import Buffer, Fold, Schedule, Stage, Words, Work, divisors
+from hlsgen.layers.state import MOST_REGISTER_WORDS, state_buffer
 
 MOST_PX = 64
 MOST_TERMS = 6144

@@ -38,7 +38,8 @@ class Words:
 
     Pixels come row by row, left to right; of `px` neighbouring pixels come the first `channels` channels in
     one word, then the next; within a word the channels of the first pixel, then of the second. Each row
-    begins with a new word: where `px` does not divide the width, the last pixels of a row's last words mean nothing.
+    begins with a new word: where `px` does not divide the width, the last pixels of a row's last words mean
+    nothing.
     """
 
     tensor: Tensor

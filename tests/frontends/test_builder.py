@@ -38,7 +38,7 @@ def check(
     layers: list[str] | None = None,
     channels_last: bool = False,
 ) -> None:
-    """That what `build` makes of an input gives what `expected` says for each frame, with just these layers."""
+    """That what `build` makes of an input gives what `expected` says, with just these layers."""
     builder = GraphBuilder("net", channels_last)
     builder.output("y", build(builder, builder.input("x", shape)))
     graph = builder.build()
@@ -220,6 +220,25 @@ def test_a_slice_with_steps_of_several_axes_is_one_crop() -> None:
     builder = GraphBuilder("net", channels_last=False)
     builder.output("y", build(builder, builder.input("x", (2, 6, 6))))
     assert kinds(builder.build()) == ["crop", "softmax"]
+
+
+@pytest.mark.parametrize(("begin", "size", "step"), [(3, 3, 1), (1, 7, 3), (0, 4, 3), (2, 3, 5), (7, 10, 1)])
+def test_a_slice_that_is_no_box_of_the_image_is_rearranged(begin: int, size: int, step: int) -> None:
+    check(
+        (2, 3, 4),
+        lambda b, x: b.materialise(b.slice(b.flatten(double(b, x)), 0, begin, size, step)),
+        lambda x: 2 * x.reshape(-1)[begin : begin + size * step : step][:size],
+        ["affine", "rearrange"],
+    )
+
+
+def test_the_same_part_of_two_values_is_cut_out_before_they_are_added() -> None:
+    check(
+        (4, 3, 3),
+        lambda b, x: b.add(b.slice(double(b, x), 0, 1, 1), b.slice(b.clamp(x, 0.0, None), 0, 1, 1)),
+        lambda x: 2 * x[1:2] + np.maximum(x[1:2], 0),
+        ["affine", "clamp", "crop", "crop", "add"],
+    )
 
 
 def test_the_same_view_is_materialised_once() -> None:

@@ -185,8 +185,7 @@ def _precision(file: ModelFile) -> Precision:
     given = file.precision
     layers = {}
     for name, one in given.layers.items():
-        types = {key: value for key, value in one.model_dump().items() if isinstance(value, FixedType)}
-        layers[name] = LayerPrecision(**types)
+        layers[name] = LayerPrecision(weights=one.weights, bias=one.bias, output=one.output)
     accumulator = given.accumulator
     return Precision(
         default=given.default,

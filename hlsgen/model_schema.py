@@ -25,7 +25,6 @@ from hlsgen.schema_values import (
     BoardName,
     Name,
     Samples,
-    Type,
     check_type,
 )
 
@@ -130,11 +129,11 @@ class ModelInput(_Section):
 class LayerTypes(_Section):
     """Types of one layer; None: as for all."""
 
-    weights: Type | None = None
+    weights: Fixed | None = None
     """Type of its weights."""
-    bias: Type | None = None
+    bias: Fixed | None = None
     """Type of its biases."""
-    output: Type | None = None
+    output: Fixed | None = None
     """Type of what it gives."""
 
 

@@ -210,12 +210,12 @@ class NetworkDesign(Design):
                     done.append((chunk, future.result()))
                 progress("C-simulation with FIFOs of the emitted depths")
                 checked = bounded.result()
+        layers = [self._compared(layer.name, [run for _, run in done], golden) for layer in self.graph.layers]
         for chunk, run in done:
             check_schedule(pipeline, run, len(next(iter(chunk.values()))))
         for port in self.graph.outputs:
             if not np.array_equal(checked.tensors[port.source], golden[port.source][:BOUNDED_FRAMES]):
                 raise MismatchError(f"error: {port.name} differs when all stages run at once")
-        layers = [self._compared(layer.name, [run for _, run in done], golden) for layer in self.graph.layers]
         return NetworkVerification(
             comparison=Comparison(
                 compared=sum(layer.comparison.compared for layer in layers), mismatches=0, max_abs_error=0.0

@@ -100,8 +100,6 @@ def test_types_and_shapes_that_do_not_fit() -> None:
     made = small()
     made.graph.initializer[0].CopyFrom(onnx.numpy_helper.from_array(normal(1, 3, 5, 3, 3), "w"))
     assert "do not fit" in message(made)
-    made.graph.initializer[0].CopyFrom(onnx.numpy_helper.from_array(np.ones((3, 4, 3, 3), np.int64), "w"))
-    assert "types or shapes do not fit" in message(made)
 
 
 def test_a_tensor_of_another_size_than_it_says() -> None:
@@ -395,7 +393,7 @@ BAD_QUANTS: dict[str, Any] = {
     "0 bits": qonnx([quant("x", "y")], b=np.float32(0)),
     "2.5 bits": qonnx([quant("x", "y")], b=np.float32(2.5)),
     "a whole zero point": qonnx([quant("x", "y")], z=np.float32(0.5)),
-    "a scale is not positive": qonnx([quant("x", "y")], s=np.float32(0)),
+    "a scale is missing or not positive": qonnx([quant("x", "y")], s=np.float32(0)),
     "rounding mode is SOME": qonnx([quant("x", "y", rounding_mode="SOME")]),
     "rounding mode DOWN goes with": qonnx([quant("x", "y", rounding_mode="DOWN")], z=np.float32(3)),
     "one signed bit": qonnx([quant("x", "y")], b=np.float32(1), z=np.float32(3)),
@@ -470,9 +468,9 @@ BAD_LINEAR: dict[str, Callable[[], Any]] = {
         opset=21,
         t=np.ones((1, 3, 6, 3), np.float32),
     ),
-    "float8": lambda: linear([node(Q, "x s", "a", output_dtype=17), node(DQ, "a s", "y")], opset=21),
+    "it quantises to": lambda: linear([node(Q, "x s", "a", output_dtype=17), node(DQ, "a s", "y")], opset=21),
     "holds real values": lambda: linear(
-        [node("Relu", "x", "r"), node("Cast", "r", "i", to=2), node(DQ, "i s z", "y")]
+        [node("ArgMax", "x", "m", axis=1), node("Cast", "m", "i", to=2), node(DQ, "i s z", "y")]
     ),
     "different scales or zero points": lambda: linear(
         [
@@ -483,20 +481,21 @@ BAD_LINEAR: dict[str, Callable[[], Any]] = {
         ],
         t=np.float32(0.5),
     ),
-    "it is supported for a float tensor": lambda: linear(
+    "ReduceMax is supported for a float tensor": lambda: linear(
         [node(Q, "x s z", "a"), node("ReduceMax", "a", "m", axes=[2]), node(DQ, "m s z", "y")]
     ),
     "DynamicQuantizeLinear": lambda: linear(
         [node("DynamicQuantizeLinear", "x", "a t u"), node(DQ, "a t u", "y")]
     ),
-    "from a float tensor": lambda: linear([node("QLinearConv", "x s z w s z s z", "y")], input_type=2),
+    "is not a tensor of integers that the model computes": lambda: linear(
+        [node("QLinearConv", "x s z w s z s z", "y")]
+    ),
 }
 
 
 @pytest.mark.parametrize("text", BAD_LINEAR)
 def test_refused_integer_models(text: str) -> None:
-    said = message(BAD_LINEAR[text]())
-    assert "fix:" in said
+    assert text in message(BAD_LINEAR[text]())
 
 
 def test_golden_of_a_model_with_both_kinds_of_inputs() -> None:

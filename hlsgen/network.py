@@ -47,8 +47,10 @@ MOST_SAMPLE_MACS = 1 << 31
 """Fewer frames are simulated by a build if together they would need more multiply-accumulates."""
 MOST_FRAME_ELEMENTS = 1 << 24
 """Elements of all tensors of the frames that one simulation process holds at a time."""
-ACCURACY_FRAMES = 2
+ACCURACY_FRAMES = 16
 """Calibration frames that the accuracy is stated on: the golden of every layer is computed for them."""
+ACCURACY_MACS = 1 << 31
+"""Fewer, if together they would need more multiply-accumulates."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -415,7 +417,8 @@ def from_float(
     fixed = run_passes(chosen, FIXED_PASSES)
     stated: tuple[Accuracy, ...] = ()
     if frames is not None:
-        few = {name: array[:ACCURACY_FRAMES] for name, array in frames.items()}
+        count = max(1, min(ACCURACY_FRAMES, ACCURACY_MACS // max(1, reference.macs)))
+        few = {name: array[:count] for name, array in frames.items()}
         stated = tuple(accuracy(fixed, reference, few))
     found = load_board(board) if isinstance(board, str) else board
     return NetworkDesign(

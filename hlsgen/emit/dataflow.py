@@ -210,7 +210,7 @@ def _kernel(pipeline: Pipeline, names: DataflowNames, numbers: Mapping[str, int]
     if loaders:
         arguments += ["const hlsgen::weight_beat *weights", "int reload"]
     streams = [
-        {"name": stream.name, "word": stream.words.cpp, "depth": stream.depth}
+        {"name": stream.name, "word": word_name(stream.name), "depth": stream.depth}
         for stream in pipeline.streams.values()
     ] + [{"name": f"{stage.name}_beats", "word": "hlsgen::weight_beat", "depth": 2} for stage in loaders]
     calls = [_call(process, {stage.name for stage in loaders}) for process in pipeline.processes]
@@ -228,6 +228,10 @@ def _kernel(pipeline: Pipeline, names: DataflowNames, numbers: Mapping[str, int]
         "has_weights": bool(loaders),
         "weight_beats": sum(beats.values()),
         "weight_streams": [{"stage": name, "beats": count} for name, count in beats.items()],
+        "words": [
+            {"name": word_name(stream.name), "type": stream.words.cpp, "format": _format(stream.words)}
+            for stream in pipeline.streams.values()
+        ],
         "streams": streams,
         "joints": [
             render("hls/dataflow/joints.j2", p=_joint(process, numbers[process.name], names)).strip() + "\n"
@@ -262,6 +266,7 @@ def _port(process: Load | Store, names: DataflowNames) -> dict[str, Any]:
         "width": width,
         "px": words.px,
         "ch": words.channels,
+        "format": _format(words),
         "type": str(words.type),
         "BITS": width_of(words.type),
         "SLOT": slot_bits(words.type),
@@ -279,7 +284,11 @@ def _joint(process: Process, number: int, names: DataflowNames) -> dict[str, Any
         return common | _converter(process)
     assert isinstance(process, Load | Store | Fork)
     words = process.words
-    common |= {"word": words.cpp, "WORDS": words.frame_words, "BITS": width_of(words.type)}
+    common |= {
+        "word": word_name((*process.reads, *process.writes)[0]),
+        "WORDS": words.frame_words,
+        "BITS": width_of(words.type),
+    }
     if isinstance(process, Fork):
         return common | {"kind": "fork"}
     kind, port = process.name.split("_", 1)
@@ -308,8 +317,8 @@ def _converter(process: Convert) -> dict[str, Any]:
         "kind": "convert",
         "form": process.form,
         "arguments": arguments,
-        "in_word": a.cpp,
-        "out_word": b.cpp,
+        "in_word": word_name(process.reads[0]),
+        "out_word": word_name(process.writes[0]),
         "COUNT": count,
         "before": _format(a),
         "after": _format(b),
@@ -317,4 +326,14 @@ def _converter(process: Convert) -> dict[str, Any]:
 
 
 def _format(words: Words) -> str:
-    return f"{words.px} pixels x {words.channels} channels"
+    return f"{counted(words.px, 'pixel')} x {counted(words.channels, 'channel')}"
+
+
+def counted(number: int, noun: str) -> str:
+    """1 pixel, 2 pixels."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def word_name(stream: str) -> str:
+    """The C++ name of what a stream carries: conv1_s carries conv1_word."""
+    return f"{stream.removesuffix('_s')}_word"

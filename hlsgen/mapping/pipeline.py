@@ -143,15 +143,18 @@ class _Joining:
 
 
 def _steps(have: Words, want: Words) -> Iterator[Words]:
-    """The formats to go through from `have` to `want`, the last one `want`; none if they are the same."""
+    """The formats to go through from `have` to `want`, the last one `want`; none if they are the same.
+
+    Where one of them has all channels in a word, both changes are simple; else one with a memory does it.
+    """
     if (have.px, have.channels) == (want.px, want.channels):
         return
-    if have.px != want.px and max(have.px, want.px) * have.shape[0] <= REGISTER_LANES:
-        whole = have.shape[0]
-        whole_ratio = max(have.px, want.px) % min(have.px, want.px) == 0
-        middle = [replace(have, channels=whole), replace(want, channels=whole)]
-        for words in middle:
-            known = ((have.px, have.channels), (want.px, want.channels))
-            if whole_ratio and (words.px, words.channels) not in known:
-                yield words
+    whole = have.shape[0]
+    simple = max(have.px, want.px) % min(have.px, want.px) == 0
+    narrow = max(have.px, want.px) * whole <= REGISTER_LANES
+    if have.px != want.px and simple and narrow:
+        if have.channels == whole and want.channels != whole:
+            yield replace(want, channels=whole)
+        elif want.channels == whole and have.channels != whole:
+            yield replace(have, channels=whole)
     yield want

@@ -19,7 +19,7 @@ from hlsgen.errors import DesignError, Problem
 from hlsgen.fixed import MAX_TENSOR_WIDTH, FixedType, accumulator_type, tight_accumulator
 from hlsgen.ir import Graph, Port, run_golden
 from hlsgen.layers.argmax import ArgMax
-from hlsgen.layers.base import Codes, Layer
+from hlsgen.layers.base import Layer
 from hlsgen.layers.cast import Cast
 from hlsgen.layers.clamp import Clamp
 from hlsgen.layers.concat import Concat
@@ -43,11 +43,16 @@ WIDEST_BIAS = 48
 
 @dataclass(frozen=True, kw_only=True)
 class Accuracy:
-    """How near a tensor is to the floating-point network: signal to noise in dB, inf if equal."""
+    """How near a tensor is to the floating-point network.
+
+    snr_db: signal to noise, inf if equal. agreement: of an output of scores, the share of frames whose
+    largest score is the same one; None for other tensors.
+    """
 
     name: str
     type: str
     snr_db: float
+    agreement: float | None = None
 
 
 def choose_types(graph: Graph, precision: Precision, calibration: Mapping[str, Floats] | None) -> Graph:
@@ -68,7 +73,7 @@ def choose_types(graph: Graph, precision: Precision, calibration: Mapping[str, F
 
 
 def accuracy(fixed: Graph, reference: Graph, calibration: Mapping[str, Floats]) -> list[Accuracy]:
-    """How near each layer of `fixed` that `reference` has too is to floating point."""
+    """Each layer of `fixed` that `reference` has too against floating point, then each output."""
     wanted = run_golden(reference, calibration)
     codes = {
         port.name: port.tensor.type.encode(calibration[port.name])
@@ -76,18 +81,38 @@ def accuracy(fixed: Graph, reference: Graph, calibration: Mapping[str, Floats]) 
         if isinstance(port.tensor.type, FixedType)
     }
     got = run_golden(fixed, codes)
-    return [
-        Accuracy(name=layer.name, type=str(layer.output_type), snr_db=_snr(got, wanted, layer))
+    values = {layer.name: layer.output_type.decode(got[layer.name]) for layer in fixed.layers}
+    found = [
+        Accuracy(
+            name=layer.name, type=str(layer.output_type), snr_db=_snr(values[layer.name], wanted[layer.name])
+        )
         for layer in fixed.layers
         if layer.name in wanted
     ]
+    for port, shown in zip(fixed.outputs, reference.outputs, strict=True):
+        if port.source in values and shown.source in wanted:
+            pair = (values[port.source], wanted[shown.source])
+            found.append(
+                Accuracy(
+                    name=port.name,
+                    type=str(port.tensor.type),
+                    snr_db=_snr(*pair),
+                    agreement=_agreement(*pair),
+                )
+            )
+    return found
 
 
-def _snr(got: Mapping[str, Codes], wanted: Mapping[str, Codes], layer: Layer) -> float:
-    values = layer.output_type.decode(got[layer.name])
-    noise = float(np.mean((values - wanted[layer.name]) ** 2))
-    signal = float(np.mean(wanted[layer.name] ** 2))
+def _snr(values: Floats, wanted: Floats) -> float:
+    noise = float(np.mean((values - wanted) ** 2))
+    signal = float(np.mean(wanted**2))
     return math.inf if noise == 0.0 else 10 * math.log10(signal / noise) if signal else -math.inf
+
+
+def _agreement(values: Floats, wanted: Floats) -> float | None:
+    if wanted.shape[1] < 2 or wanted.shape[2:] != (1, 1):
+        return None
+    return float(np.mean(values.argmax(axis=1) == wanted.argmax(axis=1)))
 
 
 def _check_names(graph: Graph, precision: Precision) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -122,7 +123,8 @@ class NetworkEstimate(Estimates):
                 {
                     "name": one.name,
                     "type": one.type,
-                    "snr_db": round(one.snr_db, 2) if one.snr_db < 1e9 else None,
+                    "snr_db": round(one.snr_db, 2) if math.isfinite(one.snr_db) else None,
+                    "agreement": one.agreement,
                 }
                 for one in self.accuracy
             ],
@@ -315,12 +317,18 @@ def _quantisation(report: dict[str, Any]) -> str:
     if not report["quantisation"]:
         return ""
     rows = [
-        (f"`{q['name']}`", q["type"], "equal" if q["snr_db"] is None else f"{q['snr_db']:.1f}")
+        (
+            f"`{q['name']}`",
+            q["type"],
+            "equal" if q["snr_db"] is None else f"{q['snr_db']:.1f}",
+            "" if q["agreement"] is None else f"{q['agreement']:.0%}",
+        )
         for q in report["quantisation"]
     ]
+    head = ("layer, then outputs", "type", "dB", "same largest score")
     return (
         "## Fixed point against floating point\n\nMeasured on calibration frames: signal to noise of each "
-        "layer's output.\n\n" + _table(("layer", "type", "dB"), rows)
+        "layer's output, and of the network's.\n\n" + _table(head, rows)
     )
 
 

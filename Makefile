@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 JOBS   ?= auto
 
-.PHONY: help demo test test-networks check golden bench clean
+.PHONY: help demo test test-networks check golden bench bench-networks clean
 help:
 	@echo "make demo    install hlsgen into $(VENV) and build designs/conv.yaml"
 	@echo "make test    install what the tests need and run them"
@@ -12,6 +12,7 @@ help:
 	@echo "make check   ruff and mypy"
 	@echo "make golden  rewrite the expected error messages and emitted-code goldens"
 	@echo "make bench   benchmarks/conv.py: modelled beside the seed, measured beside PyTorch, naive C++ and hls4ml"
+	@echo "make bench-networks  benchmarks/networks.py: the networks of designs/, measured beside hls4ml"
 	@echo "make clean   remove $(VENV) and build/"
 
 demo: $(VENV)/demo.stamp
@@ -32,6 +33,9 @@ golden: $(VENV)/test.stamp
 
 bench: $(VENV)/test.stamp
 	$(BIN)/python benchmarks/conv.py
+
+bench-networks: $(VENV)/test.stamp
+	$(BIN)/python benchmarks/networks.py
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

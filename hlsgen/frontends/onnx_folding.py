@@ -22,7 +22,7 @@ MOVES = frozenset({
 FOLDED = MOVES | frozenset({
     "Abs", "Add", "And", "BatchNormalization", "Cast", "CastLike", "Ceil", "Clip", "Concat", "Constant",
     "ConstantOfShape", "CumSum", "DequantizeLinear", "Div", "Dropout", "Elu", "Equal", "Erf",
-    "Exp", "EyeLike", "Floor", "GatherElements", "GatherND", "Gemm", "Greater", "GreaterOrEqual",
+    "Exp", "EyeLike", "Floor", "GatherElements", "Gemm", "Greater", "GreaterOrEqual",
     "LeakyRelu", "Less", "LessOrEqual", "Log", "MatMul", "Max", "Mean", "Min", "Mod", "Mul", "Neg", "Not",
     "Or", "Pad", "Pow", "QuantizeLinear", "Range", "Reciprocal", "ReduceL1", "ReduceL2", "ReduceMax",
     "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare", "Relu", "Round",
@@ -108,9 +108,18 @@ def _elements(node: Node, arrays: Sequence[Array]) -> int:
         case "Tile":
             return first.size * math.prod(int(times) for times in rest[0].reshape(-1))
         case "Pad":
-            return (first.size + 1) * math.prod(1 + abs(int(pad)) for pad in rest[0].reshape(-1))
-        case "Gather" | "GatherElements" | "GatherND" | "MatMul" | "Gemm":
-            return first.size * rest[0].size
+            pads = np.abs(rest[0].reshape(2, -1).astype(object)).sum(axis=0)
+            return math.prod(size + int(pads.max(initial=0)) for size in first.shape)
+        case "Gather":
+            axis = int(node.attribute("axis", 0))
+            return int(rest[0].size * first.size // max(first.shape[axis], 1))
+        case "MatMul":
+            batch = np.broadcast_shapes(first.shape[:-2], rest[0].shape[:-2])
+            rows = first.shape[-2] if first.ndim > 1 else 1
+            columns = rest[0].shape[-1] if rest[0].ndim > 1 else 1
+            return math.prod(batch) * rows * columns
+        case "Gemm":
+            return int(max(first.shape) * max(rest[0].shape))
         case "Add" | "Sub" | "Mul" | "Div" | "Pow" | "Max" | "Min" | "Where" | "Sum" | "Mean" | "Mod":
             return math.prod(np.broadcast_shapes(*(array.shape for array in arrays)))
     return 0

@@ -56,7 +56,7 @@ def flatten(reading: Reading, node: Node) -> Sequence[Known]:
 
 def reshape(reading: Reading, node: Node) -> Sequence[Known]:
     x = reading.view(node)
-    wanted = [int(size) for size in reading.needed(node, 1).values.reshape(-1)]
+    wanted = reading.whole(node, 1)
     given = reading.shape(x)
     if not node.flag("allowzero"):
         wanted = [
@@ -105,7 +105,7 @@ def unsqueeze(reading: Reading, node: Node) -> Sequence[Known]:
 
 def expand(reading: Reading, node: Node) -> Sequence[Known]:
     x = reading.view(node)
-    wanted = tuple(int(size) for size in reading.needed(node, 1).values.reshape(-1))
+    wanted = tuple(reading.whole(node, 1))
     try:
         found = np.broadcast_shapes(reading.shape(x), wanted)
     except ValueError:
@@ -118,7 +118,7 @@ def expand(reading: Reading, node: Node) -> Sequence[Known]:
 
 def tile(reading: Reading, node: Node) -> Sequence[Known]:
     x = reading.view(node)
-    times = [int(count) for count in reading.needed(node, 1).values.reshape(-1)]
+    times = reading.whole(node, 1)
     if len(times) != x.rank + 1 or times[0] != 1 or min(times) < 1:
         raise node.problem(
             f"it repeats {few(times)} times", "once along the batch, at least once along each axis"
@@ -149,8 +149,7 @@ def slice_(reading: Reading, node: Node) -> Sequence[Known]:
     x = reading.view(node)
     names = ("starts", "ends", "axes", "steps")
     starts, ends, axes, steps = (reading.integers(node, n + 1, name) for n, name in enumerate(names))
-    if starts is None or ends is None:
-        raise node.problem("its starts or ends are missing", "constant starts and ends")
+    assert starts is not None and ends is not None, "the checker wants both"
     axes = list(range(len(starts))) if axes is None else axes
     steps = [1] * len(starts) if steps is None else steps
     if len({len(values) for values in (starts, ends, axes, steps)}) > 1:

@@ -37,8 +37,6 @@ def _pool(reading: Reading, node: Node, function: Literal["max", "average"]) -> 
     if reading.is_read(node, 1):
         message = "its second output, the indices of the largest values, is used"
         raise node.problem(message, "a model that uses the values only")
-    if node.attribute("kernel_shape") is None:
-        raise node.problem("it has no kernel_shape", "a kernel_shape for each spatial axis")
     kernel, stride = spatial(node, "kernel_shape", 1, x.rank), spatial(node, "strides", 1, x.rank)
     dilation = spatial(node, "dilations", 1, x.rank)
     if function == "average" and dilation != (1, 1):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from functools import partial
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -160,3 +161,84 @@ def calibrated(zero: int, dtype: Any, per_channel: bool) -> tuple[Any, float]:
     w = net.integers(np.random.default_rng(9).integers(-127, 128, (16, 5)), 0.0071)
     y = net.qdq(net.add("MatMul", f"{f} {w}"), 0.043, zero, dtype)
     return net.onnx(y), 0.043
+
+
+def random_network(seed: int) -> Any:
+    """A float network of random layers on an input [N, 3, 8, 8], for a quantiser to work on."""
+    rng = np.random.default_rng(seed)
+    net = Net((3, 8, 8))
+    tensors = [(net.add("Conv", f"x {net.constant(rng.normal(size=(6, 3, 3, 3)) / 3)}", pads=[1] * 4), 6, 8)]
+    for _ in range(int(rng.integers(3, 8))):
+        x, channels, size = tensors[int(rng.integers(max(0, len(tensors) - 3), len(tensors)))]
+        alike = [name for name, *shape in tensors if shape == [channels, size]]
+        other = alike[int(rng.integers(len(alike)))]
+        numbers = [net.constant(rng.normal(size=channels)) for _ in range(3)]
+        match rng.choice(
+            ["conv", "depthwise", "relu", "max", "average", "join", "norm", "table", "leaky", "pad"]
+        ):
+            case "conv":
+                weights = net.constant(rng.normal(size=(8, channels, 3, 3)) / 3)
+                tensors.append((net.add("Conv", f"{x} {weights}", pads=[1] * 4), 8, size))
+            case "depthwise":
+                names = f"{x} {net.constant(rng.normal(size=(channels, 1, 3, 3)))} {numbers[0]}"
+                tensors.append((net.add("Conv", names, pads=[1] * 4, group=channels), channels, size))
+            case "relu":
+                y = net.add("Clip", f"{x} {net.constant(0.0)} {net.constant(1.5)}")
+                tensors.append((y, channels, size))
+            case "max" if size >= 4:
+                y = net.add("MaxPool", x, kernel_shape=[2, 2], strides=[2, 2])
+                tensors.append((y, channels, size // 2))
+            case "average" if size >= 4:
+                window = {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1] * 4}
+                y = net.add("AveragePool", x, count_include_pad=int(rng.integers(2)), **window)
+                tensors.append((y, channels, (size + 1) // 2))
+            case "join":
+                if rng.integers(2):
+                    tensors.append((net.add("Concat", f"{x} {other}", axis=1), 2 * channels, size))
+                else:
+                    y = net.add(str(rng.choice(["Add", "Mul"])), f"{x} {other}")
+                    tensors.append((y, channels, size))
+            case "norm":
+                names = " ".join([x, *numbers, net.constant(rng.random(channels) + 0.5)])
+                tensors.append((net.add("BatchNormalization", names), channels, size))
+            case "table":
+                y = net.add(str(rng.choice(["Sigmoid", "HardSwish", "Tanh"])), x)
+                tensors.append((y, channels, size))
+            case "leaky":
+                tensors.append((net.add("LeakyRelu", x, alpha=0.125), channels, size))
+            case "pad":
+                pads = net.constant([0, 0, 1, 1, 0, 0, 1, 1], np.int64)
+                y = net.add("Pad", f"{x} {pads} {net.constant(float(rng.choice([0, 0.75])))}")
+                tensors.append((y, channels, size + 2))
+    x, channels, size = tensors[-1]
+    if rng.integers(2):
+        flat = net.add("Flatten", net.add("GlobalAveragePool", x))
+        names = f"{flat} {net.constant(rng.normal(size=(channels, 5)))} {net.constant(rng.normal(size=5))}"
+        x = net.add("Gemm", names)
+    net.nodes[-1].output[0] = "y" if net.nodes[-1].output[0] == x else x
+    if net.nodes[-1].output[0] != "y":
+        net.nodes.append(node("Relu", x, "y"))
+    return model(net.nodes, {"x": ("N", 3, 8, 8)}, net.constants)
+
+
+def statically_quantised(made: Any, folder: Path, frames: Array, *, per_channel: bool, signed: bool) -> Any:
+    """The model as onnxruntime's quantiser makes it, calibrated with `frames`."""
+    quantization = pytest.importorskip("onnxruntime.quantization")
+
+    class Reader(quantization.CalibrationDataReader):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            self.frames = iter({"x": frame[None]} for frame in frames)
+
+        def get_next(self) -> Any:
+            return next(self.frames, None)
+
+    onnx.save(made, folder / "float.onnx")
+    kind = quantization.QuantType.QInt8 if signed else quantization.QuantType.QUInt8
+    quantization.quantize_static(
+        str(folder / "float.onnx"),
+        str(folder / "quantised.onnx"),
+        Reader(),
+        per_channel=per_channel,
+        activation_type=kind,
+    )
+    return onnx.load(folder / "quantised.onnx")

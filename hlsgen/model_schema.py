@@ -17,6 +17,7 @@ from pydantic import (
 )
 
 from hlsgen.fixed import FixedType
+from hlsgen.mapping.weights import WeightWish, WeightWishes, WishedPlace, WishedStorage
 from hlsgen.mistakes import Entries, Mistake, Real, Whole, must_be, nearest, refused
 from hlsgen.precision import TARGET_DB
 from hlsgen.schema_values import (
@@ -172,6 +173,18 @@ class StageMapping(_Section):
     """Output channels computed at once."""
     simd: Annotated[int, Whole(1, MAX_CHANNELS)] | None = None
     """Input channels read at once."""
+    weights: WishedPlace = "auto"
+    """Where its weights lie: constant (in the source), runtime (loaded by a call); auto: as for all."""
+    storage: WishedStorage = "auto"
+    """What primitive holds its weights."""
+
+    @property
+    def fold(self) -> dict[str, int | None]:
+        return {"px": self.px, "pe": self.pe, "simd": self.simd}
+
+    @property
+    def weight_wish(self) -> WeightWish:
+        return WeightWish(place=self.weights, storage=self.storage)
 
 
 class ModelMapping(BaseModel):
@@ -184,10 +197,18 @@ class ModelMapping(BaseModel):
     """Copies of the kernel; None: chosen by hlsgen."""
     interval: Annotated[int, Whole(1, 1 << 40)] | None = None
     """Cycles a frame that every stage must keep to; None: the fewest that fit the board."""
+    weights: Literal["auto", "constant", "runtime"] = "auto"
+    """Where the weights of all layers lie; auto: in the source up to 8,192 a layer, more loaded by a call."""
 
     @property
     def layers(self) -> dict[str, StageMapping]:
         return dict(self.__pydantic_extra__)
+
+    @property
+    def weight_wishes(self) -> WeightWishes:
+        return WeightWishes(
+            place=self.weights, layers={name: one.weight_wish for name, one in self.layers.items()}
+        )
 
 
 def _mapping(value: object) -> object:

@@ -27,11 +27,10 @@ from hlsgen.mapping.processes import (
     slot_bits,
     width_of,
 )
-from hlsgen.mapping.storage import Storage, choose_storage
+from hlsgen.mapping.storage import choose_storage
+from hlsgen.mapping.weights import WeightPlace
 from hlsgen.version import VERSION
 
-MOST_CONSTANT_WEIGHTS = 8192
-"""A layer with more loads its weights at run time: constants this many stay readable and quick to compile."""
 WEIGHT_BEAT_BITS = 64
 SHARED_HEADERS = ("lanes.h", "dot.h", "nest.h", "raster.h", "stage.h", "stream.h")
 COSIM_FRAMES = 2
@@ -47,18 +46,12 @@ class DataflowNames:
     source: str
 
 
-def loads_weights(stage: Stage) -> bool:
-    """Whether the stage's weights arrive at run time instead of standing in the source."""
-    words = stage.weight_words()
-    return words is not None and words.size > MOST_CONSTANT_WEIGHTS
-
-
 def dataflow_files(pipeline: Pipeline, names: DataflowNames, board: Board) -> dict[str, str]:
     """The kernel's sources and its testbench, by path in the build folder."""
     files = {f"src/hlsgen/{name}": source_text(f"hls/hlsgen/{name}") for name in SHARED_HEADERS}
     numbers = {process.name: number for number, process in enumerate(pipeline.processes)}
     for name, stage in pipeline.stages.items():
-        k = stage_constants(stage, numbers[name], names, board)
+        k = stage_constants(stage, pipeline.weights.get(name), numbers[name], names, board)
         files[f"src/{name}.h"] = render(f"hls/stages/{stage.template}.h.j2", k=k, version=VERSION)
         if k.get("weights") == "constant":
             files[f"src/{name}_weights.h"] = render("hls/dataflow/weights.h.j2", k=k, version=VERSION)
@@ -76,7 +69,9 @@ def dataflow_files(pipeline: Pipeline, names: DataflowNames, board: Board) -> di
     return files
 
 
-def stage_constants(stage: Stage, number: int, names: DataflowNames, board: Board) -> dict[str, Any]:
+def stage_constants(
+    stage: Stage, place: WeightPlace | None, number: int, names: DataflowNames, board: Board
+) -> dict[str, Any]:
     """Everything that a stage's template names."""
     layer = stage.layer
     channels, height, width = layer.sources[0].shape
@@ -111,26 +106,26 @@ def stage_constants(stage: Stage, number: int, names: DataflowNames, board: Boar
         },
         **{f"{name}_storage": memory.storage.value for name, memory in buffers.items()},
         **{f"{name}_depth": memory.depth for name, memory in buffers.items()},
-        **_weights(stage, board),
+        **(_weights(stage, place, board) if place else {}),
         "tables": [_constant_array(name, *given) for name, given in stage.tables().items()],
         **stage.constants(),
     }
 
 
-def _weights(stage: Stage, board: Board) -> dict[str, Any]:
-    words = stage.weight_words()
-    if words is None:
-        return {}
+def _weights(stage: Stage, place: WeightPlace, board: Board) -> dict[str, Any]:
     layer: Any = stage.layer
-    bits = width_of(layer.weight_type)
-    memory = choose_storage("weights", len(words), words.shape[1] * bits, 1, board)
-    found = {
-        "weights": "runtime" if loads_weights(stage) else "constant",
-        "WEIGHT_BITS": bits,
+    memory = place.memory(stage, board)
+    # constants without a wish are left to the compiler, which knows their values
+    bound = memory is not None and (place.place == "runtime" or place.storage is not None)
+    found: dict[str, Any] = {
+        "weights": place.place,
+        "WEIGHT_BITS": width_of(layer.weight_type),
         "BIAS_BITS": width_of(layer.bias_type),
-        "weight_storage": "bram" if memory.storage is Storage.REGISTER else memory.storage.value,
+        "weight_storage": memory.storage.value if memory is not None and bound else None,
     }
-    if found["weights"] == "constant":
+    if place.place == "constant":
+        words = stage.weight_words()
+        assert words is not None
         found |= _table("weight", words, layer.weight_type)
         found |= _table("bias", stage.bias_words(), layer.bias_type) if layer.bias.size else {}  # type: ignore[attr-defined]
     return found
@@ -169,10 +164,14 @@ def _code_literal(code: int) -> str:
 def weight_data(pipeline: Pipeline) -> NDArray[np.uint64]:
     """The beats of every stage that loads its weights at run time, in the order of the stages."""
     parts = [np.zeros(0, np.uint64)]
-    for stage in pipeline.stages.values():
-        if loads_weights(stage):
-            parts += _stage_beats(stage)
+    for stage in pipeline.loaders:
+        parts += _stage_beats(stage)
     return np.concatenate(parts)
+
+
+def weight_files(pipeline: Pipeline) -> dict[str, NDArray[np.uint64]]:
+    """The .npy files of weights that the testbench reads, by name; none if all are constants."""
+    return {"weights.npy": weight_data(pipeline)} if pipeline.loaders else {}
 
 
 def _stage_beats(stage: Stage) -> list[NDArray[np.uint64]]:
@@ -200,7 +199,7 @@ def _packed(words: Codes, bits: int) -> NDArray[np.uint64]:
 
 
 def _kernel(pipeline: Pipeline, names: DataflowNames, numbers: Mapping[str, int]) -> dict[str, Any]:
-    loaders = [stage for stage in pipeline.stages.values() if loads_weights(stage)]
+    loaders = pipeline.loaders
     beats = {stage.name: sum(len(part) for part in _stage_beats(stage)) for stage in loaders}
     ports = [_port(process, names) for process in pipeline.processes if isinstance(process, Load | Store)]
     arguments = [

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from hlsgen.board import Board
-from hlsgen.emit.dataflow import DataflowNames, dataflow_files, loads_weights, weight_data
+from hlsgen.emit.dataflow import DataflowNames, dataflow_files, weight_files
 from hlsgen.emit.environment import safe_comment
 from hlsgen.emit.plan import Plan, npy_bytes
 from hlsgen.emit.project import csim_header_files, makefile
@@ -38,11 +38,11 @@ def network_plan(
         f"{port.name}_golden.npy": npy_bytes(golden[port.source], port.tensor.type) for port in graph.outputs
     }
     ports = [f"gmem_{port.name}" for port in (*graph.inputs, *graph.outputs)]
-    if any(loads_weights(stage) for stage in pipeline.stages.values()):
+    for file, beats in weight_files(pipeline).items():
         stream = io.BytesIO()
-        np.save(stream, weight_data(pipeline))
-        data["weights.npy"] = stream.getvalue()
-        ports.append("gmem_weights")
+        np.save(stream, beats)
+        data[file] = stream.getvalue()
+        ports.append(f"gmem_{file.removesuffix('.npy')}")
     plan |= {f"tb/{path}": content for path, content in data.items()}
     plan |= csim_header_files()
     plan |= tool_files(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from hlsgen.ir import Graph, Port
+from hlsgen.layers.base import Layer
 from hlsgen.layers.stage import Fold, Stage, Words
 from hlsgen.mapping.processes import (
     REGISTER_LANES,
@@ -17,6 +18,7 @@ from hlsgen.mapping.processes import (
     StageProcess,
     Store,
 )
+from hlsgen.mapping.weights import WeightPlace, auto_places
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +44,20 @@ class Pipeline:
         """Cycles from frame to frame: those of the slowest process."""
         return max(process.interval for process in self.processes)
 
+    @cached_property
+    def weights(self) -> dict[str, WeightPlace]:
+        """Where the weights of each layer that has some lie."""
+        return {
+            process.name: process.place
+            for process in self.processes
+            if isinstance(process, StageProcess) and process.place is not None
+        }
+
+    @property
+    def loaders(self) -> tuple[Stage, ...]:
+        """The stages whose weights are loaded into their memories at run time, in their order."""
+        return tuple(self.stages[name] for name, one in self.weights.items() if one.place == "runtime")
+
     @property
     def slowest(self) -> Process:
         return max(self.processes, key=lambda process: process.interval)
@@ -55,17 +71,30 @@ class Pipeline:
         return replace(self, streams=streams)
 
 
-def pipeline_of(graph: Graph, folds: Mapping[str, Fold]) -> Pipeline:
-    """The kernel of `graph` with each layer folded as given: with ports, forks and converters, FIFOs of 2."""
-    return _Joining(graph, {layer.name: layer.stage(folds[layer.name]) for layer in graph.layers}).pipeline()
+def pipeline_of(
+    graph: Graph, folds: Mapping[str, Fold], weights: Mapping[str, WeightPlace] | None = None
+) -> Pipeline:
+    """The kernel of `graph` with each layer folded as given: with ports, forks and converters, FIFOs of 2.
+
+    weights: where they lie, by layer; None: as if nothing were wished.
+    """
+    return _Joining(graph, folds, auto_places(graph) if weights is None else weights).pipeline()
+
+
+def staged(layer: Layer, fold: Fold, place: WeightPlace | None) -> Stage:
+    """`layer` as hardware, with its weights where they shall lie."""
+    return layer.stage(fold) if place is None else place.stage(layer, fold)
 
 
 class _Joining:
     """Joins stages by streams; each stream has one writer and one reader."""
 
-    def __init__(self, graph: Graph, stages: Mapping[str, Stage]) -> None:
+    def __init__(self, graph: Graph, folds: Mapping[str, Fold], weights: Mapping[str, WeightPlace]) -> None:
         self.graph = graph
-        self.stages = stages
+        self.weights = weights
+        self.stages = {
+            layer.name: staged(layer, folds[layer.name], weights.get(layer.name)) for layer in graph.layers
+        }
         self.processes: list[Process] = []
         self.streams: dict[str, Stream] = {}
         self.free: dict[tuple[str, str, int], str] = {}  # (tensor, reader, its input) -> stream to read
@@ -83,7 +112,15 @@ class _Joining:
                 for index, (source, words) in enumerate(zip(layer.inputs, stage.inputs, strict=True))
             )
             stream = self._stream(layer.name, stage.output)
-            self.processes.append(StageProcess(name=layer.name, reads=reads, writes=(stream,), stage=stage))
+            self.processes.append(
+                StageProcess(
+                    name=layer.name,
+                    reads=reads,
+                    writes=(stream,),
+                    stage=stage,
+                    place=self.weights.get(layer.name),
+                )
+            )
             self._offer(layer.name, stream)
         for port in self.graph.outputs:
             stream = self.free[port.source, port.name, -1]

@@ -14,6 +14,7 @@ import numpy as np
 
 from hlsgen.fixed import FixedType, NumberType
 from hlsgen.layers.stage import Schedule, Stage, Words
+from hlsgen.mapping.weights import WeightPlace
 
 MOST_PORT_BITS = 512
 REGISTER_LANES = 128
@@ -42,7 +43,10 @@ class Process(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class StageProcess(Process):
+    """A layer. place: where its weights lie; None if it has none."""
+
     stage: Stage
+    place: WeightPlace | None = None
 
     @property
     def latency(self) -> int:  # type: ignore[override]

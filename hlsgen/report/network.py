@@ -8,9 +8,8 @@ from typing import Any
 
 from hlsgen.board import Board
 from hlsgen.cost.resources import LUT_ERROR, Resources
-from hlsgen.cost.stages import process_resources, stage_resources, weight_memory
+from hlsgen.cost.stages import process_resources
 from hlsgen.design import Estimates
-from hlsgen.emit.dataflow import loads_weights
 from hlsgen.mapping.balance import Balanced
 from hlsgen.mapping.deadlock import least_depths, small_enough
 from hlsgen.mapping.fifos import simulate
@@ -132,11 +131,6 @@ class NetworkEstimate(Estimates):
     def _layer(self, process: StageProcess) -> dict[str, Any]:
         stage = process.stage
         layer = stage.layer
-        memory = weight_memory(stage, self.board)
-        weights = {}
-        if memory is not None:
-            where = memory.storage.value if loads_weights(stage) else "constant"
-            weights = {"weights": {"type": str(getattr(layer, "weight_type", "")), "storage": where}}
         schedule = stage.schedule(1)
         return {
             "name": layer.name,
@@ -153,9 +147,23 @@ class NetworkEstimate(Estimates):
             "ii": 1,
             "interval_cycles": stage.interval,
             "latency_cycles": int(schedule.writes[0][0]) + stage.latency,
-            **weights,
-            **_resources(stage_resources(stage, self.board)),
+            **self._weights(process),
+            **_resources(process_resources(process, self.board)),
         }
+
+    def _weights(self, process: StageProcess) -> dict[str, Any]:
+        """Where they lie; an empty dict for a layer without weights."""
+        if process.place is None:
+            return {}
+        memory = process.place.memory(process.stage, self.board)
+        layer: Any = process.stage.layer
+        found = {
+            "type": str(layer.weight_type),
+            "codes": int(layer.weights.size),
+            "place": process.place.place,
+            "storage": memory.storage.value if memory else "ddr",
+        }
+        return {"weights": found}
 
     def _slrs(self) -> list[dict[str, Any]]:
         rows = []
@@ -278,7 +286,7 @@ def _layer_table(report: dict[str, Any]) -> str:
                 layer["type"],
                 f"{folding['px']} / {folding['pe']} / {folding['simd']}",
                 f"{layer['interval_cycles']:,}",
-                layer.get("weights", {}).get("storage", ""),
+                _weight_text(layer.get("weights")),
                 *(f"{layer[kind]:,}" for kind in KINDS),
             )
         )
@@ -297,6 +305,11 @@ def _layer_table(report: dict[str, Any]) -> str:
         )
     head = ("stage", "kind", "gives", "type", "PX / PE / SIMD", "cycles a frame", "weights")
     return _table((*head, *(kind.upper() for kind in KINDS)), rows)
+
+
+def _weight_text(weights: dict[str, Any] | None) -> str:
+    """runtime in uram"""
+    return f"{weights['place']} in {weights['storage']}" if weights else ""
 
 
 def _fifo_table(report: dict[str, Any]) -> str:

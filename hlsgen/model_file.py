@@ -205,7 +205,7 @@ def _precision(file: ModelFile) -> Precision:
         default=given.default,
         weights=given.weights,
         input=file.input[0].type,
-        accumulator=accumulator if isinstance(accumulator, str | FixedType) else "tight",
+        accumulator=accumulator if isinstance(accumulator, str | FixedType) else None,
         target_db=given.target_db,
         layers=layers,
     )

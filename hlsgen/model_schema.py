@@ -146,8 +146,8 @@ class PrecisionSection(_Section):
     """Type of all activations; auto: chosen for each tensor from calibration frames."""
     weights: Fixed | None = None
     """Type of all weights; None: as wide as the activations, each layer with the range it needs."""
-    accumulator: Accumulator = "tight"
-    """exact: no overflow for any weights; tight: none for these weights; or a type."""
+    accumulator: Accumulator | None = None
+    """exact: no weights overflow it (default with weights: runtime); tight: these do not; or a type."""
     calibration: FilePath | None = None
     """A .npy file of typical frames; None: the input's samples."""
     target_db: Annotated[float, Real(6, 120)] = TARGET_DB

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping
-
-import numpy as np
 
 from hlsgen.board import Board
 from hlsgen.emit.dataflow import DataflowNames, dataflow_files, weight_files
 from hlsgen.emit.environment import safe_comment
-from hlsgen.emit.plan import Plan, npy_bytes
+from hlsgen.emit.plan import Plan, array_bytes, npy_bytes
 from hlsgen.emit.project import csim_header_files, makefile
 from hlsgen.emit.vitis import plain_word, tool_files
 from hlsgen.layers.base import Codes
@@ -39,9 +36,7 @@ def network_plan(
     }
     ports = [f"gmem_{port.name}" for port in (*graph.inputs, *graph.outputs)]
     for file, beats in weight_files(pipeline).items():
-        stream = io.BytesIO()
-        np.save(stream, beats)
-        data[file] = stream.getvalue()
+        data[file] = array_bytes(beats)
         ports.append(f"gmem_{file.removesuffix('.npy')}")
     plan |= {f"tb/{path}": content for path, content in data.items()}
     plan |= csim_header_files()

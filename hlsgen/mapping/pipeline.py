@@ -66,6 +66,12 @@ class Pipeline:
         """The stream that the layer or input `tensor` writes."""
         return f"{tensor}_s"
 
+    def with_graph(self, graph: Graph) -> Pipeline:
+        """The same kernel for `graph`, which has the same layers and types but other weights."""
+        folds = {name: stage.fold for name, stage in self.stages.items()}
+        depths = {name: stream.depth for name, stream in self.streams.items()}
+        return pipeline_of(graph, folds, self.weights).with_depths(depths)
+
     def with_depths(self, depths: Mapping[str, int]) -> Pipeline:
         streams = {name: replace(one, depth=depths[name]) for name, one in self.streams.items()}
         return replace(self, streams=streams)

@@ -52,6 +52,14 @@ class WeightWishes:
             return own
         return WeightWish(place=self.place, storage=own.storage)
 
+    def any_weights(self, graph: Graph) -> frozenset[str]:
+        """The layers of `graph` that the design wants to take other weights at run time."""
+        return frozenset(
+            layer.name
+            for layer in graph.layers
+            if isinstance(layer, Conv2d) and self.of(layer.name).place not in ("auto", "constant")
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
 class WeightPlace:

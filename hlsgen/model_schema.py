@@ -17,6 +17,7 @@ from pydantic import (
 )
 
 from hlsgen.fixed import FixedType
+from hlsgen.layers.dense_stream import MOST_BATCH
 from hlsgen.mapping.weights import WeightWish, WeightWishes, WishedPlace, WishedStorage
 from hlsgen.mistakes import Entries, Mistake, Real, Whole, must_be, nearest, refused
 from hlsgen.precision import TARGET_DB
@@ -174,9 +175,11 @@ class StageMapping(_Section):
     simd: Annotated[int, Whole(1, MAX_CHANNELS)] | None = None
     """Input channels read at once."""
     weights: WishedPlace = "auto"
-    """Where its weights lie: constant (in the source), runtime (loaded by a call); auto: as for all."""
+    """Where its weights lie: constant (source), runtime (loaded by a call), stream (DDR); auto: as all."""
     storage: WishedStorage = "auto"
     """What primitive holds its weights."""
+    batch_reuse: Annotated[int, Whole(1, MOST_BATCH)] | None = None
+    """With weights: stream, the frames that each word of weights is used for; None: 16."""
 
     @property
     def fold(self) -> dict[str, int | None]:
@@ -184,7 +187,7 @@ class StageMapping(_Section):
 
     @property
     def weight_wish(self) -> WeightWish:
-        return WeightWish(place=self.weights, storage=self.storage)
+        return WeightWish(place=self.weights, storage=self.storage, batch_reuse=self.batch_reuse)
 
 
 class ModelMapping(BaseModel):

@@ -18,9 +18,19 @@ from hlsgen.cost.resources import (
     Resources,
     dsps_of_product,
 )
-from hlsgen.layers.stage import Stage, Words, Work
+from hlsgen.layers.stage import Stage, Work
 from hlsgen.mapping.pipeline import Pipeline, Stream
-from hlsgen.mapping.processes import Convert, Fork, Load, Process, StageProcess, Store, port_width, width_of
+from hlsgen.mapping.processes import (
+    Convert,
+    Fork,
+    Load,
+    LoadWeights,
+    Process,
+    StageProcess,
+    Store,
+    port_width,
+    width_of,
+)
 from hlsgen.mapping.storage import Memory, Storage, bram18_for, choose_storage
 from hlsgen.mapping.weights import WeightPlace
 
@@ -50,7 +60,10 @@ def process_resources(process: Process, board: Board) -> Resources:
         return stage_resources(process.stage, board, process.place)
     control = Resources(lut=STAGE_CONTROL[0], ff=STAGE_CONTROL[1])
     if isinstance(process, Load | Store):
-        return control + _port(process.words)
+        return control + _port(port_width(process.words))
+    if isinstance(process, LoadWeights):
+        bits = sum(words.lanes * width_of(words.type) for words in process.stage.weight_streams)
+        return control + Resources(lut=bits, ff=bits) + _port(process.stage.beat_bits)
     if isinstance(process, Fork):
         return control
     assert isinstance(process, Convert)
@@ -117,8 +130,8 @@ def _memory(memory: Memory) -> Resources:
     return Resources(lut=memory.lut, ff=memory.bits * memory.copies, bram18=memory.bram18, uram=memory.uram)
 
 
-def _port(words: Words) -> Resources:
-    width = port_width(words)
+def _port(width: int) -> Resources:
+    """An m_axi port of `width` bits."""
     return Resources(
         lut=AXI_ADAPTER[0] + INTERCONNECT[0] + int(width * AXI_BIT[0]),
         ff=AXI_ADAPTER[1] + INTERCONNECT[1] + int(width * AXI_BIT[1]),

@@ -13,12 +13,14 @@ from hlsgen.board import Board
 from hlsgen.emit.environment import render, safe_comment, source_text
 from hlsgen.fixed import FixedType
 from hlsgen.layers.base import Codes
-from hlsgen.layers.stage import Stage, Words
+from hlsgen.layers.dense_stream import DenseStream
+from hlsgen.layers.stage import WEIGHT_BEAT_BITS, Stage, Words
 from hlsgen.mapping.pipeline import Pipeline
 from hlsgen.mapping.processes import (
     Convert,
     Fork,
     Load,
+    LoadWeights,
     Process,
     StageProcess,
     Store,
@@ -31,7 +33,6 @@ from hlsgen.mapping.storage import choose_storage
 from hlsgen.mapping.weights import WeightPlace
 from hlsgen.version import VERSION
 
-WEIGHT_BEAT_BITS = 64
 SHARED_HEADERS = ("lanes.h", "dot.h", "nest.h", "raster.h", "stage.h", "stream.h")
 COSIM_FRAMES = 2
 LINE = 16
@@ -171,7 +172,23 @@ def weight_data(pipeline: Pipeline) -> NDArray[np.uint64]:
 
 def weight_files(pipeline: Pipeline) -> dict[str, NDArray[np.uint64]]:
     """The .npy files of weights that the testbench reads, by name; none if all are constants."""
-    return {"weights.npy": weight_data(pipeline)} if pipeline.loaders else {}
+    files = {"weights.npy": weight_data(pipeline)} if pipeline.loaders else {}
+    return files | {f"{one.port}.npy": _streamed_beats(one.stage) for one in pipeline.streamers}
+
+
+def _streamed_beats(stage: DenseStream) -> NDArray[np.uint64]:
+    """Of PE outputs the biases, then the weights, each word in whole DDR words of `stage.beat_bits`."""
+    layer, filters = stage.layer, stage.passes[1]
+    parts = [_whole_beats(stage.weight_words(), stage.weight_streams[0], stage)]
+    if layer.bias.size:
+        parts.insert(0, _whole_beats(stage.bias_words(), stage.weight_streams[1], stage))
+    return np.concatenate([part.reshape(filters, -1) for part in parts], axis=1).reshape(-1)
+
+
+def _whole_beats(codes: Codes, words: Words, stage: DenseStream) -> NDArray[np.uint64]:
+    packed = _packed(codes, width_of(words.type)).reshape(len(codes), -1)
+    room = stage.word_beats(words) * stage.beat_bits // WEIGHT_BEAT_BITS
+    return np.pad(packed, ((0, 0), (0, room - packed.shape[1])))
 
 
 def _stage_beats(stage: Stage) -> list[NDArray[np.uint64]]:
@@ -206,6 +223,8 @@ def _kernel(pipeline: Pipeline, names: DataflowNames, numbers: Mapping[str, int]
         f"{'const ' if port['way'] == 'read' else ''}{names.kernel}_{port['name']}_t *{port['name']}"
         for port in ports
     ]
+    streamed = [_weight_port(process, names) for process in pipeline.streamers]
+    arguments += [f"const {names.kernel}_{port['name']}_t *{port['name']}" for port in streamed]
     if loaders:
         arguments += ["const hlsgen::weight_beat *weights", "int reload"]
     streams = [
@@ -223,6 +242,7 @@ def _kernel(pipeline: Pipeline, names: DataflowNames, numbers: Mapping[str, int]
         "interval": pipeline.interval,
         "stages": list(pipeline.stages),
         "ports": ports,
+        "streamed": streamed,
         "signature": ", ".join([*arguments, "int frames"]),
         "has_weights": bool(loaders),
         "weight_beats": sum(beats.values()),
@@ -242,6 +262,8 @@ def _call(process: Process, loaders: set[str]) -> str:
     if isinstance(process, StageProcess):
         weights = f"{process.name}_beats, reload, " if process.name in loaders else ""
         return f"{process.name}::run, {streams}, {weights}frames"
+    if isinstance(process, LoadWeights):
+        return f"{process.name}, {process.port}, {streams}, frames"
     if isinstance(process, Load):
         return f"{process.name}, {process.name.removeprefix('load_')}, {streams}, frames"
     if isinstance(process, Store):
@@ -271,11 +293,25 @@ def _port(process: Load | Store, names: DataflowNames) -> dict[str, Any]:
     }
 
 
+def _weight_port(process: LoadWeights, names: DataflowNames) -> dict[str, Any]:
+    stage = process.stage
+    return {
+        "name": process.port,
+        "stage": stage.name,
+        "WIDTH": stage.beat_bits,
+        "PARTS": stage.beat_bits // WEIGHT_BEAT_BITS,
+        "BEATS": stage.block_beats,
+        "BATCH": stage.batch,
+    }
+
+
 def _joint(process: Process, number: int, names: DataflowNames) -> dict[str, Any]:
     """What the function of a port, fork or converter names."""
     common = {"name": process.name, "STAGE": number}
     if isinstance(process, Convert):
         return common | _converter(process)
+    if isinstance(process, LoadWeights):
+        return common | _weight_loader(process, names)
     assert isinstance(process, Load | Store | Fork)
     words = process.words
     common |= {"word": words.cpp, "WORDS": words.frame_words, "BITS": width_of(words.type)}
@@ -287,6 +323,23 @@ def _joint(process: Process, number: int, names: DataflowNames) -> dict[str, Any
         "beat": f"{names.kernel}_{port}_t",
         "SLOT": slot_bits(words.type),
         "BEATS": port_beats(words),
+    }
+
+
+def _weight_loader(process: LoadWeights, names: DataflowNames) -> dict[str, Any]:
+    stage = process.stage
+    _, filters, channels = stage.passes
+    weights, *biases = stage.weight_streams
+    return {
+        "kind": "load_weights",
+        "beat": f"{names.kernel}_{process.port}_t",
+        "word": weights.cpp,
+        "bias_word": biases[0].cpp if biases else None,
+        "BITS": width_of(weights.type),
+        "BIAS_BITS": width_of(biases[0].type) if biases else 0,
+        "GROUPS": filters,
+        "WORDS": channels,
+        "BATCH": stage.batch,
     }
 
 

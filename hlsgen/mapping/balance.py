@@ -16,7 +16,7 @@ from hlsgen.cost.stages import stage_resources, total_resources
 from hlsgen.ir import Graph
 from hlsgen.layers.base import Layer
 from hlsgen.layers.stage import Fold
-from hlsgen.mapping.fifos import fifo_depths
+from hlsgen.mapping.fifos import fifo_depths, simulated_words
 from hlsgen.mapping.pipeline import Pipeline, pipeline_of, staged
 from hlsgen.mapping.placement import BINDS, KINDS, capacity, usable
 from hlsgen.mapping.weights import WeightPlace, WeightWishes, weight_places
@@ -26,6 +26,9 @@ STEP = 1.06
 MARGIN = 1.15
 """What converters, FIFOs and ports take besides the stages, as a share; the exact figure decides in the end.
 """
+
+MOST_SIMULATED_WORDS = 1 << 27
+"""Of all streams over the frames that FIFO depths are computed from: a gigabyte of times."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,6 +195,11 @@ def _built(
     """The kernel with its converters and FIFOs, if as many instances of it fit as of any slower one."""
     folds = {name: _picked(found, interval).fold for name, found in candidates.items()}
     pipeline = pipeline_of(graph, folds, places)
+    if pipeline.frames_at_once > 1 and simulated_words(pipeline) > MOST_SIMULATED_WORDS:
+        raise NoFit(
+            f"FIFOs for blocks of {pipeline.frames_at_once} frames take too long to compute for this network",
+            "a smaller batch_reuse for the layers whose weights are streamed",
+        )
     pipeline = pipeline.with_depths(fifo_depths(pipeline))
     each = total_resources(pipeline, board)
     count = _count(each, board, batch, wish.instances)

@@ -8,17 +8,22 @@ from functools import cached_property
 
 from hlsgen.ir import Graph, Port
 from hlsgen.layers.base import Layer
+from hlsgen.layers.dense_stream import DenseStream
 from hlsgen.layers.stage import Fold, Stage, Words
 from hlsgen.mapping.processes import (
     REGISTER_LANES,
     Convert,
     Fork,
     Load,
+    LoadWeights,
     Process,
     StageProcess,
     Store,
 )
 from hlsgen.mapping.weights import WeightPlace, auto_places
+
+WEIGHT_FIFO_WORDS = 16
+"""Words of weights that are fetched ahead: shift registers, and enough to hide that DDR brings bursts."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +62,16 @@ class Pipeline:
     def loaders(self) -> tuple[Stage, ...]:
         """The stages whose weights are loaded into their memories at run time, in their order."""
         return tuple(self.stages[name] for name, one in self.weights.items() if one.place == "runtime")
+
+    @property
+    def streamers(self) -> tuple[LoadWeights, ...]:
+        """The processes that bring weights from DDR for every block of frames."""
+        return tuple(process for process in self.processes if isinstance(process, LoadWeights))
+
+    @property
+    def frames_at_once(self) -> int:
+        """Frames that the stage with the largest blocks takes in before results come out."""
+        return max(stage.frames_at_once for stage in self.stages.values())
 
     @property
     def slowest(self) -> Process:
@@ -117,6 +132,7 @@ class _Joining:
                 self._converted(self.free[source, layer.name, index], words, f"{layer.name}_{index}")
                 for index, (source, words) in enumerate(zip(layer.inputs, stage.inputs, strict=True))
             )
+            reads += self._weights(stage)
             stream = self._stream(layer.name, stage.output)
             self.processes.append(
                 StageProcess(
@@ -135,6 +151,20 @@ class _Joining:
         return Pipeline(
             graph=self.graph, stages=self.stages, processes=tuple(self.processes), streams=self.streams
         )
+
+    def _weights(self, stage: Stage) -> tuple[str, ...]:
+        """The streams of weights that `stage` reads, with what fills them."""
+        if not isinstance(stage, DenseStream):
+            return ()
+        names = [f"{stage.name}_{what}_words" for what in ("weight", "bias")]
+        depths = (WEIGHT_FIFO_WORDS, 2)
+        for name, words, depth in zip(names, stage.weight_streams, depths, strict=False):
+            assert name not in self.streams
+            self.streams[name] = Stream(name=name, words=words, depth=depth)
+        streams = tuple(names[: len(stage.weight_streams)])
+        name = f"load_{stage.name}_weights"
+        self.processes.append(LoadWeights(name=name, reads=(), writes=streams, stage=stage))
+        return streams
 
     def _stream(self, name: str, words: Words) -> str:
         name = f"{name}_s"

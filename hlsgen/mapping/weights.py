@@ -7,7 +7,7 @@ kept on chip, each word read from DDR once for several frames (see hlsgen/layers
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 from hlsgen.board import Board
@@ -15,17 +15,20 @@ from hlsgen.errors import DesignError, Problem
 from hlsgen.ir import Graph
 from hlsgen.layers.base import Layer
 from hlsgen.layers.conv2d import Conv2d
+from hlsgen.layers.dense_stream import MOST_BATCH, DenseStream, can_stream
 from hlsgen.layers.stage import Fold, Stage
 from hlsgen.mapping.storage import Memory, Storage, choose_storage
 
-Place = Literal["constant", "runtime"]
-WishedPlace = Literal["auto", "constant", "runtime"]
+Place = Literal["constant", "runtime", "stream"]
+WishedPlace = Literal["auto", "constant", "runtime", "stream"]
 WishedStorage = Literal["auto", "register", "lutram", "bram", "uram"]
 
 MOST_AUTO_CONSTANTS = 8192
 """A layer with more loads its weights at run time: constants this many stay readable and quick to compile."""
 MOST_CONSTANTS = 65536
 """More as text are refused: compilers take minutes and gigabytes for them."""
+BATCH_REUSE = 16
+"""Frames that a streamed word of weights is used for, unless the design says otherwise."""
 INITIALISED = (Storage.REGISTER, Storage.LUTRAM, Storage.BRAM)
 """Memories that have their contents from the start; a URAM has not."""
 
@@ -36,6 +39,8 @@ class WeightWish:
 
     place: WishedPlace = "auto"
     storage: WishedStorage = "auto"
+    batch_reuse: int | None = None
+    """With stream: frames that a word of weights is used for; None: 16."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +55,7 @@ class WeightWishes:
         own = self.layers.get(layer, WeightWish())
         if own.place != "auto":
             return own
-        return WeightWish(place=self.place, storage=own.storage)
+        return replace(own, place=self.place)
 
     def any_weights(self, graph: Graph) -> frozenset[str]:
         """The layers of `graph` that the design wants to take other weights at run time."""
@@ -63,11 +68,15 @@ class WeightWishes:
 
 @dataclass(frozen=True, kw_only=True)
 class WeightPlace:
-    """Where the weights of `layer` lie. storage: the primitive wished for; None: the cheapest."""
+    """Where the weights of `layer` lie.
+
+    storage: the primitive wished for; None: the cheapest. batch: frames that share a word that is streamed.
+    """
 
     layer: str
     place: Place
     storage: Storage | None = None
+    batch: int = 1
 
     @property
     def at_run_time(self) -> bool:
@@ -75,7 +84,9 @@ class WeightPlace:
         return self.place != "constant"
 
     def memory(self, stage: Stage, board: Board) -> Memory | None:
-        """The on-chip memory that holds the weights of `stage`."""
+        """The on-chip memory that holds the weights of `stage`; None if they are streamed."""
+        if self.place == "stream":
+            return None
         shape = stage.weight_shape()
         assert shape is not None
         depth, lanes, bits = shape
@@ -90,6 +101,9 @@ class WeightPlace:
 
     def stage(self, layer: Layer, fold: Fold) -> Stage:
         """`layer` as hardware with its weights here."""
+        if self.place == "stream":
+            assert isinstance(layer, Conv2d)
+            return DenseStream(layer=layer, fold=fold, batch=self.batch)
         return layer.stage(fold)
 
 
@@ -119,7 +133,8 @@ def _placed(layer: Conv2d, wish: WeightWish) -> WeightPlace:
     else:
         place = wish.place
     storage = None if wish.storage == "auto" else Storage(wish.storage)
-    return WeightPlace(layer=layer.name, place=place, storage=storage)
+    batch = (wish.batch_reuse or BATCH_REUSE) if place == "stream" else 1
+    return WeightPlace(layer=layer.name, place=place, storage=storage, batch=batch)
 
 
 def weight_problems(graph: Graph, wishes: WeightWishes, board: Board) -> list[tuple[str, Problem]]:
@@ -139,7 +154,13 @@ def weight_problems(graph: Graph, wishes: WeightWishes, board: Board) -> list[tu
             found.append((name, layer.problem(message, "leave weights, storage and batch_reuse out")))
     for layer in graph.layers:
         if isinstance(layer, Conv2d):
-            found += [(layer.name, one) for one in _layer_problems(layer, wishes.of(layer.name), board)]
+            wish = wishes.of(layer.name)
+            found += [(layer.name, one) for one in _layer_problems(layer, wish, board)]
+            if wish.place == "stream":
+                found += [(layer.name, one) for one in _stream_problems(layer, wish, graph)]
+            elif wish.batch_reuse is not None:
+                message = "batch_reuse is of weights that are streamed, and its weights are not"
+                found.append((layer.name, layer.problem(message, "weights: stream, or leave it out")))
     return found
 
 
@@ -157,6 +178,23 @@ def _layer_problems(layer: Conv2d, wish: WeightWish, board: Board) -> Iterator[P
         yield layer.problem(message, "storage: bram, or weights: runtime")
     elif wish.storage == "uram" and not board.total.uram:
         yield layer.problem(f"{board.title} has no URAM", "storage: bram, lutram, register or auto")
+
+
+def _stream_problems(layer: Conv2d, wish: WeightWish, graph: Graph) -> Iterator[Problem]:
+    if not can_stream(layer):
+        shape = " x ".join(map(str, layer.in_shape))
+        message = f"weights are streamed for dense layers, not for a {layer.kind} of an image of {shape}"
+        yield layer.problem(message, "weights: runtime")
+    if wish.storage != "auto":
+        message = f"weights that are streamed are not kept, so that storage: {wish.storage} has no meaning"
+        yield layer.problem(message, "leave storage out, or weights: runtime")
+    if wish.batch_reuse is not None and not 1 <= wish.batch_reuse <= MOST_BATCH:
+        message = f"a word of weights cannot be used for {wish.batch_reuse} frames"
+        yield layer.problem(message, f"batch_reuse from 1 to {MOST_BATCH}")
+    ports = {*graph.tensors(), *(port.name for port in graph.outputs)}
+    if f"{layer.name}_weights" in ports:
+        message = f"its port for weights would have the name {layer.name}_weights, which is taken"
+        yield layer.problem(message, "another name in the model, or weights: runtime")
 
 
 def _few(names: list[str]) -> str:

@@ -54,12 +54,15 @@ class NetworkEstimate(Estimates):
 
     @property
     def frame_bytes(self) -> int:
-        """Moved between DDR and the kernel for a frame."""
+        """Moved between DDR and the kernel for a frame, of full blocks where weights are streamed."""
         total = 0
         for process in self.balanced.pipeline.processes:
             if isinstance(process, Load | Store):
                 words = process.words
                 total += words.frame_words * port_beats(words) * port_width(words) // 8
+        for streamer in self.balanced.pipeline.streamers:
+            stage = streamer.stage
+            total += -(-stage.block_beats * stage.beat_bits // 8 // stage.batch)
         return total
 
     @property
@@ -163,6 +166,8 @@ class NetworkEstimate(Estimates):
             "place": process.place.place,
             "storage": memory.storage.value if memory else "ddr",
         }
+        if process.place.place == "stream":
+            found["batch_reuse"] = process.place.batch
         return {"weights": found}
 
     def _slrs(self) -> list[dict[str, Any]]:
@@ -309,7 +314,10 @@ def _layer_table(report: dict[str, Any]) -> str:
 
 def _weight_text(weights: dict[str, Any] | None) -> str:
     """runtime in uram"""
-    return f"{weights['place']} in {weights['storage']}" if weights else ""
+    if not weights:
+        return ""
+    frames = f", for {weights['batch_reuse']} frames" if "batch_reuse" in weights else ""
+    return f"{weights['place']} in {weights['storage']}{frames}"
 
 
 def _fifo_table(report: dict[str, Any]) -> str:

@@ -116,8 +116,10 @@ def assert_pipeline_exact(
     return built
 
 
-def assert_layers_exact(cases: Sequence[tuple[Layer, Fold]], folder: Path, **options: int) -> Built:
+def assert_layers_exact(
+    cases: Sequence[tuple[Layer, Fold]], folder: Path, *, frames: int = FRAMES, seed: int = 0
+) -> Built:
     """`assert_pipeline_exact` for layers that have nothing in common, in one kernel."""
     graph = side_by_side([layer for layer, _ in cases])
     folds = {layer.name: fold for layer, (_, fold) in zip(graph.layers, cases, strict=True)}
-    return assert_pipeline_exact(graph, folds, folder, **options)
+    return assert_pipeline_exact(graph, folds, folder, frames=frames, seed=seed)

@@ -6,13 +6,13 @@ import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from hlsgen import samples
 from hlsgen.board import Board, load_board
@@ -27,8 +27,8 @@ from hlsgen.design import (
     Design,
     Floats,
     Progress,
-    Verification,
 )
+from hlsgen.emit.dataflow import weight_files
 from hlsgen.emit.network import network_plan
 from hlsgen.errors import DesignError, MismatchError, Problem
 from hlsgen.fixed import FixedType
@@ -37,7 +37,10 @@ from hlsgen.layers.base import Codes
 from hlsgen.mapping.balance import Balanced, NoFit, StreamWish, balance
 from hlsgen.passes import FIXED_PASSES, FLOAT_PASSES, run_passes
 from hlsgen.passes.choose_types import Accuracy, accuracy, choose_types
+from hlsgen.passes.other_weights import same_structure, with_weights_of
+from hlsgen.passes.size_accumulators import for_any_weights
 from hlsgen.precision import Precision, precision_of
+from hlsgen.report.comparison import LayerComparison, NetworkVerification
 from hlsgen.report.network import NetworkEstimate, network_estimate, network_markdown
 
 if TYPE_CHECKING:
@@ -54,55 +57,24 @@ ACCURACY_MACS = 1 << 31
 
 
 @dataclass(frozen=True, kw_only=True)
-class LayerComparison:
-    name: str
-    comparison: Comparison
-
-
-@dataclass(frozen=True, kw_only=True)
-class NetworkVerification(Verification):
-    """`comparison` covers every layer; `iterations` and `most_held` are counted in C-simulation."""
-
-    layers: tuple[LayerComparison, ...]
-    iterations: Mapping[str, int]
-    bounded_frames: int
-
-    def report(self) -> dict[str, Any]:
-        return {
-            "layers": [
-                {
-                    "name": layer.name,
-                    "compared": layer.comparison.compared,
-                    "mismatches": layer.comparison.mismatches,
-                }
-                for layer in self.layers
-            ],
-            "iterations_measured": dict(self.iterations),
-            "bounded_fifos": {"frames": self.bounded_frames, "verdict": "ran through"},
-        }
-
-    def checked(self) -> str:
-        return (
-            f"{len(self.layers)} layers compared; every stage reads and writes in the modelled iterations; "
-            f"FIFOs of the emitted depths do not deadlock"
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
 class NetworkDesign(Design):
     """`graph` in fixed point; `reference` the same in floating point, if it came so.
 
-    samples: frames [N, C, H, W] of each input to simulate with; empty: a photograph.
+    samples: frames [N, C, H, W] of each input to simulate with; empty: a photograph. chosen: the hardware, if
+    it is that of another design; None: the fastest.
     """
 
     wish: StreamWish = field(default_factory=StreamWish)
     reference: Graph | None = None
     accuracy: tuple[Accuracy, ...] = ()
     samples: Mapping[str, Floats] = field(default_factory=dict)
+    chosen: Balanced | None = None
 
     @cached_property
     def balanced(self) -> Balanced:
         """The hardware chosen. Raises DesignError: nothing fits what the design fixes."""
+        if self.chosen is not None:
+            return self.chosen
         try:
             return balance(self.graph, self.board, self.wish, batch=self.batch)
         except NoFit as failure:
@@ -110,6 +82,22 @@ class NetworkDesign(Design):
 
     def golden_codes(self, inputs: Mapping[str, Codes]) -> dict[str, Codes]:
         return run_golden(self.graph, inputs)
+
+    def with_weights(self, other: Design) -> NetworkDesign:
+        if not isinstance(other, NetworkDesign):
+            raise DesignError(Problem(message=f"{other.name} is no network", fix="a design of a network"))
+        places = self.balanced.pipeline.weights
+        if self.reference is not None and other.reference is not None:
+            same_structure(self.reference, other.reference)
+            graph = with_weights_of(self.graph, other.reference, places)
+        else:
+            same_structure(self.graph, other.graph)
+            graph = with_weights_of(self.graph, other.graph, places)
+        chosen = replace(self.balanced, pipeline=self.balanced.pipeline.with_graph(graph))
+        return replace(self, graph=graph, reference=other.reference, accuracy=(), chosen=chosen)
+
+    def weight_files(self) -> dict[str, NDArray[np.uint64]]:
+        return weight_files(self.balanced.pipeline)
 
     def check(self) -> None:
         _ = self.balanced
@@ -199,7 +187,8 @@ class NetworkDesign(Design):
             compiled = compile_testbench(folder, self.name, executable, headers=headers, streaming=True)
             done: list[tuple[dict[str, Codes], DataflowRun]] = []
             chunks = list(self._chunks(inputs, frames))
-            few = {name: array[:BOUNDED_FRAMES] for name, array in inputs.items()}
+            bounded_frames = pipeline.frames_at_once + BOUNDED_FRAMES - 1
+            few = {name: array[:bounded_frames] for name, array in inputs.items()}
             with ThreadPoolExecutor(max_workers=_workers()) as pool:
                 running = [
                     pool.submit(simulate_kernel, pipeline, executable, chunk, scratch) for chunk in chunks
@@ -216,7 +205,7 @@ class NetworkDesign(Design):
         for chunk, run in done:
             check_schedule(pipeline, run, len(next(iter(chunk.values()))))
         for port in self.graph.outputs:
-            if not np.array_equal(checked.tensors[port.source], golden[port.source][:BOUNDED_FRAMES]):
+            if not np.array_equal(checked.tensors[port.source], golden[port.source][:bounded_frames]):
                 raise MismatchError(f"error: {port.name} differs when all stages run at once")
         return NetworkVerification(
             comparison=Comparison(
@@ -413,7 +402,9 @@ def from_float(
     frames = _calibration(reference, calibration)
     if precision is None and frames is None:
         precision = "fixed<16,6>"
-    chosen = choose_types(reference, precision_of(precision), frames)
+    wish = wish or StreamWish()
+    any_weights = wish.weights.any_weights(reference)
+    chosen = choose_types(reference, precision_of(precision), frames, any_weights)
     fixed = run_passes(chosen, FIXED_PASSES)
     stated: tuple[Accuracy, ...] = ()
     if frames is not None:
@@ -428,7 +419,7 @@ def from_float(
         clock_mhz=clock_mhz or found.clock_mhz,
         batch=batch,
         source=source,
-        wish=wish or StreamWish(),
+        wish=wish,
         reference=reference,
         accuracy=stated,
         samples=frames or {},
@@ -449,7 +440,9 @@ def from_fixed(
     """A network that has its types already -> a design."""
     assert precision is None
     found = load_board(board) if isinstance(board, str) else board
+    wish = wish or StreamWish()
     fixed = run_passes(graph, FIXED_PASSES)
+    fixed = for_any_weights(fixed, wish.weights.any_weights(fixed))
     return NetworkDesign(
         name=graph.name,
         graph=fixed,
@@ -457,7 +450,7 @@ def from_fixed(
         clock_mhz=clock_mhz or found.clock_mhz,
         batch=batch,
         source=source,
-        wish=wish or StreamWish(),
+        wish=wish,
         samples=_calibration(fixed, calibration) or {},
     )
 

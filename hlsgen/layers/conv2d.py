@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hlsgen.errors import DesignError, Problem
-from hlsgen.fixed import FixedType, FloatType, NumberType, tight_accumulator
+from hlsgen.fixed import FixedType, FloatType, NumberType, accumulator_type, tight_accumulator
 from hlsgen.layers.base import Codes, Layer, Tensor, frames_of
 
 if TYPE_CHECKING:
@@ -299,6 +299,18 @@ class Conv2d(Layer, kind="conv2d"):
     def _never_overflows(self, accumulator: FixedType) -> bool:
         worst = self.worst_case_sum()
         return accumulator.min_code <= worst[0] and worst[1] <= accumulator.max_code
+
+    def accumulator_suffices(self) -> bool:
+        """Whether no sum of these weights and any input overflows or loses a bit in `accumulator`."""
+        accumulator = self.accumulator
+        assert isinstance(accumulator, FixedType)
+        return accumulator.fraction == self.sum_fraction and self._never_overflows(accumulator)
+
+    def exact_accumulator(self) -> FixedType:
+        """The type that holds every sum of any weights of `weight_type` and any bias of `bias_type`."""
+        assert isinstance(self.input_type, FixedType) and isinstance(self.weight_type, FixedType)
+        bias = self.bias_type if self.bias.size and isinstance(self.bias_type, FixedType) else None
+        return accumulator_type(self.input_type, self.weight_type, self.group_channels * self.taps, bias)
 
     def worst_case_sum(self) -> tuple[int, int]:
         """The least and the largest sum that these weights and any input of input_type can give, in codes

@@ -22,6 +22,9 @@ from hlsgen.layers.base import Layer, Shape, Tensor
 
 Times = NDArray[np.int64]
 
+WEIGHT_BEAT_BITS = 64
+"""Weights lie in DDR in parts of so many bits, no weight in two of them."""
+
 
 @dataclass(frozen=True, kw_only=True, order=True)
 class Fold:
@@ -140,6 +143,16 @@ class Stage(ABC):
     @abstractmethod
     def output(self) -> Words:
         """The words that it writes."""
+
+    @property
+    def weight_streams(self) -> tuple[Words, ...]:
+        """Streams of weights that it reads after its sources' words; mostly none."""
+        return ()
+
+    @property
+    def frames_at_once(self) -> int:
+        """Frames that it takes in before the first one's results come out."""
+        return 1
 
     @abstractmethod
     def constants(self) -> dict[str, Any]:

@@ -9,9 +9,8 @@ from typing import Any
 
 from hlsgen.board import Board
 from hlsgen.cost.resources import LUT_ERROR, Resources
-from hlsgen.cost.stages import process_resources, stage_resources, weight_memory
+from hlsgen.cost.stages import process_resources
 from hlsgen.design import Estimates
-from hlsgen.emit.dataflow import loads_weights
 from hlsgen.mapping.balance import Balanced
 from hlsgen.mapping.deadlock import least_depths, small_enough
 from hlsgen.mapping.fifos import simulate
@@ -56,12 +55,15 @@ class NetworkEstimate(Estimates):
 
     @property
     def frame_bytes(self) -> int:
-        """Moved between DDR and the kernel for a frame."""
+        """Moved between DDR and the kernel for a frame, of full blocks where weights are streamed."""
         total = 0
         for process in self.balanced.pipeline.processes:
             if isinstance(process, Load | Store):
                 words = process.words
                 total += words.frame_words * port_beats(words) * port_width(words) // 8
+        for streamer in self.balanced.pipeline.streamers:
+            stage = streamer.stage
+            total += -(-stage.block_beats * stage.beat_bits // 8 // stage.batch)
         return total
 
     @property
@@ -134,11 +136,6 @@ class NetworkEstimate(Estimates):
     def _layer(self, process: StageProcess) -> dict[str, Any]:
         stage = process.stage
         layer = stage.layer
-        memory = weight_memory(stage, self.board)
-        weights = {}
-        if memory is not None:
-            where = memory.storage.value if loads_weights(stage) else "constant"
-            weights = {"weights": {"type": str(getattr(layer, "weight_type", "")), "storage": where}}
         schedule = stage.schedule(1)
         return {
             "name": layer.name,
@@ -155,9 +152,25 @@ class NetworkEstimate(Estimates):
             "ii": 1,
             "interval_cycles": stage.interval,
             "latency_cycles": int(schedule.writes[0][0]) + stage.latency,
-            **weights,
-            **_resources(stage_resources(stage, self.board)),
+            **self._weights(process),
+            **_resources(process_resources(process, self.board)),
         }
+
+    def _weights(self, process: StageProcess) -> dict[str, Any]:
+        """Where they lie; an empty dict for a layer without weights."""
+        if process.place is None:
+            return {}
+        memory = process.place.memory(process.stage, self.board)
+        layer: Any = process.stage.layer
+        found = {
+            "type": str(layer.weight_type),
+            "codes": int(layer.weights.size),
+            "place": process.place.place,
+            "storage": memory.storage.value if memory else "ddr",
+        }
+        if process.place.place == "stream":
+            found["batch_reuse"] = process.place.batch
+        return {"weights": found}
 
     def _slrs(self) -> list[dict[str, Any]]:
         rows = []
@@ -280,7 +293,7 @@ def _layer_table(report: dict[str, Any]) -> str:
                 layer["type"],
                 f"{folding['px']} / {folding['pe']} / {folding['simd']}",
                 f"{layer['interval_cycles']:,}",
-                layer.get("weights", {}).get("storage", ""),
+                _weight_text(layer.get("weights")),
                 *(f"{layer[kind]:,}" for kind in KINDS),
             )
         )
@@ -299,6 +312,14 @@ def _layer_table(report: dict[str, Any]) -> str:
         )
     head = ("stage", "kind", "gives", "type", "PX / PE / SIMD", "cycles a frame", "weights")
     return _table((*head, *(kind.upper() for kind in KINDS)), rows)
+
+
+def _weight_text(weights: dict[str, Any] | None) -> str:
+    """runtime in uram"""
+    if not weights:
+        return ""
+    frames = f", for {weights['batch_reuse']} frames" if "batch_reuse" in weights else ""
+    return f"{weights['place']} in {weights['storage']}{frames}"
 
 
 def _fifo_table(report: dict[str, Any]) -> str:

@@ -457,7 +457,6 @@ def modelled_table(findings: Sequence[Finding]) -> Table:
     for found in findings:
         row = found.modelled
         if isinstance(row, Missing):
-            table.add_row(found.name, _absent(row))
             continue
         table.add_row(
             found.name,
@@ -494,7 +493,6 @@ def measured_table(findings: Sequence[Finding]) -> Table:
     for found in findings:
         built, run = found.built, found.simulated
         if isinstance(built, Missing):
-            table.add_row(f"{found.name}: {_absent(built)}")
             continue
         cells = [f"{seconds:.2f}" for seconds in (built.framework_s, built.load_s, built.build_s)]
         cells.append(f"{built.python_mb:,.0f}")
@@ -503,8 +501,6 @@ def measured_table(findings: Sequence[Finding]) -> Table:
             cells += [f"{run.core_rate / 1e6:,.1f}", f"{run.all_rate / 1e6:,.1f} ({run.cores})"]
             cells += [str(run.frames), f"{run.csim_mb:,.0f}", _number(found.snr_db, ".1f")]
         table.add_row(found.name, *cells)
-        if isinstance(run, Missing):
-            table.add_row(f"{found.name}: {_absent(run)}")
     return table
 
 
@@ -543,7 +539,6 @@ def peer_table(findings: Sequence[Finding]) -> Table:
     for found in findings:
         peer = found.hls4ml
         if isinstance(peer, Missing):
-            table.add_row(found.name)
             continue
         by, compiler = ratios(found), peer.compiler
         table.add_row(
@@ -563,10 +558,12 @@ def peer_table(findings: Sequence[Finding]) -> Table:
     return table
 
 
-def peer_remarks(findings: Sequence[Finding]) -> list[str]:
-    """Where hls4ml did not come to the end, and why; what was written otherwise for it. A line each."""
+def remarks(findings: Sequence[Finding]) -> list[str]:
+    """What could not be measured, and why; what was written otherwise for hls4ml. A line each."""
     lines = []
     for found in findings:
+        if isinstance(found.simulated, Missing):
+            lines.append(f"hlsgen on {found.name}: not measured: {reason(found.simulated)}")
         peer = found.hls4ml
         if isinstance(peer, Missing):
             lines.append(f"hls4ml on {found.name}: not measured: {reason(peer)}")
@@ -591,16 +588,12 @@ def _number(value: float | None, form: str) -> str:
     return "" if value is None else format(value, form)
 
 
-def _absent(missing: Missing) -> str:
-    return escape(f"not measured: {reason(missing)}")
-
-
 def report(findings: Sequence[Finding], out: Console) -> None:
     tables = (modelled_table, measured_table, target_table, peer_table)
     for table in tables:
         out.print(table(findings))
         out.print()
-    for line in peer_remarks(findings):
+    for line in remarks(findings):
         out.print(escape(line))
     here = machine()
     on = f"{here['cpu']}, {here['cores']} {'core' if here['cores'] == 1 else 'cores'}"

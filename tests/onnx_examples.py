@@ -68,7 +68,17 @@ def _sums() -> Iterator[Any]:
 def _elementwise() -> Iterator[Any]:
     for op in ("Abs", "Celu", "Elu", "Erf", "Exp", "HardSigmoid", "HardSwish", "LeakyRelu", "Mish", "Neg"):
         yield _one(op)
-    for op in ("Relu", "Selu", "Shrink", "Sigmoid", "Sign", "Softplus", "Softsign", "Tanh", "ThresholdedRelu"):
+    for op in (
+        "Relu",
+        "Selu",
+        "Shrink",
+        "Sigmoid",
+        "Sign",
+        "Softplus",
+        "Softsign",
+        "Tanh",
+        "ThresholdedRelu",
+    ):
         yield _one(op)
     yield _one("Gelu", opset=20)
     yield _one("Clip", np.float32(-1), np.float32(1))
@@ -89,7 +99,9 @@ def _shapes() -> Iterator[Any]:
     yield _one("Pad", np.array([0, 0, 1, 1, 0, 0, 1, 1]), mode="reflect")
     yield _one("DepthToSpace", blocksize=2)
     yield _one("SpaceToDepth", blocksize=2)
-    yield _one("Resize", None, np.array([1, 1, 2, 2], np.float32), coordinate_transformation_mode="asymmetric")
+    yield _one(
+        "Resize", None, np.array([1, 1, 2, 2], np.float32), coordinate_transformation_mode="asymmetric"
+    )
     yield _one("Upsample", np.array([1, 1, 2, 2], np.float32), opset=9)
     yield _one("Slice", np.array([1]), np.array([3]), np.array([2]))
     yield _one("Gather", np.array([0, 2]), axis=1)

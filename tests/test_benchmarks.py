@@ -238,7 +238,7 @@ def test_network_that_cannot_be_built_is_missing(networks: Any, tiny: Path) -> N
     entry = networks.document([found])["networks"][0]
     assert {entry[key]["kind"] for key in ("modelled", "built", "simulated", "hls4ml")} == {"missing"}
     assert set(entry["met"].values()) == {None}
-    assert "tiny: not measured: " in shown(networks, found)
+    assert "hlsgen on tiny: not measured: " in shown(networks, found)
 
 
 def test_targets_apply_to_their_networks(networks: Any) -> None:

@@ -1,4 +1,4 @@
-"""A call of each PyTorch module and operation that hlsgen reads: what tests/recorded_operations.py looks at."""
+"""A call of each PyTorch module and operation that hlsgen reads, for tests/recorded_operations.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random QKeras networks from their quantizers to C-simulation: the emitted C++ gives QKeras' own prediction."""
+"""Random QKeras networks, from their quantizers to C-simulation, which is QKeras' own prediction."""
 
 from __future__ import annotations
 

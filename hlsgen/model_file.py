@@ -41,6 +41,7 @@ def load_model(path: Path, *, board: str | None = None, say: Progress = lambda _
     if problems:
         raise document.error(problems)
     graph = _graph(file, document, say)
+    _check_input_types(file, graph, document)
     wish = _wish(file, graph, document, chosen)
     frames = [_frames(file, document, index, port) for index, port in enumerate(graph.inputs)]
     common = {
@@ -112,6 +113,25 @@ def _graph(file: ModelFile, document: Document, say: Progress) -> Graph:
     assert model.onnx is not None
     with _at(document, ("model", "onnx")):
         return graph_of_onnx(document.beside(model.onnx), name=file.name)
+
+
+def _check_input_types(file: ModelFile, graph: Graph, document: Document) -> None:
+    """A type that the design gives an input of a quantised network must be the network's own."""
+    problems = []
+    for index, (given, port) in enumerate(zip(file.input, graph.inputs, strict=False)):
+        own = port.tensor.type
+        if given.type is None or port.tensor.is_float or given.type == own:
+            continue
+        listed = isinstance(document.data.get("input"), list)
+        problems.append(
+            Problem(
+                message=f"type is {given.type}, but the network's own quantizers make {port.name} {own}",
+                fix=f"leave type out, or write {own}",
+                place=document.place(("input", index, "type") if listed else ("input", "type")),
+            )
+        )
+    if problems:
+        raise document.error(problems)
 
 
 def _shapes(file: ModelFile, document: Document) -> list[tuple[int, ...]]:

@@ -14,6 +14,7 @@ import argparse
 import json
 import math
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -620,6 +621,8 @@ def main() -> None:
     out, err = Console(highlight=False), Console(stderr=True, highlight=False)
     if not out.is_terminal:
         out = Console(highlight=False, width=160)
+    # ended from outside, it ends what it started
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     arguments.json.parent.mkdir(parents=True, exist_ok=True)
     findings: list[Finding] = []
     for path in paths:

@@ -130,7 +130,7 @@ IMAGES: list[Case] = [
     lambda x: x.roll(2, 1),
     lambda x: (2 * x)[:, 1:, :, 1:-1],
     lambda x: (2 * x).select(1, 2),
-    lambda x: (2 * x)[:, [3, 1]],
+    lambda x: (2 * x)[:, [1, 3]],
     lambda x: (2 * x).index_select(1, torch.tensor([0, 2])),
     lambda x: (torch.split(2 * x, 3, 1), torch.split(2 * x, [1, 3], 1)),
     lambda x: (torch.unsafe_split(2 * x, 3, 2), torch.unsafe_split_with_sizes(2 * x, [2, 2], 1)),

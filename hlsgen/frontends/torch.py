@@ -127,7 +127,18 @@ class _Walk:
             raise self.builder.refusal("hlsgen has no layer for this operation", remedy(op))
         self._check_type(node, op)
         call = Call(builder=self.builder, op=op, shapes=self._shapes(node))
-        return converter(call, **fx.map_arg(arguments, lambda source: self.results[source]))
+        result = converter(call, **fx.map_arg(arguments, lambda source: self.results[source]))
+        self._check_shapes(node, result)
+        return result
+
+    def _check_shapes(self, node: fx.Node, result: object) -> None:
+        """Refuses what a converter misunderstood: each result has the shape that PyTorch gives it."""
+        wanted = node.meta["val"]
+        pairs = zip(result, wanted, strict=False) if isinstance(result, list) else [(result, wanted)]
+        for value, tensor in pairs:
+            if isinstance(value, Value) and value.shape != tuple(tensor.shape[1:]):
+                message = f"hlsgen takes its result to be {self._said_size(value.shape)} without the batch"
+                raise self.builder.refusal(f"{message}, which it is not", "a report of this to hlsgen")
 
     def _check_type(self, node: fx.Node, op: str) -> None:
         """Refuses an operation that changes float numbers to others than float32 and float64."""

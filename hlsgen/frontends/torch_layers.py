@@ -97,7 +97,7 @@ def _operands(call: Call, argument: object, weight: object) -> tuple[Value, Arra
     """The input, and the weights with a kernel of two axes."""
     x, weights = call.value(argument), call.constant(weight, "weight")
     if x.rank not in (2, 3) or weights.ndim != x.rank + 1:
-        message = f"an input of {x.rank} and weights of {weights.ndim} axes"
+        message = f"it has an input of {x.rank + 1} axes with the batch, and weights of {weights.ndim}"
         raise call.refusal(message, "a batch of images or signals: [N, C, H, W] or [N, C, L]")
     return x, weights if x.rank == 3 else weights[:, :, None]
 
@@ -224,10 +224,13 @@ def avg_pool(
 
 
 def _spatial_axes(call: Call, x: Value) -> int:
-    if x.rank not in (2, 3):
+    """1 for a pool of signals, 2 for one of images. PyTorch takes inputs without channels or batch too."""
+    axes = 1 if "1d" in call.op else 2
+    if x.rank != axes + 1:
         message = f"its input has {x.rank + 1} axes with the batch"
-        raise call.refusal(message, "a batch of images or signals: [N, C, H, W] or [N, C, L]")
-    return x.rank - 1
+        shape = "[N, C, L]" if axes == 1 else "[N, C, H, W]"
+        raise call.refusal(message, f"an input of {axes + 2} axes: {shape}")
+    return axes
 
 
 def _windows(

@@ -22,6 +22,7 @@ from torch import nn
 
 from hlsgen.errors import DesignError, Place, Problem, ToolError
 from hlsgen.frontends.torch import graph_of_module, load_module
+from hlsgen.frontends.torch_call import CONVERTERS
 from tests.frontends.torch_models import IMAGE, SIGNAL, VECTOR, Of, Shape, Together
 
 HERE = Place(file="design.yaml", line=3, column=8)
@@ -78,6 +79,35 @@ OPERATIONS = {
         IMAGE,
         says="aten.conv3d",
         fix="nn.Conv2d",
+    ),
+    "convolution3d": refused(
+        lambda m, x: torch.convolution(
+            x[:, None], torch.ones(1, 1, 1, 1, 1), None, [1] * 3, [0] * 3, [1] * 3, False, [0] * 3, 1
+        ),
+        IMAGE,
+        says="an input of 5 axes with the batch, and weights of 5",
+        fix="a batch of images or signals",
+    ),
+    "pool_of_frames": refused(
+        lambda m, x: F.max_pool2d(x[:, 0], 2), IMAGE, says="has 3 axes with the batch", fix="[N, C, H, W]"
+    ),
+    "adaptive_pool_of_frames": refused(
+        lambda m, x: F.adaptive_avg_pool2d(x[:, 0], 2), IMAGE, says="has 3 axes with", fix="[N, C, H, W]"
+    ),
+    "pool_of_vectors": refused(
+        lambda m, x: F.avg_pool1d(x[:, 0, 0], 2), IMAGE, says="has 2 axes with the batch", fix="[N, C, L]"
+    ),
+    "nearly_softsign": refused(
+        lambda m, x: x / (x.abs() + 2), IMAGE, says="divides by a tensor", fix="constants"
+    ),
+    "nearly_softshrink": refused(
+        lambda m, x: torch.where(x.abs() > 0.5, x - x.sign() * 0.5, x * 0.5),
+        IMAGE,
+        says="aten.gt",
+        fix="gate",
+    ),
+    "nearly_hardshrink": refused(
+        lambda m, x: torch.where(x.abs() <= 0.5, 1, x), IMAGE, says="aten.le", fix="gate"
     ),
     "bilinear": refused(
         nn.Upsample(scale_factor=2, mode="bilinear"),
@@ -361,6 +391,12 @@ def test_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
     """PyTorch prints graphs and logs where a model depends on values."""
     problems_of(Branches(), IMAGE)
     assert capfd.readouterr() == ("", "")
+
+
+def test_a_converter_that_misunderstands_an_operation(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(CONVERTERS, "relu", lambda call, self: call.builder.flatten(self))
+    (problem,) = problems_of(nn.ReLU(), IMAGE)
+    assert "hlsgen takes its result to be 144 without the batch, which it is not" in problem.message
 
 
 # models

@@ -1,0 +1,134 @@
+"""docs/adding-a-layer.md: the files it shows, put where they belong, are a working kind of layer."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import jinja2
+import numpy as np
+import pytest
+
+import hlsgen
+import hlsgen.layers
+import tests.layers
+from hlsgen.emit.environment import environment
+from hlsgen.layers.base import Layer
+
+DOC = (Path(__file__).parent.parent / "docs" / "adding-a-layer.md").read_text(encoding="utf-8")
+FILES = dict(re.findall(r"^`([\w/.]+)`:\n\n```\w+\n(.*?)^```", DOC, flags=re.MULTILINE | re.DOTALL))
+"""What the document shows, by path."""
+LAYER, TEMPLATE, TEST, FRONTEND = (
+    "hlsgen/layers/square.py",
+    "templates/hls/stages/square.h.j2",
+    "tests/layers/test_square.py",
+    "hlsgen/frontends/torch_arithmetic.py",
+)
+
+
+@pytest.fixture
+def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The three files in a folder that the packages and the templates' loader look into as well."""
+    for path in (LAYER, TEMPLATE, TEST):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(FILES[path], encoding="utf-8")
+    for package in (hlsgen.layers, tests.layers):
+        folder = str(tmp_path / package.__name__.replace(".", "/"))
+        monkeypatch.setattr(package, "__path__", [*package.__path__, folder])
+    loader = environment().loader
+    assert loader is not None
+    besides = jinja2.FileSystemLoader(tmp_path / "templates")
+    monkeypatch.setattr(environment(), "loader", jinja2.ChoiceLoader([loader, besides]))
+    monkeypatch.setattr(Layer, "kinds", dict(Layer.kinds))
+    assert environment().cache is not None
+    environment().cache.clear()
+    yield tmp_path
+    for name in ("hlsgen.layers.square", "tests.layers.test_square"):
+        sys.modules.pop(name, None)
+    environment().cache.clear()
+
+
+def shown_tests() -> dict[str, Callable[..., None]]:
+    module: ModuleType = importlib.import_module("tests.layers.test_square")
+    return {name: test for name, test in vars(module).items() if name.startswith("test_")}
+
+
+def run(test: Callable[..., None], **fixtures: Any) -> None:
+    """As pytest calls it."""
+    wanted = inspect.signature(test).parameters
+    test(**{name: fixture for name, fixture in fixtures.items() if name in wanted})
+
+
+def test_the_document_shows_three_files_and_an_entry() -> None:
+    assert list(FILES) == [LAYER, TEMPLATE, TEST, FRONTEND]
+    root = Path(__file__).parent.parent
+    assert not any((root / path).exists() for path in (LAYER, TEMPLATE, TEST)), "the example is real by now"
+    assert (root / FRONTEND).exists()
+
+
+def test_its_tests_pass(written: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Golden, C-simulation in every folding and in random ones, and the fault that it must find."""
+    shown = shown_tests()
+    assert len(shown) == FILES[TEST].count("\ndef test_") == 6
+    for name, test in shown.items():
+        run(test, tmp_path=tmp_path_factory.mktemp(name), tmp_path_factory=tmp_path_factory)
+    assert "square" in Layer.kinds
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "name"),
+    [
+        ("cast(frames * frames, exact)", "cast(frames * 2, exact)", "test_golden_is_the_square"),
+        ("2 * type_.fraction", "type_.fraction", "test_the_natural_type_is_exact_and_no_wider"),
+    ],
+)
+def test_its_tests_can_fail(
+    written: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    before: str,
+    after: str,
+    name: str,
+) -> None:
+    """It is the document's layer that is tested. (A fault in the emitted C++ the document plants itself.)"""
+    text = (written / LAYER).read_text(encoding="utf-8")
+    assert before in text
+    (written / LAYER).write_text(text.replace(before, after), encoding="utf-8")
+    with pytest.raises(AssertionError):
+        run(shown_tests()[name], tmp_path=tmp_path_factory.mktemp(name), tmp_path_factory=tmp_path_factory)
+
+
+def test_a_torch_model_uses_it(written: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The entry of the frontend's table is all that is missing: from nn.Module to C-simulation and report."""
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    from hlsgen.frontends import torch_arithmetic, torch_call
+
+    class Energy(torch.nn.Module):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            torch.manual_seed(0)
+            self.conv = torch.nn.Conv2d(1, 4, 3, padding=1)
+
+        def forward(self, x: Any) -> Any:
+            return self.conv(x).square().mean((2, 3))
+
+    entries = {name: entry for name, entry in torch_call.CONVERTERS.items() if name != "square"}
+    monkeypatch.setattr(torch_call, "CONVERTERS", entries)
+    monkeypatch.setattr("hlsgen.frontends.torch.CONVERTERS", entries)
+    exec(FILES[FRONTEND], dict(vars(torch_arithmetic)))
+    x = np.random.default_rng(0).normal(0, 1, (4, 1, 6, 8))
+    design = hlsgen.from_torch(Energy(), (1, 6, 8), calibration=x, batch=4)
+    assert [layer.kind for layer in design.graph.layers] == ["conv2d", "square", "global_pool"]
+    project = design.build(tmp_path / "build")
+    assert project.report["csim"]["verdict"] == "equal"
+    assert [layer["kind"] for layer in project.report["layers"]] == ["conv2d", "square", "global_pool"]
+    assert "square = x * x;" in (tmp_path / "build" / "src" / "square.h").read_text(encoding="utf-8")
+    y = project.golden(x)
+    with torch.no_grad():
+        wanted = Energy()(torch.from_numpy(x).float()).numpy()
+    assert np.abs(y - wanted).max() < 0.02 * wanted.max()

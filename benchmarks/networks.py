@@ -96,12 +96,13 @@ class Modelled:
 
 @dataclass(frozen=True, kw_only=True)
 class Built:
-    """Seconds of wall time to import the framework, to load the design and to build without C-simulation, and
-    the most memory of that Python process."""
+    """Seconds of wall time to import the framework, to load the design and to build without C-simulation (of
+    CPU time too), and the most memory of that Python process."""
 
     framework_s: float
     load_s: float
     build_s: float
+    build_cpu_s: float
     python_mb: float
 
 
@@ -211,12 +212,13 @@ def _work(path: Path, folder: Path, effort: Effort) -> None:
         imported = time.perf_counter()
         design = hlsgen.load(path)
         assert isinstance(design, NetworkDesign)
-        loaded = time.perf_counter()
+        loaded, cpu = time.perf_counter(), time.process_time()
         report = build(design, folder / "build", csim=False).report
         built = Built(
             framework_s=imported - start,
             load_s=loaded - imported,
             build_s=time.perf_counter() - loaded,
+            build_cpu_s=time.process_time() - cpu,
             python_mb=peers.own_peak_mb(),
         )
         note(built=asdict(built), modelled=asdict(_modelled(report)))

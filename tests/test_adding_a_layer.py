@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,9 +19,9 @@ import hlsgen.layers
 import tests.layers
 from hlsgen.emit.environment import environment
 from hlsgen.layers.base import Layer
+from tests.documents import document, files
 
-DOC = (Path(__file__).parent.parent / "docs" / "adding-a-layer.md").read_text(encoding="utf-8")
-FILES = dict(re.findall(r"^`([\w/.]+)`:\n\n```\w+\n(.*?)^```", DOC, flags=re.MULTILINE | re.DOTALL))
+FILES = files(document("adding-a-layer.md"))
 """What the document shows, by path."""
 LAYER, TEMPLATE, TEST, FRONTEND = (
     "hlsgen/layers/square.py",

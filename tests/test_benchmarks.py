@@ -243,7 +243,7 @@ def test_network_that_cannot_be_built_is_missing(networks: Any, tiny: Path) -> N
 
 def test_targets_apply_to_their_networks(networks: Any) -> None:
     nothing = networks.Missing(what="hlsgen", reason="invented")
-    built = networks.Built(framework_s=1.0, load_s=1.0, build_s=11.0, python_mb=500.0)
+    built = networks.Built(framework_s=1, load_s=1, build_s=11, build_cpu_s=9, python_mb=500)
     found = networks.Finding(
         name="resnet18", modelled=nothing, built=built, simulated=nothing, hls4ml=nothing
     )

@@ -19,7 +19,7 @@ from hlsgen.mapping.pipeline import Pipeline
 from hlsgen.mapping.processes import Process
 
 NEVER = np.iinfo(np.int64).max
-MOST_WORDS = 200_000
+MOST_WORDS = 20_000
 """Of all streams in a frame; a larger network takes too long here, word by word."""
 
 

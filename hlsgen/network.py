@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
-import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,25 +12,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hlsgen import samples
 from hlsgen.board import Board, load_board
 from hlsgen.csim.compiler import Headers, compile_testbench
 from hlsgen.csim.dataflow import DataflowRun, check_schedule
 from hlsgen.csim.dataflow import simulate as simulate_kernel
 from hlsgen.csim.scratch import scratch_folder
-from hlsgen.csim.simulation import Comparison, compare
-from hlsgen.design import (
-    MOST_SAMPLE_ELEMENTS,
-    MOST_SAMPLE_FRAMES,
-    Design,
-    Floats,
-    Progress,
-    Verification,
-)
+from hlsgen.csim.simulation import Comparison
+from hlsgen.design import Floats, Progress, Verification
 from hlsgen.emit.network import network_plan
 from hlsgen.errors import DesignError, MismatchError, Problem
 from hlsgen.fixed import FixedType
-from hlsgen.ir import Graph, run_golden
+from hlsgen.graph_design import GraphDesign, LayerComparison, workers
+from hlsgen.ir import Graph
 from hlsgen.layers.base import Codes
 from hlsgen.mapping.balance import Balanced, NoFit, StreamWish, balance
 from hlsgen.passes import FIXED_PASSES, FLOAT_PASSES, run_passes
@@ -43,18 +34,8 @@ from hlsgen.report.network import NetworkEstimate, network_estimate, network_mar
 if TYPE_CHECKING:
     import torch
 
-MOST_SAMPLE_MACS = 1 << 31
-"""Fewer frames are simulated by a build if together they would need more multiply-accumulates."""
-MOST_FRAME_ELEMENTS = 1 << 24
-"""Elements of all tensors of the frames that one simulation process holds at a time."""
 ACCURACY_FRAMES = 2
 """Calibration frames that the accuracy is stated on: the golden of every layer is computed for them."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class LayerComparison:
-    name: str
-    comparison: Comparison
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,16 +68,8 @@ class NetworkVerification(Verification):
 
 
 @dataclass(frozen=True, kw_only=True)
-class NetworkDesign(Design):
-    """`graph` in fixed point; `reference` the same in floating point, if it came so.
-
-    samples: frames [N, C, H, W] of each input to simulate with; empty: a photograph.
-    """
-
-    wish: StreamWish = field(default_factory=StreamWish)
-    reference: Graph | None = None
-    accuracy: tuple[Accuracy, ...] = ()
-    samples: Mapping[str, Floats] = field(default_factory=dict)
+class NetworkDesign(GraphDesign):
+    """Every layer a stage of one kernel, all of them at work at once."""
 
     @cached_property
     def balanced(self) -> Balanced:
@@ -106,9 +79,6 @@ class NetworkDesign(Design):
         except NoFit as failure:
             raise DesignError(Problem(message=f"{self.name}: {failure}", fix=failure.fix)) from None
 
-    def golden_codes(self, inputs: Mapping[str, Codes]) -> dict[str, Codes]:
-        return run_golden(self.graph, inputs)
-
     def check(self) -> None:
         _ = self.balanced
         self.sample_inputs(1)
@@ -117,54 +87,6 @@ class NetworkDesign(Design):
         return network_estimate(
             self.name, self.balanced, self.board, self.clock_mhz, self.batch, self.accuracy
         )
-
-    def sample_inputs(self, frames: int | None = None, *, file: Path | None = None) -> dict[str, Codes]:
-        if file is not None:
-            if len(self.graph.inputs) > 1:
-                message = f"--input gives one input, and {self.name} has {len(self.graph.inputs)}"
-                raise DesignError(Problem(message=message, fix="the Python interface: project.csim([x, y])"))
-            array = samples.from_file(file, self.graph.inputs[0].shape)
-            return self.inputs_of(array[:frames] if frames else array, what=str(file))
-        count = frames or self._sample_count
-        codes = {}
-        for port in self.graph.inputs:
-            given = self.samples.get(port.name)
-            values = samples.photograph(port.tensor.shape, count) if given is None else given[:count]
-            assert isinstance(port.tensor.type, FixedType)
-            codes[port.name] = port.tensor.type.encode(values)
-        shortest = min(len(array) for array in codes.values())
-        return {name: array[:shortest] for name, array in codes.items()}
-
-    @property
-    def _sample_count(self) -> int:
-        elements = sum(math.prod(tensor.shape) for tensor in self.graph.tensors().values())
-        most = min(MOST_SAMPLE_MACS // max(1, self.macs), MOST_SAMPLE_ELEMENTS // elements)
-        return max(1, min(self.batch, MOST_SAMPLE_FRAMES, most))
-
-    def warnings(self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]) -> list[str]:
-        found = []
-        for layer in self.graph.layers:
-            type_, codes = layer.output_type, golden[layer.name]
-            if not isinstance(type_, FixedType) or type_.width < 3 or layer.name not in self._computed:
-                continue
-            # of an unsigned result zero is no limit that was hit but what a ReLU gives
-            at_end = codes == type_.max_code
-            if type_.signed:
-                at_end |= codes == type_.min_code
-            share = float(np.count_nonzero(at_end)) / codes.size
-            if share > SATURATED_SHARE:
-                found.append(
-                    f"{layer.name}: {share:.1%} of the results lie at an end of {type_} on these frames; "
-                    "more integer bits may be needed"
-                )
-        return found
-
-    @cached_property
-    def _computed(self) -> set[str]:
-        """Layers that compute new values: those that only move values repeat what was said before."""
-        return {
-            layer.name for layer in self.graph.layers if layer.macs or layer.kind in ("add", "sub", "mul")
-        }
 
     def plan(self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]) -> dict[str, str | bytes]:
         return network_plan(
@@ -196,9 +118,9 @@ class NetworkDesign(Design):
             progress("compiling the C-simulation")
             compiled = compile_testbench(folder, self.name, executable, headers=headers, streaming=True)
             done: list[tuple[dict[str, Codes], DataflowRun]] = []
-            chunks = list(self._chunks(inputs, frames))
+            chunks = list(self.chunks(inputs, frames))
             few = {name: array[:BOUNDED_FRAMES] for name, array in inputs.items()}
-            with ThreadPoolExecutor(max_workers=_workers()) as pool:
+            with ThreadPoolExecutor(max_workers=workers()) as pool:
                 running = [
                     pool.submit(simulate_kernel, pipeline, executable, chunk, scratch) for chunk in chunks
                 ]
@@ -215,7 +137,10 @@ class NetworkDesign(Design):
         for port in self.graph.outputs:
             if not np.array_equal(checked.tensors[port.source], golden[port.source][:BOUNDED_FRAMES]):
                 raise MismatchError(f"error: {port.name} differs when all stages run at once")
-        layers = [self._compared(layer.name, [run for _, run in done], golden) for layer in self.graph.layers]
+        layers = [
+            self.compared(layer.name, [run.tensors[layer.name] for _, run in done], golden)
+            for layer in self.graph.layers
+        ]
         return NetworkVerification(
             comparison=Comparison(
                 compared=sum(layer.comparison.compared for layer in layers), mismatches=0, max_abs_error=0.0
@@ -231,30 +156,6 @@ class NetworkDesign(Design):
             bounded_frames=len(next(iter(few.values()))),
         )
 
-    def _chunks(self, inputs: Mapping[str, Codes], frames: int) -> list[dict[str, Codes]]:
-        """The frames in parts: enough for every core, none larger than memory allows."""
-        elements = sum(math.prod(tensor.shape) for tensor in self.graph.tensors().values())
-        size = max(1, min(-(-frames // _workers()), MOST_FRAME_ELEMENTS // elements))
-        return [
-            {name: array[first : first + size] for name, array in inputs.items()}
-            for first in range(0, frames, size)
-        ]
-
-    def _compared(self, name: str, runs: list[DataflowRun], golden: Mapping[str, Codes]) -> LayerComparison:
-        """Raises MismatchError at the first layer, in the order of computation, that differs."""
-        got = np.concatenate([run.tensors[name] for run in runs])
-        type_ = self.graph.tensors()[name].type
-        comparison = compare(got, golden[name], type_)
-        if comparison.mismatches:
-            assert comparison.first is not None
-            frame, channel, row, column = comparison.first
-            raise MismatchError(
-                f"error: C-simulation differs from golden first in layer {name}: {comparison.mismatches} of "
-                f"{comparison.compared} results; frame {frame}, channel {channel}, row {row}, "
-                f"column {column}: code {got[comparison.first]}, golden {golden[name][comparison.first]}"
-            )
-        return LayerComparison(name=name, comparison=comparison)
-
     def simulator(
         self, folder: Path, scratch: Path, headers: Headers
     ) -> Callable[[Mapping[str, Codes]], dict[str, Codes]]:
@@ -263,8 +164,8 @@ class NetworkDesign(Design):
             compile_testbench(folder, self.name, executable, headers=headers, streaming=True)
 
         def simulate(inputs: Mapping[str, Codes]) -> dict[str, Codes]:
-            chunks = self._chunks(inputs, len(next(iter(inputs.values()))))
-            with ThreadPoolExecutor(max_workers=_workers()) as pool:
+            chunks = self.chunks(inputs, len(next(iter(inputs.values()))))
+            with ThreadPoolExecutor(max_workers=workers()) as pool:
                 runs = list(
                     pool.map(
                         lambda chunk: simulate_kernel(
@@ -281,14 +182,8 @@ class NetworkDesign(Design):
         return simulate
 
 
-SATURATED_SHARE = 0.02
-"""A layer with a larger share of its results at an end of its type is worth a warning."""
 BOUNDED_FRAMES = 1
 """Frames that are simulated with all stages at once: one shows every stage at its fill and its drain."""
-
-
-def _workers() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def from_torch(

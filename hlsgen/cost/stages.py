@@ -18,7 +18,7 @@ from hlsgen.cost.resources import (
     Resources,
     dsps_of_product,
 )
-from hlsgen.layers.stage import Stage, Words, Work
+from hlsgen.layers.stage import Stage, Work
 from hlsgen.mapping.pipeline import Pipeline, Stream
 from hlsgen.mapping.processes import Convert, Fork, Load, Process, StageProcess, Store, port_width, width_of
 from hlsgen.mapping.storage import Memory, Storage, bram18_for, choose_storage
@@ -49,7 +49,7 @@ def process_resources(process: Process, board: Board) -> Resources:
         return stage_resources(process.stage, board)
     control = Resources(lut=STAGE_CONTROL[0], ff=STAGE_CONTROL[1])
     if isinstance(process, Load | Store):
-        return control + _port(process.words)
+        return control + port_resources(port_width(process.words))
     if isinstance(process, Fork):
         return control
     assert isinstance(process, Convert)
@@ -125,8 +125,8 @@ def _memory(memory: Memory) -> Resources:
     return Resources(lut=memory.lut, ff=memory.bits * memory.copies, bram18=memory.bram18, uram=memory.uram)
 
 
-def _port(words: Words) -> Resources:
-    width = port_width(words)
+def port_resources(width: int) -> Resources:
+    """An m_axi port of `width` bits with its burst buffer."""
     return Resources(
         lut=AXI_ADAPTER[0] + INTERCONNECT[0] + int(width * AXI_BIT[0]),
         ff=AXI_ADAPTER[1] + INTERCONNECT[1] + int(width * AXI_BIT[1]),

@@ -55,17 +55,25 @@ class Pipeline:
         return replace(self, streams=streams)
 
 
-def pipeline_of(graph: Graph, folds: Mapping[str, Fold]) -> Pipeline:
-    """The kernel of `graph` with each layer folded as given: with ports, forks and converters, FIFOs of 2."""
-    return _Joining(graph, {layer.name: layer.stage(folds[layer.name]) for layer in graph.layers}).pipeline()
+def pipeline_of(
+    graph: Graph, folds: Mapping[str, Fold], ports: Mapping[str, Words] | None = None
+) -> Pipeline:
+    """The kernel of `graph` with each layer folded as given: with ports, forks and converters, FIFOs of 2.
+
+    ports: by port the words that it has in DDR; without, an input has its first reader's, an output its
+    writer's.
+    """
+    stages = {layer.name: layer.stage(folds[layer.name]) for layer in graph.layers}
+    return _Joining(graph, stages, ports or {}).pipeline()
 
 
 class _Joining:
     """Joins stages by streams; each stream has one writer and one reader."""
 
-    def __init__(self, graph: Graph, stages: Mapping[str, Stage]) -> None:
+    def __init__(self, graph: Graph, stages: Mapping[str, Stage], ports: Mapping[str, Words]) -> None:
         self.graph = graph
         self.stages = stages
+        self.ports = ports
         self.processes: list[Process] = []
         self.streams: dict[str, Stream] = {}
         self.free: dict[tuple[str, str, int], str] = {}  # (tensor, reader, its input) -> stream to read
@@ -87,6 +95,7 @@ class _Joining:
             self._offer(layer.name, stream)
         for port in self.graph.outputs:
             stream = self.free[port.source, port.name, -1]
+            stream = self._converted(stream, self.ports.get(port.name, self.streams[stream].words), port.name)
             words = self.streams[stream].words
             self.processes.append(Store(name=f"store_{port.name}", reads=(stream,), writes=(), words=words))
         return Pipeline(
@@ -100,7 +109,9 @@ class _Joining:
         return name
 
     def _input_words(self, port: Port) -> Words:
-        """An input comes in the words of its first reader."""
+        """An input comes in the words of its port, or of its first reader."""
+        if port.name in self.ports:
+            return self.ports[port.name]
         for layer in self.graph.layers:
             for source, words in zip(layer.inputs, self.stages[layer.name].inputs, strict=True):
                 if source == port.name:

@@ -181,9 +181,9 @@ class ModelMapping(BaseModel):
     __pydantic_extra__: dict[str, StageMapping] = Field(init=False)
 
     instances: Annotated[int, Whole(1, 1024)] | None = None
-    """Copies of the kernel; None: chosen by hlsgen."""
+    """Copies of the kernel, or of all kernels; None: chosen by hlsgen."""
     interval: Annotated[int, Whole(1, 1 << 40)] | None = None
-    """Cycles a frame that every stage must keep to; None: the fewest that fit the board."""
+    """Cycles a frame that every stage must keep to, or all tasks together; None: the fewest that fit."""
 
     @property
     def layers(self) -> dict[str, StageMapping]:
@@ -212,8 +212,8 @@ class ModelFile(_Section):
     """A board by name, or the path of a board file ending in .yaml."""
     clock_mhz: Annotated[float, Real(50, 800)] | None = None
     """Target clock; None: the board's."""
-    style: Literal["dataflow"] = "dataflow"
-    """dataflow: one streaming kernel, every layer a stage."""
+    style: Literal["dataflow", "tasks"] = "dataflow"
+    """dataflow: one streaming kernel, every layer a stage; tasks: every layer a kernel, called in turn."""
     batch: Annotated[int, Whole(1, 1_000_000)] = 64
     """Frames in one run."""
     model: ModelSection = Field(examples=[{"torch": "net.py:make_net"}])

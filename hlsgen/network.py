@@ -30,6 +30,7 @@ from hlsgen.passes import FIXED_PASSES, FLOAT_PASSES, run_passes
 from hlsgen.passes.choose_types import Accuracy, accuracy, choose_types
 from hlsgen.precision import Precision, precision_of
 from hlsgen.report.network import NetworkEstimate, network_estimate, network_markdown
+from hlsgen.task_network import TaskNetworkDesign
 
 if TYPE_CHECKING:
     import torch
@@ -186,6 +187,18 @@ BOUNDED_FRAMES = 1
 """Frames that are simulated with all stages at once: one shows every stage at its fill and its drain."""
 
 
+def design_of(style: str) -> type[NetworkDesign] | type[TaskNetworkDesign]:
+    """The kind of design of a style. Raises DesignError: there is no such style."""
+    styles: dict[str, type[NetworkDesign] | type[TaskNetworkDesign]] = {
+        "dataflow": NetworkDesign,
+        "tasks": TaskNetworkDesign,
+    }
+    if style not in styles:
+        message = f"style is {style!r}, which there is not"
+        raise DesignError(Problem(message=message, fix=f"one of {', '.join(styles)}"))
+    return styles[style]
+
+
 def from_torch(
     model: torch.nn.Module,
     input_shape: Sequence[int] | Sequence[Sequence[int]],
@@ -197,16 +210,19 @@ def from_torch(
     batch: int = 64,
     name: str | None = None,
     wish: StreamWish | None = None,
-) -> NetworkDesign:
+    style: str = "dataflow",
+) -> GraphDesign:
     """A PyTorch model as users write it -> a design. x and y of it are NCHW, as the model's.
 
     input_shape: without the batch; several inputs: a list of shapes. calibration: typical frames of the
     input(s), [N, *input_shape]. precision: "auto" (the default with calibration data), a type for all
     activations ("fixed<16,6>" without), or a mapping by layer name; see hlsgen.precision.
+    style: "dataflow", one streaming kernel with every layer a stage, or "tasks", a kernel for every layer.
     Raises DesignError: an operation that there is no layer for, contradictory shapes, types too narrow.
     """
     from hlsgen.frontends.torch import graph_of_module
 
+    design_of(style)
     shapes = _shapes(input_shape)
     graph = graph_of_module(model, shapes, name=name or _name_of(model))
     return from_float(
@@ -217,6 +233,7 @@ def from_torch(
         clock_mhz=clock_mhz,
         batch=batch,
         wish=wish,
+        style=style,
         source=f"{type(model).__name__} (PyTorch)",
     )
 
@@ -231,13 +248,15 @@ def from_qkeras(
     batch: int = 64,
     name: str | None = None,
     wish: StreamWish | None = None,
-) -> NetworkDesign:
+    style: str = "dataflow",
+) -> GraphDesign:
     """A QKeras model (or its file) -> a design with just its quantizers' types. x and y are NHWC, as its own.
 
     A plain Keras model is quantised as `from_torch` does. Raises DesignError as `from_torch` does.
     """
     from hlsgen.frontends.qkeras import graph_of_keras
 
+    design_of(style)
     graph = graph_of_keras(model, name=name or _name_of(model))
     common: dict[str, Any] = {
         "calibration": calibration,
@@ -246,6 +265,7 @@ def from_qkeras(
         "clock_mhz": clock_mhz,
         "batch": batch,
         "wish": wish,
+        "style": style,
         "source": f"{graph.name} (QKeras)",
     }
     return _from_graph(graph, **common)
@@ -261,13 +281,15 @@ def from_onnx(
     batch: int = 64,
     name: str | None = None,
     wish: StreamWish | None = None,
-) -> NetworkDesign:
+    style: str = "dataflow",
+) -> GraphDesign:
     """An ONNX or QONNX file (or ModelProto) -> a design; quantised models keep their own types.
 
     Raises DesignError as `from_torch` does.
     """
     from hlsgen.frontends.onnx import graph_of_onnx
 
+    design_of(style)
     graph = graph_of_onnx(model, name=name or _name_of(model))
     common: dict[str, Any] = {
         "calibration": calibration,
@@ -276,12 +298,13 @@ def from_onnx(
         "clock_mhz": clock_mhz,
         "batch": batch,
         "wish": wish,
+        "style": style,
         "source": f"{graph.name} (ONNX)",
     }
     return _from_graph(graph, **common)
 
 
-def _from_graph(graph: Graph, **common: Any) -> NetworkDesign:
+def _from_graph(graph: Graph, **common: Any) -> GraphDesign:
     if graph.inputs[0].tensor.is_float:
         return from_float(graph, **common)
     if common["precision"] is not None:
@@ -300,7 +323,8 @@ def from_float(
     batch: int,
     wish: StreamWish | None,
     source: str,
-) -> NetworkDesign:
+    style: str = "dataflow",
+) -> GraphDesign:
     """A network in floating point -> a design: batch norms folded, types chosen."""
     reference = run_passes(graph, FLOAT_PASSES)
     frames = _calibration(reference, calibration)
@@ -313,7 +337,7 @@ def from_float(
         few = {name: array[:ACCURACY_FRAMES] for name, array in frames.items()}
         stated = tuple(accuracy(fixed, reference, few))
     found = load_board(board) if isinstance(board, str) else board
-    return NetworkDesign(
+    return design_of(style)(
         name=graph.name,
         graph=fixed,
         board=found,
@@ -337,12 +361,13 @@ def from_fixed(
     batch: int,
     wish: StreamWish | None,
     source: str,
-) -> NetworkDesign:
+    style: str = "dataflow",
+) -> GraphDesign:
     """A network that has its types already -> a design."""
     assert precision is None
     found = load_board(board) if isinstance(board, str) else board
     fixed = run_passes(graph, FIXED_PASSES)
-    return NetworkDesign(
+    return design_of(style)(
         name=graph.name,
         graph=fixed,
         board=found,

@@ -103,8 +103,8 @@ def compiling(
     """A compiler at work on the testbench of `build`; if the block ends before it does, it is killed.
 
     record_ports: with memories that record their accesses. streaming: with streams and stages that record
-    theirs, and can run all at once. kernels: sources besides that of `kernel`, by name. Raises ToolError: no compiler, headers missing, or
-    (from `wait`) it fails.
+    theirs, and can run all at once. kernels: sources besides that of `kernel`, by name.
+    Raises ToolError: no compiler, headers missing, or (from `wait`) it fails.
     """
     command = [find_compiler(), f"-std={standard}", optimise, "-ffp-contract=off", *WARNINGS]
     if record_ports:

@@ -18,7 +18,7 @@ from hlsgen.cost.resources import Resources
 from hlsgen.ir import Graph
 from hlsgen.layers.stage import Words
 from hlsgen.mapping.balance import NoFit, StreamWish, foldings, whole_of
-from hlsgen.mapping.placement import BINDS, KINDS, capacity, usable
+from hlsgen.mapping.placement import BINDS, KINDS, usable
 from hlsgen.mapping.task_kernels import TaskKernel, ddr_words, kernel_names, task_kernel
 from hlsgen.mapping.task_placement import packed, share_of_slr, shared_banks
 
@@ -169,7 +169,8 @@ class _Search:
         ]
         title = self.board.title
         if over:
-            message = f"with the smallest foldings the kernels need {', '.join(over)} of the usable share of {title}"
+            need = ", ".join(over)
+            message = f"with the smallest foldings the kernels need {need} of the usable share of {title}"
             return NoFit(message, "style: dataflow, which has no DDR ports between layers; or a larger board")
         if self.wish.instances:
             message = (

@@ -1,4 +1,4 @@
-"""Where the kernels of a network of tasks lie: each in one SLR, the buffers of an instance in one DDR bank."""
+"""Where a network of tasks lies: each kernel in one SLR, the buffers of an instance in one DDR bank."""
 
 from __future__ import annotations
 

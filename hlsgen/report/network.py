@@ -80,13 +80,15 @@ class NetworkEstimate(Estimates):
             "board": self.board.name,
             "clock_mhz": self.clock_mhz,
             "layers": [
-                self._layer(process) for process in pipeline.processes if isinstance(process, StageProcess)
+                layer_figures(process, self.board)
+                for process in pipeline.processes
+                if isinstance(process, StageProcess)
             ],
             "total": {
                 "macs": pipeline.graph.macs,
                 "interval_cycles": self.interval_cycles,
                 "latency_cycles": self.latency_cycles,
-                **_resources(self.balanced.each.times(instances)),
+                **resource_figures(self.balanced.each.times(instances)),
                 "instances": instances,
             },
             "performance": {
@@ -103,7 +105,7 @@ class NetworkEstimate(Estimates):
                 {
                     "name": process.name,
                     "interval_cycles": process.interval,
-                    **_resources(process_resources(process, self.board)),
+                    **resource_figures(process_resources(process, self.board)),
                 }
                 for process in pipeline.processes
                 if not isinstance(process, StageProcess)
@@ -118,43 +120,8 @@ class NetworkEstimate(Estimates):
                 }
                 for stream in pipeline.streams.values()
             ],
-            "quantisation": [
-                {
-                    "name": one.name,
-                    "type": one.type,
-                    "snr_db": round(one.snr_db, 2) if one.snr_db < 1e9 else None,
-                }
-                for one in self.accuracy
-            ],
+            "quantisation": quantisation_figures(self.accuracy),
             "intervals_tried": self.balanced.intervals_tried,
-        }
-
-    def _layer(self, process: StageProcess) -> dict[str, Any]:
-        stage = process.stage
-        layer = stage.layer
-        memory = weight_memory(stage, self.board)
-        weights = {}
-        if memory is not None:
-            where = memory.storage.value if loads_weights(stage) else "constant"
-            weights = {"weights": {"type": str(getattr(layer, "weight_type", "")), "storage": where}}
-        schedule = stage.schedule(1)
-        return {
-            "name": layer.name,
-            "kind": layer.kind,
-            "macs": layer.macs,
-            "type": str(layer.output_type),
-            "shape": list(layer.output_shape),
-            "folding": {
-                "px": stage.fold.px,
-                "pe": stage.fold.pe,
-                "simd": stage.fold.simd,
-                "macs_per_cycle": -(-layer.macs // stage.interval) if layer.macs else 0,
-            },
-            "ii": 1,
-            "interval_cycles": stage.interval,
-            "latency_cycles": int(schedule.writes[0][0]) + stage.latency,
-            **weights,
-            **_resources(stage_resources(stage, self.board)),
         }
 
     def _slrs(self) -> list[dict[str, Any]]:
@@ -166,8 +133,8 @@ class NetworkEstimate(Estimates):
                 {
                     "name": slr.name,
                     "instances": count,
-                    "used": _resources(self.balanced.each.times(count)),
-                    "usable": _resources(usable(slr, self.board)),
+                    "used": resource_figures(self.balanced.each.times(count)),
+                    "usable": resource_figures(usable(slr, self.board)),
                     "ddr": [bank.name for bank in self.board.memory.banks if bank.slr == slr.name and count],
                 }
             )
@@ -179,8 +146,8 @@ class NetworkEstimate(Estimates):
                 {
                     "name": "all SLRs",
                     "instances": 1,
-                    "used": _resources(self.balanced.each),
-                    "usable": _resources(whole),
+                    "used": resource_figures(self.balanced.each),
+                    "usable": resource_figures(whole),
                     "ddr": [],
                 }
             )
@@ -206,7 +173,46 @@ def network_estimate(
     )
 
 
-def _resources(resources: Resources) -> dict[str, int]:
+def layer_figures(process: StageProcess, board: Board) -> dict[str, Any]:
+    """A layer's stage as report.json has it."""
+    stage = process.stage
+    layer = stage.layer
+    memory = weight_memory(stage, board)
+    weights = {}
+    if memory is not None:
+        where = memory.storage.value if loads_weights(stage) else "constant"
+        weights = {"weights": {"type": str(getattr(layer, "weight_type", "")), "storage": where}}
+    schedule = stage.schedule(1)
+    return {
+        "name": layer.name,
+        "kind": layer.kind,
+        "macs": layer.macs,
+        "type": str(layer.output_type),
+        "shape": list(layer.output_shape),
+        "folding": {
+            "px": stage.fold.px,
+            "pe": stage.fold.pe,
+            "simd": stage.fold.simd,
+            "macs_per_cycle": -(-layer.macs // stage.interval) if layer.macs else 0,
+        },
+        "ii": 1,
+        "interval_cycles": stage.interval,
+        "latency_cycles": int(schedule.writes[0][0]) + stage.latency,
+        **weights,
+        **resource_figures(stage_resources(stage, board)),
+    }
+
+
+def quantisation_figures(accuracy: Sequence[Accuracy]) -> list[dict[str, Any]]:
+    """Signal to noise of the layers' outputs; None where they are equal."""
+    return [
+        {"name": one.name, "type": one.type, "snr_db": round(one.snr_db, 2) if one.snr_db < 1e9 else None}
+        for one in accuracy
+    ]
+
+
+def resource_figures(resources: Resources) -> dict[str, int]:
+    """They as report.json has them."""
     return {kind: getattr(resources, kind) for kind in KINDS}
 
 
@@ -216,18 +222,19 @@ def network_markdown(name: str, board: Board, balanced: Balanced, report: dict[s
         f"# {name} on {board.title}",
         _summary(balanced, report),
         "\n".join(f"**Warning:** {warning}" for warning in report["warnings"]),
-        "## Board\n\n" + _slr_table(report),
+        "## Board\n\n" + slr_table(report),
         f"LUT and FF are estimates, +- {LUT_ERROR:.0%}; DSP, BRAM18 and URAM follow from the emitted "
         "structure. None is synthesised.",
         "## Layers of one instance\n\n" + _layer_table(report),
         "## Streams\n\n" + _fifo_table(report),
-        _quantisation(report),
+        quantisation_text(report),
         "## C-simulation\n\n" + _csim(report),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """A table of Markdown."""
     lines = ["| " + " | ".join(head) + " |", "|" + "-|" * len(head)]
     return "\n".join(lines + ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows])
 
@@ -251,15 +258,16 @@ def _summary(balanced: Balanced, report: dict[str, Any]) -> str:
         ("what binds", speed["binds"]),
         ("multiply-accumulates a frame", f"{total['macs']:,}"),
     ]
-    return "; ".join(ports) + ".\n\n" + _table(("modelled", ""), rows)
+    return "; ".join(ports) + ".\n\n" + table(("modelled", ""), rows)
 
 
-def _slr_table(report: dict[str, Any]) -> str:
+def slr_table(report: dict[str, Any], what: str = "instances") -> str:
+    """What of each SLR is used; `what` its instances are."""
     rows = [
         (slr["name"], slr["instances"], *(_share(slr["used"][kind], slr["usable"][kind]) for kind in KINDS))
         for slr in report["slrs"]
     ]
-    return _table(("SLR", "instances", *(f"{kind.upper()} (share of usable)" for kind in KINDS)), rows)
+    return table(("SLR", what, *(f"{kind.upper()} (share of usable)" for kind in KINDS)), rows)
 
 
 def _share(used: int, limit: int) -> str:
@@ -296,7 +304,7 @@ def _layer_table(report: dict[str, Any]) -> str:
             )
         )
     head = ("stage", "kind", "gives", "type", "PX / PE / SIMD", "cycles a frame", "weights")
-    return _table((*head, *(kind.upper() for kind in KINDS)), rows)
+    return table((*head, *(kind.upper() for kind in KINDS)), rows)
 
 
 def _fifo_table(report: dict[str, Any]) -> str:
@@ -308,10 +316,11 @@ def _fifo_table(report: dict[str, Any]) -> str:
         (f"`{f['name']}`", f["depth"], f["least_depth"] or "not computed", f"{f['lanes']} of {f['type']}")
         for f in deep
     ]
-    return text + ":\n\n" + _table(("stream", "words", "deadlock below", "word"), rows)
+    return text + ":\n\n" + table(("stream", "words", "deadlock below", "word"), rows)
 
 
-def _quantisation(report: dict[str, Any]) -> str:
+def quantisation_text(report: dict[str, Any]) -> str:
+    """A section, empty without calibration data."""
     if not report["quantisation"]:
         return ""
     rows = [
@@ -320,7 +329,7 @@ def _quantisation(report: dict[str, Any]) -> str:
     ]
     return (
         "## Fixed point against floating point\n\nMeasured on calibration frames: signal to noise of each "
-        "layer's output.\n\n" + _table(("layer", "type", "dB"), rows)
+        "layer's output.\n\n" + table(("layer", "type", "dB"), rows)
     )
 
 

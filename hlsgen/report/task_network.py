@@ -119,12 +119,9 @@ class TaskNetworkEstimate(Estimates):
         """DDR traffic of a frame, with what fills words up; weights are read once and stay."""
         choice = self.choice
         total = sum(kernel.bytes_moved for kernel in choice.kernels)
-        borders = {port.source for port in (*self.graph.inputs, *self.graph.outputs)}
-        between = sum(
-            kernel.bytes_written * (kernel.layer.name not in borders)
-            + sum(frame_bytes(choice.formats[one]) for one in kernel.layer.inputs if one not in borders)
-            for kernel in choice.kernels
-        )
+        written = {kernel.layer.name for kernel in choice.kernels}
+        reads = [one for kernel in choice.kernels for one in kernel.layer.inputs if one in written]
+        between = sum(frame_bytes(choice.formats[one]) for one in (*reads, *sorted(set(reads))))
         waiting = sum(
             choice.interval_of(one) for one in choice.kernels if choice.ddr_cycles(one) > one.interval
         )

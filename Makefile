@@ -4,13 +4,15 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 JOBS   ?= auto
 
-.PHONY: help demo test check golden bench clean
+.PHONY: help demo test test-networks check golden bench bench-networks clean
 help:
 	@echo "make demo    install hlsgen into $(VENV) and build designs/conv.yaml"
 	@echo "make test    install what the tests need and run them"
+	@echo "make test-networks  build and C-simulate the large networks of designs/, every layer against golden"
 	@echo "make check   ruff and mypy"
 	@echo "make golden  rewrite the expected error messages and emitted-code goldens"
 	@echo "make bench   benchmarks/conv.py: modelled beside the seed, measured beside PyTorch, naive C++ and hls4ml"
+	@echo "make bench-networks  benchmarks/networks.py: the networks of designs/, measured beside hls4ml"
 	@echo "make clean   remove $(VENV) and build/"
 
 demo: $(VENV)/demo.stamp
@@ -20,6 +22,9 @@ demo: $(VENV)/demo.stamp
 test: $(VENV)/test.stamp
 	$(BIN)/python -m pytest -n $(JOBS)
 
+test-networks: $(VENV)/test.stamp
+	$(BIN)/python -m pytest -m networks tests/test_designs.py
+
 check: $(VENV)/test.stamp
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
 
@@ -28,6 +33,9 @@ golden: $(VENV)/test.stamp
 
 bench: $(VENV)/test.stamp
 	$(BIN)/python benchmarks/conv.py
+
+bench-networks: $(VENV)/test.stamp
+	$(BIN)/python benchmarks/networks.py
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -42,7 +50,7 @@ $(VENV)/demo.stamp: pyproject.toml | $(BIN)/python
 # torch first and by its version: that is a small CPU build where one is at hand
 $(VENV)/test.stamp: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[torch,dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[all]'
 	@touch $@ $(VENV)/demo.stamp
 
 clean:

@@ -31,11 +31,11 @@ import hlsgen
 from hlsgen.cost.resources import Resources
 from hlsgen.csim.compiler import Headers, compile_testbench, find_compiler
 from hlsgen.csim.simulation import compare, simulate
-from hlsgen.tasks import TasksDesign
 from hlsgen.emit.plan import plan_of
 from hlsgen.errors import HlsgenError, ToolError
 from hlsgen.mapping.placement import KINDS, usable
 from hlsgen.output import write_files
+from hlsgen.tasks import TasksDesign
 
 DESIGNS = Path(__file__).resolve().parent.parent / "designs"
 JSON = Path("build/benchmarks/conv.json")

@@ -4,28 +4,38 @@ The layer: 16 channels of 64 x 64, 16 output channels, 3 x 3, no padding, with b
 as straight C++ on one core, PyTorch on all cores (both float32), and the C simulation of hls4ml in
 fixed<16,6>. Nothing here asserts on time; every result is compared with a float64 convolution, and a wrong
 one is no measurement. A multiply-accumulate counts as two operations; the bias is not counted.
+
+And hls4ml on whole networks, for networks.py, with the means to say what a program took that another started.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
+import re
 import resource
+import shlex
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hlsgen.fixed import FixedType
+
+if TYPE_CHECKING:
+    import torch
 
 Floats = NDArray[np.floating[Any]]
 
@@ -39,6 +49,8 @@ REPEATS = 5
 HLS4ML_TYPE = FixedType(16, 6)
 CPP_TIMEOUT, HLS4ML_TIMEOUT = 300.0, 900.0
 """Seconds until a subprocess is ended."""
+HLS4ML_MEMORY = 8 << 30
+"""Bytes of address space that each process of hls4ml's gets for a network."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -261,10 +273,8 @@ def hls4ml_csim(weights: Floats, bias: Floats, x: Floats) -> Measurement | Missi
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         np.savez(folder / "problem.npz", weights=weights, bias=bias, x=x)
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-        command = [sys.executable, str(Path(__file__).resolve()), "hls4ml-worker", str(folder)]
         try:
-            _run(command, folder, HLS4ML_TIMEOUT, environment)
+            _run(_worker("hls4ml-worker", folder), folder, HLS4ML_TIMEOUT, _environment())
         except Failed as failure:
             return Missing(what=what, reason=str(failure))
         figures = json.loads((folder / "figures.json").read_text(encoding="utf-8"))
@@ -290,6 +300,16 @@ def hls4ml_csim(weights: Floats, bias: Floats, x: Floats) -> Measurement | Missi
         frames=x.shape[0],
         detail=figures,
     )
+
+
+def _worker(*arguments: object) -> list[str]:
+    """The command that runs a worker of this file."""
+    return [sys.executable, str(Path(__file__).resolve()), *map(str, arguments)]
+
+
+def _environment(**changes: str) -> dict[str, str]:
+    """This process's environment for a worker, which finds the same modules."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path), **changes}
 
 
 def _hls4ml_worker(folder: Path) -> None:
@@ -354,11 +374,267 @@ def children_cpu() -> float:
     return used.ru_utime + used.ru_stime
 
 
+# ---------------------------------------------------------------- hls4ml on a network
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hls4mlNetwork:
+    """What was measured of hls4ml on a network, None where it did not come so far; then `reason` says why.
+
+    convert_s: wall, reading the model. write_s: wall, writing the project (compiling apart). compiler: of all
+    its processes. rate: multiply-accumulates a second of predict(), by its CPU time. peak_mb: of the process
+    that converts and predicts, with its frameworks. outputs [N, -1]: what it gives for the sample frames;
+    reference: what the PyTorch module gives for them. respelled: modules it refuses and what stood for them.
+    """
+
+    version: str | None = None
+    respelled: str | None = None
+    convert_s: float | None = None
+    write_s: float | None = None
+    compiler: Use | None = None
+    rate: float | None = None
+    frames: int | None = None
+    peak_mb: float | None = None
+    outputs: Floats | None = None
+    reference: Floats | None = None
+    reason: str | None = None
+
+
+def hls4ml_network(design: Path, macs: int, x: Floats, frames: int, seconds: float) -> Hls4mlNetwork:
+    """hls4ml (PyTorch frontend, Vitis backend, io_stream, fixed<16,6>) on the network of a design file.
+
+    macs: of a frame. x [N, C, H, W]: sample frames; predict() gets them over and over as `frames` frames.
+    seconds: it is stopped after so many; each of its processes gets HLS4ML_MEMORY of address space.
+    """
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "bin").mkdir()
+        # its build script calls the compiler by this name
+        compiler = Metered(shutil.which("g++") or "g++", folder / "bin", "g++")
+        path = os.pathsep.join([str(folder / "bin"), os.environ.get("PATH", os.defpath)])
+        np.save(folder / "x.npy", x)
+        found: dict[str, Any] = {"doing": "start"}
+        reason = None
+        command = _worker("hls4ml-network-worker", folder, design.resolve(), frames)
+        try:
+            _run(command, folder, seconds, _environment(PATH=path, TF_CPP_MIN_LOG_LEVEL="3"))
+        except TookTooLong:
+            reason = f"stopped after {seconds:g} s"
+        except Failed as failure:
+            reason = _said(str(failure))
+        if (folder / "found.json").exists():
+            found = json.loads((folder / "found.json").read_text(encoding="utf-8"))
+        doing, predict_s = found.pop("doing"), found.pop("predict_s", None)
+        raised = found.pop("reason", None)
+        reason = f"{doing}: {raised or reason}" if raised or reason else None
+        arrays = {
+            key: np.load(folder / f"{key}.npy") if (folder / f"{key}.npy").exists() else None
+            for key in ("outputs", "reference")
+        }
+        compile_s, use = found.pop("compile_s", None), compiler.use
+    compiled = compile_s is not None and use is not None
+    return Hls4mlNetwork(
+        **found,
+        **arrays,
+        write_s=compile_s - use.wall_s if compiled else None,
+        compiler=use if compiled else None,  # of a compilation that did not end, it would be a part
+        rate=macs * frames / predict_s if predict_s else None,
+        frames=frames if predict_s else None,
+        reason=reason,
+    )
+
+
+def _said(failure: str) -> str:
+    """An assertion of hls4ml's C++ without the template arguments of its function."""
+    found = re.search(r"(\w+\.h):\d+: .*(Assertion .* failed)", failure)
+    return f"{found[1]}: {found[2]}" if found else failure
+
+
+def _hls4ml_network_worker(folder: Path, design: Path, frames: int) -> None:
+    """Convert, compile and predict; found.json says how far it came, whatever becomes of this process."""
+    resource.setrlimit(resource.RLIMIT_AS, (HLS4ML_MEMORY, resource.RLIM_INFINITY))
+    found: dict[str, Any] = {}
+
+    def note(**more: Any) -> None:
+        found.update(more)
+        (folder / "found.json").write_text(json.dumps(found), encoding="utf-8")
+
+    try:
+        _hls4ml_steps(folder, design, frames, note)
+    except (Exception, SystemExit) as error:
+        lines = str(error).strip().splitlines()
+        note(reason=lines[0] if lines else type(error).__name__, peak_mb=own_peak_mb())
+
+
+def _hls4ml_steps(folder: Path, design: Path, frames: int, note: Callable[..., None]) -> None:
+    note(doing="load")
+    import torch
+
+    module = torch_form(design)
+    x = np.load(folder / "x.npy").astype(np.float32)
+    with torch.inference_mode():
+        results = module(torch.from_numpy(x))
+    references = [one.numpy() for one in (results if isinstance(results, tuple | list) else [results])]
+    np.save(folder / "reference.npy", flat(references))
+    import hls4ml  # type: ignore[import-untyped,unused-ignore]
+
+    with contextlib.suppress(ImportError):
+        import keras  # noqa: F401  # hls4ml would when it writes the project, where it is installed
+
+    note(doing="convert", version=hls4ml.__version__)
+    start = time.perf_counter()
+    try:
+        model = _hls4ml_model(module, x.shape[1:], folder / "project")
+    except Exception:
+        changes = respelled(module, x[:1])
+        if not changes:
+            raise
+        note(respelled=changes)
+        model = _hls4ml_model(module, x.shape[1:], folder / "project")
+    note(doing="compile", convert_s=time.perf_counter() - start)
+    start = time.perf_counter()
+    model.compile()
+    note(doing="predict", compile_s=time.perf_counter() - start)
+    last = np.ascontiguousarray(np.moveaxis(x, 1, -1))
+    batch = last[np.arange(frames) % len(last)]
+    own = time.process_time()
+    predicted = model.predict(batch)
+    note(predict_s=time.process_time() - own, peak_mb=own_peak_mb())
+    outputs = [np.asarray(one) for one in (predicted if isinstance(predicted, list) else [predicted])]
+    shown = min(frames, len(x))
+    placed = []
+    for one, wanted in zip(outputs, references, strict=True):
+        channels, *pixels = wanted.shape[1:]
+        placed.append(np.moveaxis(one.reshape(frames, *pixels, channels)[:shown], -1, 1))
+    np.save(folder / "outputs.npy", flat(placed))
+
+
+def flat(arrays: Sequence[Floats]) -> Floats:
+    """All outputs of a frame as one row: [N, ...] each -> [N, -1]."""
+    return np.concatenate([array.reshape(len(array), -1) for array in arrays], axis=1)
+
+
+def _hls4ml_model(module: torch.nn.Module, shape: tuple[int, ...], project: Path) -> Any:
+    """hls4ml's model of a module that takes [N, *shape]; what it raises is its own."""
+    import hls4ml
+
+    config = hls4ml.utils.config_from_pytorch_model(
+        module,
+        input_shape=shape,
+        default_precision=f"ap_{HLS4ML_TYPE}",
+        channels_last_conversion="internal",
+        transpose_outputs=False,
+        backend="Vitis",
+    )
+    return hls4ml.converters.convert_from_pytorch_model(
+        module,
+        hls_config=config,
+        io_type="io_stream",
+        backend="Vitis",
+        output_dir=str(project),
+        project_name="peer",
+    )
+
+
+def torch_form(design: Path) -> torch.nn.Module:
+    """The network of a design file as a PyTorch module; RAIDER's is made from the weights of its QKeras file.
+
+    hls4ml cannot read QKeras models beside Keras 3. Raises ValueError: another network that is no PyTorch.
+    """
+    from hlsgen.document import Document
+    from hlsgen.frontends.torch import load_module
+    from hlsgen.model_schema import ModelFile
+
+    document = Document.read(design)
+    file = document.validate(ModelFile)
+    if file.model.torch is not None:
+        weights = document.beside(file.model.weights) if file.model.weights else None
+        return load_module(document.beside(file.model.torch.path), file.model.torch.function, weights)
+    if file.model.qkeras is not None and file.name == "raider":
+        return _raider(document.beside(file.model.qkeras))
+    raise ValueError("there is no PyTorch form of this network")
+
+
+def _raider(path: Path) -> torch.nn.Module:
+    """The RAIDER network in floating point, channels first: without the limits of its activations' types."""
+    import h5py
+    import torch
+    from torch import nn
+
+    net = nn.Sequential(
+        OrderedDict(
+            conv1=nn.Conv2d(1, 8, 3, padding=1),
+            relu1=nn.ReLU(),
+            pool1=nn.MaxPool2d(2),
+            conv2=nn.Conv2d(8, 8, 3, padding=1),
+            relu2=nn.ReLU(),
+            pool2=nn.MaxPool2d(2),
+            flatten=nn.Flatten(),
+            dense1=nn.Linear(8 * 4 * 4, 16),
+            relu3=nn.ReLU(),
+            dense2=nn.Linear(16, 4),
+        )
+    )
+    state = {}
+    with h5py.File(path) as file:
+        for name in ("conv1", "conv2", "dense1", "dense2"):
+            group = file["model_weights"][name][name]
+            kernel, bias = np.asarray(group["kernel:0"]), np.asarray(group["bias:0"])
+            if name == "dense1":  # Keras flattens [4, 4, channels], PyTorch [channels, 4, 4]
+                kernel = kernel.reshape(4, 4, 8, -1).transpose(2, 0, 1, 3).reshape(kernel.shape)
+            weights = kernel.transpose(3, 2, 0, 1) if kernel.ndim == 4 else kernel.T
+            state[f"{name}.weight"] = torch.from_numpy(weights.copy())
+            state[f"{name}.bias"] = torch.from_numpy(bias)
+    net.load_state_dict(state)
+    return net.eval()
+
+
+def respelled(module: torch.nn.Module, x: Floats) -> str:
+    """Puts modules that hls4ml knows in place of equal ones that it does not, and says which.
+
+    An adaptive average over the whole picture is an average of its size, a zero padding a constant one.
+    """
+    import torch
+
+    sizes: dict[torch.nn.Module, tuple[int, int]] = {}
+
+    def note_size(one: torch.nn.Module, given: Any) -> None:
+        sizes[one] = tuple(given[0].shape[2:])
+
+    wholes = [
+        one
+        for one in module.modules()
+        if isinstance(one, torch.nn.AdaptiveAvgPool2d) and one.output_size in (1, (1, 1))
+    ]
+    hooks = [one.register_forward_pre_hook(note_size) for one in wholes]
+    with torch.inference_mode():
+        module(torch.from_numpy(x))
+    for hook in hooks:
+        hook.remove()
+    done = []
+    for parent in list(module.modules()):
+        for name, child in list(parent.named_children()):
+            other: torch.nn.Module
+            if child in sizes:
+                other = torch.nn.AvgPool2d(sizes[child])
+            elif isinstance(child, torch.nn.ZeroPad2d):
+                other = torch.nn.ConstantPad2d(child.padding, 0.0)
+            else:
+                continue
+            setattr(parent, name, other)
+            done.append(f"{type(other).__name__} for {type(child).__name__}")
+    return ", ".join(done)
+
+
 # ---------------------------------------------------------------- processes
 
 
 class Failed(Exception):
     """A command that could not start, failed or took too long; says which and why."""
+
+
+class TookTooLong(Failed):
+    """A command that was stopped."""
 
 
 def _run(
@@ -387,7 +663,7 @@ def _run(
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
         if isinstance(error, subprocess.TimeoutExpired):
-            raise Failed(f"{name} took more than {timeout:g} s") from None
+            raise TookTooLong(f"{name} took more than {timeout:g} s") from None
         raise
     if process.returncode:
         end = (output.strip().splitlines() or ["no output"])[-1]
@@ -397,6 +673,81 @@ def _run(
 
 def first_line(command: Sequence[str]) -> str:
     return _run(command, Path.cwd(), CPP_TIMEOUT).splitlines()[0]
+
+
+METER = """\
+import json, os, sys, time
+
+log, program, *arguments = sys.argv[1:]
+start = time.perf_counter()
+process = os.posix_spawn(program, [program, *arguments], os.environ)
+_, status, used = os.wait4(process, 0)
+line = {
+    "cpu": used.ru_utime + used.ru_stime,
+    "wall": time.perf_counter() - start,
+    "peak": used.ru_maxrss * (1 if sys.platform == "darwin" else 1024),
+}
+with open(log, "a") as file:
+    file.write(json.dumps(line) + chr(10))
+code = os.waitstatus_to_exitcode(status)
+if code < 0:
+    os.kill(os.getpid(), -code)
+sys.exit(code)
+"""
+"""Runs a program and writes down what it and what it started took.
+
+A small process of its own: a child starts with the memory of the process that made it as its peak.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Use:
+    """What the runs of a program took: seconds in all, and the most memory that one of its processes held.
+
+    least_cpu_s: of the run that took least.
+    """
+
+    runs: int
+    cpu_s: float
+    least_cpu_s: float
+    wall_s: float
+    peak_mb: float
+
+
+class Metered:
+    """`script`, called as `name` in `folder`, stands for a program and measures every run of it.
+
+    Peaks below 10 MB, which the measuring process itself takes, are not seen.
+    """
+
+    def __init__(self, program: str | Path, folder: Path, name: str) -> None:
+        self.script = folder / name
+        self._log = folder / f"{name}.use"
+        meter = folder / f"{name}.py"
+        meter.write_text(METER, encoding="utf-8")
+        parts = [sys.executable, "-I", "-S", str(meter), str(self._log), str(program)]
+        self.script.write_text(f'#!/bin/sh\nexec {shlex.join(parts)} "$@"\n', encoding="utf-8")
+        self.script.chmod(0o755)
+
+    @property
+    def use(self) -> Use | None:
+        """Of the runs that ended; None: there was none."""
+        if not self._log.exists():
+            return None
+        lines = [json.loads(line) for line in self._log.read_text(encoding="utf-8").splitlines()]
+        return Use(
+            runs=len(lines),
+            cpu_s=sum(line["cpu"] for line in lines),
+            least_cpu_s=min(line["cpu"] for line in lines),
+            wall_s=sum(line["wall"] for line in lines),
+            peak_mb=max(line["peak"] for line in lines) / 1e6,
+        )
+
+
+def own_peak_mb() -> float:
+    """The most memory that this process has held, in MB of 10**6 bytes."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak * (1 if sys.platform == "darwin" else 1024) / 1e6
 
 
 # ---------------------------------------------------------------- the figure
@@ -487,9 +838,16 @@ def main() -> None:
     measure.add_argument("--hls4ml-frames", type=int, default=4, help="frames of hls4ml's C simulation")
     worker = commands.add_parser("hls4ml-worker")
     worker.add_argument("folder", type=Path)
+    network = commands.add_parser("hls4ml-network-worker")
+    network.add_argument("folder", type=Path)
+    network.add_argument("design", type=Path)
+    network.add_argument("frames", type=int)
     arguments = parser.parse_args()
     if arguments.command == "hls4ml-worker":
         _hls4ml_worker(arguments.folder)
+        return
+    if arguments.command == "hls4ml-network-worker":
+        _hls4ml_network_worker(arguments.folder, arguments.design, arguments.frames)
         return
     found = [
         naive_cpp(arguments.frames),

@@ -57,7 +57,7 @@ class Commands(click.Group):
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(VERSION, prog_name="hlsgen")
 def cli() -> None:
-    """From a convolution to a verified Vitis HLS and OmpSs-2@FPGA project."""
+    """From a convolution or a trained CNN to a verified Vitis HLS project."""
 
 
 def design_options(command: F) -> F:
@@ -190,6 +190,64 @@ def estimate(design: Path, board: str | None, as_json: bool) -> None:
             print_json(figures)
         else:
             print_estimate(figures)
+
+
+@cli.command("import")
+@click.argument("model")
+@click.option("--shape", metavar="C,H,W", help="With PyTorch: the shape of a frame, the batch left out.")
+@click.option("--weights", type=click.Path(path_type=Path), help="With PyTorch: a state_dict to load.")
+@click.option("--board", metavar="B", default="u200", show_default=True, help="The board to design for.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="DESIGN", help="[NAME.yaml]")
+@click.option("--force", is_flag=True, help="Replace a design file that is there already.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON document on standard output, nothing else."
+)
+def import_(
+    model: str,
+    shape: str | None,
+    weights: Path | None,
+    board: str,
+    output: Path | None,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Show what MODEL holds and write a design file for it.
+
+    MODEL is net.py:make_net (PyTorch; that function of yours is run), net.onnx, or net.h5 (Keras, QKeras).
+    """
+    with reporting(as_json):
+        from hlsgen.board import load_board
+        from hlsgen.importing import import_model, write_design
+
+        load_board(board)
+        folder = output.parent if output else Path()
+        found = import_model(model, folder, shape=_shape(shape), weights=weights, board=board)
+        path = output or Path(f"{found.graph.name}.yaml")
+        write_design(found.text, path, force=force)
+        layers = found.graph.layers
+        if as_json:
+            rows = [
+                {"name": one.name, "kind": one.kind, "shape": list(one.output_shape), "macs": one.macs}
+                for one in layers
+            ]
+            print_json({"design": str(path), "framework": found.framework, "layers": rows})
+            return
+        table = Table("layer", "kind", "gives", "multiply-accumulates", title=f"{model} ({found.framework})")
+        for one in layers:
+            table.add_row(one.name, one.kind, " x ".join(map(str, one.output_shape)), f"{one.macs:,}")
+        show(table)
+        click.echo(f"{len(layers)} layers, {found.graph.macs:,} multiply-accumulates a frame")
+        click.echo(f"wrote {click.format_filename(path)}; next: hlsgen build {click.format_filename(path)}")
+
+
+def _shape(text: str | None) -> tuple[int, ...] | None:
+    """Raises click.UsageError: no list of positive numbers."""
+    if text is None:
+        return None
+    parts = text.split(",")
+    if not all(part.strip().isdecimal() and int(part) > 0 for part in parts):
+        raise click.UsageError(f"--shape takes sizes such as 3,32,32, not {text!r}")
+    return tuple(int(part) for part in parts)
 
 
 @cli.command()

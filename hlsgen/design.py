@@ -136,6 +136,19 @@ class Design(ABC):
     def golden_codes(self, inputs: Mapping[str, Codes]) -> dict[str, Codes]:
         """Codes [frames, C, H, W] of the tensors that the outputs show, and others, by name."""
 
+    def with_weights(self, other: Design) -> Design:
+        """This hardware and these types with the weights of `other`, a network of the same structure.
+
+        Raises DesignError: another structure, values beyond a type, sums that could overflow an accumulator,
+        other weights where they stand in the kernel's source.
+        """
+        message = f"{self.name} is no streaming kernel, so that its weights cannot be exchanged here"
+        raise DesignError(Problem(message=message, fix="a design made from a network"))
+
+    def weight_files(self) -> dict[str, NDArray[np.uint64]]:
+        """What the kernel loads at run time: the testbench's .npy files of weights, by name."""
+        return {}
+
     @abstractmethod
     def check(self) -> None:
         """Raises DesignError with what making the design leaves open: hardware that does not fit, samples."""

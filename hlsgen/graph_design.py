@@ -12,14 +12,17 @@ from pathlib import Path
 import numpy as np
 
 from hlsgen import samples
-from hlsgen.csim.simulation import Comparison, compare
+from hlsgen.csim.simulation import compare
 from hlsgen.design import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, Design, Floats
 from hlsgen.errors import DesignError, MismatchError, Problem
 from hlsgen.fixed import FixedType
 from hlsgen.ir import Graph, run_golden
 from hlsgen.layers.base import Codes
 from hlsgen.mapping.balance import StreamWish
+from hlsgen.mapping.weights import WeightPlace
 from hlsgen.passes.choose_types import Accuracy
+from hlsgen.passes.other_weights import same_structure, with_weights_of
+from hlsgen.report.comparison import LayerComparison
 
 MOST_SAMPLE_MACS = 1 << 31
 """Fewer frames are simulated by a build if together they would need more multiply-accumulates."""
@@ -27,12 +30,6 @@ MOST_FRAME_ELEMENTS = 1 << 24
 """Elements of all tensors of the frames that one simulation process holds at a time."""
 SATURATED_SHARE = 0.02
 """A layer with a larger share of its results at an end of its type is worth a warning."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class LayerComparison:
-    name: str
-    comparison: Comparison
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +46,16 @@ class GraphDesign(Design):
 
     def golden_codes(self, inputs: Mapping[str, Codes]) -> dict[str, Codes]:
         return run_golden(self.graph, inputs)
+
+    def reweighted(self, other: Design, places: Mapping[str, WeightPlace]) -> Graph:
+        """`graph` with the weights of `other`, a network of any style. Raises as `with_weights` does."""
+        if not isinstance(other, GraphDesign):
+            raise DesignError(Problem(message=f"{other.name} is no network", fix="a design of a network"))
+        if self.reference is not None and other.reference is not None:
+            same_structure(self.reference, other.reference)
+            return with_weights_of(self.graph, other.reference, places)
+        same_structure(self.graph, other.graph)
+        return with_weights_of(self.graph, other.graph, places)
 
     def sample_inputs(self, frames: int | None = None, *, file: Path | None = None) -> dict[str, Codes]:
         if file is not None:

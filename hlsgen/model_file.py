@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from hlsgen import samples
-from hlsgen.board import load_board
+from hlsgen.board import Board, load_board
 from hlsgen.design import Floats, Progress
 from hlsgen.document import Document
 from hlsgen.errors import DesignError, Problem, collecting
@@ -15,6 +16,7 @@ from hlsgen.fixed import FixedType
 from hlsgen.graph_design import GraphDesign
 from hlsgen.ir import Graph, Port
 from hlsgen.mapping.balance import StreamWish
+from hlsgen.mapping.weights import task_weight_problems, weight_problems
 from hlsgen.model_schema import ModelFile
 from hlsgen.network import from_fixed, from_float
 from hlsgen.precision import LayerPrecision, Precision
@@ -40,7 +42,7 @@ def load_model(path: Path, *, board: str | None = None, say: Progress = lambda _
     if problems:
         raise document.error(problems)
     graph = _graph(file, document, say)
-    wish = _wish(file, graph, document)
+    wish = _wish(file, graph, document, chosen)
     frames = [_frames(file, document, index, port) for index, port in enumerate(graph.inputs)]
     common = {
         "board": chosen,
@@ -124,7 +126,7 @@ def _shapes(file: ModelFile, document: Document) -> list[tuple[int, ...]]:
     return [one.shape for one in file.input if one.shape is not None]
 
 
-def _wish(file: ModelFile, graph: Graph, document: Document) -> StreamWish:
+def _wish(file: ModelFile, graph: Graph, document: Document, board: Board) -> StreamWish:
     known = [layer.name for layer in graph.layers]
     problems = [
         Problem(
@@ -137,8 +139,22 @@ def _wish(file: ModelFile, graph: Graph, document: Document) -> StreamWish:
     ]
     if problems:
         raise document.error(problems)
-    folds = {name: one.model_dump() for name, one in file.mapping.layers.items()}
-    return StreamWish(instances=file.mapping.instances, folds=folds, target_interval=file.mapping.interval)
+    wishes = file.mapping.weight_wishes
+    found = weight_problems(graph, wishes, board)
+    if file.style == "tasks":
+        found += task_weight_problems(graph, wishes)
+    for name, problem in found:
+        loc = ("mapping", name) if name in file.mapping.layers else ("mapping", "weights")
+        problems.append(replace(problem, place=document.place(loc, key=True)))
+    if problems:
+        raise document.error(problems)
+    folds = {name: one.fold for name, one in file.mapping.layers.items()}
+    return StreamWish(
+        instances=file.mapping.instances,
+        folds={name: fold for name, fold in folds.items() if any(fold.values())},
+        target_interval=file.mapping.interval,
+        weights=wishes,
+    )
 
 
 def _frames(file: ModelFile, document: Document, index: int, port: Port) -> Floats | None:
@@ -187,14 +203,13 @@ def _precision(file: ModelFile) -> Precision:
     given = file.precision
     layers = {}
     for name, one in given.layers.items():
-        types = {key: value for key, value in one.model_dump().items() if isinstance(value, FixedType)}
-        layers[name] = LayerPrecision(**types)
+        layers[name] = LayerPrecision(weights=one.weights, bias=one.bias, output=one.output)
     accumulator = given.accumulator
     return Precision(
         default=given.default,
         weights=given.weights,
         input=file.input[0].type,
-        accumulator=accumulator if isinstance(accumulator, str | FixedType) else "tight",
+        accumulator=accumulator if isinstance(accumulator, str | FixedType) else None,
         target_db=given.target_db,
         layers=layers,
     )

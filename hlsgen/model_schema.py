@@ -17,6 +17,8 @@ from pydantic import (
 )
 
 from hlsgen.fixed import FixedType
+from hlsgen.layers.dense_stream import MOST_BATCH
+from hlsgen.mapping.weights import WeightWish, WeightWishes, WishedPlace, WishedStorage
 from hlsgen.mistakes import Entries, Mistake, Real, Whole, must_be, nearest, refused
 from hlsgen.precision import TARGET_DB
 from hlsgen.schema_values import (
@@ -25,7 +27,6 @@ from hlsgen.schema_values import (
     BoardName,
     Name,
     Samples,
-    Type,
     check_type,
 )
 
@@ -130,11 +131,11 @@ class ModelInput(_Section):
 class LayerTypes(_Section):
     """Types of one layer; None: as for all."""
 
-    weights: Type | None = None
+    weights: Fixed | None = None
     """Type of its weights."""
-    bias: Type | None = None
+    bias: Fixed | None = None
     """Type of its biases."""
-    output: Type | None = None
+    output: Fixed | None = None
     """Type of what it gives."""
 
 
@@ -145,8 +146,8 @@ class PrecisionSection(_Section):
     """Type of all activations; auto: chosen for each tensor from calibration frames."""
     weights: Fixed | None = None
     """Type of all weights; None: as wide as the activations, each layer with the range it needs."""
-    accumulator: Accumulator = "tight"
-    """exact: no overflow for any weights; tight: none for these weights; or a type."""
+    accumulator: Accumulator | None = None
+    """exact: no weights overflow it (default with weights: runtime); tight: these do not; or a type."""
     calibration: FilePath | None = None
     """A .npy file of typical frames; None: the input's samples."""
     target_db: Annotated[float, Real(6, 120)] = TARGET_DB
@@ -172,6 +173,20 @@ class StageMapping(_Section):
     """Output channels computed at once."""
     simd: Annotated[int, Whole(1, MAX_CHANNELS)] | None = None
     """Input channels read at once."""
+    weights: WishedPlace = "auto"
+    """Where its weights lie: constant (source), runtime (loaded by a call), stream (DDR); auto: as all."""
+    storage: WishedStorage = "auto"
+    """What primitive holds its weights."""
+    batch_reuse: Annotated[int, Whole(1, MOST_BATCH)] | None = None
+    """With weights: stream, the frames that each word of weights is used for; None: 16."""
+
+    @property
+    def fold(self) -> dict[str, int | None]:
+        return {"px": self.px, "pe": self.pe, "simd": self.simd}
+
+    @property
+    def weight_wish(self) -> WeightWish:
+        return WeightWish(place=self.weights, storage=self.storage, batch_reuse=self.batch_reuse)
 
 
 class ModelMapping(BaseModel):
@@ -184,10 +199,18 @@ class ModelMapping(BaseModel):
     """Copies of the kernel, or of all kernels; None: chosen by hlsgen."""
     interval: Annotated[int, Whole(1, 1 << 40)] | None = None
     """Cycles a frame that every stage must keep to, or all tasks together; None: the fewest that fit."""
+    weights: Literal["auto", "constant", "runtime"] = "auto"
+    """Where the weights of all layers lie; auto: in the source up to 8,192 a layer, more loaded by a call."""
 
     @property
     def layers(self) -> dict[str, StageMapping]:
         return dict(self.__pydantic_extra__)
+
+    @property
+    def weight_wishes(self) -> WeightWishes:
+        return WeightWishes(
+            place=self.weights, layers={name: one.weight_wish for name, one in self.layers.items()}
+        )
 
 
 def _mapping(value: object) -> object:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from hlsgen.board import Board, load_board
 from hlsgen.csim.compiler import Headers, compile_testbench
@@ -18,67 +18,60 @@ from hlsgen.csim.dataflow import DataflowRun, check_schedule
 from hlsgen.csim.dataflow import simulate as simulate_kernel
 from hlsgen.csim.scratch import scratch_folder
 from hlsgen.csim.simulation import Comparison
-from hlsgen.design import Floats, Progress, Verification
+from hlsgen.design import Design, Floats, Progress
+from hlsgen.emit.dataflow import weight_files
 from hlsgen.emit.network import network_plan
 from hlsgen.errors import DesignError, MismatchError, Problem
 from hlsgen.fixed import FixedType
-from hlsgen.graph_design import GraphDesign, LayerComparison, workers
+from hlsgen.graph_design import GraphDesign, workers
 from hlsgen.ir import Graph
 from hlsgen.layers.base import Codes
 from hlsgen.mapping.balance import Balanced, NoFit, StreamWish, balance
 from hlsgen.passes import FIXED_PASSES, FLOAT_PASSES, run_passes
 from hlsgen.passes.choose_types import Accuracy, accuracy, choose_types
+from hlsgen.passes.size_accumulators import for_any_weights
 from hlsgen.precision import Precision, precision_of
+from hlsgen.report.comparison import NetworkVerification
 from hlsgen.report.network import NetworkEstimate, network_estimate, network_markdown
 from hlsgen.task_network import TaskNetworkDesign
 
 if TYPE_CHECKING:
     import torch
 
-ACCURACY_FRAMES = 2
+ACCURACY_FRAMES = 16
 """Calibration frames that the accuracy is stated on: the golden of every layer is computed for them."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class NetworkVerification(Verification):
-    """`comparison` covers every layer; `iterations` and `most_held` are counted in C-simulation."""
-
-    layers: tuple[LayerComparison, ...]
-    iterations: Mapping[str, int]
-    bounded_frames: int
-
-    def report(self) -> dict[str, Any]:
-        return {
-            "layers": [
-                {
-                    "name": layer.name,
-                    "compared": layer.comparison.compared,
-                    "mismatches": layer.comparison.mismatches,
-                }
-                for layer in self.layers
-            ],
-            "iterations_measured": dict(self.iterations),
-            "bounded_fifos": {"frames": self.bounded_frames, "verdict": "ran through"},
-        }
-
-    def checked(self) -> str:
-        return (
-            f"{len(self.layers)} layers compared; every stage reads and writes in the modelled iterations; "
-            f"FIFOs of the emitted depths do not deadlock"
-        )
+ACCURACY_MACS = 1 << 31
+"""Fewer, if together they would need more multiply-accumulates."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkDesign(GraphDesign):
-    """Every layer a stage of one kernel, all of them at work at once."""
+    """Every layer a stage of one kernel, all of them at work at once.
+
+    chosen: the hardware, if it is that of another design; None: the fastest.
+    """
+
+    chosen: Balanced | None = None
 
     @cached_property
     def balanced(self) -> Balanced:
         """The hardware chosen. Raises DesignError: nothing fits what the design fixes."""
+        if self.chosen is not None:
+            return self.chosen
         try:
             return balance(self.graph, self.board, self.wish, batch=self.batch)
         except NoFit as failure:
             raise DesignError(Problem(message=f"{self.name}: {failure}", fix=failure.fix)) from None
+
+    def with_weights(self, other: Design) -> NetworkDesign:
+        pipeline = self.balanced.pipeline
+        graph = self.reweighted(other, pipeline.weights)
+        assert isinstance(other, GraphDesign)
+        chosen = replace(self.balanced, pipeline=pipeline.with_graph(graph))
+        return replace(self, graph=graph, reference=other.reference, accuracy=(), chosen=chosen)
+
+    def weight_files(self) -> dict[str, NDArray[np.uint64]]:
+        return weight_files(self.balanced.pipeline)
 
     def check(self) -> None:
         _ = self.balanced
@@ -120,7 +113,8 @@ class NetworkDesign(GraphDesign):
             compiled = compile_testbench(folder, self.name, executable, headers=headers, streaming=True)
             done: list[tuple[dict[str, Codes], DataflowRun]] = []
             chunks = list(self.chunks(inputs, frames))
-            few = {name: array[:BOUNDED_FRAMES] for name, array in inputs.items()}
+            bounded_frames = pipeline.frames_at_once + BOUNDED_FRAMES - 1
+            few = {name: array[:bounded_frames] for name, array in inputs.items()}
             with ThreadPoolExecutor(max_workers=workers()) as pool:
                 running = [
                     pool.submit(simulate_kernel, pipeline, executable, chunk, scratch) for chunk in chunks
@@ -133,15 +127,15 @@ class NetworkDesign(GraphDesign):
                     done.append((chunk, future.result()))
                 progress("C-simulation with FIFOs of the emitted depths")
                 checked = bounded.result()
-        for chunk, run in done:
-            check_schedule(pipeline, run, len(next(iter(chunk.values()))))
-        for port in self.graph.outputs:
-            if not np.array_equal(checked.tensors[port.source], golden[port.source][:BOUNDED_FRAMES]):
-                raise MismatchError(f"error: {port.name} differs when all stages run at once")
         layers = [
             self.compared(layer.name, [run.tensors[layer.name] for _, run in done], golden)
             for layer in self.graph.layers
         ]
+        for chunk, run in done:
+            check_schedule(pipeline, run, len(next(iter(chunk.values()))))
+        for port in self.graph.outputs:
+            if not np.array_equal(checked.tensors[port.source], golden[port.source][:bounded_frames]):
+                raise MismatchError(f"error: {port.name} differs when all stages run at once")
         return NetworkVerification(
             comparison=Comparison(
                 compared=sum(layer.comparison.compared for layer in layers), mismatches=0, max_abs_error=0.0
@@ -330,11 +324,14 @@ def from_float(
     frames = _calibration(reference, calibration)
     if precision is None and frames is None:
         precision = "fixed<16,6>"
-    chosen = choose_types(reference, precision_of(precision), frames)
+    wish = wish or StreamWish()
+    any_weights = wish.weights.any_weights(reference)
+    chosen = choose_types(reference, precision_of(precision), frames, any_weights)
     fixed = run_passes(chosen, FIXED_PASSES)
     stated: tuple[Accuracy, ...] = ()
     if frames is not None:
-        few = {name: array[:ACCURACY_FRAMES] for name, array in frames.items()}
+        count = max(1, min(ACCURACY_FRAMES, ACCURACY_MACS // max(1, reference.macs)))
+        few = {name: array[:count] for name, array in frames.items()}
         stated = tuple(accuracy(fixed, reference, few))
     found = load_board(board) if isinstance(board, str) else board
     return design_of(style)(
@@ -344,7 +341,7 @@ def from_float(
         clock_mhz=clock_mhz or found.clock_mhz,
         batch=batch,
         source=source,
-        wish=wish or StreamWish(),
+        wish=wish,
         reference=reference,
         accuracy=stated,
         samples=frames or {},
@@ -366,7 +363,9 @@ def from_fixed(
     """A network that has its types already -> a design."""
     assert precision is None
     found = load_board(board) if isinstance(board, str) else board
+    wish = wish or StreamWish()
     fixed = run_passes(graph, FIXED_PASSES)
+    fixed = for_any_weights(fixed, wish.weights.any_weights(fixed))
     return design_of(style)(
         name=graph.name,
         graph=fixed,
@@ -374,7 +373,7 @@ def from_fixed(
         clock_mhz=clock_mhz or found.clock_mhz,
         batch=batch,
         source=source,
-        wish=wish or StreamWish(),
+        wish=wish,
         samples=_calibration(fixed, calibration) or {},
     )
 

@@ -58,6 +58,14 @@ def write_files(folder: Path, files: Mapping[str, str | bytes]) -> None:
         path.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
+def overwrite_files(folder: Path, files: Mapping[str, str | bytes]) -> None:
+    """`write_files` into a folder that is there already. Raises OutputError: it cannot be written."""
+    try:
+        write_files(folder, files)
+    except OSError as error:
+        raise _output_error(folder, error) from None
+
+
 def _prefix(target: Path) -> str:
     return f".{target.name}.hlsgen-"
 

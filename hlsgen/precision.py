@@ -38,13 +38,13 @@ class Precision:
     """`default`: the type of activations, or auto. Weights are as wide, with the integer bits they need.
 
     accumulator: exact (no overflow whatever the weights of this width), tight (none for these weights), or
-    a type that sums are narrowed to.
+    a type that sums are narrowed to; None: exact where the design wishes weights at run time, else tight.
     """
 
     default: FixedType | Literal["auto"] = "auto"
     weights: FixedType | None = None
     input: FixedType | None = None
-    accumulator: Literal["exact", "tight"] | FixedType = "tight"
+    accumulator: Literal["exact", "tight"] | FixedType | None = None
     target_db: float = TARGET_DB
     layers: Mapping[str, LayerPrecision] = field(default_factory=dict)
 

@@ -12,13 +12,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from hlsgen.csim.compiler import Headers
 from hlsgen.csim.scratch import SCRATCH_PREFIX, scratch_errors, scratch_folder
 from hlsgen.design import Arrays, Design, Progress, Verification
+from hlsgen.emit.plan import array_bytes, npy_bytes
 from hlsgen.layers.base import Codes
-from hlsgen.output import MARK, replacing, write_files
+from hlsgen.output import MARK, overwrite_files, replacing, write_files
 
 Simulator = Callable[[Mapping[str, Codes]], dict[str, Codes]]
 
@@ -40,18 +42,43 @@ class Project:
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         return Path(folder)
 
-    def csim(self, x: ArrayLike | Sequence[ArrayLike], *, headers: str = "fast") -> Arrays:
+    def csim(
+        self, x: ArrayLike | Sequence[ArrayLike], *, headers: str = "fast", weights: Design | None = None
+    ) -> Arrays:
         """The emitted C++ on frames in the framework's layout, batch first (or one frame), as numbers.
 
-        Several inputs are a list, several outputs too. `headers`: "fast" or "reference". Raises DesignError:
-        x does not fit. ToolError: the compiler is missing or fails.
+        Several inputs are a list, several outputs too. `headers`: "fast" or "reference". `weights`: a design
+        of the same network whose weights this kernel takes instead of its own. Raises DesignError: x or the
+        weights do not fit. ToolError: the compiler is missing or fails.
         """
         inputs = self.design.inputs_of(x)
         which = Headers(headers)
         with scratch_errors():
+            if weights is not None:
+                design = self.design.with_weights(weights)
+                return design.outputs_of(design.simulator(self.folder, self._scratch, which)(inputs))
             if which not in self._simulators:
                 self._simulators[which] = self.design.simulator(self.folder, self._scratch, which)
             return self.design.outputs_of(self._simulators[which](inputs))
+
+    def write_weights(self, other: Design) -> None:
+        """Puts the weights of `other` in the testbench's data (tb/), with what the kernel then gives.
+
+        The kernel stays as it is, synthesised or not. Raises DesignError: they do not fit it; OutputError.
+        """
+        design = self.design.with_weights(other)
+        inputs = {
+            port.name: np.load(self.folder / f"tb/{port.name}.npy").astype(np.int64)
+            for port in design.graph.inputs
+        }
+        golden = design.golden_codes(inputs)
+        files: dict[str, str | bytes] = {
+            f"tb/{port.name}_golden.npy": npy_bytes(golden[port.source], port.tensor.type)
+            for port in design.graph.outputs
+        }
+        for name, beats in design.weight_files().items():
+            files[f"tb/{name}"] = array_bytes(beats)
+        overwrite_files(self.folder, files)
 
     def golden(self, x: ArrayLike | Sequence[ArrayLike]) -> Arrays:
         return self.design.golden(x)

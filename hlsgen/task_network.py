@@ -4,25 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hlsgen.csim.compiler import Headers, compile_testbench
 from hlsgen.csim.dataflow import check_schedule
 from hlsgen.csim.scratch import scratch_folder
 from hlsgen.csim.simulation import Comparison
 from hlsgen.csim.task_network import TaskRun, simulate
-from hlsgen.design import Progress, Verification
-from hlsgen.emit.task_network import task_network_plan
+from hlsgen.design import Design, Progress, Verification
+from hlsgen.emit.task_network import task_network_plan, task_weight_files
 from hlsgen.errors import DesignError, MismatchError, Problem
-from hlsgen.graph_design import GraphDesign, LayerComparison, workers
+from hlsgen.graph_design import GraphDesign, workers
 from hlsgen.layers.base import Codes
 from hlsgen.mapping.balance import NoFit
 from hlsgen.mapping.task_balance import TaskChoice, task_balance
+from hlsgen.report.comparison import LayerComparison
 from hlsgen.report.task_network import TaskNetworkEstimate, task_network_markdown
 
 BOUNDED_FRAMES = 1
@@ -60,11 +62,18 @@ class TaskNetworkVerification(Verification):
 
 @dataclass(frozen=True, kw_only=True)
 class TaskNetworkDesign(GraphDesign):
-    """Every layer a kernel; a host calls them in turn, the whole batch through one, then through the next."""
+    """Every layer a kernel; a host calls them in turn, the whole batch through one, then through the next.
+
+    chosen: the hardware, if it is that of another design; None: the fastest.
+    """
+
+    chosen: TaskChoice | None = None
 
     @cached_property
     def choice(self) -> TaskChoice:
         """The hardware chosen. Raises DesignError: nothing fits what the design fixes."""
+        if self.chosen is not None:
+            return self.chosen
         try:
             return task_balance(
                 self.graph,
@@ -76,6 +85,15 @@ class TaskNetworkDesign(GraphDesign):
             )
         except NoFit as failure:
             raise DesignError(Problem(message=f"{self.name}: {failure}", fix=failure.fix)) from None
+
+    def with_weights(self, other: Design) -> TaskNetworkDesign:
+        graph = self.reweighted(other, self.choice.weights)
+        assert isinstance(other, GraphDesign)
+        chosen = self.choice.with_graph(graph)
+        return replace(self, graph=graph, reference=other.reference, accuracy=(), chosen=chosen)
+
+    def weight_files(self) -> dict[str, NDArray[np.uint64]]:
+        return task_weight_files(self.choice)
 
     def check(self) -> None:
         _ = self.choice
@@ -128,14 +146,14 @@ class TaskNetworkDesign(GraphDesign):
                 running = [pool.submit(self._simulate, executable, chunk, scratch) for chunk in chunks]
                 checked = pool.submit(self._simulate, executable, few, scratch, bounded=True).result()
                 runs = [future.result() for future in running]
-        for chunk, run in zip(chunks, runs, strict=True):
-            for kernel in self.choice.kernels:
-                records = run.kernels[kernel.layer.name]
-                check_schedule(kernel.pipeline, records, len(next(iter(chunk.values()))))
         layers = [
             self.compared(layer.name, [run.tensors[layer.name] for run in runs], golden)
             for layer in self.graph.layers
         ]
+        for chunk, run in zip(chunks, runs, strict=True):
+            for kernel in self.choice.kernels:
+                records = run.kernels[kernel.layer.name]
+                check_schedule(kernel.pipeline, records, len(next(iter(chunk.values()))))
         for layer in self.graph.layers:
             if not np.array_equal(checked.tensors[layer.name], golden[layer.name][:BOUNDED_FRAMES]):
                 raise MismatchError(f"error: {layer.name} differs when the stages of its kernel run at once")

@@ -23,6 +23,7 @@ from hlsgen.layers.base import Codes, Layer, Tensor
 from hlsgen.layers.stage import Fold
 from hlsgen.mapping.fifos import fifo_depths
 from hlsgen.mapping.pipeline import Pipeline, pipeline_of
+from hlsgen.mapping.weights import WeightPlace
 from hlsgen.output import write_files
 
 FRAMES = 3
@@ -75,9 +76,10 @@ def build_pipeline(
     optimise: str = "-O1",
     board: str = "u200",
     edit: Mapping[str, tuple[str, str]] | None = None,
+    weights: Mapping[str, WeightPlace] | None = None,
 ) -> Built:
     """Emits and compiles; `edit` replaces text in emitted files, {path: (before, after)}, to make mutants."""
-    pipeline = pipeline_of(graph, folds)
+    pipeline = pipeline_of(graph, folds, weights)
     pipeline = pipeline.with_depths(fifo_depths(pipeline))
     files = dataflow_files(pipeline, DataflowNames(kernel=graph.name, source="test"), load_board(board))
     for path, (before, after) in (edit or {}).items():
@@ -90,12 +92,18 @@ def build_pipeline(
 
 
 def assert_pipeline_exact(
-    graph: Graph, folds: Mapping[str, Fold], folder: Path, *, frames: int = FRAMES, seed: int = 0
+    graph: Graph,
+    folds: Mapping[str, Fold],
+    folder: Path,
+    *,
+    frames: int = FRAMES,
+    seed: int = 0,
+    weights: Mapping[str, WeightPlace] | None = None,
 ) -> Built:
     """C-simulation equals golden on every layer's output, every stage keeps to its schedule, and all of it
     runs through with FIFOs as deep as declared.
     """
-    built = build_pipeline(graph, folds, folder)
+    built = build_pipeline(graph, folds, folder, weights=weights)
     inputs = {port.name: random_codes(port.tensor, frames, seed + n) for n, port in enumerate(graph.inputs)}
     golden = run_golden(graph, inputs)
     run = built.run(inputs, folder)
@@ -108,8 +116,10 @@ def assert_pipeline_exact(
     return built
 
 
-def assert_layers_exact(cases: Sequence[tuple[Layer, Fold]], folder: Path, **options: int) -> Built:
+def assert_layers_exact(
+    cases: Sequence[tuple[Layer, Fold]], folder: Path, *, frames: int = FRAMES, seed: int = 0
+) -> Built:
     """`assert_pipeline_exact` for layers that have nothing in common, in one kernel."""
     graph = side_by_side([layer for layer, _ in cases])
     folds = {layer.name: fold for layer, (_, fold) in zip(graph.layers, cases, strict=True)}
-    return assert_pipeline_exact(graph, folds, folder, **options)
+    return assert_pipeline_exact(graph, folds, folder, frames=frames, seed=seed)

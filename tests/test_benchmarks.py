@@ -1,4 +1,4 @@
-"""The benchmark's modelled half, its JSON and its figure. What it measures is not a test's business."""
+"""The benchmarks' modelled half, JSON, tables and figure. How fast anything is, is not a test's business."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from rich.console import Console
 
@@ -149,3 +150,141 @@ def test_figure_labels_every_bar(conv: Any, measured: Any, tmp_path: Path) -> No
 def test_missing_has_no_bar(conv: Any, measured: Any) -> None:
     rows = conv.figure_rows([], replace(measured, pytorch=measured.hls4ml))
     assert [row.source for row in rows] == ["measured here", "published (D4.8)", "published (D4.8)"]
+
+
+NET = """
+import torch
+
+
+def make_net():
+    torch.manual_seed(0)
+    layers = [torch.nn.Conv2d(1, 4, 3, padding=1), torch.nn.ReLU(), torch.nn.AdaptiveAvgPool2d(1)]
+    return torch.nn.Sequential(*layers, torch.nn.Flatten(), torch.nn.Linear(4, 3))
+"""
+DESIGN = """
+name: tiny
+board: zcu102
+batch: 4
+model: {torch: "net.py:make_net"}
+input: {shape: [1, 6, 6], samples: random}
+precision: auto
+"""
+
+
+@pytest.fixture
+def networks(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """benchmarks/networks.py as a module, found as when it is run."""
+    monkeypatch.syspath_prepend(FOLDER)
+    import networks
+
+    return networks
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Path:
+    """A design file of a network whose C-simulation is soon compiled."""
+    (tmp_path / "net.py").write_text(NET, encoding="utf-8")
+    (tmp_path / "tiny.yaml").write_text(DESIGN, encoding="utf-8")
+    return tmp_path / "tiny.yaml"
+
+
+def shown(networks: Any, *findings: Any) -> str:
+    console = Console(width=160, record=True, file=io.StringIO())
+    networks.report(findings, console)
+    return console.export_text()
+
+
+def test_network_is_measured(networks: Any, tiny: Path) -> None:
+    """hlsgen alone, with the least effort: hls4ml's findings are invented."""
+    pytest.importorskip("torch", reason="torch is not installed")
+    found = networks.measure(tiny, networks.Effort(macs=1, repeats=1, peer_macs=0))
+    macs = 4 * 36 * 9 + 3 * 4
+    assert (found.modelled.macs, found.modelled.board, found.modelled.batch) == (macs, "zcu102", 4)
+    assert found.modelled.frames_per_s > 0 and found.modelled.interval_cycles > 0
+    assert min(vars(found.built).values()) > 0
+    run = found.simulated
+    assert run.compiler.runs == 1 and run.compiler.cpu_s > 0 and run.compiler.peak_mb > 10
+    assert min(run.core_rate, run.kernel_rate, run.all_rate, run.csim_mb) > 0 and run.frames == 1
+    assert run.checked > 0
+    assert found.memory_mb == max(found.built.python_mb, run.compiler.peak_mb, run.csim_mb)
+    entry = json.loads(json.dumps(networks.document([found]), allow_nan=False))["networks"][0]
+    assert entry["modelled"]["kind"] == "modelled" and entry["built"]["kind"] == "measured"
+    assert entry["hls4ml"] == {"kind": "missing", "what": "hls4ml", "reason": "left out"}
+    assert entry["ratios"]["M MAC/s a core, hlsgen to hls4ml"] is None
+    assert set(entry["met"]) == {target.what for target in networks.TARGETS}
+
+    peer = networks.Hls4mlNetwork(
+        version="1.3.0",
+        respelled="AvgPool2d for AdaptiveAvgPool2d",
+        convert_s=0.5,
+        compiler=replace(run.compiler, cpu_s=2 * run.compiler.cpu_s),
+        rate=run.core_rate / 8,
+        reason="predict: /usr/share/a.h: Assertion `no' failed",
+    )
+    full = replace(found, hls4ml=peer)
+    by = networks.ratios(full)
+    assert by["M MAC/s a core, hlsgen to hls4ml"] == 8 and by["compile CPU s, hls4ml to hlsgen"] == 2
+    text = shown(networks, full)
+    assert "tried with AvgPool2d for AdaptiveAvgPool2d" in text
+    assert "not measured further: predict: a.h: Assertion `no' failed" in text
+    assert "never the FPGA's" in text and "Modelled" in text and "met" in text
+
+
+def test_network_that_cannot_be_built_is_missing(networks: Any, tiny: Path) -> None:
+    tiny.write_text("model: [", encoding="utf-8")
+    found = networks.measure(tiny, networks.Effort(macs=1, repeats=1, peer_macs=1))
+    for one in (found.modelled, found.built, found.simulated):
+        assert isinstance(one, networks.Missing) and "tiny.yaml" in one.reason
+    entry = networks.document([found])["networks"][0]
+    assert {entry[key]["kind"] for key in ("modelled", "built", "simulated", "hls4ml")} == {"missing"}
+    assert set(entry["met"].values()) == {None}
+    assert "hlsgen on tiny: not measured: " in shown(networks, found)
+
+
+def test_targets_apply_to_their_networks(networks: Any) -> None:
+    nothing = networks.Missing(what="hlsgen", reason="invented")
+    built = networks.Built(framework_s=1.0, load_s=1.0, build_s=11.0, python_mb=500.0)
+    found = networks.Finding(
+        name="resnet18", modelled=nothing, built=built, simulated=nothing, hls4ml=nothing
+    )
+    (target,) = [one for one in networks.TARGETS if one.what == "build s"]
+    assert target.met(found) is False and target.met(replace(found, built=replace(built, build_s=9.0)))
+    assert target.met(replace(found, name="vgg_cifar")) is None
+
+
+def test_metered_program(networks: Any, tmp_path: Path) -> None:
+    """Its arguments, output and status are the program's; every run is counted."""
+    metered = networks.Metered(sys.executable, tmp_path, "metered")
+    uses = [metered.use]
+    code = "import sys; data = bytearray(60_000_000); print(sys.argv[1]); sys.exit(3)"
+    for _ in range(2):
+        command = [metered.script, "-c", code, "a b"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout) == (3, "a b\n")
+        uses.append(metered.use)
+    assert uses[0] is None and uses[1].runs == 1 and uses[2].runs == 2
+    assert 60 < uses[2].peak_mb < 120 and 0 < uses[2].least_cpu_s < uses[2].cpu_s
+
+
+def test_equal_modules_that_hls4ml_knows(networks: Any, tiny: Path) -> None:
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    module = networks.peers.torch_form(tiny)
+    x = np.random.default_rng(0).normal(size=(2, 1, 6, 6)).astype(np.float32)
+    with torch.inference_mode():
+        before = module(torch.from_numpy(x))
+        assert networks.peers.respelled(module, x) == "AvgPool2d for AdaptiveAvgPool2d"
+        torch.testing.assert_close(module(torch.from_numpy(x)), before)
+
+
+def test_raider_in_pytorch_is_the_qkeras_network(networks: Any) -> None:
+    """Up to the rounding of QKeras' activations, on the test events."""
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    pytest.importorskip("h5py", reason="h5py is not installed")
+    folder = FOLDER.parent / "designs" / "raider"
+    x = np.load(folder / "test_images.npy").astype(np.float32).reshape(-1, 1, 16, 16)
+    module = networks.peers.torch_form(folder.parent / "raider.yaml")
+    with torch.inference_mode():
+        classes = module(torch.from_numpy(x)).numpy().argmax(axis=1)
+    right = classes == np.load(folder / "test_events.npz")["labels"]
+    stated = json.loads((folder / "accuracy.json").read_text())["test_events"]["qkeras"]["accuracy"]
+    assert right.mean() == pytest.approx(stated, abs=0.002)

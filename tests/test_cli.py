@@ -100,7 +100,7 @@ def test_each_command_has_help(command: str) -> None:
 def test_help_names_every_command() -> None:
     said = text("--help")
     assert all(command in said for command in COMMANDS)
-    assert COMMANDS == ["boards", "build", "check", "csim", "estimate", "schema"]
+    assert COMMANDS == ["boards", "build", "check", "csim", "estimate", "import", "schema"]
 
 
 def test_version() -> None:

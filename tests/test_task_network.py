@@ -27,6 +27,7 @@ from hlsgen.mapping.processes import port_width
 from hlsgen.mapping.task_balance import TaskChoice, task_balance
 from hlsgen.mapping.task_kernels import ddr_words, frame_bytes, kernel_names, task_kernel
 from hlsgen.mapping.task_placement import packed, shared_banks
+from hlsgen.mapping.weights import WeightWish, WeightWishes
 from hlsgen.network import from_torch
 from hlsgen.project import Project, build, simulate_only
 from hlsgen.task_network import TaskNetworkDesign
@@ -231,8 +232,8 @@ def test_no_single_exchange_is_faster() -> None:
     whole = whole_of(board)
     for kernel in choice.kernels:
         rest = [one.resources for one in choice.kernels if one is not kernel]
-        for one in foldings(kernel.layer, board, StreamWish()):
-            other = task_kernel(kernel.layer, kernel.name, one.fold, choice.formats, board)
+        for one in foldings(kernel.layer, board, StreamWish(), kernel.place):
+            other = task_kernel(kernel.layer, kernel.name, one.fold, kernel.place, choice.formats, board)
             if choice.interval_of(other) < choice.interval_of(kernel):
                 more = sum(rest, other.resources)
                 assert any(getattr(more, kind) > getattr(whole, kind) for kind in KINDS), one.fold
@@ -312,3 +313,44 @@ def test_a_design_file_chooses_the_style(tmp_path: Path) -> None:
     (tmp_path / "net.yaml").write_text(text + "task\n")
     with pytest.raises(DesignError, match="style"):
         load(tmp_path / "net.yaml")
+
+
+# ---------------------------------------------------------------- weights
+
+
+def test_other_weights_for_the_same_kernels(tmp_path: Path) -> None:
+    wish = StreamWish(instances=1, weights=WeightWishes(place="runtime"))
+    first = replace(residual("tasks"), wish=wish)
+    assert first.reference is not None
+    fc = next(layer for layer in first.reference.layers if layer.name == "fc")
+    halved = replace(fc, weights=fc.weights / 2)  # type: ignore[attr-defined, call-arg]
+    others = [halved if layer is fc else layer for layer in first.reference.layers]
+    second = replace(first, reference=first.reference.with_layers(others))
+    project = build(first, tmp_path / "net", frames=1)
+    x: NDArray[np.float64] = frames(2)
+    got = project.csim(x, weights=second)
+    np.testing.assert_array_equal(got, first.with_weights(second).golden(x))
+    assert not np.array_equal(got, project.golden(x))
+    before = {path: path.read_bytes() for path in project.folder.glob("tb/*.npy")}
+    project.write_weights(second)
+    changed = {path.name for path, content in before.items() if path.read_bytes() != content}
+    golden = {f"{port.name}_golden.npy" for port in first.graph.outputs}
+    assert changed == golden | {"fc.weights.npy"}
+
+
+def test_constants_stay() -> None:
+    first = residual("tasks")
+    assert first.choice.weights["conv1"].place == "constant"
+    assert first.choice.weights["fc"].place == "runtime"
+    assert first.reference is not None
+    conv = next(layer for layer in first.reference.layers if layer.name == "conv1")
+    halved = replace(conv, weights=conv.weights / 2)  # type: ignore[attr-defined, call-arg]
+    others = [halved if layer is conv else layer for layer in first.reference.layers]
+    with pytest.raises(DesignError, match="conv1.*stand in the kernel's source"):
+        first.with_weights(replace(first, reference=first.reference.with_layers(others)))
+
+
+def test_streamed_weights_are_refused() -> None:
+    wish = StreamWish(weights=WeightWishes(layers={"fc": WeightWish(place="stream")}))
+    with pytest.raises(DesignError, match="fc.*weights: stream is not for networks as tasks"):
+        replace(residual("tasks"), wish=wish).check()

@@ -20,8 +20,19 @@ from hlsgen.cost.resources import (
 )
 from hlsgen.layers.stage import Stage, Work
 from hlsgen.mapping.pipeline import Pipeline, Stream
-from hlsgen.mapping.processes import Convert, Fork, Load, Process, StageProcess, Store, port_width, width_of
+from hlsgen.mapping.processes import (
+    Convert,
+    Fork,
+    Load,
+    LoadWeights,
+    Process,
+    StageProcess,
+    Store,
+    port_width,
+    width_of,
+)
 from hlsgen.mapping.storage import Memory, Storage, bram18_for, choose_storage
+from hlsgen.mapping.weights import WeightPlace
 
 STAGE_CONTROL = (250, 350)
 """LUT, FF: counters and loop control of one process."""
@@ -46,10 +57,13 @@ def total_resources(pipeline: Pipeline, board: Board) -> Resources:
 def process_resources(process: Process, board: Board) -> Resources:
     """One call of the dataflow region."""
     if isinstance(process, StageProcess):
-        return stage_resources(process.stage, board)
+        return stage_resources(process.stage, board, process.place)
     control = Resources(lut=STAGE_CONTROL[0], ff=STAGE_CONTROL[1])
     if isinstance(process, Load | Store):
         return control + port_resources(port_width(process.words))
+    if isinstance(process, LoadWeights):
+        bits = sum(words.lanes * width_of(words.type) for words in process.stage.weight_streams)
+        return control + Resources(lut=bits, ff=bits) + port_resources(process.stage.beat_bits)
     if isinstance(process, Fork):
         return control
     assert isinstance(process, Convert)
@@ -64,25 +78,16 @@ def process_resources(process: Process, board: Board) -> Resources:
     return resources
 
 
-def stage_resources(stage: Stage, board: Board) -> Resources:
-    """A layer's stage with its buffers and weights."""
+def stage_resources(stage: Stage, board: Board, place: WeightPlace | None) -> Resources:
+    """A layer's stage with its buffers, and with its weights where `place` says."""
     out = stage.output.lanes * width_of(stage.output.type)
     total = Resources(lut=STAGE_CONTROL[0] + out, ff=STAGE_CONTROL[1] + 2 * out)
     for work in stage.work():
         total += _work(work)
     for buffer in stage.buffers():
         total += _memory(choose_storage(buffer.name, buffer.depth, buffer.bits, buffer.copies, board))
-    memory = weight_memory(stage, board)
+    memory = place.memory(stage, board) if place else None
     return total + _memory(memory) if memory else total
-
-
-def weight_memory(stage: Stage, board: Board) -> Memory | None:
-    """Where the stage's weights lie; None without weights."""
-    words = stage.weight_shape()
-    if words is None:
-        return None
-    depth, lanes, bits = words
-    return choose_storage("weights", depth, lanes * bits, 1, board)
 
 
 def fifo_resources(stream: Stream) -> Resources:

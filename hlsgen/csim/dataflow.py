@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from hlsgen.csim.simulation import save_frames
-from hlsgen.emit.dataflow import loads_weights, weight_data
+from hlsgen.emit.dataflow import weight_files
 from hlsgen.errors import MismatchError, ToolError
 from hlsgen.fixed import FixedType
 from hlsgen.ir import Graph
@@ -48,8 +48,8 @@ def save_inputs(pipeline: Pipeline, inputs: Mapping[str, Codes], folder: Path) -
     """The .npy files that the testbench reads."""
     for port in pipeline.graph.inputs:
         save_frames(folder / f"{port.name}.npy", inputs[port.name], port.tensor.type)
-    if any(loads_weights(stage) for stage in pipeline.stages.values()):
-        np.save(folder / "weights.npy", weight_data(pipeline))
+    for file, beats in weight_files(pipeline).items():
+        np.save(folder / file, beats)
 
 
 def simulate(

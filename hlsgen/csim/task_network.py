@@ -11,8 +11,7 @@ import numpy as np
 
 from hlsgen.csim.dataflow import DataflowRun, read_trace, run_command, signed_codes
 from hlsgen.csim.simulation import save_frames
-from hlsgen.emit.dataflow import weight_data
-from hlsgen.emit.task_network import has_weights, weights_file
+from hlsgen.emit.task_network import task_weight_files
 from hlsgen.ir import Graph
 from hlsgen.layers.base import Codes
 from hlsgen.mapping.task_balance import TaskChoice
@@ -44,9 +43,8 @@ def simulate(
         folder = Path(name)
         for port in graph.inputs:
             save_frames(folder / f"{port.name}.npy", inputs[port.name], port.tensor.type)
-        for kernel in choice.kernels:
-            if has_weights(kernel):
-                np.save(folder / weights_file(kernel), weight_data(kernel.pipeline))
+        for file, beats in task_weight_files(choice).items():
+            np.save(folder / file, beats)
         seconds = run_command([str(executable), str(folder)] + (["--bounded"] if bounded else []))
         tensors = {port.name: inputs[port.name] for port in graph.inputs}
         kernels = {}

@@ -13,12 +13,14 @@ from hlsgen.board import Board
 from hlsgen.emit.environment import render, safe_comment, source_text
 from hlsgen.fixed import FixedType
 from hlsgen.layers.base import Codes
-from hlsgen.layers.stage import Stage, Words
+from hlsgen.layers.dense_stream import DenseStream
+from hlsgen.layers.stage import WEIGHT_BEAT_BITS, Stage, Words
 from hlsgen.mapping.pipeline import Pipeline
 from hlsgen.mapping.processes import (
     Convert,
     Fork,
     Load,
+    LoadWeights,
     Process,
     StageProcess,
     Store,
@@ -27,12 +29,10 @@ from hlsgen.mapping.processes import (
     slot_bits,
     width_of,
 )
-from hlsgen.mapping.storage import Storage, choose_storage
+from hlsgen.mapping.storage import choose_storage
+from hlsgen.mapping.weights import WeightPlace
 from hlsgen.version import VERSION
 
-MOST_CONSTANT_WEIGHTS = 8192
-"""A layer with more loads its weights at run time: constants this many stay readable and quick to compile."""
-WEIGHT_BEAT_BITS = 64
 SHARED_HEADERS = ("lanes.h", "dot.h", "nest.h", "raster.h", "stage.h", "stream.h")
 COSIM_FRAMES = 2
 LINE = 16
@@ -45,12 +45,6 @@ class DataflowNames:
 
     kernel: str
     source: str
-
-
-def loads_weights(stage: Stage) -> bool:
-    """Whether the stage's weights arrive at run time instead of standing in the source."""
-    words = stage.weight_words()
-    return words is not None and words.size > MOST_CONSTANT_WEIGHTS
 
 
 def dataflow_files(pipeline: Pipeline, names: DataflowNames, board: Board) -> dict[str, str]:
@@ -77,7 +71,7 @@ def kernel_files(pipeline: Pipeline, names: DataflowNames, board: Board) -> dict
     files: dict[str, str] = {}
     numbers = _numbers(pipeline)
     for name, stage in pipeline.stages.items():
-        k = stage_constants(stage, numbers[name], names, board)
+        k = stage_constants(stage, pipeline.weights.get(name), numbers[name], names, board)
         files[f"src/{name}.h"] = render(f"hls/stages/{stage.template}.h.j2", k=k, version=VERSION)
         if k.get("weights") == "constant":
             files[f"src/{name}_weights.h"] = render("hls/dataflow/weights.h.j2", k=k, version=VERSION)
@@ -92,7 +86,9 @@ def kernel_files(pipeline: Pipeline, names: DataflowNames, board: Board) -> dict
     return files
 
 
-def stage_constants(stage: Stage, number: int, names: DataflowNames, board: Board) -> dict[str, Any]:
+def stage_constants(
+    stage: Stage, place: WeightPlace | None, number: int, names: DataflowNames, board: Board
+) -> dict[str, Any]:
     """Everything that a stage's template names."""
     layer = stage.layer
     channels, height, width = layer.sources[0].shape
@@ -127,26 +123,26 @@ def stage_constants(stage: Stage, number: int, names: DataflowNames, board: Boar
         },
         **{f"{name}_storage": memory.storage.value for name, memory in buffers.items()},
         **{f"{name}_depth": memory.depth for name, memory in buffers.items()},
-        **_weights(stage, board),
+        **(_weights(stage, place, board) if place else {}),
         "tables": [_constant_array(name, *given) for name, given in stage.tables().items()],
         **stage.constants(),
     }
 
 
-def _weights(stage: Stage, board: Board) -> dict[str, Any]:
-    words = stage.weight_words()
-    if words is None:
-        return {}
+def _weights(stage: Stage, place: WeightPlace, board: Board) -> dict[str, Any]:
     layer: Any = stage.layer
-    bits = width_of(layer.weight_type)
-    memory = choose_storage("weights", len(words), words.shape[1] * bits, 1, board)
-    found = {
-        "weights": "runtime" if loads_weights(stage) else "constant",
-        "WEIGHT_BITS": bits,
+    memory = place.memory(stage, board)
+    # constants without a wish are left to the compiler, which knows their values
+    bound = memory is not None and (place.place == "runtime" or place.storage is not None)
+    found: dict[str, Any] = {
+        "weights": place.place,
+        "WEIGHT_BITS": width_of(layer.weight_type),
         "BIAS_BITS": width_of(layer.bias_type),
-        "weight_storage": "bram" if memory.storage is Storage.REGISTER else memory.storage.value,
+        "weight_storage": memory.storage.value if memory is not None and bound else None,
     }
-    if found["weights"] == "constant":
+    if place.place == "constant":
+        words = stage.weight_words()
+        assert words is not None
         found |= _table("weight", words, layer.weight_type)
         found |= _table("bias", stage.bias_words(), layer.bias_type) if layer.bias.size else {}  # type: ignore[attr-defined]
     return found
@@ -185,10 +181,30 @@ def _code_literal(code: int) -> str:
 def weight_data(pipeline: Pipeline) -> NDArray[np.uint64]:
     """The beats of every stage that loads its weights at run time, in the order of the stages."""
     parts = [np.zeros(0, np.uint64)]
-    for stage in pipeline.stages.values():
-        if loads_weights(stage):
-            parts += _stage_beats(stage)
+    for stage in pipeline.loaders:
+        parts += _stage_beats(stage)
     return np.concatenate(parts)
+
+
+def weight_files(pipeline: Pipeline) -> dict[str, NDArray[np.uint64]]:
+    """The .npy files of weights that the testbench reads, by name; none if all are constants."""
+    files = {"weights.npy": weight_data(pipeline)} if pipeline.loaders else {}
+    return files | {f"{one.port}.npy": _streamed_beats(one.stage) for one in pipeline.streamers}
+
+
+def _streamed_beats(stage: DenseStream) -> NDArray[np.uint64]:
+    """Of PE outputs the biases, then the weights, each word in whole DDR words of `stage.beat_bits`."""
+    layer, filters = stage.layer, stage.passes[1]
+    parts = [_whole_beats(stage.weight_words(), stage.weight_streams[0], stage)]
+    if layer.bias.size:
+        parts.insert(0, _whole_beats(stage.bias_words(), stage.weight_streams[1], stage))
+    return np.concatenate([part.reshape(filters, -1) for part in parts], axis=1).reshape(-1)
+
+
+def _whole_beats(codes: Codes, words: Words, stage: DenseStream) -> NDArray[np.uint64]:
+    packed = _packed(codes, width_of(words.type)).reshape(len(codes), -1)
+    room = stage.word_beats(words) * stage.beat_bits // WEIGHT_BEAT_BITS
+    return np.pad(packed, ((0, 0), (0, room - packed.shape[1])))
 
 
 def _stage_beats(stage: Stage) -> list[NDArray[np.uint64]]:
@@ -216,17 +232,19 @@ def _packed(words: Codes, bits: int) -> NDArray[np.uint64]:
 
 
 def _kernel(pipeline: Pipeline, names: DataflowNames, numbers: Mapping[str, int]) -> dict[str, Any]:
-    loaders = [stage for stage in pipeline.stages.values() if loads_weights(stage)]
+    loaders = pipeline.loaders
     beats = {stage.name: sum(len(part) for part in _stage_beats(stage)) for stage in loaders}
     ports = [_port(process) for process in pipeline.processes if isinstance(process, Load | Store)]
     arguments = [
         f"{'const ' if port['way'] == 'read' else ''}{names.kernel}_{port['name']}_t *{port['name']}"
         for port in ports
     ]
+    streamed = [_weight_port(process, names) for process in pipeline.streamers]
+    arguments += [f"const {names.kernel}_{port['name']}_t *{port['name']}" for port in streamed]
     if loaders:
         arguments += ["const hlsgen::weight_beat *weights", "int reload"]
     streams = [
-        {"name": stream.name, "word": stream.words.cpp, "depth": stream.depth}
+        {"name": stream.name, "word": word_name(stream.name), "depth": stream.depth}
         for stream in pipeline.streams.values()
     ] + [{"name": f"{stage.name}_beats", "word": "hlsgen::weight_beat", "depth": 2} for stage in loaders]
     calls = [_call(process, {stage.name for stage in loaders}) for process in pipeline.processes]
@@ -240,10 +258,15 @@ def _kernel(pipeline: Pipeline, names: DataflowNames, numbers: Mapping[str, int]
         "interval": pipeline.interval,
         "stages": list(pipeline.stages),
         "ports": ports,
+        "streamed": streamed,
         "signature": ", ".join([*arguments, "int frames"]),
         "has_weights": bool(loaders),
         "weight_beats": sum(beats.values()),
         "weight_streams": [{"stage": name, "beats": count} for name, count in beats.items()],
+        "words": [
+            {"name": word_name(stream.name), "type": stream.words.cpp, "format": _format(stream.words)}
+            for stream in pipeline.streams.values()
+        ],
         "streams": streams,
         "joints": [
             render("hls/dataflow/joints.j2", p=_joint(process, numbers[process.name], names)).strip() + "\n"
@@ -259,6 +282,8 @@ def _call(process: Process, loaders: set[str]) -> str:
     if isinstance(process, StageProcess):
         weights = f"{process.name}_beats, reload, " if process.name in loaders else ""
         return f"{process.name}::run, {streams}, {weights}frames"
+    if isinstance(process, LoadWeights):
+        return f"{process.name}, {process.port}, {streams}, frames"
     if isinstance(process, Load):
         return f"{process.name}, {process.name.removeprefix('load_')}, {streams}, frames"
     if isinstance(process, Store):
@@ -284,6 +309,7 @@ def ddr_format(words: Words) -> dict[str, Any]:
         "width": width,
         "px": words.px,
         "ch": words.channels,
+        "format": _format(words),
         "type": str(words.type),
         "BITS": width_of(words.type),
         "SLOT": slot_bits(words.type),
@@ -294,14 +320,32 @@ def ddr_format(words: Words) -> dict[str, Any]:
     }
 
 
+def _weight_port(process: LoadWeights, names: DataflowNames) -> dict[str, Any]:
+    stage = process.stage
+    return {
+        "name": process.port,
+        "stage": stage.name,
+        "WIDTH": stage.beat_bits,
+        "PARTS": stage.beat_bits // WEIGHT_BEAT_BITS,
+        "BEATS": stage.block_beats,
+        "BATCH": stage.batch,
+    }
+
+
 def _joint(process: Process, number: int, names: DataflowNames) -> dict[str, Any]:
     """What the function of a port, fork or converter names."""
     common = {"name": process.name, "STAGE": number}
     if isinstance(process, Convert):
         return common | _converter(process)
+    if isinstance(process, LoadWeights):
+        return common | _weight_loader(process, names)
     assert isinstance(process, Load | Store | Fork)
     words = process.words
-    common |= {"word": words.cpp, "WORDS": words.frame_words, "BITS": width_of(words.type)}
+    common |= {
+        "word": word_name((*process.reads, *process.writes)[0]),
+        "WORDS": words.frame_words,
+        "BITS": width_of(words.type),
+    }
     if isinstance(process, Fork):
         return common | {"kind": "fork"}
     kind, port = process.name.split("_", 1)
@@ -310,6 +354,23 @@ def _joint(process: Process, number: int, names: DataflowNames) -> dict[str, Any
         "beat": f"{names.kernel}_{port}_t",
         "SLOT": slot_bits(words.type),
         "BEATS": port_beats(words),
+    }
+
+
+def _weight_loader(process: LoadWeights, names: DataflowNames) -> dict[str, Any]:
+    stage = process.stage
+    _, filters, channels = stage.passes
+    weights, *biases = stage.weight_streams
+    return {
+        "kind": "load_weights",
+        "beat": f"{names.kernel}_{process.port}_t",
+        "word": weights.cpp,
+        "bias_word": biases[0].cpp if biases else None,
+        "BITS": width_of(weights.type),
+        "BIAS_BITS": width_of(biases[0].type) if biases else 0,
+        "GROUPS": filters,
+        "WORDS": channels,
+        "BATCH": stage.batch,
     }
 
 
@@ -330,8 +391,8 @@ def _converter(process: Convert) -> dict[str, Any]:
         "kind": "convert",
         "form": process.form,
         "arguments": arguments,
-        "in_word": a.cpp,
-        "out_word": b.cpp,
+        "in_word": word_name(process.reads[0]),
+        "out_word": word_name(process.writes[0]),
         "COUNT": count,
         "before": _format(a),
         "after": _format(b),
@@ -339,4 +400,14 @@ def _converter(process: Convert) -> dict[str, Any]:
 
 
 def _format(words: Words) -> str:
-    return f"{words.px} pixels x {words.channels} channels"
+    return f"{counted(words.px, 'pixel')} x {counted(words.channels, 'channel')}"
+
+
+def counted(number: int, noun: str) -> str:
+    """1 pixel, 2 pixels."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def word_name(stream: str) -> str:
+    """The C++ name of what a stream carries: conv1_s carries conv1_word."""
+    return f"{stream.removesuffix('_s')}_word"

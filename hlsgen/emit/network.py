@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping
 
-import numpy as np
-
 from hlsgen.board import Board
-from hlsgen.emit.dataflow import DataflowNames, dataflow_files, loads_weights, weight_data
+from hlsgen.emit.dataflow import DataflowNames, dataflow_files, weight_files
 from hlsgen.emit.environment import safe_comment
-from hlsgen.emit.plan import Plan, npy_bytes
+from hlsgen.emit.plan import Plan, array_bytes, npy_bytes
 from hlsgen.emit.project import csim_header_files, makefile
 from hlsgen.emit.vitis import plain_word, tool_files
 from hlsgen.layers.base import Codes
@@ -38,11 +35,9 @@ def network_plan(
         f"{port.name}_golden.npy": npy_bytes(golden[port.source], port.tensor.type) for port in graph.outputs
     }
     ports = [f"gmem_{port.name}" for port in (*graph.inputs, *graph.outputs)]
-    if any(loads_weights(stage) for stage in pipeline.stages.values()):
-        stream = io.BytesIO()
-        np.save(stream, weight_data(pipeline))
-        data["weights.npy"] = stream.getvalue()
-        ports.append("gmem_weights")
+    for file, beats in weight_files(pipeline).items():
+        data[file] = array_bytes(beats)
+        ports.append(f"gmem_{file.removesuffix('.npy')}")
     plan |= {f"tb/{path}": content for path, content in data.items()}
     plan |= csim_header_files()
     plan |= tool_files(

@@ -47,6 +47,11 @@ def plan_of(design: TasksDesign, *, frames: Codes, golden: Codes) -> Plan:
 
 def npy_bytes(codes: Codes, type_: NumberType) -> bytes:
     """Codes as the bytes of a .npy file of the type's container."""
+    return array_bytes(np.ascontiguousarray(codes.astype(type_.dtype)))
+
+
+def array_bytes(array: Codes) -> bytes:
+    """An array as the bytes of a .npy file."""
     stream = io.BytesIO()
-    np.save(stream, np.ascontiguousarray(codes.astype(type_.dtype)))
+    np.save(stream, array)
     return stream.getvalue()

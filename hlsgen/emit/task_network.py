@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hlsgen.board import Board
 from hlsgen.emit.dataflow import (
     DataflowNames,
     ddr_format,
     kernel_files,
-    loads_weights,
     shared_files,
     weight_data,
 )
 from hlsgen.emit.environment import render, safe_comment
-from hlsgen.emit.plan import Plan, npy_bytes
+from hlsgen.emit.plan import Plan, array_bytes, npy_bytes
 from hlsgen.emit.project import csim_header_files, makefile
 from hlsgen.emit.vitis import LinkedKernel, plain_word, task_tool_files
 from hlsgen.ir import Graph
@@ -46,11 +45,7 @@ def task_network_plan(
     data |= {
         f"{port.name}_golden.npy": npy_bytes(golden[port.source], port.tensor.type) for port in graph.outputs
     }
-    for kernel in choice.kernels:
-        if has_weights(kernel):
-            stream = io.BytesIO()
-            np.save(stream, weight_data(kernel.pipeline))
-            data[weights_file(kernel)] = stream.getvalue()
+    data |= {file: array_bytes(beats) for file, beats in task_weight_files(choice).items()}
     plan |= {f"tb/{path}": content for path, content in data.items()}
     plan |= csim_header_files()
     plan |= task_tool_files(board, clock_mhz, k, VERSION, files=list(data), kernels=_linked(choice))
@@ -80,12 +75,16 @@ def task_network_files(
 
 def has_weights(kernel: TaskKernel) -> bool:
     """Whether the kernel's weights arrive at run time."""
-    return loads_weights(kernel.pipeline.stages[kernel.layer.name])
+    return bool(kernel.pipeline.loaders)
 
 
-def weights_file(kernel: TaskKernel) -> str:
-    """Of the testbench's data; no tensor has a dot in its name."""
-    return f"{kernel.layer.name}.weights.npy"
+def task_weight_files(choice: TaskChoice) -> dict[str, NDArray[np.uint64]]:
+    """The testbench's .npy files of weights that arrive at run time; no tensor has a dot in its name."""
+    return {
+        f"{kernel.layer.name}.weights.npy": weight_data(kernel.pipeline)
+        for kernel in choice.kernels
+        if has_weights(kernel)
+    }
 
 
 def _host(choice: TaskChoice, graph: Graph, name: str, source: str) -> dict[str, Any]:

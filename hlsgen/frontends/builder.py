@@ -136,7 +136,7 @@ def _port_axes(x: Value) -> Axes | None:
     """The order of its tensor's axes in which `x` has the elements; None: it is no such order."""
     whole = Value.whole(x.source, x.tensor)
     for axes in permutations((0, 1, 2)):
-        if not x.offset and x.flat == whole.permuted(axes).flat:
+        if x.flat == whole.permuted(axes).flat:
             return axes[0], axes[1], axes[2]
     return None
 

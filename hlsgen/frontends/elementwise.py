@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from hlsgen.fixed import NumberType
 from hlsgen.frontends.reshaping import Reshaping
-from hlsgen.frontends.sums import FLOAT, FLOATS, Array, SumTypes, sum_fields
+from hlsgen.frontends.sums import FLOAT, FLOATS, Array, SumTypes, numbers, sum_fields
 from hlsgen.frontends.views import Arrangement, Value
 from hlsgen.layers.affine import Affine
 from hlsgen.layers.base import Layer, Shape
@@ -98,7 +98,7 @@ class Elementwise(Reshaping):
         self, x: Value, slopes: ArrayLike, slope_type: NumberType = FLOAT, result_type: NumberType = FLOAT
     ) -> Value:
         """x where it is not negative, else slopes * x; the slopes broadcast to the shape of `x`."""
-        given = np.asarray(slopes)
+        given = numbers(np.asarray(slopes), slope_type)
         if given.size == 1:
             return self._each(
                 Leaky, x, slopes=given.reshape(-1), slope_type=slope_type, result_type=result_type

@@ -6,7 +6,8 @@ or a multiplier, everything else the natural exact type of what it reads. What i
 that alone reads a layer is taken into it.
 
 What is not exact, because no quantiser says how it shall be rounded:
-  functions, softmax  RESULT_BITS bits, unless a quantiser follows; their input exact, or see lifting.FINER
+  functions, softmax  RESULT_BITS bits, unless a quantiser follows; what they read is exact, or see
+                      lifting.FINER and lifting.ARGUMENT_BITS
   averages            8 fraction bits more, unless a quantiser follows or the count is a power of two
   slopes              lifted.MULTIPLIER_BITS bits
   biases              beside a power of two scale: exact up to BIAS_FINER fraction bits below the products,
@@ -39,7 +40,7 @@ from hlsgen.frontends.lifted import (
 )
 from hlsgen.frontends.lifting import Emitter
 from hlsgen.frontends.quantisers import Doubles, FakeQuant, Grid, code_type
-from hlsgen.ir import Graph, Port, verify
+from hlsgen.ir import Graph, Port
 from hlsgen.layers.affine import Affine
 from hlsgen.layers.argmax import ArgMax
 from hlsgen.layers.base import Codes, Layer, Tensor
@@ -97,11 +98,7 @@ class _Typing:
             self._values[layer.name] = self._typed(layer)
         outputs = tuple(self._output(port) for port in self._graph.outputs)
         graph = replace(self._graph, inputs=inputs, layers=tuple(self._out.layers), outputs=outputs)
-        graph = fused(graph)
-        problems = verify(graph)
-        if problems:
-            raise DesignError(problems)
-        return graph
+        return fused(graph)
 
     # borders
 
@@ -224,11 +221,9 @@ class _Typing:
             raise DesignError(layer.problem(message, fix))
         x = self._readable(layer, x)
         codes = np.rint(layer.weights / grid.scale.reshape(-1, 1, 1, 1)).astype(np.int64)
-        codes, fraction, beside = weights_and_scale(codes, grid.scale)
-        low, high = int(codes.min(initial=0)), int(codes.max(initial=0))
-        if not beside.any() or grid.scale.size == 1:
-            low, high = min(low, grid.low), max(high, grid.high)
-        type_ = code_type(low, high, fraction)
+        codes, fraction, beside, spread = weights_and_scale(codes, grid.scale)
+        ends = (grid.low << spread, grid.high << spread, int(codes.min()), int(codes.max()))
+        type_ = code_type(min(ends), max(ends), fraction)
         members = layer.out_channels // layer.groups
         by_output = np.repeat(x.scale, members) if x.scale.size > 1 else x.scale
         scale = compressed(by_output * beside)
@@ -361,7 +356,7 @@ class _Typing:
         return replace(made, scale=x.scale)
 
     def _function(self, layer: Table | Softmax, x: Lifted) -> Lifted:
-        x = self._out.plain(x, layer.place)
+        x = self._out.argument(x, layer.place)
         return self._emit(layer, [x], _result_type(layer, x))
 
 

@@ -34,5 +34,7 @@ def _rounded_once(first: Layer, second: Layer) -> Layer | None:
         return None
     if not isinstance(second, Cast):
         return None
+    if isinstance(first, Table) and not first.is_direct:
+        return None  # straight pieces are good to a quarter of a step of what they give: the finer the better
     joined = first.retyped(tuple(tensor.type for tensor in first.sources), second.result_type)
     return None if joined.check() else joined

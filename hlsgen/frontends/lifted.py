@@ -142,7 +142,12 @@ def held(codes: Codes, fraction: int) -> FixedType:
 
 
 def exact_fraction(x: Lifted) -> int | None:
-    """The fraction bits that hold every value of `x` and its limits; None: more than 2 * WIDEST_EXACT."""
+    """The fraction bits that hold every value of `x` and its limits.
+
+    None: a scale is no power of two (exact products are not worth their bits), or above 2 * WIDEST_EXACT.
+    """
+    if power_of_two(np.abs(x.scale[x.scale != 0])) is None:
+        return None
     limits = [limit for limit in (x.low, x.high) if limit is not None]
     steps = [float(s) * x.type.resolution for s in x.scale] + [float(s) for s in x.shift] + limits
     needed = [fraction_of(step) for step in steps if step]
@@ -190,15 +195,18 @@ def without_sign(type_: FixedType, low: float | None) -> FixedType:
     """The type without its sign bit, if no value is below `low` and that is not negative."""
     if low is None or low < 0 or not type_.signed or type_.width == 1:
         return type_
-    return FixedType(type_.width - 1, type_.integer, False)
+    return FixedType(type_.width - 1, type_.integer - 1, False)
 
 
-def weights_and_scale(codes: Codes, scale: Doubles) -> tuple[Codes, int, Doubles]:
-    """(codes, fraction bits, scale [1] or [M] beside them) of codes * scale, the scale by output channel."""
+def weights_and_scale(codes: Codes, scale: Doubles) -> tuple[Codes, int, Doubles, int]:
+    """(codes, fraction bits, scale [1] or [M] beside them, bits they grew by) of codes * scale.
+
+    The scale is one for each output channel. Powers of two that differ little go into the codes.
+    """
     exponents = power_of_two(scale)
     if exponents is None:
-        return codes, 0, compressed(scale)
-    least = int(exponents.min())
-    if exponents.max() - least > WEIGHT_SPREAD:
-        return codes, -least, compressed(np.ldexp(1.0, exponents - least))
-    return codes << (exponents - least).reshape(-1, 1, 1, 1), -least, ONE
+        return codes, 0, compressed(scale), 0
+    least, most = int(exponents.min()), int(exponents.max())
+    if most - least > WEIGHT_SPREAD:
+        return codes, -least, compressed(np.ldexp(1.0, exponents - least)), 0
+    return codes << (exponents - least).reshape(-1, 1, 1, 1), -least, ONE, most - least

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from hlsgen.errors import DesignError, Place, Problem
-from hlsgen.fixed import FixedType, Overflow, Rounding
+from hlsgen.fixed import MAX_INTEGER, FixedType, Overflow, Rounding
 from hlsgen.frontends.lifted import (
     ONE,
     WIDEST_EXACT,
@@ -48,10 +48,13 @@ from hlsgen.layers.cast import Cast
 from hlsgen.layers.clamp import Clamp
 
 BIAS_BITS = 24
-FINER = 3
+FINER = 6
 """A value that no quantiser follows is rounded to steps of at most 2**-FINER of its own."""
+ARGUMENT_BITS = 12
+"""Fraction bits of what a function reads, at least, where it is rounded at all."""
 JOIN_BITS = 16
 """Operands of a join are brought to a common scale in steps of at most 2**-JOIN_BITS of their own."""
+MOST_STEPS = 2.0**32
 WIDEST = 32
 """Bits of a value that was rounded for want of a quantiser."""
 
@@ -118,6 +121,7 @@ class Emitter:
         multiplier, shift = x.scale / scale, x.shift / scale
         # a product and quotient of the same factors may be one ulp from 1
         multiplier = np.where(np.abs(multiplier - 1) < 1e-12, 1.0, multiplier)
+        _refuse_far(x, multiplier, shift, place)
         limits = {} if is_natural(target, low, high) else limits_of(target, low, high)
         rounds = x.type.fraction > target.fraction
         if not shift.any() and (multiplier == 1).all() and not (ceil and rounds):
@@ -184,14 +188,17 @@ class Emitter:
 
     # what layers can read
 
-    def materialised(self, x: Lifted, place: Place | None = None) -> Lifted:
-        """`x` as the value of a tensor: exact if WIDEST_EXACT bits do, else see FINER and WIDEST."""
+    def materialised(self, x: Lifted, place: Place | None = None, finest: int = -MAX_INTEGER) -> Lifted:
+        """`x` as the value of a tensor: exact if WIDEST_EXACT bits do, else see FINER and WIDEST.
+
+        finest: fraction bits that it has at least, unless it is exact with fewer.
+        """
         least, most = x.bounds()
         fraction = exact_fraction(x)
         if fraction is None or value_bits(least, most, fraction) > WIDEST_EXACT:
             steps = np.abs(x.scale[x.scale != 0]) * x.type.resolution
             step = float(steps.min()) if steps.size else max(abs(least), abs(most), 1.0)
-            fraction = FINER - math.floor(math.log2(step))
+            fraction = max(FINER - math.floor(math.log2(step)), finest)
             fraction -= max(0, value_bits(least, most, fraction) - WIDEST)
         low, high = math.floor(math.ldexp(least, fraction)), math.ceil(math.ldexp(most, fraction))
         limit_low = None if x.low is None else round(math.ldexp(x.low, fraction))
@@ -239,10 +246,9 @@ class Emitter:
         x = self.linear(x, place)
         return x if x.is_uniform else self.materialised(x, place)
 
-    def plain(self, x: Lifted, place: Place | None = None) -> Lifted:
-        """`x` as the value of a tensor."""
-        x = self.linear(x, place)
-        return x if x.is_plain else self.materialised(x, place)
+    def argument(self, x: Lifted, place: Place | None = None) -> Lifted:
+        """`x` as the value of a tensor that a function reads: exact, or see ARGUMENT_BITS."""
+        return x if x.is_plain else self.materialised(x, place, ARGUMENT_BITS)
 
     def common(self, values: list[Lifted], place: Place | None = None) -> list[Lifted]:
         """Values that are linear with one scale, that of the coarsest; the others are multiplied to it."""
@@ -266,3 +272,14 @@ class Emitter:
         low, high = target.lowest_code, target.max_code
         made = self.onto(x, np.array([scale]), target, low, high, place=place)
         return replace(made, scale=np.array([scale]))
+
+
+def _refuse_far(x: Lifted, multiplier: Doubles, shift: Doubles, place: Place | None) -> None:
+    """Refuses scales that no quantiser in use has: they would overflow what follows."""
+    with np.errstate(over="ignore"):
+        largest = max(float(np.abs(multiplier).max()), float(np.abs(shift).max()))
+    if not largest < MOST_STEPS:
+        message = f"{x.name}: a step before a quantiser is {largest:g} steps behind it"
+        raise DesignError(
+            Problem(message=message, fix=f"scales that differ by less than {MOST_STEPS:g}", place=place)
+        )

@@ -9,7 +9,7 @@ from hlsgen.cpp_names import C_HEADERS, C_LIBRARY, CPP_KEYWORDS, EMITTED_NAMES, 
 
 LONGEST = 63
 """Letters of a name, as in a design file."""
-MAPPING_KEYS = frozenset({"instances", "auto"})
+MAPPING_KEYS = frozenset({"instances", "interval", "weights", "auto"})
 """Words of a design's `mapping` that are no layer."""
 _TAKEN = CPP_KEYWORDS | EMITTED_NAMES | C_LIBRARY | C_HEADERS | MAPPING_KEYS
 

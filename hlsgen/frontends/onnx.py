@@ -18,7 +18,7 @@ from hlsgen.fixed import FixedType
 from hlsgen.frontends.fixed_graph import Quantised, fixed_graph
 from hlsgen.frontends.onnx_elementwise import ELEMENTWISE
 from hlsgen.frontends.onnx_folding import FOLDED, folded
-from hlsgen.frontends.onnx_model import LARGEST_TENSOR, Input, Node, OnnxModel, check_types, loaded_model
+from hlsgen.frontends.onnx_model import LARGEST_TENSOR, Input, Node, OnnxModel, loaded_model
 from hlsgen.frontends.onnx_quant import INTEGER, QUANTISERS, cast_integers, plain_integers
 from hlsgen.frontends.onnx_reading import Handler, Reading, RecordingBuilder
 from hlsgen.frontends.onnx_shapes import SHAPES
@@ -67,9 +67,19 @@ def graph_of_onnx(source: Any, *, name: str, input_types: Mapping[str, FixedType
     Raises ToolError: the package onnx is missing. DesignError: the model cannot be read, an operation or one
     of its attributes is not supported, a size is open, something of a quantised model is not quantised.
     """
+    graph, known = float_graph_of_onnx(source, name=name, input_types=input_types)
+    return graph if known is None else fixed_graph(graph, known)
+
+
+def float_graph_of_onnx(
+    source: Any, *, name: str, input_types: Mapping[str, FixedType] | None = None
+) -> tuple[Graph, Quantised | None]:
+    """The model in real arithmetic, with `FakeQuant` layers, and what is known of its quantisation, if any.
+
+    Raises as `graph_of_onnx` does.
+    """
     model = loaded_model(source)
     _refuse_unknown(model)
-    check_types(model)
     reading = Reading(
         model=model,
         builder=RecordingBuilder(name, channels_last=False),
@@ -82,24 +92,16 @@ def graph_of_onnx(source: Any, *, name: str, input_types: Mapping[str, FixedType
     for output in model.outputs:
         _give_output(reading, output)
     graph = reading.builder.build()
-    return _typed(reading, graph)
-
-
-def _typed(reading: Reading, graph: Graph) -> Graph:
-    """The graph in fixed point if anything of it is quantised."""
     quantised = (
         reading.weight_grids
         or any(isinstance(layer, FakeQuant) for layer in graph.layers)
-        or any(one.dtype.lstrip("u").startswith("int") for one in reading.model.inputs)
+        or any("int" in one.dtype for one in model.inputs)
     )
     if not quantised:
-        return graph
-    known = Quantised(
-        weights=reading.weight_grids,
-        on_grid=frozenset(reading.on_grid),
-        inputs=reading.input_types,
+        return graph, None
+    return graph, Quantised(
+        weights=reading.weight_grids, on_grid=frozenset(reading.on_grid), inputs=reading.input_types
     )
-    return fixed_graph(graph, known)
 
 
 # inputs and outputs
@@ -107,11 +109,10 @@ def _typed(reading: Reading, graph: Graph) -> Graph:
 
 def _take_input(reading: Reading, one: Input, type_: FixedType | None) -> None:
     view = reading.builder.input(one.name, one.shape)
-    integral = one.dtype.lstrip("u").startswith("int")
     type_ = type_ or _declared_type(one)
     if type_ is not None:
         reading.input_types[view.source] = type_
-    if not integral:
+    if "int" not in one.dtype:
         reading.known[one.name] = Real(view=view)
         return
     ends = np.iinfo(one.dtype)

@@ -246,7 +246,7 @@ def _extreme(reading: Reading, node: Node, *, low: bool) -> Real:
 
 
 def leaky_relu(reading: Reading, node: Node) -> Sequence[Known]:
-    slope = float(node.attribute("alpha", 0.01))
+    slope = node.number("alpha", 0.01)
     return [Real(view=reading.builder.leaky(reading.view(node), slope))]
 
 
@@ -266,7 +266,7 @@ def _table(function: str, *attributes: tuple[str, float]) -> Handler:
     """A function by name; attributes with their defaults are its parameters."""
 
     def handler(reading: Reading, node: Node) -> Sequence[Known]:
-        parameters = tuple(float(node.attribute(name, default)) for name, default in attributes)
+        parameters = tuple(node.number(name, default) for name, default in attributes)
         return [Real(view=reading.builder.table(reading.view(node), function, parameters))]
 
     return handler
@@ -307,7 +307,7 @@ def softplus(reading: Reading, node: Node) -> Sequence[Known]:
 
 def hard_sigmoid(reading: Reading, node: Node) -> Sequence[Known]:
     x = reading.view(node)
-    parameters = (float(node.attribute("alpha", 0.2)), float(node.attribute("beta", 0.5)))
+    parameters = (node.number("alpha", 0.2), node.number("beta", 0.5))
     origin = Gate(base=x, function="hard_swish", parameters=parameters)
     return [Real(view=reading.builder.table(x, "hard_sigmoid", parameters), origin=origin)]
 
@@ -321,13 +321,14 @@ def gelu(reading: Reading, node: Node) -> Sequence[Known]:
 
 
 def selu(reading: Reading, node: Node) -> Sequence[Known]:
-    alpha, gamma = (float(node.attribute(name, 0.0)) for name in ("alpha", "gamma"))
-    view = reading.builder.table(reading.view(node), "elu", (alpha or 1.67326319217681884765625,))
-    return [moved(reading, node, Real(view=view), gamma or 1.05070102214813232421875, 0.0)]
+    alpha = node.number("alpha", 1.67326319217681884765625)
+    gamma = node.number("gamma", 1.05070102214813232421875)
+    view = reading.builder.table(reading.view(node), "elu", (alpha,))
+    return [moved(reading, node, Real(view=view), gamma, 0.0)]
 
 
 def shrink(reading: Reading, node: Node) -> Sequence[Known]:
-    bias, limit = float(node.attribute("bias", 0.0)), float(node.attribute("lambd", 0.5))
+    bias, limit = node.number("bias", 0.0), node.number("lambd", 0.5)
     if bias not in (0.0, limit):
         message = f"it shrinks by {bias:g} beyond {limit:g}"
         raise node.problem(message, "a bias of 0 (hard) or equal to lambd (soft)")
@@ -336,7 +337,7 @@ def shrink(reading: Reading, node: Node) -> Sequence[Known]:
 
 
 def thresholded_relu(reading: Reading, node: Node) -> Sequence[Known]:
-    limit = float(node.attribute("alpha", 1.0))
+    limit = node.number("alpha", 1.0)
     return [Real(view=reading.builder.table(reading.view(node), "threshold", (limit, 0.0)))]
 
 

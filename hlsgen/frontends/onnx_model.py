@@ -57,6 +57,20 @@ class Node:
     def attribute(self, name: str, default: Any = None) -> Any:
         return self.attributes.get(name, default)
 
+    def number(self, name: str, default: float) -> float:
+        """An attribute that is a finite number."""
+        value = float(self.attributes.get(name, default))
+        if not math.isfinite(value):
+            raise self.problem(f"{name} is {value}", f"a finite {name}")
+        return value
+
+    def flag(self, name: str, default: int = 0) -> bool:
+        """An attribute that is 0 or 1."""
+        value = self.attributes.get(name, default)
+        if value not in (0, 1):
+            raise self.problem(f"{name} is {value}", f"{name} 0 or 1")
+        return bool(value)
+
     def input(self, index: int) -> str:
         """The name of an input; empty where an optional one is left out."""
         return self.inputs[index] if index < len(self.inputs) else ""
@@ -84,7 +98,6 @@ class OnnxModel:
     outputs: tuple[str, ...]
     nodes: tuple[Node, ...]
     constants: dict[str, NDArray[Any]]
-    proto: Any = field(repr=False)
 
 
 def onnx_package() -> ModuleType:
@@ -127,7 +140,6 @@ def loaded_model(source: Any) -> OnnxModel:
         outputs=tuple(value.name for value in proto.graph.output),
         nodes=tuple(decoded_node(onnx, node, title) for node in proto.graph.node),
         constants=constants,
-        proto=proto,
     )
 
 
@@ -239,25 +251,6 @@ def _check(onnx: ModuleType, proto: Any, title: str) -> None:
     if proto.graph.sparse_initializer:
         name = proto.graph.sparse_initializer[0].values.name
         raise _refuse(title, f"initialiser {name} is sparse", "save it as a dense initialiser")
-
-
-def check_types(model: OnnxModel) -> None:
-    """Refuses a node that does not accept its inputs' types and shapes.
-
-    What the file says of inner shapes may be old: it is not asked. Raises DesignError.
-    """
-    onnx = onnx_package()
-    bare = onnx.ModelProto()
-    bare.CopyFrom(model.proto)
-    del bare.graph.value_info[:]
-    for output in bare.graph.output:
-        output.type.tensor_type.ClearField("shape")
-    try:
-        onnx.shape_inference.infer_shapes(bare, check_type=True, strict_mode=True)
-    except (onnx.shape_inference.InferenceError, ValueError, MemoryError) as error:
-        lines = [line for line in str(error).splitlines() if line.strip()]
-        message = f"its types or shapes do not fit each other: {lines[-1] if lines else error}"
-        raise _refuse(model.title, message, "a model that onnxruntime runs") from error
 
 
 def _opset(proto: Any, title: str) -> int:

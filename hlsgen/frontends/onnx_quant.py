@@ -30,11 +30,11 @@ INTEGER_TYPES = ("int2", "uint2", "int4", "uint4", "int8", "uint8", "int16", "ui
 def quant(reading: Reading, node: Node) -> Sequence[Known]:
     """Quant(x, scale, zero point, bits): limits first, then rounds, which is the same as the reverse."""
     scale = _positive(node, reading.needed(node, 1).values)
-    zero, bits = (reading.number(node, index, what) for index, what in ((2, "zero point"), (3, "bit width")))
-    if bits is None or zero is None or not 1 <= bits <= MOST_BITS or bits % 1 or zero % 1:
-        message = f"it has {bits or 0:g} bits and the zero point {zero or 0:g}"
+    zero, bits = _number(reading, node, 2, "zero point"), _number(reading, node, 3, "bit width")
+    if not _is_whole(bits, 1, MOST_BITS) or not _is_whole(zero, -(1 << MOST_BITS), 1 << MOST_BITS):
+        message = f"it has {bits:g} bits and the zero point {zero:g}"
         raise node.problem(message, f"1 to {MOST_BITS} bits and a whole zero point")
-    signed, narrow = bool(node.attribute("signed", 1)), bool(node.attribute("narrow", 1))
+    signed, narrow = node.flag("signed", 1), node.flag("narrow", 1)
     direction = _direction(node)
     if zero and not direction.shifts_with_zero:
         message = f"its rounding mode {direction.value} goes with a zero point of {zero:g}"
@@ -49,6 +49,17 @@ def quant(reading: Reading, node: Node) -> Sequence[Known]:
         high = top - 1 if signed else top - 1 - narrow
         grid = Grid(scale=scale.reshape(-1), low=low - int(zero), high=high - int(zero), direction=direction)
     return [_quantised(reading, node, grid, scale)]
+
+
+def _number(reading: Reading, node: Node, index: int, what: str) -> float:
+    reading.needed(node, index)
+    found = reading.number(node, index, what)
+    assert found is not None
+    return found
+
+
+def _is_whole(number: float, least: int, most: int) -> bool:
+    return least <= number <= most and number == int(number)
 
 
 def bipolar_quant(reading: Reading, node: Node) -> Sequence[Known]:

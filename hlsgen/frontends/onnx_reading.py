@@ -93,11 +93,17 @@ class Reading:
         assert constant is not None
         return constant
 
+    def whole(self, node: Node, index: int) -> list[int]:
+        """A constant input of integers."""
+        array = self.needed(node, index).values
+        if array.dtype.kind not in "iu":
+            raise node.problem(f"its input {node.inputs[index]} holds {array.dtype}", "integers there")
+        return [int(value) for value in array.reshape(-1)]
+
     def integers(self, node: Node, index: int, attribute: str) -> list[int] | None:
         """What older operator sets have as an attribute and newer ones as a constant input."""
-        array = self.array(node, index)
-        if array is not None:
-            return [int(value) for value in array.reshape(-1)]
+        if node.input(index):
+            return self.whole(node, index)
         given = node.attribute(attribute)
         return None if given is None else [int(value) for value in np.asarray(given).reshape(-1)]
 
@@ -142,7 +148,8 @@ class Reading:
         if frames.ndim != rank + 1 or (frames != frames[:1]).any():
             message = f"a constant of shape {list(array.shape)} does not broadcast to each frame alike"
             raise node.problem(message, "a constant without the batch axis, or of size 1 along it")
-        return frames[0]
+        frame: Array = frames[0]
+        return frame
 
     def broadcast(self, node: Node, x: Value, array: Array) -> tuple[Value, Array]:
         """A view and a constant as NumPy broadcasts them; the view is repeated where it must grow."""

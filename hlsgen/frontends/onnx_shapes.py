@@ -56,9 +56,9 @@ def flatten(reading: Reading, node: Node) -> Sequence[Known]:
 
 def reshape(reading: Reading, node: Node) -> Sequence[Known]:
     x = reading.view(node)
-    wanted = [int(size) for size in reading.needed(node, 1).values.reshape(-1)]
+    wanted = reading.whole(node, 1)
     given = reading.shape(x)
-    if not node.attribute("allowzero", 0):
+    if not node.flag("allowzero"):
         wanted = [
             given[axis] if size == 0 and axis < len(given) else size for axis, size in enumerate(wanted)
         ]
@@ -105,7 +105,7 @@ def unsqueeze(reading: Reading, node: Node) -> Sequence[Known]:
 
 def expand(reading: Reading, node: Node) -> Sequence[Known]:
     x = reading.view(node)
-    wanted = tuple(int(size) for size in reading.needed(node, 1).values.reshape(-1))
+    wanted = tuple(reading.whole(node, 1))
     try:
         found = np.broadcast_shapes(reading.shape(x), wanted)
     except ValueError:
@@ -118,7 +118,7 @@ def expand(reading: Reading, node: Node) -> Sequence[Known]:
 
 def tile(reading: Reading, node: Node) -> Sequence[Known]:
     x = reading.view(node)
-    times = [int(count) for count in reading.needed(node, 1).values.reshape(-1)]
+    times = reading.whole(node, 1)
     if len(times) != x.rank + 1 or times[0] != 1 or min(times) < 1:
         raise node.problem(
             f"it repeats {few(times)} times", "once along the batch, at least once along each axis"
@@ -149,10 +149,11 @@ def slice_(reading: Reading, node: Node) -> Sequence[Known]:
     x = reading.view(node)
     names = ("starts", "ends", "axes", "steps")
     starts, ends, axes, steps = (reading.integers(node, n + 1, name) for n, name in enumerate(names))
-    if starts is None or ends is None:
-        raise node.problem("its starts or ends are missing", "constant starts and ends")
+    assert starts is not None and ends is not None, "the checker wants both"
     axes = list(range(len(starts))) if axes is None else axes
     steps = [1] * len(starts) if steps is None else steps
+    if len({len(values) for values in (starts, ends, axes, steps)}) > 1:
+        raise node.problem("its starts, ends, axes and steps differ in number", "one of each for each axis")
     for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
         if axis % (x.rank + 1) == 0 and start == 0 and end >= reading.batch and step == 1:
             continue
@@ -213,10 +214,14 @@ def pad(reading: Reading, node: Node) -> Sequence[Known]:
     borders = [(0, 0)] * x.rank
     for number, axis in enumerate(axes):
         border = amounts[number], amounts[number + len(axes)]
-        if sum(min(side, 0) for side in border) <= -reading.shape(x)[axis]:
+        if border == (0, 0):
+            continue
+        place = reading.axis(node, axis, x.rank)
+        if sum(min(side, 0) for side in border) <= -x.shape[place]:
             raise node.problem(f"it cuts off all of axis {axis}", "pads that leave something")
-        if border != (0, 0):
-            borders[reading.axis(node, axis, x.rank)] = border
+        if max(border) > LARGEST_TENSOR:
+            raise node.problem(f"it adds {max(border)} elements", f"at most {LARGEST_TENSOR}")
+        borders[place] = border
     mode = node.attribute("mode", "constant")
     if mode not in ("constant", "reflect", "edge", "wrap"):
         raise node.problem(f"its mode is {mode}", "constant, reflect, edge or wrap")

@@ -79,7 +79,11 @@ def _halves(total: int, more_at_end: bool) -> Pair:
 def window_weights(node: Node, weights: Array, rank: int) -> Array:
     """Weights with two spatial axes. Raises DesignError: they do not fit the input or kernel_shape."""
     kernel = node.attribute("kernel_shape")
-    if weights.ndim != rank + 1 or (kernel is not None and list(kernel) != list(weights.shape[2:])):
+    if (
+        weights.ndim != rank + 1
+        or not weights.size
+        or (kernel is not None and list(kernel) != list(weights.shape[2:]))
+    ):
         message = f"its weights have the shape {list(weights.shape)}, kernel_shape is {kernel}"
         raise node.problem(message, f"weights with {rank - 1} spatial axes of the size kernel_shape")
     return weights[:, :, None, :] if rank == 2 else weights
@@ -95,7 +99,7 @@ def convolution(reading: Reading, node: Node, x: Value, weights: Constant, bias:
     groups = int(node.attribute("group", 1))
     shaped = reshaped(weights, lambda array: window_weights(node, array, x.rank))
     members, channels = shaped.values.shape[:2]
-    if x.shape[0] != channels * groups or members % groups:
+    if groups < 1 or x.shape[0] != channels * groups or members % groups:
         message = (
             f"weights [{members}, {channels}, ...] in {groups} groups do not fit {x.shape[0]} input channels"
         )
@@ -119,7 +123,7 @@ def conv_transpose(reading: Reading, node: Node) -> Sequence[Known]:
     groups = int(node.attribute("group", 1))
     shaped = reshaped(weights, lambda array: window_weights(node, array, x.rank))
     channels, members = shaped.values.shape[:2]
-    if x.shape[0] != channels or channels % groups:
+    if groups < 1 or x.shape[0] != channels or channels % groups:
         message = f"weights [{channels}, {members}, ...] in {groups} groups do not fit {x.shape[0]} channels"
         raise node.problem(message, "weights [C, M / group, ...] with a group that divides C")
     stride, dilation = spatial(node, "strides", 1, x.rank), spatial(node, "dilations", 1, x.rank)
@@ -163,6 +167,8 @@ def _transposed_pads(node: Node, x: Value, stride: Pair, full: Pair) -> Sides:
         size = [side * step for side, step in zip(rows_columns(x), stride, strict=True)]
     else:
         size = [1] * (3 - x.rank) + [int(side) for side in wanted[-(x.rank - 1) :]]
+        if len(size) != 2:
+            raise node.problem(f"output_shape is {few(wanted)}", "one size for each spatial axis")
     sides = []
     for side, most in zip(size, full, strict=True):
         if side > most:
@@ -174,11 +180,11 @@ def _transposed_pads(node: Node, x: Value, stride: Pair, full: Pair) -> Sides:
 
 def gemm(reading: Reading, node: Node) -> Sequence[Known]:
     x, weights, addend = reading.view(node), reading.needed(node, 1), reading.constant(node, 2)
-    if node.attribute("transA", 0) or x.rank != 1:
+    if node.flag("transA") or x.rank != 1:
         message = f"it multiplies a tensor of {x.rank + 1} axes, transA {node.attribute('transA', 0)}"
         raise node.problem(message, "a first input [N, F] with transA 0")
-    alpha, beta = float(node.attribute("alpha", 1.0)), float(node.attribute("beta", 1.0))
-    if not node.attribute("transB", 0):
+    alpha, beta = node.number("alpha", 1.0), node.number("beta", 1.0)
+    if not node.flag("transB"):
         weights = reshaped(weights, lambda array: array.T)
     _fits(node, weights.values.shape, x.shape[0], 1)
     weights = multiplied(weights, alpha)
@@ -225,7 +231,7 @@ def _flat(array: Array) -> bool:
 
 
 def _fits(node: Node, shape: tuple[int, ...], size: int, axis: int) -> None:
-    if len(shape) <= axis or shape[axis] != size:
+    if len(shape) <= axis or shape[axis] != size or not math.prod(shape):
         message = f"a constant of shape {list(shape)} does not fit an axis of {size} elements"
         raise node.problem(message, f"{size} elements along the axis that is summed")
 
@@ -303,7 +309,7 @@ def multiplied(constant: Constant, factor: float) -> Constant:
 
 def batch_normalization(reading: Reading, node: Node) -> Sequence[Known]:
     x = reading.view(node)
-    if node.attribute("training_mode", 0) or any(reading.is_read(node, i) for i in range(1, 5)):
+    if node.flag("training_mode") or any(reading.is_read(node, i) for i in range(1, 5)):
         message = "it computes the statistics of the batch (training_mode)"
         raise node.problem(message, "a model exported in evaluation mode")
     names = ("scale", "B", "input_mean", "input_var")
@@ -313,7 +319,7 @@ def batch_normalization(reading: Reading, node: Node) -> Sequence[Known]:
             message = f"{name} has the shape {list(array.shape)} for {x.shape[0]} channels, or is not finite"
             raise node.problem(message, "one finite number for each channel")
     gamma, beta, mean, variance = (array.reshape(-1, *[1] * (x.rank - 1)) for array in arrays)
-    epsilon = float(node.attribute("epsilon", 1e-5))
+    epsilon = node.number("epsilon", 1e-5)
     if (variance + epsilon <= 0).any():
         raise node.problem("a variance is negative", "variances of at least 0")
     scale = gamma / np.sqrt(variance + epsilon)

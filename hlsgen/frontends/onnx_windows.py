@@ -17,7 +17,7 @@ Function = Literal["max", "average", "sum"]
 
 def _overhang(node: Node, x: Value, stride: Pair, reach: Pair, pads: Sides) -> tuple[Sides, Pair]:
     """Padding and overhang such that exactly the windows that ceil_mode asks for are there."""
-    if not node.attribute("ceil_mode", 0):
+    if not node.flag("ceil_mode"):
         return pads, (0, 0)
     sides, over = list(pads), [0, 0]
     for axis, (size, step, span) in enumerate(zip(rows_columns(x), stride, reach, strict=True)):
@@ -37,8 +37,6 @@ def _pool(reading: Reading, node: Node, function: Literal["max", "average"]) -> 
     if reading.is_read(node, 1):
         message = "its second output, the indices of the largest values, is used"
         raise node.problem(message, "a model that uses the values only")
-    if node.attribute("kernel_shape") is None:
-        raise node.problem("it has no kernel_shape", "a kernel_shape for each spatial axis")
     kernel, stride = spatial(node, "kernel_shape", 1, x.rank), spatial(node, "strides", 1, x.rank)
     dilation = spatial(node, "dilations", 1, x.rank)
     if function == "average" and dilation != (1, 1):
@@ -47,7 +45,7 @@ def _pool(reading: Reading, node: Node, function: Literal["max", "average"]) -> 
     reach = ((kernel[0] - 1) * dilation[0] + 1, (kernel[1] - 1) * dilation[1] + 1)
     pads = window_pads(node, x, kernel, stride, dilation)
     pads, overhang = _overhang(node, x, stride, reach, pads)
-    counts = bool(node.attribute("count_include_pad", 0))
+    counts = node.flag("count_include_pad")
     view = reading.builder.pool2d(
         x,
         function,
@@ -86,12 +84,12 @@ def _reduce(reading: Reading, node: Node, function: Function) -> Sequence[Known]
     x = reading.view(node)
     axes = reading.integers(node, 1, "axes")
     if not axes:
-        if node.attribute("noop_with_empty_axes", 0):
+        if node.flag("noop_with_empty_axes"):
             return [Real(view=x)]
         message = "it reduces all axes, the batch too"
         raise node.problem(message, "the axes that it reduces, without axis 0")
     chosen = reading.axes(node, axes, x.rank)
-    keep = bool(node.attribute("keepdims", 1))
+    keep = node.flag("keepdims", 1)
     return [Real(view=reading.builder.reduce(x, function, chosen, keep))]
 
 
@@ -119,11 +117,11 @@ def softmax(reading: Reading, node: Node) -> Sequence[Known]:
 
 def arg_max(reading: Reading, node: Node) -> Sequence[Known]:
     x = reading.view(node)
-    if node.attribute("select_last_index", 0):
+    if node.flag("select_last_index"):
         message = "it takes the last of equal largest values (select_last_index)"
         raise node.problem(message, "select_last_index 0: the first of them")
     axis = reading.axis(node, int(node.attribute("axis", 0)), x.rank)
-    view = reading.builder.argmax(x, axis, bool(node.attribute("keepdims", 1)))
+    view = reading.builder.argmax(x, axis, node.flag("keepdims", 1))
     return [Real(view=view, integral=True)]
 
 

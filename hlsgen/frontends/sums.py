@@ -38,13 +38,18 @@ def sum_fields(source: Value, weights: Array, bias: Array | None, types: SumType
         "in_shape": source.tensor.shape,
         "input_type": source.tensor.type,
         "out_channels": len(weights),
-        "weights": weights,
+        "weights": numbers(weights, types.weights),
         "weight_type": types.weights,
-        "bias": NO_BIAS if bias is None else bias,
+        "bias": NO_BIAS if bias is None else numbers(bias, types.bias),
         "bias_type": types.bias,
         "accumulator": types.accumulator,
         "result_type": types.result,
     }
+
+
+def numbers(values: Array, type_: NumberType) -> Array:
+    """Values of a float32 type as float64, as a float graph has them; codes as they are."""
+    return np.asarray(values, np.float64) if isinstance(type_, FloatType) else values
 
 
 def shown(source: Value, layer: Layer, chw: Arrangement) -> Value:

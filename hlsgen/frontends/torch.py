@@ -114,7 +114,7 @@ class _Walk:
     def _converted(self, node: fx.Node) -> Any:
         """The node's result: Values, a tensor if it is constant, Missing if a graph does not have it."""
         given = [self.results[source] for source in node.all_input_nodes]
-        op = _op_name(node)
+        op = op_name(node)
         if op in CHECKS:
             return None
         if not any(isinstance(each, Value) for each in _flat(given)):
@@ -184,7 +184,7 @@ class _Walk:
 
         The module that consists of this operation, or the module and the operation.
         """
-        op = _op_name(node)
+        op = op_name(node)
         stack = node.meta.get("nn_module_stack") or {}
         path = str(list(stack.values())[-1][0]) if stack else ""
         module = self._module(path)
@@ -211,7 +211,7 @@ def _symbol(size: object) -> object:
     return size.node.expr if isinstance(size, torch.SymInt) else None
 
 
-def _op_name(node: fx.Node) -> str:
+def op_name(node: fx.Node) -> str:
     """The operation without its overload: aten.conv2d.padding -> conv2d."""
     target = node.target
     if isinstance(target, torch._ops.OpOverload):

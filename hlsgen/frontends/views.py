@@ -173,7 +173,7 @@ class Value:
     def is_arranged(self, chw: Arrangement) -> bool:
         """Whether its tensor as it is has the logical axes as channel, row and column as `chw` says."""
         channels, height, width = self.shape_as(chw)
-        if self.tensor.shape != (channels, height, width) or self.offset:
+        if self.tensor.shape != (channels, height, width):
             return False
         plain = ([(channels, height * width)], [(height, width)], [(width, 1)])
         return self.gathered(chw) == tuple(map(_joined, plain))

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from hlsgen.layers.stage import Fold, Stage
 
 Codes = NDArray[Any]
-"""Integer codes of a fixed-point tensor (int64, or Python ints where those are too short), or floating values.
+"""Integer codes of a fixed-point tensor (int64, or Python ints where those are too short), or floating
+values.
 
 Values of a float32 tensor are float32, or float64 in a network that has not been quantised yet."""
 Shape = tuple[int, int, int]

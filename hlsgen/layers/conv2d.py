@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hlsgen.errors import DesignError, Problem
-from hlsgen.fixed import FixedType, FloatType, NumberType, tight_accumulator
+from hlsgen.fixed import FixedType, FloatType, NumberType, accumulator_type, tight_accumulator
 from hlsgen.layers.base import Codes, Layer, Tensor, frames_of
 
 if TYPE_CHECKING:
@@ -36,11 +36,11 @@ class Conv2d(Layer, kind="conv2d"):
 
     Fixed point: products are exact, the accumulator is `accumulator`, a sum below `low` becomes `low` and one
     above `high` becomes `high` (None: no such limit; both 0 and None make a ReLU), the result is cast to
-    output_type. float32: no contraction; for each pass over SIMD input channels the products (channel, kernel row,
-    kernel column) are summed pairwise by `pairwise_sum`, and the pass is added to the running sum, which
-    starts at the bias. float64 codes (a network not quantised yet) are summed in any order.
-    Raises nothing; `check` returns the broken rules: an empty output, float mixed with fixed point, channels
-    that the groups do not divide, low above high.
+    output_type. float32: no contraction; for each pass over SIMD input channels the products (channel, kernel
+    row, kernel column) are summed pairwise by `pairwise_sum`, and the pass is added to the running sum, which
+    starts at the bias. float64 codes (a network not quantised yet) are summed in any order. Raises nothing;
+    `check` returns the broken rules: an empty output, float mixed with fixed point, channels that the groups
+    do not divide, low above high.
     """
 
     in_shape: tuple[int, int, int]
@@ -300,6 +300,18 @@ class Conv2d(Layer, kind="conv2d"):
         worst = self.worst_case_sum()
         return accumulator.min_code <= worst[0] and worst[1] <= accumulator.max_code
 
+    def accumulator_suffices(self) -> bool:
+        """Whether no sum of these weights and any input overflows or loses a bit in `accumulator`."""
+        accumulator = self.accumulator
+        assert isinstance(accumulator, FixedType)
+        return accumulator.fraction == self.sum_fraction and self._never_overflows(accumulator)
+
+    def exact_accumulator(self) -> FixedType:
+        """The type that holds every sum of any weights of `weight_type` and any bias of `bias_type`."""
+        assert isinstance(self.input_type, FixedType) and isinstance(self.weight_type, FixedType)
+        bias = self.bias_type if self.bias.size and isinstance(self.bias_type, FixedType) else None
+        return accumulator_type(self.input_type, self.weight_type, self.group_channels * self.taps, bias)
+
     def worst_case_sum(self) -> tuple[int, int]:
         """The least and the largest sum that these weights and any input of input_type can give, in codes
         of `sum_fraction`.
@@ -347,7 +359,7 @@ class Conv2d(Layer, kind="conv2d"):
         return sums << finer
 
     def _by_group(self, windows: Codes, weights: Codes, channels: slice) -> Iterator[tuple[Codes, Codes]]:
-        """Windows [frames, C', OH, OW, KH, KW] and weights [M', C', KH, KW] of each group, `channels` of it."""
+        """Windows [frames, C', OH, OW, KH, KW] and weights [M', C', KH, KW] of `channels` of each group."""
         size, members = self.group_channels, self.out_channels // self.groups
         for group in range(self.groups):
             window = windows[:, group * size : (group + 1) * size][:, channels]

@@ -14,10 +14,9 @@ from hlsgen.layers.base import Codes
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.raster import Raster
 from hlsgen.layers.stage import Buffer, Fold, Schedule, Stage, Words, Work, divisors
+from hlsgen.layers.state import MOST_REGISTER_WORDS, state_buffer
 
 MOST_PX = 64
-MOST_REGISTER_WORDS = 4
-"""A window of so few words lies in registers: an iteration needs what one shortly before has written."""
 MOST_TERMS = 6144
 """Multipliers of a stage with several pixels at once; more than a board has is not looked at."""
 
@@ -130,14 +129,18 @@ class ConvStage(Stage):
         groups, filters, channels = self.passes
         raster, folds = self.raster, groups * channels
         bits = raster.px_in * self.fold.simd * _width(self.layer.input_type)
+        window = bits * raster.window_words * self.layer.kernel[0]
         found = []
         if raster.lines:
-            found.append(Buffer(name="lines", depth=raster.row_steps * folds, bits=bits * raster.lines))
-        if raster.window_words * self.layer.kernel[0] > 1 or filters > 1:
-            found.append(
-                Buffer(name="window", depth=folds, bits=bits * raster.window_words * self.layer.kernel[0])
-            )
+            found.append(state_buffer("lines", raster.row_steps * folds, bits * raster.lines))
+        if self.has_window:
+            found.append(state_buffer("window", folds, window))
         return tuple(found)
+
+    @property
+    def has_window(self) -> bool:
+        """Whether an iteration needs more than the word that arrives in it."""
+        return self.raster.window_words * self.layer.kernel[0] > 1 or self.passes[1] > 1
 
     def weight_shape(self) -> tuple[int, int, int]:
         groups, filters, channels = self.passes
@@ -184,8 +187,9 @@ class ConvStage(Stage):
             "low_value": _literal(low, layer.accumulator),
             "high_value": _literal(high, layer.accumulator),
             "lines_distance": raster.row_steps * groups * channels,
-            "lines_ports": "ram_s2p",
+            "lines_registers": raster.row_steps * groups * channels <= MOST_REGISTER_WORDS,
             "weight_ports": "ram_1p",
+            "has_window": self.has_window,
             "window_registers": groups * channels <= MOST_REGISTER_WORDS,
             "FRAME_ITERATIONS": self.interval,
             "FLUSH_ITERATIONS": raster.lag * groups * channels,

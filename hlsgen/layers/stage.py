@@ -22,6 +22,9 @@ from hlsgen.layers.base import Layer, Shape, Tensor
 
 Times = NDArray[np.int64]
 
+WEIGHT_BEAT_BITS = 64
+"""Weights lie in DDR in parts of so many bits, no weight in two of them."""
+
 
 @dataclass(frozen=True, kw_only=True, order=True)
 class Fold:
@@ -38,7 +41,8 @@ class Words:
 
     Pixels come row by row, left to right; of `px` neighbouring pixels come the first `channels` channels in
     one word, then the next; within a word the channels of the first pixel, then of the second. Each row
-    begins with a new word: where `px` does not divide the width, the last pixels of a row's last words mean nothing.
+    begins with a new word: where `px` does not divide the width, the last pixels of a row's last words mean
+    nothing.
     """
 
     tensor: Tensor
@@ -139,6 +143,16 @@ class Stage(ABC):
     @abstractmethod
     def output(self) -> Words:
         """The words that it writes."""
+
+    @property
+    def weight_streams(self) -> tuple[Words, ...]:
+        """Streams of weights that it reads after its sources' words; mostly none."""
+        return ()
+
+    @property
+    def frames_at_once(self) -> int:
+        """Frames that it takes in before the first one's results come out."""
+        return 1
 
     @abstractmethod
     def constants(self) -> dict[str, Any]:

@@ -8,7 +8,7 @@ then fit the board do the most frames a second.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from hlsgen.board import Board
 from hlsgen.cost.resources import Resources
@@ -16,15 +16,19 @@ from hlsgen.cost.stages import stage_resources, total_resources
 from hlsgen.ir import Graph
 from hlsgen.layers.base import Layer
 from hlsgen.layers.stage import Fold
-from hlsgen.mapping.fifos import fifo_depths
-from hlsgen.mapping.pipeline import Pipeline, pipeline_of
+from hlsgen.mapping.fifos import fifo_depths, simulated_words
+from hlsgen.mapping.pipeline import Pipeline, pipeline_of, staged
 from hlsgen.mapping.placement import BINDS, KINDS, capacity, usable
+from hlsgen.mapping.weights import WeightPlace, WeightWishes, weight_places
 
 STEP = 1.06
 """Ratio of the intervals that are looked at, from the shortest possible one."""
 MARGIN = 1.15
 """What converters, FIFOs and ports take besides the stages, as a share; the exact figure decides in the end.
 """
+
+MOST_SIMULATED_WORDS = 1 << 27
+"""Of all streams over the frames that FIFO depths are computed from: a gigabyte of times."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,11 +43,12 @@ class Candidate:
 
 @dataclass(frozen=True, kw_only=True)
 class StreamWish:
-    """What the design fixes: instances, and values of foldings by layer (None: free)."""
+    """What the design fixes: instances, values of foldings by layer (None: free), where weights lie."""
 
     instances: int | None = None
     folds: Mapping[str, Mapping[str, int | None]] | None = None
     target_interval: int | None = None
+    weights: WeightWishes = field(default_factory=WeightWishes)
 
 
 class NoFit(Exception):
@@ -82,8 +87,12 @@ class Balanced:
 
 
 def balance(graph: Graph, board: Board, wish: StreamWish, *, batch: int) -> Balanced:
-    """The fastest kernel of `graph` for `board`. Raises NoFit: not even the smallest foldings fit."""
-    candidates = {layer.name: foldings(layer, board, wish) for layer in graph.layers}
+    """The fastest kernel of `graph` for `board`.
+
+    Raises NoFit: not even the smallest foldings fit. DesignError: weights cannot lie where they shall.
+    """
+    places = weight_places(graph, wish.weights, board)
+    candidates = {layer.name: foldings(layer, board, wish, places.get(layer.name)) for layer in graph.layers}
     slowest = max(found[-1].interval for found in candidates.values())
     fastest = max(found[0].interval for found in candidates.values())
     tried = 0
@@ -99,22 +108,22 @@ def balance(graph: Graph, board: Board, wish: StreamWish, *, batch: int) -> Bala
             break
         interval = min(slowest, max(interval + 1, int(interval * STEP)))
     for _, negative, _ in sorted(options, reverse=True):
-        found = _built(graph, candidates, -negative, board, batch, wish, tried)
+        found = _built(graph, candidates, places, -negative, board, batch, wish, tried)
         if found is not None:
             return found
     raise _no_fit(_total(candidates, slowest), board, wish)
 
 
-def foldings(layer: Layer, board: Board, wish: StreamWish) -> list[Candidate]:
+def foldings(layer: Layer, board: Board, wish: StreamWish, place: WeightPlace | None) -> list[Candidate]:
     """The foldings worth looking at, fastest first."""
     fixed = (wish.folds or {}).get(layer.name, {})
     total = board.total
     found = []
-    for fold in layer.folds():
+    for fold in place.folds(layer) if place else layer.folds():
         if any(value is not None and getattr(fold, key) != value for key, value in fixed.items()):
             continue
-        stage = layer.stage(fold)
-        resources = stage_resources(stage, board)
+        stage = staged(layer, fold, place)
+        resources = stage_resources(stage, board, place)
         if any(getattr(resources, kind) > getattr(total, kind) for kind in KINDS):
             continue
         found.append(
@@ -177,6 +186,7 @@ def _count(each: Resources, board: Board, batch: int, fixed: int | None) -> int:
 def _built(
     graph: Graph,
     candidates: Mapping[str, list[Candidate]],
+    places: Mapping[str, WeightPlace],
     interval: int,
     board: Board,
     batch: int,
@@ -185,7 +195,12 @@ def _built(
 ) -> Balanced | None:
     """The kernel with its converters and FIFOs, if as many instances of it fit as of any slower one."""
     folds = {name: _picked(found, interval).fold for name, found in candidates.items()}
-    pipeline = pipeline_of(graph, folds)
+    pipeline = pipeline_of(graph, folds, places)
+    if pipeline.frames_at_once > 1 and simulated_words(pipeline) > MOST_SIMULATED_WORDS:
+        raise NoFit(
+            f"FIFOs for blocks of {pipeline.frames_at_once} frames take too long to compute for this network",
+            "a smaller batch_reuse for the layers whose weights are streamed",
+        )
     pipeline = pipeline.with_depths(fifo_depths(pipeline))
     each = total_resources(pipeline, board)
     count = _count(each, board, batch, wish.instances)

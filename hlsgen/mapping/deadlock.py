@@ -25,11 +25,16 @@ MOST_WORDS = 200_000
 
 def small_enough(pipeline: Pipeline) -> bool:
     """Whether `least_depths` answers within seconds."""
-    return sum(stream.words.frame_words for stream in pipeline.streams.values()) <= MOST_WORDS
+    words = sum(stream.words.frame_words for stream in pipeline.streams.values())
+    return words * pipeline.frames_at_once <= MOST_WORDS
 
 
-def least_depths(pipeline: Pipeline, frames: int = 2) -> dict[str, int]:
-    """By stream the words it must hold, at least one. With all of them so deep the kernel runs through."""
+def least_depths(pipeline: Pipeline, frames: int | None = None) -> dict[str, int]:
+    """By stream the words it must hold, at least one. With all of them so deep the kernel runs through.
+
+    frames: of the call that is looked at; None: two, or two blocks where a stage takes in blocks of them.
+    """
+    frames = frames or 2 * pipeline.frames_at_once
     state = _State(pipeline, frames, dict.fromkeys(pipeline.streams, 1))
     while not state.run():
         state.depths[state.shallowest_full()] += 1

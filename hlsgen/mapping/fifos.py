@@ -70,9 +70,20 @@ def _begin(times: Times, reads: tuple[Times, ...], delays: list[Times]) -> Times
 
 
 def fifo_depths(pipeline: Pipeline) -> dict[str, int]:
-    """By stream: the words that it needs room for."""
-    held = simulate(pipeline).held
-    return {name: max(SHALLOWEST, held[name]) for name in pipeline.streams}
+    """By stream: the words that it needs room for. Weights that are streamed wait in DDR: theirs stay."""
+    # a stage that takes in blocks of frames works on the second one while the third arrives
+    held = simulate(pipeline, max(FRAMES, 2 * pipeline.frames_at_once)).held
+    fixed = {name for process in pipeline.streamers for name in process.writes}
+    return {
+        name: stream.depth if name in fixed else max(SHALLOWEST, held[name])
+        for name, stream in pipeline.streams.items()
+    }
+
+
+def simulated_words(pipeline: Pipeline) -> int:
+    """Words of all streams that `fifo_depths` looks at."""
+    frames = max(FRAMES, 2 * pipeline.frames_at_once)
+    return frames * sum(stream.words.frame_words for stream in pipeline.streams.values())
 
 
 def most_held(written: Times, read: Times) -> int:

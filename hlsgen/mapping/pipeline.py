@@ -7,16 +7,23 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from hlsgen.ir import Graph, Port
+from hlsgen.layers.base import Layer
+from hlsgen.layers.dense_stream import DenseStream
 from hlsgen.layers.stage import Fold, Stage, Words
 from hlsgen.mapping.processes import (
     REGISTER_LANES,
     Convert,
     Fork,
     Load,
+    LoadWeights,
     Process,
     StageProcess,
     Store,
 )
+from hlsgen.mapping.weights import WeightPlace, auto_places
+
+WEIGHT_FIFO_WORDS = 16
+"""Words of weights that are fetched ahead: shift registers, and enough to hide that DDR brings bursts."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +49,37 @@ class Pipeline:
         """Cycles from frame to frame: those of the slowest process."""
         return max(process.interval for process in self.processes)
 
+    @cached_property
+    def weights(self) -> dict[str, WeightPlace]:
+        """Where the weights of each layer that has some lie."""
+        return {
+            process.name: process.place
+            for process in self.processes
+            if isinstance(process, StageProcess) and process.place is not None
+        }
+
+    @property
+    def loaders(self) -> tuple[Stage, ...]:
+        """The stages whose weights are loaded into their memories at run time, in their order."""
+        return tuple(self.stages[name] for name, one in self.weights.items() if one.place == "runtime")
+
+    @property
+    def streamers(self) -> tuple[LoadWeights, ...]:
+        """The processes that bring weights from DDR for every block of frames."""
+        return tuple(process for process in self.processes if isinstance(process, LoadWeights))
+
+    @property
+    def ports(self) -> dict[str, Words]:
+        """By port the words that it has in DDR."""
+        return {
+            one.name.split("_", 1)[1]: one.words for one in self.processes if isinstance(one, Load | Store)
+        }
+
+    @property
+    def frames_at_once(self) -> int:
+        """Frames that the stage with the largest blocks takes in before results come out."""
+        return max(stage.frames_at_once for stage in self.stages.values())
+
     @property
     def slowest(self) -> Process:
         return max(self.processes, key=lambda process: process.interval)
@@ -50,30 +88,53 @@ class Pipeline:
         """The stream that the layer or input `tensor` writes."""
         return f"{tensor}_s"
 
+    def with_graph(self, graph: Graph) -> Pipeline:
+        """The same kernel for `graph`, which has the same layers and types but other weights."""
+        folds = {name: stage.fold for name, stage in self.stages.items()}
+        depths = {name: stream.depth for name, stream in self.streams.items()}
+        return pipeline_of(graph, folds, self.weights, self.ports).with_depths(depths)
+
     def with_depths(self, depths: Mapping[str, int]) -> Pipeline:
         streams = {name: replace(one, depth=depths[name]) for name, one in self.streams.items()}
         return replace(self, streams=streams)
 
 
 def pipeline_of(
-    graph: Graph, folds: Mapping[str, Fold], ports: Mapping[str, Words] | None = None
+    graph: Graph,
+    folds: Mapping[str, Fold],
+    weights: Mapping[str, WeightPlace] | None = None,
+    ports: Mapping[str, Words] | None = None,
 ) -> Pipeline:
     """The kernel of `graph` with each layer folded as given: with ports, forks and converters, FIFOs of 2.
 
-    ports: by port the words that it has in DDR; without, an input has its first reader's, an output its
-    writer's.
+    weights: where they lie, by layer; None: as if nothing were wished. ports: by port the words that it has
+    in DDR; without, an input has its first reader's, an output its writer's.
     """
-    stages = {layer.name: layer.stage(folds[layer.name]) for layer in graph.layers}
-    return _Joining(graph, stages, ports or {}).pipeline()
+    places = auto_places(graph) if weights is None else weights
+    return _Joining(graph, folds, places, ports or {}).pipeline()
+
+
+def staged(layer: Layer, fold: Fold, place: WeightPlace | None) -> Stage:
+    """`layer` as hardware, with its weights where they shall lie."""
+    return layer.stage(fold) if place is None else place.stage(layer, fold)
 
 
 class _Joining:
     """Joins stages by streams; each stream has one writer and one reader."""
 
-    def __init__(self, graph: Graph, stages: Mapping[str, Stage], ports: Mapping[str, Words]) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        folds: Mapping[str, Fold],
+        weights: Mapping[str, WeightPlace],
+        ports: Mapping[str, Words],
+    ) -> None:
         self.graph = graph
-        self.stages = stages
+        self.weights = weights
         self.ports = ports
+        self.stages = {
+            layer.name: staged(layer, folds[layer.name], weights.get(layer.name)) for layer in graph.layers
+        }
         self.processes: list[Process] = []
         self.streams: dict[str, Stream] = {}
         self.free: dict[tuple[str, str, int], str] = {}  # (tensor, reader, its input) -> stream to read
@@ -90,8 +151,17 @@ class _Joining:
                 self._converted(self.free[source, layer.name, index], words, f"{layer.name}_{index}")
                 for index, (source, words) in enumerate(zip(layer.inputs, stage.inputs, strict=True))
             )
+            reads += self._weights(stage)
             stream = self._stream(layer.name, stage.output)
-            self.processes.append(StageProcess(name=layer.name, reads=reads, writes=(stream,), stage=stage))
+            self.processes.append(
+                StageProcess(
+                    name=layer.name,
+                    reads=reads,
+                    writes=(stream,),
+                    stage=stage,
+                    place=self.weights.get(layer.name),
+                )
+            )
             self._offer(layer.name, stream)
         for port in self.graph.outputs:
             stream = self.free[port.source, port.name, -1]
@@ -101,6 +171,20 @@ class _Joining:
         return Pipeline(
             graph=self.graph, stages=self.stages, processes=tuple(self.processes), streams=self.streams
         )
+
+    def _weights(self, stage: Stage) -> tuple[str, ...]:
+        """The streams of weights that `stage` reads, with what fills them."""
+        if not isinstance(stage, DenseStream):
+            return ()
+        names = [f"{stage.name}_{what}_words" for what in ("weight", "bias")]
+        depths = (WEIGHT_FIFO_WORDS, 2)
+        for name, words, depth in zip(names, stage.weight_streams, depths, strict=False):
+            assert name not in self.streams
+            self.streams[name] = Stream(name=name, words=words, depth=depth)
+        streams = tuple(names[: len(stage.weight_streams)])
+        name = f"load_{stage.name}_weights"
+        self.processes.append(LoadWeights(name=name, reads=(), writes=streams, stage=stage))
+        return streams
 
     def _stream(self, name: str, words: Words) -> str:
         name = f"{name}_s"
@@ -154,15 +238,18 @@ class _Joining:
 
 
 def _steps(have: Words, want: Words) -> Iterator[Words]:
-    """The formats to go through from `have` to `want`, the last one `want`; none if they are the same."""
+    """The formats to go through from `have` to `want`, the last one `want`; none if they are the same.
+
+    Where one of them has all channels in a word, both changes are simple; else one with a memory does it.
+    """
     if (have.px, have.channels) == (want.px, want.channels):
         return
-    if have.px != want.px and max(have.px, want.px) * have.shape[0] <= REGISTER_LANES:
-        whole = have.shape[0]
-        whole_ratio = max(have.px, want.px) % min(have.px, want.px) == 0
-        middle = [replace(have, channels=whole), replace(want, channels=whole)]
-        for words in middle:
-            known = ((have.px, have.channels), (want.px, want.channels))
-            if whole_ratio and (words.px, words.channels) not in known:
-                yield words
+    whole = have.shape[0]
+    simple = max(have.px, want.px) % min(have.px, want.px) == 0
+    narrow = max(have.px, want.px) * whole <= REGISTER_LANES
+    if have.px != want.px and simple and narrow:
+        if have.channels == whole and want.channels != whole:
+            yield replace(want, channels=whole)
+        elif want.channels == whole and have.channels != whole:
+            yield replace(have, channels=whole)
     yield want

@@ -13,7 +13,9 @@ from functools import cached_property
 import numpy as np
 
 from hlsgen.fixed import FixedType, NumberType
+from hlsgen.layers.dense_stream import DenseStream
 from hlsgen.layers.stage import Schedule, Stage, Words
+from hlsgen.mapping.weights import WeightPlace
 
 MOST_PORT_BITS = 512
 REGISTER_LANES = 128
@@ -42,7 +44,10 @@ class Process(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class StageProcess(Process):
+    """A layer. place: where its weights lie; None if it has none."""
+
     stage: Stage
+    place: WeightPlace | None = None
 
     @property
     def latency(self) -> int:  # type: ignore[override]
@@ -102,6 +107,35 @@ class Store(Process):
         beats, count = port_beats(self.words), frames * self.words.frame_words
         reads = np.arange(count, dtype=np.int64) * beats
         return Schedule(iterations=count * beats, reads=(reads,), writes=())
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoadWeights(Process):
+    """The weights and biases of a stage from DDR, all of them for each block of frames."""
+
+    stage: DenseStream
+
+    latency = 64
+
+    @property
+    def port(self) -> str:
+        """The kernel's argument."""
+        return f"{self.stage.name}_weights"
+
+    @cached_property
+    def interval(self) -> int:
+        return -(-self.stage.block_beats // self.stage.batch)
+
+    def schedule(self, frames: int) -> Schedule:
+        stage = self.stage
+        blocks, (_, filters, channels) = -(-frames // stage.batch), stage.passes
+        bias_beats, weight_beats = stage.group_beats
+        begin = np.arange(blocks * filters, dtype=np.int64) * (bias_beats + weight_beats)
+        ends = bias_beats + (np.arange(channels, dtype=np.int64) + 1) * (weight_beats // channels) - 1
+        writes = [(begin[:, None] + ends).reshape(-1)]
+        if bias_beats:
+            writes.append(begin + bias_beats - 1)
+        return Schedule(iterations=blocks * stage.block_beats, reads=(), writes=tuple(writes))
 
 
 @dataclass(frozen=True, kw_only=True)

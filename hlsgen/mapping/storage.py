@@ -7,6 +7,7 @@ bits with a separate read port (RAM64M8, RAM32M16).
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -76,15 +77,26 @@ def lutram_luts(depth: int, bits: int) -> int:
     return blocks * 8 * -(-bits // 7) + (bits * -(-(blocks - 1) // 3) if blocks > 1 else 0)
 
 
-def choose_storage(name: str, depth: int, bits: int, copies: int, board: Board) -> Memory:
-    """The primitive that takes the smallest share of what the board has; one word alone is a register."""
+def choose_storage(
+    name: str,
+    depth: int,
+    bits: int,
+    copies: int,
+    board: Board,
+    *,
+    among: Collection[Storage] = tuple(Storage),
+) -> Memory:
+    """The primitive that takes the smallest share of what the board has; one word alone is a register.
+
+    among: what may be chosen; BRAM and registers always.
+    """
     options = [Storage.BRAM]
     if depth == 1:
         options = [Storage.REGISTER]
     else:
-        if depth <= LUTRAM_MOST_WORDS:
+        if depth <= LUTRAM_MOST_WORDS and Storage.LUTRAM in among:
             options.append(Storage.LUTRAM)
-        if board.total.uram:
+        if board.total.uram and Storage.URAM in among:
             options.append(Storage.URAM)
     memories = [
         Memory(name=name, depth=depth, bits=bits, copies=copies, storage=option) for option in options

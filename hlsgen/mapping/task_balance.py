@@ -10,17 +10,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from hlsgen.board import Board
 from hlsgen.cost.resources import Resources
+from hlsgen.errors import DesignError
 from hlsgen.ir import Graph
 from hlsgen.layers.stage import Words
 from hlsgen.mapping.balance import NoFit, StreamWish, foldings, whole_of
 from hlsgen.mapping.placement import BINDS, KINDS, usable
 from hlsgen.mapping.task_kernels import TaskKernel, ddr_words, kernel_names, task_kernel
 from hlsgen.mapping.task_placement import packed, share_of_slr, shared_banks
+from hlsgen.mapping.weights import WeightPlace, task_weight_problems, weight_places
 
 PORT_BITS = (512, 256, 128, 64)
 """Widest words in DDR that are tried: wide ones are fast, narrow ones leave room for multipliers."""
@@ -67,6 +69,16 @@ class TaskChoice:
         return sum(self.interval_of(kernel) for kernel in self.kernels)
 
     @property
+    def weights(self) -> dict[str, WeightPlace]:
+        """Where the weights of each layer that has some lie."""
+        return {kernel.layer.name: kernel.place for kernel in self.kernels if kernel.place is not None}
+
+    def with_graph(self, graph: Graph) -> TaskChoice:
+        """The same kernels for `graph`, which has the same layers and types but other weights."""
+        kernels = zip(self.kernels, graph.layers, strict=True)
+        return replace(self, kernels=tuple(kernel.with_layer(layer) for kernel, layer in kernels))
+
+    @property
     def each(self) -> Resources:
         """One instance: a set of all kernels."""
         return _sum(kernel.resources for kernel in self.kernels)
@@ -75,7 +87,10 @@ class TaskChoice:
 def task_balance(
     graph: Graph, board: Board, wish: StreamWish, *, name: str, batch: int, clock_mhz: float
 ) -> TaskChoice:
-    """The fastest kernels for `board`. Raises NoFit: not even the smallest foldings fit."""
+    """The fastest kernels for `board`.
+
+    Raises NoFit: not even the smallest foldings fit. DesignError: weights cannot lie where they shall.
+    """
     search = _Search(graph, board, wish, name=name, batch=batch, clock_mhz=clock_mhz)
     for attempt in sorted(search.attempts(), key=lambda one: one.order)[:TRIES]:
         for fill in FILLS:
@@ -105,13 +120,23 @@ class _Search:
         self.slrs = [usable(slr, board) for slr in board.slrs]
         tensors = graph.tensors()
         names = kernel_names(name, graph.layers)
-        folds = {layer.name: [one.fold for one in foldings(layer, board, wish)] for layer in graph.layers}
+        problems = [problem for _, problem in task_weight_problems(graph, wish.weights)]
+        if problems:
+            raise DesignError(problems)
+        places = weight_places(graph, wish.weights, board)
+        folds = {
+            layer.name: [one.fold for one in foldings(layer, board, wish, places.get(layer.name))]
+            for layer in graph.layers
+        }
         self.formats = {
             bits: {tensor: ddr_words(tensors[tensor], bits) for tensor in tensors} for bits in PORT_BITS
         }
         self.options = {
             bits: [
-                [task_kernel(layer, names[layer.name], fold, formats, board) for fold in folds[layer.name]]
+                [
+                    task_kernel(layer, names[layer.name], fold, places.get(layer.name), formats, board)
+                    for fold in folds[layer.name]
+                ]
                 for layer in graph.layers
             ]
             for bits, formats in self.formats.items()

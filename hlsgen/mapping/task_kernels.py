@@ -19,6 +19,7 @@ from hlsgen.layers.stage import Fold, Words, divisors
 from hlsgen.mapping.fifos import fifo_depths, simulate
 from hlsgen.mapping.pipeline import Pipeline, pipeline_of
 from hlsgen.mapping.processes import Load, Store, port_beats, port_width, slot_bits
+from hlsgen.mapping.weights import WeightPlace
 
 KERNEL_CONTROL = (250, 400)
 """LUT, FF of a kernel's s_axilite registers and its start and end, an estimate."""
@@ -127,27 +128,40 @@ class TaskKernel:
         """Cycles of one frame from the call to its last word in DDR."""
         return simulate(self.pipeline, 1).latency_cycles
 
+    @property
+    def place(self) -> WeightPlace | None:
+        """Where its weights lie; None if it has none."""
+        return self.pipeline.weights.get(self.layer.name)
+
+    def with_layer(self, layer: Layer) -> TaskKernel:
+        """The same kernel for `layer`, which differs in its weights only."""
+        return replace(self, layer=layer, pipeline=self.pipeline.with_graph(kernel_graph(layer, self.name)))
+
     def with_fifos(self, board: Board) -> TaskKernel:
         """The same with FIFOs deep enough for its interval, which its resources then count."""
         pipeline = self.pipeline.with_depths(fifo_depths(self.pipeline))
-        return replace(self, pipeline=pipeline, resources=_resources(pipeline, self.layer, board))
+        return replace(self, pipeline=pipeline, resources=_resources(pipeline, board))
 
 
 def task_kernel(
-    layer: Layer, name: str, fold: Fold, formats: Mapping[str, Words], board: Board
+    layer: Layer,
+    name: str,
+    fold: Fold,
+    place: WeightPlace | None,
+    formats: Mapping[str, Words],
+    board: Board,
 ) -> TaskKernel:
-    """The kernel of `layer`; `formats`: by tensor its words in DDR."""
+    """The kernel of `layer`. place: of its weights, if it has some; formats: by tensor its words in DDR."""
     graph = kernel_graph(layer, name)
     ports = {port.name: formats[source] for port, source in zip(graph.inputs, layer.inputs, strict=True)}
     ports[graph.outputs[0].name] = formats[layer.name]
-    pipeline = pipeline_of(graph, {layer.name: fold}, ports)
-    return TaskKernel(layer=layer, fold=fold, pipeline=pipeline, resources=_resources(pipeline, layer, board))
+    weights = {} if place is None else {layer.name: place}
+    pipeline = pipeline_of(graph, {layer.name: fold}, weights, ports)
+    return TaskKernel(layer=layer, fold=fold, pipeline=pipeline, resources=_resources(pipeline, board))
 
 
-def _resources(pipeline: Pipeline, layer: Layer, board: Board) -> Resources:
-    from hlsgen.emit.dataflow import loads_weights
-
+def _resources(pipeline: Pipeline, board: Board) -> Resources:
     total = total_resources(pipeline, board) + Resources(lut=KERNEL_CONTROL[0], ff=KERNEL_CONTROL[1])
-    if loads_weights(pipeline.stages[layer.name]):
+    if pipeline.loaders:
         total += port_resources(WEIGHT_PORT_BITS)
     return total

@@ -10,16 +10,16 @@ their source's type. Everything else gets the user's type, or one from the calib
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from hlsgen.errors import DesignError, Problem
-from hlsgen.fixed import MAX_TENSOR_WIDTH, FixedType, accumulator_type, tight_accumulator
+from hlsgen.fixed import MAX_TENSOR_WIDTH, FixedType, tight_accumulator
 from hlsgen.ir import Graph, Port, run_golden
 from hlsgen.layers.argmax import ArgMax
-from hlsgen.layers.base import Codes, Layer
+from hlsgen.layers.base import Layer
 from hlsgen.layers.cast import Cast
 from hlsgen.layers.clamp import Clamp
 from hlsgen.layers.concat import Concat
@@ -39,19 +39,34 @@ from hlsgen.quantise import quantised
 
 EXACT_READERS = (Clamp, Leaky, Cast)
 WIDEST_BIAS = 48
+OTHER_BIASES = 4
+"""How much larger the biases of other weights for the same kernel may be."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Accuracy:
-    """How near a tensor is to the floating-point network: signal to noise in dB, inf if equal."""
+    """How near a tensor is to the floating-point network.
+
+    snr_db: signal to noise, inf if equal. agreement: of an output of scores, the share of frames whose
+    largest score is the same one; None for other tensors.
+    """
 
     name: str
     type: str
     snr_db: float
+    agreement: float | None = None
 
 
-def choose_types(graph: Graph, precision: Precision, calibration: Mapping[str, Floats] | None) -> Graph:
+def choose_types(
+    graph: Graph,
+    precision: Precision,
+    calibration: Mapping[str, Floats] | None,
+    any_weights: Collection[str] = (),
+) -> Graph:
     """`graph`, all float, with types and codes. `calibration`: frames [N, C, H, W] of each input.
+
+    any_weights: layers that other weights of the same types shall go into: their accumulators hold the sums
+    of any weights, and their biases may be some times larger.
 
     Raises DesignError: auto without calibration, a layer named that there is not, a type too narrow.
     """
@@ -64,11 +79,11 @@ def choose_types(graph: Graph, precision: Precision, calibration: Mapping[str, F
             )
         )
     samples = _samples(graph, calibration) if precision.default == "auto" and calibration else {}
-    return _Typing(graph, precision, samples).graph_of()
+    return _Typing(graph, precision, samples, any_weights).graph_of()
 
 
 def accuracy(fixed: Graph, reference: Graph, calibration: Mapping[str, Floats]) -> list[Accuracy]:
-    """How near each layer of `fixed` that `reference` has too is to floating point."""
+    """Each layer of `fixed` that `reference` has too against floating point, then each output."""
     wanted = run_golden(reference, calibration)
     codes = {
         port.name: port.tensor.type.encode(calibration[port.name])
@@ -76,18 +91,38 @@ def accuracy(fixed: Graph, reference: Graph, calibration: Mapping[str, Floats]) 
         if isinstance(port.tensor.type, FixedType)
     }
     got = run_golden(fixed, codes)
-    return [
-        Accuracy(name=layer.name, type=str(layer.output_type), snr_db=_snr(got, wanted, layer))
+    values = {layer.name: layer.output_type.decode(got[layer.name]) for layer in fixed.layers}
+    found = [
+        Accuracy(
+            name=layer.name, type=str(layer.output_type), snr_db=_snr(values[layer.name], wanted[layer.name])
+        )
         for layer in fixed.layers
         if layer.name in wanted
     ]
+    for port, shown in zip(fixed.outputs, reference.outputs, strict=True):
+        if port.source in values and shown.source in wanted:
+            pair = (values[port.source], wanted[shown.source])
+            found.append(
+                Accuracy(
+                    name=port.name,
+                    type=str(port.tensor.type),
+                    snr_db=_snr(*pair),
+                    agreement=_agreement(*pair),
+                )
+            )
+    return found
 
 
-def _snr(got: Mapping[str, Codes], wanted: Mapping[str, Codes], layer: Layer) -> float:
-    values = layer.output_type.decode(got[layer.name])
-    noise = float(np.mean((values - wanted[layer.name]) ** 2))
-    signal = float(np.mean(wanted[layer.name] ** 2))
+def _snr(values: Floats, wanted: Floats) -> float:
+    noise = float(np.mean((values - wanted) ** 2))
+    signal = float(np.mean(wanted**2))
     return math.inf if noise == 0.0 else 10 * math.log10(signal / noise) if signal else -math.inf
+
+
+def _agreement(values: Floats, wanted: Floats) -> float | None:
+    if wanted.shape[1] < 2 or wanted.shape[2:] != (1, 1):
+        return None
+    return float(np.mean(values.argmax(axis=1) == wanted.argmax(axis=1)))
 
 
 def _check_names(graph: Graph, precision: Precision) -> None:
@@ -118,7 +153,10 @@ def _samples(graph: Graph, calibration: Mapping[str, Floats]) -> dict[str, Float
 
 
 class _Typing:
-    def __init__(self, graph: Graph, precision: Precision, samples: Mapping[str, Floats]) -> None:
+    def __init__(
+        self, graph: Graph, precision: Precision, samples: Mapping[str, Floats], any_weights: Collection[str]
+    ) -> None:
+        self.any_weights = any_weights
         self.graph = graph
         self.precision = precision
         self.samples = samples
@@ -184,7 +222,8 @@ class _Typing:
         codes = quantised(values, chosen_type, f"{layer.name}: weights", layer.place)
         weight = _plain(chosen_type)
         biases = np.asarray(layer.bias, np.float64)
-        bias = given.bias or _bias_type(source, weight, biases)
+        room = OTHER_BIASES if layer.name in self.any_weights else 1
+        bias = given.bias or _bias_type(source, weight, biases * room)
         bias_codes = quantised(biases, bias, f"{layer.name}: bias", layer.place)
         typed = replace(layer, weight_type=weight, weights=codes, bias_type=bias, bias=bias_codes)
         # retyped takes the accumulator that these weights need
@@ -208,15 +247,11 @@ class _Typing:
 
     def _accumulator(self, layer: Conv2d, *, exact_result: bool) -> Conv2d:
         wish = self.precision.accumulator
+        if wish is None:
+            wish = "exact" if layer.name in self.any_weights else "tight"
         if wish == "tight":
             return layer
-        if wish == "exact":
-            assert isinstance(layer.input_type, FixedType) and isinstance(layer.weight_type, FixedType)
-            terms = layer.group_channels * layer.taps
-            bias = layer.bias_type if layer.bias.size and isinstance(layer.bias_type, FixedType) else None
-            wide = accumulator_type(layer.input_type, layer.weight_type, terms, bias)
-        else:
-            wide = wish
+        wide = layer.exact_accumulator() if wish == "exact" else wish
         return replace(layer, accumulator=wide, result_type=wide if exact_result else layer.result_type)
 
 

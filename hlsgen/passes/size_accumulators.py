@@ -6,6 +6,7 @@ after   conv1: accumulator fixed<37,13>: no sum of these weights with any input 
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from hlsgen.errors import DesignError
@@ -18,6 +19,20 @@ from hlsgen.layers.conv2d import Conv2d
 def size_accumulators(graph: Graph) -> Graph:
     """exact: as the frontend made it; tight: from the weights; a type: that one, narrowed on purpose."""
     return graph.with_layers(tuple(_sized(layer) for layer in graph.layers))
+
+
+def for_any_weights(graph: Graph, names: Collection[str]) -> Graph:
+    """The layers of `names` with accumulators that no weights of their types overflow.
+
+    before  conv1: accumulator fixed<19,7>, enough for its weights
+    after   conv1: accumulator fixed<21,9>, enough for any
+    """
+    return graph.with_layers(
+        replace(layer, accumulator=layer.exact_accumulator())
+        if isinstance(layer, Conv2d) and layer.name in names and layer.accumulator_suffices()
+        else layer
+        for layer in graph.layers
+    )
 
 
 def _sized(layer: Layer) -> Layer:

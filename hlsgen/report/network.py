@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from hlsgen.board import Board
 from hlsgen.cost.resources import LUT_ERROR, Resources
-from hlsgen.cost.stages import process_resources, stage_resources, weight_memory
+from hlsgen.cost.stages import process_resources
 from hlsgen.design import Estimates
-from hlsgen.emit.dataflow import loads_weights
 from hlsgen.mapping.balance import Balanced
 from hlsgen.mapping.deadlock import least_depths, small_enough
 from hlsgen.mapping.fifos import simulate
@@ -55,12 +55,15 @@ class NetworkEstimate(Estimates):
 
     @property
     def frame_bytes(self) -> int:
-        """Moved between DDR and the kernel for a frame."""
+        """Moved between DDR and the kernel for a frame, of full blocks where weights are streamed."""
         total = 0
         for process in self.balanced.pipeline.processes:
             if isinstance(process, Load | Store):
                 words = process.words
                 total += words.frame_words * port_beats(words) * port_width(words) // 8
+        for streamer in self.balanced.pipeline.streamers:
+            stage = streamer.stage
+            total += -(-stage.block_beats * stage.beat_bits // 8 // stage.batch)
         return total
 
     @property
@@ -177,11 +180,6 @@ def layer_figures(process: StageProcess, board: Board) -> dict[str, Any]:
     """A layer's stage as report.json has it."""
     stage = process.stage
     layer = stage.layer
-    memory = weight_memory(stage, board)
-    weights = {}
-    if memory is not None:
-        where = memory.storage.value if loads_weights(stage) else "constant"
-        weights = {"weights": {"type": str(getattr(layer, "weight_type", "")), "storage": where}}
     schedule = stage.schedule(1)
     return {
         "name": layer.name,
@@ -198,15 +196,37 @@ def layer_figures(process: StageProcess, board: Board) -> dict[str, Any]:
         "ii": 1,
         "interval_cycles": stage.interval,
         "latency_cycles": int(schedule.writes[0][0]) + stage.latency,
-        **weights,
-        **resource_figures(stage_resources(stage, board)),
+        **_weights(process, board),
+        **resource_figures(process_resources(process, board)),
     }
 
 
+def _weights(process: StageProcess, board: Board) -> dict[str, Any]:
+    """Where they lie; an empty dict for a layer without weights."""
+    if process.place is None:
+        return {}
+    memory = process.place.memory(process.stage, board)
+    layer: Any = process.stage.layer
+    found = {
+        "type": str(layer.weight_type),
+        "codes": int(layer.weights.size),
+        "place": process.place.place,
+        "storage": memory.storage.value if memory else "ddr",
+    }
+    if process.place.place == "stream":
+        found["batch_reuse"] = process.place.batch
+    return {"weights": found}
+
+
 def quantisation_figures(accuracy: Sequence[Accuracy]) -> list[dict[str, Any]]:
-    """Signal to noise of the layers' outputs; None where they are equal."""
+    """Signal to noise of the outputs of layers and network; None where they are equal."""
     return [
-        {"name": one.name, "type": one.type, "snr_db": round(one.snr_db, 2) if one.snr_db < 1e9 else None}
+        {
+            "name": one.name,
+            "type": one.type,
+            "snr_db": round(one.snr_db, 2) if math.isfinite(one.snr_db) else None,
+            "agreement": one.agreement,
+        }
         for one in accuracy
     ]
 
@@ -286,7 +306,7 @@ def _layer_table(report: dict[str, Any]) -> str:
                 layer["type"],
                 f"{folding['px']} / {folding['pe']} / {folding['simd']}",
                 f"{layer['interval_cycles']:,}",
-                layer.get("weights", {}).get("storage", ""),
+                weight_text(layer.get("weights")),
                 *(f"{layer[kind]:,}" for kind in KINDS),
             )
         )
@@ -307,6 +327,14 @@ def _layer_table(report: dict[str, Any]) -> str:
     return table((*head, *(kind.upper() for kind in KINDS)), rows)
 
 
+def weight_text(weights: dict[str, Any] | None) -> str:
+    """runtime in uram"""
+    if not weights:
+        return ""
+    frames = f", for {weights['batch_reuse']} frames" if "batch_reuse" in weights else ""
+    return f"{weights['place']} in {weights['storage']}{frames}"
+
+
 def _fifo_table(report: dict[str, Any]) -> str:
     deep = [fifo for fifo in report["fifos"] if fifo["depth"] > 2]
     text = f"{len(report['fifos'])} FIFOs, {len(report['fifos']) - len(deep)} of them of 2 words"
@@ -324,12 +352,18 @@ def quantisation_text(report: dict[str, Any]) -> str:
     if not report["quantisation"]:
         return ""
     rows = [
-        (f"`{q['name']}`", q["type"], "equal" if q["snr_db"] is None else f"{q['snr_db']:.1f}")
+        (
+            f"`{q['name']}`",
+            q["type"],
+            "equal" if q["snr_db"] is None else f"{q['snr_db']:.1f}",
+            "" if q["agreement"] is None else f"{q['agreement']:.0%}",
+        )
         for q in report["quantisation"]
     ]
+    head = ("layer, then outputs", "type", "dB", "same largest score")
     return (
         "## Fixed point against floating point\n\nMeasured on calibration frames: signal to noise of each "
-        "layer's output.\n\n" + table(("layer", "type", "dB"), rows)
+        "layer's output, and of the network's.\n\n" + table(head, rows)
     )
 
 

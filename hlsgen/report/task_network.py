@@ -10,8 +10,7 @@ from hlsgen.board import Board
 from hlsgen.cost.resources import LUT_ERROR, Resources
 from hlsgen.cost.stages import fifo_resources, process_resources
 from hlsgen.design import Estimates
-from hlsgen.emit.dataflow import weight_data
-from hlsgen.emit.task_network import has_weights
+from hlsgen.emit.task_network import task_weight_files
 from hlsgen.ir import Graph
 from hlsgen.mapping.placement import usable
 from hlsgen.mapping.processes import StageProcess
@@ -26,6 +25,7 @@ from hlsgen.report.network import (
     resource_figures,
     slr_table,
     table,
+    weight_text,
 )
 
 
@@ -129,9 +129,7 @@ class TaskNetworkEstimate(Estimates):
             "port_bits": choice.port_bits,
             "frame_bytes": total,
             "intermediate_bytes": between,
-            "weight_bytes": sum(
-                weight_data(one.pipeline).nbytes for one in choice.kernels if has_weights(one)
-            ),
+            "weight_bytes": sum(beats.nbytes for beats in task_weight_files(choice).values()),
             "gb_per_s": round(total * self.frames_per_s / 1e9, 3),
             "gb_per_s_of_an_instance": round(choice.ddr_rate * self.clock_mhz / 1e3, 3),
             "bound_cycles": waiting,
@@ -241,7 +239,7 @@ def _kernel_table(report: dict[str, Any]) -> str:
                 f"{folding['px']} / {folding['pe']} / {folding['simd']}",
                 f"{layer['interval_cycles']:,}",
                 layer["binds"],
-                layer.get("weights", {}).get("storage", ""),
+                weight_text(layer.get("weights")),
                 *(f"{layer[kind]:,}" for kind in KINDS),
             )
         )

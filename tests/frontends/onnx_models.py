@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike, NDArray
 
+from hlsgen.errors import DesignError
 from hlsgen.fixed import FixedType
 from hlsgen.frontends.onnx import graph_of_onnx
 from hlsgen.ir import Graph, run_golden
@@ -18,6 +19,8 @@ ort = pytest.importorskip("onnxruntime", reason="needs onnxruntime: pip install 
 
 Array = NDArray[Any]
 QONNX = "qonnx.custom_op.general"
+IMAGE = ("N", 4, 6, 8)
+"""The shape that most tests' inputs have."""
 
 
 def node(op: str, inputs: str, outputs: str, **attributes: Any) -> Any:
@@ -114,3 +117,37 @@ def kinds(graph: Graph) -> list[str]:
 def normal(seed: int, *shape: int) -> Array:
     """float32 numbers of the standard normal distribution."""
     return np.random.default_rng(seed).normal(size=shape).astype(np.float32)
+
+
+def one(
+    op: str, *constants: Any, shape: Any = IMAGE, opset: int = 17, frames: int = 2, **attributes: Any
+) -> Any:
+    """That a model of one node is right, with its constants as the other inputs; None: left out."""
+    names = [f"c{number}" for number in range(len(constants))]
+    inputs = [
+        "x",
+        *(name if value is not None else "-" for name, value in zip(names, constants, strict=True)),
+    ]
+    arrays = {name: value for name, value in zip(names, constants, strict=True) if value is not None}
+    made = model([node(op, " ".join(inputs), "y", **attributes)], {"x": shape}, arrays, opset=opset)
+    size = [frames if isinstance(axis, str) else axis for axis in shape]
+    return assert_same(made, 2 * normal(7, *size))
+
+
+def message(source: Any, **options: Any) -> str:
+    """What the refusal of a model says."""
+    with pytest.raises(DesignError) as caught:
+        graph_of_onnx(source, name="net", **options)
+    for problem in caught.value.problems:
+        assert problem.message and problem.fix
+    return str(caught.value)
+
+
+def refused(op: str, *constants: Any, shape: Any = IMAGE, opset: int = 17, **attributes: Any) -> str:
+    """What the refusal of a model of one node, called wrong, says; None is an input that is left out."""
+    names = [f"c{number}" if value is not None else "-" for number, value in enumerate(constants)]
+    arrays = {name: value for name, value in zip(names, constants, strict=True) if value is not None}
+    made = node(op, " ".join(["x", *names]), "y", name="wrong", **attributes)
+    said = message(model([made], {"x": shape}, arrays, opset=opset, domains={}))
+    assert f"node wrong ({op})" in said
+    return said

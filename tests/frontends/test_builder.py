@@ -38,7 +38,7 @@ def check(
     layers: list[str] | None = None,
     channels_last: bool = False,
 ) -> None:
-    """That what `build` makes of an input gives what `expected` says for each frame, with just these layers."""
+    """That what `build` makes of an input gives what `expected` says, with just these layers."""
     builder = GraphBuilder("net", channels_last)
     builder.output("y", build(builder, builder.input("x", shape)))
     graph = builder.build()
@@ -220,6 +220,25 @@ def test_a_slice_with_steps_of_several_axes_is_one_crop() -> None:
     builder = GraphBuilder("net", channels_last=False)
     builder.output("y", build(builder, builder.input("x", (2, 6, 6))))
     assert kinds(builder.build()) == ["crop", "softmax"]
+
+
+@pytest.mark.parametrize(("begin", "size", "step"), [(3, 3, 1), (1, 7, 3), (0, 4, 3), (2, 3, 5), (7, 10, 1)])
+def test_a_slice_that_is_no_box_of_the_image_is_rearranged(begin: int, size: int, step: int) -> None:
+    check(
+        (2, 3, 4),
+        lambda b, x: b.clamp(b.slice(b.flatten(double(b, x)), 0, begin, size, step), None, 9.0),
+        lambda x: np.minimum(2 * x.reshape(-1)[begin : begin + size * step : step][:size], 9),
+        ["affine", "rearrange", "clamp"],
+    )
+
+
+def test_the_same_part_of_two_values_is_cut_out_before_they_are_added() -> None:
+    check(
+        (4, 3, 3),
+        lambda b, x: b.add(b.slice(double(b, x), 0, 1, 1), b.slice(b.clamp(x, 0.0, None), 0, 1, 1)),
+        lambda x: 2 * x[1:2] + np.maximum(x[1:2], 0),
+        ["affine", "clamp", "crop", "crop", "add"],
+    )
 
 
 def test_the_same_view_is_materialised_once() -> None:
@@ -662,6 +681,15 @@ def test_pad_of_four_axes() -> None:
     )
 
 
+def test_pad_of_two_axes_that_share_the_columns() -> None:
+    amounts = [(0, 0), (0, 0), (1, 0), (0, 2)]
+    check(
+        (2, 3, 8),
+        lambda b, x: b.pad(b.reshape(x, (2, 3, 4, 2)), amounts),
+        lambda x: np.pad(x.reshape(2, 3, 4, 2), amounts),
+    )
+
+
 @pytest.mark.parametrize("mode", ["reflect", "edge", "wrap"])
 @pytest.mark.parametrize("channels_last", [False, True])
 def test_pad_with_what_is_there(mode: str, channels_last: bool) -> None:
@@ -723,6 +751,17 @@ def test_prelu_of_each_channel_and_of_all() -> None:
             lambda x, given_slopes=given_slopes: np.where(x >= 0, x, x * given_slopes),  # type: ignore[misc]
             ["leaky"],
         )
+
+
+def test_parameters_of_a_float_graph_are_float64() -> None:
+    builder = GraphBuilder("net", channels_last=False)
+    x = builder.input("x", (2, 3, 3))
+    x = builder.affine(x, 2, np.ones((2, 1, 1), np.float32))
+    x = builder.leaky(x, np.float32(0.5))
+    builder.output("y", builder.conv2d(x, np.ones((1, 2, 1, 1), np.int64)))
+    affine, leaky, conv = builder.build().layers
+    arrays = [affine.weights, affine.bias, leaky.slopes, conv.weights, conv.bias]  # type: ignore[attr-defined]
+    assert {array.dtype for array in arrays} == {np.dtype(np.float64)}
 
 
 # names

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
-from functools import partial
+from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import numpy as np
 import pytest
@@ -15,105 +13,21 @@ from hypothesis import strategies as st
 pytest.importorskip("onnx", reason="needs onnx: pip install 'hlsgen[onnx]'")
 pytest.importorskip("onnxruntime", reason="needs onnxruntime: pip install 'hlsgen[onnx]'")
 
-from hlsgen.fixed import FixedType  # noqa: E402
 from hlsgen.frontends.onnx import graph_of_onnx  # noqa: E402
-from hlsgen.ir import Graph  # noqa: E402
-from tests.frontends.onnx_models import (  # noqa: E402
-    QONNX,
-    Array,
-    expected,
-    kinds,
-    model,
-    node,
-    normal,
-    onnx,
-    outputs_of,
+from tests.frontends.onnx_models import QONNX, expected, kinds, normal, onnx  # noqa: E402
+from tests.frontends.onnx_networks import (  # noqa: E402
+    FRAMES,
+    Net,
+    brevitas_like,
+    calibrated,
+    differences,
+    exact,
+    executed,
+    random_network,
+    statically_quantised,
 )
 
 QUICK = settings(max_examples=25, deadline=None)
-FRAMES = 8
-
-
-class Net:
-    """Collects the nodes and constants of a quantised model."""
-
-    def __init__(self, shape: tuple[int, ...]) -> None:
-        self.shape = shape
-        self.nodes: list[Any] = []
-        self.constants: dict[str, Array] = {}
-
-    def constant(self, value: Any, dtype: Any = np.float32) -> str:
-        name = f"c{len(self.constants)}"
-        self.constants[name] = np.asarray(value, dtype)
-        return name
-
-    def add(self, op: str, inputs: str, **attributes: Any) -> str:
-        name = f"t{len(self.nodes)}"
-        self.nodes.append(node(op, inputs, name, **attributes))
-        return name
-
-    def quant(self, x: str, scale: Any, bits: int = 8, zero: float = 0.0, **attributes: Any) -> str:
-        """A Quant node of QONNX."""
-        given = {"signed": 1, "narrow": 0, "rounding_mode": "ROUND"} | attributes
-        names = " ".join([x, self.constant(scale), self.constant(zero), self.constant(float(bits))])
-        return self.add("Quant", names, domain=QONNX, **given)
-
-    def qdq(self, x: str, scale: Any, zero: Any, dtype: Any = np.uint8, **attributes: Any) -> str:
-        """QuantizeLinear and DequantizeLinear."""
-        names = f"{self.constant(scale)} {self.constant(zero, dtype)}"
-        codes = self.add("QuantizeLinear", f"{x} {names}", **attributes)
-        return self.add("DequantizeLinear", f"{codes} {names}", **attributes)
-
-    def integers(self, values: Any, scale: Any, dtype: Any = np.int8, axis: int = 0, zero: Any = None) -> str:
-        """Constant integers and a DequantizeLinear."""
-        zeros = np.zeros(np.shape(scale)) if zero is None else zero
-        names = [self.constant(values, dtype), self.constant(scale), self.constant(zeros, dtype)]
-        return self.add("DequantizeLinear", " ".join(names), axis=axis)
-
-    def qonnx(self, y: str, output: tuple[int, ...]) -> Any:
-        self.nodes.append(node("Identity", y, "y"))
-        helper = onnx.helper
-        made = model(self.nodes, {"x": (FRAMES, *self.shape)}, self.constants, domains={QONNX: 1})
-        made.graph.output[0].CopyFrom(helper.make_tensor_value_info("y", 1, (FRAMES, *output)))
-        return made
-
-    def onnx(self, y: str, opset: int = 17, **types: int) -> Any:
-        self.nodes.append(node("Identity", y, "y"))
-        return model(self.nodes, {"x": ("N", *self.shape)}, self.constants, opset=opset, **types)
-
-
-def executed(made: Any, array: Array) -> Array:
-    """What qonnx computes."""
-    qonnx = pytest.importorskip("qonnx", reason="needs qonnx: pip install 'hlsgen[onnx]'")
-    assert qonnx
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # qonnx's own deprecations
-        from qonnx.core.modelwrapper import ModelWrapper
-        from qonnx.core.onnx_exec import execute_onnx
-        from qonnx.transformation.infer_shapes import InferShapes
-
-        # the nodes are run by onnxruntime, which is behind onnx
-        older = partial(onnx.helper.make_model, ir_version=10)
-        with mock.patch("qonnx.core.onnx_exec.qonnx_make_model", older):
-            wrapper = ModelWrapper(made).transform(InferShapes())
-            result: Array = execute_onnx(wrapper, {"x": array})["y"]
-    return result
-
-
-def typed(graph: Graph) -> None:
-    """That everything of a graph is fixed point."""
-    assert all(isinstance(tensor.type, FixedType) for tensor in graph.tensors().values())
-
-
-def differences(made: Any, array: Array, step: float, wanted: Array) -> tuple[Graph, Array]:
-    """How many codes of `step` the graph's output is from `wanted`."""
-    graph = graph_of_onnx(made, name="net")
-    typed(graph)
-    found = outputs_of(graph, array)[0]
-    assert found.shape == wanted.shape
-    steps = (found - wanted) / step
-    assert np.abs(steps - np.rint(steps)).max() < 1e-3
-    return graph, np.rint(steps).astype(int)
 
 
 # QONNX, scales that are powers of two
@@ -251,39 +165,14 @@ def test_shapes_and_layout_between_quantisers() -> None:
 # QONNX, other scales
 
 
-def brevitas_like(scales: bool) -> tuple[Any, float]:
-    """Convolutions with batch normalisation, a residual, ReLU; scales by channel or not."""
-    rng = np.random.default_rng(3)
-    net = Net((3, 8, 8))
-
-    def conv(x: str, seed: int, members: int, channels: int, **attributes: Any) -> str:
-        weights = normal(seed, members, channels, 3, 3)
-        scale = (
-            np.abs(weights).max(axis=(1, 2, 3), keepdims=True) / 127
-            if scales
-            else np.abs(weights).max() / 127
-        )
-        quantised = net.quant(net.constant(weights), scale, 8, narrow=1)
-        y = net.add("Conv", f"{x} {quantised}", pads=[1, 1, 1, 1], **attributes)
-        statistics = [rng.normal(size=members), rng.normal(size=members), rng.normal(size=members)]
-        names = [net.constant(array) for array in (*statistics, np.abs(rng.normal(size=members)) + 2)]
-        return net.add("BatchNormalization", " ".join([y, *names]))
-
-    x = net.quant("x", 0.0237)
-    r = net.quant(net.add("Relu", conv(x, 1, 6, 3)), 0.0173, 8, signed=0)
-    c = net.quant(conv(r, 2, 6, 6), 0.031)
-    s = net.quant(net.add("Relu", net.add("Add", f"{c} {r}")), 0.041, 6, signed=0)
-    y = net.quant(conv(s, 3, 5, 6), 0.057)
-    return net.qonnx(y, (5, 8, 8)), 0.057
-
-
 @pytest.mark.parametrize("scales", [False, True])
 def test_batch_normalisation_residuals_and_real_scales(scales: bool) -> None:
     made, step = brevitas_like(scales)
     array = normal(5, FRAMES, 3, 8, 8)
     _, steps = differences(made, array, np.float32(step), executed(made, array))
-    assert np.abs(steps).max() <= 1
-    assert (steps != 0).mean() < 0.005
+    assert np.abs(steps).max() <= 1 and (steps != 0).mean() < 0.01
+    _, steps = differences(made, array, np.float32(step), exact(made, array))
+    assert np.abs(steps).max() <= 1 and (steps != 0).mean() < 0.01
 
 
 def test_limits_on_the_way() -> None:
@@ -299,35 +188,6 @@ def test_limits_on_the_way() -> None:
 
 
 # QuantizeLinear and DequantizeLinear
-
-
-def calibrated(zero: int, dtype: Any, per_channel: bool) -> tuple[Any, float]:
-    """A network as onnxruntime's static quantisation makes it."""
-    net = Net((3, 10, 10))
-
-    def conv(x: str, scale: float, seed: int, members: int, channels: int, **attributes: Any) -> str:
-        codes = np.random.default_rng(seed).integers(-127, 128, (members, channels, 3, 3))
-        steps = 0.004 * (1 + np.random.default_rng(seed).random(members if per_channel else ()))
-        weights = net.integers(codes, steps)
-        bias_codes = np.random.default_rng(seed).integers(-4000, 4000, members)
-        bias = net.integers(bias_codes, np.broadcast_to(scale * steps, members).astype(np.float32), np.int32)
-        return net.add("Conv", f"{x} {weights} {bias}", **attributes)
-
-    x = net.qdq("x", 0.0217, zero, dtype)
-    a = net.qdq(
-        net.add("Relu", conv(x, 0.0217, 1, 8, 3, pads=[1, 1, 1, 1])), 0.0471, np.iinfo(dtype).min, dtype
-    )
-    p = net.qdq(
-        net.add("MaxPool", a, kernel_shape=[2, 2], strides=[2, 2]), 0.0471, np.iinfo(dtype).min, dtype
-    )
-    c = net.qdq(conv(p, 0.0471, 2, 8, 8, pads=[1, 1, 1, 1]), 0.083, zero, dtype)
-    s = net.qdq(net.add("Add", f"{c} {p}"), 0.091, zero, dtype)
-    j = net.qdq(net.add("Concat", f"{s} {p}", axis=1), 0.095, zero, dtype)
-    g = net.qdq(net.add("GlobalAveragePool", j), 0.037, zero, dtype)
-    f = net.add("Flatten", g)
-    w = net.integers(np.random.default_rng(9).integers(-127, 128, (16, 5)), 0.0071)
-    y = net.qdq(net.add("MatMul", f"{f} {w}"), 0.043, zero, dtype)
-    return net.onnx(y), 0.043
 
 
 @pytest.mark.parametrize("per_channel", [False, True])
@@ -436,41 +296,18 @@ def test_four_bits() -> None:
     assert np.abs(steps).max() <= 1 and (steps != 0).mean() < 0.01
 
 
-def test_onnxruntimes_own_quantiser(tmp_path: Any) -> None:
-    """A float model that onnxruntime calibrates and quantises."""
-    quantization = pytest.importorskip("onnxruntime.quantization")
-    nodes = [
-        node("Conv", "x w1 b1", "c", pads=[1, 1, 1, 1]),
-        node("Relu", "c", "r"),
-        node("Conv", "r w2 b2", "d", pads=[1, 1, 1, 1], group=8),
-        node("Add", "d r", "a"),
-        node("GlobalAveragePool", "a", "g"),
-        node("Flatten", "g", "f"),
-        node("Gemm", "f w3 b3", "y"),
-    ]
-    shapes = {"w1": (8, 3, 3, 3), "b1": (8,), "w2": (8, 1, 3, 3), "b2": (8,), "w3": (8, 5), "b3": (5,)}
-    constants = {name: normal(seed, *shape) / 3 for seed, (name, shape) in enumerate(shapes.items())}
-    onnx.save(model(nodes, {"x": ["N", 3, 8, 8]}, constants), tmp_path / "float.onnx")
-    frames = [normal(seed, 1, 3, 8, 8) for seed in range(8)]
-
-    class Reader(quantization.CalibrationDataReader):  # type: ignore[misc, name-defined]
-        def __init__(self) -> None:
-            self.frames = iter({"x": frame} for frame in frames)
-
-        def get_next(self) -> Any:
-            return next(self.frames, None)
-
-    for per_channel in (False, True):
-        quantization.quantize_static(
-            str(tmp_path / "float.onnx"),
-            str(tmp_path / "quantised.onnx"),
-            Reader(),
-            per_channel=per_channel,
-        )
-        made = onnx.load(tmp_path / "quantised.onnx")
-        last = next(one for one in made.graph.node if one.output[0] == "y")
-        steps_of = {tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in made.graph.initializer}
-        step = steps_of[last.input[1]]
-        array = np.concatenate(frames)
-        _, steps = differences(made, array, float(step), expected(made, array)[0])
-        assert np.abs(steps).max() <= 1
+@pytest.mark.parametrize("seed", range(16))
+def test_what_onnxruntimes_quantiser_makes_of_random_networks(tmp_path: Path, seed: int) -> None:
+    """The codes of exact arithmetic, and onnxruntime's but for ties, which float32 breaks at random."""
+    frames = normal(seed, FRAMES, 3, 8, 8)
+    made = statically_quantised(
+        random_network(seed), tmp_path, frames, per_channel=bool(seed & 1), signed=bool(seed & 2)
+    )
+    last = next(one for one in made.graph.node if one.output[0] == "y")
+    assert last.op_type == "DequantizeLinear"
+    scales = {tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in made.graph.initializer}
+    step = float(scales[last.input[1]])
+    _, steps = differences(made, frames, step, exact(made, frames))
+    assert np.abs(steps).max() <= 1 and (steps != 0).mean() < 0.03
+    _, steps = differences(made, frames, step, expected(made, frames)[0])
+    assert np.abs(steps).max() <= 4 and (np.abs(steps) > 1).mean() < 0.1

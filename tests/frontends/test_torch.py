@@ -1,5 +1,7 @@
 """The PyTorch frontend: golden of the float graph is what the model computes, for every operation."""
 
+# ruff: noqa: E402 (PyTorch has to be there for the imports below the first)
+
 from __future__ import annotations
 
 import math
@@ -9,12 +11,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+
+pytest.importorskip("torch", reason="torch is not installed")
+
 import torch
 import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import nn
 
-from hlsgen.frontends.torch import _op_name, graph_of_module
+from hlsgen.frontends.torch import graph_of_module, op_name
 from hlsgen.frontends.torch_call import CONVERTERS
 from hlsgen.frontends.torch_export import exported
 from hlsgen.ir import Graph
@@ -302,7 +307,7 @@ def run_of(shapes: tuple[Shape, ...]) -> tuple[list[str], Run]:
     names = [name for name, each in CASES.items() if each.shapes == shapes]
     model = settle(Together(CASES[name].model for name in names))
     program = exported(model, shapes)
-    operations = {_op_name(node) for node in program.nodes if node.op == "call_function"}
+    operations = {op_name(node) for node in program.nodes if node.op == "call_function"}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("hlsgen.frontends.torch.exported", lambda *_: program)
         graph = graph_of_module(model, list(shapes), name="net")

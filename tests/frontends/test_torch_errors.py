@@ -1,5 +1,7 @@
 """Every error of the PyTorch frontend: provoked, with what it says, where, and what it proposes."""
 
+# ruff: noqa: E402 (PyTorch has to be there for the imports below the first)
+
 from __future__ import annotations
 
 import importlib
@@ -11,6 +13,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+
+pytest.importorskip("torch", reason="torch is not installed")
+
 import torch
 import torch.nn.functional as F
 from torch import nn

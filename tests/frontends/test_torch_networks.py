@@ -1,5 +1,7 @@
 """The PyTorch frontend: names, structure, any parameters, and whole networks."""
 
+# ruff: noqa: E402 (PyTorch has to be there for the imports below the first)
+
 from __future__ import annotations
 
 import sys
@@ -9,6 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+
+pytest.importorskip("torch", reason="torch is not installed")
+
 import torch
 import torch.nn.functional as F
 from hypothesis import HealthCheck, assume, given, settings

@@ -1,4 +1,4 @@
-"""The streaming convolution: every folding of random layers, in one kernel, against golden and its schedule."""
+"""The streaming convolution: any folding of random layers against golden and its schedule."""
 
 from __future__ import annotations
 

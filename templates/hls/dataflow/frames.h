@@ -65,6 +65,17 @@ std::vector<std::uint64_t> from_beats(const std::vector<ap_uint<WIDTH> > &beats,
     return codes;
 }
 
+// Words of WIDTH bits, each from parts of 64, the lowest first.
+template <int WIDTH>
+std::vector<ap_uint<WIDTH> > joined(const std::vector<std::uint64_t> &parts) {
+    constexpr int PARTS = WIDTH / 64;
+    std::vector<ap_uint<WIDTH> > words(parts.size() / PARTS, ap_uint<WIDTH>(0));
+    for (std::size_t w = 0; w < words.size(); ++w) {
+        for (int p = 0; p < PARTS; ++p) words[w].range(p * 64 + 63, p * 64) = ap_uint<64>(parts[w * PARTS + p]);
+    }
+    return words;
+}
+
 // The integers of a file, of any size, as 64 bits each.
 inline std::vector<std::uint64_t> read_codes(const std::string &path) {
     const int bytes = element_bytes(path);

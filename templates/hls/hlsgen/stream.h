@@ -21,6 +21,7 @@ inline void load(const ap_uint<WIDTH> *memory, hls::stream<lanes<T, N> > &out, l
 #pragma HLS inline
     constexpr int PER_BEAT = WIDTH / SLOT;
     lanes<T, N> word;
+    clear(word);
     int beat = 0;
     words: for (long long i = 0; i < words * BEATS; ++i) {
 #pragma HLS pipeline II=1 style=flp
@@ -46,6 +47,7 @@ inline void store(hls::stream<lanes<T, N> > &in, ap_uint<WIDTH> *memory, long lo
 #pragma HLS inline
     constexpr int PER_BEAT = WIDTH / SLOT;
     lanes<T, N> word;
+    clear(word);
     int beat = 0;
     words: for (long long i = 0; i < words * BEATS; ++i) {
 #pragma HLS pipeline II=1 style=flp
@@ -107,6 +109,94 @@ inline void load_words(hls::stream<weight_beat> &beats, lanes<T, N> (&words)[WOR
     }
 }
 
+// ---- Weights from DDR for every block of frames ---------------------------------------------------------------------
+
+// A word of N elements of BITS bits from DDR words of WIDTH bits; of these every 64 bits hold as many elements as fit.
+template <int BITS, int WIDTH, typename T, int N>
+struct word_of_beats {
+    static constexpr int PER_PART = lanes_per_beat(BITS);
+    static constexpr int LANES = PER_PART * (WIDTH / WEIGHT_BEAT_BITS);
+    static constexpr int BEATS = (N + LANES - 1) / LANES;
+    lanes<T, LANES * BEATS> word;
+
+    // The beats shift through the word: the first one ends in its first lanes.
+    void take(const ap_uint<WIDTH> &bits) {
+#pragma HLS inline
+        for (int l = 0; l < LANES * (BEATS - 1); ++l) {
+#pragma HLS unroll
+            word.lane[l] = word.lane[l + LANES];
+        }
+        for (int l = 0; l < LANES; ++l) {
+#pragma HLS unroll
+            const int low = l / PER_PART * WEIGHT_BEAT_BITS + l % PER_PART * BITS;
+            const ap_uint<BITS> code = bits.range(low + BITS - 1, low);
+            set_bits<BITS>(word.lane[LANES * (BEATS - 1) + l], code);
+        }
+    }
+    lanes<T, N> value() const {
+#pragma HLS inline
+        lanes<T, N> all;
+        for (int l = 0; l < N; ++l) {
+#pragma HLS unroll
+            all.lane[l] = word.lane[l];
+        }
+        return all;
+    }
+};
+
+// For each block: GROUPS times a word of biases, then WORDS words of weights.
+template <int STAGE, int BITS, int BIAS_BITS, int GROUPS, int WORDS, int WIDTH, typename T, int N, typename B, int M>
+inline void stream_weights(const ap_uint<WIDTH> *memory, hls::stream<lanes<T, N> > &weights, hls::stream<lanes<B, M> > &biases, int blocks) {
+#pragma HLS inline
+    constexpr int WEIGHT_BEATS = word_of_beats<BITS, WIDTH, T, N>::BEATS;
+    constexpr int BIAS_BEATS = word_of_beats<BIAS_BITS, WIDTH, B, M>::BEATS;
+    word_of_beats<BITS, WIDTH, T, N> weight;
+    word_of_beats<BIAS_BITS, WIDTH, B, M> bias;
+    clear(weight.word);
+    clear(bias.word);
+    blocks: for (int block = 0; block < blocks; ++block) {
+        int word = 0, beat = 0;  // word 0: the biases
+        words: for (int i = 0; i < GROUPS * (BIAS_BEATS + WORDS * WEIGHT_BEATS); ++i) {
+#pragma HLS pipeline II=1 style=flp
+            iteration_of(STAGE);
+            const ap_uint<WIDTH> bits = memory[i];
+            ++beat;
+            if (word == 0) {
+                bias.take(bits);
+                if (beat == BIAS_BEATS) biases.write(bias.value());
+            } else {
+                weight.take(bits);
+                if (beat == WEIGHT_BEATS) weights.write(weight.value());
+            }
+            if (beat == (word == 0 ? BIAS_BEATS : WEIGHT_BEATS)) {
+                beat = 0;
+                word = word == WORDS ? 0 : word + 1;
+            }
+        }
+    }
+}
+
+// Without biases.
+template <int STAGE, int BITS, int GROUPS, int WORDS, int WIDTH, typename T, int N>
+inline void stream_weights(const ap_uint<WIDTH> *memory, hls::stream<lanes<T, N> > &weights, int blocks) {
+#pragma HLS inline
+    constexpr int BEATS = word_of_beats<BITS, WIDTH, T, N>::BEATS;
+    word_of_beats<BITS, WIDTH, T, N> weight;
+    clear(weight.word);
+    blocks: for (int block = 0; block < blocks; ++block) {
+        int beat = 0;
+        words: for (int i = 0; i < GROUPS * WORDS * BEATS; ++i) {
+#pragma HLS pipeline II=1 style=flp
+            iteration_of(STAGE);
+            weight.take(memory[i]);
+            if (++beat == BEATS) {
+                beat = 0;
+                weights.write(weight.value());
+            }
+        }
+    }
+}
+
 // ---- Forks ----------------------------------------------------------------------------------------------------------
 
 template <int STAGE, typename W>
@@ -129,6 +219,7 @@ inline void gather_channels(hls::stream<lanes<T, PX * CH> > &in, hls::stream<lan
                             long long words) {
 #pragma HLS inline
     lanes<T, PX * CH * RATIO> wide;
+    clear(wide);
     int part = 0;
     words: for (long long i = 0; i < words; ++i) {  // of the input
 #pragma HLS pipeline II=1 style=flp
@@ -153,12 +244,14 @@ inline void split_channels(hls::stream<lanes<T, PX * CH * RATIO> > &in, hls::str
                            long long words) {
 #pragma HLS inline
     lanes<T, PX * CH * RATIO> wide;
+    clear(wide);
     int part = 0;
     words: for (long long i = 0; i < words; ++i) {  // of the output
 #pragma HLS pipeline II=1 style=flp
         iteration_of(STAGE);
         if (part == 0) wide = in.read();
         lanes<T, PX * CH> word;
+        clear(word);
         for (int r = 0; r < RATIO; ++r) {
 #pragma HLS unroll
             for (int l = 0; l < PX * CH; ++l) {
@@ -204,12 +297,14 @@ template <int STAGE, int LANES, int RATIO, int WORDS, typename T>
 inline void split_pixels(hls::stream<lanes<T, LANES * RATIO> > &in, hls::stream<lanes<T, LANES> > &out, long long rows) {
 #pragma HLS inline
     lanes<T, LANES * RATIO> wide;
+    clear(wide);
     int part = 0, column = 0;
     words: for (long long i = 0; i < rows * WORDS; ++i) {
 #pragma HLS pipeline II=1 style=flp
         iteration_of(STAGE);
         if (part == 0) wide = in.read();
         lanes<T, LANES> word;
+        clear(word);
         for (int r = 0; r < RATIO; ++r) {
 #pragma HLS unroll
             for (int l = 0; l < LANES; ++l) {

@@ -1,0 +1,211 @@
+"""Where each layer's weights lie, decided once: emission, cost, report and C-simulation all ask here.
+
+constant: text in the C++ source. runtime: loaded into an on-chip memory by a call that says so. stream: never
+kept on chip, each word read from DDR once for several frames (see hlsgen/layers/dense_stream.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal, get_args
+
+from hlsgen.board import Board
+from hlsgen.errors import DesignError, Problem
+from hlsgen.ir import Graph
+from hlsgen.layers.base import Layer
+from hlsgen.layers.conv2d import Conv2d
+from hlsgen.layers.dense_stream import MOST_BATCH, DenseStream, can_stream
+from hlsgen.layers.stage import Fold, Stage
+from hlsgen.mapping.storage import Memory, Storage, choose_storage
+
+Place = Literal["constant", "runtime", "stream"]
+WishedPlace = Literal["auto", "constant", "runtime", "stream"]
+WishedStorage = Literal["auto", "register", "lutram", "bram", "uram"]
+
+MOST_AUTO_CONSTANTS = 8192
+"""A layer with more loads its weights at run time: constants this many stay readable and quick to compile."""
+MOST_CONSTANTS = 65536
+"""More as text are refused: compilers take minutes and gigabytes for them."""
+BATCH_REUSE = 16
+"""Frames that a streamed word of weights is used for, unless the design says otherwise."""
+INITIALISED = (Storage.REGISTER, Storage.LUTRAM, Storage.BRAM)
+"""Memories that have their contents from the start; a URAM has not."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeightWish:
+    """What the design fixes about the weights of one layer; auto is left to hlsgen."""
+
+    place: WishedPlace = "auto"
+    storage: WishedStorage = "auto"
+    batch_reuse: int | None = None
+    """With stream: frames that a word of weights is used for; None: 16."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeightWishes:
+    """For all layers, and by layer name; a layer's own place counts more."""
+
+    place: Literal["auto", "constant", "runtime"] = "auto"
+    layers: Mapping[str, WeightWish] = field(default_factory=dict)
+
+    def of(self, layer: str) -> WeightWish:
+        """The wish for `layer`, its place that for all unless it has its own."""
+        own = self.layers.get(layer, WeightWish())
+        if own.place != "auto":
+            return own
+        return replace(own, place=self.place)
+
+    def any_weights(self, graph: Graph) -> frozenset[str]:
+        """The layers of `graph` that the design wants to take other weights at run time."""
+        return frozenset(
+            layer.name
+            for layer in graph.layers
+            if isinstance(layer, Conv2d) and self.of(layer.name).place not in ("auto", "constant")
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeightPlace:
+    """Where the weights of `layer` lie.
+
+    storage: the primitive wished for; None: the cheapest. batch: frames that share a word that is streamed.
+    """
+
+    layer: str
+    place: Place
+    storage: Storage | None = None
+    batch: int = 1
+
+    @property
+    def at_run_time(self) -> bool:
+        """Whether the kernel's source is the same for any weights."""
+        return self.place != "constant"
+
+    def memory(self, stage: Stage, board: Board) -> Memory | None:
+        """The on-chip memory that holds the weights of `stage`; None if they are streamed."""
+        if self.place == "stream":
+            return None
+        shape = stage.weight_shape()
+        assert shape is not None
+        depth, lanes, bits = shape
+        if self.storage is not None:
+            return Memory(name="weights", depth=depth, bits=lanes * bits, copies=1, storage=self.storage)
+        among = INITIALISED if self.place == "constant" else tuple(Storage)
+        return choose_storage("weights", depth, lanes * bits, 1, board, among=among)
+
+    def folds(self, layer: Layer) -> Iterator[Fold]:
+        """Foldings of `layer` with its weights here."""
+        return layer.folds()
+
+    def stage(self, layer: Layer, fold: Fold) -> Stage:
+        """`layer` as hardware with its weights here."""
+        if self.place == "stream":
+            assert isinstance(layer, Conv2d)
+            return DenseStream(layer=layer, fold=fold, batch=self.batch)
+        return layer.stage(fold)
+
+
+def weight_places(graph: Graph, wishes: WeightWishes, board: Board) -> dict[str, WeightPlace]:
+    """By name of every layer that has weights. Raises DesignError with all wishes that cannot be."""
+    problems = [problem for _, problem in weight_problems(graph, wishes, board)]
+    if problems:
+        raise DesignError(problems)
+    return {
+        layer.name: _placed(layer, wishes.of(layer.name))
+        for layer in graph.layers
+        if isinstance(layer, Conv2d)
+    }
+
+
+def auto_places(graph: Graph) -> dict[str, WeightPlace]:
+    """The places of a graph for which nothing is wished."""
+    return {layer.name: _placed(layer, WeightWish()) for layer in graph.layers if isinstance(layer, Conv2d)}
+
+
+def _placed(layer: Conv2d, wish: WeightWish) -> WeightPlace:
+    place: Place
+    if wish.place == "auto":
+        # of one that wants a memory that cannot be initialised the weights arrive
+        small = layer.weights.size <= MOST_AUTO_CONSTANTS and wish.storage != "uram"
+        place = "constant" if small else "runtime"
+    else:
+        place = wish.place
+    storage = None if wish.storage == "auto" else Storage(wish.storage)
+    batch = (wish.batch_reuse or BATCH_REUSE) if place == "stream" else 1
+    return WeightPlace(layer=layer.name, place=place, storage=storage, batch=batch)
+
+
+def weight_problems(graph: Graph, wishes: WeightWishes, board: Board) -> list[tuple[str, Problem]]:
+    """What cannot be, with the layer whose wish it is."""
+    if wishes.place not in ("auto", "constant", "runtime"):
+        message = f"weights: {wishes.place} is none of auto, constant, runtime"
+        return [("weights", Problem(message=message, fix="one of these three; stream is a layer's own wish"))]
+    by_name = {layer.name: layer for layer in graph.layers}
+    found: list[tuple[str, Problem]] = []
+    for name, wish in wishes.layers.items():
+        layer = by_name.get(name)
+        if layer is None:
+            message = f"the mapping has weights for {name}, which is no layer of {graph.name}"
+            found.append((name, Problem(message=message, fix=f"the layers are {_few(list(by_name))}")))
+        elif not isinstance(layer, Conv2d) and wish != WeightWish():
+            message = f"the mapping says where its weights lie, but a layer of kind {layer.kind} has none"
+            found.append((name, layer.problem(message, "leave weights, storage and batch_reuse out")))
+    for layer in graph.layers:
+        if isinstance(layer, Conv2d):
+            wish = wishes.of(layer.name)
+            found += [(layer.name, one) for one in _layer_problems(layer, wish, board)]
+            if wish.place == "stream":
+                found += [(layer.name, one) for one in _stream_problems(layer, wish, graph)]
+            elif wish.batch_reuse is not None:
+                message = "batch_reuse is of weights that are streamed, and its weights are not"
+                found.append((layer.name, layer.problem(message, "weights: stream, or leave it out")))
+    return found
+
+
+def task_weight_problems(graph: Graph, wishes: WeightWishes) -> list[tuple[str, Problem]]:
+    """What besides cannot be in a network of tasks, with the layer whose wish it is."""
+    message = "weights: stream is not for networks as tasks, whose kernels keep their weights"
+    return [
+        (layer.name, layer.problem(message, "weights: runtime, or style: dataflow"))
+        for layer in graph.layers
+        if wishes.of(layer.name).place == "stream"
+    ]
+
+
+def _layer_problems(layer: Conv2d, wish: WeightWish, board: Board) -> Iterator[Problem]:
+    if wish.place not in get_args(WishedPlace) or wish.storage not in get_args(WishedStorage):
+        places, memories = ", ".join(get_args(WishedPlace)), ", ".join(get_args(WishedStorage))
+        message = f"weights: {wish.place} with storage: {wish.storage} is nothing that there is"
+        yield layer.problem(message, f"weights: one of {places}; storage: one of {memories}")
+        return
+    if wish.place == "constant" and layer.weights.size > MOST_CONSTANTS:
+        message = f"{layer.weights.size:,} weights as constants are more than the {MOST_CONSTANTS:,} allowed"
+        yield layer.problem(message, "weights: runtime, which loads them from DDR once")
+    if wish.place == "constant" and wish.storage == "uram":
+        message = "constants cannot lie in URAM, which has no contents before it is written"
+        yield layer.problem(message, "storage: bram, or weights: runtime")
+    elif wish.storage == "uram" and not board.total.uram:
+        yield layer.problem(f"{board.title} has no URAM", "storage: bram, lutram, register or auto")
+
+
+def _stream_problems(layer: Conv2d, wish: WeightWish, graph: Graph) -> Iterator[Problem]:
+    if not can_stream(layer):
+        shape = " x ".join(map(str, layer.in_shape))
+        message = f"weights are streamed for dense layers, not for a {layer.kind} of an image of {shape}"
+        yield layer.problem(message, "weights: runtime")
+    if wish.storage != "auto":
+        message = f"weights that are streamed are not kept, so that storage: {wish.storage} has no meaning"
+        yield layer.problem(message, "leave storage out, or weights: runtime")
+    if wish.batch_reuse is not None and not 1 <= wish.batch_reuse <= MOST_BATCH:
+        message = f"a word of weights cannot be used for {wish.batch_reuse} frames"
+        yield layer.problem(message, f"batch_reuse from 1 to {MOST_BATCH}")
+    ports = {*graph.tensors(), *(port.name for port in graph.outputs)}
+    if f"{layer.name}_weights" in ports:
+        message = f"its port for weights would have the name {layer.name}_weights, which is taken"
+        yield layer.problem(message, "another name in the model, or weights: runtime")
+
+
+def _few(names: list[str]) -> str:
+    return ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")

@@ -1,0 +1,87 @@
+"""Random QKeras networks, from their quantizers to C-simulation, which is QKeras' own prediction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+import hlsgen
+from hlsgen.fixed import FixedType
+from tests.frontends.keras_models import WARNINGS, packages, predicted, quiet, randomised
+
+pytestmark = WARNINGS
+PACKAGES = packages()
+K, Q = PACKAGES.keras, PACKAGES.qkeras
+L = K.layers
+
+
+def weights(bits: int) -> dict[str, Any]:
+    quantizer = Q.quantized_bits(bits, 0, alpha=1)
+    return {"kernel_quantizer": quantizer, "bias_quantizer": Q.quantized_bits(bits, 0, alpha=1)}
+
+
+@st.composite
+def networks(draw: st.DrawFn) -> Any:
+    """A quantised convolution, a pool, a depthwise or plain convolution, a dense layer: parameters drawn."""
+    height, width, channels = draw(st.integers(5, 9)), draw(st.integers(5, 9)), draw(st.integers(1, 3))
+    middle = draw(st.sampled_from([2, 4, 5]))
+    padding = draw(st.sampled_from(["same", "valid"]))
+    pool = draw(
+        st.sampled_from(
+            [
+                L.MaxPooling2D(2),
+                L.MaxPooling2D(3, 2, padding="same"),
+                L.AveragePooling2D(2),
+                L.ZeroPadding2D(((1, 0), (2, 1))),
+                L.UpSampling2D(2),
+            ]
+        ).map(lambda layer: type(layer).from_config(layer.get_config()))
+    )
+    x = inputs = K.Input((height, width, channels))
+    x = Q.QActivation(Q.quantized_bits(8, 2, alpha=1))(x)
+    x = Q.QConv2D(
+        middle,
+        (draw(st.integers(1, 3)), draw(st.integers(1, 3))),
+        strides=draw(st.integers(1, 2)),
+        padding=padding,
+        **weights(draw(st.integers(3, 8))),
+    )(x)
+    x = Q.QActivation(Q.quantized_relu(draw(st.integers(4, 8)), 3))(x)
+    x = pool(x) if min(x.shape[1:3]) >= 3 else x
+    x = Q.QActivation(Q.quantized_bits(8, 3, alpha=1))(x)
+    if draw(st.booleans()):
+        x = Q.QDepthwiseConv2D(
+            2, padding="same", depthwise_quantizer=Q.quantized_bits(4, 0, alpha=1), use_bias=False
+        )(x)
+    else:
+        x = Q.QConv2D(3, 3, padding="same", dilation_rate=2, **weights(5))(x)
+    x = Q.QActivation(Q.quantized_relu(8, 4))(x)
+    x = Q.QDense(4, **weights(6))(L.Flatten()(x))
+    return K.Model(inputs, Q.QActivation(Q.quantized_bits(12, 6, alpha=1))(x))
+
+
+@settings(
+    max_examples=6,
+    deadline=None,
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],
+    suppress_health_check=[HealthCheck.too_slow],
+)
+@given(data=st.data(), seed=st.integers(0, 1 << 20))
+def test_csimulation_is_qkeras_own_prediction(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, seed: int
+) -> None:
+    with quiet():
+        model = randomised(data.draw(networks()), seed)
+    design = hlsgen.from_qkeras(model, board="zcu102", name="drawn")
+    project = design.build(tmp_path_factory.mktemp("keras") / "b", frames=2)
+    type_ = design.graph.inputs[0].tensor.type
+    assert isinstance(type_, FixedType)
+    codes = np.random.default_rng(seed).integers(
+        type_.min_code, type_.max_code + 1, (4, *model.input_shape[1:])
+    )
+    x = type_.decode(codes)
+    np.testing.assert_array_equal(project.csim(x), predicted(model, [x])[0])

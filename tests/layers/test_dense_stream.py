@@ -1,0 +1,300 @@
+"""Dense layers whose weights come from DDR for every block of frames: results, schedules, FIFOs, reports."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import hlsgen
+from hlsgen.board import load_board
+from hlsgen.csim.compiler import Headers
+from hlsgen.csim.dataflow import check_schedule
+from hlsgen.emit.dataflow import DataflowNames, dataflow_files, weight_files
+from hlsgen.errors import DesignError, MismatchError
+from hlsgen.fixed import FixedType
+from hlsgen.ir import Graph, Port, run_golden
+from hlsgen.layers.base import Layer
+from hlsgen.layers.binary import Add
+from hlsgen.layers.conv2d import Conv2d
+from hlsgen.layers.dense import Dense
+from hlsgen.layers.dense_stream import DenseStream
+from hlsgen.layers.stage import Fold
+from hlsgen.mapping.balance import NoFit, StreamWish, balance
+from hlsgen.mapping.deadlock import least_depths, runs_through
+from hlsgen.mapping.pipeline import pipeline_of
+from hlsgen.mapping.processes import LoadWeights
+from hlsgen.mapping.weights import WeightPlace, WeightWish, WeightWishes, auto_places
+from hlsgen.precision import Precision
+from tests.layers.test_dense_stage import codes, dense
+from tests.pipelines import Built, assert_pipeline_exact, build_pipeline, random_codes, side_by_side
+
+
+@dataclass(frozen=True, kw_only=True)
+class Streamed:
+    """A layer with a folding and a block of frames."""
+
+    layer: Conv2d
+    fold: Fold
+    batch: int
+
+
+def graph_of(cases: Sequence[Streamed]) -> tuple[Graph, dict[str, Fold], dict[str, WeightPlace]]:
+    graph = side_by_side([case.layer for case in cases])
+    named = list(zip(graph.layers, cases, strict=True))
+    folds = {layer.name: case.fold for layer, case in named}
+    return graph, folds, {layer.name: streamed(layer, case.batch) for layer, case in named}
+
+
+def streamed(layer: Layer, batch: int) -> WeightPlace:
+    return WeightPlace(layer=layer.name, place="stream", batch=batch)
+
+
+def narrow(layer: Dense) -> Dense:
+    """With a limit, weights of 5 bits and an input of 4."""
+    weight, source = FixedType(5, 1), FixedType(4, 2)
+    fresh = replace(layer, weight_type=weight, weights=codes(weight, layer.weights.shape, 3), low=0.0)
+    return fresh.retyped((source,), layer.result_type)
+
+
+POINTWISE = Conv2d(
+    name="pointwise",
+    in_shape=(6, 1, 1),
+    out_channels=4,
+    kernel=(1, 1),
+    low=0.0,
+    high=3.0,
+    input_type=FixedType(9, 4),
+    weight_type=FixedType(6, 1),
+    bias_type=FixedType(8, 3),
+    accumulator=FixedType(6, 1),
+    result_type=FixedType(12, 7),
+    weights=codes(FixedType(6, 1), (4, 6, 1, 1), 1),
+    bias=codes(FixedType(8, 3), (4,), 2),
+).retyped((FixedType(9, 4),), FixedType(12, 7))
+CASES = (
+    Streamed(layer=dense(12, 6), fold=Fold(pe=2, simd=3), batch=4),
+    Streamed(layer=dense(12, 6), fold=Fold(), batch=2),
+    Streamed(layer=dense(12, 6), fold=Fold(pe=6, simd=12), batch=3),  # one iteration of everything
+    Streamed(layer=dense(12, 6, bias=False), fold=Fold(pe=3, simd=4), batch=16),
+    Streamed(layer=dense(1, 1), fold=Fold(), batch=4),
+    Streamed(layer=dense(64, 32), fold=Fold(pe=16, simd=16), batch=2),  # words of several beats of 512 bits
+    Streamed(layer=dense(64, 32, bias=False), fold=Fold(pe=32, simd=4), batch=1),
+    Streamed(layer=narrow(dense(30, 10)), fold=Fold(pe=5, simd=15), batch=5),
+    Streamed(layer=POINTWISE, fold=Fold(pe=2, simd=2), batch=4),
+)
+
+
+def run_and_compare(built: Built, graph: Graph, frames: int, folder: Path, *, bounded: bool = False) -> None:
+    inputs = {port.name: random_codes(port.tensor, frames, n) for n, port in enumerate(graph.inputs)}
+    run = built.run(inputs, folder, bounded=bounded)
+    golden = run_golden(graph, inputs)
+    for name, found in run.tensors.items():
+        np.testing.assert_array_equal(found, golden[name], err_msg=f"{name}, {frames} frames")
+    if not bounded:
+        check_schedule(built.pipeline, run, frames)
+
+
+def test_every_block_and_folding_is_exact(tmp_path: Path) -> None:
+    """Calls of less than a block, of whole blocks, and with a last block of fewer frames."""
+    graph, folds, weights = graph_of(CASES)
+    built = assert_pipeline_exact(graph, folds, tmp_path, frames=5, weights=weights)
+    for frames in (1, 4, 12, 17):
+        run_and_compare(built, graph, frames, tmp_path)
+        run_and_compare(built, graph, frames, tmp_path, bounded=True)
+
+
+def test_the_reference_headers_agree(tmp_path: Path) -> None:
+    graph, folds, weights = graph_of(CASES)
+    built = build_pipeline(graph, folds, tmp_path, headers=Headers.REFERENCE, weights=weights)
+    run_and_compare(built, graph, 5, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("if (frame == 0) {", "if (frame == 0 && filters >= 0 && channels == 0) {"),  # a word kept too long
+        ("left -= count;", "left -= 1;"),
+        ("write_at += NF;", "write_at += 1;"),
+        ("if (channels == 0) row_of_biases = biases.read();", "row_of_biases = biases.read();"),
+    ],
+)
+def test_mistakes_in_the_stage_are_seen(tmp_path: Path, before: str, after: str) -> None:
+    graph, folds, weights = graph_of([Streamed(layer=dense(12, 6), fold=Fold(pe=2, simd=3), batch=4)])
+    edit = {f"src/{graph.layers[0].name}.h": (before, after)}
+    built = build_pipeline(graph, folds, tmp_path, edit=edit, weights=weights)
+    with pytest.raises((AssertionError, MismatchError)):
+        run_and_compare(built, graph, 6, tmp_path)
+
+
+def test_intervals_and_traffic() -> None:
+    layer = dense(64, 32, bias=False)
+    stage = DenseStream(layer=layer, fold=Fold(pe=8, simd=8), batch=16)
+    assert stage.interval == 8 + 4 * 8 + 4
+    # 64 weights of 6 bits, ten in 64 bits: seven DDR words in the time of 16 frames
+    assert (stage.beat_bits, stage.block_beats) == (64, 4 * 8 * 7)
+    # with a frame at a time a DDR word is as wide as it can be
+    alone = DenseStream(layer=layer, fold=Fold(pe=8, simd=8), batch=1)
+    assert (alone.beat_bits, alone.block_beats) == (512, 4 * 8)
+    # where DDR is too slow it makes the interval
+    wide = DenseStream(layer=layer, fold=Fold(pe=32, simd=64), batch=1)
+    assert wide.interval == wide.block_beats == -(-2048 // 80)
+    assert LoadWeights(name="w", reads=(), writes=("w",), stage=wide).interval == wide.interval
+
+
+def test_a_branch_beside_it_holds_a_block_of_frames(tmp_path: Path) -> None:
+    """x + dense(x): the frames of a block wait in the branch until the block is through."""
+    layer = replace(dense(12, 12), name="fc", inputs=("x",))
+    source = layer.sources[0]
+    total = Add(name="sum", inputs=("fc", "x"), left=layer.output, right=source, result_type=FixedType(14, 8))
+    graph = Graph(
+        name="net",
+        inputs=(Port.of("x", source),),
+        layers=(layer, total),
+        outputs=(Port.of("y", total.output, "sum"),),
+    )
+    folds = {"fc": Fold(pe=3, simd=4), "sum": Fold(pe=4, simd=4)}
+    weights = {"fc": streamed(layer, 4)}
+    built = assert_pipeline_exact(graph, folds, tmp_path, frames=9, weights=weights)
+    depths = {name: stream.depth for name, stream in built.pipeline.streams.items()}
+    assert runs_through(built.pipeline, depths, 9)
+    least = least_depths(built.pipeline)
+    assert runs_through(built.pipeline, least, 9)
+    branch = next(name for name in depths if name.startswith("x_") and least[name] > 6)
+    assert depths[branch] >= least[branch]
+    with pytest.raises(MismatchError, match="deadlock"):
+        built.run({"x": random_codes(source, 9, 0)}, tmp_path, bounded=True, depths={branch: 2})
+
+
+def test_weights_never_become_text() -> None:
+    layer = replace(dense(512, 64), name="fc")
+    graph, folds, weights = graph_of([Streamed(layer=layer, fold=Fold(pe=8, simd=16), batch=16)])
+    pipeline = pipeline_of(graph, folds, weights)
+    files = dataflow_files(pipeline, DataflowNames(kernel="net", source="test"), load_board("u200"))
+    assert sum(map(len, files.values())) < 80_000
+    assert not [path for path in files if path.endswith("_weights.h")]
+    (name,) = weight_files(pipeline)
+    assert name == f"{graph.layers[0].name}_weights.npy"
+    assert f"bundle=gmem_{graph.layers[0].name}_weights" in files["src/net.cpp"]
+
+
+def wished(**wish: object) -> StreamWish:
+    return StreamWish(weights=WeightWishes(layers={"fc": WeightWish(place="stream", **wish)}))  # type: ignore[arg-type]
+
+
+def alone(layer: Conv2d, name: str = "x") -> Graph:
+    layer = replace(layer, name="fc", inputs=(name,))
+    return Graph(
+        name="net",
+        inputs=(Port.of(name, layer.sources[0]),),
+        layers=(layer,),
+        outputs=(Port.of("y", layer.output, "fc"),),
+    )
+
+
+IMAGE = replace(POINTWISE, in_shape=(6, 4, 4))
+
+
+@pytest.mark.parametrize(
+    ("graph", "wish", "message"),
+    [
+        (alone(IMAGE), wished(), "for dense layers, not for a conv2d of an image of 6 x 4 x 4"),
+        (alone(POINTWISE), wished(storage="bram"), "storage: bram has no meaning"),
+        (alone(POINTWISE), wished(batch_reuse=1000), "for 1000 frames"),
+        (alone(POINTWISE, "fc_weights"), wished(), "fc_weights, which is taken"),
+        (
+            alone(POINTWISE),
+            StreamWish(weights=WeightWishes(layers={"fc": WeightWish(batch_reuse=4)})),
+            "batch_reuse is of weights that are streamed",
+        ),
+        (alone(POINTWISE), StreamWish(weights=WeightWishes(place="stream")), "none of auto"),  # type: ignore[arg-type]
+    ],
+)
+def test_what_cannot_be_streamed_is_refused(graph: Graph, wish: StreamWish, message: str) -> None:
+    with pytest.raises(DesignError, match=message):
+        balance(graph, load_board("u200"), wish, batch=4)
+
+
+def test_the_balance_counts_the_blocks_memories() -> None:
+    """A large block costs memory; without weights on chip a large layer still takes less."""
+    graph, board = alone(dense(1024, 1024)), load_board("u200")
+    target = {"target_interval": 4200, "instances": 1}
+    kept = balance(graph, board, StreamWish(**target), batch=4)  # type: ignore[arg-type]
+    found = balance(graph, board, replace(wished(batch_reuse=16), **target), batch=4)  # type: ignore[arg-type]
+    assert isinstance(found.pipeline.stages["fc"], DenseStream)
+    assert found.pipeline.interval <= 4300
+    assert found.each.bram18 + 16 * found.each.uram < kept.each.bram18 + 16 * kept.each.uram
+    assert auto_places(graph)["fc"].place == "runtime"
+
+
+def test_too_many_frames_to_compute_fifos_for_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hlsgen.mapping.balance.MOST_SIMULATED_WORDS", 100)
+    with pytest.raises(NoFit, match="blocks of 16 frames") as refused:
+        balance(alone(POINTWISE), load_board("u200"), wished(), batch=4)
+    assert "smaller batch_reuse" in refused.value.fix
+
+
+def model(seed: int) -> torch.nn.Module:
+    torch.manual_seed(seed)
+    nn = torch.nn
+    return nn.Sequential(
+        nn.Conv2d(2, 4, 3), nn.ReLU(), nn.Flatten(), nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 10)
+    )
+
+
+def designed(seed: int) -> hlsgen.Design:
+    layers = {
+        "n3": WeightWish(place="stream", batch_reuse=3),
+        "n5": WeightWish(place="stream", batch_reuse=4),
+    }
+    return hlsgen.from_torch(
+        model(seed),
+        (2, 6, 6),
+        precision=Precision(default=FixedType(12, 4), weights=FixedType(8, 1)),
+        wish=StreamWish(weights=WeightWishes(place="runtime", layers=layers)),
+        name="net",
+        batch=8,
+    )
+
+
+def test_a_network_with_streamed_layers_and_other_weights(tmp_path: Path) -> None:
+    """Verified in the build; the kernel then takes another network's weights, from the same ports."""
+    project = designed(1).build(tmp_path / "build", frames=7)
+    layers = {layer["name"]: layer.get("weights") for layer in project.report["layers"]}
+    assert (layers["n3"]["place"], layers["n3"]["storage"], layers["n3"]["batch_reuse"]) == (
+        "stream",
+        "ddr",
+        3,
+    )
+    assert "stream in ddr, for 4 frames" in (tmp_path / "build/report.md").read_text()
+    assert "m_axi_gmem_n3_weights" in (tmp_path / "build/vitis/link.cfg").read_text()
+    assert {path.name for path in (tmp_path / "build/tb").glob("*weights.npy")} == {
+        "weights.npy",
+        "n3_weights.npy",
+        "n5_weights.npy",
+    }
+    x = np.random.default_rng(0).normal(0, 1, (5, 2, 6, 6))
+    assert np.array_equal(project.csim(x), project.golden(x))
+    second = designed(2)
+    assert np.array_equal(project.csim(x, weights=second), second.golden(x))
+
+
+def test_a_design_file_streams_weights(tmp_path: Path) -> None:
+    (tmp_path / "net.py").write_text(
+        "import torch\ndef make_net():\n    return torch.nn.Sequential(torch.nn.Linear(32, 16))\n"
+    )
+    text = (
+        "name: net\nboard: u200\nmodel: {torch: 'net.py:make_net'}\ninput: {shape: [32], samples: random}\n"
+        "precision: 'fixed<8,3>'\nmapping: {n0: {weights: stream, batch_reuse: 2, pe: 4}}\n"
+    )
+    (tmp_path / "net.yaml").write_text(text)
+    design = hlsgen.load(tmp_path / "net.yaml")
+    layer = design.estimate().as_json()["layers"][0]
+    assert layer["weights"]["batch_reuse"] == 2 and layer["folding"]["pe"] == 4
+    (tmp_path / "net.yaml").write_text(text.replace("batch_reuse: 2", "batch_reuse: 200"))
+    with pytest.raises(DesignError, match="batch_reuse"):
+        hlsgen.load(tmp_path / "net.yaml")

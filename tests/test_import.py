@@ -1,0 +1,91 @@
+"""hlsgen import: what a model holds, and a design file that builds."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+import hlsgen
+from hlsgen.cli import cli
+from hlsgen.errors import DesignError
+from hlsgen.importing import framework_of
+
+pytest.importorskip("torch", reason="torch is not installed")
+
+NET = """
+from torch import nn
+
+
+def make_net():
+    return nn.Sequential(nn.Conv2d(1, 2, 3), nn.ReLU(), nn.Flatten(), nn.Linear(32, 3))
+"""
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(cli, ["import", *words], standalone_mode=False)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "net.py").write_text(NET)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_design_file_that_builds(folder: Path) -> None:
+    (folder / "sub").mkdir()
+    result = run("net.py:make_net", "--shape", "1,6,6", "-o", "sub/net.yaml", "--board", "zcu102")
+    assert result.exception is None, result.output
+    assert "3 layers" in result.output or "4 layers" in result.output
+    design = hlsgen.load(folder / "sub" / "net.yaml")
+    assert (design.name, design.board.name) == ("net", "zcu102")
+    assert design.graph.outputs[0].shape == (3,)
+
+
+def test_json(folder: Path) -> None:
+    result = run("net.py:make_net", "--shape", "1,6,6", "--json")
+    document = json.loads(result.output)
+    assert document["framework"] == "torch" and document["design"] == "net.yaml"
+    assert document["layers"][0]["macs"] == 2 * 16 * 9
+
+
+def test_an_existing_file_is_kept(folder: Path) -> None:
+    (folder / "net.yaml").write_text("mine")
+    result = run("net.py:make_net", "--shape", "1,6,6")
+    assert isinstance(result.exception, SystemExit) and result.exception.code == 4
+    assert "net.yaml is there already\nfix: another -o, or --force" in result.output
+    assert (folder / "net.yaml").read_text() == "mine"
+    assert run("net.py:make_net", "--shape", "1,6,6", "--force").exception is None
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["net.py:make_net"], 1, "does not say what it takes\nfix: --shape 3,32,32"),
+        (["net.txt"], 1, "net.txt is no model that hlsgen knows"),
+        (["none.onnx"], 1, "none.onnx"),
+        (["net.py:make_net", "--shape", "1,6,6", "--board", "u201"], 1, "u201"),
+        (["net.onnx", "--shape", "1,6,6"], 1, "leave --shape and --weights out"),
+    ],
+)
+def test_mistakes(folder: Path, words: list[str], code: int, message: str) -> None:
+    result = run(*words)
+    assert isinstance(result.exception, SystemExit) and result.exception.code == code, result.output
+    assert message in result.output
+
+
+def test_a_shape_that_is_none(folder: Path) -> None:
+    result = CliRunner().invoke(cli, ["import", "net.py:make_net", "--shape", "a,b"])
+    assert result.exit_code == 2
+    assert "--shape takes sizes such as 3,32,32" in result.output
+
+
+def test_frameworks_by_ending() -> None:
+    assert framework_of("a/b.py:f") == "torch"
+    assert framework_of("a/b.onnx") == "onnx"
+    assert framework_of("a/b.h5") == framework_of("b.keras") == "qkeras"
+    with pytest.raises(DesignError):
+        framework_of("a/b.py")

@@ -40,8 +40,9 @@ from hlsgen.csim.dataflow import DataflowRun, simulate
 from hlsgen.csim.simulation import compare
 from hlsgen.document import Document
 from hlsgen.errors import HlsgenError, MismatchError
+from hlsgen.graph_design import MOST_FRAME_ELEMENTS
 from hlsgen.layers.base import Codes
-from hlsgen.network import MOST_FRAME_ELEMENTS, NetworkDesign
+from hlsgen.network import NetworkDesign
 from hlsgen.project import build
 
 NETWORKS = ("digits", "raider", "vgg_cifar", "resnet18", "mobilenet_v2", "yolov3_tiny")

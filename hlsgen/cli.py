@@ -425,6 +425,9 @@ def _what(figures: dict[str, Any]) -> str:
             f"{folding['macs_per_cycle']} multiply-accumulates a cycle (rows {folding['rows']}, "
             f"PE {folding['pe']}, SIMD {folding['simd']}, {folding['arithmetic']})"
         )
+    if figures.get("style") == "tasks":
+        cycles = figures["total"]["interval_cycles"]
+        return f"{len(figures['layers'])} kernels in turn, {cycles:,} cycles a frame"
     return f"{len(figures['layers'])} stages, a frame every {figures['total']['interval_cycles']:,} cycles"
 
 

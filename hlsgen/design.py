@@ -1,7 +1,8 @@
 """A design: what to build, for which board. `hlsgen.load` makes one from a file.
 
-Two kinds: a layer as a kernel that is called (hlsgen/tasks.py), a network as one streaming kernel
-(hlsgen/network.py). Both are built, simulated and reported by hlsgen/project.py through what is here.
+Three kinds: a layer as a kernel that is called (hlsgen/tasks.py), a network as one streaming kernel
+(hlsgen/network.py) or as a kernel for each layer (hlsgen/task_network.py). All are built, simulated and
+reported by hlsgen/project.py through what is here.
 """
 
 from __future__ import annotations

@@ -13,11 +13,12 @@ from hlsgen.design import Floats, Progress
 from hlsgen.document import Document
 from hlsgen.errors import DesignError, Problem, collecting
 from hlsgen.fixed import FixedType
+from hlsgen.graph_design import GraphDesign
 from hlsgen.ir import Graph, Port
 from hlsgen.mapping.balance import StreamWish
-from hlsgen.mapping.weights import weight_problems
+from hlsgen.mapping.weights import task_weight_problems, weight_problems
 from hlsgen.model_schema import ModelFile
-from hlsgen.network import NetworkDesign, from_fixed, from_float
+from hlsgen.network import from_fixed, from_float
 from hlsgen.precision import LayerPrecision, Precision
 from hlsgen.schema_values import SampleFile
 
@@ -27,7 +28,7 @@ CALIBRATION_MACS = 1 << 32
 """Fewer, if together they would need more multiply-accumulates."""
 
 
-def load_model(path: Path, *, board: str | None = None, say: Progress = lambda _: None) -> NetworkDesign:
+def load_model(path: Path, *, board: str | None = None, say: Progress = lambda _: None) -> GraphDesign:
     """The network in a design file; arguments as of `hlsgen.load`. `say` is told when the user's code runs.
 
     Raises DesignError with every mistake found, each with its place.
@@ -49,6 +50,7 @@ def load_model(path: Path, *, board: str | None = None, say: Progress = lambda _
         "clock_mhz": file.clock_mhz,
         "batch": file.batch,
         "wish": wish,
+        "style": file.style,
         "source": path.name,
     }
     if not graph.inputs[0].tensor.is_float:
@@ -158,7 +160,10 @@ def _wish(file: ModelFile, graph: Graph, document: Document, board: Board) -> St
     if problems:
         raise document.error(problems)
     wishes = file.mapping.weight_wishes
-    for name, problem in weight_problems(graph, wishes, board):
+    found = weight_problems(graph, wishes, board)
+    if file.style == "tasks":
+        found += task_weight_problems(graph, wishes)
+    for name, problem in found:
         loc = ("mapping", name) if name in file.mapping.layers else ("mapping", "weights")
         problems.append(replace(problem, place=document.place(loc, key=True)))
     if problems:

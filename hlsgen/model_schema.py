@@ -196,9 +196,9 @@ class ModelMapping(BaseModel):
     __pydantic_extra__: dict[str, StageMapping] = Field(init=False)
 
     instances: Annotated[int, Whole(1, 1024)] | None = None
-    """Copies of the kernel; None: chosen by hlsgen."""
+    """Copies of the kernel, or of all kernels; None: chosen by hlsgen."""
     interval: Annotated[int, Whole(1, 1 << 40)] | None = None
-    """Cycles a frame that every stage must keep to; None: the fewest that fit the board."""
+    """Cycles a frame that every stage must keep to, or all tasks together; None: the fewest that fit."""
     weights: Literal["auto", "constant", "runtime"] = "auto"
     """Where the weights of all layers lie; auto: in the source up to 8,192 a layer, more loaded by a call."""
 
@@ -235,8 +235,8 @@ class ModelFile(_Section):
     """A board by name, or the path of a board file ending in .yaml."""
     clock_mhz: Annotated[float, Real(50, 800)] | None = None
     """Target clock; None: the board's."""
-    style: Literal["dataflow"] = "dataflow"
-    """dataflow: one streaming kernel, every layer a stage."""
+    style: Literal["dataflow", "tasks"] = "dataflow"
+    """dataflow: one streaming kernel, every layer a stage; tasks: every layer a kernel, called in turn."""
     batch: Annotated[int, Whole(1, 1_000_000)] = 64
     """Frames in one run."""
     model: ModelSection = Field(examples=[{"torch": "net.py:make_net"}])

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
-import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,42 +12,32 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hlsgen import samples
 from hlsgen.board import Board, load_board
 from hlsgen.csim.compiler import Headers, compile_testbench
 from hlsgen.csim.dataflow import DataflowRun, check_schedule
 from hlsgen.csim.dataflow import simulate as simulate_kernel
 from hlsgen.csim.scratch import scratch_folder
-from hlsgen.csim.simulation import Comparison, compare
-from hlsgen.design import (
-    MOST_SAMPLE_ELEMENTS,
-    MOST_SAMPLE_FRAMES,
-    Design,
-    Floats,
-    Progress,
-)
+from hlsgen.csim.simulation import Comparison
+from hlsgen.design import Design, Floats, Progress
 from hlsgen.emit.dataflow import weight_files
 from hlsgen.emit.network import network_plan
 from hlsgen.errors import DesignError, MismatchError, Problem
 from hlsgen.fixed import FixedType
-from hlsgen.ir import Graph, run_golden
+from hlsgen.graph_design import GraphDesign, workers
+from hlsgen.ir import Graph
 from hlsgen.layers.base import Codes
 from hlsgen.mapping.balance import Balanced, NoFit, StreamWish, balance
 from hlsgen.passes import FIXED_PASSES, FLOAT_PASSES, run_passes
 from hlsgen.passes.choose_types import Accuracy, accuracy, choose_types
-from hlsgen.passes.other_weights import same_structure, with_weights_of
 from hlsgen.passes.size_accumulators import for_any_weights
 from hlsgen.precision import Precision, precision_of
-from hlsgen.report.comparison import LayerComparison, NetworkVerification
+from hlsgen.report.comparison import NetworkVerification
 from hlsgen.report.network import NetworkEstimate, network_estimate, network_markdown
+from hlsgen.task_network import TaskNetworkDesign
 
 if TYPE_CHECKING:
     import torch
 
-MOST_SAMPLE_MACS = 1 << 31
-"""Fewer frames are simulated by a build if together they would need more multiply-accumulates."""
-MOST_FRAME_ELEMENTS = 1 << 24
-"""Elements of all tensors of the frames that one simulation process holds at a time."""
 ACCURACY_FRAMES = 16
 """Calibration frames that the accuracy is stated on: the golden of every layer is computed for them."""
 ACCURACY_MACS = 1 << 31
@@ -57,17 +45,12 @@ ACCURACY_MACS = 1 << 31
 
 
 @dataclass(frozen=True, kw_only=True)
-class NetworkDesign(Design):
-    """`graph` in fixed point; `reference` the same in floating point, if it came so.
+class NetworkDesign(GraphDesign):
+    """Every layer a stage of one kernel, all of them at work at once.
 
-    samples: frames [N, C, H, W] of each input to simulate with; empty: a photograph. chosen: the hardware, if
-    it is that of another design; None: the fastest.
+    chosen: the hardware, if it is that of another design; None: the fastest.
     """
 
-    wish: StreamWish = field(default_factory=StreamWish)
-    reference: Graph | None = None
-    accuracy: tuple[Accuracy, ...] = ()
-    samples: Mapping[str, Floats] = field(default_factory=dict)
     chosen: Balanced | None = None
 
     @cached_property
@@ -80,20 +63,11 @@ class NetworkDesign(Design):
         except NoFit as failure:
             raise DesignError(Problem(message=f"{self.name}: {failure}", fix=failure.fix)) from None
 
-    def golden_codes(self, inputs: Mapping[str, Codes]) -> dict[str, Codes]:
-        return run_golden(self.graph, inputs)
-
     def with_weights(self, other: Design) -> NetworkDesign:
-        if not isinstance(other, NetworkDesign):
-            raise DesignError(Problem(message=f"{other.name} is no network", fix="a design of a network"))
-        places = self.balanced.pipeline.weights
-        if self.reference is not None and other.reference is not None:
-            same_structure(self.reference, other.reference)
-            graph = with_weights_of(self.graph, other.reference, places)
-        else:
-            same_structure(self.graph, other.graph)
-            graph = with_weights_of(self.graph, other.graph, places)
-        chosen = replace(self.balanced, pipeline=self.balanced.pipeline.with_graph(graph))
+        pipeline = self.balanced.pipeline
+        graph = self.reweighted(other, pipeline.weights)
+        assert isinstance(other, GraphDesign)
+        chosen = replace(self.balanced, pipeline=pipeline.with_graph(graph))
         return replace(self, graph=graph, reference=other.reference, accuracy=(), chosen=chosen)
 
     def weight_files(self) -> dict[str, NDArray[np.uint64]]:
@@ -107,54 +81,6 @@ class NetworkDesign(Design):
         return network_estimate(
             self.name, self.balanced, self.board, self.clock_mhz, self.batch, self.accuracy
         )
-
-    def sample_inputs(self, frames: int | None = None, *, file: Path | None = None) -> dict[str, Codes]:
-        if file is not None:
-            if len(self.graph.inputs) > 1:
-                message = f"--input gives one input, and {self.name} has {len(self.graph.inputs)}"
-                raise DesignError(Problem(message=message, fix="the Python interface: project.csim([x, y])"))
-            array = samples.from_file(file, self.graph.inputs[0].shape)
-            return self.inputs_of(array[:frames] if frames else array, what=str(file))
-        count = frames or self._sample_count
-        codes = {}
-        for port in self.graph.inputs:
-            given = self.samples.get(port.name)
-            values = samples.photograph(port.tensor.shape, count) if given is None else given[:count]
-            assert isinstance(port.tensor.type, FixedType)
-            codes[port.name] = port.tensor.type.encode(values)
-        shortest = min(len(array) for array in codes.values())
-        return {name: array[:shortest] for name, array in codes.items()}
-
-    @property
-    def _sample_count(self) -> int:
-        elements = sum(math.prod(tensor.shape) for tensor in self.graph.tensors().values())
-        most = min(MOST_SAMPLE_MACS // max(1, self.macs), MOST_SAMPLE_ELEMENTS // elements)
-        return max(1, min(self.batch, MOST_SAMPLE_FRAMES, most))
-
-    def warnings(self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]) -> list[str]:
-        found = []
-        for layer in self.graph.layers:
-            type_, codes = layer.output_type, golden[layer.name]
-            if not isinstance(type_, FixedType) or type_.width < 3 or layer.name not in self._computed:
-                continue
-            # of an unsigned result zero is no limit that was hit but what a ReLU gives
-            at_end = codes == type_.max_code
-            if type_.signed:
-                at_end |= codes == type_.min_code
-            share = float(np.count_nonzero(at_end)) / codes.size
-            if share > SATURATED_SHARE:
-                found.append(
-                    f"{layer.name}: {share:.1%} of the results lie at an end of {type_} on these frames; "
-                    "more integer bits may be needed"
-                )
-        return found
-
-    @cached_property
-    def _computed(self) -> set[str]:
-        """Layers that compute new values: those that only move values repeat what was said before."""
-        return {
-            layer.name for layer in self.graph.layers if layer.macs or layer.kind in ("add", "sub", "mul")
-        }
 
     def plan(self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]) -> dict[str, str | bytes]:
         return network_plan(
@@ -186,10 +112,10 @@ class NetworkDesign(Design):
             progress("compiling the C-simulation")
             compiled = compile_testbench(folder, self.name, executable, headers=headers, streaming=True)
             done: list[tuple[dict[str, Codes], DataflowRun]] = []
-            chunks = list(self._chunks(inputs, frames))
+            chunks = list(self.chunks(inputs, frames))
             bounded_frames = pipeline.frames_at_once + BOUNDED_FRAMES - 1
             few = {name: array[:bounded_frames] for name, array in inputs.items()}
-            with ThreadPoolExecutor(max_workers=_workers()) as pool:
+            with ThreadPoolExecutor(max_workers=workers()) as pool:
                 running = [
                     pool.submit(simulate_kernel, pipeline, executable, chunk, scratch) for chunk in chunks
                 ]
@@ -201,7 +127,10 @@ class NetworkDesign(Design):
                     done.append((chunk, future.result()))
                 progress("C-simulation with FIFOs of the emitted depths")
                 checked = bounded.result()
-        layers = [self._compared(layer.name, [run for _, run in done], golden) for layer in self.graph.layers]
+        layers = [
+            self.compared(layer.name, [run.tensors[layer.name] for _, run in done], golden)
+            for layer in self.graph.layers
+        ]
         for chunk, run in done:
             check_schedule(pipeline, run, len(next(iter(chunk.values()))))
         for port in self.graph.outputs:
@@ -222,30 +151,6 @@ class NetworkDesign(Design):
             bounded_frames=len(next(iter(few.values()))),
         )
 
-    def _chunks(self, inputs: Mapping[str, Codes], frames: int) -> list[dict[str, Codes]]:
-        """The frames in parts: enough for every core, none larger than memory allows."""
-        elements = sum(math.prod(tensor.shape) for tensor in self.graph.tensors().values())
-        size = max(1, min(-(-frames // _workers()), MOST_FRAME_ELEMENTS // elements))
-        return [
-            {name: array[first : first + size] for name, array in inputs.items()}
-            for first in range(0, frames, size)
-        ]
-
-    def _compared(self, name: str, runs: list[DataflowRun], golden: Mapping[str, Codes]) -> LayerComparison:
-        """Raises MismatchError at the first layer, in the order of computation, that differs."""
-        got = np.concatenate([run.tensors[name] for run in runs])
-        type_ = self.graph.tensors()[name].type
-        comparison = compare(got, golden[name], type_)
-        if comparison.mismatches:
-            assert comparison.first is not None
-            frame, channel, row, column = comparison.first
-            raise MismatchError(
-                f"error: C-simulation differs from golden first in layer {name}: {comparison.mismatches} of "
-                f"{comparison.compared} results; frame {frame}, channel {channel}, row {row}, "
-                f"column {column}: code {got[comparison.first]}, golden {golden[name][comparison.first]}"
-            )
-        return LayerComparison(name=name, comparison=comparison)
-
     def simulator(
         self, folder: Path, scratch: Path, headers: Headers
     ) -> Callable[[Mapping[str, Codes]], dict[str, Codes]]:
@@ -254,8 +159,8 @@ class NetworkDesign(Design):
             compile_testbench(folder, self.name, executable, headers=headers, streaming=True)
 
         def simulate(inputs: Mapping[str, Codes]) -> dict[str, Codes]:
-            chunks = self._chunks(inputs, len(next(iter(inputs.values()))))
-            with ThreadPoolExecutor(max_workers=_workers()) as pool:
+            chunks = self.chunks(inputs, len(next(iter(inputs.values()))))
+            with ThreadPoolExecutor(max_workers=workers()) as pool:
                 runs = list(
                     pool.map(
                         lambda chunk: simulate_kernel(
@@ -272,14 +177,20 @@ class NetworkDesign(Design):
         return simulate
 
 
-SATURATED_SHARE = 0.02
-"""A layer with a larger share of its results at an end of its type is worth a warning."""
 BOUNDED_FRAMES = 1
 """Frames that are simulated with all stages at once: one shows every stage at its fill and its drain."""
 
 
-def _workers() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+def design_of(style: str) -> type[NetworkDesign] | type[TaskNetworkDesign]:
+    """The kind of design of a style. Raises DesignError: there is no such style."""
+    styles: dict[str, type[NetworkDesign] | type[TaskNetworkDesign]] = {
+        "dataflow": NetworkDesign,
+        "tasks": TaskNetworkDesign,
+    }
+    if style not in styles:
+        message = f"style is {style!r}, which there is not"
+        raise DesignError(Problem(message=message, fix=f"one of {', '.join(styles)}"))
+    return styles[style]
 
 
 def from_torch(
@@ -293,16 +204,19 @@ def from_torch(
     batch: int = 64,
     name: str | None = None,
     wish: StreamWish | None = None,
-) -> NetworkDesign:
+    style: str = "dataflow",
+) -> GraphDesign:
     """A PyTorch model as users write it -> a design. x and y of it are NCHW, as the model's.
 
     input_shape: without the batch; several inputs: a list of shapes. calibration: typical frames of the
     input(s), [N, *input_shape]. precision: "auto" (the default with calibration data), a type for all
     activations ("fixed<16,6>" without), or a mapping by layer name; see hlsgen.precision.
+    style: "dataflow", one streaming kernel with every layer a stage, or "tasks", a kernel for every layer.
     Raises DesignError: an operation that there is no layer for, contradictory shapes, types too narrow.
     """
     from hlsgen.frontends.torch import graph_of_module
 
+    design_of(style)
     shapes = _shapes(input_shape)
     graph = graph_of_module(model, shapes, name=name or _name_of(model))
     return from_float(
@@ -313,6 +227,7 @@ def from_torch(
         clock_mhz=clock_mhz,
         batch=batch,
         wish=wish,
+        style=style,
         source=f"{type(model).__name__} (PyTorch)",
     )
 
@@ -327,13 +242,15 @@ def from_qkeras(
     batch: int = 64,
     name: str | None = None,
     wish: StreamWish | None = None,
-) -> NetworkDesign:
+    style: str = "dataflow",
+) -> GraphDesign:
     """A QKeras model (or its file) -> a design with just its quantizers' types. x and y are NHWC, as its own.
 
     A plain Keras model is quantised as `from_torch` does. Raises DesignError as `from_torch` does.
     """
     from hlsgen.frontends.qkeras import graph_of_keras
 
+    design_of(style)
     graph = graph_of_keras(model, name=name or _name_of(model))
     common: dict[str, Any] = {
         "calibration": calibration,
@@ -342,6 +259,7 @@ def from_qkeras(
         "clock_mhz": clock_mhz,
         "batch": batch,
         "wish": wish,
+        "style": style,
         "source": f"{graph.name} (QKeras)",
     }
     return _from_graph(graph, **common)
@@ -357,13 +275,15 @@ def from_onnx(
     batch: int = 64,
     name: str | None = None,
     wish: StreamWish | None = None,
-) -> NetworkDesign:
+    style: str = "dataflow",
+) -> GraphDesign:
     """An ONNX or QONNX file (or ModelProto) -> a design; quantised models keep their own types.
 
     Raises DesignError as `from_torch` does.
     """
     from hlsgen.frontends.onnx import graph_of_onnx
 
+    design_of(style)
     graph = graph_of_onnx(model, name=name or _name_of(model))
     common: dict[str, Any] = {
         "calibration": calibration,
@@ -372,12 +292,13 @@ def from_onnx(
         "clock_mhz": clock_mhz,
         "batch": batch,
         "wish": wish,
+        "style": style,
         "source": f"{graph.name} (ONNX)",
     }
     return _from_graph(graph, **common)
 
 
-def _from_graph(graph: Graph, **common: Any) -> NetworkDesign:
+def _from_graph(graph: Graph, **common: Any) -> GraphDesign:
     if graph.inputs[0].tensor.is_float:
         return from_float(graph, **common)
     if common["precision"] is not None:
@@ -396,7 +317,8 @@ def from_float(
     batch: int,
     wish: StreamWish | None,
     source: str,
-) -> NetworkDesign:
+    style: str = "dataflow",
+) -> GraphDesign:
     """A network in floating point -> a design: batch norms folded, types chosen."""
     reference = run_passes(graph, FLOAT_PASSES)
     frames = _calibration(reference, calibration)
@@ -412,7 +334,7 @@ def from_float(
         few = {name: array[:count] for name, array in frames.items()}
         stated = tuple(accuracy(fixed, reference, few))
     found = load_board(board) if isinstance(board, str) else board
-    return NetworkDesign(
+    return design_of(style)(
         name=graph.name,
         graph=fixed,
         board=found,
@@ -436,14 +358,15 @@ def from_fixed(
     batch: int,
     wish: StreamWish | None,
     source: str,
-) -> NetworkDesign:
+    style: str = "dataflow",
+) -> GraphDesign:
     """A network that has its types already -> a design."""
     assert precision is None
     found = load_board(board) if isinstance(board, str) else board
     wish = wish or StreamWish()
     fixed = run_passes(graph, FIXED_PASSES)
     fixed = for_any_weights(fixed, wish.weights.any_weights(fixed))
-    return NetworkDesign(
+    return design_of(style)(
         name=graph.name,
         graph=fixed,
         board=found,

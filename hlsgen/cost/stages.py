@@ -60,10 +60,10 @@ def process_resources(process: Process, board: Board) -> Resources:
         return stage_resources(process.stage, board, process.place)
     control = Resources(lut=STAGE_CONTROL[0], ff=STAGE_CONTROL[1])
     if isinstance(process, Load | Store):
-        return control + _port(port_width(process.words))
+        return control + port_resources(port_width(process.words))
     if isinstance(process, LoadWeights):
         bits = sum(words.lanes * width_of(words.type) for words in process.stage.weight_streams)
-        return control + Resources(lut=bits, ff=bits) + _port(process.stage.beat_bits)
+        return control + Resources(lut=bits, ff=bits) + port_resources(process.stage.beat_bits)
     if isinstance(process, Fork):
         return control
     assert isinstance(process, Convert)
@@ -130,8 +130,8 @@ def _memory(memory: Memory) -> Resources:
     return Resources(lut=memory.lut, ff=memory.bits * memory.copies, bram18=memory.bram18, uram=memory.uram)
 
 
-def _port(width: int) -> Resources:
-    """An m_axi port of `width` bits."""
+def port_resources(width: int) -> Resources:
+    """An m_axi port of `width` bits with its burst buffer."""
     return Resources(
         lut=AXI_ADAPTER[0] + INTERCONNECT[0] + int(width * AXI_BIT[0]),
         ff=AXI_ADAPTER[1] + INTERCONNECT[1] + int(width * AXI_BIT[1]),

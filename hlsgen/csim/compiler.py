@@ -8,7 +8,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -76,6 +76,7 @@ class CompileOptions(TypedDict, total=False):
     headers: Headers
     record_ports: bool
     streaming: bool
+    kernels: Sequence[str]
     optimise: str
     standard: str
 
@@ -95,14 +96,15 @@ def compiling(
     headers: Headers = Headers.FAST,
     record_ports: bool = False,
     streaming: bool = False,
+    kernels: Sequence[str] = (),
     optimise: str = "-O3",
     standard: str = "c++14",
 ) -> Iterator[Compilation]:
     """A compiler at work on the testbench of `build`; if the block ends before it does, it is killed.
 
     record_ports: with memories that record their accesses. streaming: with streams and stages that record
-    theirs, and can run all at once. Raises ToolError: no compiler, headers missing, or
-    (from `wait`) it fails.
+    theirs, and can run all at once. kernels: sources besides that of `kernel`, by name.
+    Raises ToolError: no compiler, headers missing, or (from `wait`) it fails.
     """
     command = [find_compiler(), f"-std={standard}", optimise, "-ffp-contract=off", *WARNINGS]
     if record_ports:
@@ -117,7 +119,8 @@ def compiling(
         command += ["-isystem", str(folder), *REFERENCE_FLAGS]
     else:
         command.append(f"-I{INCLUDE / 'fast'}")
-    command += [str(build / "src" / f"{kernel}.cpp"), str(build / "tb" / f"{kernel}_tb.cpp"), "-o", str(out)]
+    sources = [build / "src" / f"{name}.cpp" for name in (kernel, *kernels)]
+    command += [*map(str, sources), str(build / "tb" / f"{kernel}_tb.cpp"), "-o", str(out)]
     start = time.perf_counter()
     try:
         # a session of its own: what the compiler starts can be killed with it

@@ -76,14 +76,15 @@ def simulate(
         command = [str(executable), str(folder)] + (["--bounded"] if bounded else [])
         for stream, depth in (depths or {}).items():
             command += ["--depth", f"{stream}={depth}"]
-        seconds = _run(command)
-        streams, iterations = _trace(folder / "trace.txt")
+        seconds = run_command(command)
+        streams, iterations = read_trace(folder / "trace.txt")
         return DataflowRun(
             tensors=_tensors(pipeline, folder, keep), streams=streams, iterations=iterations, seconds=seconds
         )
 
 
-def _run(command: list[str]) -> float:
+def run_command(command: list[str]) -> float:
+    """Runs a testbench; the kernels' own seconds. Raises as `simulate` does."""
     try:
         done = subprocess.run(
             command,
@@ -111,7 +112,8 @@ def _run(command: list[str]) -> float:
     raise ToolError("error: the C-simulation ended with status 0 and left no result\nfix: check CXX")
 
 
-def _trace(path: Path) -> tuple[dict[str, StreamRecord], list[int]]:
+def read_trace(path: Path) -> tuple[dict[str, StreamRecord], list[int]]:
+    """The records of streams by name, and the iterations of each process."""
     streams: dict[str, StreamRecord] = {}
     iterations: list[int] = []
     for line in path.read_text().splitlines():

@@ -49,8 +49,27 @@ class DataflowNames:
 
 def dataflow_files(pipeline: Pipeline, names: DataflowNames, board: Board) -> dict[str, str]:
     """The kernel's sources and its testbench, by path in the build folder."""
+    k = _kernel(pipeline, names, _numbers(pipeline))
+    testbench = render("hls/dataflow/testbench.cpp.j2", k=k, version=VERSION)
+    return shared_files() | kernel_files(pipeline, names, board) | {f"tb/{names.kernel}_tb.cpp": testbench}
+
+
+def shared_files() -> dict[str, str]:
+    """What every kernel includes, and every testbench."""
     files = {f"src/hlsgen/{name}": source_text(f"hls/hlsgen/{name}") for name in SHARED_HEADERS}
-    numbers = {process.name: number for number, process in enumerate(pipeline.processes)}
+    files["tb/npy.h"] = source_text("hls/npy.h")
+    files["tb/frames.h"] = source_text("hls/dataflow/frames.h")
+    return files
+
+
+def _numbers(pipeline: Pipeline) -> dict[str, int]:
+    return {process.name: number for number, process in enumerate(pipeline.processes)}
+
+
+def kernel_files(pipeline: Pipeline, names: DataflowNames, board: Board) -> dict[str, str]:
+    """The kernel's own sources: those of its stages, and what joins them."""
+    files: dict[str, str] = {}
+    numbers = _numbers(pipeline)
     for name, stage in pipeline.stages.items():
         k = stage_constants(stage, pipeline.weights.get(name), numbers[name], names, board)
         files[f"src/{name}.h"] = render(f"hls/stages/{stage.template}.h.j2", k=k, version=VERSION)
@@ -62,11 +81,8 @@ def dataflow_files(pipeline: Pipeline, names: DataflowNames, board: Board) -> di
     for template, path in (
         ("kernel.h.j2", f"src/{names.kernel}.h"),
         ("kernel.cpp.j2", f"src/{names.kernel}.cpp"),
-        ("testbench.cpp.j2", f"tb/{names.kernel}_tb.cpp"),
     ):
         files[path] = render(f"hls/dataflow/{template}", k=k, version=VERSION)
-    files["tb/npy.h"] = source_text("hls/npy.h")
-    files["tb/frames.h"] = source_text("hls/dataflow/frames.h")
     return files
 
 
@@ -218,7 +234,7 @@ def _packed(words: Codes, bits: int) -> NDArray[np.uint64]:
 def _kernel(pipeline: Pipeline, names: DataflowNames, numbers: Mapping[str, int]) -> dict[str, Any]:
     loaders = pipeline.loaders
     beats = {stage.name: sum(len(part) for part in _stage_beats(stage)) for stage in loaders}
-    ports = [_port(process, names) for process in pipeline.processes if isinstance(process, Load | Store)]
+    ports = [_port(process) for process in pipeline.processes if isinstance(process, Load | Store)]
     arguments = [
         f"{'const ' if port['way'] == 'read' else ''}{names.kernel}_{port['name']}_t *{port['name']}"
         for port in ports
@@ -275,13 +291,19 @@ def _call(process: Process, loaders: set[str]) -> str:
     return f"{process.name}, {streams}, frames"
 
 
-def _port(process: Load | Store, names: DataflowNames) -> dict[str, Any]:
-    words = process.words
-    channels, height, width = words.shape
-    beats = port_beats(words)
+def _port(process: Load | Store) -> dict[str, Any]:
     return {
         "name": process.name.split("_", 1)[1],
         "way": "read" if isinstance(process, Load) else "write",
+        **ddr_format(process.words),
+    }
+
+
+def ddr_format(words: Words) -> dict[str, Any]:
+    """How a tensor lies in DDR."""
+    channels, height, width = words.shape
+    beats = port_beats(words)
+    return {
         "channels": channels,
         "height": height,
         "width": width,

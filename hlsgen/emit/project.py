@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +22,22 @@ def project_files(deployment: Deployment, k: dict[str, Any], version: str) -> di
 
 
 def makefile(
-    board: Board, k: dict[str, Any], layer_line: str, version: str, *, streaming: bool
+    board: Board,
+    k: dict[str, Any],
+    layer_line: str,
+    version: str,
+    *,
+    streaming: bool,
+    kernels: Sequence[str] = (),
 ) -> dict[str, str]:
-    """{"Makefile": text}; k: the kernel's name and where the design was written."""
+    """{"Makefile": text}; k: the kernel's name and where the design was written; kernels: those of tasks."""
     context = {
         "k": k,
         "version": version,
         "source": safe_comment(k["source"]),
         "layer_line": layer_line,
         "streaming": streaming,
+        "kernels": kernels,
         "board": plain_word(board.title),
         "platform": plain_word(board.platform),
         "vitis_max": plain_word(board.vitis_max or ""),

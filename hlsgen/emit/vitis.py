@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from hlsgen.board import Board
@@ -14,6 +15,16 @@ from hlsgen.mapping.placement import Deployment
 FILES = ("hls_config.cfg", "run_hls.tcl", "link.cfg")
 PORTS = ("gmem_input", "gmem_weights", "gmem_output")
 """The kernel's m_axi bundles, as kernel.cpp.j2 names them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinkedKernel:
+    """A kernel as it is linked: `ports` are its m_axi bundles; an instance has a name, an SLR, a DDR bank."""
+
+    name: str
+    ports: Sequence[str]
+    instances: Sequence[Mapping[str, str]]
+
 
 _UNUSUAL = re.compile(r"[^\w .:+/\[\]-]", re.ASCII)
 
@@ -43,7 +54,45 @@ def tool_files(
     instances: list[dict[str, str]],
 ) -> dict[str, str]:
     """{"vitis/hls_config.cfg": text, ...}; `files` of the testbench, `ports` the m_axi bundles."""
-    context = {
+    linked = LinkedKernel(name=k["name"], ports=ports, instances=instances)
+    context = _context(board, mhz, k, version, files=files, kernels=[linked])
+    return {f"vitis/{name}": render(f"vitis/{name}.j2", **context) for name in FILES}
+
+
+def task_tool_files(
+    board: Board,
+    mhz: float,
+    k: dict[str, Any],
+    version: str,
+    *,
+    files: Sequence[str],
+    kernels: Sequence[LinkedKernel],
+) -> dict[str, str]:
+    """The same for kernels that are called in turn: settings for each, one script for all, one linking."""
+    context = _context(board, mhz, k, version, files=files, kernels=kernels)
+    names = [kernel.name for kernel in kernels]
+    found = {
+        "vitis/run_hls.tcl": render("vitis/run_hls_tasks.tcl.j2", **context),
+        "vitis/link.cfg": render("vitis/link.cfg.j2", **context),
+    }
+    for name in names:
+        others = [k["name"], *(other for other in names if other != name)]
+        settings = {**context, "k": {**context["k"], "name": name}, "testbench": k["name"], "others": others}
+        found[f"vitis/{name}.cfg"] = render("vitis/hls_config.cfg.j2", **settings)
+    return found
+
+
+def _context(
+    board: Board,
+    mhz: float,
+    k: dict[str, Any],
+    version: str,
+    *,
+    files: Sequence[str],
+    kernels: Sequence[LinkedKernel],
+) -> dict[str, Any]:
+    """What the templates name."""
+    return {
         "k": {"COSIM_FRAMES": COSIM_FRAMES, **k},
         "version": version,
         "source": safe_comment(k["source"]),
@@ -56,10 +105,10 @@ def tool_files(
         "hertz": round(mhz * 1e6),
         "cosim_frames": COSIM_FRAMES,
         "data_files": list(files),
-        "ports": list(ports),
-        "instances": instances,
+        "kernels": kernels,
+        "testbench": k["name"],
+        "others": [],
     }
-    return {f"vitis/{name}": render(f"vitis/{name}.j2", **context) for name in FILES}
 
 
 def data_files(k: dict[str, Any]) -> list[str]:

@@ -92,9 +92,7 @@ def balance(graph: Graph, board: Board, wish: StreamWish, *, batch: int) -> Bala
     Raises NoFit: not even the smallest foldings fit. DesignError: weights cannot lie where they shall.
     """
     places = weight_places(graph, wish.weights, board)
-    candidates = {
-        layer.name: _candidates(layer, board, wish, places.get(layer.name)) for layer in graph.layers
-    }
+    candidates = {layer.name: foldings(layer, board, wish, places.get(layer.name)) for layer in graph.layers}
     slowest = max(found[-1].interval for found in candidates.values())
     fastest = max(found[0].interval for found in candidates.values())
     tried = 0
@@ -116,7 +114,7 @@ def balance(graph: Graph, board: Board, wish: StreamWish, *, batch: int) -> Bala
     raise _no_fit(_total(candidates, slowest), board, wish)
 
 
-def _candidates(layer: Layer, board: Board, wish: StreamWish, place: WeightPlace | None) -> list[Candidate]:
+def foldings(layer: Layer, board: Board, wish: StreamWish, place: WeightPlace | None) -> list[Candidate]:
     """The foldings worth looking at, fastest first."""
     fixed = (wish.folds or {}).get(layer.name, {})
     total = board.total
@@ -129,7 +127,9 @@ def _candidates(layer: Layer, board: Board, wish: StreamWish, place: WeightPlace
         if any(getattr(resources, kind) > getattr(total, kind) for kind in KINDS):
             continue
         found.append(
-            Candidate(fold=fold, interval=stage.interval, resources=resources, share=_share(resources, board))
+            Candidate(
+                fold=fold, interval=stage.interval, resources=resources, share=share_of(resources, board)
+            )
         )
     if not found:
         asked = ", ".join(f"{key}: {value}" for key, value in fixed.items() if value is not None)
@@ -145,7 +145,7 @@ def _candidates(layer: Layer, board: Board, wish: StreamWish, place: WeightPlace
     return best[::-1]
 
 
-def _share(resources: Resources, board: Board) -> float:
+def share_of(resources: Resources, board: Board) -> float:
     """Cost as one number: the sum of the shares of each kind that the board has."""
     total = board.total
     return float(
@@ -165,7 +165,8 @@ def _total(candidates: Mapping[str, list[Candidate]], interval: int) -> Resource
     return Resources(**{kind: int(getattr(total, kind) * MARGIN) for kind in KINDS})
 
 
-def _whole(board: Board) -> Resources:
+def whole_of(board: Board) -> Resources:
+    """What a design may use of all SLRs together."""
     total = Resources()
     for slr in board.slrs:
         total += usable(slr, board)
@@ -175,7 +176,7 @@ def _whole(board: Board) -> Resources:
 def _count(each: Resources, board: Board, batch: int, fixed: int | None) -> int:
     """Instances that fit, each in one SLR, or one over all SLRs; 0 if none, or fewer than `fixed`."""
     count = sum(capacity(each, usable(slr, board))[0] for slr in board.slrs)
-    count = min(count or capacity(each, _whole(board))[0], board.max_compute_units, batch)
+    count = min(count or capacity(each, whole_of(board))[0], board.max_compute_units, batch)
     count = min(count, 1) if not any(capacity(each, usable(slr, board))[0] for slr in board.slrs) else count
     if fixed is not None:
         return fixed if count >= fixed else 0
@@ -237,7 +238,7 @@ def _binds(
     found = candidates.get(slowest.name)
     if found is not None and found[0].interval >= slowest.interval:
         return f"{stage}, its fastest folding"
-    whole = _whole(board)
+    whole = whole_of(board)
     shares = {
         kind: getattr(each, kind) * count / getattr(whole, kind) for kind in KINDS if getattr(whole, kind)
     }
@@ -246,7 +247,7 @@ def _binds(
 
 
 def _no_fit(least: Resources, board: Board, wish: StreamWish) -> NoFit:
-    whole = _whole(board)
+    whole = whole_of(board)
     over = [
         f"{getattr(least, kind):,} {kind.upper()} of {getattr(whole, kind):,}"
         for kind in KINDS

@@ -69,6 +69,13 @@ class Pipeline:
         return tuple(process for process in self.processes if isinstance(process, LoadWeights))
 
     @property
+    def ports(self) -> dict[str, Words]:
+        """By port the words that it has in DDR."""
+        return {
+            one.name.split("_", 1)[1]: one.words for one in self.processes if isinstance(one, Load | Store)
+        }
+
+    @property
     def frames_at_once(self) -> int:
         """Frames that the stage with the largest blocks takes in before results come out."""
         return max(stage.frames_at_once for stage in self.stages.values())
@@ -85,7 +92,7 @@ class Pipeline:
         """The same kernel for `graph`, which has the same layers and types but other weights."""
         folds = {name: stage.fold for name, stage in self.stages.items()}
         depths = {name: stream.depth for name, stream in self.streams.items()}
-        return pipeline_of(graph, folds, self.weights).with_depths(depths)
+        return pipeline_of(graph, folds, self.weights, self.ports).with_depths(depths)
 
     def with_depths(self, depths: Mapping[str, int]) -> Pipeline:
         streams = {name: replace(one, depth=depths[name]) for name, one in self.streams.items()}
@@ -93,13 +100,18 @@ class Pipeline:
 
 
 def pipeline_of(
-    graph: Graph, folds: Mapping[str, Fold], weights: Mapping[str, WeightPlace] | None = None
+    graph: Graph,
+    folds: Mapping[str, Fold],
+    weights: Mapping[str, WeightPlace] | None = None,
+    ports: Mapping[str, Words] | None = None,
 ) -> Pipeline:
     """The kernel of `graph` with each layer folded as given: with ports, forks and converters, FIFOs of 2.
 
-    weights: where they lie, by layer; None: as if nothing were wished.
+    weights: where they lie, by layer; None: as if nothing were wished. ports: by port the words that it has
+    in DDR; without, an input has its first reader's, an output its writer's.
     """
-    return _Joining(graph, folds, auto_places(graph) if weights is None else weights).pipeline()
+    places = auto_places(graph) if weights is None else weights
+    return _Joining(graph, folds, places, ports or {}).pipeline()
 
 
 def staged(layer: Layer, fold: Fold, place: WeightPlace | None) -> Stage:
@@ -110,9 +122,16 @@ def staged(layer: Layer, fold: Fold, place: WeightPlace | None) -> Stage:
 class _Joining:
     """Joins stages by streams; each stream has one writer and one reader."""
 
-    def __init__(self, graph: Graph, folds: Mapping[str, Fold], weights: Mapping[str, WeightPlace]) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        folds: Mapping[str, Fold],
+        weights: Mapping[str, WeightPlace],
+        ports: Mapping[str, Words],
+    ) -> None:
         self.graph = graph
         self.weights = weights
+        self.ports = ports
         self.stages = {
             layer.name: staged(layer, folds[layer.name], weights.get(layer.name)) for layer in graph.layers
         }
@@ -146,6 +165,7 @@ class _Joining:
             self._offer(layer.name, stream)
         for port in self.graph.outputs:
             stream = self.free[port.source, port.name, -1]
+            stream = self._converted(stream, self.ports.get(port.name, self.streams[stream].words), port.name)
             words = self.streams[stream].words
             self.processes.append(Store(name=f"store_{port.name}", reads=(stream,), writes=(), words=words))
         return Pipeline(
@@ -173,7 +193,9 @@ class _Joining:
         return name
 
     def _input_words(self, port: Port) -> Words:
-        """An input comes in the words of its first reader."""
+        """An input comes in the words of its port, or of its first reader."""
+        if port.name in self.ports:
+            return self.ports[port.name]
         for layer in self.graph.layers:
             for source, words in zip(layer.inputs, self.stages[layer.name].inputs, strict=True):
                 if source == port.name:

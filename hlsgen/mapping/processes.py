@@ -56,6 +56,10 @@ class StageProcess(Process):
     def schedule(self, frames: int) -> Schedule:
         return self.stage.schedule(frames)
 
+    @cached_property
+    def interval(self) -> int:
+        return self.stage.interval
+
 
 def slot_bits(type_: NumberType) -> int:
     """Bits of an element in DDR."""
@@ -81,6 +85,10 @@ class Load(Process):
 
     latency = 64
 
+    @cached_property
+    def interval(self) -> int:
+        return port_beats(self.words) * self.words.frame_words
+
     def schedule(self, frames: int) -> Schedule:
         beats, count = port_beats(self.words), frames * self.words.frame_words
         writes = np.arange(count, dtype=np.int64) * beats + beats - 1
@@ -90,6 +98,10 @@ class Load(Process):
 @dataclass(frozen=True, kw_only=True)
 class Store(Process):
     words: Words
+
+    @cached_property
+    def interval(self) -> int:
+        return port_beats(self.words) * self.words.frame_words
 
     def schedule(self, frames: int) -> Schedule:
         beats, count = port_beats(self.words), frames * self.words.frame_words
@@ -167,6 +179,18 @@ class Convert(Process):
         """Pixels of a row that `regroup` holds at a time."""
         return math.lcm(self.before.px, self.after.px)
 
+    @cached_property
+    def interval(self) -> int:
+        if self.form != "regroup":
+            return max(self.before.frame_words, self.after.frame_words)
+        _, height, width = self.before.shape
+        return height * -(-width // self.block) * self._block_words
+
+    @property
+    def _block_words(self) -> int:
+        """Iterations of a block of `regroup`: the words of its longer side."""
+        return max(self.block // one.px * one.folds for one in (self.before, self.after))
+
     def schedule(self, frames: int) -> Schedule:
         rows = frames * self.before.shape[1]
         if self.form in ("gather_channels", "split_channels"):
@@ -195,11 +219,10 @@ class Convert(Process):
     def _regrouped(self, rows: int) -> Schedule:
         a, b, width = self.before, self.after, self.before.shape[2]
         blocks = -(-width // self.block)
-        words = [self.block // one.px * one.folds for one in (a, b)]
-        length = max(words)
+        length = self._block_words
         times = []
-        for one, count, delay in ((a, words[0], 0), (b, words[1], 1)):
-            step = np.arange(count)
+        for one, delay in ((a, 0), (b, 1)):
+            step = np.arange(self.block // one.px * one.folds)
             pixel = step // one.folds * one.px
             block = np.arange(rows * blocks)
             inside = (block % blocks * self.block)[:, None] + pixel[None, :] < width

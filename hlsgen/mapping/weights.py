@@ -164,6 +164,16 @@ def weight_problems(graph: Graph, wishes: WeightWishes, board: Board) -> list[tu
     return found
 
 
+def task_weight_problems(graph: Graph, wishes: WeightWishes) -> list[tuple[str, Problem]]:
+    """What besides cannot be in a network of tasks, with the layer whose wish it is."""
+    message = "weights: stream is not for networks as tasks, whose kernels keep their weights"
+    return [
+        (layer.name, layer.problem(message, "weights: runtime, or style: dataflow"))
+        for layer in graph.layers
+        if wishes.of(layer.name).place == "stream"
+    ]
+
+
 def _layer_problems(layer: Conv2d, wish: WeightWish, board: Board) -> Iterator[Problem]:
     if wish.place not in get_args(WishedPlace) or wish.storage not in get_args(WishedStorage):
         places, memories = ", ".join(get_args(WishedPlace)), ", ".join(get_args(WishedStorage))

@@ -83,13 +83,15 @@ class NetworkEstimate(Estimates):
             "board": self.board.name,
             "clock_mhz": self.clock_mhz,
             "layers": [
-                self._layer(process) for process in pipeline.processes if isinstance(process, StageProcess)
+                layer_figures(process, self.board)
+                for process in pipeline.processes
+                if isinstance(process, StageProcess)
             ],
             "total": {
                 "macs": pipeline.graph.macs,
                 "interval_cycles": self.interval_cycles,
                 "latency_cycles": self.latency_cycles,
-                **_resources(self.balanced.each.times(instances)),
+                **resource_figures(self.balanced.each.times(instances)),
                 "instances": instances,
             },
             "performance": {
@@ -106,7 +108,7 @@ class NetworkEstimate(Estimates):
                 {
                     "name": process.name,
                     "interval_cycles": process.interval,
-                    **_resources(process_resources(process, self.board)),
+                    **resource_figures(process_resources(process, self.board)),
                 }
                 for process in pipeline.processes
                 if not isinstance(process, StageProcess)
@@ -121,56 +123,9 @@ class NetworkEstimate(Estimates):
                 }
                 for stream in pipeline.streams.values()
             ],
-            "quantisation": [
-                {
-                    "name": one.name,
-                    "type": one.type,
-                    "snr_db": round(one.snr_db, 2) if math.isfinite(one.snr_db) else None,
-                    "agreement": one.agreement,
-                }
-                for one in self.accuracy
-            ],
+            "quantisation": quantisation_figures(self.accuracy),
             "intervals_tried": self.balanced.intervals_tried,
         }
-
-    def _layer(self, process: StageProcess) -> dict[str, Any]:
-        stage = process.stage
-        layer = stage.layer
-        schedule = stage.schedule(1)
-        return {
-            "name": layer.name,
-            "kind": layer.kind,
-            "macs": layer.macs,
-            "type": str(layer.output_type),
-            "shape": list(layer.output_shape),
-            "folding": {
-                "px": stage.fold.px,
-                "pe": stage.fold.pe,
-                "simd": stage.fold.simd,
-                "macs_per_cycle": -(-layer.macs // stage.interval) if layer.macs else 0,
-            },
-            "ii": 1,
-            "interval_cycles": stage.interval,
-            "latency_cycles": int(schedule.writes[0][0]) + stage.latency,
-            **self._weights(process),
-            **_resources(process_resources(process, self.board)),
-        }
-
-    def _weights(self, process: StageProcess) -> dict[str, Any]:
-        """Where they lie; an empty dict for a layer without weights."""
-        if process.place is None:
-            return {}
-        memory = process.place.memory(process.stage, self.board)
-        layer: Any = process.stage.layer
-        found = {
-            "type": str(layer.weight_type),
-            "codes": int(layer.weights.size),
-            "place": process.place.place,
-            "storage": memory.storage.value if memory else "ddr",
-        }
-        if process.place.place == "stream":
-            found["batch_reuse"] = process.place.batch
-        return {"weights": found}
 
     def _slrs(self) -> list[dict[str, Any]]:
         rows = []
@@ -181,8 +136,8 @@ class NetworkEstimate(Estimates):
                 {
                     "name": slr.name,
                     "instances": count,
-                    "used": _resources(self.balanced.each.times(count)),
-                    "usable": _resources(usable(slr, self.board)),
+                    "used": resource_figures(self.balanced.each.times(count)),
+                    "usable": resource_figures(usable(slr, self.board)),
                     "ddr": [bank.name for bank in self.board.memory.banks if bank.slr == slr.name and count],
                 }
             )
@@ -194,8 +149,8 @@ class NetworkEstimate(Estimates):
                 {
                     "name": "all SLRs",
                     "instances": 1,
-                    "used": _resources(self.balanced.each),
-                    "usable": _resources(whole),
+                    "used": resource_figures(self.balanced.each),
+                    "usable": resource_figures(whole),
                     "ddr": [],
                 }
             )
@@ -221,7 +176,63 @@ def network_estimate(
     )
 
 
-def _resources(resources: Resources) -> dict[str, int]:
+def layer_figures(process: StageProcess, board: Board) -> dict[str, Any]:
+    """A layer's stage as report.json has it."""
+    stage = process.stage
+    layer = stage.layer
+    schedule = stage.schedule(1)
+    return {
+        "name": layer.name,
+        "kind": layer.kind,
+        "macs": layer.macs,
+        "type": str(layer.output_type),
+        "shape": list(layer.output_shape),
+        "folding": {
+            "px": stage.fold.px,
+            "pe": stage.fold.pe,
+            "simd": stage.fold.simd,
+            "macs_per_cycle": -(-layer.macs // stage.interval) if layer.macs else 0,
+        },
+        "ii": 1,
+        "interval_cycles": stage.interval,
+        "latency_cycles": int(schedule.writes[0][0]) + stage.latency,
+        **_weights(process, board),
+        **resource_figures(process_resources(process, board)),
+    }
+
+
+def _weights(process: StageProcess, board: Board) -> dict[str, Any]:
+    """Where they lie; an empty dict for a layer without weights."""
+    if process.place is None:
+        return {}
+    memory = process.place.memory(process.stage, board)
+    layer: Any = process.stage.layer
+    found = {
+        "type": str(layer.weight_type),
+        "codes": int(layer.weights.size),
+        "place": process.place.place,
+        "storage": memory.storage.value if memory else "ddr",
+    }
+    if process.place.place == "stream":
+        found["batch_reuse"] = process.place.batch
+    return {"weights": found}
+
+
+def quantisation_figures(accuracy: Sequence[Accuracy]) -> list[dict[str, Any]]:
+    """Signal to noise of the outputs of layers and network; None where they are equal."""
+    return [
+        {
+            "name": one.name,
+            "type": one.type,
+            "snr_db": round(one.snr_db, 2) if math.isfinite(one.snr_db) else None,
+            "agreement": one.agreement,
+        }
+        for one in accuracy
+    ]
+
+
+def resource_figures(resources: Resources) -> dict[str, int]:
+    """They as report.json has them."""
     return {kind: getattr(resources, kind) for kind in KINDS}
 
 
@@ -231,18 +242,19 @@ def network_markdown(name: str, board: Board, balanced: Balanced, report: dict[s
         f"# {name} on {board.title}",
         _summary(balanced, report),
         "\n".join(f"**Warning:** {warning}" for warning in report["warnings"]),
-        "## Board\n\n" + _slr_table(report),
+        "## Board\n\n" + slr_table(report),
         f"LUT and FF are estimates, +- {LUT_ERROR:.0%}; DSP, BRAM18 and URAM follow from the emitted "
         "structure. None is synthesised.",
         "## Layers of one instance\n\n" + _layer_table(report),
         "## Streams\n\n" + _fifo_table(report),
-        _quantisation(report),
+        quantisation_text(report),
         "## C-simulation\n\n" + _csim(report),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """A table of Markdown."""
     lines = ["| " + " | ".join(head) + " |", "|" + "-|" * len(head)]
     return "\n".join(lines + ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows])
 
@@ -266,15 +278,16 @@ def _summary(balanced: Balanced, report: dict[str, Any]) -> str:
         ("what binds", speed["binds"]),
         ("multiply-accumulates a frame", f"{total['macs']:,}"),
     ]
-    return "; ".join(ports) + ".\n\n" + _table(("modelled", ""), rows)
+    return "; ".join(ports) + ".\n\n" + table(("modelled", ""), rows)
 
 
-def _slr_table(report: dict[str, Any]) -> str:
+def slr_table(report: dict[str, Any], what: str = "instances") -> str:
+    """What of each SLR is used; `what` its instances are."""
     rows = [
         (slr["name"], slr["instances"], *(_share(slr["used"][kind], slr["usable"][kind]) for kind in KINDS))
         for slr in report["slrs"]
     ]
-    return _table(("SLR", "instances", *(f"{kind.upper()} (share of usable)" for kind in KINDS)), rows)
+    return table(("SLR", what, *(f"{kind.upper()} (share of usable)" for kind in KINDS)), rows)
 
 
 def _share(used: int, limit: int) -> str:
@@ -293,7 +306,7 @@ def _layer_table(report: dict[str, Any]) -> str:
                 layer["type"],
                 f"{folding['px']} / {folding['pe']} / {folding['simd']}",
                 f"{layer['interval_cycles']:,}",
-                _weight_text(layer.get("weights")),
+                weight_text(layer.get("weights")),
                 *(f"{layer[kind]:,}" for kind in KINDS),
             )
         )
@@ -311,10 +324,10 @@ def _layer_table(report: dict[str, Any]) -> str:
             )
         )
     head = ("stage", "kind", "gives", "type", "PX / PE / SIMD", "cycles a frame", "weights")
-    return _table((*head, *(kind.upper() for kind in KINDS)), rows)
+    return table((*head, *(kind.upper() for kind in KINDS)), rows)
 
 
-def _weight_text(weights: dict[str, Any] | None) -> str:
+def weight_text(weights: dict[str, Any] | None) -> str:
     """runtime in uram"""
     if not weights:
         return ""
@@ -331,10 +344,11 @@ def _fifo_table(report: dict[str, Any]) -> str:
         (f"`{f['name']}`", f["depth"], f["least_depth"] or "not computed", f"{f['lanes']} of {f['type']}")
         for f in deep
     ]
-    return text + ":\n\n" + _table(("stream", "words", "deadlock below", "word"), rows)
+    return text + ":\n\n" + table(("stream", "words", "deadlock below", "word"), rows)
 
 
-def _quantisation(report: dict[str, Any]) -> str:
+def quantisation_text(report: dict[str, Any]) -> str:
+    """A section, empty without calibration data."""
     if not report["quantisation"]:
         return ""
     rows = [
@@ -349,7 +363,7 @@ def _quantisation(report: dict[str, Any]) -> str:
     head = ("layer, then outputs", "type", "dB", "same largest score")
     return (
         "## Fixed point against floating point\n\nMeasured on calibration frames: signal to noise of each "
-        "layer's output, and of the network's.\n\n" + _table(head, rows)
+        "layer's output, and of the network's.\n\n" + table(head, rows)
     )
 
 

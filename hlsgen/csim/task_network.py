@@ -1,0 +1,58 @@
+"""C-simulation of a network of tasks: every layer's output, and what each kernel's streams and stages did."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from hlsgen.csim.dataflow import DataflowRun, read_trace, run_command, signed_codes
+from hlsgen.csim.simulation import save_frames
+from hlsgen.emit.task_network import task_weight_files
+from hlsgen.ir import Graph
+from hlsgen.layers.base import Codes
+from hlsgen.mapping.task_balance import TaskChoice
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskRun:
+    """Codes of every layer's tensor by name; by layer the records of its kernel's streams and processes."""
+
+    tensors: dict[str, Codes]
+    kernels: dict[str, DataflowRun]
+    seconds: float
+
+
+def simulate(
+    choice: TaskChoice,
+    graph: Graph,
+    executable: Path,
+    inputs: Mapping[str, Codes],
+    scratch: Path,
+    *,
+    bounded: bool = False,
+) -> TaskRun:
+    """The compiled testbench on `inputs`, in a folder of its own below `scratch`.
+
+    bounded: the stages of a kernel at once, FIFOs as deep as declared. Raises as a streaming kernel's does.
+    """
+    with tempfile.TemporaryDirectory(dir=scratch) as name:
+        folder = Path(name)
+        for port in graph.inputs:
+            save_frames(folder / f"{port.name}.npy", inputs[port.name], port.tensor.type)
+        for file, beats in task_weight_files(choice).items():
+            np.save(folder / file, beats)
+        seconds = run_command([str(executable), str(folder)] + (["--bounded"] if bounded else []))
+        tensors = {port.name: inputs[port.name] for port in graph.inputs}
+        kernels = {}
+        for layer in graph.layers:
+            codes = np.load(folder / f"{layer.name}_csim.npy")
+            tensors[layer.name] = signed_codes(codes, layer.output_type)
+            streams, iterations = read_trace(folder / f"{layer.name}.trace.txt")
+            kernels[layer.name] = DataflowRun(
+                tensors={}, streams=streams, iterations=iterations, seconds=seconds
+            )
+        return TaskRun(tensors=tensors, kernels=kernels, seconds=seconds)

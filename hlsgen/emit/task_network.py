@@ -1,0 +1,124 @@
+"""A network of tasks -> {path: content}: a kernel for each layer, and the order of their calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hlsgen.board import Board
+from hlsgen.emit.dataflow import (
+    DataflowNames,
+    ddr_format,
+    kernel_files,
+    shared_files,
+    weight_data,
+)
+from hlsgen.emit.environment import render, safe_comment
+from hlsgen.emit.plan import Plan, array_bytes, npy_bytes
+from hlsgen.emit.project import csim_header_files, makefile
+from hlsgen.emit.vitis import LinkedKernel, plain_word, task_tool_files
+from hlsgen.ir import Graph
+from hlsgen.layers.base import Codes
+from hlsgen.mapping.task_balance import TaskChoice
+from hlsgen.mapping.task_kernels import TaskKernel
+from hlsgen.version import VERSION
+
+
+def task_network_plan(
+    choice: TaskChoice,
+    graph: Graph,
+    *,
+    name: str,
+    source: str,
+    board: Board,
+    clock_mhz: float,
+    inputs: Mapping[str, Codes],
+    golden: Mapping[str, Codes],
+) -> Plan:
+    """All files of the build folder. `inputs` and `golden`: codes of the testbench's data, by tensor."""
+    k = {"name": name, "source": safe_comment(source)}
+    plan: Plan = {**task_network_files(choice, graph, name=name, source=source, board=board)}
+    data = {f"{port.name}.npy": npy_bytes(inputs[port.name], port.tensor.type) for port in graph.inputs}
+    data |= {
+        f"{port.name}_golden.npy": npy_bytes(golden[port.source], port.tensor.type) for port in graph.outputs
+    }
+    data |= {file: array_bytes(beats) for file, beats in task_weight_files(choice).items()}
+    plan |= {f"tb/{path}": content for path, content in data.items()}
+    plan |= csim_header_files()
+    plan |= task_tool_files(board, clock_mhz, k, VERSION, files=list(data), kernels=_linked(choice))
+    line = f"a network of {len(graph.layers)} layers, each a kernel that is called in turn"
+    names = [kernel.name for kernel in choice.kernels]
+    plan |= makefile(board, k, line, VERSION, streaming=True, kernels=names)
+    return plan
+
+
+def task_network_files(
+    choice: TaskChoice, graph: Graph, *, name: str, source: str, board: Board
+) -> dict[str, str]:
+    """The sources of the kernels, of what calls them, and of the testbench."""
+    files = shared_files()
+    for kernel in choice.kernels:
+        files |= kernel_files(kernel.pipeline, DataflowNames(kernel=kernel.name, source=source), board)
+    k = _host(choice, graph, name, source)
+    for template, path in (
+        ("host.h.j2", f"src/{name}.h"),
+        ("host.cpp.j2", f"src/{name}.cpp"),
+        ("testbench.cpp.j2", f"tb/{name}_tb.cpp"),
+    ):
+        assert path not in files, f"{path} is a layer's"
+        files[path] = render(f"hls/tasks_network/{template}", k=k, version=VERSION)
+    return files
+
+
+def has_weights(kernel: TaskKernel) -> bool:
+    """Whether the kernel's weights arrive at run time."""
+    return bool(kernel.pipeline.loaders)
+
+
+def task_weight_files(choice: TaskChoice) -> dict[str, NDArray[np.uint64]]:
+    """The testbench's .npy files of weights that arrive at run time; no tensor has a dot in its name."""
+    return {
+        f"{kernel.layer.name}.weights.npy": weight_data(kernel.pipeline)
+        for kernel in choice.kernels
+        if has_weights(kernel)
+    }
+
+
+def _host(choice: TaskChoice, graph: Graph, name: str, source: str) -> dict[str, Any]:
+    kernels = [
+        {
+            "name": kernel.name,
+            "layer": kernel.layer.name,
+            "reads": list(kernel.reads.values()),
+            "weight_beats": len(weight_data(kernel.pipeline)),
+        }
+        for kernel in choice.kernels
+    ]
+    return {
+        "name": name,
+        "guard": f"HLSGEN_NETWORK_{name.upper()}",
+        "source": safe_comment(source),
+        "interval": choice.interval,
+        "kernels": kernels,
+        "has_weights": any(kernel["weight_beats"] for kernel in kernels),
+        "tensors": [{"name": tensor, **ddr_format(choice.formats[tensor])} for tensor in graph.tensors()],
+        "inputs": [port.name for port in graph.inputs],
+        "outputs": [{"name": port.name, "source": port.source} for port in graph.outputs],
+    }
+
+
+def _linked(choice: TaskChoice) -> list[LinkedKernel]:
+    found = []
+    for kernel, slrs in zip(choice.kernels, choice.slrs, strict=True):
+        ports = [f"gmem_{port}" for port in (*kernel.reads, kernel.writes)]
+        if has_weights(kernel):
+            ports.append("gmem_weights")
+        instances = [
+            {"name": f"{kernel.name}_{number}", "slr": plain_word(slr), "bank": plain_word(bank)}
+            for number, (slr, bank) in enumerate(zip(slrs, choice.banks, strict=True), start=1)
+        ]
+        found.append(LinkedKernel(name=kernel.name, ports=ports, instances=instances))
+    return found

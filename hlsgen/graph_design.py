@@ -1,0 +1,135 @@
+"""What designs of a network have in common, whatever their style: graph, samples, golden, comparisons."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from hlsgen import samples
+from hlsgen.csim.simulation import compare
+from hlsgen.design import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, Design, Floats
+from hlsgen.errors import DesignError, MismatchError, Problem
+from hlsgen.fixed import FixedType
+from hlsgen.ir import Graph, run_golden
+from hlsgen.layers.base import Codes
+from hlsgen.mapping.balance import StreamWish
+from hlsgen.mapping.weights import WeightPlace
+from hlsgen.passes.choose_types import Accuracy
+from hlsgen.passes.other_weights import same_structure, with_weights_of
+from hlsgen.report.comparison import LayerComparison
+
+MOST_SAMPLE_MACS = 1 << 31
+"""Fewer frames are simulated by a build if together they would need more multiply-accumulates."""
+MOST_FRAME_ELEMENTS = 1 << 24
+"""Elements of all tensors of the frames that one simulation process holds at a time."""
+SATURATED_SHARE = 0.02
+"""A layer with a larger share of its results at an end of its type is worth a warning."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GraphDesign(Design):
+    """`graph` in fixed point; `reference` the same in floating point, if it came so.
+
+    samples: frames [N, C, H, W] of each input to simulate with; empty: a photograph.
+    """
+
+    wish: StreamWish = field(default_factory=StreamWish)
+    reference: Graph | None = None
+    accuracy: tuple[Accuracy, ...] = ()
+    samples: Mapping[str, Floats] = field(default_factory=dict)
+
+    def golden_codes(self, inputs: Mapping[str, Codes]) -> dict[str, Codes]:
+        return run_golden(self.graph, inputs)
+
+    def reweighted(self, other: Design, places: Mapping[str, WeightPlace]) -> Graph:
+        """`graph` with the weights of `other`, a network of any style. Raises as `with_weights` does."""
+        if not isinstance(other, GraphDesign):
+            raise DesignError(Problem(message=f"{other.name} is no network", fix="a design of a network"))
+        if self.reference is not None and other.reference is not None:
+            same_structure(self.reference, other.reference)
+            return with_weights_of(self.graph, other.reference, places)
+        same_structure(self.graph, other.graph)
+        return with_weights_of(self.graph, other.graph, places)
+
+    def sample_inputs(self, frames: int | None = None, *, file: Path | None = None) -> dict[str, Codes]:
+        if file is not None:
+            if len(self.graph.inputs) > 1:
+                message = f"--input gives one input, and {self.name} has {len(self.graph.inputs)}"
+                raise DesignError(Problem(message=message, fix="the Python interface: project.csim([x, y])"))
+            array = samples.from_file(file, self.graph.inputs[0].shape)
+            return self.inputs_of(array[:frames] if frames else array, what=str(file))
+        count = frames or self._sample_count
+        codes = {}
+        for port in self.graph.inputs:
+            given = self.samples.get(port.name)
+            values = samples.photograph(port.tensor.shape, count) if given is None else given[:count]
+            assert isinstance(port.tensor.type, FixedType)
+            codes[port.name] = port.tensor.type.encode(values)
+        shortest = min(len(array) for array in codes.values())
+        return {name: array[:shortest] for name, array in codes.items()}
+
+    @property
+    def _sample_count(self) -> int:
+        elements = sum(math.prod(tensor.shape) for tensor in self.graph.tensors().values())
+        most = min(MOST_SAMPLE_MACS // max(1, self.macs), MOST_SAMPLE_ELEMENTS // elements)
+        return max(1, min(self.batch, MOST_SAMPLE_FRAMES, most))
+
+    def warnings(self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]) -> list[str]:
+        found = []
+        for layer in self.graph.layers:
+            type_, codes = layer.output_type, golden[layer.name]
+            if not isinstance(type_, FixedType) or type_.width < 3 or layer.name not in self._computed:
+                continue
+            # of an unsigned result zero is no limit that was hit but what a ReLU gives
+            at_end = codes == type_.max_code
+            if type_.signed:
+                at_end |= codes == type_.min_code
+            share = float(np.count_nonzero(at_end)) / codes.size
+            if share > SATURATED_SHARE:
+                found.append(
+                    f"{layer.name}: {share:.1%} of the results lie at an end of {type_} on these frames; "
+                    "more integer bits may be needed"
+                )
+        return found
+
+    @cached_property
+    def _computed(self) -> set[str]:
+        """Layers that compute new values: those that only move values repeat what was said before."""
+        return {
+            layer.name for layer in self.graph.layers if layer.macs or layer.kind in ("add", "sub", "mul")
+        }
+
+    def chunks(self, inputs: Mapping[str, Codes], frames: int) -> list[dict[str, Codes]]:
+        """The frames in parts: enough for every core, none larger than memory allows."""
+        elements = sum(math.prod(tensor.shape) for tensor in self.graph.tensors().values())
+        size = max(1, min(-(-frames // workers()), MOST_FRAME_ELEMENTS // elements))
+        return [
+            {name: array[first : first + size] for name, array in inputs.items()}
+            for first in range(0, frames, size)
+        ]
+
+    def compared(self, name: str, parts: Sequence[Codes], golden: Mapping[str, Codes]) -> LayerComparison:
+        """Raises MismatchError at the first layer, in the order of computation, that differs."""
+        got = np.concatenate(list(parts))
+        type_ = self.graph.tensors()[name].type
+        comparison = compare(got, golden[name], type_)
+        if comparison.mismatches:
+            assert comparison.first is not None
+            frame, channel, row, column = comparison.first
+            raise MismatchError(
+                f"error: C-simulation differs from golden first in layer {name}: {comparison.mismatches} of "
+                f"{comparison.compared} results; frame {frame}, channel {channel}, row {row}, "
+                f"column {column}: code {got[comparison.first]}, golden {golden[name][comparison.first]}"
+            )
+        return LayerComparison(name=name, comparison=comparison)
+
+
+def workers() -> int:
+    """Simulations that run at once: one a core."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

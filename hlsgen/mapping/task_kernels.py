@@ -1,0 +1,167 @@
+"""A layer as a kernel of its own: from DDR through its one stage back to DDR.
+
+Every tensor lies in DDR in words that do not depend on how its writer and its readers are folded, so that the
+foldings can be chosen kernel by kernel; converters inside a kernel lead from these words to the stage's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from hlsgen.board import Board
+from hlsgen.cost.resources import Resources
+from hlsgen.cost.stages import port_resources, total_resources
+from hlsgen.ir import Graph, Port
+from hlsgen.layers.base import Layer, Tensor
+from hlsgen.layers.stage import Fold, Words, divisors
+from hlsgen.mapping.fifos import fifo_depths, simulate
+from hlsgen.mapping.pipeline import Pipeline, pipeline_of
+from hlsgen.mapping.processes import Load, Store, port_beats, port_width, slot_bits
+from hlsgen.mapping.weights import WeightPlace
+
+KERNEL_CONTROL = (250, 400)
+"""LUT, FF of a kernel's s_axilite registers and its start and end, an estimate."""
+WEIGHT_PORT_BITS = 64
+PIXELS = (1, 2, 4, 8, 16, 32, 64)
+"""Of a row, in one word of DDR."""
+
+
+def ddr_words(tensor: Tensor, most_bits: int) -> Words:
+    """The words of a tensor in DDR: of those with at most `most_bits` bits, the ones that are fewest a frame.
+
+    One pixel with some of its channels, or several pixels with all of them.
+    """
+    channels, _, width = tensor.shape
+    slot = slot_bits(tensor.type)
+    formats = [(1, part) for part in divisors(channels)]
+    formats += [(px, channels) for px in PIXELS[1:] if px <= width]
+    found = [
+        Words(tensor=tensor, px=px, channels=part)
+        for px, part in formats
+        if px * part * slot <= most_bits or px * part == 1
+    ]
+    return min(found, key=lambda words: (words.frame_words * port_beats(words), frame_bytes(words)))
+
+
+def frame_bytes(words: Words) -> int:
+    """Bytes of a frame in DDR, with what fills its words up."""
+    return words.frame_words * port_beats(words) * port_width(words) // 8
+
+
+def kernel_names(design: str, layers: Iterable[Layer]) -> dict[str, str]:
+    """By layer the kernel's name: <design>_<layer>, unless a layer's own files would be called so."""
+    layers = list(layers)
+    taken = {f"{layer.name}{end}".lower() for layer in layers for end in ("", "_weights", "_table")}
+    names = {}
+    for layer in layers:
+        name = f"{design}_{layer.name}"
+        while name.lower() in taken:
+            name += "_kernel"
+        taken.add(name.lower())
+        names[layer.name] = name
+    return names
+
+
+def kernel_graph(layer: Layer, name: str) -> Graph:
+    """The layer by itself: its inputs are ports in0, in1, ..., its output is port out.
+
+    A tensor that it reads twice comes through two ports, so that no fork needs deep FIFOs.
+    """
+    inputs = tuple(
+        Port.of(_other_than(layer, f"in{index}"), source) for index, source in enumerate(layer.sources)
+    )
+    alone = replace(layer, inputs=tuple(port.name for port in inputs))
+    output = Port.of(_other_than(layer, "out"), layer.output, layer.name)
+    return Graph(name=name, inputs=inputs, layers=(alone,), outputs=(output,))
+
+
+def _other_than(layer: Layer, name: str) -> str:
+    return f"{name}1" if name == layer.name else name
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskKernel:
+    """One layer's kernel, with one folding. `reads`: by port the tensor of the network that it takes."""
+
+    layer: Layer
+    fold: Fold
+    pipeline: Pipeline
+    resources: Resources
+
+    @property
+    def name(self) -> str:
+        """The C++ function."""
+        return self.pipeline.graph.name
+
+    @property
+    def reads(self) -> dict[str, str]:
+        ports = self.pipeline.graph.inputs
+        return {port.name: source for port, source in zip(ports, self.layer.inputs, strict=True)}
+
+    @property
+    def writes(self) -> str:
+        """The port of its result."""
+        return self.pipeline.graph.outputs[0].name
+
+    @property
+    def interval(self) -> int:
+        """Cycles a frame, as far as DDR keeps up."""
+        return self.pipeline.interval
+
+    @cached_property
+    def bytes_read(self) -> int:
+        """From DDR for a frame, weights not counted: they stay in the kernel."""
+        return sum(frame_bytes(one.words) for one in self.pipeline.processes if isinstance(one, Load))
+
+    @cached_property
+    def bytes_written(self) -> int:
+        return sum(frame_bytes(one.words) for one in self.pipeline.processes if isinstance(one, Store))
+
+    @property
+    def bytes_moved(self) -> int:
+        return self.bytes_read + self.bytes_written
+
+    @cached_property
+    def latency_cycles(self) -> int:
+        """Cycles of one frame from the call to its last word in DDR."""
+        return simulate(self.pipeline, 1).latency_cycles
+
+    @property
+    def place(self) -> WeightPlace | None:
+        """Where its weights lie; None if it has none."""
+        return self.pipeline.weights.get(self.layer.name)
+
+    def with_layer(self, layer: Layer) -> TaskKernel:
+        """The same kernel for `layer`, which differs in its weights only."""
+        return replace(self, layer=layer, pipeline=self.pipeline.with_graph(kernel_graph(layer, self.name)))
+
+    def with_fifos(self, board: Board) -> TaskKernel:
+        """The same with FIFOs deep enough for its interval, which its resources then count."""
+        pipeline = self.pipeline.with_depths(fifo_depths(self.pipeline))
+        return replace(self, pipeline=pipeline, resources=_resources(pipeline, board))
+
+
+def task_kernel(
+    layer: Layer,
+    name: str,
+    fold: Fold,
+    place: WeightPlace | None,
+    formats: Mapping[str, Words],
+    board: Board,
+) -> TaskKernel:
+    """The kernel of `layer`. place: of its weights, if it has some; formats: by tensor its words in DDR."""
+    graph = kernel_graph(layer, name)
+    ports = {port.name: formats[source] for port, source in zip(graph.inputs, layer.inputs, strict=True)}
+    ports[graph.outputs[0].name] = formats[layer.name]
+    weights = {} if place is None else {layer.name: place}
+    pipeline = pipeline_of(graph, {layer.name: fold}, weights, ports)
+    return TaskKernel(layer=layer, fold=fold, pipeline=pipeline, resources=_resources(pipeline, board))
+
+
+def _resources(pipeline: Pipeline, board: Board) -> Resources:
+    total = total_resources(pipeline, board) + Resources(lut=KERNEL_CONTROL[0], ff=KERNEL_CONTROL[1])
+    if pipeline.loaders:
+        total += port_resources(WEIGHT_PORT_BITS)
+    return total

@@ -1,0 +1,67 @@
+"""Where a network of tasks lies: each kernel in one SLR, the buffers of an instance in one DDR bank."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hlsgen.board import Board, MemoryBank
+from hlsgen.cost.resources import Resources
+from hlsgen.mapping.placement import KINDS, usable
+
+
+def share_of_slr(resources: Resources, limit: Resources) -> float:
+    """The largest share of a kind; more than 1 does not fit."""
+    shares = [0.0]
+    for kind in KINDS:
+        need, have = getattr(resources, kind), getattr(limit, kind)
+        if need:
+            shares.append(need / have if have else 2.0)
+    return max(shares)
+
+
+def packed(kernels: Sequence[Resources], instances: int, board: Board) -> list[list[str]] | None:
+    """By kernel the SLR of each instance; None if they do not fit so.
+
+    The largest first, each into the SLR that is then the least full.
+    """
+    limits = {slr.name: usable(slr, board) for slr in board.slrs}
+    used = {name: Resources() for name in limits}
+    placed: list[list[str]] = [[] for _ in kernels]
+    whole = {
+        index: max(share_of_slr(one, limit) for limit in limits.values()) for index, one in enumerate(kernels)
+    }
+    for index in sorted(whole, key=lambda index: -whole[index]):
+        for _ in range(instances):
+            after = {name: share_of_slr(used[name] + kernels[index], limits[name]) for name in limits}
+            best = min(after, key=lambda name: after[name])
+            if after[best] > 1:
+                return None
+            used[best] += kernels[index]
+            placed[index].append(best)
+    return placed
+
+
+def bank_rate(bank: MemoryBank, board: Board, clock_mhz: float) -> float:
+    """Bytes a second that a bank carries."""
+    memory = board.memory
+    peak = bank.gb_per_s * 1e9
+    if memory.ports is not None:
+        port_mhz = min(clock_mhz, memory.max_port_mhz or clock_mhz)
+        peak = min(peak, memory.ports * memory.port_bits / 8 * port_mhz * 1e6)
+    return peak * memory.efficiency
+
+
+def shared_banks(board: Board, instances: int, clock_mhz: float) -> tuple[list[str], float]:
+    """The bank of each instance, and the bytes a cycle that the worst served one has.
+
+    Instances work on the same layer at the same time and share what their bank carries.
+    """
+    rates = {bank.name: bank_rate(bank, board, clock_mhz) for bank in board.memory.banks}
+    taken = dict.fromkeys(rates, 0)
+    banks = []
+    for _ in range(instances):
+        bank = max(rates, key=lambda name: rates[name] / (taken[name] + 1))
+        taken[bank] += 1
+        banks.append(bank)
+    worst = min(rates[name] / count for name, count in taken.items() if count)
+    return banks, worst / (clock_mhz * 1e6)

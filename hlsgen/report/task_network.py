@@ -1,0 +1,270 @@
+"""What a network of tasks costs and how fast it is: report.json, and report.md for a person. All modelled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from hlsgen.board import Board
+from hlsgen.cost.resources import LUT_ERROR, Resources
+from hlsgen.cost.stages import fifo_resources, process_resources
+from hlsgen.design import Estimates
+from hlsgen.emit.task_network import task_weight_files
+from hlsgen.ir import Graph
+from hlsgen.mapping.placement import usable
+from hlsgen.mapping.processes import StageProcess
+from hlsgen.mapping.task_balance import TaskChoice
+from hlsgen.mapping.task_kernels import TaskKernel, frame_bytes
+from hlsgen.passes.choose_types import Accuracy
+from hlsgen.report.network import (
+    KINDS,
+    layer_figures,
+    quantisation_figures,
+    quantisation_text,
+    resource_figures,
+    slr_table,
+    table,
+    weight_text,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskNetworkEstimate(Estimates):
+    """The modelled figures of a network of tasks. `as_json` has the keys of report.json."""
+
+    design: str
+    choice: TaskChoice
+    graph: Graph
+    board: Board
+    clock_mhz: float
+    batch: int
+    accuracy: tuple[Accuracy, ...]
+
+    @property
+    def interval_cycles(self) -> int:
+        """Cycles of a frame through all kernels of an instance, within a large batch."""
+        return self.choice.interval
+
+    @property
+    def frames_per_s(self) -> float:
+        """Of all instances, within a large batch."""
+        return self.choice.instances * self.clock_mhz * 1e6 / self.interval_cycles
+
+    @property
+    def batch_frames_per_s(self) -> float:
+        """Of `batch` frames: the way through every kernel is paid once."""
+        share = -(-self.batch // self.choice.instances)
+        cycles = self.latency_cycles + (share - 1) * self.interval_cycles
+        return min(self.batch * self.clock_mhz * 1e6 / cycles, self.frames_per_s)
+
+    @cached_property
+    def latency_cycles(self) -> int:
+        """Cycles of one frame through all kernels; what the host takes between calls is not in it."""
+        return sum(
+            max(kernel.latency_cycles, self.choice.ddr_cycles(kernel)) for kernel in self.choice.kernels
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        choice, macs = self.choice, self.graph.macs
+        return {
+            "design": self.design,
+            "style": "tasks",
+            "board": self.board.name,
+            "clock_mhz": self.clock_mhz,
+            "layers": [self._layer(kernel) for kernel in choice.kernels],
+            "total": {
+                "macs": macs,
+                "interval_cycles": self.interval_cycles,
+                "latency_cycles": self.latency_cycles,
+                **resource_figures(choice.each.times(choice.instances)),
+                "instances": choice.instances,
+            },
+            "performance": {
+                "frames_per_s": round(self.frames_per_s, 3),
+                "gops": round(2 * macs * self.frames_per_s / 1e9, 3),
+                "batch": self.batch,
+                "batch_frames_per_s": round(self.batch_frames_per_s, 3),
+                "batch_gops": round(2 * macs * self.batch_frames_per_s / 1e9, 3),
+                "binds": choice.binds,
+                "kind": "modelled",
+            },
+            "memory": self._memory(),
+            "slrs": self._slrs(),
+            "joints": self._joints(),
+            "fifos": self._fifos(),
+            "quantisation": quantisation_figures(self.accuracy),
+            "foldings_tried": choice.tried,
+        }
+
+    def _layer(self, kernel: TaskKernel) -> dict[str, Any]:
+        """The layer's kernel: its cycles and resources are those of the whole kernel, not of its stage."""
+        (process,) = [one for one in kernel.pipeline.processes if isinstance(one, StageProcess)]
+        ddr = self.choice.ddr_cycles(kernel)
+        slowest = kernel.pipeline.slowest.name
+        return {
+            **layer_figures(process, self.board),
+            "kernel": kernel.name,
+            "interval_cycles": self.choice.interval_of(kernel),
+            "stage_interval_cycles": process.interval,
+            "kernel_interval_cycles": kernel.interval,
+            "ddr_cycles": ddr,
+            "ddr_bytes": {"read": kernel.bytes_read, "written": kernel.bytes_written},
+            "latency_cycles": kernel.latency_cycles,
+            "binds": "DDR bandwidth" if ddr > kernel.interval else slowest,
+            **resource_figures(kernel.resources),
+        }
+
+    def _memory(self) -> dict[str, Any]:
+        """DDR traffic of a frame, with what fills words up; weights are read once and stay."""
+        choice = self.choice
+        total = sum(kernel.bytes_moved for kernel in choice.kernels)
+        written = {kernel.layer.name for kernel in choice.kernels}
+        reads = [one for kernel in choice.kernels for one in kernel.layer.inputs if one in written]
+        between = sum(frame_bytes(choice.formats[one]) for one in (*reads, *sorted(set(reads))))
+        waiting = sum(
+            choice.interval_of(one) for one in choice.kernels if choice.ddr_cycles(one) > one.interval
+        )
+        return {
+            "port_bits": choice.port_bits,
+            "frame_bytes": total,
+            "intermediate_bytes": between,
+            "weight_bytes": sum(beats.nbytes for beats in task_weight_files(choice).values()),
+            "gb_per_s": round(total * self.frames_per_s / 1e9, 3),
+            "gb_per_s_of_an_instance": round(choice.ddr_rate * self.clock_mhz / 1e3, 3),
+            "bound_cycles": waiting,
+            "banks": list(choice.banks),
+        }
+
+    def _slrs(self) -> list[dict[str, Any]]:
+        """Of each SLR: the kernels of all instances that lie in it (`instances` counts them)."""
+        rows = []
+        for slr in self.board.slrs:
+            used, count = Resources(), 0
+            for kernel, slrs in zip(self.choice.kernels, self.choice.slrs, strict=True):
+                used += kernel.resources.times(slrs.count(slr.name))
+                count += slrs.count(slr.name)
+            banks = [bank for bank in dict.fromkeys(self.choice.banks) if self._slr_of(bank) == slr.name]
+            rows.append(
+                {
+                    "name": slr.name,
+                    "instances": count,
+                    "used": resource_figures(used),
+                    "usable": resource_figures(usable(slr, self.board)),
+                    "ddr": banks,
+                }
+            )
+        return rows
+
+    def _slr_of(self, name: str) -> str:
+        return next(bank.slr for bank in self.board.memory.banks if bank.name == name)
+
+    def _joints(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "kernel": kernel.name,
+                "name": process.name,
+                "interval_cycles": process.interval,
+                **resource_figures(process_resources(process, self.board)),
+            }
+            for kernel in self.choice.kernels
+            for process in kernel.pipeline.processes
+            if not isinstance(process, StageProcess)
+        ]
+
+    def _fifos(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "kernel": kernel.name,
+                "name": stream.name,
+                "depth": stream.depth,
+                "lanes": stream.words.lanes,
+                "type": str(stream.words.type),
+                **resource_figures(fifo_resources(stream)),
+            }
+            for kernel in self.choice.kernels
+            for stream in kernel.pipeline.streams.values()
+        ]
+
+
+def task_network_markdown(name: str, board: Board, graph: Graph, report: dict[str, Any]) -> str:
+    """The report of a build. Every figure is modelled unless it says measured."""
+    parts = [
+        f"# {name} on {board.title}",
+        _summary(graph, report),
+        "\n".join(f"**Warning:** {warning}" for warning in report["warnings"]),
+        "## Board\n\n" + slr_table(report, "kernels"),
+        f"LUT and FF are estimates, +- {LUT_ERROR:.0%}; DSP, BRAM18 and URAM follow from the emitted "
+        "structure. None is synthesised.",
+        "## Kernels of one instance, in the order of the calls\n\n" + _kernel_table(report),
+        "## DDR\n\n" + _memory_text(report),
+        quantisation_text(report),
+        "## C-simulation\n\n" + _csim(report),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _summary(graph: Graph, report: dict[str, Any]) -> str:
+    total, speed = report["total"], report["performance"]
+    ports = [
+        f"{port.name} {' x '.join(map(str, port.shape))} of {port.tensor.type}"
+        for port in (*graph.inputs, *graph.outputs)
+    ]
+    rows = [
+        ("instances", f"{total['instances']} at {report['clock_mhz']:g} MHz, each all kernels"),
+        ("speed, steady", f"{speed['gops']:,.1f} G operations/s, {speed['frames_per_s']:,.1f} frames/s"),
+        (
+            f"speed, batch of {speed['batch']}",
+            f"{speed['batch_gops']:,.1f} G operations/s, {speed['batch_frames_per_s']:,.1f} frames/s",
+        ),
+        ("cycles a frame of an instance", f"{total['interval_cycles']:,}, the sum over its kernels"),
+        ("latency of one frame", f"{total['latency_cycles']:,} cycles, weights there already"),
+        ("what binds", speed["binds"]),
+        ("multiply-accumulates a frame", f"{total['macs']:,}"),
+    ]
+    text = "The time of a host between two calls is not in these figures."
+    return "; ".join(ports) + ".\n\n" + table(("modelled", ""), rows) + "\n\n" + text
+
+
+def _kernel_table(report: dict[str, Any]) -> str:
+    rows = []
+    for layer in report["layers"]:
+        folding = layer["folding"]
+        rows.append(
+            (
+                f"`{layer['kernel']}`",
+                layer["kind"],
+                " x ".join(map(str, layer["shape"])),
+                layer["type"],
+                f"{folding['px']} / {folding['pe']} / {folding['simd']}",
+                f"{layer['interval_cycles']:,}",
+                layer["binds"],
+                weight_text(layer.get("weights")),
+                *(f"{layer[kind]:,}" for kind in KINDS),
+            )
+        )
+    head = ("kernel", "kind", "gives", "type", "PX / PE / SIMD", "cycles a frame", "set by", "weights")
+    return table((*head, *(kind.upper() for kind in KINDS)), rows)
+
+
+def _memory_text(report: dict[str, Any]) -> str:
+    memory, total = report["memory"], report["total"]["interval_cycles"]
+    return (
+        f"A frame moves {memory['frame_bytes']:,} bytes, {memory['intermediate_bytes']:,} of them between "
+        f"kernels: {memory['gb_per_s']:,.2f} GB/s for all instances on the average; an instance has "
+        f"{memory['gb_per_s_of_an_instance']:,.2f} GB/s at a time. For {memory['bound_cycles']:,} of "
+        f"{total:,} cycles a frame DDR is what a kernel waits for. Words of up to {memory['port_bits']} bits."
+    )
+
+
+def _csim(report: dict[str, Any]) -> str:
+    csim = report["csim"]
+    if csim["verdict"] == "skipped":
+        return "Skipped."
+    equal = csim["compared"] - csim["mismatches"]
+    return (
+        f"Measured: {equal:,} of {csim['compared']:,} results of {len(csim['layers'])} kernels and "
+        f"{csim['frames']} frames equal golden bit for bit. Every stage makes the modelled iterations and "
+        f"reads and writes its streams in just those of its schedule; with the stages of a kernel at once "
+        f"and FIFOs of the emitted depths every kernel runs through."
+    )

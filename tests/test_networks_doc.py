@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from hlsgen.cli import cli
-from hlsgen.network import SATURATED_SHARE
+from hlsgen.graph_design import SATURATED_SHARE
 from tests.documents import assert_constants_are_as_stated, blocks, document, files, rows
 
 torch = pytest.importorskip("torch", reason="torch is not installed")

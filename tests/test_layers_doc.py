@@ -25,6 +25,7 @@ from hlsgen.layers.base import Layer, Tensor
 from hlsgen.layers.binary import Add
 from hlsgen.layers.concat import Concat
 from hlsgen.layers.conv2d import Conv2d
+from hlsgen.layers.conv2d_stage import MOST_PX, MOST_TERMS
 from hlsgen.layers.crop import Crop
 from hlsgen.layers.functions import FUNCTIONS
 from hlsgen.layers.pad import Pad
@@ -274,6 +275,13 @@ def _all_folds(layer: Layer) -> Iterator[Fold]:
     channels, _, width = (max(pair) for pair in zip(layer.sources[0].shape, layer.output_shape, strict=True))
     for px, pe, simd in product(range(1, width + 1), range(1, channels + 1), range(1, channels + 1)):
         yield Fold(px=px, pe=pe, simd=simd)
+
+
+def test_limits_of_foldings_are_the_constants() -> None:
+    """Examples do not come near enough to each of them to tell."""
+    for kind in Layer.kinds:
+        numbers = {int(text) for line in _lines(kind)["legal"] for text in re.findall(r"\d{2,}", line)}
+        assert numbers <= {MOST_PX, MOST_TERMS} and (MOST_TERMS in numbers) == (kind == "conv2d")
 
 
 def test_what_follows_for_crops() -> None:

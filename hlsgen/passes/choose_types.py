@@ -26,6 +26,8 @@ from hlsgen.layers.concat import Concat
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.leaky import Leaky
 from hlsgen.layers.pool2d import Pool2d
+from hlsgen.layers.softmax import Softmax
+from hlsgen.layers.table import Table
 from hlsgen.layers.unary import Selection
 from hlsgen.precision import (
     MOST_SAMPLES,
@@ -196,7 +198,7 @@ class _Typing:
             return None
         readers = self.readers[layer.name]
         if readers and all(isinstance(reader, EXACT_READERS) for reader in readers):
-            return None if not isinstance(layer, Concat) else self._activation(layer.name)
+            return None if not isinstance(layer, Concat | Softmax | Table) else self._activation(layer.name)
         return self._activation(layer.name)
 
     def _typed(self, layer: Layer) -> Layer:

@@ -20,8 +20,9 @@ from hlsgen.ir import Graph, run_golden
 from hlsgen.layers.base import Codes
 from hlsgen.mapping.balance import StreamWish
 from hlsgen.mapping.weights import WeightPlace
-from hlsgen.passes.choose_types import Accuracy
+from hlsgen.passes.choose_types import Accuracy, noisy_outputs
 from hlsgen.passes.other_weights import same_structure, with_weights_of
+from hlsgen.precision import OUTPUT_DB
 from hlsgen.report.comparison import LayerComparison
 
 MOST_SAMPLE_MACS = 1 << 31
@@ -81,7 +82,13 @@ class GraphDesign(Design):
         return max(1, min(self.batch, MOST_SAMPLE_FRAMES, most))
 
     def warnings(self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]) -> list[str]:
-        found = []
+        outputs = noisy_outputs(self.graph)
+        found = [
+            f"{one.name} has only {one.snr_db:.1f} dB of signal to noise against the floating-point network; "
+            "wider types, or a larger precision: target_db, may be needed"
+            for one in self.accuracy
+            if one.name in outputs and one.snr_db < OUTPUT_DB
+        ]
         for layer in self.graph.layers:
             type_, codes = layer.output_type, golden[layer.name]
             if not isinstance(type_, FixedType) or type_.width < 3 or layer.name not in self._computed:

@@ -231,5 +231,6 @@ def _precision(file: ModelFile) -> Precision:
         input=file.input[0].type,
         accumulator=accumulator if isinstance(accumulator, str | FixedType) else None,
         target_db=given.target_db,
+        output_db=given.output_db,
         layers=layers,
     )

@@ -20,7 +20,7 @@ from hlsgen.fixed import FixedType
 from hlsgen.layers.dense_stream import MOST_BATCH
 from hlsgen.mapping.weights import WeightWish, WeightWishes, WishedPlace, WishedStorage
 from hlsgen.mistakes import Entries, Mistake, Real, Whole, must_be, nearest, refused
-from hlsgen.precision import TARGET_DB
+from hlsgen.precision import MOST_TARGET_DB, OUTPUT_DB, TARGET_DB
 from hlsgen.schema_values import (
     MAX_CHANNELS,
     Accumulator,
@@ -150,8 +150,10 @@ class PrecisionSection(_Section):
     """exact: no weights overflow it (default with weights: runtime); tight: these do not; or a type."""
     calibration: FilePath | None = None
     """A .npy file of typical frames; None: the input's samples."""
-    target_db: Annotated[float, Real(6, 120)] = TARGET_DB
+    target_db: Annotated[float, Real(6, MOST_TARGET_DB)] = TARGET_DB
     """Signal to quantisation noise that auto asks of each tensor."""
+    output_db: Annotated[float, Real(0, MOST_TARGET_DB)] = OUTPUT_DB
+    """And of the outputs; 0: whatever comes."""
     layers: dict[str, LayerTypes] = {}
     """Types by layer name."""
 

@@ -18,6 +18,9 @@ AUTO_WIDTHS = (4, 5, 6, 7, 8, 9, 10, 12, 14, 16)
 """Bits that `auto` chooses from."""
 TARGET_DB = 40.0
 """Signal to noise that `auto` asks of each tensor: 8 bits give normal values about 40 dB."""
+MOST_TARGET_DB = 120.0
+OUTPUT_DB = 20.0
+"""Signal to noise that `auto` asks of the outputs: noise of a tenth of their size."""
 MOST_SAMPLES = 1 << 13
 """Values of a tensor that a type is chosen from."""
 SPREAD = 12
@@ -39,6 +42,7 @@ class Precision:
 
     accumulator: exact (no overflow whatever the weights of this width), tight (none for these weights), or
     a type that sums are narrowed to; None: exact where the design wishes weights at run time, else tight.
+    target_db: signal to noise that auto asks of each tensor; more if the outputs would not have output_db.
     """
 
     default: FixedType | Literal["auto"] = "auto"
@@ -46,6 +50,7 @@ class Precision:
     input: FixedType | None = None
     accumulator: Literal["exact", "tight"] | FixedType | None = None
     target_db: float = TARGET_DB
+    output_db: float = OUTPUT_DB
     layers: Mapping[str, LayerPrecision] = field(default_factory=dict)
 
     def of(self, layer: str) -> LayerPrecision:

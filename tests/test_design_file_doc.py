@@ -71,6 +71,7 @@ DEFAULTS = [
     ("input", "samples"),
     ("precision", "default"),
     ("precision", "target_db"),
+    ("precision", "output_db"),
 ]
 
 
@@ -89,6 +90,7 @@ def test_values_that_are_shown_are_the_defaults(path: tuple[str, ...]) -> None:
 
 LIMITS = [
     ("target_db", r"(6) to (120)", lambda value: {"precision": {"target_db": value}}),
+    ("output_db", r"(0) to (120)", lambda value: {"precision": {"output_db": value}}),
     ("instances", r"()up to (1024)", lambda value: {"mapping": {"instances": value}}),
     ("input", r"()up to (16),", lambda value: {"input": [{}] * value}),
     ("shape", r"(one) to (three)", lambda value: {"input": {"shape": [8] * value}}),

@@ -89,12 +89,15 @@ class Balanced:
 def balance(graph: Graph, board: Board, wish: StreamWish, *, batch: int) -> Balanced:
     """The fastest kernel of `graph` for `board`.
 
-    Raises NoFit: not even the smallest foldings fit. DesignError: weights cannot lie where they shall.
+    Raises NoFit: not even the smallest foldings fit, or the interval asked for is out of reach.
+    DesignError: weights cannot lie where they shall.
     """
     places = weight_places(graph, wish.weights, board)
     candidates = {layer.name: foldings(layer, board, wish, places.get(layer.name)) for layer in graph.layers}
     slowest = max(found[-1].interval for found in candidates.values())
     fastest = max(found[0].interval for found in candidates.values())
+    if wish.target_interval and fastest > wish.target_interval:
+        raise _out_of_reach(candidates, wish.target_interval)
     tried = 0
     options: list[tuple[float, int, int]] = []
     interval = wish.target_interval or fastest
@@ -109,9 +112,12 @@ def balance(graph: Graph, board: Board, wish: StreamWish, *, batch: int) -> Bala
         interval = min(slowest, max(interval + 1, int(interval * STEP)))
     for _, negative, _ in sorted(options, reverse=True):
         found = _built(graph, candidates, places, -negative, board, batch, wish, tried)
-        if found is not None:
-            return found
-    raise _no_fit(_total(candidates, slowest), board, wish)
+        if found is None:
+            continue
+        if wish.target_interval and found.pipeline.interval > wish.target_interval:
+            raise _slowed(found.pipeline, wish.target_interval)
+        return found
+    raise _no_fit(_total(candidates, wish.target_interval or slowest), board, wish)
 
 
 def foldings(layer: Layer, board: Board, wish: StreamWish, place: WeightPlace | None) -> list[Candidate]:
@@ -246,6 +252,26 @@ def _binds(
     return f"{stage}; {BINDS[kind]} for more"
 
 
+def _out_of_reach(candidates: Mapping[str, list[Candidate]], interval: int) -> NoFit:
+    """Some layer's fastest folding is slower than `interval`."""
+    name, found = max(candidates.items(), key=lambda item: item[1][0].interval)
+    return NoFit(
+        f"{name} takes {found[0].interval:,} cycles a frame at its fastest folding, more than the "
+        f"interval of {interval:,} that the design asks for",
+        f"interval: {found[0].interval} or more, no fixed folding of {name}, or more instances",
+    )
+
+
+def _slowed(pipeline: Pipeline, interval: int) -> NoFit:
+    """The layers keep to `interval`; what moves data between them, or to and from DDR, does not."""
+    slowest = pipeline.slowest
+    return NoFit(
+        f"{slowest.name} takes {slowest.interval:,} cycles a frame, more than the interval of {interval:,} "
+        "that the design asks for",
+        f"interval: {slowest.interval} or more, or more instances",
+    )
+
+
 def _no_fit(least: Resources, board: Board, wish: StreamWish) -> NoFit:
     whole = whole_of(board)
     over = [
@@ -253,11 +279,15 @@ def _no_fit(least: Resources, board: Board, wish: StreamWish) -> NoFit:
         for kind in KINDS
         if getattr(least, kind) > getattr(whole, kind)
     ]
-    if not over:
+    asked = f"at an interval of {wish.target_interval:,} cycles" if wish.target_interval else ""
+    if over:
         return NoFit(
-            f"{wish.instances} instances do not fit {board.title}", "fewer instances, or mapping: auto"
+            f"{asked or 'with the smallest foldings'} the kernel needs {', '.join(over)} of the usable share "
+            f"of {board.title}",
+            ("a longer interval, " if asked else "") + "narrower types, a smaller network, or a larger board",
         )
+    count = f"{wish.instances} instances do" if wish.instances else "the kernel does"
     return NoFit(
-        f"with the smallest foldings the kernel needs {', '.join(over)} of the usable share of {board.title}",
-        "narrower types, a smaller network, or a larger board",
+        f"{count} not fit {board.title}" + (f" {asked}" if asked else ""),
+        "fewer instances, a longer interval, or mapping: auto",
     )

@@ -31,6 +31,7 @@ from hlsgen.layers.table import Table
 from hlsgen.layers.unary import Selection
 from hlsgen.precision import (
     MOST_SAMPLES,
+    MOST_TARGET_DB,
     Floats,
     Precision,
     chosen,
@@ -59,6 +60,18 @@ class Accuracy:
     agreement: float | None = None
 
 
+OUTPUT_ROUNDS = 4
+"""Times that `auto` raises the target of all tensors for the sake of the outputs."""
+OUTPUT_STEP_DB = 3.0
+"""By this much at least."""
+OUTPUT_STEP = 1.5
+"""Or by this share of what is missing: an output gains less than its tensors, whose widths are whole bits."""
+OUTPUT_FRAMES = 2
+"""Calibration frames that the outputs are looked at on meanwhile."""
+OUTPUT_MACS = 1 << 30
+"""Fewer, if together they would need more multiply-accumulates."""
+
+
 def choose_types(
     graph: Graph,
     precision: Precision,
@@ -70,6 +83,7 @@ def choose_types(
     any_weights: layers that other weights of the same types shall go into: their accumulators hold the sums
     of any weights, and their biases may be some times larger.
 
+    With auto, the target of all tensors is raised in steps until the outputs have `precision.output_db`.
     Raises DesignError: auto without calibration, a layer named that there is not, a type too narrow.
     """
     _check_names(graph, precision)
@@ -80,8 +94,42 @@ def choose_types(
                 fix='calibration=x with some typical frames, or a type such as precision="fixed<16,6>"',
             )
         )
-    samples = _samples(graph, calibration) if precision.default == "auto" and calibration else {}
-    return _Typing(graph, precision, samples, any_weights).graph_of()
+    if precision.default != "auto" or calibration is None:
+        return _Typing(graph, precision, {}, any_weights).graph_of()
+    return _chosen_for_outputs(graph, precision, calibration, any_weights)
+
+
+def _chosen_for_outputs(
+    graph: Graph, precision: Precision, calibration: Mapping[str, Floats], any_weights: Collection[str]
+) -> Graph:
+    """Types with `target_db` in each tensor, or more where noise adds up to too much at the outputs."""
+    samples = _samples(graph, calibration)
+    frames = max(1, min(OUTPUT_FRAMES, OUTPUT_MACS // max(1, graph.macs)))
+    few = {name: array[:frames] for name, array in calibration.items()}
+    typed = _Typing(graph, precision, samples, any_weights).graph_of()
+    for _ in range(OUTPUT_ROUNDS):
+        short = precision.output_db - _worst_output(typed, graph, few)
+        if short <= 0:
+            break
+        target = precision.target_db + max(short * OUTPUT_STEP, OUTPUT_STEP_DB)
+        precision = replace(precision, target_db=min(target, MOST_TARGET_DB))
+        typed = _Typing(graph, precision, samples, any_weights).graph_of()
+    return typed
+
+
+def _worst_output(fixed: Graph, reference: Graph, calibration: Mapping[str, Floats]) -> float:
+    """The least signal to noise of an output, in dB; inf without one that has noise."""
+    wanted = noisy_outputs(fixed)
+    return min(
+        (one.snr_db for one in accuracy(fixed, reference, calibration) if one.name in wanted),
+        default=math.inf,
+    )
+
+
+def noisy_outputs(graph: Graph) -> set[str]:
+    """The outputs' names, without those that choose: an index is right or wrong."""
+    choosing = {layer.name for layer in graph.layers if isinstance(layer, ArgMax)}
+    return {port.name for port in graph.outputs if port.source not in choosing}
 
 
 def accuracy(fixed: Graph, reference: Graph, calibration: Mapping[str, Floats]) -> list[Accuracy]:

@@ -25,6 +25,10 @@ class ArgMax(Unary, kind="argmax"):
         return 1, *self.source.shape[1:]
 
     @property
+    def only_selects(self) -> bool:
+        return True
+
+    @property
     def natural_type(self) -> FixedType:
         """ufixed<bits, bits> with just the bits that an index of C channels has, at least 1."""
         bits = max(1, (self.source.shape[0] - 1).bit_length())

@@ -73,6 +73,11 @@ class Layer(ABC):
         """The type of an output element."""
 
     @property
+    def only_selects(self) -> bool:
+        """Whether its results are values that it reads, or indices: their natural type is never too wide."""
+        return False
+
+    @property
     def macs(self) -> int:
         """Multiply-accumulates that one frame needs, those with padding zeros included."""
         return 0

@@ -98,7 +98,12 @@ EXAMPLES: dict[str, list[Layer]] = {
         convolution(Conv2d, WIDE, 2, kernel=(1, 3), padding=BORDER),
         convolution(Conv2d, (32, 3, 4), 64, kernel=(3, 3), padding=BORDER),
     ],
-    "dense": [convolution(Dense, (12, 1, 1), 10), convolution(Dense, (1, 1, 1), 7)],
+    "dense": [
+        convolution(Dense, (12, 1, 1), 10),
+        convolution(Dense, (1, 1, 1), 7),
+        convolution(Dense, SMALL, 4),
+        convolution(Dense, WIDE, 2),
+    ],
     "affine": [convolution(Affine, SMALL, 6, 6), convolution(Affine, WIDE, 2, 2)],
     "pool2d": [
         pool(SMALL, "average", (2, 2), stride=(2, 2)),

@@ -273,7 +273,9 @@ def _names(layer: Layer) -> dict[str, int]:
 def _all_folds(layer: Layer) -> Iterator[Fold]:
     """Every folding that could be asked for."""
     channels, _, width = (max(pair) for pair in zip(layer.sources[0].shape, layer.output_shape, strict=True))
-    for px, pe, simd in product(range(1, width + 1), range(1, channels + 1), range(1, channels + 1)):
+    # a dense layer reads several pixels of an image at once
+    most = channels * width if layer.kind == "dense" else channels
+    for px, pe, simd in product(range(1, width + 1), range(1, channels + 1), range(1, most + 1)):
         yield Fold(px=px, pe=pe, simd=simd)
 
 

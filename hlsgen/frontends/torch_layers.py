@@ -273,24 +273,8 @@ def adaptive_max_pool(call: Call, self: object, output_size: object) -> list[obj
 
 
 def _adaptive(call: Call, x: Value, function: Literal["max", "average"]) -> Value:
-    """Windows of equal size, or each element several times; anything else is refused."""
     _spatial_axes(call, x)
-    results = call.shape[1:]
-    if all(size == 1 for size in results):
-        return call.builder.reduce(x, function, range(1, x.rank), keep=True)
-    kernel = []
-    for axis, (size, wanted) in enumerate(zip(x.shape[1:], results, strict=True), start=1):
-        if size % wanted and wanted % size:
-            message = f"it makes {wanted} rows or columns of {size}, by windows of different sizes"
-            near = max(n for n in range(1, size + 1) if size % n == 0 and n <= wanted)
-            raise call.refusal(message, f"an output size that divides {size}, as {near} does")
-        if wanted > size:
-            x = call.builder.repeat(x, axis, wanted // size)
-        kernel.append(max(1, size // wanted))
-    sides = (1, kernel[0]) if len(kernel) == 1 else (kernel[0], kernel[1])
-    if sides == (1, 1):
-        return x
-    return call.builder.pool2d(x, function, sides, stride=sides)
+    return call.builder.adaptive_pool(x, function, call.shape[1:])
 
 
 # axes

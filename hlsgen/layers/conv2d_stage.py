@@ -88,7 +88,7 @@ class ConvStage(Stage):
     def raster(self) -> Raster:
         layer = self.layer
         return Raster(
-            in_shape=layer.in_shape[1:],
+            in_shape=layer.read_shape[1:],
             out_shape=layer.output_shape[1:],
             kernel=layer.kernel,
             stride=layer.stride,
@@ -100,7 +100,10 @@ class ConvStage(Stage):
     @property
     def inputs(self) -> tuple[Words, ...]:
         (source,) = self.layer.sources
-        return (Words(tensor=source, px=self.raster.px_in, channels=self.fold.simd),)
+        lanes = self.raster.px_in * self.fold.simd
+        # a dense layer's inputs at once may be several pixels
+        channels = min(self.fold.simd, source.shape[0])
+        return (Words(tensor=source, px=lanes // channels, channels=channels),)
 
     @property
     def output(self) -> Words:
@@ -167,8 +170,13 @@ class ConvStage(Stage):
         low, high = layer.clamp_codes
         assert isinstance(layer.input_type, FixedType) and isinstance(layer.weight_type, FixedType)
         assert isinstance(layer.accumulator, FixedType)
+        in_channels, in_height, in_width = layer.read_shape
         return {
             **raster.constants(),
+            "IN_CHANNELS": in_channels,
+            "IN_HEIGHT": in_height,
+            "IN_WIDTH": in_width,
+            "image": "" if layer.in_shape == layer.read_shape else " x ".join(map(str, layer.in_shape)),
             "weight_t": layer.weight_type.cpp,
             "acc_t": layer.accumulator.cpp,
             "bias_t": layer.bias_type.cpp,

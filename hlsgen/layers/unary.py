@@ -70,6 +70,10 @@ class Selection(Layer):
     def output_type(self) -> NumberType:
         return self.source.type
 
+    @property
+    def only_selects(self) -> bool:
+        return True
+
     def retyped(self, sources: tuple[NumberType, ...], result: NumberType | None) -> Self:
         """Raises DesignError: `result` is another type than the source's."""
         if result is not None and result != sources[0]:

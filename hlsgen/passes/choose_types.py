@@ -18,17 +18,14 @@ import numpy as np
 from hlsgen.errors import DesignError, Problem
 from hlsgen.fixed import MAX_TENSOR_WIDTH, FixedType, tight_accumulator
 from hlsgen.ir import Graph, Port, run_golden
-from hlsgen.layers.argmax import ArgMax
 from hlsgen.layers.base import Layer
 from hlsgen.layers.cast import Cast
 from hlsgen.layers.clamp import Clamp
 from hlsgen.layers.concat import Concat
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.leaky import Leaky
-from hlsgen.layers.pool2d import Pool2d
 from hlsgen.layers.softmax import Softmax
 from hlsgen.layers.table import Table
-from hlsgen.layers.unary import Selection
 from hlsgen.precision import (
     MOST_SAMPLES,
     MOST_TARGET_DB,
@@ -242,7 +239,7 @@ class _Typing:
         given = self.precision.of(layer.name).output
         if given is not None:
             return saturating(given)
-        if isinstance(layer, Selection | ArgMax) or (isinstance(layer, Pool2d) and layer.function == "max"):
+        if layer.only_selects:
             return None
         readers = self.readers[layer.name]
         if readers and all(isinstance(reader, EXACT_READERS) for reader in readers):

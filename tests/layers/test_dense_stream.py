@@ -85,6 +85,8 @@ CASES = (
     Streamed(layer=dense(64, 32), fold=Fold(pe=16, simd=16), batch=2),  # words of several beats of 512 bits
     Streamed(layer=dense(64, 32, bias=False), fold=Fold(pe=32, simd=4), batch=1),
     Streamed(layer=narrow(dense(30, 10)), fold=Fold(pe=5, simd=15), batch=5),
+    Streamed(layer=dense((4, 2, 6), 6), fold=Fold(pe=2, simd=12), batch=4),  # three pixels at once
+    Streamed(layer=dense((4, 2, 6), 6), fold=Fold(pe=3, simd=2), batch=2),
     Streamed(layer=POINTWISE, fold=Fold(pe=2, simd=2), batch=4),
 )
 

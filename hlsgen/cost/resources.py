@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields
 
 from hlsgen.fixed import FixedType
 from hlsgen.mapping.conv2d import ConvMapping, bits_of, burst_limit, outstanding
-from hlsgen.mapping.packing import signed_bits
+from hlsgen.layers.packing import signed_bits
 from hlsgen.mapping.storage import bram18_for
 
 LUT_ERROR = 0.3

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,17 +10,18 @@ from pathlib import Path
 import numpy as np
 
 from hlsgen.csim.simulation import save_frames
+from hlsgen.csim.testbench import run_testbench
 from hlsgen.emit.dataflow import weight_files
-from hlsgen.errors import MismatchError, ToolError
+from hlsgen.errors import MismatchError
 from hlsgen.fixed import FixedType
 from hlsgen.ir import Graph
 from hlsgen.layers.base import Codes
 from hlsgen.layers.stage import Words
 from hlsgen.mapping.pipeline import Pipeline
 
-RUN_SECONDS = 3600
-EMPTY_STATUS = 70
-DEADLOCK_STATUS = 66
+STANDS_STILL = "stands still"
+REFUSALS = {66: STANDS_STILL, 70: STANDS_STILL}
+"""By the testbench's exit status. 66: a deadlock. 70: a stream is read while empty."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,40 +76,11 @@ def simulate(
         command = [str(executable), str(folder)] + (["--bounded"] if bounded else [])
         for stream, depth in (depths or {}).items():
             command += ["--depth", f"{stream}={depth}"]
-        seconds = run_command(command)
+        seconds = run_testbench(command, REFUSALS).seconds
         streams, iterations = read_trace(folder / "trace.txt")
         return DataflowRun(
             tensors=_tensors(pipeline, folder, keep), streams=streams, iterations=iterations, seconds=seconds
         )
-
-
-def run_command(command: list[str]) -> float:
-    """Runs a testbench; the kernels' own seconds. Raises as `simulate` does."""
-    try:
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=RUN_SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise ToolError(
-            f"error: the C-simulation did not finish in {RUN_SECONDS} s\nfix: fewer --frames"
-        ) from None
-    if done.returncode in (EMPTY_STATUS, DEADLOCK_STATUS):
-        raise MismatchError(f"error: the emitted kernel stands still:\n{done.stderr.strip()[:4000]}")
-    if done.returncode:
-        raise ToolError(
-            f"error: the C-simulation ended with status {done.returncode}:\n{done.stderr.strip()[:2000]}\n"
-            "fix: report this design as a bug of hlsgen"
-        )
-    for line in done.stdout.splitlines():
-        if line.startswith("kernel seconds "):
-            return float(line.split()[-1])
-    raise ToolError("error: the C-simulation ended with status 0 and left no result\nfix: check CXX")
 
 
 def read_trace(path: Path) -> tuple[dict[str, StreamRecord], list[int]]:

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from hlsgen.csim.dataflow import DataflowRun, read_trace, run_command, signed_codes
+from hlsgen.csim.dataflow import REFUSALS, DataflowRun, read_trace, signed_codes
 from hlsgen.csim.simulation import save_frames
+from hlsgen.csim.testbench import run_testbench
 from hlsgen.emit.task_network import task_weight_files
 from hlsgen.ir import Graph
 from hlsgen.layers.base import Codes
@@ -45,7 +46,8 @@ def simulate(
             save_frames(folder / f"{port.name}.npy", inputs[port.name], port.tensor.type)
         for file, beats in task_weight_files(choice).items():
             np.save(folder / file, beats)
-        seconds = run_command([str(executable), str(folder)] + (["--bounded"] if bounded else []))
+        command = [str(executable), str(folder)] + (["--bounded"] if bounded else [])
+        seconds = run_testbench(command, REFUSALS).seconds
         tensors = {port.name: inputs[port.name] for port in graph.inputs}
         kernels = {}
         for layer in graph.layers:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import tempfile
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -35,13 +37,50 @@ class StreamRecord:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DataflowRun:
-    """Codes of tensors by name (all layers' if kept), and the records of streams and stages."""
+class NetworkRun(ABC):
+    """What a network's testbench gave: codes of tensors by name (all layers' if kept); seconds, measured."""
 
     tensors: dict[str, Codes]
+    seconds: float
+
+    @abstractmethod
+    def check_schedule(self, frames: int) -> None:
+        """The iterations that read and wrote each word are those of the schedules.
+
+        Raises MismatchError: a stage that does not do what cycles and FIFO depths are computed from.
+        """
+
+    @property
+    @abstractmethod
+    def counted(self) -> dict[str, Any]:
+        """Iterations of each process, by its name; of several kernels: such a dict by the kernel's name."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataflowRun(NetworkRun):
+    """Of one kernel: the records of its streams, and the iterations of its processes."""
+
+    pipeline: Pipeline
     streams: dict[str, StreamRecord]
     iterations: list[int]
-    seconds: float
+
+    def check_schedule(self, frames: int) -> None:
+        for process, made in zip(self.pipeline.processes, self.iterations, strict=True):
+            schedule = process.schedule(frames)
+            if made != schedule.iterations:
+                raise MismatchError(
+                    f"error: {process.name} makes {made} iterations in C-simulation, "
+                    f"the schedule has {schedule.iterations}"
+                )
+            for stream, times in zip(process.reads, schedule.reads, strict=True):
+                _same_times(process.name, "reads", stream, times, self.streams[stream].read_times)
+            for stream, times in zip(process.writes, schedule.writes, strict=True):
+                _same_times(process.name, "writes", stream, times, self.streams[stream].write_times)
+
+    @property
+    def counted(self) -> dict[str, int]:
+        names = (process.name for process in self.pipeline.processes)
+        return dict(zip(names, self.iterations, strict=True))
 
 
 def save_inputs(pipeline: Pipeline, inputs: Mapping[str, Codes], folder: Path) -> None:
@@ -79,7 +118,11 @@ def simulate(
         seconds = run_testbench(command, REFUSALS).seconds
         streams, iterations = read_trace(folder / "trace.txt")
         return DataflowRun(
-            tensors=_tensors(pipeline, folder, keep), streams=streams, iterations=iterations, seconds=seconds
+            tensors=_tensors(pipeline, folder, keep),
+            seconds=seconds,
+            pipeline=pipeline,
+            streams=streams,
+            iterations=iterations,
         )
 
 
@@ -132,24 +175,6 @@ def frames_of_words(codes: Codes, words: Words) -> Codes:
     frames = codes.reshape(-1, height, words.groups, words.folds, words.px, words.channels)
     image = frames.transpose(0, 3, 5, 1, 2, 4).reshape(-1, channels, height, words.groups * words.px)
     return image[..., :width]
-
-
-def check_schedule(pipeline: Pipeline, run: DataflowRun, frames: int) -> None:
-    """The iterations that read and wrote each word are those of the schedules.
-
-    Raises MismatchError: a stage that does not do what cycles and FIFO depths are computed from.
-    """
-    for number, process in enumerate(pipeline.processes):
-        schedule = process.schedule(frames)
-        if run.iterations[number] != schedule.iterations:
-            raise MismatchError(
-                f"error: {process.name} makes {run.iterations[number]} iterations in C-simulation, "
-                f"the schedule has {schedule.iterations}"
-            )
-        for stream, times in zip(process.reads, schedule.reads, strict=True):
-            _same_times(process.name, "reads", stream, times, run.streams[stream].read_times)
-        for stream, times in zip(process.writes, schedule.writes, strict=True):
-            _same_times(process.name, "writes", stream, times, run.streams[stream].write_times)
 
 
 def _same_times(process: str, does: str, stream: str, times: Codes, measured: int) -> None:

@@ -13,8 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 from hlsgen.fixed import FixedType
-from hlsgen.mapping.conv2d import ConvMapping, bits_of, burst_limit, outstanding
 from hlsgen.layers.packing import signed_bits
+from hlsgen.mapping.conv2d import ConvMapping, bits_of, burst_limit, outstanding
 from hlsgen.mapping.storage import bram18_for
 
 LUT_ERROR = 0.3

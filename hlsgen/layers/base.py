@@ -109,13 +109,16 @@ class Layer(ABC):
         """
         return None
 
+    @abstractmethod
     def folds(self) -> Iterator[Fold]:
         """Every folding of its stage that the search may choose, the smallest first."""
-        raise NotImplementedError(f"{self.kind} has no streaming stage")
 
+    @abstractmethod
     def stage(self, fold: Fold) -> Stage:
-        """The layer as a stage of a streaming kernel. Raises Infeasible: the folding does not fit it."""
-        raise NotImplementedError(f"{self.kind} has no streaming stage")
+        """The layer as a stage of a streaming kernel; `fold` is one of `folds`.
+
+        Raises DesignError: there is no hardware for numbers as large as this layer's.
+        """
 
     @property
     def output(self) -> Tensor:

@@ -18,6 +18,7 @@ import numpy as np
 from hlsgen.errors import DesignError, Problem
 from hlsgen.fixed import MAX_TENSOR_WIDTH, FixedType, tight_accumulator
 from hlsgen.ir import Graph, Port, run_golden
+from hlsgen.layers.argmax import ArgMax
 from hlsgen.layers.base import Layer
 from hlsgen.layers.cast import Cast
 from hlsgen.layers.clamp import Clamp

@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import Any
 
 from hlsgen.board import Board
-from hlsgen.cost.resources import LUT_ERROR, Resources
-from hlsgen.cost.stages import fifo_resources, process_resources
+from hlsgen.cost.resources import Resources
+from hlsgen.cost.stages import fifo_resources
 from hlsgen.design import Estimates
 from hlsgen.emit.task_network import task_weight_files
 from hlsgen.ir import Graph
@@ -17,14 +17,26 @@ from hlsgen.mapping.processes import StageProcess
 from hlsgen.mapping.task_balance import TaskChoice
 from hlsgen.mapping.task_kernels import TaskKernel, frame_bytes
 from hlsgen.passes.choose_types import Accuracy
-from hlsgen.report.network import (
-    KINDS,
+from hlsgen.report.figures import (
+    joint_figures,
     layer_figures,
+    performance_figures,
     quantisation_figures,
-    quantisation_text,
     resource_figures,
+)
+from hlsgen.report.tables import (
+    KIND_HEADS,
+    LAYER_HEADS,
+    UNSYNTHESISED,
+    csim_text,
+    kind_cells,
+    layer_cells,
+    network_summary,
+    page,
+    quantisation_text,
     slr_table,
     table,
+    warning_lines,
     weight_text,
 )
 
@@ -80,15 +92,13 @@ class TaskNetworkEstimate(Estimates):
                 **resource_figures(choice.each.times(choice.instances)),
                 "instances": choice.instances,
             },
-            "performance": {
-                "frames_per_s": round(self.frames_per_s, 3),
-                "gops": round(2 * macs * self.frames_per_s / 1e9, 3),
-                "batch": self.batch,
-                "batch_frames_per_s": round(self.batch_frames_per_s, 3),
-                "batch_gops": round(2 * macs * self.batch_frames_per_s / 1e9, 3),
-                "binds": choice.binds,
-                "kind": "modelled",
-            },
+            "performance": performance_figures(
+                frames_per_s=self.frames_per_s,
+                batch=self.batch,
+                batch_frames_per_s=self.batch_frames_per_s,
+                macs=macs,
+                binds=choice.binds,
+            ),
             "memory": self._memory(),
             "slrs": self._slrs(),
             "joints": self._joints(),
@@ -161,12 +171,7 @@ class TaskNetworkEstimate(Estimates):
 
     def _joints(self) -> list[dict[str, Any]]:
         return [
-            {
-                "kernel": kernel.name,
-                "name": process.name,
-                "interval_cycles": process.interval,
-                **resource_figures(process_resources(process, self.board)),
-            }
+            {"kernel": kernel.name, **joint_figures(process, self.board)}
             for kernel in self.choice.kernels
             for process in kernel.pipeline.processes
             if not isinstance(process, StageProcess)
@@ -189,62 +194,41 @@ class TaskNetworkEstimate(Estimates):
 
 def task_network_markdown(name: str, board: Board, graph: Graph, report: dict[str, Any]) -> str:
     """The report of a build. Every figure is modelled unless it says measured."""
-    parts = [
-        f"# {name} on {board.title}",
-        _summary(graph, report),
-        "\n".join(f"**Warning:** {warning}" for warning in report["warnings"]),
-        "## Board\n\n" + slr_table(report, "kernels"),
-        f"LUT and FF are estimates, +- {LUT_ERROR:.0%}; DSP, BRAM18 and URAM follow from the emitted "
-        "structure. None is synthesised.",
-        "## Kernels of one instance, in the order of the calls\n\n" + _kernel_table(report),
-        "## DDR\n\n" + _memory_text(report),
-        quantisation_text(report),
-        "## C-simulation\n\n" + _csim(report),
-    ]
-    return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def _summary(graph: Graph, report: dict[str, Any]) -> str:
-    total, speed = report["total"], report["performance"]
-    ports = [
-        f"{port.name} {' x '.join(map(str, port.shape))} of {port.tensor.type}"
-        for port in (*graph.inputs, *graph.outputs)
-    ]
-    rows = [
-        ("instances", f"{total['instances']} at {report['clock_mhz']:g} MHz, each all kernels"),
-        ("speed, steady", f"{speed['gops']:,.1f} G operations/s, {speed['frames_per_s']:,.1f} frames/s"),
+    cycles = f"{report['total']['interval_cycles']:,}, the sum over its kernels"
+    at_once = "with the stages of a kernel at once and FIFOs of the emitted depths every kernel runs through"
+    return page(
         (
-            f"speed, batch of {speed['batch']}",
-            f"{speed['batch_gops']:,.1f} G operations/s, {speed['batch_frames_per_s']:,.1f} frames/s",
-        ),
-        ("cycles a frame of an instance", f"{total['interval_cycles']:,}, the sum over its kernels"),
-        ("latency of one frame", f"{total['latency_cycles']:,} cycles, weights there already"),
-        ("what binds", speed["binds"]),
-        ("multiply-accumulates a frame", f"{total['macs']:,}"),
-    ]
-    text = "The time of a host between two calls is not in these figures."
-    return "; ".join(ports) + ".\n\n" + table(("modelled", ""), rows) + "\n\n" + text
+            f"# {name} on {board.title}",
+            network_summary(
+                graph,
+                report,
+                instances=", each all kernels",
+                interval=("cycles a frame of an instance", cycles),
+            ),
+            "The time of a host between two calls is not in these figures.",
+            warning_lines(report),
+            "## Board\n\n" + slr_table(report, "kernels"),
+            UNSYNTHESISED,
+            "## Kernels of one instance, in the order of the calls\n\n" + _kernel_table(report),
+            "## DDR\n\n" + _memory_text(report),
+            quantisation_text(report),
+            "## C-simulation\n\n" + csim_text(report, compared="kernels", at_once=at_once),
+        )
+    )
 
 
 def _kernel_table(report: dict[str, Any]) -> str:
-    rows = []
-    for layer in report["layers"]:
-        folding = layer["folding"]
-        rows.append(
-            (
-                f"`{layer['kernel']}`",
-                layer["kind"],
-                " x ".join(map(str, layer["shape"])),
-                layer["type"],
-                f"{folding['px']} / {folding['pe']} / {folding['simd']}",
-                f"{layer['interval_cycles']:,}",
-                layer["binds"],
-                weight_text(layer.get("weights")),
-                *(f"{layer[kind]:,}" for kind in KINDS),
-            )
+    rows = [
+        (
+            f"`{layer['kernel']}`",
+            *layer_cells(layer),
+            layer["binds"],
+            weight_text(layer.get("weights")),
+            *kind_cells(layer),
         )
-    head = ("kernel", "kind", "gives", "type", "PX / PE / SIMD", "cycles a frame", "set by", "weights")
-    return table((*head, *(kind.upper() for kind in KINDS)), rows)
+        for layer in report["layers"]
+    ]
+    return table(("kernel", *LAYER_HEADS, "set by", "weights", *KIND_HEADS), rows)
 
 
 def _memory_text(report: dict[str, Any]) -> str:
@@ -254,17 +238,4 @@ def _memory_text(report: dict[str, Any]) -> str:
         f"kernels: {memory['gb_per_s']:,.2f} GB/s for all instances on the average; an instance has "
         f"{memory['gb_per_s_of_an_instance']:,.2f} GB/s at a time. For {memory['bound_cycles']:,} of "
         f"{total:,} cycles a frame DDR is what a kernel waits for. Words of up to {memory['port_bits']} bits."
-    )
-
-
-def _csim(report: dict[str, Any]) -> str:
-    csim = report["csim"]
-    if csim["verdict"] == "skipped":
-        return "Skipped."
-    equal = csim["compared"] - csim["mismatches"]
-    return (
-        f"Measured: {equal:,} of {csim['compared']:,} results of {len(csim['layers'])} kernels and "
-        f"{csim['frames']} frames equal golden bit for bit. Every stage makes the modelled iterations and "
-        f"reads and writes its streams in just those of its schedule; with the stages of a kernel at once "
-        f"and FIFOs of the emitted depths every kernel runs through."
     )

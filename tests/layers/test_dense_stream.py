@@ -13,7 +13,6 @@ import torch
 import hlsgen
 from hlsgen.board import load_board
 from hlsgen.csim.compiler import Headers
-from hlsgen.csim.dataflow import check_schedule
 from hlsgen.emit.dataflow import DataflowNames, dataflow_files, weight_files
 from hlsgen.errors import DesignError, MismatchError
 from hlsgen.fixed import FixedType
@@ -98,7 +97,7 @@ def run_and_compare(built: Built, graph: Graph, frames: int, folder: Path, *, bo
     for name, found in run.tensors.items():
         np.testing.assert_array_equal(found, golden[name], err_msg=f"{name}, {frames} frames")
     if not bounded:
-        check_schedule(built.pipeline, run, frames)
+        run.check_schedule(frames)
 
 
 def test_every_block_and_folding_is_exact(tmp_path: Path) -> None:

@@ -22,7 +22,9 @@ from hlsgen.cost.terms import PACKAGED, TermsFile, load_terms, terms_text
 
 def table(file: TermsFile) -> Table:
     """Every fitted figure with its errors."""
-    found = Table("term", "", "per", "rows", "held out", "median", "90 %", "slow clocks", title="fitted to csynth")
+    found = Table(
+        "term", "", "per", "rows", "held out", "median", "90 %", "slow clocks", title="fitted to csynth"
+    )
     for family in FAMILIES:
         for kind in family.kinds:
             figure = getattr(file.terms[family.name], kind).csynth

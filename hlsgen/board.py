@@ -10,7 +10,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 
-from hlsgen.cost.terms import Terms, packaged_terms
+from hlsgen.cost.terms import Style, Terms, packaged_terms
 from hlsgen.data_files import data_folder
 from hlsgen.document import Document
 from hlsgen.errors import DesignError, Place, Problem
@@ -113,6 +113,10 @@ class Board(_Section):
         other = self.model_copy()
         other._terms = terms
         return other
+
+    def for_style(self, style: Style) -> Board:
+        """The same board with its terms for designs of this style."""
+        return self if self.terms.style == style else self.with_terms(self.terms.for_style(style))
 
     @cached_property
     def total(self) -> SLR:

@@ -7,12 +7,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hlsgen.board import Board, load_board
+from hlsgen.cost.terms import Style
 from hlsgen.csim.compiler import Headers, compile_testbench
 from hlsgen.csim.dataflow import DataflowRun, check_schedule
 from hlsgen.csim.dataflow import simulate as simulate_kernel
@@ -51,6 +52,7 @@ class NetworkDesign(GraphDesign):
     chosen: the hardware, if it is that of another design; None: the fastest.
     """
 
+    cost_style: ClassVar[Style] = "dataflow"
     chosen: Balanced | None = None
 
     @cached_property

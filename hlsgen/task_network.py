@@ -7,11 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hlsgen.cost.terms import Style
 from hlsgen.csim.compiler import Headers, compile_testbench
 from hlsgen.csim.dataflow import check_schedule
 from hlsgen.csim.scratch import scratch_folder
@@ -67,6 +68,7 @@ class TaskNetworkDesign(GraphDesign):
     chosen: the hardware, if it is that of another design; None: the fastest.
     """
 
+    cost_style: ClassVar[Style] = "tasks"
     chosen: TaskChoice | None = None
 
     @cached_property

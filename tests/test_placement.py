@@ -6,6 +6,7 @@ import pytest
 
 from hlsgen.cost.cycles import cycles, ddr_bursts, ddr_bytes, ddr_cost, interval, iterations
 from hlsgen.cost.resources import Resources, dsps_of_product, instance_resources
+from hlsgen.cost.terms import packaged_terms
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.mapping.conv2d import ConvMapping, Folding, Infeasible, map_conv2d
 from hlsgen.mapping.placement import KINDS, capacity, ddr_frames_per_s, deploy, usable
@@ -61,7 +62,7 @@ def test_ddr_bytes_are_whole_words() -> None:
     ],
 )
 def test_dsps_follow_from_the_structure(kind: str, folding: dict[str, int], dsp: int) -> None:
-    assert instance_resources(mapped(kind, **folding)).dsp == dsp
+    assert instance_resources(mapped(kind, **folding), packaged_terms()).dsp == dsp
 
 
 @pytest.mark.parametrize(

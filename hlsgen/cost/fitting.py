@@ -22,8 +22,8 @@ from hlsgen.cost.terms import CELLS, Factor, Factors, Figure, Fit, Kind, Pair, T
 
 HELD_OUT_SHARE = 0.35
 FEWEST_CONFIGURATIONS = 8
-"""With fewer, each configuration is held out once in turn, and the errors of all are taken together; a single one
-is held against the rows of other clocks.
+"""With fewer, each configuration is held out once in turn, and the errors of all are taken together; of a single one,
+each device and version.
 """
 LEAST_ERROR = 0.02
 """No figure is stated to be better than this: the reports round to whole cells."""
@@ -36,6 +36,7 @@ class Sample:
     """A row of a family: its features in the order of the fit, the cells that the report says."""
 
     configuration: str
+    report: str
     features: tuple[float, ...]
     cells: float
 
@@ -63,12 +64,9 @@ def fitted(family: Family, kind: Kind, features: Sequence[str], rows: Sequence[R
         chosen = [one for one in near if not held_out(one.configuration)]
         rest = [one for one in near if held_out(one.configuration)]
         errors = relative_errors(solve(chosen), rest)
-    elif count > 1:
-        chosen, rest = near, near
-        errors = _errors_in_turn(near)
     else:
-        chosen, rest = near, far
-        errors = relative_errors(solve(near), far)
+        chosen, rest = near, near
+        errors = _errors_in_turn(near, by_report=count == 1)
     weights = solve(chosen)
     elsewhere = relative_errors(weights, far)
     q90 = float(np.quantile(errors, 0.9))
@@ -109,12 +107,13 @@ def relative_errors(weights: Floats, samples: Sequence[Sample]) -> Floats:
     return np.asarray(np.abs(predicted - cells) / np.maximum(1.0, cells))
 
 
-def _errors_in_turn(samples: Sequence[Sample]) -> Floats:
-    """Each configuration predicted from the others alone; from itself if it is the only one."""
+def _errors_in_turn(samples: Sequence[Sample], *, by_report: bool) -> Floats:
+    """Each configuration, or the rows of each device and version, predicted from the others alone."""
     errors = []
-    for configuration in sorted({one.configuration for one in samples}):
-        out = [one for one in samples if one.configuration == configuration]
-        others = [one for one in samples if one.configuration != configuration]
+    groups = [one.report if by_report else one.configuration for one in samples]
+    for group in sorted(set(groups)):
+        out = [one for one, name in zip(samples, groups, strict=True) if name == group]
+        others = [one for one, name in zip(samples, groups, strict=True) if name != group]
         errors.append(relative_errors(solve(others), out))
     return np.concatenate(errors)
 
@@ -122,6 +121,7 @@ def _errors_in_turn(samples: Sequence[Sample]) -> Floats:
 def _sample(row: Row, found: Features, features: Sequence[str], kind: Kind) -> Sample:
     return Sample(
         configuration=f"{row.term} {row.parameters}",
+        report=f"{row.vitis} {row.device}",
         features=tuple(float(found[name]) for name in features),
         cells=float(row.cells(kind)),
     )

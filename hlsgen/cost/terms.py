@@ -28,6 +28,8 @@ HEAD = """\
 
 Target = Literal["routed", "csynth"]
 Kind = Literal["lut", "ff"]
+Style = Literal["layer", "tasks", "dataflow"]
+"""layer: a convolution as a kernel; the others are the styles of networks."""
 TARGETS: tuple[Target, ...] = get_args(Target)
 CELLS: tuple[Kind, ...] = get_args(Kind)
 
@@ -112,9 +114,7 @@ class Pair(_Section):
     @model_validator(mode="after")
     def check_one_is_given(self) -> Self:
         if self.csynth.per is None and self.routed.per is None:
-            raise refused(
-                Mistake(message="refers to the other target in both", fix="give one of them `per`")
-            )
+            raise refused(Mistake(message="refers to the other target in both", fix="give one of them `per`"))
         return self
 
 
@@ -146,8 +146,7 @@ class Factors(_Section):
 class Calibration(_Section):
     """What one of a user's own sets of reports did to the terms of one style and target."""
 
-    style: Literal["layer", "tasks", "dataflow"]
-    """layer: a convolution as a kernel; the others are the styles of networks."""
+    style: Style
     target: Target
     designs: Annotated[int, Whole(1, 10**6)]
     lut_error: Error
@@ -169,18 +168,24 @@ class TermsFile(_Section):
 
     @model_validator(mode="after")
     def check_names(self) -> Self:
-        mistakes = [_unknown(("terms", name), name, list(FEATURES)) for name in self.terms if name not in FEATURES]
+        mistakes = [
+            _unknown(("terms", name), name, list(FEATURES)) for name in self.terms if name not in FEATURES
+        ]
         missing = [name for name in FEATURES if name not in self.terms]
         if missing:
             text = f"lacks {', '.join(missing)}"
-            mistakes.append(Mistake(at=("terms",), message=text, fix="add them, as in hlsgen/cost/terms.yaml"))
+            mistakes.append(
+                Mistake(at=("terms",), message=text, fix="add them, as in hlsgen/cost/terms.yaml")
+            )
         for name, term in self.terms.items():
             for kind in CELLS:
                 for target in TARGETS:
                     per = getattr(getattr(term, kind), target).per or {}
                     allowed = FEATURES.get(name, tuple(per))
                     where = ("terms", name, kind, target, "per")
-                    mistakes += [_unknown((*where, one), one, list(allowed)) for one in per if one not in allowed]
+                    mistakes += [
+                        _unknown((*where, one), one, list(allowed)) for one in per if one not in allowed
+                    ]
         for index, done in enumerate(self.calibrations):
             for key in ("lut_scale", "ff_scale"):
                 mistakes += [
@@ -194,13 +199,18 @@ class TermsFile(_Section):
 
 
 def _unknown(at: tuple[str | int, ...], name: str, known: list[str]) -> Mistake:
-    return Mistake(at=at, key=True, message=f"{shown(name)} is not known here", fix=f"{nearest(name, known)}known are {', '.join(known)}")
+    return Mistake(
+        at=at,
+        key=True,
+        message=f"{shown(name)} is not known here",
+        fix=f"{nearest(name, known)}known are {', '.join(known)}",
+    )
 
 
 Weights = tuple[tuple[str, float, float], ...]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Terms:
     """Terms of a file, to predict one target for one style of design.
 
@@ -209,7 +219,7 @@ class Terms:
 
     file: TermsFile
     target: Target = "routed"
-    style: str = ""
+    style: Style = "layer"
     shown: str | None = None
 
     @property
@@ -232,8 +242,8 @@ class Terms:
     def of(self, target: Target) -> Terms:
         return replace(self, target=target)
 
-    def for_style(self, style: str) -> Terms:
-        """With what is calibrated for this style: layer, tasks or dataflow."""
+    def for_style(self, style: Style) -> Terms:
+        """With what is calibrated for this style."""
         return replace(self, style=style)
 
     @cached_property
@@ -275,9 +285,7 @@ class Terms:
             lut, ff = self.per(name, "lut"), self.per(name, "ff")
             used = [feature for feature in features if feature in lut or feature in ff]
             counted = self.shown is None or self.shown == name
-            found[name] = (
-                tuple((one, lut.get(one, 0.0), ff.get(one, 0.0)) for one in used) if counted else ()
-            )
+            found[name] = tuple((one, lut.get(one, 0.0), ff.get(one, 0.0)) for one in used) if counted else ()
         return found
 
 

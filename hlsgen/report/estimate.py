@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from hlsgen.cost.accuracy import cost_figures
+from hlsgen.cost.resources import instance_resources
 from hlsgen.design import Estimates
 from hlsgen.mapping.placement import Deployment, frame_copies, instances_with, usable
 from hlsgen.mapping.search import Choice
@@ -64,6 +66,10 @@ class Estimate(Estimates):
                 "binds": deployment.binds,
                 "kind": "modelled",
             },
+            "cost": cost_figures(
+                lambda terms: instance_resources(deployment.mapping, terms).times(len(deployment.instances)),
+                deployment.board.terms,
+            ),
             "ompss": _ompss(deployment),
             "slrs": _slrs(deployment),
             "banks": _banks(deployment),

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from hlsgen.board import Board
-from hlsgen.cost.resources import LUT_ERROR, Resources
-from hlsgen.cost.stages import process_resources
+from hlsgen.cost.accuracy import cost_figures, cost_text
+from hlsgen.cost.resources import Resources
+from hlsgen.cost.stages import process_resources, total_resources
 from hlsgen.design import Estimates
 from hlsgen.mapping.balance import Balanced
 from hlsgen.mapping.deadlock import least_depths, small_enough
@@ -103,6 +104,10 @@ class NetworkEstimate(Estimates):
                 "binds": self.binds,
                 "kind": "modelled",
             },
+            "cost": cost_figures(
+                lambda terms: total_resources(pipeline, self.board.with_terms(terms)).times(instances),
+                self.board.terms,
+            ),
             "slrs": self._slrs(),
             "joints": [
                 {
@@ -243,8 +248,7 @@ def network_markdown(name: str, board: Board, balanced: Balanced, report: dict[s
         _summary(balanced, report),
         "\n".join(f"**Warning:** {warning}" for warning in report["warnings"]),
         "## Board\n\n" + slr_table(report),
-        f"LUT and FF are estimates, +- {LUT_ERROR:.0%}; DSP, BRAM18 and URAM follow from the emitted "
-        "structure. None is synthesised.",
+        cost_text(report),
         "## Layers of one instance\n\n" + _layer_table(report),
         "## Streams\n\n" + _fifo_table(report),
         quantisation_text(report),

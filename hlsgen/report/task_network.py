@@ -7,15 +7,17 @@ from functools import cached_property
 from typing import Any
 
 from hlsgen.board import Board
-from hlsgen.cost.resources import LUT_ERROR, Resources
+from hlsgen.cost.accuracy import cost_figures, cost_text
+from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import fifo_resources, process_resources
+from hlsgen.cost.terms import Terms
 from hlsgen.design import Estimates
 from hlsgen.emit.task_network import task_weight_files
 from hlsgen.ir import Graph
 from hlsgen.mapping.placement import usable
 from hlsgen.mapping.processes import StageProcess
 from hlsgen.mapping.task_balance import TaskChoice
-from hlsgen.mapping.task_kernels import TaskKernel, frame_bytes
+from hlsgen.mapping.task_kernels import TaskKernel, frame_bytes, kernel_resources
 from hlsgen.passes.choose_types import Accuracy
 from hlsgen.report.network import (
     KINDS,
@@ -89,6 +91,7 @@ class TaskNetworkEstimate(Estimates):
                 "binds": choice.binds,
                 "kind": "modelled",
             },
+            "cost": cost_figures(self._with_terms, self.board.terms),
             "memory": self._memory(),
             "slrs": self._slrs(),
             "joints": self._joints(),
@@ -96,6 +99,13 @@ class TaskNetworkEstimate(Estimates):
             "quantisation": quantisation_figures(self.accuracy),
             "foldings_tried": choice.tried,
         }
+
+    def _with_terms(self, terms: Terms) -> Resources:
+        """All kernels of all instances."""
+        board, total = self.board.with_terms(terms), Resources()
+        for kernel in self.choice.kernels:
+            total += kernel_resources(kernel.pipeline, board)
+        return total.times(self.choice.instances)
 
     def _layer(self, kernel: TaskKernel) -> dict[str, Any]:
         """The layer's kernel: its cycles and resources are those of the whole kernel, not of its stage."""
@@ -180,7 +190,7 @@ class TaskNetworkEstimate(Estimates):
                 "depth": stream.depth,
                 "lanes": stream.words.lanes,
                 "type": str(stream.words.type),
-                **resource_figures(fifo_resources(stream)),
+                **resource_figures(fifo_resources(stream, self.board)),
             }
             for kernel in self.choice.kernels
             for stream in kernel.pipeline.streams.values()
@@ -194,8 +204,7 @@ def task_network_markdown(name: str, board: Board, graph: Graph, report: dict[st
         _summary(graph, report),
         "\n".join(f"**Warning:** {warning}" for warning in report["warnings"]),
         "## Board\n\n" + slr_table(report, "kernels"),
-        f"LUT and FF are estimates, +- {LUT_ERROR:.0%}; DSP, BRAM18 and URAM follow from the emitted "
-        "structure. None is synthesised.",
+        cost_text(report),
         "## Kernels of one instance, in the order of the calls\n\n" + _kernel_table(report),
         "## DDR\n\n" + _memory_text(report),
         quantisation_text(report),

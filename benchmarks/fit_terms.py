@@ -2,8 +2,8 @@
 
 python benchmarks/fit_terms.py [--check]
 
-Figures that are not fitted stay as they are in the file. With --check nothing is written, and the exit code is
-1 if the file is not what would be written.
+Figures that are not fitted stay as they are in the file. With --check nothing is written, and the exit code
+is 1 if the file is not what would be written.
 """
 
 from __future__ import annotations
@@ -22,9 +22,8 @@ from hlsgen.cost.terms import PACKAGED, TermsFile, load_terms, terms_text
 
 def table(file: TermsFile) -> Table:
     """Every fitted figure with its errors."""
-    found = Table(
-        "term", "", "per", "rows", "held out", "median", "90 %", "slow clocks", title="fitted to csynth"
-    )
+    head = ("term", "", "per", "rows", "held out", "median", "90 %", "other clocks")
+    found = Table(*head, title="fitted to csynth")
     for family in FAMILIES:
         for kind in family.kinds:
             figure = getattr(file.terms[family.name], kind).csynth

@@ -232,7 +232,8 @@ def load(
 ) -> Design:
     """The design in a YAML file; `board` replaces the file's (a path is relative to the working folder).
 
-    `terms`: of LUTs and FFs, such as a file that `hlsgen calibrate` wrote. `say` is told when a model's own code is run.
+    `terms`: of LUTs and FFs, such as a file that `hlsgen calibrate` wrote. `say` is
+    told when a model's own code is run.
 
     Raises DesignError with every mistake found, each with its place: first those of the file's form, then
     those of its meaning.

@@ -1,8 +1,9 @@
 """What LUTs and FFs a design takes, of which terms they are made, and how far off that may be.
 
 The error of a whole design is not measured: none has come back from the vendor tools. It is propagated from
-the terms': all uses of one term are off alike, different terms independently, and those that share the factor
-from csynth to routed share its error too. A calibration (hlsgen/synthesis/calibrate.py) measures it instead.
+the terms': all uses of one term are off alike; what is measured of different terms errs independently, but
+what is assumed (structure, estimates, the factor from csynth to routed) may all err to the same side, so that
+those errors add up. A calibration (hlsgen/synthesis/calibrate.py) measures the whole instead.
 """
 
 from __future__ import annotations
@@ -65,9 +66,9 @@ def whole_error(terms: Terms, kind: Kind, parts: Mapping[str, int]) -> float:
         return 0.0
     alone = together = 0.0
     for name, cells in parts.items():
-        own, shared = terms.errors(name, kind)
-        alone += (own * cells) ** 2
-        together += shared * cells
+        measured, assumed = terms.errors(name, kind)
+        alone += (measured * cells) ** 2
+        together += assumed * cells
     return math.ceil(100 * max(LEAST_ERROR, math.hypot(math.sqrt(alone), together) / whole)) / 100
 
 
@@ -79,7 +80,10 @@ def basis(terms: Terms, parts: Mapping[str, Mapping[Kind, int]]) -> str:
     whole = sum(part["lut"] for part in parts.values())
     fitted = sum(part["lut"] for name, part in parts.items() if is_fitted(terms, name, "lut"))
     share = fitted / whole if whole else 0.0
-    return f"{share:.0%} of the LUTs in terms fitted to published csynth rows, the others are structure or estimates"
+    return (
+        f"{share:.0%} of the LUTs in terms fitted to published csynth rows, the rest structure or estimates; "
+        "no such design has been synthesised"
+    )
 
 
 def is_fitted(terms: Terms, name: str, kind: Kind) -> bool:
@@ -103,7 +107,7 @@ def cost_text(report: Mapping[str, Any]) -> str:
     """The paragraph of a report on what its LUTs and FFs are."""
     cost = report["cost"]
     return (
-        f"Modelled as routed: {cells_text(report, 'routed')} ({cost['routed']['basis']}). csynth is expected to "
-        f"report {cells_text(report, 'csynth')}. DSP, BRAM18 and URAM follow from the emitted structure. None is "
-        f"synthesised. Terms: {cost['terms']}."
+        f"Modelled as routed: {cells_text(report, 'routed')} ({cost['routed']['basis']}). csynth is expected "
+        f"to report {cells_text(report, 'csynth')}. DSP, BRAM18 and URAM follow from the emitted structure. "
+        f"Terms: {cost['terms']}."
     )

@@ -1,6 +1,6 @@
 """Rows of published utilisation reports, and which term each of them is a measurement of.
 
-A row counts for a fit if its design was for 200 to 333 MHz, as hlsgen's own are: at 100 MHz and at 400 MHz Vitis
+A row counts for a fit if its design was for 200 to 333 MHz, as hlsgen's own are: at 100 and at 400 MHz Vitis
 HLS takes other cores. Names of cores: <operation>_<operand>ns_..._<latency>_<variant>_1.
 """
 

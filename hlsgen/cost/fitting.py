@@ -1,8 +1,8 @@
 """Fits the terms to published rows, and measures how far off they are on rows that they were not fitted to.
 
 Least squares of the relative error with coefficients of zero or more. The rows of one configuration (a 16-bit
-adder) are all fitted to or all held out, by a hash of the configuration, whatever the device and version: else
-a row would be predicted from its own copy.
+adder) are all fitted to or all held out, by a hash of the configuration, whatever the device and version:
+else a row would be predicted from its own copy.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from hlsgen.cost.terms import CELLS, Factor, Factors, Figure, Fit, Kind, Pair, T
 
 HELD_OUT_SHARE = 0.35
 FEWEST_CONFIGURATIONS = 8
-"""With fewer, each configuration is held out once in turn, and the errors of all are taken together; of a single one,
-each device and version.
+"""With fewer, each configuration is held out once in turn, and the errors of all are taken together; of a
+single one, each device and version.
 """
 LEAST_ERROR = 0.02
 """No figure is stated to be better than this: the reports round to whole cells."""
@@ -56,7 +56,8 @@ def fit(file: TermsFile, rows: Sequence[Row]) -> TermsFile:
 
 def fitted(family: Family, kind: Kind, features: Sequence[str], rows: Sequence[Row]) -> Figure:
     """A figure of a term from the rows of its family."""
-    near, far = [], []
+    near: list[Sample] = []
+    far: list[Sample] = []
     for row, found in family.rows(list(rows)):
         (near if row.at_our_clocks else far).append(_sample(row, found, features, kind))
     count = len({one.configuration for one in near})

@@ -7,7 +7,7 @@ predicts two things that differ: what Vitis HLS reports (csynth) and what is lef
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -17,7 +17,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from hlsgen.document import Document
-from hlsgen.mistakes import Entries, Mistake, Real, Whole, nearest, refused, shown
+from hlsgen.mistakes import Entries, Mistake, Real, Whole, refused, unknown_key
 
 PACKAGED = Path(__file__).with_name("terms.yaml")
 
@@ -85,7 +85,7 @@ class Fit(_Section):
 
 
 class Figure(_Section):
-    """What one of LUT and FF of one term is: a sum over its features, or the other target's times a factor."""
+    """LUT or FF of one term for one target: a sum over its features, or the other target's by a factor."""
 
     basis: Literal["fitted", "structure", "estimate"]
     """fitted: to published reports. structure: follows from the primitive. estimate: a guess."""
@@ -168,43 +168,28 @@ class TermsFile(_Section):
 
     @model_validator(mode="after")
     def check_names(self) -> Self:
-        mistakes = [
-            _unknown(("terms", name), name, list(FEATURES)) for name in self.terms if name not in FEATURES
-        ]
+        mistakes = _unknown(("terms",), self.terms, FEATURES)
         missing = [name for name in FEATURES if name not in self.terms]
         if missing:
-            text = f"lacks {', '.join(missing)}"
-            mistakes.append(
-                Mistake(at=("terms",), message=text, fix="add them, as in hlsgen/cost/terms.yaml")
-            )
+            fix = "add them, as in hlsgen/cost/terms.yaml"
+            mistakes.append(Mistake(at=("terms",), message=f"lacks {', '.join(missing)}", fix=fix))
         for name, term in self.terms.items():
             for kind in CELLS:
                 for target in TARGETS:
                     per = getattr(getattr(term, kind), target).per or {}
-                    allowed = FEATURES.get(name, tuple(per))
                     where = ("terms", name, kind, target, "per")
-                    mistakes += [
-                        _unknown((*where, one), one, list(allowed)) for one in per if one not in allowed
-                    ]
+                    mistakes += _unknown(where, per, FEATURES.get(name, tuple(per)))
         for index, done in enumerate(self.calibrations):
             for key in ("lut_scale", "ff_scale"):
-                mistakes += [
-                    _unknown(("calibrations", index, key, name), name, list(FEATURES))
-                    for name in getattr(done, key)
-                    if name not in FEATURES
-                ]
+                mistakes += _unknown(("calibrations", index, key), getattr(done, key), FEATURES)
         if mistakes:
             raise refused(*mistakes)
         return self
 
 
-def _unknown(at: tuple[str | int, ...], name: str, known: list[str]) -> Mistake:
-    return Mistake(
-        at=at,
-        key=True,
-        message=f"{shown(name)} is not known here",
-        fix=f"{nearest(name, known)}known are {', '.join(known)}",
-    )
+def _unknown(at: tuple[str | int, ...], names: Iterable[str], known: Collection[str]) -> list[Mistake]:
+    """Mistakes for the keys at `at` that are none of `known`."""
+    return [unknown_key((*at, name), list(known)) for name in names if name not in known]
 
 
 Weights = tuple[tuple[str, float, float], ...]
@@ -265,14 +250,15 @@ class Terms:
         return {feature: amount * scale for feature, amount in (own.per or {}).items()}
 
     def errors(self, name: str, kind: Kind) -> tuple[float, float]:
-        """Of a term, relative: its own error, and that of the factor of whole designs that it shares."""
+        """Of a term, relative: what was measured on rows that it was not fitted to, and what is assumed."""
         pair: Pair = getattr(self.file.terms[name], kind)
         own: Figure = getattr(pair, self.target)
         if own.per is not None:
-            return own.error, 0.0
+            return (own.error, 0.0) if own.basis == "fitted" else (0.0, own.error)
         other = pair.csynth if self.target == "routed" else pair.routed
-        alone = (other.error**2 + own.error**2) ** 0.5
-        return alone, getattr(self.file.routed_over_csynth, kind).error if own.times == "designs" else 0.0
+        factor = getattr(self.file.routed_over_csynth, kind).error if own.times == "designs" else 0.0
+        assumed = own.error + factor
+        return (other.error, assumed) if other.basis == "fitted" else (0.0, other.error + assumed)
 
     def _factor(self, kind: Kind) -> float:
         routed = float(getattr(self.file.routed_over_csynth, kind).factor)

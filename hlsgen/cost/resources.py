@@ -1,5 +1,5 @@
-"""Resources of one instance. DSP, BRAM18 and URAM follow from the emitted structure; LUT and FF are amounts of
-the terms of hlsgen/cost/terms.py, which predict the routed design unless asked for csynth's figures.
+"""Resources of one instance. DSP, BRAM18 and URAM follow from the emitted structure; LUT and FF are amounts
+of the terms of hlsgen/cost/terms.py, which predict the routed design unless asked for csynth's figures.
 
 Sources of the DSPs: fp32 cores from Vitis HLS reports at 300 MHz on UltraScale+ (fmul_32 4 cycles: 3; fadd_32
 full DSP: 2); RAM and FIFO shapes of the primitives.

@@ -107,6 +107,11 @@ class TaskNetworkEstimate(Estimates):
             total += kernel_resources(kernel.pipeline, board)
         return total.times(self.choice.instances)
 
+    def _csynth_cells(self, kernel: TaskKernel) -> dict[str, int]:
+        """What csynth is expected to report of the kernel."""
+        taken = kernel_resources(kernel.pipeline, self.board.with_terms(self.board.terms.of("csynth")))
+        return {"lut": taken.lut, "ff": taken.ff}
+
     def _layer(self, kernel: TaskKernel) -> dict[str, Any]:
         """The layer's kernel: its cycles and resources are those of the whole kernel, not of its stage."""
         (process,) = [one for one in kernel.pipeline.processes if isinstance(one, StageProcess)]
@@ -123,6 +128,7 @@ class TaskNetworkEstimate(Estimates):
             "latency_cycles": kernel.latency_cycles,
             "binds": "DDR bandwidth" if ddr > kernel.interval else slowest,
             **resource_figures(kernel.resources),
+            "csynth": self._csynth_cells(kernel),
         }
 
     def _memory(self) -> dict[str, Any]:

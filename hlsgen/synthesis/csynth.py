@@ -93,10 +93,12 @@ class _Reader:
         if element is None:
             return None
         nested = element.find("range")
+        ends: list[str | None]
         if nested is not None:
             ends = [nested.findtext("min"), nested.findtext("max")]
         else:
-            ends = (element.text or "").split("~") if "~" in (element.text or "") else [element.text] * 2
+            text = element.text or ""
+            ends = [*text.split("~")] if "~" in text.strip("~ ") else [text, text]
         if len(ends) != 2:
             refuse(self.path, f"says {name} is {shown(element.text)}, which is no range", WHOLE)
         low, high = (self.whole(end, name) for end in ends)

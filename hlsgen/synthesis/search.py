@@ -1,39 +1,33 @@
-"""Finds the reports of the vendor tools in a build folder and reads each by its name."""
+"""Finds the reports of the vendor tools in a build folder, and reads each of them."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from hlsgen.errors import DesignError, Problem, collecting
 from hlsgen.synthesis.cosim import read_cosim
 from hlsgen.synthesis.csynth import read_csynth
-from hlsgen.synthesis.report import SynthesisReport, refuse
+from hlsgen.synthesis.report import SynthesisReport, read_text, refuse
 from hlsgen.synthesis.utilisation import read_utilisation
 
 MOST_FILES = 200_000
 
 
-def reader_of(path: Path) -> Callable[[Path], SynthesisReport] | None:
-    """What reads a file of this name; None if it is none of the reports that are known."""
-    name = path.name
-    if name.endswith("csynth.xml"):
-        return read_csynth
-    if name.endswith("_cosim.rpt"):
-        return read_cosim
-    if name.endswith(".rpt") and any(part in name for part in ("util", "synth")) and "csynth" not in name:
-        return read_utilisation
-    return None
+def is_report(name: str) -> bool:
+    """Whether the vendor tools call a report so that `read_report` can read."""
+    return name.endswith(("csynth.xml", "_cosim.rpt")) or (name.endswith(".rpt") and "util" in name)
 
 
 def read_report(path: Path) -> SynthesisReport:
-    """The report in a file. Raises DesignError: it is damaged, or no report that is known."""
-    reader = reader_of(path)
-    if reader is None:
-        fix = "known are *csynth.xml, *_cosim.rpt, and .rpt files of report_utilization with `util` in their name"
-        refuse(path, "is no report that hlsgen knows by its name", fix)
-    return reader(path)
+    """The report in a file of any name. Raises DesignError: it is damaged, or no report that is known."""
+    if path.suffix not in (".xml", ".rpt"):
+        fix = "known are csynth.xml, *_cosim.rpt, and the .rpt files of report_utilization"
+        refuse(path, "is no report that hlsgen knows: it ends in neither .xml nor .rpt", fix)
+    if path.suffix == ".xml":
+        return read_csynth(path)
+    return (read_cosim if "Cosimulation Report" in read_text(path) else read_utilisation)(path)
 
 
 def find_reports(folder: Path) -> list[Path]:
@@ -51,7 +45,7 @@ def find_reports(folder: Path) -> list[Path]:
         seen += len(names)
         if seen > MOST_FILES:
             refuse(folder, f"holds more than {MOST_FILES:,} files", "name the reports themselves")
-        here = [Path(where) / name for name in sorted(names) if reader_of(Path(name)) is not None]
+        here = [Path(where) / name for name in sorted(names) if is_report(name)]
         if "csynth.xml" in names:
             here = [
                 path for path in here if path.name == "csynth.xml" or not path.name.endswith("csynth.xml")

@@ -26,8 +26,8 @@ as_json_option = click.option(
 def compare(build_dir: Path, reports: tuple[Path, ...], as_json: bool) -> None:
     """Put synthesised figures beside the model's.
 
-    REPORTS are csynth.xml, *_cosim.rpt and utilisation reports of the kernels of BUILD_DIR; without any, those
-    below BUILD_DIR. They are written into its report.json and report.md.
+    REPORTS are csynth.xml, *_cosim.rpt and utilisation reports of the kernels of BUILD_DIR; without any,
+    those below BUILD_DIR. They are written into its report.json and report.md.
     """
     from hlsgen.cli import note, print_json, reporting, show
 

@@ -1,6 +1,6 @@
 """Fits the terms to published rows, and measures how far off they are on rows that they were not fitted to.
 
-Least squares of the relative error with coefficients of zero or more. The rows of one configuration (a 16-bit
+Least absolute relative errors with coefficients of zero or more. The rows of one configuration (a 16-bit
 adder) are all fitted to or all held out, by a hash of the configuration, whatever the device and version:
 else a row would be predicted from its own copy.
 """
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import nnls
+from scipy.optimize import linprog
 
 from hlsgen.cost.families import FAMILIES, PUBLISHED, Family, Features, Row
 from hlsgen.cost.terms import CELLS, Factor, Factors, Figure, Fit, Kind, Pair, TermsFile
@@ -92,11 +92,21 @@ def held_out(configuration: str) -> bool:
 
 
 def solve(samples: Sequence[Sample]) -> Floats:
-    """The coefficients, zero or more, of the least sum of squared relative errors."""
-    scale = np.maximum(1.0, np.array([one.cells for one in samples]))
+    """The coefficients, zero or more, of the least sum of absolute relative errors.
+
+    Not of their squares: most rows of a term follow one rule, and the few that do not (a constant operand, a
+    ternary adder) should not pull the others away from it.
+    """
+    cells = np.array([one.cells for one in samples])
+    scale = np.maximum(1.0, cells)
     matrix = np.array([one.features for one in samples], dtype=np.float64) / scale[:, None]
-    found, _ = nnls(matrix, np.array([one.cells for one in samples]) / scale)
-    return np.asarray(found, dtype=np.float64)
+    rows, columns = matrix.shape
+    # minimise the sum of t with -t <= matrix @ x - cells <= t
+    bounds = np.vstack([np.hstack([sign * matrix, -np.eye(rows)]) for sign in (1, -1)])
+    limits = np.concatenate([sign * cells / scale for sign in (1, -1)])
+    cost = np.concatenate([np.zeros(columns), np.ones(rows)])
+    found = linprog(cost, A_ub=bounds, b_ub=limits, method="highs")
+    return np.maximum(0.0, np.asarray(found.x[:columns], dtype=np.float64))
 
 
 def relative_errors(weights: Floats, samples: Sequence[Sample]) -> Floats:

@@ -56,7 +56,7 @@ def multiplexers(terms: Terms, count: int, inputs: int, bits: int) -> Resources:
     """`count` multiplexers of words of `bits` bits."""
     if inputs < 2:
         return Resources()
-    return cells(terms, "multiplexer", one=count, inputs=count * inputs, lut6=count * bits * mux_luts(inputs))
+    return cells(terms, "multiplexer", inputs=count * inputs, lut6=count * bits * mux_luts(inputs))
 
 
 def memory_resources(terms: Terms, memory: Memory) -> Resources:

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hlsgen.cost.terms import Style
 from hlsgen.csim.compiler import Headers, compile_testbench
 from hlsgen.csim.dataflow import DataflowRun, NetworkRun, simulate
 from hlsgen.design import Design
@@ -31,7 +32,7 @@ class NetworkDesign(GraphDesign):
     """
 
     subject = "layers compared"
-
+    cost_style: ClassVar[Style] = "dataflow"
     chosen: Balanced | None = None
 
     @cached_property

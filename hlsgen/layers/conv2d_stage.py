@@ -156,18 +156,28 @@ class ConvStage(Stage):
 
     @cached_property
     def chain(self) -> int:
-        """Products of a packed multiplier that are added before its two sums are taken apart; 0: not packed."""
+        """Products that are added before the two sums of packed multipliers are taken apart; 0: none are."""
         if self.fold.multipliers != "packed":
             return 0
         most = chain_of_types(self.layer) if self.any_weights else chain_of_weights(self.layer)
         return min(most, self.simd * self.layer.taps)
+
+    @property
+    def dot_type(self) -> FixedType:
+        """Holds the sum of an iteration's products of one output."""
+        layer = self.layer
+        assert isinstance(layer.input_type, FixedType) and isinstance(layer.weight_type, FixedType)
+        return accumulator_type(layer.input_type, layer.weight_type, self.simd * layer.taps)
 
     def work(self) -> tuple[Work, ...]:
         layer = self.layer
         assert isinstance(layer.input_type, FixedType) and isinstance(layer.weight_type, FixedType)
         if self.fold.multipliers == "packed":
             codes = (signed_bits(layer.input_type), signed_bits(layer.weight_type))
-            return (Work(operator="packed", count=self.multipliers // 2, bits=(*codes, self.chain)),)
+            pairs = self.fold.px * self.fold.pe // 2
+            chunks = pairs * -(-self.simd * self.layer.taps // self.chain)
+            bits = (*codes, self.dot_type.width, chunks)
+            return (Work(operator="packed", count=self.multipliers // 2, bits=bits),)
         widths = (layer.input_type.width, layer.weight_type.width)
         operator = "fabric" if self.fold.multipliers == "fabric" else "mac"
         return (Work(operator=operator, count=self.multipliers, bits=widths),)
@@ -233,10 +243,13 @@ class ConvStage(Stage):
             "SIMD": self.simd,
             "CF": channels,
             "product_t": product_type(layer.input_type, layer.weight_type).cpp,
-            "dot_t": accumulator_type(layer.input_type, layer.weight_type, self.simd * layer.taps).cpp,
+            "dot_t": self.dot_type.cpp,
+            "DOT_BITS": self.dot_type.width,
             "where": "in_fabric" if self.fold.multipliers == "fabric" else "in_dsp",
             "packed": self.fold.multipliers == "packed",
+            "multipliers": self.fold.multipliers,
             "CHAIN": self.chain,
+            "any_weights": self.any_weights,
             "IN_BITS": layer.input_type.width,
             "IN_CODE": signed_bits(layer.input_type),
             "WEIGHT_CODE": signed_bits(layer.weight_type),

@@ -79,7 +79,9 @@ def chain_of_weights(layer: Conv2d) -> int:
     least, most = int(layer.weights.min(initial=0)), int(layer.weights.max(initial=0))
     if not codes_pack(layer.input_type, least, most):
         return 0
-    magnitudes = np.abs(np.asarray(layer.weights)[::2].astype(np.int64)).reshape(-(-layer.out_channels // 2), -1)
+    magnitudes = np.abs(np.asarray(layer.weights)[::2].astype(np.int64)).reshape(
+        -(-layer.out_channels // 2), -1
+    )
     sums = np.concatenate([np.zeros((len(magnitudes), 1), np.int64), magnitudes.cumsum(axis=1)], axis=1)
     allowed = lower_lane_limit(layer)
     low, high = 0, min(magnitudes.shape[1], LONGEST_CHAIN)

@@ -116,7 +116,11 @@ class Buffer:
 
 @dataclass(frozen=True, kw_only=True)
 class Work:
-    """Arithmetic of one iteration: `count` operators on operands of `bits`."""
+    """Arithmetic of one iteration: `count` operators on operands of `bits`.
+
+    packed: `count` DSPs of two products each; bits of the shared operand, of the others and of a sum, then
+    how often two sums are taken apart.
+    """
 
     operator: str
     count: int

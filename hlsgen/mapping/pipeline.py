@@ -98,7 +98,9 @@ class Pipeline:
         depths = {name: stream.depth for name, stream in self.streams.items()}
         fresh = pipeline_of(graph, folds, self.weights, self.ports).with_depths(depths)
         problems = [
-            problem for name, one in fresh.stages.items() for problem in packing_problems(self.stages[name], one)
+            problem
+            for name, stage in fresh.stages.items()
+            for problem in packing_problems(self.stages[name], stage)
         ]
         if problems:
             raise DesignError(problems)

@@ -117,7 +117,9 @@ class WeightPlace:
             assert isinstance(layer, Conv2d)
             return DenseStream(layer=layer, fold=fold, batch=self.batch)
         stage = layer.stage(fold)
-        return replace(stage, any_weights=True) if self.any_weights and isinstance(stage, ConvStage) else stage
+        if self.any_weights and isinstance(stage, ConvStage):
+            return replace(stage, any_weights=True)
+        return stage
 
 
 def weight_places(graph: Graph, wishes: WeightWishes, board: Board) -> dict[str, WeightPlace]:
@@ -214,8 +216,8 @@ def packing_problems(before: Stage, after: Stage) -> list[Problem]:
     if not isinstance(before, ConvStage) or not isinstance(after, ConvStage) or after.chain >= before.chain:
         return []
     message = (
-        f"two of its products share a multiplier, exactly for the first weights: sums of {before.chain} of the "
-        "other network's are too large"
+        f"two of its products share a multiplier, exactly for the first weights: sums of {before.chain} of "
+        "the other network's are too large"
     )
     fix = "mapping: {weights: runtime}, or multipliers: dsp for this layer, and build again"
     return [after.layer.problem(message, fix)]

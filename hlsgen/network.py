@@ -24,6 +24,10 @@ from hlsgen.mapping.balance import Balanced, NoFit, balance
 from hlsgen.report.network import NetworkEstimate, network_estimate, network_markdown
 
 
+MOST_OPTIMISED_LAYERS = 48
+"""Compiling a kernel of more layers takes so long that a sixth less of it is worth a quarter of the speed."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class NetworkDesign(GraphDesign):
     """Every layer a stage of one kernel, all of them at work at once.
@@ -79,7 +83,15 @@ class NetworkDesign(GraphDesign):
         return network_markdown(self.name, self.board, self.balanced, report)
 
     def compiled(self, folder: Path, executable: Path, headers: Headers) -> float:
-        return compile_testbench(folder, self.name, executable, headers=headers, streaming=True).seconds
+        many = len(self.graph.layers) > MOST_OPTIMISED_LAYERS
+        return compile_testbench(
+            folder,
+            self.name,
+            executable,
+            headers=headers,
+            streaming=True,
+            optimise="-O2" if many else "-O3",
+        ).seconds
 
     def simulated(
         self,

@@ -23,7 +23,6 @@ from hlsgen.layers.base import Codes
 from hlsgen.mapping.balance import Balanced, NoFit, balance
 from hlsgen.report.network import NetworkEstimate, network_estimate, network_markdown
 
-
 MOST_OPTIMISED_LAYERS = 48
 """Compiling a kernel of more layers takes so long that a sixth less of it is worth a quarter of the speed."""
 

@@ -23,7 +23,8 @@ from rich.console import Console
 from rich.table import Table
 
 from hlsgen.cli_reports import calibrate, compare
-from hlsgen.errors import DesignError, HlsgenError, OutputError, ToolError
+from hlsgen.cli_sweep import sweep
+from hlsgen.errors import HlsgenError, OutputError, ToolError, error_json
 from hlsgen.version import VERSION
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ def cli() -> None:
 
 cli.add_command(calibrate)
 cli.add_command(compare)
+cli.add_command(sweep)
 
 
 def design_options(command: F) -> F:
@@ -348,19 +350,6 @@ def _fail(problems: list[dict[str, Any]], text: str, code: int, as_json: bool) -
             print_json({"error": problems, "exit_code": code})
     click.echo(text, err=True)
     sys.exit(code)
-
-
-def error_json(error: HlsgenError) -> list[dict[str, Any]]:
-    """The problems of an error as JSON."""
-    if not isinstance(error, DesignError):
-        message, _, fix = str(error).removeprefix("error: ").partition("\nfix: ")
-        return [{"message": message, **({"fix": fix} if fix else {})}]
-    problems = []
-    for problem in error.problems:
-        where = problem.place
-        place = {"file": where.file, "line": where.line, "column": where.column} if where else {}
-        problems.append({"message": problem.message, "fix": problem.fix, **place})
-    return problems
 
 
 @contextmanager

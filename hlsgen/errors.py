@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,3 +94,16 @@ class NotOursError(OutputError):
     """The folder to build into holds something that hlsgen did not make; nothing was touched."""
 
     exit_code = 2
+
+
+def error_json(error: HlsgenError) -> list[dict[str, Any]]:
+    """The problems of an error as --json prints them."""
+    if not isinstance(error, DesignError):
+        message, _, fix = str(error).removeprefix("error: ").partition("\nfix: ")
+        return [{"message": message, **({"fix": fix} if fix else {})}]
+    problems = []
+    for problem in error.problems:
+        where = problem.place
+        place = {"file": where.file, "line": where.line, "column": where.column} if where else {}
+        problems.append({"message": problem.message, "fix": problem.fix, **place})
+    return problems

@@ -143,6 +143,19 @@ def loaded_model(source: Any) -> OnnxModel:
     )
 
 
+def external_files(path: Path) -> tuple[str, ...]:
+    """Where the tensors lie that are not in the file itself, as it says it: names relative to its folder.
+
+    Raises as `loaded_model` does; whether they lie inside the folder is not looked at.
+    """
+    onnx = onnx_package()
+    proto = _parsed(onnx, path)
+    external = onnx.external_data_helper.uses_external_data
+    tensors = (tensor for graph in (proto.graph, *proto.functions) for tensor in _tensors(graph))
+    entries = (entry for tensor in tensors if external(tensor) for entry in tensor.external_data)
+    return tuple(sorted({entry.value for entry in entries if entry.key == "location"}))
+
+
 def _refuse(title: str, message: str, fix: str) -> DesignError:
     return DesignError(Problem(message=f"{title}: {message}", fix=fix))
 

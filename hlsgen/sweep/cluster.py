@@ -1,0 +1,234 @@
+"""Jobs on dask.distributed: processes of this machine, a scheduler that runs already, or a cluster's queue.
+
+A worker that is lost (killed, out of memory, its machine gone) loses its job, and dask runs the job again on
+another; a job that loses its worker time after time is given up.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import uuid
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from types import ModuleType
+from typing import Any
+
+from hlsgen.errors import ToolError
+from hlsgen.sweep.jobs import Job, failed, run_job
+from hlsgen.sweep.runner import Ended, Watch
+
+LOST_WORKERS = 3
+"""A job is given up when so many workers of this machine died of it; other schedulers have a setting."""
+CONNECT_SECONDS = 10
+WORKER_SECONDS = 30
+"""A scheduler that runs already must have a worker within so long."""
+POLL_SECONDS = 0.5
+QUEUES = {
+    "htcondor": "HTCondorCluster",
+    "lsf": "LSFCluster",
+    "oar": "OARCluster",
+    "pbs": "PBSCluster",
+    "sge": "SGECluster",
+    "slurm": "SLURMCluster",
+}
+"""The queues of dask-jobqueue that `--scheduler` may name, and their classes there."""
+ADDRESS = re.compile(r"(tcp|tls|ucx|ws|wss)://\S+:\d+(/\S*)?")
+
+
+def run_on_cluster(jobs: Sequence[Job], scheduler: str, workers: int | None, watch: Watch) -> Iterator[Ended]:
+    """The jobs as they end, in no order.
+
+    Raises ToolError: no dask, no such scheduler, no workers there, or the scheduler is lost meanwhile.
+    """
+    with _connected(scheduler, workers) as client:
+        if ADDRESS.fullmatch(scheduler):
+            _wait_for_worker(client, scheduler)
+        yield from _Sweep(client, jobs, watch).run()
+
+
+def check_scheduler(scheduler: str) -> None:
+    """Raises ToolError: a package that it needs is not installed."""
+    _distributed()
+    if scheduler in QUEUES:
+        _jobqueue()
+
+
+class _Sweep:
+    """The jobs that wait and those that are handed out: one for each worker, no more.
+
+    A job behind another on the same worker would be blamed for its death too.
+    """
+
+    def __init__(self, client: Any, jobs: Sequence[Job], watch: Watch) -> None:
+        self.client = client
+        self.watch = watch
+        self.waiting = list(reversed(jobs))
+        self.handed: dict[Any, Job] = {}
+        self.group = f"hlsgen-sweep-{uuid.uuid4().hex}"
+        self.names = {self.name(job): job for job in jobs}
+        self.lost: list[Job] = []
+        self.alone = False
+
+    def name(self, job: Job) -> str:
+        """Of the job at the scheduler, where other sweeps may run."""
+        return f"{self.group}-{job.key}"
+
+    def run(self) -> Iterator[Ended]:
+        wait: Callable[..., object] = _distributed().wait
+        self.client.subscribe_topic("all", self.see)
+        try:
+            while self.waiting or self.handed:
+                self.hand_out()
+                with suppress(TimeoutError):
+                    wait(list(self.handed), timeout=POLL_SECONDS, return_when="FIRST_COMPLETED")
+                self.tell_losses()
+                for future in [one for one in self.handed if one.status != "pending"]:
+                    job = self.handed.pop(future)
+                    yield job, _result(future, job)
+                    future.release()
+        finally:
+            with suppress(OSError, TimeoutError):
+                self.client.cancel(list(self.handed), force=True)
+                self.client.unsubscribe_topic("all")
+
+    def hand_out(self) -> None:
+        try:
+            workers = len(self.client.nthreads())
+        except (OSError, TimeoutError) as error:
+            raise _scheduler_lost(error) from None
+        if not workers and not self.alone:
+            self.watch.say("no worker is there now; the jobs wait for one")
+        self.alone = not workers
+        while self.waiting and len(self.handed) < max(1, workers):
+            job = self.waiting.pop()
+            future = self.client.submit(run_job, job, key=self.name(job), pure=False)
+            self.handed[future] = job
+        self.watch.running(min(len(self.handed), workers))
+
+    def see(self, event: tuple[float, Any]) -> None:
+        """Called in a thread of dask's with what happens at the scheduler."""
+        _, what = event
+        if isinstance(what, dict) and what.get("action") == "remove-worker" and not what.get("expected"):
+            self.lost += [self.names[key] for key in what.get("processing-tasks", ()) if key in self.names]
+
+    def tell_losses(self) -> None:
+        while self.lost:
+            self.watch.say(f"a worker was lost; its job goes to another one: {self.lost.pop()}")
+
+
+def _result(future: Any, job: Job) -> str | BaseException:
+    """What became of a job that ended. Raises ToolError: nothing can end on this cluster."""
+    from distributed import KilledWorker
+
+    if future.status == "finished":
+        text: str = future.result()
+        return text
+    if future.status != "error":
+        raise _scheduler_lost(future.status)
+    error: BaseException = future.exception()
+    if isinstance(error, KilledWorker):
+        message = f"error: {job}: given up, because {error.allowed_failures + 1} workers died of it"
+        fix = "look at what the workers' machine says, often that memory was short; fewer --workers help then"
+        return failed(job, ToolError(f"{message}\nfix: {fix}")).as_text()
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ModuleNotFoundError) and str(cause.name).startswith("hlsgen"):
+            message = "error: a worker has no hlsgen (or another one), so that it cannot run the jobs"
+            raise ToolError(f"{message}\nfix: start the workers in an environment with this same hlsgen")
+        cause = cause.__cause__
+    return error
+
+
+@contextmanager
+def _connected(scheduler: str, workers: int | None) -> Iterator[Any]:
+    """A client of the scheduler; what was started for it ends with the block."""
+    distributed = _distributed()
+    if ADDRESS.fullmatch(scheduler):
+        with _client(distributed, scheduler, scheduler) as client:
+            yield client
+    elif scheduler in QUEUES:
+        with _queue(scheduler) as cluster, _client(distributed, cluster, scheduler) as client:
+            cluster.scale(jobs=workers or 1)
+            yield client
+    else:
+        import dask
+
+        count = workers or len(os.sched_getaffinity(0))
+        with (
+            dask.config.set({"distributed.scheduler.allowed-failures": LOST_WORKERS - 1}),
+            distributed.LocalCluster(
+                n_workers=count,
+                threads_per_worker=1,
+                processes=True,
+                memory_limit=0,  # dask would kill or pause a worker that takes its share; the machine decides
+                dashboard_address=None,
+                silence_logs="CRITICAL",
+            ) as cluster,
+            _client(distributed, cluster, scheduler) as client,
+        ):
+            yield client
+
+
+@contextmanager
+def _client(distributed: ModuleType, target: Any, scheduler: str) -> Iterator[Any]:
+    try:
+        with warnings.catch_warnings():
+            # workers whose dask differs a little serve; what matters is hlsgen, which every job checks
+            warnings.simplefilter("ignore", distributed.versions.VersionMismatchWarning)
+            client = distributed.Client(target, timeout=CONNECT_SECONDS)
+    except (OSError, ValueError, ImportError) as error:
+        message = f"error: no dask scheduler answers at {scheduler}: {_first_line(error)}"
+        fix = "start one (dask scheduler) and name the address that it prints, such as tcp://host:8786"
+        raise ToolError(f"{message}\nfix: {fix}") from None
+    with client:
+        yield client
+
+
+def _wait_for_worker(client: Any, scheduler: str) -> None:
+    try:
+        client.wait_for_workers(1, timeout=WORKER_SECONDS)
+    except TimeoutError:
+        message = f"error: the scheduler at {scheduler} has no workers"
+        raise ToolError(f"{message}\nfix: start some: dask worker {scheduler} --nthreads 1") from None
+
+
+def _queue(name: str) -> Any:
+    """A cluster that gets its workers from a queue, as its configuration file says."""
+    kind = getattr(_jobqueue(), QUEUES[name])
+    try:
+        return kind()
+    except (ValueError, TypeError, OSError) as error:
+        message = f"error: the queue {name} cannot be used: {_first_line(error)}"
+        fix = f"~/.config/dask/jobqueue.yaml says under jobqueue: {name}: what a job there takes (cores, memory)"
+        raise ToolError(f"{message}\nfix: {fix}") from None
+
+
+def _distributed() -> ModuleType:
+    try:
+        import distributed
+        import distributed.versions
+    except ImportError as error:
+        message = f"error: more than one process needs dask, which cannot be imported ({error})"
+        fix = "pip install 'hlsgen[cluster]', or --scheduler serial"
+        raise ToolError(f"{message}\nfix: {fix}") from None
+    return distributed
+
+
+def _jobqueue() -> ModuleType:
+    try:
+        import dask_jobqueue
+    except ImportError as error:
+        message = f"error: a cluster's queue needs dask-jobqueue, which cannot be imported ({error})"
+        raise ToolError(f"{message}\nfix: pip install 'hlsgen[queue]'") from None
+    return dask_jobqueue
+
+
+def _scheduler_lost(what: object) -> ToolError:
+    message = f"error: the connection to the scheduler was lost ({what}); what is done is kept"
+    return ToolError(f"{message}\nfix: see that it runs, then the same command goes on with the rest")
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__

@@ -1,0 +1,180 @@
+"""One job of a sweep: a pure function of files, which any process on any machine may run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from hlsgen.design import Design, load
+from hlsgen.errors import DesignError, HlsgenError, OutputError, ToolError, error_json
+from hlsgen.sweep.inputs import InputFile, check_inputs, code_digest
+
+KEY_DIGITS = 16
+FIGURES = ("interval_cycles", "instances", "dsp", "bram18", "uram", "lut", "ff")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """What to run, on which design, board and target; and the bytes that the result depends on.
+
+    run: a name of RUNS. title: the design as the user named it. design, board (None: the design's own), terms
+    and folder (of a build) are absolute where they are paths: a worker may have another working folder.
+    inputs: the files that it reads. code: hlsgen's own digest.
+    """
+
+    run: str
+    title: str
+    design: str
+    board: str | None
+    terms: str | None
+    target_fps: float | None
+    builds: str
+    inputs: tuple[InputFile, ...]
+    code: str
+
+    @property
+    def key(self) -> str:
+        """A hash of all that the result depends on, and of nothing else: not of where the files lie."""
+        parts = {
+            "run": self.run,
+            # a design that cannot be read has no inputs, and its error names its path
+            "design": os.path.basename(self.design) if self.inputs else self.design,
+            "board": os.path.basename(self.board) if self.board else None,
+            "terms": os.path.basename(self.terms) if self.terms else None,
+            "target_fps": self.target_fps,
+            "inputs": [(one.name, one.sha256) for one in self.inputs],
+            "code": self.code,
+        }
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:KEY_DIGITS]
+
+    @property
+    def stem(self) -> str:
+        """Name of the result's file and of the build folder: for people, and unique by its key."""
+        words = [Path(self.design).stem, Path(self.board).stem if self.board else ""]
+        words += [f"{self.target_fps:g}fps" if self.target_fps else "", self.key]
+        return "-".join(word for word in words if word)
+
+    @property
+    def folder(self) -> Path:
+        """Of a build."""
+        return Path(self.builds) / self.stem
+
+    def __str__(self) -> str:
+        board = f" on {self.board}" if self.board else ""
+        target = f" for {self.target_fps:,.0f} frames/s" if self.target_fps else ""
+        return f"{self.title}{board}{target}"
+
+
+class Summary(BaseModel):
+    """A line of the table: what the design does on the board; all instances together. csim: of a build."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    board: str
+    frames_per_s: float
+    interval_cycles: int
+    instances: int
+    dsp: int
+    bram18: int
+    uram: int
+    lut: int
+    ff: int
+    binds: str
+    csim: str | None = None
+
+
+class Outcome(BaseModel):
+    """How a job ended. figures: all that was found, if it is done. error, text: what failed, else empty."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    key: str
+    exit_code: int
+    summary: Summary | None = None
+    figures: dict[str, Any] = {}
+    error: list[dict[str, Any]] = []
+    text: str = ""
+
+    @property
+    def done(self) -> bool:
+        return self.summary is not None
+
+    def as_text(self) -> str:
+        """The outcome's file: the same bytes wherever the job ran."""
+        return json.dumps(self.model_dump(), indent=2, allow_nan=False) + "\n"
+
+
+def failed(job: Job, error: HlsgenError) -> Outcome:
+    """The outcome of a job that an error ended; the design is called what the user called it."""
+    if isinstance(error, DesignError):
+        problems = []
+        for one in error.problems:
+            if one.place and one.place.file == job.design:
+                one = replace(one, place=replace(one.place, file=job.title))
+            problems.append(one)
+        error = DesignError(problems)
+    return Outcome(key=job.key, exit_code=error.exit_code, error=error_json(error), text=str(error))
+
+
+_one_at_a_time = threading.Lock()
+"""A worker may have several threads, but a design's own modules are imported for the whole process."""
+
+
+def run_job(job: Job) -> str:
+    """The text of the job's outcome. What is wrong with the design or its machine is an outcome too."""
+    with _one_at_a_time:
+        try:
+            return _outcome(job).as_text()
+        except HlsgenError as error:
+            return failed(job, error).as_text()
+        except OSError as error:
+            where = f"{error.filename}: " if error.filename else ""
+            text = f"error: {where}{error.strerror or error}\nfix: free some space, and check permissions"
+            return failed(job, OutputError(text)).as_text()
+        except MemoryError:
+            text = "error: there is not enough memory\nfix: fewer --workers on a machine, or a larger one"
+            return failed(job, ToolError(text)).as_text()
+
+
+def _outcome(job: Job) -> Outcome:
+    if code_digest() != job.code:
+        message = "error: the worker runs another hlsgen than the one that began the sweep"
+        raise ToolError(f"{message}\nfix: install the same on every machine, and start the workers anew")
+    check_inputs(job.inputs)
+    design = load(job.design, board=job.board, terms=job.terms)
+    figures, summary = RUNS[job.run](job, design)
+    return Outcome(key=job.key, exit_code=0, figures=figures, summary=summary)
+
+
+Figures = dict[str, Any]
+
+
+def _estimate(_job: Job, design: Design) -> tuple[Figures, Summary]:
+    figures = design.estimate().as_json()
+    return figures, _summary(figures)
+
+
+def _build(job: Job, design: Design) -> tuple[Figures, Summary]:
+    report = design.build(job.folder).report
+    return report, _summary(report).model_copy(update={"csim": report["csim"]["verdict"]})
+
+
+def _summary(figures: Figures) -> Summary:
+    return Summary(
+        board=figures["board"],
+        frames_per_s=figures["performance"]["frames_per_s"],
+        binds=figures["performance"]["binds"],
+        **{name: figures["total"][name] for name in FIGURES},
+    )
+
+
+RUNS: dict[str, Callable[[Job, Design], tuple[Figures, Summary]]] = {"estimate": _estimate, "build": _build}
+"""What a job may run."""

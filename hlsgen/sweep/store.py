@@ -1,0 +1,100 @@
+"""The folder of a sweep: an outcome's file for each job, written when it ends, and one table of them all.
+
+DIR/jobs/STEM.json     how a job ended; STEM ends in a hash of all that the result depends on
+DIR/builds/STEM/       its build folder
+DIR/sweep.json         the jobs of the last sweep, in order
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from hlsgen.errors import NotOursError, OutputError
+from hlsgen.output import MARK
+from hlsgen.sweep.jobs import Job, Outcome
+
+TABLE = "sweep.json"
+"""A folder with this file is a sweep's, and more sweeps may go there."""
+
+
+@dataclass(frozen=True)
+class Store:
+    """The folder of a sweep, absolute."""
+
+    folder: Path
+
+    @classmethod
+    def opened(cls, folder: Path) -> Store:
+        """The folder, made if it is not there.
+
+        Raises NotOursError: it holds other things than a sweep. OutputError: it cannot be written.
+        """
+        store = cls(Path(os.path.abspath(folder)))
+        try:
+            if store.folder.exists() and (
+                not store.folder.is_dir()
+                or (any(store.folder.iterdir()) and not (store.folder / TABLE).is_file())
+            ):
+                message = f"error: {folder} holds files that are no sweep of hlsgen; nothing was changed"
+                raise NotOursError(f"{message}\nfix: -o names a new folder or that of an earlier sweep")
+            (store.folder / "jobs").mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise _output_error(folder, error) from None
+        return store
+
+    @property
+    def builds(self) -> Path:
+        return self.folder / "builds"
+
+    def finished(self, job: Job) -> Outcome | None:
+        """How the job ended, if it is done; a failed one has to run again, and so has a damaged file."""
+        try:
+            outcome = Outcome.model_validate_json((self.folder / file_of(job)).read_bytes())
+        except (FileNotFoundError, ValidationError):
+            return None
+        except OSError as error:
+            raise _output_error(self.folder, error) from None
+        if not outcome.done or outcome.key != job.key:
+            return None
+        return None if job.run == "build" and not (job.folder / MARK).is_file() else outcome
+
+    def keep(self, job: Job, outcome: Outcome) -> None:
+        """Writes the outcome's file, whole or not at all. Raises OutputError: it cannot be written."""
+        self._write(file_of(job), outcome.as_text())
+
+    def write_table(self, table: dict[str, Any]) -> None:
+        """Raises OutputError: it cannot be written."""
+        self._write(TABLE, json.dumps(table, indent=2, allow_nan=False) + "\n")
+
+    def _write(self, name: str, text: str) -> None:
+        path = self.folder / name
+        try:
+            descriptor, fresh = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+            try:
+                with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                    file.write(text)
+                os.chmod(fresh, 0o644)
+                os.replace(fresh, path)
+            finally:
+                with suppress(FileNotFoundError):
+                    os.unlink(fresh)
+        except OSError as error:
+            raise _output_error(self.folder, error) from None
+
+
+def file_of(job: Job) -> str:
+    """The outcome's file, relative to the sweep's folder."""
+    return f"jobs/{job.stem}.json"
+
+
+def _output_error(folder: Path, error: OSError) -> OutputError:
+    fix = "choose another folder with -o, or free some space; what is done is kept"
+    return OutputError(f"error: cannot write {folder}: {error.strerror or error}\nfix: {fix}")

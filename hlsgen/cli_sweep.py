@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
+from rich.table import Column, Table
 
 if TYPE_CHECKING:
     from hlsgen.sweep.jobs import Job, Outcome
@@ -201,7 +201,8 @@ def print_sweep(swept: Swept) -> None:
     """The table on standard output; what failed on standard error, what several jobs say only once."""
     from hlsgen.cli import show
 
-    table = Table("modelled", "board", "frames/s", "cycles", "copies", "DSP", "LUT", "binds")
+    head = ("board", "frames/s", "cycles", "copies", "DSP", "LUT", "binds")
+    table = Table(Column("modelled", overflow="fold"), *head)
     for job, outcome in swept.outcomes:
         one = outcome.summary
         if one is None:

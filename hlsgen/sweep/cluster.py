@@ -178,7 +178,7 @@ def _client(distributed: ModuleType, target: Any, scheduler: str) -> Iterator[An
             # workers whose dask differs a little serve; what matters is hlsgen, which every job checks
             warnings.simplefilter("ignore", distributed.versions.VersionMismatchWarning)
             client = distributed.Client(target, timeout=CONNECT_SECONDS)
-    except (OSError, ValueError, ImportError) as error:
+    except (OSError, ValueError, TypeError, ImportError) as error:
         message = f"error: no dask scheduler answers at {scheduler}: {_first_line(error)}"
         fix = "start one (dask scheduler) and name the address that it prints, such as tcp://host:8786"
         raise ToolError(f"{message}\nfix: {fix}") from None
@@ -201,7 +201,7 @@ def _queue(name: str) -> Any:
         return kind()
     except (ValueError, TypeError, OSError) as error:
         message = f"error: the queue {name} cannot be used: {_first_line(error)}"
-        fix = f"~/.config/dask/jobqueue.yaml says under jobqueue: {name}: what a job there takes (cores, memory)"
+        fix = f"under jobqueue: {name}: in ~/.config/dask/jobqueue.yaml, say what a job takes: cores, memory, ..."
         raise ToolError(f"{message}\nfix: {fix}") from None
 
 

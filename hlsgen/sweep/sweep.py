@@ -29,7 +29,7 @@ class SweepInterrupted(HlsgenError):
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What is swept. boards: none for the designs' own. targets: none for none. workers: None for what fits."""
+    """What is swept. boards: empty for the designs' own. workers: None for as many as there are cores."""
 
     designs: tuple[Path, ...]
     boards: tuple[str, ...] = ()

@@ -106,7 +106,7 @@ def solve(samples: Sequence[Sample]) -> Floats:
     limits = np.concatenate([sign * cells / scale for sign in (1, -1)])
     cost = np.concatenate([np.zeros(columns), np.ones(rows)])
     found = linprog(cost, A_ub=bounds, b_ub=limits, method="highs")
-    return np.maximum(0.0, np.asarray(found.x[:columns], dtype=np.float64))
+    return np.maximum(0.0, np.asarray(found.x[:columns], dtype=np.float64)) + 0.0
 
 
 def relative_errors(weights: Floats, samples: Sequence[Sample]) -> Floats:

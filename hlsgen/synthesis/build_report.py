@@ -101,7 +101,8 @@ def _fault(report: object) -> str:
     parts = cost.get("by_term")
     if not isinstance(parts, list) or not all(_is_part(part) for part in parts):
         return "lacks cells by term"
-    if not isinstance(cost.get("terms"), str) or not isinstance(report.get("clock_mhz"), int | float):
+    clock = report.get("clock_mhz")
+    if not isinstance(cost.get("terms"), str) or not isinstance(clock, int | float) or not clock > 0:
         return "names no terms or no clock"
     if cost["style"] == "tasks" and not all(_is_kernel(layer) for layer in report["layers"]):
         return "lacks figures of its kernels"

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 import hlsgen
 from hlsgen.cli import cli
-from hlsgen.cost.terms import CELLS, Target, Terms, load_terms, packaged_terms, terms_text
+from hlsgen.cost.terms import CELLS, FEATURES, Target, Terms, load_terms, packaged_terms, terms_text
 from hlsgen.errors import DesignError
 from hlsgen.synthesis.calibrate import Refit, calibrate
 from tests import vendor_reports
@@ -34,13 +34,13 @@ FOLDINGS = [
     (2, 8, 4, 8, "fixed<8,4>"),
     (2, 2, 1, 2, "fixed<8,4>"),
     (1, 4, 4, 0, "fixed<16,6>"),
-    (7, 8, 4, 0, "fixed<16,6>"),
+    (7, 4, 2, 0, "fixed<16,6>"),
     (2, 4, 4, 4, "fixed<12,4>"),
     (1, 2, 4, 1, "fixed<12,4>"),
     (7, 1, 4, 0, "fixed<16,6>"),
-    (14, 8, 1, 0, "fixed<16,6>"),
+    (14, 2, 2, 0, "fixed<16,6>"),
     (1, 8, 1, 8, "fixed<6,3>"),
-    (7, 8, 2, 8, "fixed<6,3>"),
+    (2, 8, 2, 8, "fixed<6,3>"),
     (2, 1, 2, 1, "fixed<16,6>"),
     (7, 2, 2, 0, "fixed<10,4>"),
 ]
@@ -97,20 +97,20 @@ def test_common_scale_comes_back(tmp_path: Path, estimates: list[dict[str, Any]]
         write(tmp_path, estimate, target, {"all": 1.7})
     for one in refits(tmp_path).values():
         assert (one.style, one.target, one.designs) == ("layer", target, 4)
-        assert set(one.scales.values()) == {pytest.approx(1.7, rel=2e-3)}
+        assert list(one.scales.values()) == pytest.approx([1.7] * len(FEATURES), rel=2e-3)
         assert one.before[0] == pytest.approx(1 - 1 / 1.7, abs=2e-3)
         assert one.after[1] < 5e-3
 
 
 def test_scales_of_terms_come_back(tmp_path: Path, estimates: list[dict[str, Any]]) -> None:
     """Each large term has its own once there are enough designs."""
-    wanted = {"all": 1.0, "axi_adapter": 1.8, "conv_control": 0.6}
+    wanted = {"all": 1.0, "lut_product": 1.5, "dsp_product": 0.7}
     for estimate in estimates:
         write(tmp_path, estimate, "routed", wanted)
     lut = refits(tmp_path)["lut"]
-    assert len(set(lut.scales.values())) > 2
-    assert lut.after[1] < 0.05 < lut.before[1]
-    assert lut.scales["axi_adapter"] > 1.3 > lut.scales["adder"]
+    assert lut.after[1] < 0.02 < lut.before[1]
+    for name in ("lut_product", "dsp_product", "memory_lutram"):
+        assert lut.scales[name] == pytest.approx(wanted.get(name, 1.0), rel=0.05)
 
 
 def test_terms_with_the_calibration_predict_the_designs(
@@ -126,7 +126,7 @@ def test_terms_with_the_calibration_predict_the_designs(
     mapping = MAPPING.format(instances=2, rows=rows, pe=pe, simd=simd, fabric=fabric)
     design.write_text(TEMPLATE.format(name="d1", type=type_, mapping=mapping))
     cost = hlsgen.load(design, terms=path).estimate().as_json()["cost"]
-    assert cost["terms"] == f"{packaged_terms().name}, calibrated"
+    assert cost["terms"].startswith(f"{packaged_terms().name}, calibrated ")
     inside = reported(estimates[1], "routed", {"all": 0.5})["lut"]
     parts = {part["term"]: part["routed"]["lut"] for part in cost["by_term"]}
     assert (sum(parts.values()) - parts[OUTSIDE]) / 2 == pytest.approx(inside, rel=0.01)
@@ -145,8 +145,10 @@ def test_calibrating_again_goes_on_top(tmp_path: Path, estimates: list[dict[str,
         for part in again["cost"]["by_term"]:
             part["csynth"] = {kind: 2 * part["csynth"][kind] for kind in CELLS}
         write(tmp_path / "second", again, "csynth", {"all": 1.5})
-    (calibration,) = calibrate(tmp_path / "second", first).file.calibrations
-    assert set(calibration.lut_scale.values()) == {pytest.approx(3.0, rel=5e-3)}
+    second = calibrate(tmp_path / "second", first).file
+    assert second.name != first.name and second.name.count("calibrated") == 1
+    (calibration,) = second.calibrations
+    assert list(calibration.lut_scale.values()) == pytest.approx([3.0] * len(FEATURES), rel=5e-3)
 
 
 def test_error_is_that_of_designs_that_were_not_fitted_to(

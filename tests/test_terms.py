@@ -1,4 +1,4 @@
-"""Terms of LUT and FF: the file, the fit and its held-out rows, what a design says of its error, the document."""
+"""Terms of LUT and FF: the file, the fit and its held-out rows, the error of a design, the document."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def test_no_coefficient_is_negative() -> None:
 
 
 def test_errors_are_of_rows_that_were_not_fitted_to() -> None:
-    """Rows of one configuration are changed: if it was held out the fit stays and its error shows; else not."""
+    """A configuration that is held out may say anything: the fit stays as it is."""
     adder = family("adder")
     out = next(
         one

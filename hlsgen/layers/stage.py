@@ -108,7 +108,10 @@ class Buffer:
 
 @dataclass(frozen=True, kw_only=True)
 class Work:
-    """Arithmetic of one iteration: `count` operators on operands of `bits`."""
+    """Arithmetic of one iteration: `count` operators on operands of `bits`.
+
+    operator: mac, mul, add, compare, select or max.
+    """
 
     operator: str
     count: int

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 from typing import Any
 
@@ -370,3 +371,31 @@ def test_build_of_another_form(built: Path, tmp_path: Path, key: str, value: obj
     (tmp_path / "report.json").write_text(json.dumps(report))
     with pytest.raises(DesignError, match="as hlsgen's own does not"):
         compare_build(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("csynth.xml", vendor_reports.csynth()),
+        ("conv_cosim.rpt", vendor_reports.cosim()),
+        ("conv_util.rpt", vendor_reports.utilisation()),
+        ("conv_util_routed.rpt", vendor_reports.hierarchical()),
+        ("kernel_util_routed.rpt", vendor_reports.link({"conv": FIGURES})),
+    ],
+)
+def test_changed_bytes_never_end_in_anything_but_a_report_or_a_refusal(
+    tmp_path: Path, name: str, text: str
+) -> None:
+    generator = random.Random(7)
+    whole = text.encode()
+    refused = 0
+    for _ in range(300):
+        changed = bytearray(whole)
+        for _ in range(generator.randint(1, 6)):
+            place = generator.randrange(len(changed))
+            changed[place : place + generator.randint(0, 9)] = generator.randbytes(generator.randint(0, 3))
+        try:
+            assert isinstance(read(tmp_path, bytes(changed), name), SynthesisReport)
+        except DesignError:
+            refused += 1
+    assert refused > 0

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import uuid
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from multiprocessing import resource_tracker
 from types import ModuleType
 from typing import Any
 
@@ -153,22 +155,42 @@ def _connected(scheduler: str, workers: int | None) -> Iterator[Any]:
             cluster.scale(jobs=workers or 1)
             yield client
     else:
-        import dask
+        with _local(distributed, workers) as cluster, _client(distributed, cluster, scheduler) as client:
+            yield client
 
-        count = workers or len(os.sched_getaffinity(0))
-        with (
-            dask.config.set({"distributed.scheduler.allowed-failures": LOST_WORKERS - 1}),
-            distributed.LocalCluster(
-                n_workers=count,
+
+@contextmanager
+def _local(distributed: ModuleType, workers: int | None) -> Iterator[Any]:
+    """Processes of this machine, each with one thread."""
+    import dask
+
+    with dask.config.set({"distributed.scheduler.allowed-failures": LOST_WORKERS - 1}):
+        with _interrupts_later():
+            cluster = distributed.LocalCluster(
+                n_workers=workers or len(os.sched_getaffinity(0)),
                 threads_per_worker=1,
                 processes=True,
                 memory_limit=0,  # dask would kill or pause a worker that takes its share; the machine decides
                 dashboard_address=None,
                 silence_logs="CRITICAL",
-            ) as cluster,
-            _client(distributed, cluster, scheduler) as client,
-        ):
-            yield client
+            )
+        with cluster:
+            yield cluster
+
+
+@contextmanager
+def _interrupts_later() -> Iterator[None]:
+    """SIGINT waits for the end of the block, and never reaches the threads and processes started in it.
+
+    Ctrl-C in a terminal goes to every process; the workers shall end when they are told to, without a word.
+    """
+    # started from a thread of the block, it would let that thread's SIGINT through again
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager
@@ -201,7 +223,7 @@ def _queue(name: str) -> Any:
         return kind()
     except (ValueError, TypeError, OSError) as error:
         message = f"error: the queue {name} cannot be used: {_first_line(error)}"
-        fix = f"under jobqueue: {name}: in ~/.config/dask/jobqueue.yaml, say what a job takes: cores, memory, ..."
+        fix = f"in ~/.config/dask/jobqueue.yaml, jobqueue: {name}: says what a job takes (cores, memory)"
         raise ToolError(f"{message}\nfix: {fix}") from None
 
 

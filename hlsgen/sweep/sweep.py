@@ -102,9 +102,9 @@ def jobs_of(request: Request, store: Store) -> list[Job]:
     Raises DesignError: a board is wrong, or a file is there but cannot be read.
     """
     problems: list[Problem] = []
-    for board in request.boards:
+    for name in request.boards:
         with collecting(problems):
-            load_board(board)
+            load_board(name)
     if problems:
         raise DesignError(problems)
     boards: tuple[str | None, ...] = tuple(dict.fromkeys(request.boards)) or (None,)

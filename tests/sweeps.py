@@ -162,7 +162,9 @@ class Cluster:
     def start(self, *words: str) -> None:
         log = (self.folder / f"dask{len(self.processes)}.log").open("wb")
         with log:
-            self.processes.append(subprocess.Popen([sys.executable, *words], stdout=log, stderr=log))
+            environment = {**os.environ, "TMPDIR": str(self.folder)}
+            process = subprocess.Popen([sys.executable, *words], stdout=log, stderr=log, env=environment)
+            self.processes.append(process)
 
     def add_worker(self, *, before: str = "") -> None:
         code = f"{before}\nfrom distributed.cli.dask_worker import main; main()"

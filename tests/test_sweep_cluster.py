@@ -11,7 +11,7 @@ import pytest
 
 from hlsgen.errors import ToolError
 from hlsgen.sweep import cluster as dask_cluster
-from tests.command_line import failure, run, working_folder
+from tests.command_line import failure, working_folder
 from tests.sweeps import (
     cluster,
     contents,
@@ -55,7 +55,7 @@ def test_the_jobs_of_a_killed_worker_run_again(folder: Path) -> None:
         (folder / "go").touch()
 
     with meanwhile(kill):
-        several, seen = swept(["a", "b", "waits"], "several", scheduler="local", workers=3)
+        several, seen = swept(["a", "b", "waits"], "several", scheduler="local", workers=2)
     assert several.exit_code == 0
     assert "a worker was lost; its job goes to another one: waits.yaml" in seen.notes
     swept(["a", "b", "waits"], "serial", scheduler="serial")
@@ -139,7 +139,7 @@ def test_workers_that_cannot_serve(folder: Path, monkeypatch: pytest.MonkeyPatch
         monkeypatch.setattr(dask_cluster, "WORKER_SECONDS", 30)
         there.add_worker(before="import sys; sys.modules['hlsgen'] = None")
         said = failure(4, "sweep", "a.yaml", "--scheduler", there.address)
-        assert "a worker has no hlsgen" in said
+        assert "has no hlsgen, or another one" in said
 
 
 def test_no_scheduler_answers(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -180,9 +180,7 @@ def test_a_queue(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert contents("queued") == contents("serial")
 
 
-@pytest.mark.filterwarnings("ignore:unclosed cluster:ResourceWarning")
 def test_a_queue_without_its_settings() -> None:
     pytest.importorskip("dask_jobqueue", reason="needs dask-jobqueue: pip install 'hlsgen[queue]'")
-    said = run("sweep", "a.yaml", "--scheduler", "slurm")
-    assert said.exit_code == 4
-    assert "the queue slurm cannot be used: You must specify how much cores and memory" in said.stderr
+    said = failure(4, "sweep", "a.yaml", "--scheduler", "slurm")
+    assert "for the queue slurm, nothing says cores and memory of a job" in said

@@ -6,13 +6,17 @@ another; a job that loses its worker time after time is given up.
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import signal
+import tempfile
+import time
 import uuid
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from importlib import import_module
 from multiprocessing import resource_tracker
 from types import ModuleType
 from typing import Any
@@ -72,19 +76,24 @@ class _Sweep:
         self.names = {self.name(job): job for job in jobs}
         self.lost: list[Job] = []
         self.alone = False
+        self.workers: set[str] = set()
 
     def name(self, job: Job) -> str:
         """Of the job at the scheduler, where other sweeps may run."""
         return f"{self.group}-{job.key}"
 
     def run(self) -> Iterator[Ended]:
-        wait: Callable[..., object] = _distributed().wait
+        distributed = _distributed()
         self.client.subscribe_topic("all", self.see)
         try:
             while self.waiting or self.handed:
                 self.hand_out()
-                with suppress(TimeoutError):
-                    wait(list(self.handed), timeout=POLL_SECONDS, return_when="FIRST_COMPLETED")
+                if not self.handed:
+                    time.sleep(POLL_SECONDS)
+                    continue
+                # out of time: none has ended; cancelled: `_result` says so of each
+                with suppress(TimeoutError, distributed.CancelledError):
+                    distributed.wait(list(self.handed), timeout=POLL_SECONDS, return_when="FIRST_COMPLETED")
                 self.tell_losses()
                 for future in [one for one in self.handed if one.status != "pending"]:
                     job = self.handed.pop(future)
@@ -96,18 +105,32 @@ class _Sweep:
                 self.client.unsubscribe_topic("all")
 
     def hand_out(self) -> None:
+        """A job to each worker that has none. Raises ToolError: a worker lacks hlsgen, or the scheduler is lost."""
         try:
-            workers = len(self.client.nthreads())
+            there = set(self.client.nthreads())
+            self.workers = (self.workers & there) | self.able(there - self.workers)
         except (OSError, TimeoutError) as error:
             raise _scheduler_lost(error) from None
-        if not workers and not self.alone:
+        if not there and not self.alone:
             self.watch.say("no worker is there now; the jobs wait for one")
-        self.alone = not workers
-        while self.waiting and len(self.handed) < max(1, workers):
+        self.alone = not there
+        while self.waiting and len(self.handed) < len(self.workers):
             job = self.waiting.pop()
             future = self.client.submit(run_job, job, key=self.name(job), pure=False)
             self.handed[future] = job
-        self.watch.running(min(len(self.handed), workers))
+        self.watch.running(min(len(self.handed), len(self.workers)))
+
+    def able(self, new: set[str]) -> set[str]:
+        """Those of the workers that can run jobs; without hlsgen, a worker would end at reading one."""
+        if not new:
+            return new
+        module = run_job.__module__
+        answers = self.client.run(import_module, module, workers=list(new), on_error="return")
+        for worker, answer in answers.items():
+            if isinstance(answer, ImportError):
+                message = f"error: the worker {worker} has no hlsgen, or another one: {answer}"
+                raise ToolError(f"{message}\nfix: start the workers where this same hlsgen is installed")
+        return {worker for worker, answer in answers.items() if isinstance(answer, ModuleType)}
 
     def see(self, event: tuple[float, Any]) -> None:
         """Called in a thread of dask's with what happens at the scheduler."""
@@ -134,12 +157,6 @@ def _result(future: Any, job: Job) -> str | BaseException:
         message = f"error: {job}: given up, because {error.allowed_failures + 1} workers died of it"
         fix = "look at what the workers' machine says, often that memory was short; fewer --workers help then"
         return failed(job, ToolError(f"{message}\nfix: {fix}")).as_text()
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, ModuleNotFoundError) and str(cause.name).startswith("hlsgen"):
-            message = "error: a worker has no hlsgen (or another one), so that it cannot run the jobs"
-            raise ToolError(f"{message}\nfix: start the workers in an environment with this same hlsgen")
-        cause = cause.__cause__
     return error
 
 
@@ -147,16 +164,28 @@ def _result(future: Any, job: Job) -> str | BaseException:
 def _connected(scheduler: str, workers: int | None) -> Iterator[Any]:
     """A client of the scheduler; what was started for it ends with the block."""
     distributed = _distributed()
-    if ADDRESS.fullmatch(scheduler):
-        with _client(distributed, scheduler, scheduler) as client:
-            yield client
-    elif scheduler in QUEUES:
-        with _queue(scheduler) as cluster, _client(distributed, cluster, scheduler) as client:
-            cluster.scale(jobs=workers or 1)
-            yield client
-    else:
-        with _local(distributed, workers) as cluster, _client(distributed, cluster, scheduler) as client:
-            yield client
+    with _silenced(), ExitStack() as stack:
+        target: Any = scheduler
+        if scheduler in QUEUES:
+            target = stack.enter_context(_queue(scheduler))
+            target.scale(jobs=workers or 1)
+        elif not ADDRESS.fullmatch(scheduler):
+            target = stack.enter_context(_local(distributed, workers))
+        yield stack.enter_context(_client(distributed, target, scheduler))
+
+
+@contextmanager
+def _silenced() -> Iterator[None]:
+    """dask's own log says nothing on standard error: what the user should know, the watch is told."""
+    loggers = [logging.getLogger(name) for name in ("distributed", "distributed.client")]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
 
 
 @contextmanager
@@ -164,7 +193,10 @@ def _local(distributed: ModuleType, workers: int | None) -> Iterator[Any]:
     """Processes of this machine, each with one thread."""
     import dask
 
-    with dask.config.set({"distributed.scheduler.allowed-failures": LOST_WORKERS - 1}):
+    with (
+        tempfile.TemporaryDirectory(prefix="hlsgen-sweep-", ignore_cleanup_errors=True) as scratch,
+        dask.config.set({"distributed.scheduler.allowed-failures": LOST_WORKERS - 1}),
+    ):
         with _interrupts_later():
             cluster = distributed.LocalCluster(
                 n_workers=workers or len(os.sched_getaffinity(0)),
@@ -172,6 +204,7 @@ def _local(distributed: ModuleType, workers: int | None) -> Iterator[Any]:
                 processes=True,
                 memory_limit=0,  # dask would kill or pause a worker that takes its share; the machine decides
                 dashboard_address=None,
+                local_directory=scratch,
                 silence_logs="CRITICAL",
             )
         with cluster:
@@ -218,12 +251,18 @@ def _wait_for_worker(client: Any, scheduler: str) -> None:
 
 def _queue(name: str) -> Any:
     """A cluster that gets its workers from a queue, as its configuration file says."""
-    kind = getattr(_jobqueue(), QUEUES[name])
+    jobqueue = _jobqueue()
+    fix = f"in ~/.config/dask/jobqueue.yaml, jobqueue: {name}: says what a job takes (cores, memory, ...)"
+    import dask
+
+    open_ = [key for key in ("cores", "memory") if dask.config.get(f"jobqueue.{name}.{key}", None) is None]
+    if open_:
+        message = f"error: for the queue {name}, nothing says {' and '.join(open_)} of a job"
+        raise ToolError(f"{message}\nfix: {fix}")
     try:
-        return kind()
+        return getattr(jobqueue, QUEUES[name])()
     except (ValueError, TypeError, OSError) as error:
         message = f"error: the queue {name} cannot be used: {_first_line(error)}"
-        fix = f"in ~/.config/dask/jobqueue.yaml, jobqueue: {name}: says what a job takes (cores, memory)"
         raise ToolError(f"{message}\nfix: {fix}") from None
 
 

@@ -105,7 +105,7 @@ class _Sweep:
                 self.client.unsubscribe_topic("all")
 
     def hand_out(self) -> None:
-        """A job to each worker that has none. Raises ToolError: a worker lacks hlsgen, or the scheduler is lost."""
+        """A job to each idle worker. Raises ToolError: a worker lacks hlsgen, or the scheduler is lost."""
         try:
             there = set(self.client.nthreads())
             self.workers = (self.workers & there) | self.able(there - self.workers)

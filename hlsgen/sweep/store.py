@@ -33,22 +33,24 @@ class Store:
 
     @classmethod
     def opened(cls, folder: Path) -> Store:
-        """The folder, made if it is not there.
+        """The folder, which is made when something is written.
 
         Raises NotOursError: it holds other things than a sweep. OutputError: it cannot be written.
         """
         store = cls(Path(os.path.abspath(folder)))
         try:
-            if store.folder.exists() and (
-                not store.folder.is_dir()
-                or (any(store.folder.iterdir()) and not (store.folder / TABLE).is_file())
-            ):
+            if store.folder.exists() and not store._is_ours():
                 message = f"error: {folder} holds files that are no sweep of hlsgen; nothing was changed"
                 raise NotOursError(f"{message}\nfix: -o names a new folder or that of an earlier sweep")
-            (store.folder / "jobs").mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise _output_error(folder, error) from None
         return store
+
+    def _is_ours(self) -> bool:
+        """Empty, but for a first table whose writing was killed; or a sweep's."""
+        if not self.folder.is_dir() or (self.folder / TABLE).is_file():
+            return self.folder.is_dir()
+        return all(one.name.startswith(f".{TABLE}.") for one in self.folder.iterdir())
 
     @property
     def builds(self) -> Path:
@@ -77,6 +79,7 @@ class Store:
     def _write(self, name: str, text: str) -> None:
         path = self.folder / name
         try:
+            path.parent.mkdir(parents=True, exist_ok=True)
             descriptor, fresh = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
             try:
                 with os.fdopen(descriptor, "w", encoding="utf-8") as file:

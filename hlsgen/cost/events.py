@@ -120,13 +120,6 @@ class Loop:
             *(before(source, after_writes, self.period) for source in self.writes),
         ]
 
-    def running(self, arrivals: list[Times], rooms: list[Times], drift: int | None) -> list[Times]:
-        """R of each stream that is read, then W of each that is written."""
-        return [
-            running_maxima(times - own, drift)
-            for times, own in zip([*arrivals, *rooms], [*self.reads, *self.writes], strict=True)
-        ]
-
     def begins(self, stream: int, running: list[Times], drift: int | None, *, anchored: bool) -> Times:
         """When the words of a stream are read."""
         delay = self._delay(self._to_reads[stream], running, drift, (0, -self.latency))

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hlsgen.cost.events import NEVER, Loop
-from hlsgen.layers.stage import Times
+from hlsgen.cost.events import NEVER, Loop, running_maxima
+from hlsgen.layers.stage import Schedule, Times
 from hlsgen.mapping.pipeline import Pipeline
 from hlsgen.mapping.processes import Process
 
@@ -59,7 +59,7 @@ class Plan:
             return Loop(schedule.reads, schedule.writes, latency=latency, held=held, period=None)
         # the first frames of a call begin without those before, the last ones end without those after
         schedule = process.schedule(3 * self.frames)
-        period = int(_middle(schedule, process.name))
+        period = _middle(schedule, process.name)
         reads, writes = (
             tuple(times[len(times) // 3 : len(times) // 3 * 2] for times in streams)
             for streams in (schedule.reads, schedule.writes)
@@ -89,19 +89,24 @@ def frames_of_period(pipeline: Pipeline) -> int:
 class Sweeps:
     """Times of all reads and writes with FIFOs of `depths`: lower bounds, and final once `settle` says so.
 
-    periods: cycles of a period by part, in the steady state.
+    periods, anchors: in the steady state, by part the cycles of a period and the process that is held at its
+    place; everything in a call is, by its begin.
     """
 
-    def __init__(self, plan: Plan, depths: Mapping[str, int], periods: tuple[int, ...] = ()) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        depths: Mapping[str, int],
+        periods: tuple[int, ...] = (),
+        anchors: tuple[int, ...] = (),
+    ) -> None:
         self.plan = plan
         self.depths = dict(depths)
         self.cycles: list[int | None] = [None] * len(plan.loops)
-        self.anchored = set(range(len(plan.loops)))
-        if plan.periodic:
-            self.anchored = {part.slowest for part in plan.parts}
-            for part, period in zip(plan.parts, periods, strict=True):
-                for number in part.processes:
-                    self.cycles[number] = period
+        self.anchored = set(anchors) if plan.periodic else set(range(len(plan.loops)))
+        for part, period in zip(plan.parts, periods, strict=plan.periodic):
+            for number in part.processes:
+                self.cycles[number] = period
         self.begins: dict[str, Times] = {}
         self.ends: dict[str, Times] = {}
         for name, joint in plan.joints.items():
@@ -141,11 +146,18 @@ class Sweeps:
         cycles, period = self.cycles[number], self.plan.loops[number].period
         return None if cycles is None or period is None else cycles - period
 
-    def running(self, number: int) -> list[Times]:
-        process = self.plan.pipeline.processes[number]
+    def wanted(self, number: int) -> list[Times]:
+        """By how much each word delays its iteration: of each stream that is read, then of each written."""
+        process, loop = self.plan.pipeline.processes[number], self.plan.loops[number]
         arrivals = [self.ends[name] + 1 for name in process.reads]
         rooms = [self._rooms(name, self.cycles[number]) for name in process.writes]
-        return self.plan.loops[number].running(arrivals, rooms, self.drift(number))
+        return [
+            times - own for times, own in zip([*arrivals, *rooms], [*loop.reads, *loop.writes], strict=True)
+        ]
+
+    def running(self, number: int) -> list[Times]:
+        """R of each stream that is read, then W of each that is written."""
+        return [running_maxima(delays, self.drift(number)) for delays in self.wanted(number)]
 
     def _rooms(self, stream: str, cycles: int | None) -> Times:
         """When there is room for each word: a cycle after the word `depth` before has been read."""
@@ -184,11 +196,8 @@ def _ends(streams: list[tuple[str, ...]]) -> dict[str, tuple[int, int]]:
     return {name: (number, index) for number, names in enumerate(streams) for index, name in enumerate(names)}
 
 
-def _middle(schedule: object, name: str) -> int:
+def _middle(schedule: Schedule, name: str) -> int:
     """Iterations of a period: the second of three, which the third one repeats."""
-    from hlsgen.layers.stage import Schedule
-
-    assert isinstance(schedule, Schedule)
     found = set()
     for times in (*schedule.reads, *schedule.writes):
         words = len(times) // 3

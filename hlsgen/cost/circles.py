@@ -1,0 +1,157 @@
+"""Which processes wait for each other in a circle, and how long going round it takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hlsgen.cost.events import NEVER
+from hlsgen.cost.sweeps import Sweeps
+from hlsgen.layers.stage import Times
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wait:
+    """`process` waits for a word of `stream`, or, to write, for room in it."""
+
+    process: str
+    stream: str
+    to_write: bool
+
+    def __str__(self) -> str:
+        what = "room in" if self.to_write else "words of"
+        return f"{self.process} waits for {what} {self.stream}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Circle:
+    """Events that wait for each other: `cycles` to go round, while `periods` periods pass.
+
+    If no period passes, the first event waits for itself: the kernel stands still.
+    """
+
+    waits: tuple[Wait, ...]
+    cycles: int
+    periods: int
+
+    @property
+    def least_period(self) -> int:
+        """Cycles of a period with which there is the time to go round."""
+        return -(-self.cycles // self.periods)
+
+
+@dataclass(frozen=True)
+class _Event:
+    process: int
+    stream: int
+    word: int
+    write: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Step:
+    """From an event to the one that holds it back most: in which period that is, and by how many cycles."""
+
+    to: _Event
+    periods: int
+    cycles: int
+    wait: Wait
+
+
+def find_circle(sweeps: Sweeps) -> Circle | None:
+    """A circle that takes too long for the period, found from the events that grow; None if there is none yet.
+
+    sweeps: in the steady state, not settled.
+    """
+    walk = _Walk(sweeps)
+    for number in sorted(sweeps.waiting):
+        circle = walk.from_process(number)
+        if circle is not None:
+            return circle
+    return None
+
+
+class _Walk:
+    def __init__(self, sweeps: Sweeps) -> None:
+        self.sweeps = sweeps
+        self.known: dict[int, tuple[list[Times], list[Times]]] = {}
+
+    def from_process(self, number: int) -> Circle | None:
+        """Goes back from the process's first event, always to what holds it back most."""
+        loop = self.sweeps.plan.loops[number]
+        event: _Event | None = next(
+            _Event(number, index, 0, write)
+            for write, streams in ((False, loop.reads), (True, loop.writes))
+            for index, times in enumerate(streams)
+            if int(times[0]) == loop.first
+        )
+        seen: dict[_Event, int] = {}
+        steps: list[_Step] = []
+        while event is not None and event not in seen:
+            seen[event] = len(steps)
+            step = self._step(event)
+            if step is None:
+                return None
+            steps.append(step)
+            event = step.to
+        return self._circle(steps[seen[event]:]) if event is not None else None
+
+    def _circle(self, steps: list[_Step]) -> Circle | None:
+        cycles, periods = sum(step.cycles for step in steps), -sum(step.periods for step in steps)
+        period = self.sweeps.cycles[steps[0].to.process]
+        assert period is not None and cycles > 0 and periods >= 0
+        if cycles <= period * periods:
+            return None
+        waits = tuple(dict.fromkeys(step.wait for step in steps))
+        return Circle(waits=waits, cycles=cycles, periods=periods)
+
+    def _step(self, event: _Event) -> _Step | None:
+        """None: nothing holds the event back, or the anchor does."""
+        sweeps, number = self.sweeps, event.process
+        loop, drift = sweeps.plan.loops[number], sweeps.drift(number) or 0
+        delays, running = self._of(number)
+        own = (loop.writes if event.write else loop.reads)[event.stream]
+        seen = [
+            (int(running[index][at]) + periods * drift + added, index, at, periods)
+            for index, (at, periods, added) in enumerate(
+                loop.sources(event.stream, event.word, write=event.write)
+            )
+        ]
+        delay, index, at, periods = max(seen, key=lambda one: one[0])
+        if delay < NEVER // 2:
+            return None
+        word = int(np.searchsorted(running[index][: at + 1], running[index][at]))
+        if delays[index][word] != running[index][word]:  # it is that of a period before
+            word, periods = int(delays[index].argmax()), periods - 1
+        time = int(own[event.word]) + delay
+        return self._to(number, index, word, periods, time)
+
+    def _to(self, number: int, index: int, word: int, periods: int, time: int) -> _Step:
+        """The step to the writer of a word that is read, or to the reader that makes room for one."""
+        sweeps, process = self.sweeps, self.sweeps.plan.pipeline.processes[number]
+        to_write = index >= len(process.reads)
+        stream = process.writes[index - len(process.reads)] if to_write else process.reads[index]
+        joint = sweeps.plan.joints[stream]
+        if to_write:
+            earlier, word = divmod(word - sweeps.depths[stream], len(sweeps.begins[stream]))
+            periods += earlier
+            to = _Event(*joint.reader, word, False)
+            source = int(sweeps.begins[stream][word])
+        else:
+            to = _Event(*joint.writer, word, True)
+            source = int(sweeps.ends[stream][word])
+        cycles = sweeps.cycles[number] or 0
+        return _Step(
+            to=to,
+            periods=periods,
+            cycles=time - source - periods * cycles,
+            wait=Wait(process=process.name, stream=stream, to_write=to_write),
+        )
+
+    def _of(self, number: int) -> tuple[list[Times], list[Times]]:
+        """Of each stream the delays that its words ask for, and their running maxima."""
+        if number not in self.known:
+            running = self.sweeps.running(number)
+            self.known[number] = (self.sweeps.wanted(number), running)
+        return self.known[number]

@@ -28,12 +28,16 @@ class Wait:
 class Circle:
     """Events that wait for each other: `cycles` to go round, while `periods` periods pass.
 
-    If no period passes, the first event waits for itself: the kernel stands still.
+    If no period passes, or time would have to go back, an event waits for itself: the kernel stands still.
     """
 
     waits: tuple[Wait, ...]
     cycles: int
     periods: int
+
+    @property
+    def stands_still(self) -> bool:
+        return self.periods <= 0
 
     @property
     def least_period(self) -> int:
@@ -43,10 +47,12 @@ class Circle:
 
 @dataclass(frozen=True)
 class _Event:
+    """A word is read or written; stream None: the begin of the iteration that is held at its place."""
+
     process: int
-    stream: int
-    word: int
-    write: bool
+    stream: int | None
+    word: int = 0
+    write: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +62,7 @@ class _Step:
     to: _Event
     periods: int
     cycles: int
-    wait: Wait
+    wait: Wait | None = None
 
 
 def find_circle(sweeps: Sweeps) -> Circle | None:
@@ -78,14 +84,10 @@ class _Walk:
         self.known: dict[int, tuple[list[Times], list[Times]]] = {}
 
     def from_process(self, number: int) -> Circle | None:
-        """Goes back from the process's first event, always to what holds it back most."""
-        loop = self.sweeps.plan.loops[number]
-        event: _Event | None = next(
-            _Event(number, index, 0, write)
-            for write, streams in ((False, loop.reads), (True, loop.writes))
-            for index, times in enumerate(streams)
-            if int(times[0]) == loop.first
-        )
+        """Goes back from what is pushed, or from the process's last event, always to what holds it back most."""
+        event: _Event | None = _Event(number, None)
+        if number not in self.sweeps.anchored or self._step(_Event(number, None)) is None:
+            event = self._last(number)
         seen: dict[_Event, int] = {}
         steps: list[_Step] = []
         while event is not None and event not in seen:
@@ -95,23 +97,31 @@ class _Walk:
                 return None
             steps.append(step)
             event = step.to
-        return self._circle(steps[seen[event]:]) if event is not None else None
+        return self._circle(steps[seen[event] :]) if event is not None else None
+
+    def _last(self, number: int) -> _Event:
+        loop = self.sweeps.plan.loops[number]
+        events = [
+            (int(times[-1]), _Event(number, index, len(times) - 1, write))
+            for write, streams in ((False, loop.reads), (True, loop.writes))
+            for index, times in enumerate(streams)
+        ]
+        return max(events, key=lambda one: one[0])[1]
 
     def _circle(self, steps: list[_Step]) -> Circle | None:
         cycles, periods = sum(step.cycles for step in steps), -sum(step.periods for step in steps)
         period = self.sweeps.cycles[steps[0].to.process]
-        assert period is not None and cycles > 0 and periods >= 0
+        assert period is not None
         if cycles <= period * periods:
             return None
-        waits = tuple(dict.fromkeys(step.wait for step in steps))
+        waits = tuple(dict.fromkeys(step.wait for step in steps if step.wait is not None))
         return Circle(waits=waits, cycles=cycles, periods=periods)
 
     def _step(self, event: _Event) -> _Step | None:
-        """None: nothing holds the event back, or the anchor does."""
+        """None: nothing holds the event back, or it is the one that is held at its place, and not pushed."""
         sweeps, number = self.sweeps, event.process
         loop, drift = sweeps.plan.loops[number], sweeps.drift(number) or 0
         delays, running = self._of(number)
-        own = (loop.writes if event.write else loop.reads)[event.stream]
         seen = [
             (int(running[index][at]) + periods * drift + added, index, at, periods)
             for index, (at, periods, added) in enumerate(
@@ -119,13 +129,21 @@ class _Walk:
             )
         ]
         delay, index, at, periods = max(seen, key=lambda one: one[0])
+        iteration = loop.iteration(event.stream, event.word, write=event.write)
+        if number in sweeps.anchored:
+            turn = (iteration - loop.first) // (loop.period or 1)
+            latency = loop.latency if event.write else 0
+            if delay <= turn * drift + latency:
+                if event.stream is None:
+                    return None
+                apart = iteration - loop.first - turn * (loop.period or 1) + latency
+                return _Step(to=_Event(number, None), periods=turn, cycles=apart)
         if delay < NEVER // 2:
             return None
         word = int(np.searchsorted(running[index][: at + 1], running[index][at]))
         if delays[index][word] != running[index][word]:  # it is that of a period before
             word, periods = int(delays[index].argmax()), periods - 1
-        time = int(own[event.word]) + delay
-        return self._to(number, index, word, periods, time)
+        return self._to(number, index, word, periods, iteration + delay)
 
     def _to(self, number: int, index: int, word: int, periods: int, time: int) -> _Step:
         """The step to the writer of a word that is read, or to the reader that makes room for one."""
@@ -136,7 +154,7 @@ class _Walk:
         if to_write:
             earlier, word = divmod(word - sweeps.depths[stream], len(sweeps.begins[stream]))
             periods += earlier
-            to = _Event(*joint.reader, word, False)
+            to = _Event(*joint.reader, word)
             source = int(sweeps.begins[stream][word])
         else:
             to = _Event(*joint.writer, word, True)

@@ -139,9 +139,17 @@ class Loop:
         """D of the iteration that is held at its place, if nothing held it."""
         return int(self._delay(self._to_first, running, drift, (0, -self.latency))[0])
 
-    def sources(self, stream: int, event: int, *, write: bool) -> list[tuple[int, int, int]]:
-        """Of each of `running`: the event that it sees, in which period, and what is added to its delay."""
-        found = (self._to_writes if write else self._to_reads)[stream]
+    def iteration(self, stream: int | None, event: int, *, write: bool) -> int:
+        """Of an event; stream None: of the one that is held at its place."""
+        if stream is None:
+            return self.first
+        return int((self.writes if write else self.reads)[stream][event])
+
+    def sources(self, stream: int | None, event: int, *, write: bool) -> list[tuple[int, int, int]]:
+        """Of each running maximum: the word that an event sees, in which period, what it adds to its delay."""
+        found = self._to_first
+        if stream is not None:
+            found = (self._to_writes if write else self._to_reads)[stream]
         added = (self.latency, 0) if write else (0, -self.latency)
         return [
             (

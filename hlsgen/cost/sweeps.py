@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -117,22 +118,33 @@ class Sweeps:
 
     def deepened(self, depths: Mapping[str, int]) -> Sweeps:
         """From these times on with other depths, none of them larger."""
-        other = object.__new__(Sweeps)
-        other.__dict__.update(self.__dict__)
+        other = copy(self)
         other.depths = {**self.depths, **depths}
         other.begins, other.ends = dict(self.begins), dict(self.ends)
         other.waiting = {self.plan.joints[name].writer[0] for name in depths}
         return other
 
-    def settle(self, most: int | None = None) -> bool:
-        """True once nothing changes; False if the anchor was pushed, or not after `most` times a process."""
+    @property
+    def pushed(self) -> set[int]:
+        """The processes that come later than the place that they are held at: their period is too short."""
+        return {
+            number
+            for number in self.anchored
+            if self.plan.loops[number].first_delay(self.running(number), self.drift(number)) > 0
+        }
+
+    def settle(self, most: int | None = None, *, push: bool = False) -> bool:
+        """True once nothing changes; False if the anchor was pushed, or not after `most` times a process.
+
+        push: goes on with it pushed, for what pushes it to show.
+        """
         left = None if most is None else most * len(self.plan.loops)
         while self.waiting:
             for number in (*range(len(self.plan.loops)), *range(len(self.plan.loops) - 1, -1, -1)):
                 if number not in self.waiting:
                     continue
                 self.waiting.discard(number)
-                if not self._evaluate(number):
+                if not self._evaluate(number, push):
                     self.waiting.add(number)
                     return False
                 if left is not None:
@@ -171,12 +183,12 @@ class Sweeps:
             [begins[split:] + (1 - cycles * (periods + 1)), begins[:split] + (1 - cycles * periods)]
         )
 
-    def _evaluate(self, number: int) -> bool:
+    def _evaluate(self, number: int, push: bool) -> bool:
         """The times of a process anew; False if it is the anchor and something pushes it."""
         loop, process = self.plan.loops[number], self.plan.pipeline.processes[number]
         drift, anchored = self.drift(number), number in self.anchored
         running = self.running(number)
-        if anchored and self.plan.periodic and loop.first_delay(running, drift) > 0:
+        if not push and anchored and self.plan.periodic and loop.first_delay(running, drift) > 0:
             return False
         for index, name in enumerate(process.reads):
             times = loop.begins(index, running, drift, anchored=anchored)

@@ -23,6 +23,9 @@ from hlsgen.mapping.pipeline import Pipeline
 PATIENCE = 12
 """Evaluations of each process before a circle is looked for; what has enough room settles in two to four."""
 
+MOST_PUSHED = 4
+"""Times that a circle is looked for once it is certain that there is one; then the period grows by a cycle."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class ProcessTiming:
@@ -121,24 +124,34 @@ def steady_state(pipeline: Pipeline, depths: Mapping[str, int]) -> tuple[Sweeps,
     waits: tuple[Wait, ...] = ()
     while True:
         sweeps = Sweeps(plan, depths, tuple(periods), tuple(anchors))
-        circle = _settle(sweeps)
-        if circle is None:
+        settled, circle = _settle(sweeps)
+        if settled:
             return sweeps, waits
+        if circle is None:  # too short all the same
+            for number, one in enumerate(anchors):
+                periods[number] += one in sweeps.pushed
+            continue
         waits = circle.waits
-        if circle.periods == 0:
+        if circle.stands_still:
             raise DesignError(_standstill(circle))
         held = next(n for n, one in enumerate(pipeline.processes) if one.name == waits[0].process)
         number = next(n for n, part in enumerate(plan.parts) if held in part.processes)
         periods[number], anchors[number] = circle.least_period, held
 
 
-def _settle(sweeps: Sweeps) -> Circle | None:
-    """Settles; else the circle that takes longer than the period."""
-    while not sweeps.settle(PATIENCE):
+def _settle(sweeps: Sweeps) -> tuple[bool, Circle | None]:
+    """Whether it settles; if not, the circle that takes longer than the period, if it shows."""
+    pushed = 0
+    while not sweeps.settle(PATIENCE, push=pushed > 0):
         circle = find_circle(sweeps)
         if circle is not None:
-            return circle
-    return None
+            return False, circle
+        if pushed or sweeps.pushed:
+            # among circles that take just the period the one that takes longer may take a while to show
+            pushed += 1
+        if pushed > MOST_PUSHED:
+            return False, None
+    return pushed == 0, None
 
 
 def _standstill(circle: Circle) -> Problem:

@@ -14,7 +14,7 @@ from hlsgen.version import VERSION as __version__
 
 if TYPE_CHECKING:
     from hlsgen.design import Design, load
-    from hlsgen.network import from_onnx, from_qkeras, from_torch
+    from hlsgen.from_model import from_onnx, from_qkeras, from_torch
     from hlsgen.project import Project
 
 __all__ = [
@@ -39,9 +39,9 @@ def __getattr__(name: str) -> object:
 
         return getattr(design, name)
     if name in ("from_onnx", "from_qkeras", "from_torch"):
-        from hlsgen import network
+        from hlsgen import from_model
 
-        return getattr(network, name)
+        return getattr(from_model, name)
     if name == "Project":
         from hlsgen import project
 

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
 from hlsgen import samples
-from hlsgen.csim.simulation import compare
-from hlsgen.design import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, Design, Floats
+from hlsgen.csim.compiler import Headers
+from hlsgen.csim.dataflow import NetworkRun
+from hlsgen.csim.scratch import scratch_folder
+from hlsgen.csim.simulation import Comparison, compare
+from hlsgen.design import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, Design, Floats, Progress
 from hlsgen.errors import DesignError, MismatchError, Problem
 from hlsgen.fixed import FixedType
 from hlsgen.ir import Graph, run_golden
@@ -23,7 +29,7 @@ from hlsgen.mapping.weights import WeightPlace
 from hlsgen.passes.choose_types import Accuracy, noisy_outputs
 from hlsgen.passes.other_weights import same_structure, with_weights_of
 from hlsgen.precision import OUTPUT_DB
-from hlsgen.report.comparison import LayerComparison
+from hlsgen.report.comparison import LayerComparison, NetworkVerification
 
 MOST_SAMPLE_MACS = 1 << 31
 """Fewer frames are simulated by a build if together they would need more multiply-accumulates."""
@@ -39,6 +45,9 @@ class GraphDesign(Design):
 
     samples: frames [N, C, H, W] of each input to simulate with; empty: a photograph.
     """
+
+    subject: ClassVar[str]
+    """What C-simulation compares, in words."""
 
     wish: StreamWish = field(default_factory=StreamWish)
     reference: Graph | None = None
@@ -121,6 +130,99 @@ class GraphDesign(Design):
             for first in range(0, frames, size)
         ]
 
+    @abstractmethod
+    def compiled(self, folder: Path, executable: Path, headers: Headers) -> float:
+        """Compiles the testbench of `folder`; the seconds that it took. Raises ToolError."""
+
+    @abstractmethod
+    def simulated(
+        self,
+        executable: Path,
+        inputs: Mapping[str, Codes],
+        scratch: Path,
+        *,
+        keep: bool = True,
+        bounded: bool = False,
+    ) -> NetworkRun:
+        """A run of the compiled testbench. keep: with every layer's tensor, not only the outputs'.
+
+        bounded: the stages of a kernel at once, with FIFOs of the emitted depths. Raises MismatchError: that
+        stands still. ToolError: it fails.
+        """
+
+    @property
+    @abstractmethod
+    def bounded_frames(self) -> int:
+        """The frames that show every stage at its fill and its drain when all are at work at once."""
+
+    @abstractmethod
+    def check_bounded(self, run: NetworkRun, golden: Mapping[str, Codes]) -> None:
+        """Raises MismatchError: with all stages at once the results on the first frames are others."""
+
+    def verify(
+        self,
+        folder: Path,
+        inputs: Mapping[str, Codes],
+        golden: Mapping[str, Codes],
+        *,
+        headers: Headers = Headers.FAST,
+        progress: Progress = lambda _: None,
+    ) -> NetworkVerification:
+        frames = frames_in(inputs)
+        chunks = self.chunks(inputs, frames)
+        few = {name: array[: self.bounded_frames] for name, array in inputs.items()}
+        with scratch_folder() as scratch:
+            executable = scratch / "testbench"
+            progress("compiling the C-simulation")
+            compile_seconds = self.compiled(folder, executable, headers)
+            runs = []
+            with ThreadPoolExecutor(max_workers=workers()) as pool:
+                running = [pool.submit(self.simulated, executable, chunk, scratch) for chunk in chunks]
+                bounded = pool.submit(self.simulated, executable, few, scratch, keep=False, bounded=True)
+                for number, future in enumerate(running):
+                    progress(f"C-simulation: {number} of {len(chunks)} parts of {frames} frames done")
+                    runs.append(future.result())
+                progress("C-simulation with FIFOs of the emitted depths")
+                bounded_run = bounded.result()
+        layers = [
+            self.compared(layer.name, [run.tensors[layer.name] for run in runs], golden)
+            for layer in self.graph.layers
+        ]
+        for chunk, run in zip(chunks, runs, strict=True):
+            run.check_schedule(frames_in(chunk))
+        self.check_bounded(bounded_run, golden)
+        return NetworkVerification(
+            subject=self.subject,
+            comparison=Comparison(
+                compared=sum(layer.comparison.compared for layer in layers), mismatches=0, max_abs_error=0.0
+            ),
+            frames=frames,
+            compile_seconds=compile_seconds,
+            run_seconds=sum(run.seconds for run in runs),
+            layers=tuple(layers),
+            iterations=runs[0].counted,
+            bounded_frames=frames_in(few),
+        )
+
+    def simulator(
+        self, folder: Path, scratch: Path, headers: Headers
+    ) -> Callable[[Mapping[str, Codes]], dict[str, Codes]]:
+        executable = scratch / f"{self.name}_{headers.value}"
+        if not executable.exists():
+            self.compiled(folder, executable, headers)
+
+        def simulate(inputs: Mapping[str, Codes]) -> dict[str, Codes]:
+            chunks = self.chunks(inputs, frames_in(inputs))
+            run = partial(self.simulated, executable, scratch=scratch, keep=False)
+            with ThreadPoolExecutor(max_workers=workers()) as pool:
+                runs = list(pool.map(run, chunks))
+            return {
+                port.source: np.concatenate([run.tensors[port.source] for run in runs])
+                for port in self.graph.outputs
+            }
+
+        return simulate
+
     def compared(self, name: str, parts: Sequence[Codes], golden: Mapping[str, Codes]) -> LayerComparison:
         """Raises MismatchError at the first layer, in the order of computation, that differs."""
         got = np.concatenate(list(parts))
@@ -135,6 +237,11 @@ class GraphDesign(Design):
                 f"column {column}: code {got[comparison.first]}, golden {golden[name][comparison.first]}"
             )
         return LayerComparison(name=name, comparison=comparison)
+
+
+def frames_in(tensors: Mapping[str, Codes]) -> int:
+    """Of every tensor there are equally many frames."""
+    return len(next(iter(tensors.values())))
 
 
 def workers() -> int:

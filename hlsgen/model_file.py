@@ -13,12 +13,12 @@ from hlsgen.design import Floats, Progress
 from hlsgen.document import Document
 from hlsgen.errors import DesignError, Problem, collecting
 from hlsgen.fixed import FixedType
+from hlsgen.from_graph import Options, from_fixed, from_float
 from hlsgen.graph_design import GraphDesign
 from hlsgen.ir import Graph, Port
 from hlsgen.mapping.balance import StreamWish
 from hlsgen.mapping.weights import task_weight_problems, weight_problems
 from hlsgen.model_schema import ModelFile
-from hlsgen.network import from_fixed, from_float
 from hlsgen.precision import LayerPrecision, Precision
 from hlsgen.schema_values import SampleFile
 
@@ -45,23 +45,16 @@ def load_model(path: Path, *, board: str | None = None, say: Progress = lambda _
     _check_input_types(file, graph, document)
     wish = _wish(file, graph, document, chosen)
     frames = [_frames(file, document, index, port) for index, port in enumerate(graph.inputs)]
-    common = {
-        "board": chosen,
-        "clock_mhz": file.clock_mhz,
-        "batch": file.batch,
-        "wish": wish,
-        "style": file.style,
-        "source": path.name,
-    }
+    options = Options(board=chosen, clock_mhz=file.clock_mhz, batch=file.batch, wish=wish, style=file.style)
     if not graph.inputs[0].tensor.is_float:
         if file.precision_given:
             message = "the network brings its own number types, so that precision has nothing to say"
             where = document.place(("precision",), key=True)
             raise document.error([Problem(message=message, fix="leave precision out", place=where)])
-        return from_fixed(graph, calibration=_given(frames), precision=None, **common)  # type: ignore[arg-type]
-    calibration = _calibration(file, document, graph, frames)
+        return from_fixed(graph, replace(options, calibration=_given(frames)), path.name)
+    options = replace(options, calibration=_calibration(file, document, graph, frames))
     with _at(document, ("precision",)):
-        return from_float(graph, calibration=calibration, precision=_precision(file), **common)  # type: ignore[arg-type]
+        return from_float(graph, replace(options, precision=_precision(file)), path.name)
 
 
 class _at:

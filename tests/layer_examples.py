@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from hlsgen.fixed import FixedType
+from hlsgen.layers.adaptive_pool import AdaptivePool
 from hlsgen.layers.affine import Affine
 from hlsgen.layers.argmax import ArgMax
 from hlsgen.layers.base import Layer, Shape, Tensor
@@ -97,7 +98,12 @@ EXAMPLES: dict[str, list[Layer]] = {
         convolution(Conv2d, WIDE, 2, kernel=(1, 3), padding=BORDER),
         convolution(Conv2d, (32, 3, 4), 64, kernel=(3, 3), padding=BORDER),
     ],
-    "dense": [convolution(Dense, (12, 1, 1), 10), convolution(Dense, (1, 1, 1), 7)],
+    "dense": [
+        convolution(Dense, (12, 1, 1), 10),
+        convolution(Dense, (1, 1, 1), 7),
+        convolution(Dense, SMALL, 4),
+        convolution(Dense, WIDE, 2),
+    ],
     "affine": [convolution(Affine, SMALL, 6, 6), convolution(Affine, WIDE, 2, 2)],
     "pool2d": [
         pool(SMALL, "average", (2, 2), stride=(2, 2)),
@@ -105,6 +111,11 @@ EXAMPLES: dict[str, list[Layer]] = {
         pool(SMALL, "average", (3, 3), padding=BORDER),
         pool((3, 6, 9), "max", (2, 2), stride=(2, 3), dilation=(2, 1)),
         pool(WIDE, "max", (1, 3), padding=(0, 1, 0, 1)),
+    ],
+    "adaptive_pool": [
+        layer
+        for size in ((3, 3), (2, 7), (8, 131))
+        for layer in unary(AdaptivePool, function="average", size=size)
     ],
     "global_pool": unary(GlobalPool, function="average"),
     "clamp": unary(Clamp, low=0.0),

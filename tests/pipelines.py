@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from hlsgen.board import load_board
 from hlsgen.csim.compiler import Headers, compile_testbench
-from hlsgen.csim.dataflow import DataflowRun, check_schedule, simulate
+from hlsgen.csim.dataflow import DataflowRun, simulate
 from hlsgen.emit.dataflow import DataflowNames, dataflow_files
 from hlsgen.fixed import FixedType
 from hlsgen.ir import Graph, Port, run_golden
@@ -109,7 +109,7 @@ def assert_pipeline_exact(
     run = built.run(inputs, folder)
     for name, codes in run.tensors.items():
         np.testing.assert_array_equal(codes, golden[name], err_msg=name)
-    check_schedule(built.pipeline, run, frames)
+    run.check_schedule(frames)
     bounded = built.run(inputs, folder, bounded=True)
     for name, codes in bounded.tensors.items():
         np.testing.assert_array_equal(codes, golden[name], err_msg=f"{name}, FIFOs as deep as declared")

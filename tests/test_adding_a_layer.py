@@ -23,11 +23,12 @@ from tests.documents import document, files
 
 FILES = files(document("adding-a-layer.md"))
 """What the document shows, by path."""
-LAYER, TEMPLATE, TEST, FRONTEND = (
+LAYER, TEMPLATE, TEST, FRONTEND, ONNX = (
     "hlsgen/layers/square.py",
     "templates/hls/stages/square.h.j2",
     "tests/layers/test_square.py",
     "hlsgen/frontends/torch_arithmetic.py",
+    "hlsgen/frontends/onnx_elementwise.py",
 )
 
 
@@ -64,11 +65,11 @@ def run(test: Callable[..., None], **fixtures: Any) -> None:
     test(**{name: fixture for name, fixture in fixtures.items() if name in wanted})
 
 
-def test_the_document_shows_three_files_and_an_entry() -> None:
-    assert list(FILES) == [LAYER, TEMPLATE, TEST, FRONTEND]
+def test_the_document_shows_three_files_and_entries() -> None:
+    assert list(FILES) == [LAYER, TEMPLATE, TEST, FRONTEND, ONNX]
     root = Path(__file__).parent.parent
     assert not any((root / path).exists() for path in (LAYER, TEMPLATE, TEST)), "the example is real by now"
-    assert (root / FRONTEND).exists()
+    assert (root / FRONTEND).exists() and (root / ONNX).exists()
 
 
 def test_its_tests_pass(written: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -131,3 +132,62 @@ def test_a_torch_model_uses_it(written: Path, monkeypatch: pytest.MonkeyPatch, t
     with torch.no_grad():
         wanted = Energy()(torch.from_numpy(x).float()).numpy()
     assert np.abs(y - wanted).max() < 0.02 * wanted.max()
+
+
+STEP = 0.0217
+"""Of the model's input: no power of two."""
+
+
+def quantised_model(step_after: float | None) -> Any:
+    """A QONNX model: its input in 8 bits, squares, and 8 bits again or not; then the mean of all pixels."""
+    from tests.frontends.onnx_networks import Net
+
+    net = Net((4, 6, 8))
+    y = net.add("Pow", f"{net.quant('x', np.float32(STEP))} {net.constant(2.0)}")
+    if step_after:
+        y = net.quant(y, np.float32(step_after), signed=0)
+    return net.qonnx(net.add("GlobalAveragePool", y), (4, 1, 1))
+
+
+@pytest.mark.parametrize(
+    ("step_after", "before", "kinds"),
+    [
+        # the scale's square stays beside the codes, up to the quantiser or to the port
+        (0.031, None, ["square", "affine", "global_pool"]),
+        (None, None, ["square", "global_pool"]),
+        (0.0625, None, ["square", "affine", "global_pool"]),
+        # without `degrees` the value is made first; the quantiser's type is the layer's own
+        (0.0625, "    degrees = (2,)\n", ["affine", "square", "global_pool"]),
+    ],
+)
+def test_a_quantised_onnx_model_uses_it(
+    written: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    step_after: float | None,
+    before: str | None,
+    kinds: list[str],
+) -> None:
+    """No case for the kind anywhere: from a QONNX model to C-simulation, equal to the model in float64."""
+    pytest.importorskip("onnx", reason="needs onnx: pip install 'hlsgen[onnx]'")
+    from hlsgen.frontends import onnx, onnx_elementwise
+    from tests.frontends.onnx_networks import exact
+
+    if before is not None:
+        text = (written / LAYER).read_text(encoding="utf-8")
+        assert before in text
+        (written / LAYER).write_text(text.replace(before, ""), encoding="utf-8")
+    monkeypatch.setattr(onnx_elementwise, "ELEMENTWISE", dict(onnx_elementwise.ELEMENTWISE))
+    shown = dict(vars(onnx_elementwise))
+    exec(FILES[ONNX], shown)
+    monkeypatch.setitem(onnx.OPERATIONS, "Pow", shown["ELEMENTWISE"]["Pow"])
+    model = quantised_model(step_after)
+    design = hlsgen.from_onnx(model, batch=4)
+    assert [layer.kind for layer in design.graph.layers] == kinds
+    project = design.build(tmp_path / "build")
+    assert project.report["csim"]["verdict"] == "equal"
+    x = np.random.default_rng(0).normal(0, 1, (8, 4, 6, 8))
+    wanted = exact(model, x)
+    # half a step of the mean's 8 further fraction bits
+    resolution = 2.0**-9 * max(step_after or 0.0, STEP**2)
+    assert np.abs(project.golden(x) - wanted).max() <= resolution

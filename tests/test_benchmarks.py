@@ -136,7 +136,7 @@ def test_figure_labels_every_bar(conv: Any, measured: Any, tmp_path: Path) -> No
     """Matplotlib writes each text of an SVG as a comment too."""
     rows = conv.figure_rows([conv.modelled(*SMALL)], measured)
     assert [row.source.split()[0] for row in rows] == ["measured"] * 2 + ["published"] * 2 + ["modelled"]
-    png, svg = conv.peers.figure_3_8(rows, tmp_path / "figure", note="measured here: a CPU")
+    png, svg = conv.figure_3_8(rows, tmp_path / "figure", note="measured here: a CPU")
     assert png.read_bytes().startswith(b"\x89PNG")
     text = svg.read_text(encoding="utf-8")
     values = ["2", "50", "0.0222", "≤ 54", f"{rows[-1].gflops:,.0f}"]
@@ -178,6 +178,14 @@ def networks(monkeypatch: pytest.MonkeyPatch) -> Any:
     import networks
 
     return networks
+
+
+@pytest.fixture
+def hls4ml_networks(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.syspath_prepend(FOLDER)
+    import hls4ml_networks
+
+    return hls4ml_networks
 
 
 @pytest.fixture
@@ -252,9 +260,9 @@ def test_targets_apply_to_their_networks(networks: Any) -> None:
     assert target.met(replace(found, name="vgg_cifar")) is None
 
 
-def test_metered_program(networks: Any, tmp_path: Path) -> None:
+def test_metered_program(hls4ml_networks: Any, tmp_path: Path) -> None:
     """Its arguments, output and status are the program's; every run is counted."""
-    metered = networks.Metered(sys.executable, tmp_path, "metered")
+    metered = hls4ml_networks.Metered(sys.executable, tmp_path, "metered")
     uses = [metered.use]
     code = "import sys; data = bytearray(60_000_000); print(sys.argv[1]); sys.exit(3)"
     for _ in range(2):
@@ -266,23 +274,38 @@ def test_metered_program(networks: Any, tmp_path: Path) -> None:
     assert 60 < uses[2].peak_mb < 120 and 0 < uses[2].least_cpu_s < uses[2].cpu_s
 
 
-def test_equal_modules_that_hls4ml_knows(networks: Any, tiny: Path) -> None:
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("print('far'); raise Exception('no layer\\nof this name')", "no layer"),
+        ("def f(): raise KeyError\ntry: f()\nexcept KeyError: f()", "KeyError"),
+        ("import sys; print('that was it'); sys.exit(1)", " -c ended with status 1: that was it"),
+    ],
+)
+def test_why_a_program_failed(hls4ml_networks: Any, tmp_path: Path, code: str, said: str) -> None:
+    """What an exception says, in its first line; else the status and the last line of the output."""
+    with pytest.raises(hls4ml_networks.Failed) as failure:
+        hls4ml_networks.run([sys.executable, "-c", code], tmp_path, 60.0)
+    assert str(failure.value).removeprefix(Path(sys.executable).name) == said
+
+
+def test_equal_modules_that_hls4ml_knows(hls4ml_networks: Any, tiny: Path) -> None:
     torch = pytest.importorskip("torch", reason="torch is not installed")
-    module = networks.peers.torch_form(tiny)
+    module = hls4ml_networks.torch_form(tiny)
     x = np.random.default_rng(0).normal(size=(2, 1, 6, 6)).astype(np.float32)
     with torch.inference_mode():
         before = module(torch.from_numpy(x))
-        assert networks.peers.respelled(module, x) == "AvgPool2d for AdaptiveAvgPool2d"
+        assert hls4ml_networks.respelled(module, x) == "AvgPool2d for AdaptiveAvgPool2d"
         torch.testing.assert_close(module(torch.from_numpy(x)), before)
 
 
-def test_raider_in_pytorch_is_the_qkeras_network(networks: Any) -> None:
+def test_raider_in_pytorch_is_the_qkeras_network(hls4ml_networks: Any) -> None:
     """Up to the rounding of QKeras' activations, on the test events."""
     torch = pytest.importorskip("torch", reason="torch is not installed")
     pytest.importorskip("h5py", reason="h5py is not installed")
     folder = FOLDER.parent / "designs" / "raider"
     x = np.load(folder / "test_images.npy").astype(np.float32).reshape(-1, 1, 16, 16)
-    module = networks.peers.torch_form(folder.parent / "raider.yaml")
+    module = hls4ml_networks.torch_form(folder.parent / "raider.yaml")
     with torch.inference_mode():
         classes = module(torch.from_numpy(x)).numpy().argmax(axis=1)
     right = classes == np.load(folder / "test_events.npz")["labels"]

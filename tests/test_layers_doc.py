@@ -8,6 +8,7 @@ import importlib.util
 import pkgutil
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from itertools import product
 from math import ceil, gcd
@@ -20,6 +21,7 @@ import pytest
 import hlsgen.layers
 from hlsgen.fixed import FixedType, parse_type
 from hlsgen.frontends.torch_remedies import REMEDIES
+from hlsgen.layers import packing
 from hlsgen.layers.argmax import ArgMax
 from hlsgen.layers.base import Layer, Tensor
 from hlsgen.layers.binary import Add
@@ -166,10 +168,6 @@ def test_every_operation_of_the_tables_is_named_and_no_other(framework: str) -> 
     assert sorted(claims()[framework]) == sorted(tables()[framework])
 
 
-BY_ANOTHER_NAME = {("Keras activations", "silu"): "swish"}
-"""Keras calls the one by the name of the other."""
-
-
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("framework", FRAMEWORKS)
 def test_operations_become_the_kinds_under_which_they_stand(framework: str) -> None:
@@ -178,9 +176,8 @@ def test_operations_become_the_kinds_under_which_they_stand(framework: str) -> N
     """
     package = {"PyTorch": "torch", "ONNX": "onnx"}.get(framework.split()[0], "qkeras")
     seen, said = recorded(package)[framework], claims()[framework]
-    assert {BY_ANOTHER_NAME.get((framework, op), op) for op in said} == set(seen.needed)
-    for name, kinds in said.items():
-        op = BY_ANOTHER_NAME.get((framework, name), name)
+    assert set(said) == set(seen.needed)
+    for op, kinds in said.items():
         made = seen.made.get(op, seen.needed[op])
         made = {"cast" if kind == "quantiser" else kind for kind in made}
         assert kinds - MOVERS - {NONE} == made - MOVERS, f"{op} becomes {made}"
@@ -190,13 +187,15 @@ def test_operations_become_the_kinds_under_which_they_stand(framework: str) -> N
 
 def test_refused_operations() -> None:
     from hlsgen.frontends.onnx import INSTEAD, OPERATIONS
+    from hlsgen.frontends.onnx_folding import FOLDED
     from hlsgen.frontends.torch import CONVERTERS
 
     text = sections()["Operations that are refused"]
     torch, onnx = text.split("| ONNX |")
     said = {op for first, _ in list(rows(torch))[1:] for op in ticked(first)}
-    assert said == set(REMEDIES) - set(CONVERTERS)
-    assert {op for first, _ in rows(onnx) for op in ticked(first)} == set(INSTEAD) - set(OPERATIONS)
+    assert said == set(REMEDIES) and not said & set(CONVERTERS)
+    said = {op for first, _ in rows(onnx) for op in ticked(first)}
+    assert said == set(INSTEAD) and not said & {*OPERATIONS, *FOLDED}
 
 
 def test_what_is_computed_while_a_model_is_read() -> None:
@@ -225,7 +224,24 @@ def test_foldings_and_cycles(kind: str) -> None:
             assert values["cycles"] == stage.interval, (layer, fold)
             assert _holds(lines["needs"] + lines["legal"], layer, fold), (layer, fold)
         if lines["legal"]:
-            assert {fold for fold in _all_folds(layer) if _holds(lines["legal"], layer, fold)} == set(folds)
+            legal = {fold for fold in _all_folds(layer) if _holds(lines["legal"], layer, fold)}
+            assert legal == {fold for fold in folds if fold.multipliers == "dsp"}
+            assert {replace(fold, multipliers="dsp") for fold in folds} == legal
+
+
+def test_multipliers() -> None:
+    """A layer of wide products has each folding in logic cells, and in packed DSPs where the text says so."""
+    for layer in (*EXAMPLES["conv2d"], *EXAMPLES["dense"]):
+        assert isinstance(layer, Conv2d)
+        assert isinstance(layer.input_type, FixedType) and isinstance(layer.weight_type, FixedType)
+        wide = layer.input_type.width + layer.weight_type.width > packing.FABRIC_PRODUCT_BITS
+        folds = set(layer.folds())
+        for fold in {replace(one, multipliers="dsp") for one in folds}:
+            assert (replace(fold, multipliers="fabric") in folds) == wide
+            groups = max(1, fold.simd // layer.group_channels)
+            pairs = fold.pe // groups % 2 == 0 and fold.simd // groups * layer.taps >= packing.SHORTEST_CHAIN
+            chain = packing.chain_of_weights(layer) >= packing.SHORTEST_CHAIN
+            assert (replace(fold, multipliers="packed") in folds) == (wide and pairs and chain)
 
 
 def _lines(kind: str) -> dict[str, list[str]]:
@@ -273,7 +289,9 @@ def _names(layer: Layer) -> dict[str, int]:
 def _all_folds(layer: Layer) -> Iterator[Fold]:
     """Every folding that could be asked for."""
     channels, _, width = (max(pair) for pair in zip(layer.sources[0].shape, layer.output_shape, strict=True))
-    for px, pe, simd in product(range(1, width + 1), range(1, channels + 1), range(1, channels + 1)):
+    # a dense layer reads several pixels of an image at once
+    most = channels * width if layer.kind == "dense" else channels
+    for px, pe, simd in product(range(1, width + 1), range(1, channels + 1), range(1, most + 1)):
         yield Fold(px=px, pe=pe, simd=simd)
 
 
@@ -308,6 +326,8 @@ def test_constants() -> None:
 WEIGHTS = ("stage", "dense_stream")
 """How weights reach a stage is no matter of the kinds."""
 NOT_DOCUMENTED = {
+    # of the DSP: docs/layers.md says what follows from them
+    "packing.LANE_BITS", "packing.PACKED_BITS",
     # of golden's arithmetic, and of how a table is found
     "conv2d.BLOCK_ELEMENTS", "conv2d.EXACT_IN_FLOAT64", "division.FITS_INT64", "piecewise.TAIL_ERROR",
     "piecewise.POINTS", "piecewise.NEAR_ZERO", "functions.SELU_ALPHA", "functions.SELU_SCALE",

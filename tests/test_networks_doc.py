@@ -82,7 +82,7 @@ def test_other_frameworks(names: dict[str, Any], folder: Path, capsys: pytest.Ca
     exec("import hlsgen\n" + SNIPPETS[1], names)
     first, second = capsys.readouterr().out.splitlines()
     assert first.startswith("ufixed<15,5")  # raider's quantized_relu(15,5), taken into its convolution
-    assert second == "['conv2d', 'rearrange', 'dense']"
+    assert second == "['conv2d', 'dense']"
 
 
 def test_precision(names: dict[str, Any], folder: Path) -> None:
@@ -96,10 +96,10 @@ def test_precision(names: dict[str, Any], folder: Path) -> None:
     designs: list[Any] = []
     made = hlsgen.from_torch
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("hlsgen.network.from_torch", lambda *a, **k: designs.append(made(*a, **k)))
+        patch.setattr("hlsgen.from_model.from_torch", lambda *a, **k: designs.append(made(*a, **k)))
         exec("import hlsgen\n" + SNIPPETS[2], kept)
     auto, plain, mixed = ({layer.name: layer for layer in design.graph.layers} for design in designs)
-    assert list(auto) == list(plain) == ["conv1", "conv2", "add", "relu_2", "pool", "fc_rearrange", "fc"]
+    assert list(auto) == list(plain) == ["conv1", "conv2", "add", "relu_2", "pool", "fc"]
     assert all(layer.result_type.width <= 16 for name, layer in auto.items() if name in ("conv1", "fc"))
     assert str(plain["conv1"].result_type) == "fixed<16,6,rnd,sat>"
     assert str(plain["conv1"].weight_type).startswith("fixed<16,")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hlsgen.fixed import FixedType
 from hlsgen.layers.conv2d import Conv2d
-from hlsgen.mapping.packing import LANE_BITS, longest_chain, widths_pack
+from hlsgen.layers.packing import LANE_BITS, longest_chain, widths_pack
 from tests.kernels import conv
 
 

@@ -15,6 +15,8 @@ from hlsgen.layers.binary import Add
 from hlsgen.layers.cast import Cast
 from hlsgen.layers.clamp import Clamp
 from hlsgen.layers.conv2d import Conv2d
+from hlsgen.layers.dense import Dense
+from hlsgen.layers.rearrange import Rearrange
 from hlsgen.passes import FIXED_PASSES, FLOAT_PASSES, run_passes
 from hlsgen.passes.choose_types import accuracy, choose_types
 from hlsgen.passes.fold_affine import fold_affine
@@ -123,6 +125,55 @@ def test_an_exact_sum_of_two_tensors_is_cast_in_the_addition() -> None:
     assert names(fused) == ["add"]
     x = {name: np.random.default_rng(n).integers(-128, 128, (4, 2, 2, 2)) for n, name in enumerate("ab")}
     np.testing.assert_array_equal(run_golden(fused, x)["add"], run_golden(graph, x)["cast"])
+
+
+def flattened_image(order: str = "rows", shown: bool = False) -> Graph:
+    """Two dense layers that read an image flattened in some order; `shown`: the vector is an output too."""
+    image = Tensor(shape=(3, 2, 4), type=BYTE)
+    atoms = {"rows": ((2, 4), (4, 1), (3, 8)), "channels": ((3, 8), (2, 4), (4, 1))}[order]
+    flat = Rearrange(name="flat", inputs=("x",), source=image, axes=(atoms, (), ()))
+    generator = np.random.default_rng(0)
+    layers = [
+        Dense(
+            name=name,
+            inputs=("flat",),
+            in_shape=(24, 1, 1),
+            out_channels=2,
+            input_type=BYTE,
+            weight_type=FixedType(4, 1),
+            bias_type=BYTE,
+            accumulator=BYTE,
+            result_type=BYTE,
+            weights=generator.integers(-8, 8, (2, 24, 1, 1)),
+            bias=np.zeros(0, np.int64),
+        ).retyped((BYTE,), None)
+        for name in ("fc1", "fc2")
+    ]
+    outputs = [Port.of(f"y{n}", layer.output, layer.name) for n, layer in enumerate(layers)]
+    if shown:
+        outputs.append(Port.of("vector", flat.output, "flat"))
+    return Graph(name="net", inputs=(Port.of("x", image),), layers=(flat, *layers), outputs=tuple(outputs))
+
+
+@pytest.mark.parametrize(
+    ("order", "shown", "left"),
+    [
+        ("rows", False, ["fc1", "fc2"]),
+        ("rows", True, ["flat", "fc1", "fc2"]),
+        ("channels", False, ["flat", "fc1", "fc2"]),
+    ],
+)
+def test_dense_layers_read_images_in_the_order_of_their_streams(
+    order: str, shown: bool, left: list[str]
+) -> None:
+    graph = flattened_image(order, shown)
+    skipped = run_passes(graph)
+    assert names(skipped) == left
+    assert [layer.inputs for layer in skipped.layers[-2:]] == [("x",) if order == "rows" else ("flat",)] * 2
+    x = {"x": np.random.default_rng(1).integers(-128, 128, (3, 3, 2, 4))}
+    got, wanted = run_golden(skipped, x), run_golden(graph, x)
+    for port in graph.outputs:
+        np.testing.assert_array_equal(got[port.source], wanted[port.source])
 
 
 # ---------------------------------------------------------------- types

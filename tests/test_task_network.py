@@ -17,6 +17,7 @@ from hlsgen.cost.resources import Resources
 from hlsgen.csim.compiler import Headers
 from hlsgen.errors import DesignError
 from hlsgen.fixed import FixedType
+from hlsgen.from_model import from_torch
 from hlsgen.ir import Graph, Port
 from hlsgen.layers.base import Layer, Tensor
 from hlsgen.layers.binary import Add
@@ -28,7 +29,6 @@ from hlsgen.mapping.task_balance import TaskChoice, task_balance
 from hlsgen.mapping.task_kernels import ddr_words, frame_bytes, kernel_names, task_kernel
 from hlsgen.mapping.task_placement import packed, shared_banks
 from hlsgen.mapping.weights import WeightWish, WeightWishes
-from hlsgen.network import from_torch
 from hlsgen.project import Project, build, simulate_only
 from hlsgen.task_network import TaskNetworkDesign
 from tests.networks import frames

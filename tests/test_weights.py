@@ -16,6 +16,7 @@ from hlsgen.board import load_board
 from hlsgen.emit.dataflow import DataflowNames, dataflow_files, weight_files
 from hlsgen.errors import DesignError
 from hlsgen.fixed import FixedType
+from hlsgen.from_graph import Options, from_fixed
 from hlsgen.ir import Graph, Port
 from hlsgen.layers.base import Codes
 from hlsgen.layers.conv2d import Conv2d
@@ -25,7 +26,6 @@ from hlsgen.mapping.balance import StreamWish, balance
 from hlsgen.mapping.pipeline import pipeline_of
 from hlsgen.mapping.storage import Storage
 from hlsgen.mapping.weights import WeightWish, WeightWishes, weight_places
-from hlsgen.network import from_fixed
 from hlsgen.precision import Precision
 
 SOURCE = FixedType(8, 3)
@@ -293,19 +293,12 @@ def test_constants_take_no_other_weights() -> None:
 
 def test_networks_in_fixed_point_must_agree_in_types() -> None:
     """As QKeras and ONNX give them: no values in floating point to quantise anew."""
-    common = {
-        "board": "u200",
-        "clock_mhz": None,
-        "batch": 4,
-        "source": "test",
-        "calibration": None,
-        "precision": None,
-    }
     wish = StreamWish(weights=wishes("runtime"))
-    one, two = (from_fixed(network(dense("fc", 8, 4, seed)), wish=wish, **common) for seed in (1, 5))  # type: ignore[arg-type]
+    options = Options(board="u200", clock_mhz=None, batch=4, wish=wish, style="dataflow")
+    one, two = (from_fixed(network(dense("fc", 8, 4, seed)), options, "test") for seed in (1, 5))
     x = {"x": codes(SOURCE, (3, 8, 1, 1), 9)}
     fresh = one.with_weights(two)
     assert np.array_equal(fresh.golden_codes(x)["fc"], two.golden_codes(x)["fc"])
     other = replace(dense("fc", 8, 4, 5), result_type=FixedType(14, 6))
     with pytest.raises(DesignError, match="another result_type"):
-        one.with_weights(from_fixed(network(other), wish=wish, **common))  # type: ignore[arg-type]
+        one.with_weights(from_fixed(network(other), options, "test"))

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-import subprocess
 import tempfile
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from hlsgen.csim.simulation import save_frames
+from hlsgen.csim.testbench import run_testbench
 from hlsgen.emit.dataflow import weight_files
-from hlsgen.errors import MismatchError, ToolError
+from hlsgen.errors import MismatchError
 from hlsgen.fixed import FixedType
 from hlsgen.ir import Graph
 from hlsgen.layers.base import Codes
 from hlsgen.layers.stage import Words
 from hlsgen.mapping.pipeline import Pipeline
 
-RUN_SECONDS = 3600
-EMPTY_STATUS = 70
-DEADLOCK_STATUS = 66
+STANDS_STILL = "stands still"
+REFUSALS = {66: STANDS_STILL, 70: STANDS_STILL}
+"""By the testbench's exit status. 66: a deadlock. 70: a stream is read while empty."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,13 +37,50 @@ class StreamRecord:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DataflowRun:
-    """Codes of tensors by name (all layers' if kept), and the records of streams and stages."""
+class NetworkRun(ABC):
+    """What a network's testbench gave: codes of tensors by name (all layers' if kept); seconds, measured."""
 
     tensors: dict[str, Codes]
+    seconds: float
+
+    @abstractmethod
+    def check_schedule(self, frames: int) -> None:
+        """The iterations that read and wrote each word are those of the schedules.
+
+        Raises MismatchError: a stage that does not do what cycles and FIFO depths are computed from.
+        """
+
+    @property
+    @abstractmethod
+    def counted(self) -> dict[str, Any]:
+        """Iterations of each process, by its name; of several kernels: such a dict by the kernel's name."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataflowRun(NetworkRun):
+    """Of one kernel: the records of its streams, and the iterations of its processes."""
+
+    pipeline: Pipeline
     streams: dict[str, StreamRecord]
     iterations: list[int]
-    seconds: float
+
+    def check_schedule(self, frames: int) -> None:
+        for process, made in zip(self.pipeline.processes, self.iterations, strict=True):
+            schedule = process.schedule(frames)
+            if made != schedule.iterations:
+                raise MismatchError(
+                    f"error: {process.name} makes {made} iterations in C-simulation, "
+                    f"the schedule has {schedule.iterations}"
+                )
+            for stream, times in zip(process.reads, schedule.reads, strict=True):
+                _same_times(process.name, "reads", stream, times, self.streams[stream].read_times)
+            for stream, times in zip(process.writes, schedule.writes, strict=True):
+                _same_times(process.name, "writes", stream, times, self.streams[stream].write_times)
+
+    @property
+    def counted(self) -> dict[str, int]:
+        names = (process.name for process in self.pipeline.processes)
+        return dict(zip(names, self.iterations, strict=True))
 
 
 def save_inputs(pipeline: Pipeline, inputs: Mapping[str, Codes], folder: Path) -> None:
@@ -76,40 +115,15 @@ def simulate(
         command = [str(executable), str(folder)] + (["--bounded"] if bounded else [])
         for stream, depth in (depths or {}).items():
             command += ["--depth", f"{stream}={depth}"]
-        seconds = run_command(command)
+        seconds = run_testbench(command, REFUSALS).seconds
         streams, iterations = read_trace(folder / "trace.txt")
         return DataflowRun(
-            tensors=_tensors(pipeline, folder, keep), streams=streams, iterations=iterations, seconds=seconds
+            tensors=_tensors(pipeline, folder, keep),
+            seconds=seconds,
+            pipeline=pipeline,
+            streams=streams,
+            iterations=iterations,
         )
-
-
-def run_command(command: list[str]) -> float:
-    """Runs a testbench; the kernels' own seconds. Raises as `simulate` does."""
-    try:
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=RUN_SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise ToolError(
-            f"error: the C-simulation did not finish in {RUN_SECONDS} s\nfix: fewer --frames"
-        ) from None
-    if done.returncode in (EMPTY_STATUS, DEADLOCK_STATUS):
-        raise MismatchError(f"error: the emitted kernel stands still:\n{done.stderr.strip()[:4000]}")
-    if done.returncode:
-        raise ToolError(
-            f"error: the C-simulation ended with status {done.returncode}:\n{done.stderr.strip()[:2000]}\n"
-            "fix: report this design as a bug of hlsgen"
-        )
-    for line in done.stdout.splitlines():
-        if line.startswith("kernel seconds "):
-            return float(line.split()[-1])
-    raise ToolError("error: the C-simulation ended with status 0 and left no result\nfix: check CXX")
 
 
 def read_trace(path: Path) -> tuple[dict[str, StreamRecord], list[int]]:
@@ -161,24 +175,6 @@ def frames_of_words(codes: Codes, words: Words) -> Codes:
     frames = codes.reshape(-1, height, words.groups, words.folds, words.px, words.channels)
     image = frames.transpose(0, 3, 5, 1, 2, 4).reshape(-1, channels, height, words.groups * words.px)
     return image[..., :width]
-
-
-def check_schedule(pipeline: Pipeline, run: DataflowRun, frames: int) -> None:
-    """The iterations that read and wrote each word are those of the schedules.
-
-    Raises MismatchError: a stage that does not do what cycles and FIFO depths are computed from.
-    """
-    for number, process in enumerate(pipeline.processes):
-        schedule = process.schedule(frames)
-        if run.iterations[number] != schedule.iterations:
-            raise MismatchError(
-                f"error: {process.name} makes {run.iterations[number]} iterations in C-simulation, "
-                f"the schedule has {schedule.iterations}"
-            )
-        for stream, times in zip(process.reads, schedule.reads, strict=True):
-            _same_times(process.name, "reads", stream, times, run.streams[stream].read_times)
-        for stream, times in zip(process.writes, schedule.writes, strict=True):
-            _same_times(process.name, "writes", stream, times, run.streams[stream].write_times)
 
 
 def _same_times(process: str, does: str, stream: str, times: Codes, measured: int) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,14 +10,14 @@ from pathlib import Path
 import numpy as np
 
 from hlsgen.cost.cycles import Iterations
-from hlsgen.errors import MismatchError, ToolError
+from hlsgen.csim.testbench import no_result, run_testbench
 from hlsgen.fixed import NumberType
 from hlsgen.layers.base import Codes
 from hlsgen.layers.conv2d import Conv2d
 
-PORT_CONFLICT_STATUS = 65
-PROTOCOL_STATUS = 70
-RUN_SECONDS = 3600
+BROKEN_RULE = "breaks a rule of its memories"
+REFUSALS = {65: BROKEN_RULE, 70: BROKEN_RULE}
+"""By the testbench's exit status. 65: a bank has too few ports. 70: the protocol of a burst."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,62 +64,23 @@ def save_frames(path: Path, codes: Codes, type_: NumberType) -> None:
 
 
 def simulate(layer: Conv2d, executable: Path, codes: Codes, scratch: Path) -> Run:
-    """The compiled testbench on `codes`, in a folder of its own below `scratch`."""
+    """The compiled testbench on `codes`, in a folder of its own below `scratch`.
+
+    Raises MismatchError: a memory's ports or the DDR protocol are violated. ToolError: it crashed or did not
+    end, or left no result.
+    """
     with tempfile.TemporaryDirectory(dir=scratch) as name:
         data = Path(name)
         save_frames(data / "input.npy", codes, layer.input_type)
         save_frames(data / "weights.npy", layer.weights, layer.weight_type)
         if layer.bias.size:
             save_frames(data / "biases.npy", layer.bias, layer.bias_type)
-        return run_testbench(executable, data)
-
-
-def run_testbench(executable: Path, data: Path) -> Run:
-    """Runs the testbench on the .npy files in `data`.
-
-    Raises MismatchError: a memory's ports or the DDR protocol are violated. ToolError: it crashed or did not
-    end, or left no result.
-    """
-    (data / "golden.npy").unlink(missing_ok=True)  # the comparison is made here, on codes
-    try:
-        done = subprocess.run(
-            [str(executable), str(data)],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=RUN_SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise ToolError(
-            f"error: the C-simulation did not finish in {RUN_SECONDS} s\nfix: fewer --frames"
-        ) from None
-    except OSError as error:
-        raise ToolError(
-            f"error: the compiled C-simulation cannot be started: {error.strerror}\n"
-            "fix: check the compiler (CXX), and that programs in the temporary folder (TMPDIR) may run"
-        ) from None
-    if done.returncode in (PORT_CONFLICT_STATUS, PROTOCOL_STATUS):
-        raise MismatchError(
-            f"error: the emitted kernel breaks a rule of its memories:\n{done.stderr.strip()[:2000]}"
-        )
-    if done.returncode:
-        raise ToolError(
-            f"error: the C-simulation ended with status {done.returncode}:\n{done.stderr.strip()[:2000]}\n"
-            "fix: report this design as a bug of hlsgen"
-        )
-    seconds = re.search(r"^kernel seconds (\S+)", done.stdout, re.MULTILINE)
-    try:
-        output = np.load(data / "output.npy")
-    except (OSError, ValueError, EOFError):
-        output = None
-    if seconds is None or output is None:
-        raise ToolError(
-            "error: the C-simulation ended with status 0 and left no result\n"
-            "fix: check that the compiler (CXX) is one for this machine"
-        )
-    return Run(output=output, seconds=float(seconds[1]), log=done.stderr)
+        done = run_testbench([str(executable), str(data)], REFUSALS)
+        try:
+            output = np.load(data / "output.npy")
+        except (OSError, ValueError, EOFError):
+            raise no_result() from None
+    return Run(output=output, seconds=done.seconds, log=done.log)
 
 
 def compare(got: Codes, want: Codes, type_: NumberType) -> Comparison:

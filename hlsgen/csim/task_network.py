@@ -9,8 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from hlsgen.csim.dataflow import DataflowRun, read_trace, run_command, signed_codes
+from hlsgen.csim.dataflow import REFUSALS, DataflowRun, NetworkRun, read_trace, signed_codes
 from hlsgen.csim.simulation import save_frames
+from hlsgen.csim.testbench import run_testbench
 from hlsgen.emit.task_network import task_weight_files
 from hlsgen.ir import Graph
 from hlsgen.layers.base import Codes
@@ -18,12 +19,18 @@ from hlsgen.mapping.task_balance import TaskChoice
 
 
 @dataclass(frozen=True, kw_only=True)
-class TaskRun:
-    """Codes of every layer's tensor by name; by layer the records of its kernel's streams and processes."""
+class TaskRun(NetworkRun):
+    """Of all kernels: the records of each one's streams and processes, by its name."""
 
-    tensors: dict[str, Codes]
     kernels: dict[str, DataflowRun]
-    seconds: float
+
+    def check_schedule(self, frames: int) -> None:
+        for run in self.kernels.values():
+            run.check_schedule(frames)
+
+    @property
+    def counted(self) -> dict[str, dict[str, int]]:
+        return {name: run.counted for name, run in self.kernels.items()}
 
 
 def simulate(
@@ -45,14 +52,20 @@ def simulate(
             save_frames(folder / f"{port.name}.npy", inputs[port.name], port.tensor.type)
         for file, beats in task_weight_files(choice).items():
             np.save(folder / file, beats)
-        seconds = run_command([str(executable), str(folder)] + (["--bounded"] if bounded else []))
+        command = [str(executable), str(folder)] + (["--bounded"] if bounded else [])
+        seconds = run_testbench(command, REFUSALS).seconds
         tensors = {port.name: inputs[port.name] for port in graph.inputs}
         kernels = {}
-        for layer in graph.layers:
+        for kernel in choice.kernels:
+            layer = kernel.layer
             codes = np.load(folder / f"{layer.name}_csim.npy")
             tensors[layer.name] = signed_codes(codes, layer.output_type)
             streams, iterations = read_trace(folder / f"{layer.name}.trace.txt")
-            kernels[layer.name] = DataflowRun(
-                tensors={}, streams=streams, iterations=iterations, seconds=seconds
+            kernels[kernel.name] = DataflowRun(
+                tensors={},
+                seconds=seconds,
+                pipeline=kernel.pipeline,
+                streams=streams,
+                iterations=iterations,
             )
         return TaskRun(tensors=tensors, kernels=kernels, seconds=seconds)

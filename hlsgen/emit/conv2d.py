@@ -8,8 +8,8 @@ from typing import Any
 from hlsgen.cost.cycles import has_bias, interval
 from hlsgen.emit.environment import render, source_text
 from hlsgen.fixed import FixedType, NumberType
+from hlsgen.layers.packing import lower_lane_limit, signed_bits
 from hlsgen.mapping.conv2d import BAND_LATENCY, ConvMapping, bits_of, burst_limit, outstanding
-from hlsgen.mapping.packing import lower_lane_limit, signed_bits
 from hlsgen.mapping.storage import Memory
 
 C_TYPE = {

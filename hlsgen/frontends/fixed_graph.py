@@ -17,14 +17,13 @@ What is not exact, because no quantiser says how it shall be rounded:
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from hlsgen.errors import DesignError, Problem
-from hlsgen.fixed import FixedType, FloatType, Overflow, Rounding
+from hlsgen.fixed import FixedType, Overflow, Rounding
 from hlsgen.frontends.fusing import fused
 from hlsgen.frontends.lifted import (
     ONE,
@@ -42,20 +41,16 @@ from hlsgen.frontends.lifting import Emitter
 from hlsgen.frontends.quantisers import Doubles, FakeQuant, Grid, code_type
 from hlsgen.ir import Graph, Port
 from hlsgen.layers.affine import Affine
-from hlsgen.layers.argmax import ArgMax
-from hlsgen.layers.base import Codes, Layer, Tensor
+from hlsgen.layers.base import Codes, Layer
 from hlsgen.layers.binary import Add, Binary, Mul, Sub
 from hlsgen.layers.clamp import Clamp
 from hlsgen.layers.concat import Concat
 from hlsgen.layers.conv2d import Conv2d
-from hlsgen.layers.crop import Crop
 from hlsgen.layers.global_pool import GlobalPool
 from hlsgen.layers.leaky import Leaky
 from hlsgen.layers.pad import Pad
 from hlsgen.layers.pool2d import Pool2d
-from hlsgen.layers.rearrange import Rearrange
-from hlsgen.layers.softmax import Softmax
-from hlsgen.layers.table import Table
+from hlsgen.layers.unary import Selection
 
 RESULT_BITS = 16
 BIAS_FINER = 8
@@ -131,7 +126,7 @@ class _Typing:
         while pending:
             for reader, _ in self._readers[pending.pop()]:
                 layer = self._layers.get(reader)
-                if isinstance(layer, Crop | Rearrange) or (isinstance(layer, Pad) and layer.value == 0):
+                if isinstance(layer, Selection) and not (isinstance(layer, Pad) and layer.value):
                     pending.append(reader)
                 elif isinstance(layer, FakeQuant):
                     grids.append(layer.grid)
@@ -169,10 +164,10 @@ class _Typing:
                 return self._limited(self._convolution(layer, x), layer.low, layer.high)
             case Clamp():
                 return self._limited(x, layer.low, layer.high)
-            case Crop() | Rearrange():
-                return self._moved(layer, x)
             case Pad():
                 return self._padded(layer, x)
+            case Selection():
+                return self._moved(layer, x)
             case Pool2d() | GlobalPool():
                 return self._pooled(layer, x)
             case Concat():
@@ -183,12 +178,19 @@ class _Typing:
                 return self._product(layer, sources)
             case Leaky():
                 return self._leaky(layer, x)
-            case ArgMax():
-                x = self._out.uniform(x, layer.place)
-                return self._emit(layer, [x], None)
-            case Table() | Softmax():
-                return self._function(layer, x)
-        raise AssertionError(f"{layer.kind} {layer.name} is not made by a frontend with quantisers")
+        return self._any_kind(layer, sources)
+
+    def _any_kind(self, layer: Layer, sources: list[Lifted]) -> Lifted:
+        """What the layer itself says: scales come out in front, or it reads the values."""
+        scale = ONE
+        if layer.degrees is None:
+            sources = [self._out.argument(x, layer.place) for x in sources]
+        else:
+            sources = [self._out.uniform(x, layer.place) for x in sources]
+            for x, degree in zip(sources, layer.degrees, strict=True):
+                scale = scale * x.scale**degree
+        result = layer.result_within(RESULT_BITS, *(x.type for x in sources))
+        return replace(self._emit(layer, sources, result), scale=scale)
 
     def _emit(self, layer: Layer, sources: list[Lifted], result: FixedType | None) -> Lifted:
         """The layer on the tensors of `sources`, its value plain."""
@@ -277,7 +279,7 @@ class _Typing:
         type_ = held(integers >> spare, finest - spare)
         return replace(layer, bias=integers >> spare, bias_type=type_), ZERO
 
-    def _moved(self, layer: Crop | Rearrange, x: Lifted) -> Lifted:
+    def _moved(self, layer: Selection, x: Lifted) -> Lifted:
         """A layer that moves elements: what belongs to a channel goes with it."""
         if x.scale.size > 1 or x.shift.size > 1:
             channels, height, width = x.tensor.shape
@@ -355,10 +357,6 @@ class _Typing:
         made = self._emit(replace(layer, slopes=codes, slope_type=type_), [x], None)
         return replace(made, scale=x.scale)
 
-    def _function(self, layer: Table | Softmax, x: Lifted) -> Lifted:
-        x = self._out.argument(x, layer.place)
-        return self._emit(layer, [x], _result_type(layer, x))
-
 
 def _counts_zeros(layer: Pool2d | GlobalPool) -> bool:
     """Whether zeros outside the image take part in an average."""
@@ -374,21 +372,3 @@ def _summed(layer: Pool2d | GlobalPool) -> tuple[Pool2d | GlobalPool, int]:
     if len(layer.distinct_counts) > 1:
         return layer, 1
     return replace(layer, divisor=1), layer.distinct_counts[0]
-
-
-def _result_type(layer: Table | Softmax, x: Lifted) -> FixedType:
-    """RESULT_BITS bits that hold all that the function gives for the values of the source's type."""
-    if isinstance(layer, Softmax):
-        return FixedType(RESULT_BITS, 1, False, Rounding.RND_CONV, Overflow.SAT)
-    type_ = x.type
-    ends = np.linspace(type_.min_code, type_.max_code, 4097).round() * type_.resolution
-    near = np.arange(-64, 65) * 0.125
-    points = np.concatenate([ends, near[(near >= ends[0]) & (near <= ends[-1])]])
-    shape = (1, 1, points.size)
-    probe = replace(layer, source=Tensor(shape=shape, type=FloatType()), result_type=FloatType())
-    values = probe.golden(points.reshape(1, *shape))
-    low, high = float(values.min()), float(values.max())
-    largest = max(high, -low)
-    integer = math.frexp(largest)[1] if largest else 1
-    signed = low < 0
-    return FixedType(RESULT_BITS, integer + signed, signed, Rounding.RND_CONV, Overflow.SAT)

@@ -11,14 +11,11 @@ from __future__ import annotations
 
 from hlsgen.ir import Graph
 from hlsgen.layers.base import Layer
+from hlsgen.layers.binary import Binary
 from hlsgen.layers.cast import Cast
-from hlsgen.layers.clamp import Clamp
-from hlsgen.layers.concat import Concat
-from hlsgen.layers.global_pool import GlobalPool
-from hlsgen.layers.leaky import Leaky
-from hlsgen.layers.pool2d import Pool2d
-from hlsgen.layers.softmax import Softmax
+from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.table import Table
+from hlsgen.layers.unary import Selection
 from hlsgen.passes.fuse_cast import fuse_cast
 from hlsgen.passes.fuse_clamp import fuse_clamp
 from hlsgen.passes.rewriting import merged
@@ -30,10 +27,8 @@ def fused(graph: Graph) -> Graph:
 
 
 def _rounded_once(first: Layer, second: Layer) -> Layer | None:
-    if not isinstance(first, Clamp | Concat | GlobalPool | Leaky | Pool2d | Softmax | Table):
-        return None
-    if not isinstance(second, Cast):
-        return None
+    if not isinstance(second, Cast) or isinstance(first, Cast | Conv2d | Binary | Selection):
+        return None  # of sums and products the passes have joined what is exact
     if isinstance(first, Table) and not first.is_direct:
         return None  # straight pieces are good to a quarter of a step of what they give: the finer the better
     joined = first.retyped(tuple(tensor.type for tensor in first.sources), second.result_type)

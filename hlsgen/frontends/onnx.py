@@ -35,7 +35,6 @@ MOVES_INTEGERS = frozenset({
 })  # fmt: skip
 """Operations that may come between QuantizeLinear and DequantizeLinear: they select integers."""
 INSTEAD = {
-    "BatchNormalization": "a model exported in evaluation mode",
     "DynamicQuantizeLinear": "static quantisation, whose scales are constant",
     "If": "a model without control flow: fold constant conditions before the export",
     "InstanceNormalization": "BatchNormalization",

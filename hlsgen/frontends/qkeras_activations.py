@@ -290,8 +290,7 @@ FUNCTIONS: dict[str, Callable[[TypedBuilder, Value], Value]] = {
     "elu": _table("elu"),
     "selu": _table("selu"),
     "gelu": _table("gelu"),
-    "swish": _table("silu"),
-    "silu": _table("silu"),
+    "swish": _table("silu"),  # Keras' name for it under either
     "softplus": _table("softplus"),
     "exponential": _table("exp"),
     "mish": _table("mish"),

@@ -6,6 +6,7 @@ It exists only between a frontend and `fixed_graph`, which makes types, casts an
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Self
@@ -15,7 +16,9 @@ from numpy.typing import NDArray
 
 from hlsgen.errors import Problem
 from hlsgen.fixed import FixedType, NumberType, Overflow, Rounding
-from hlsgen.layers.base import Codes, Layer, Shape, Tensor, frames_of
+from hlsgen.layers.base import Codes, Shape, frames_of
+from hlsgen.layers.stage import Fold, Stage
+from hlsgen.layers.unary import OneSource
 
 Doubles = NDArray[np.float64]
 
@@ -101,7 +104,7 @@ class Grid:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class FakeQuant(Layer):
+class FakeQuant(OneSource):
     """in [C, H, W] -> out [C, H, W], both float: each value as the nearest value of `grid`.
 
     It has no hardware and no place among the kinds; a scale of several elements goes by channel.
@@ -109,12 +112,7 @@ class FakeQuant(Layer):
 
     kind = "quantiser"
 
-    source: Tensor
     grid: Grid
-
-    @property
-    def sources(self) -> tuple[Tensor, ...]:
-        return (self.source,)
 
     @property
     def output_shape(self) -> Shape:
@@ -134,6 +132,12 @@ class FakeQuant(Layer):
 
     def retyped(self, sources: tuple[NumberType, ...], result: NumberType | None) -> Self:
         raise AssertionError(f"{self.name} has no fixed-point form of its own")
+
+    def folds(self) -> Iterator[Fold]:
+        raise AssertionError(f"{self.name} has no hardware")
+
+    def stage(self, fold: Fold) -> Stage:
+        raise AssertionError(f"{self.name} has no hardware")
 
 
 def power_of_two(values: Doubles) -> NDArray[np.int64] | None:

@@ -9,6 +9,7 @@ from hlsgen.fixed import NumberType
 from hlsgen.frontends.reshaping import Reshaping
 from hlsgen.frontends.sums import FLOAT, Pair, shown
 from hlsgen.frontends.views import Value
+from hlsgen.layers.adaptive_pool import AdaptivePool
 from hlsgen.layers.argmax import ArgMax
 from hlsgen.layers.global_pool import GlobalPool
 from hlsgen.layers.pool2d import Pool2d
@@ -49,6 +50,40 @@ class Reductions(Reshaping):
             dilation=dilation,
             count_include_pad=count_include_pad,
             divisor=divisor,
+            result_type=result_type,
+        )
+        return shown(source, layer, chw)
+
+    def adaptive_pool(
+        self,
+        x: Value,
+        function: Literal["max", "average"],
+        size: Sequence[int],
+        result_type: NumberType = FLOAT,
+    ) -> Value:
+        """PyTorch's adaptive pooling of an image to `size` rows and columns, or of a signal to columns.
+
+        Windows of equal size are a pool2d, all pixels a global pool, elements that are only repeated a view.
+        """
+        sides = x.shape[1:]
+        if all(wanted == 1 for wanted in size):
+            return self.reduce(x, function, range(1, x.rank), keep=True, result_type=result_type)
+        if all(wanted % side == 0 for side, wanted in zip(sides, size, strict=True)):
+            for axis, (side, wanted) in enumerate(zip(sides, size, strict=True), start=1):
+                x = self.repeat(x, axis, wanted // side)
+            return x
+        rows, columns = (1, *size)[-2:]
+        if all(side % wanted == 0 for side, wanted in zip(sides, size, strict=True)):
+            down, across = (1, *(side // wanted for side, wanted in zip(sides, size, strict=True)))[-2:]
+            return self.pool2d(x, function, (down, across), stride=(down, across), result_type=result_type)
+        chw = self.default(x.rank)
+        source = self.materialise(x, chw)
+        layer = self.layer(
+            AdaptivePool,
+            source,
+            source=source.tensor,
+            function=function,
+            size=(rows, columns),
             result_type=result_type,
         )
         return shown(source, layer, chw)

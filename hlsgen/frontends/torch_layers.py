@@ -10,10 +10,11 @@ from hlsgen.frontends.builder import Value
 from hlsgen.frontends.torch_call import Array, Call, Missing, converts
 
 Pair = tuple[int, int]
+NO_INDICES = Missing(what="the indices of a max pool", fix="a network without nn.MaxUnpool")
 
 
-@converts("conv1d", "conv2d")
-def conv(
+@converts("conv1d", "conv2d", "conv_transpose1d", "conv_transpose2d", "convolution", "_convolution")
+def convolution(
     call: Call,
     input: object,
     weight: object,
@@ -22,7 +23,14 @@ def conv(
     padding: object = 0,
     dilation: object = 1,
     groups: object = 1,
+    output_padding: object = 0,
+    transposed: bool | None = None,
+    benchmark: object = None,
+    deterministic: object = None,
+    cudnn_enabled: object = None,
+    allow_tf32: object = None,
 ) -> Value:
+    """transposed: None where the operation's name says it."""
     x, weights = _operands(call, input, weight)
     axes = x.rank - 1
     spread = call.spatial(dilation, "dilation", axes, 1)
@@ -33,64 +41,14 @@ def conv(
     else:
         down, across = call.spatial(0 if padding == "valid" else padding, "padding", axes, 0)
         border = (down, across, down, across)
-    return call.builder.conv2d(
-        x,
-        weights,
-        call.optional(bias, "bias"),
-        stride=call.spatial(stride, "stride", axes, 1),
-        padding=border,
-        dilation=spread,
-        groups=call.whole(groups, "number of groups"),
-    )
-
-
-@converts("conv_transpose1d", "conv_transpose2d")
-def conv_transpose(
-    call: Call,
-    input: object,
-    weight: object,
-    bias: object = None,
-    stride: object = 1,
-    padding: object = 0,
-    output_padding: object = 0,
-    groups: object = 1,
-    dilation: object = 1,
-) -> Value:
-    x, weights = _operands(call, input, weight)
-    axes = x.rank - 1
-    down, across = call.spatial(padding, "padding", axes, 0)
-    return call.builder.conv_transpose2d(
-        x,
-        weights,
-        call.optional(bias, "bias"),
-        stride=call.spatial(stride, "stride", axes, 1),
-        padding=(down, across, down, across),
-        output_padding=call.spatial(output_padding, "output_padding", axes, 0),
-        dilation=call.spatial(dilation, "dilation", axes, 1),
-        groups=call.whole(groups, "number of groups"),
-    )
-
-
-@converts("convolution", "_convolution")
-def convolution(
-    call: Call,
-    input: object,
-    weight: object,
-    bias: object,
-    stride: object,
-    padding: object,
-    dilation: object,
-    transposed: bool,
-    output_padding: object,
-    groups: object,
-    benchmark: object = None,
-    deterministic: object = None,
-    cudnn_enabled: object = None,
-    allow_tf32: object = None,
-) -> Value:
-    if transposed:
-        return conv_transpose(call, input, weight, bias, stride, padding, output_padding, groups, dilation)
-    return conv(call, input, weight, bias, stride, padding, dilation, groups)
+    offset = call.optional(bias, "bias")
+    steps = call.spatial(stride, "stride", axes, 1)
+    parts = call.whole(groups, "number of groups")
+    fields: dict[str, Any] = {"stride": steps, "padding": border, "dilation": spread, "groups": parts}
+    if call.op.startswith("conv_transpose") if transposed is None else transposed:
+        more = call.spatial(output_padding, "output_padding", axes, 0)
+        return call.builder.conv_transpose2d(x, weights, offset, output_padding=more, **fields)
+    return call.builder.conv2d(x, weights, offset, **fields)
 
 
 def _operands(call: Call, argument: object, weight: object) -> tuple[Value, Array]:
@@ -170,7 +128,7 @@ def batch_norm(
 # windows
 
 
-@converts("max_pool1d", "max_pool2d")
+@converts("max_pool1d", "max_pool2d", "max_pool1d_with_indices", "max_pool2d_with_indices")
 def max_pool(
     call: Call,
     self: object,
@@ -179,27 +137,14 @@ def max_pool(
     padding: object = 0,
     dilation: object = 1,
     ceil_mode: bool = False,
-) -> Value:
+) -> Value | list[object]:
     x = call.value(self)
     axes = _spatial_axes(call, x)
     spread = call.spatial(dilation, "dilation", axes, 1)
-    return call.builder.pool2d(
+    y = call.builder.pool2d(
         x, "max", dilation=spread, **_windows(call, x, kernel_size, stride, padding, spread, ceil_mode)
     )
-
-
-@converts("max_pool1d_with_indices", "max_pool2d_with_indices")
-def max_pool_with_indices(
-    call: Call,
-    self: object,
-    kernel_size: object,
-    stride: object = (),
-    padding: object = 0,
-    dilation: object = 1,
-    ceil_mode: bool = False,
-) -> list[object]:
-    y = max_pool(call, self, kernel_size, stride, padding, dilation, ceil_mode)
-    return [y, Missing(what="the indices of a max pool", fix="a network without nn.MaxUnpool")]
+    return [y, NO_INDICES] if call.op.endswith("_with_indices") else y
 
 
 @converts("avg_pool1d", "avg_pool2d")
@@ -269,28 +214,12 @@ def adaptive_avg_pool(call: Call, self: object, output_size: object) -> Value:
 @converts("adaptive_max_pool1d", "adaptive_max_pool2d")
 def adaptive_max_pool(call: Call, self: object, output_size: object) -> list[object]:
     y = _adaptive(call, call.value(self), "max")
-    return [y, Missing(what="the indices of a max pool", fix="a network without nn.MaxUnpool")]
+    return [y, NO_INDICES]
 
 
 def _adaptive(call: Call, x: Value, function: Literal["max", "average"]) -> Value:
-    """Windows of equal size, or each element several times; anything else is refused."""
     _spatial_axes(call, x)
-    results = call.shape[1:]
-    if all(size == 1 for size in results):
-        return call.builder.reduce(x, function, range(1, x.rank), keep=True)
-    kernel = []
-    for axis, (size, wanted) in enumerate(zip(x.shape[1:], results, strict=True), start=1):
-        if size % wanted and wanted % size:
-            message = f"it makes {wanted} rows or columns of {size}, by windows of different sizes"
-            near = max(n for n in range(1, size + 1) if size % n == 0 and n <= wanted)
-            raise call.refusal(message, f"an output size that divides {size}, as {near} does")
-        if wanted > size:
-            x = call.builder.repeat(x, axis, wanted // size)
-        kernel.append(max(1, size // wanted))
-    sides = (1, kernel[0]) if len(kernel) == 1 else (kernel[0], kernel[1])
-    if sides == (1, 1):
-        return x
-    return call.builder.pool2d(x, function, sides, stride=sides)
+    return call.builder.adaptive_pool(x, function, call.shape[1:])
 
 
 # axes

@@ -49,7 +49,7 @@ REMEDIES = (
     | dict.fromkeys(("select_scatter", "slice_scatter", "copy", "fill", "masked_scatter"), SHAPE)
     | dict.fromkeys(("im2col", "col2im", "unfold"), "nn.Conv2d, which takes the patches itself")
     | dict.fromkeys(("sqrt", "rsqrt", "reciprocal", "log", "log2", "log1p", "sin", "cos", "floor"), ONE_VALUE)
-    | dict.fromkeys(("round", "ceil", "exp2", "expm1", "remainder", "fmod", "pow"), ONE_VALUE)
+    | dict.fromkeys(("round", "ceil", "exp2", "expm1", "remainder", "fmod"), ONE_VALUE)
     | {"amin": "-torch.amax(-x, dim)", "min": "-torch.amax(-x, dim)", "prod": "products of slices"}
     | dict.fromkeys(("std", "var", "std_mean", "var_mean"), NORM)
     | dict.fromkeys(("bernoulli", "native_dropout", "rand_like", "empty_like", "new_empty"), DROPOUT)

@@ -20,9 +20,15 @@ from hlsgen.layers.unary import Unary
 class ArgMax(Unary, kind="argmax"):
     """in [C, H, W] -> out [1, H, W]: for each pixel the index of the first largest of its channels."""
 
+    degrees = (0,)
+
     @property
     def output_shape(self) -> Shape:
         return 1, *self.source.shape[1:]
+
+    @property
+    def only_selects(self) -> bool:
+        return True
 
     @property
     def natural_type(self) -> FixedType:

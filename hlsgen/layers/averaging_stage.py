@@ -155,6 +155,23 @@ class Divider:
         }
 
 
+def divider_of(averaging: Averaging, window_counts: tuple[Sequence[int], Sequence[int]]) -> Divider:
+    """The division of sums over windows, by their rows and columns: `window_counts` of each output's."""
+    if len(averaging.counts) == 1:
+        return Divider(averaging=averaging, counts=(averaging.counts,))
+    rows, columns = (set(counts) for counts in window_counts)
+    table = tuple(
+        tuple(row * column if row in rows and column in columns else 0 for column in _range(columns))
+        for row in _range(rows)
+    )
+    return Divider(averaging=averaging, counts=table)
+
+
+def _range(numbers: set[int]) -> range:
+    """From the least to the largest."""
+    return range(min(numbers), max(numbers) + 1)
+
+
 def _rows(table: Sequence[Sequence[int]]) -> list[str]:
     """A two-dimensional table's rows as C++ text."""
     return ["{" + ", ".join(_literal(value) for value in row) + "}" for row in table]

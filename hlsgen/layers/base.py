@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hlsgen.errors import Place, Problem
-from hlsgen.fixed import FloatType, NumberType
+from hlsgen.fixed import FixedType, FloatType, NumberType
 
 if TYPE_CHECKING:
     from hlsgen.layers.stage import Fold, Stage
@@ -45,6 +45,11 @@ class Layer(ABC):
 
     kind: ClassVar[str]
     kinds: ClassVar[dict[str, type[Layer]]] = {}
+    degrees: ClassVar[tuple[int, ...] | None] = None
+    """For each source the power in which a positive factor of it comes out in front of the result.
+
+    So a quantised model's scales stay beside the codes. None: no factor comes out, the values are needed.
+    """
 
     name: str
     inputs: tuple[str, ...] = ("input",)
@@ -73,6 +78,11 @@ class Layer(ABC):
         """The type of an output element."""
 
     @property
+    def only_selects(self) -> bool:
+        """Whether its results are values that it reads, or indices: their natural type is never too wide."""
+        return False
+
+    @property
     def macs(self) -> int:
         """Multiply-accumulates that one frame needs, those with padding zeros included."""
         return 0
@@ -92,13 +102,23 @@ class Layer(ABC):
         Weights and slopes stay as they are: who changes the types encodes them anew beforehand.
         """
 
+    def result_within(self, bits: int, *sources: FixedType) -> FixedType | None:
+        """A type of `bits` bits for the results of these sources; None: `retyped` knows one, exact or nearly.
+
+        For functions, whose results no type holds exactly, where no quantiser says what is wanted.
+        """
+        return None
+
+    @abstractmethod
     def folds(self) -> Iterator[Fold]:
         """Every folding of its stage that the search may choose, the smallest first."""
-        raise NotImplementedError(f"{self.kind} has no streaming stage")
 
+    @abstractmethod
     def stage(self, fold: Fold) -> Stage:
-        """The layer as a stage of a streaming kernel. Raises Infeasible: the folding does not fit it."""
-        raise NotImplementedError(f"{self.kind} has no streaming stage")
+        """The layer as a stage of a streaming kernel; `fold` is one of `folds`.
+
+        Raises DesignError: there is no hardware for numbers as large as this layer's.
+        """
 
     @property
     def output(self) -> Tensor:

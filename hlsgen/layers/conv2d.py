@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from hlsgen.errors import DesignError, Problem
 from hlsgen.fixed import FixedType, FloatType, NumberType, accumulator_type, tight_accumulator
-from hlsgen.layers.base import Codes, Layer, Tensor, frames_of
+from hlsgen.layers.base import Codes, Layer, Shape, Tensor, frames_of
 
 if TYPE_CHECKING:
     from hlsgen.layers.stage import Fold, Stage
@@ -67,9 +67,14 @@ class Conv2d(Layer, kind="conv2d"):
         return (Tensor(shape=self.in_shape, type=self.input_type),)
 
     @property
+    def read_shape(self) -> Shape:
+        """The shape of what the kernel moves over."""
+        return self.in_shape
+
+    @property
     def group_channels(self) -> int:
         """Input channels that an output channel reads."""
-        return self.in_shape[0] // self.groups
+        return self.read_shape[0] // self.groups
 
     @cached_property
     def reach(self) -> tuple[int, int]:
@@ -78,7 +83,7 @@ class Conv2d(Layer, kind="conv2d"):
 
     @cached_property
     def output_shape(self) -> tuple[int, int, int]:
-        _, height, width = self.in_shape
+        _, height, width = self.read_shape
         top, left, bottom, right = self.padding
         rows = (height + top + bottom - self.reach[0]) // self.stride[0] + 1
         columns = (width + left + right - self.reach[1]) // self.stride[1] + 1
@@ -144,7 +149,7 @@ class Conv2d(Layer, kind="conv2d"):
         return ConvStage(layer=self, fold=fold)
 
     def _group_problems(self) -> list[Problem]:
-        channels = self.in_shape[0]
+        channels = self.read_shape[0]
         if channels % self.groups == 0 and self.out_channels % self.groups == 0:
             return []
         message = (
@@ -186,7 +191,7 @@ class Conv2d(Layer, kind="conv2d"):
         simd = simd or self.group_channels
         if self.is_float and codes.dtype == np.float64:
             return self.float64_sums(codes)
-        padded = self._padded(frames_of(codes, self.in_shape))
+        padded = self._padded(self._frames(codes))
         if self.is_float:
             return self._float_sums(padded, simd)
         return self._fixed_sums(padded, simd)
@@ -223,9 +228,13 @@ class Conv2d(Layer, kind="conv2d"):
 
     def float64_sums(self, codes: Codes) -> NDArray[np.float64]:
         """The convolution of float32 values in float64, to judge the error of the fp32 order by."""
-        windows = self._windows(self._padded(frames_of(codes, self.in_shape)))
+        windows = self._windows(self._padded(self._frames(codes)))
         total = self._by_matrix(windows, slice(None))
         return total + self.bias[:, None, None] if self.bias.size else total
+
+    def _frames(self, codes: Codes) -> Codes:
+        """Codes of the source as [frames, *read_shape]."""
+        return frames_of(codes, self.in_shape)
 
     def _padded(self, frames: Codes) -> Codes:
         top, left, bottom, right = self.padding

@@ -21,7 +21,7 @@ MOST_BEAT_BITS = 512
 
 def can_stream(layer: Conv2d) -> bool:
     """Whether `layer` multiplies a vector by a matrix: dense, or a 1 x 1 convolution of a 1 x 1 image."""
-    shape = (layer.in_shape[1:], layer.output_shape[1:], layer.kernel, layer.stride)
+    shape = (layer.read_shape[1:], layer.output_shape[1:], layer.kernel, layer.stride)
     return shape == ((1, 1),) * 4 and layer.groups == 1 and layer.padding == (0, 0, 0, 0)
 
 
@@ -76,7 +76,7 @@ class DenseStream(ConvStage):
         """The words of weights of a block, and those of biases, if there are some."""
         layer = self.layer
         lanes = self.pe * self.simd
-        weights = Tensor(shape=(layer.out_channels * layer.in_shape[0], 1, 1), type=layer.weight_type)
+        weights = Tensor(shape=(layer.out_channels * layer.read_shape[0], 1, 1), type=layer.weight_type)
         found = [Words(tensor=weights, channels=lanes)]
         if layer.bias.size:
             biases = Tensor(shape=(layer.out_channels, 1, 1), type=layer.bias_type)

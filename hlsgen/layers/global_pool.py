@@ -58,6 +58,10 @@ class GlobalPool(Unary, kind="global_pool"):
         )
 
     @property
+    def only_selects(self) -> bool:
+        return self.function == "max"
+
+    @property
     def natural_type(self) -> FixedType:
         if self.function == "max":
             return self.source_type

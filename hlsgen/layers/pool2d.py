@@ -92,6 +92,10 @@ class Pool2d(Unary, kind="pool2d"):
         )
 
     @property
+    def only_selects(self) -> bool:
+        return self.function == "max"
+
+    @property
     def natural_type(self) -> FixedType:
         if self.function == "max":
             return self.source_type

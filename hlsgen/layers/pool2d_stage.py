@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from hlsgen.fixed import FixedType, tight_accumulator
-from hlsgen.layers.averaging_stage import Divider
+from hlsgen.layers.averaging_stage import Divider, divider_of
 from hlsgen.layers.pool2d import Pool2d
 from hlsgen.layers.raster import Raster
 from hlsgen.layers.stage import Buffer, Fold, Schedule, Stage, Words, Work
@@ -81,15 +81,7 @@ class PoolStage(Stage):
 
     @cached_property
     def divider(self) -> Divider:
-        averaging = self.layer.averaging
-        if len(averaging.counts) == 1:
-            return Divider(averaging=averaging, counts=(averaging.counts,))
-        rows, columns = (set(counts) for counts in self.layer.window_counts)
-        table = tuple(
-            tuple(row * column if row in rows and column in columns else 0 for column in _range(columns))
-            for row in _range(rows)
-        )
-        return Divider(averaging=averaging, counts=table)
+        return divider_of(self.layer.averaging, self.layer.window_counts)
 
     def buffers(self) -> tuple[Buffer, ...]:
         raster, found = self.raster, []
@@ -151,8 +143,3 @@ class PoolStage(Stage):
                 "MOST_COLUMNS": max(columns),
             }
         return found
-
-
-def _range(numbers: set[int]) -> range:
-    """From the least to the largest."""
-    return range(min(numbers), max(numbers) + 1)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hlsgen.errors import DesignError, Problem
-from hlsgen.fixed import FixedType, FloatType
+from hlsgen.fixed import FixedType, FloatType, Overflow, Rounding
 from hlsgen.layers.base import Codes, frames_of
 from hlsgen.layers.channels_stage import ChannelsStage
 from hlsgen.layers.stage import Buffer, Fold, Schedule, Stage, Words, Work, pixel_folds
@@ -54,6 +54,9 @@ class Softmax(Unary, kind="softmax"):
     give the largest result: the first largest channel stays the first largest, whatever the resolution.
     Both tables are chords of convex functions that meet at the segments' ends: they are monotone.
     """
+
+    def result_within(self, bits: int, *sources: FixedType) -> FixedType:
+        return FixedType(bits, 1, False, Rounding.RND_CONV, Overflow.SAT)
 
     @property
     def exp_fraction(self) -> int:

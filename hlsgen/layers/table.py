@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from hlsgen.errors import DesignError, Problem
-from hlsgen.fixed import MAX_TENSOR_WIDTH, MAX_WIDTH, FixedType, FloatType
+from hlsgen.fixed import MAX_TENSOR_WIDTH, MAX_WIDTH, FixedType, FloatType, Overflow, Rounding
 from hlsgen.layers.base import Codes, frames_of
 from hlsgen.layers.elementwise_stage import ElementwiseStage
 from hlsgen.layers.functions import FUNCTIONS, Function, Tail
@@ -40,6 +41,19 @@ class Table(Unary, kind="table"):
 
     function: str
     parameters: tuple[float, ...] = ()
+
+    def result_within(self, bits: int, *sources: FixedType) -> FixedType:
+        """Looked for at some thousand values of the source, and finely around zero."""
+        (type_,) = sources
+        ends = np.linspace(type_.min_code, type_.max_code, 4097).round() * type_.resolution
+        near = np.arange(-64, 65) * 0.125
+        points = np.concatenate([ends, near[(near >= ends[0]) & (near <= ends[-1])]])
+        values = FUNCTIONS[self.function](points, self.parameters)
+        low, high = float(values.min()), float(values.max())
+        largest = max(high, -low)
+        integer = math.frexp(largest)[1] if largest else 1
+        signed = low < 0
+        return FixedType(bits, integer + signed, signed, Rounding.RND_CONV, Overflow.SAT)
 
     @property
     def is_direct(self) -> bool:

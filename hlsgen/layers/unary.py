@@ -11,15 +11,21 @@ from hlsgen.layers.base import Layer, Shape, Tensor
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Unary(Layer):
-    """A layer that computes from one tensor, `source`, values of `result_type`."""
+class OneSource(Layer):
+    """A layer that reads one tensor, `source`."""
 
     source: Tensor
-    result_type: NumberType
 
     @property
     def sources(self) -> tuple[Tensor, ...]:
         return (self.source,)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Unary(OneSource):
+    """A layer that computes from its source values of `result_type`."""
+
+    result_type: NumberType
 
     @property
     def output_shape(self) -> Shape:
@@ -57,18 +63,16 @@ class Unary(Layer):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Selection(Layer):
-    """A layer that moves elements of one tensor, `source`, and computes nothing: it keeps the type."""
-
-    source: Tensor
-
-    @property
-    def sources(self) -> tuple[Tensor, ...]:
-        return (self.source,)
+class Selection(OneSource):
+    """A layer that moves elements of its source and computes nothing: it keeps the type."""
 
     @property
     def output_type(self) -> NumberType:
         return self.source.type
+
+    @property
+    def only_selects(self) -> bool:
+        return True
 
     def retyped(self, sources: tuple[NumberType, ...], result: NumberType | None) -> Self:
         """Raises DesignError: `result` is another type than the source's."""

@@ -10,8 +10,8 @@ from typing import Literal
 from hlsgen.board import Board
 from hlsgen.fixed import FixedType, NumberType, accumulator_type, product_type
 from hlsgen.layers.conv2d import Conv2d
+from hlsgen.layers.packing import SHORTEST_CHAIN, longest_chain, widths_pack
 from hlsgen.mapping.banks import BankMap, Pattern, map_banks
-from hlsgen.mapping.packing import SHORTEST_CHAIN, longest_chain, widths_pack
 from hlsgen.mapping.storage import Memory, choose_storage
 from hlsgen.mapping.wave import Wave
 

@@ -13,11 +13,12 @@ from hlsgen.passes.fold_affine import fold_affine
 from hlsgen.passes.fuse_cast import fuse_cast
 from hlsgen.passes.fuse_clamp import fuse_clamp
 from hlsgen.passes.size_accumulators import size_accumulators
+from hlsgen.passes.skip_flatten import skip_flatten
 
 Pass = Callable[[Graph], Graph]
 
-FLOAT_PASSES: tuple[Pass, ...] = (fold_affine, fuse_clamp)
-FIXED_PASSES: tuple[Pass, ...] = (fuse_clamp, fuse_cast, size_accumulators)
+FLOAT_PASSES: tuple[Pass, ...] = (fold_affine, fuse_clamp, skip_flatten)
+FIXED_PASSES: tuple[Pass, ...] = (fuse_clamp, fuse_cast, size_accumulators, skip_flatten)
 
 
 def run_passes(graph: Graph, passes: Iterable[Pass] = FIXED_PASSES) -> Graph:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,10 +17,15 @@ class LayerComparison:
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkVerification(Verification):
-    """`comparison` covers every layer; `iterations` and `most_held` are counted in C-simulation."""
+    """`comparison` covers every layer; `iterations` are counted in C-simulation, by the name of a process.
+
+    subject: what is compared, in words. A network of tasks has `iterations` by kernel, then by process.
+    """
+
+    subject: str
 
     layers: tuple[LayerComparison, ...]
-    iterations: Mapping[str, int]
+    iterations: dict[str, Any]
     bounded_frames: int
 
     def report(self) -> dict[str, Any]:
@@ -34,12 +38,12 @@ class NetworkVerification(Verification):
                 }
                 for layer in self.layers
             ],
-            "iterations_measured": dict(self.iterations),
+            "iterations_measured": self.iterations,
             "bounded_fifos": {"frames": self.bounded_frames, "verdict": "ran through"},
         }
 
     def checked(self) -> str:
         return (
-            f"{len(self.layers)} layers compared; every stage reads and writes in the modelled iterations; "
+            f"{len(self.layers)} {self.subject}; every stage reads and writes in the modelled iterations; "
             f"FIFOs of the emitted depths do not deadlock"
         )

@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from hlsgen.cost.accuracy import cost_figures
+from hlsgen.cost.resources import instance_resources
 from hlsgen.design import Estimates
 from hlsgen.mapping.placement import Deployment, frame_copies, instances_with, usable
 from hlsgen.mapping.search import Choice
+from hlsgen.report.figures import performance_figures, resource_figures
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,18 +55,20 @@ class Estimate(Estimates):
                 "macs": deployment.mapping.layer.macs,
                 "interval_cycles": self.interval_cycles,
                 "latency_cycles": self.latency_cycles,
-                **_resources(deployment.total),
+                **resource_figures(deployment.total),
                 "instances": len(deployment.instances),
             },
-            "performance": {
-                "frames_per_s": round(self.frames_per_s, 3),
-                "gops": round(self.gops, 3),
-                "batch": deployment.batch,
-                "batch_frames_per_s": round(deployment.batch_frames_per_s, 3),
-                "batch_gops": round(deployment.batch_gops, 3),
-                "binds": deployment.binds,
-                "kind": "modelled",
-            },
+            "performance": performance_figures(
+                frames_per_s=self.frames_per_s,
+                batch=deployment.batch,
+                batch_frames_per_s=deployment.batch_frames_per_s,
+                macs=deployment.mapping.layer.macs,
+                binds=deployment.binds,
+            ),
+            "cost": cost_figures(
+                lambda terms: instance_resources(deployment.mapping, terms).times(len(deployment.instances)),
+                deployment.board.terms,
+            ),
             "ompss": _ompss(deployment),
             "slrs": _slrs(deployment),
             "banks": _banks(deployment),
@@ -88,10 +93,6 @@ def estimate_of(name: str, choice: Choice) -> Estimate:
     return Estimate(design=name, deployment=choice.deployment, foldings_tried=choice.tried)
 
 
-def _resources(resources: Any) -> dict[str, int]:
-    return {kind: getattr(resources, kind) for kind in ("dsp", "bram18", "uram", "lut", "ff")}
-
-
 def _layer(deployment: Deployment) -> dict[str, Any]:
     mapping = deployment.mapping
     folding = mapping.folding
@@ -114,7 +115,7 @@ def _layer(deployment: Deployment) -> dict[str, Any]:
         "ii": 1,
         "interval_cycles": deployment.cycles.interval,
         "latency_cycles": deployment.cycles.latency,
-        **_resources(deployment.each),
+        **resource_figures(deployment.each),
     }
 
 
@@ -132,8 +133,8 @@ def _slrs(deployment: Deployment) -> list[dict[str, Any]]:
             {
                 "name": slr.name,
                 "instances": len(here),
-                "used": _resources(deployment.used_in(slr.name)),
-                "usable": _resources(limit),
+                "used": resource_figures(deployment.used_in(slr.name)),
+                "usable": resource_figures(limit),
                 "ddr": sorted({instance.bank for instance in here}),
             }
         )

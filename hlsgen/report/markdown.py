@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hlsgen.cost.resources import LUT_ERROR
+from hlsgen.cost.accuracy import cost_text
 from hlsgen.report.bank_picture import bank_table
+from hlsgen.report.figures import KINDS
+from hlsgen.report.tables import SHARE_HEADS, kind_cells, page, shares, table, warning_lines
 
 if TYPE_CHECKING:
     from hlsgen.tasks import TasksDesign
@@ -13,20 +15,19 @@ if TYPE_CHECKING:
 
 def markdown_report(design: TasksDesign, report: dict[str, Any]) -> str:
     """The report of a build. Every figure is modelled unless it says measured."""
-    parts = [
+    parts = (
         f"# {design.name} on {design.board.title}",
         _summary(design, report),
-        _warnings(report),
+        warning_lines(report),
         "## Board\n\n" + _slr_table(report),
-        f"LUT and FF are fitted, +- {LUT_ERROR:.0%}; DSP, BRAM18 and URAM follow from the emitted structure. "
-        "None is synthesised.",
+        cost_text(report),
         _ompss(report),
         "## One instance\n\n" + _folding(design, report),
         "## On-chip memory\n\n" + _memory_table(report),
         "## Banks\n\n" + _banks(design, report),
         "## C-simulation\n\n" + _csim(report),
-    ]
-    return "\n\n".join(part for part in parts if part) + "\n"
+    )
+    return page(parts)
 
 
 def _summary(design: TasksDesign, report: dict[str, Any]) -> str:
@@ -66,34 +67,12 @@ def _ompss(report: dict[str, Any]) -> str:
     )
 
 
-def _warnings(report: dict[str, Any]) -> str:
-    return "\n".join(f"**Warning:** {warning}" for warning in report["warnings"])
-
-
 def _slr_table(report: dict[str, Any]) -> str:
-    kinds = ("dsp", "bram18", "uram", "lut", "ff")
-    lines = [
-        "| SLR | instances | DDR | "
-        + " | ".join(f"{kind.upper()} (share of usable)" for kind in kinds)
-        + " |"
+    rows = [
+        (slr["name"], slr["instances"], ", ".join(slr["ddr"]) or "-", *shares(slr)) for slr in report["slrs"]
     ]
-    lines.append("|-|-|-|" + "-|" * len(kinds))
-    for slr in report["slrs"]:
-        cells = [_share(slr["used"][kind], slr["usable"][kind]) for kind in kinds]
-        lines.append(
-            f"| {slr['name']} | {slr['instances']} | {', '.join(slr['ddr']) or '-'} | "
-            + " | ".join(cells)
-            + " |"
-        )
-    total = report["total"]
-    lines.append(
-        f"| total | {total['instances']} | | " + " | ".join(f"{total[kind]:,}" for kind in kinds) + " |"
-    )
-    return "\n".join(lines)
-
-
-def _share(used: int, limit: int) -> str:
-    return f"{used:,} ({used / limit:.0%})" if limit else f"{used:,}"
+    total = f"| total | {report['total']['instances']} | | " + " | ".join(kind_cells(report["total"])) + " |"
+    return table(("SLR", "instances", "DDR", *SHARE_HEADS), rows) + "\n" + total
 
 
 def _folding(design: TasksDesign, report: dict[str, Any]) -> str:
@@ -121,17 +100,15 @@ def _folding(design: TasksDesign, report: dict[str, Any]) -> str:
     if folding["fabric_pe"]:
         what = "adders" if mapping.arithmetic == "float" else "multipliers"
         lines.append(f"| output channels with {what} in LUTs | {folding['fabric_pe']} of {folding['pe']} |")
-    lines += [f"| {kind.upper()} | {layer[kind]:,} |" for kind in ("dsp", "bram18", "uram", "lut", "ff")]
+    lines += [f"| {kind.upper()} | {layer[kind]:,} |" for kind in KINDS]
     lines.append(f"\nChosen among {report['foldings_tried']} foldings.")
     return "\n".join(lines)
 
 
 def _memory_table(report: dict[str, Any]) -> str:
-    lines = ["| memory | copies | words | bits | storage | BRAM18 | URAM | LUT |", "|-|-|-|-|-|-|-|-|"]
-    for memory in report["memories"]:
-        row = [memory[key] for key in ("name", "copies", "depth", "bits", "storage", "bram18", "uram", "lut")]
-        lines.append("| " + " | ".join(str(cell) for cell in row) + " |")
-    return "\n".join(lines)
+    keys = ("name", "copies", "depth", "bits", "storage", "bram18", "uram", "lut")
+    head = ("memory", "copies", "words", "bits", "storage", "BRAM18", "URAM", "LUT")
+    return table(head, [[memory[key] for key in keys] for memory in report["memories"]])
 
 
 def _banks(design: TasksDesign, report: dict[str, Any]) -> str:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from hlsgen.board import Board
-from hlsgen.cost.resources import LUT_ERROR, Resources
-from hlsgen.cost.stages import process_resources
+from hlsgen.cost.accuracy import cost_figures, cost_text
+from hlsgen.cost.resources import Resources
+from hlsgen.cost.stages import total_resources
 from hlsgen.design import Estimates
 from hlsgen.mapping.balance import Balanced
 from hlsgen.mapping.deadlock import least_depths, small_enough
@@ -17,8 +16,27 @@ from hlsgen.mapping.fifos import simulate
 from hlsgen.mapping.placement import usable
 from hlsgen.mapping.processes import Load, StageProcess, Store, port_beats, port_width
 from hlsgen.passes.choose_types import Accuracy
-
-KINDS = ("dsp", "bram18", "uram", "lut", "ff")
+from hlsgen.report.figures import (
+    joint_figures,
+    layer_figures,
+    performance_figures,
+    quantisation_figures,
+    resource_figures,
+)
+from hlsgen.report.tables import (
+    KIND_HEADS,
+    LAYER_HEADS,
+    csim_text,
+    kind_cells,
+    layer_cells,
+    network_summary,
+    page,
+    quantisation_text,
+    slr_table,
+    table,
+    warning_lines,
+    weight_text,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,22 +112,20 @@ class NetworkEstimate(Estimates):
                 **resource_figures(self.balanced.each.times(instances)),
                 "instances": instances,
             },
-            "performance": {
-                "frames_per_s": round(self.frames_per_s, 3),
-                "gops": round(self.gops, 3),
-                "batch": self.batch,
-                "batch_frames_per_s": round(batch_rate, 3),
-                "batch_gops": round(2 * pipeline.graph.macs * batch_rate / 1e9, 3),
-                "binds": self.binds,
-                "kind": "modelled",
-            },
+            "performance": performance_figures(
+                frames_per_s=self.frames_per_s,
+                batch=self.batch,
+                batch_frames_per_s=batch_rate,
+                macs=pipeline.graph.macs,
+                binds=self.binds,
+            ),
+            "cost": cost_figures(
+                lambda terms: total_resources(pipeline, self.board.with_terms(terms)).times(instances),
+                self.board.terms,
+            ),
             "slrs": self._slrs(),
             "joints": [
-                {
-                    "name": process.name,
-                    "interval_cycles": process.interval,
-                    **resource_figures(process_resources(process, self.board)),
-                }
+                joint_figures(process, self.board)
                 for process in pipeline.processes
                 if not isinstance(process, StageProcess)
             ],
@@ -176,163 +192,37 @@ def network_estimate(
     )
 
 
-def layer_figures(process: StageProcess, board: Board) -> dict[str, Any]:
-    """A layer's stage as report.json has it."""
-    stage = process.stage
-    layer = stage.layer
-    schedule = stage.schedule(1)
-    return {
-        "name": layer.name,
-        "kind": layer.kind,
-        "macs": layer.macs,
-        "type": str(layer.output_type),
-        "shape": list(layer.output_shape),
-        "folding": {
-            "px": stage.fold.px,
-            "pe": stage.fold.pe,
-            "simd": stage.fold.simd,
-            "macs_per_cycle": -(-layer.macs // stage.interval) if layer.macs else 0,
-        },
-        "ii": 1,
-        "interval_cycles": stage.interval,
-        "latency_cycles": int(schedule.writes[0][0]) + stage.latency,
-        **_weights(process, board),
-        **resource_figures(process_resources(process, board)),
-    }
-
-
-def _weights(process: StageProcess, board: Board) -> dict[str, Any]:
-    """Where they lie; an empty dict for a layer without weights."""
-    if process.place is None:
-        return {}
-    memory = process.place.memory(process.stage, board)
-    layer: Any = process.stage.layer
-    found = {
-        "type": str(layer.weight_type),
-        "codes": int(layer.weights.size),
-        "place": process.place.place,
-        "storage": memory.storage.value if memory else "ddr",
-    }
-    if process.place.place == "stream":
-        found["batch_reuse"] = process.place.batch
-    return {"weights": found}
-
-
-def quantisation_figures(accuracy: Sequence[Accuracy]) -> list[dict[str, Any]]:
-    """Signal to noise of the outputs of layers and network; None where they are equal."""
-    return [
-        {
-            "name": one.name,
-            "type": one.type,
-            "snr_db": round(one.snr_db, 2) if math.isfinite(one.snr_db) else None,
-            "agreement": one.agreement,
-        }
-        for one in accuracy
-    ]
-
-
-def resource_figures(resources: Resources) -> dict[str, int]:
-    """They as report.json has them."""
-    return {kind: getattr(resources, kind) for kind in KINDS}
-
-
 def network_markdown(name: str, board: Board, balanced: Balanced, report: dict[str, Any]) -> str:
     """The report of a build. Every figure is modelled unless it says measured."""
-    parts = [
-        f"# {name} on {board.title}",
-        _summary(balanced, report),
-        "\n".join(f"**Warning:** {warning}" for warning in report["warnings"]),
-        "## Board\n\n" + slr_table(report),
-        f"LUT and FF are estimates, +- {LUT_ERROR:.0%}; DSP, BRAM18 and URAM follow from the emitted "
-        "structure. None is synthesised.",
-        "## Layers of one instance\n\n" + _layer_table(report),
-        "## Streams\n\n" + _fifo_table(report),
-        quantisation_text(report),
-        "## C-simulation\n\n" + _csim(report),
-    ]
-    return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """A table of Markdown."""
-    lines = ["| " + " | ".join(head) + " |", "|" + "-|" * len(head)]
-    return "\n".join(lines + ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows])
-
-
-def _summary(balanced: Balanced, report: dict[str, Any]) -> str:
-    total, speed = report["total"], report["performance"]
-    graph = balanced.pipeline.graph
-    ports = [
-        f"{port.name} {' x '.join(map(str, port.shape))} of {port.tensor.type}"
-        for port in (*graph.inputs, *graph.outputs)
-    ]
-    rows = [
-        ("instances", f"{total['instances']} at {report['clock_mhz']:g} MHz"),
-        ("speed, steady", f"{speed['gops']:,.1f} G operations/s, {speed['frames_per_s']:,.1f} frames/s"),
+    cycles = f"{report['total']['interval_cycles']:,} cycles a frame"
+    at_once = "with all stages at once and FIFOs of these depths the kernel runs through"
+    return page(
         (
-            f"speed, batch of {speed['batch']}",
-            f"{speed['batch_gops']:,.1f} G operations/s, {speed['batch_frames_per_s']:,.1f} frames/s",
-        ),
-        ("interval of an instance", f"{total['interval_cycles']:,} cycles a frame"),
-        ("latency of one frame", f"{total['latency_cycles']:,} cycles, weights there already"),
-        ("what binds", speed["binds"]),
-        ("multiply-accumulates a frame", f"{total['macs']:,}"),
-    ]
-    return "; ".join(ports) + ".\n\n" + table(("modelled", ""), rows)
-
-
-def slr_table(report: dict[str, Any], what: str = "instances") -> str:
-    """What of each SLR is used; `what` its instances are."""
-    rows = [
-        (slr["name"], slr["instances"], *(_share(slr["used"][kind], slr["usable"][kind]) for kind in KINDS))
-        for slr in report["slrs"]
-    ]
-    return table(("SLR", what, *(f"{kind.upper()} (share of usable)" for kind in KINDS)), rows)
-
-
-def _share(used: int, limit: int) -> str:
-    return f"{used:,} ({used / limit:.0%})" if limit else f"{used:,}"
+            f"# {name} on {board.title}",
+            network_summary(
+                balanced.pipeline.graph, report, instances="", interval=("interval of an instance", cycles)
+            ),
+            warning_lines(report),
+            "## Board\n\n" + slr_table(report),
+            cost_text(report),
+            "## Layers of one instance\n\n" + _layer_table(report),
+            "## Streams\n\n" + _fifo_table(report),
+            quantisation_text(report),
+            "## C-simulation\n\n" + csim_text(report, compared="layers", at_once=at_once),
+        )
+    )
 
 
 def _layer_table(report: dict[str, Any]) -> str:
-    rows = []
-    for layer in report["layers"]:
-        folding = layer["folding"]
-        rows.append(
-            (
-                f"`{layer['name']}`",
-                layer["kind"],
-                " x ".join(map(str, layer["shape"])),
-                layer["type"],
-                f"{folding['px']} / {folding['pe']} / {folding['simd']}",
-                f"{layer['interval_cycles']:,}",
-                weight_text(layer.get("weights")),
-                *(f"{layer[kind]:,}" for kind in KINDS),
-            )
-        )
-    for joint in report["joints"]:
-        rows.append(
-            (
-                f"`{joint['name']}`",
-                "",
-                "",
-                "",
-                "",
-                f"{joint['interval_cycles']:,}",
-                "",
-                *(f"{joint[kind]:,}" for kind in KINDS),
-            )
-        )
-    head = ("stage", "kind", "gives", "type", "PX / PE / SIMD", "cycles a frame", "weights")
-    return table((*head, *(kind.upper() for kind in KINDS)), rows)
-
-
-def weight_text(weights: dict[str, Any] | None) -> str:
-    """runtime in uram"""
-    if not weights:
-        return ""
-    frames = f", for {weights['batch_reuse']} frames" if "batch_reuse" in weights else ""
-    return f"{weights['place']} in {weights['storage']}{frames}"
+    rows = [
+        (f"`{layer['name']}`", *layer_cells(layer), weight_text(layer.get("weights")), *kind_cells(layer))
+        for layer in report["layers"]
+    ]
+    rows += [
+        (f"`{joint['name']}`", "", "", "", "", f"{joint['interval_cycles']:,}", "", *kind_cells(joint))
+        for joint in report["joints"]
+    ]
+    return table(("stage", *LAYER_HEADS, "weights", *KIND_HEADS), rows)
 
 
 def _fifo_table(report: dict[str, Any]) -> str:
@@ -345,36 +235,3 @@ def _fifo_table(report: dict[str, Any]) -> str:
         for f in deep
     ]
     return text + ":\n\n" + table(("stream", "words", "deadlock below", "word"), rows)
-
-
-def quantisation_text(report: dict[str, Any]) -> str:
-    """A section, empty without calibration data."""
-    if not report["quantisation"]:
-        return ""
-    rows = [
-        (
-            f"`{q['name']}`",
-            q["type"],
-            "equal" if q["snr_db"] is None else f"{q['snr_db']:.1f}",
-            "" if q["agreement"] is None else f"{q['agreement']:.0%}",
-        )
-        for q in report["quantisation"]
-    ]
-    head = ("layer, then outputs", "type", "dB", "same largest score")
-    return (
-        "## Fixed point against floating point\n\nMeasured on calibration frames: signal to noise of each "
-        "layer's output, and of the network's.\n\n" + table(head, rows)
-    )
-
-
-def _csim(report: dict[str, Any]) -> str:
-    csim = report["csim"]
-    if csim["verdict"] == "skipped":
-        return "Skipped."
-    equal = csim["compared"] - csim["mismatches"]
-    return (
-        f"Measured: {equal:,} of {csim['compared']:,} results of {len(csim['layers'])} layers and "
-        f"{csim['frames']} frames equal golden bit for bit. Every stage makes the modelled iterations and "
-        f"reads and writes its streams in just those of its schedule; with all stages at once and FIFOs of "
-        f"these depths the kernel runs through."
-    )

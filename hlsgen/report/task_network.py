@@ -7,24 +7,37 @@ from functools import cached_property
 from typing import Any
 
 from hlsgen.board import Board
-from hlsgen.cost.resources import LUT_ERROR, Resources
-from hlsgen.cost.stages import fifo_resources, process_resources
+from hlsgen.cost.accuracy import cost_figures, cost_text
+from hlsgen.cost.resources import Resources
+from hlsgen.cost.stages import fifo_resources
+from hlsgen.cost.terms import OUTSIDE, TARGETS, Terms
 from hlsgen.design import Estimates
 from hlsgen.emit.task_network import task_weight_files
 from hlsgen.ir import Graph
 from hlsgen.mapping.placement import usable
 from hlsgen.mapping.processes import StageProcess
 from hlsgen.mapping.task_balance import TaskChoice
-from hlsgen.mapping.task_kernels import TaskKernel, frame_bytes
+from hlsgen.mapping.task_kernels import TaskKernel, frame_bytes, kernel_resources
 from hlsgen.passes.choose_types import Accuracy
-from hlsgen.report.network import (
-    KINDS,
+from hlsgen.report.figures import (
+    joint_figures,
     layer_figures,
+    performance_figures,
     quantisation_figures,
-    quantisation_text,
     resource_figures,
+)
+from hlsgen.report.tables import (
+    KIND_HEADS,
+    LAYER_HEADS,
+    csim_text,
+    kind_cells,
+    layer_cells,
+    network_summary,
+    page,
+    quantisation_text,
     slr_table,
     table,
+    warning_lines,
     weight_text,
 )
 
@@ -80,15 +93,14 @@ class TaskNetworkEstimate(Estimates):
                 **resource_figures(choice.each.times(choice.instances)),
                 "instances": choice.instances,
             },
-            "performance": {
-                "frames_per_s": round(self.frames_per_s, 3),
-                "gops": round(2 * macs * self.frames_per_s / 1e9, 3),
-                "batch": self.batch,
-                "batch_frames_per_s": round(self.batch_frames_per_s, 3),
-                "batch_gops": round(2 * macs * self.batch_frames_per_s / 1e9, 3),
-                "binds": choice.binds,
-                "kind": "modelled",
-            },
+            "performance": performance_figures(
+                frames_per_s=self.frames_per_s,
+                batch=self.batch,
+                batch_frames_per_s=self.batch_frames_per_s,
+                macs=macs,
+                binds=choice.binds,
+            ),
+            "cost": cost_figures(self._with_terms, self.board.terms),
             "memory": self._memory(),
             "slrs": self._slrs(),
             "joints": self._joints(),
@@ -96,6 +108,23 @@ class TaskNetworkEstimate(Estimates):
             "quantisation": quantisation_figures(self.accuracy),
             "foldings_tried": choice.tried,
         }
+
+    def _with_terms(self, terms: Terms) -> Resources:
+        """All kernels of all instances."""
+        board, total = self.board.with_terms(terms), Resources()
+        for kernel in self.choice.kernels:
+            total += kernel_resources(kernel.pipeline, board)
+        return total.times(self.choice.instances)
+
+    def _cells(self, kernel: TaskKernel) -> dict[str, dict[str, int]]:
+        """LUT and FF of the kernel by target, as reports on it alone count them: without its interconnect."""
+        found: dict[str, dict[str, int]] = {}
+        for target in TARGETS:
+            terms = self.board.terms.of(target)
+            whole = kernel_resources(kernel.pipeline, self.board.with_terms(terms))
+            outside = kernel_resources(kernel.pipeline, self.board.with_terms(terms.only(OUTSIDE)))
+            found[target] = {"lut": whole.lut - outside.lut, "ff": whole.ff - outside.ff}
+        return found
 
     def _layer(self, kernel: TaskKernel) -> dict[str, Any]:
         """The layer's kernel: its cycles and resources are those of the whole kernel, not of its stage."""
@@ -113,6 +142,7 @@ class TaskNetworkEstimate(Estimates):
             "latency_cycles": kernel.latency_cycles,
             "binds": "DDR bandwidth" if ddr > kernel.interval else slowest,
             **resource_figures(kernel.resources),
+            "cells": self._cells(kernel),
         }
 
     def _memory(self) -> dict[str, Any]:
@@ -161,12 +191,7 @@ class TaskNetworkEstimate(Estimates):
 
     def _joints(self) -> list[dict[str, Any]]:
         return [
-            {
-                "kernel": kernel.name,
-                "name": process.name,
-                "interval_cycles": process.interval,
-                **resource_figures(process_resources(process, self.board)),
-            }
+            {"kernel": kernel.name, **joint_figures(process, self.board)}
             for kernel in self.choice.kernels
             for process in kernel.pipeline.processes
             if not isinstance(process, StageProcess)
@@ -180,7 +205,7 @@ class TaskNetworkEstimate(Estimates):
                 "depth": stream.depth,
                 "lanes": stream.words.lanes,
                 "type": str(stream.words.type),
-                **resource_figures(fifo_resources(stream)),
+                **resource_figures(fifo_resources(stream, self.board)),
             }
             for kernel in self.choice.kernels
             for stream in kernel.pipeline.streams.values()
@@ -189,62 +214,41 @@ class TaskNetworkEstimate(Estimates):
 
 def task_network_markdown(name: str, board: Board, graph: Graph, report: dict[str, Any]) -> str:
     """The report of a build. Every figure is modelled unless it says measured."""
-    parts = [
-        f"# {name} on {board.title}",
-        _summary(graph, report),
-        "\n".join(f"**Warning:** {warning}" for warning in report["warnings"]),
-        "## Board\n\n" + slr_table(report, "kernels"),
-        f"LUT and FF are estimates, +- {LUT_ERROR:.0%}; DSP, BRAM18 and URAM follow from the emitted "
-        "structure. None is synthesised.",
-        "## Kernels of one instance, in the order of the calls\n\n" + _kernel_table(report),
-        "## DDR\n\n" + _memory_text(report),
-        quantisation_text(report),
-        "## C-simulation\n\n" + _csim(report),
-    ]
-    return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def _summary(graph: Graph, report: dict[str, Any]) -> str:
-    total, speed = report["total"], report["performance"]
-    ports = [
-        f"{port.name} {' x '.join(map(str, port.shape))} of {port.tensor.type}"
-        for port in (*graph.inputs, *graph.outputs)
-    ]
-    rows = [
-        ("instances", f"{total['instances']} at {report['clock_mhz']:g} MHz, each all kernels"),
-        ("speed, steady", f"{speed['gops']:,.1f} G operations/s, {speed['frames_per_s']:,.1f} frames/s"),
+    cycles = f"{report['total']['interval_cycles']:,}, the sum over its kernels"
+    at_once = "with the stages of a kernel at once and FIFOs of the emitted depths every kernel runs through"
+    return page(
         (
-            f"speed, batch of {speed['batch']}",
-            f"{speed['batch_gops']:,.1f} G operations/s, {speed['batch_frames_per_s']:,.1f} frames/s",
-        ),
-        ("cycles a frame of an instance", f"{total['interval_cycles']:,}, the sum over its kernels"),
-        ("latency of one frame", f"{total['latency_cycles']:,} cycles, weights there already"),
-        ("what binds", speed["binds"]),
-        ("multiply-accumulates a frame", f"{total['macs']:,}"),
-    ]
-    text = "The time of a host between two calls is not in these figures."
-    return "; ".join(ports) + ".\n\n" + table(("modelled", ""), rows) + "\n\n" + text
+            f"# {name} on {board.title}",
+            network_summary(
+                graph,
+                report,
+                instances=", each all kernels",
+                interval=("cycles a frame of an instance", cycles),
+            ),
+            "The time of a host between two calls is not in these figures.",
+            warning_lines(report),
+            "## Board\n\n" + slr_table(report, "kernels"),
+            cost_text(report),
+            "## Kernels of one instance, in the order of the calls\n\n" + _kernel_table(report),
+            "## DDR\n\n" + _memory_text(report),
+            quantisation_text(report),
+            "## C-simulation\n\n" + csim_text(report, compared="kernels", at_once=at_once),
+        )
+    )
 
 
 def _kernel_table(report: dict[str, Any]) -> str:
-    rows = []
-    for layer in report["layers"]:
-        folding = layer["folding"]
-        rows.append(
-            (
-                f"`{layer['kernel']}`",
-                layer["kind"],
-                " x ".join(map(str, layer["shape"])),
-                layer["type"],
-                f"{folding['px']} / {folding['pe']} / {folding['simd']}",
-                f"{layer['interval_cycles']:,}",
-                layer["binds"],
-                weight_text(layer.get("weights")),
-                *(f"{layer[kind]:,}" for kind in KINDS),
-            )
+    rows = [
+        (
+            f"`{layer['kernel']}`",
+            *layer_cells(layer),
+            layer["binds"],
+            weight_text(layer.get("weights")),
+            *kind_cells(layer),
         )
-    head = ("kernel", "kind", "gives", "type", "PX / PE / SIMD", "cycles a frame", "set by", "weights")
-    return table((*head, *(kind.upper() for kind in KINDS)), rows)
+        for layer in report["layers"]
+    ]
+    return table(("kernel", *LAYER_HEADS, "set by", "weights", *KIND_HEADS), rows)
 
 
 def _memory_text(report: dict[str, Any]) -> str:
@@ -254,17 +258,4 @@ def _memory_text(report: dict[str, Any]) -> str:
         f"kernels: {memory['gb_per_s']:,.2f} GB/s for all instances on the average; an instance has "
         f"{memory['gb_per_s_of_an_instance']:,.2f} GB/s at a time. For {memory['bound_cycles']:,} of "
         f"{total:,} cycles a frame DDR is what a kernel waits for. Words of up to {memory['port_bits']} bits."
-    )
-
-
-def _csim(report: dict[str, Any]) -> str:
-    csim = report["csim"]
-    if csim["verdict"] == "skipped":
-        return "Skipped."
-    equal = csim["compared"] - csim["mismatches"]
-    return (
-        f"Measured: {equal:,} of {csim['compared']:,} results of {len(csim['layers'])} kernels and "
-        f"{csim['frames']} frames equal golden bit for bit. Every stage makes the modelled iterations and "
-        f"reads and writes its streams in just those of its schedule; with the stages of a kernel at once "
-        f"and FIFOs of the emitted depths every kernel runs through."
     )

@@ -127,12 +127,6 @@ OPERATIONS = {
         says="makes 2 rows or columns of 1, by",
         fix="scale_factor of 2",
     ),
-    "adaptive_pool": refused(
-        nn.AdaptiveAvgPool2d(4),
-        IMAGE,
-        says="makes 4 rows or columns of 6, by windows",
-        fix="divides 6, as 3 does",
-    ),
     "unpool": refused(
         lambda m, x: F.max_unpool2d(*F.max_pool2d(x, 2, return_indices=True), 2),
         IMAGE,

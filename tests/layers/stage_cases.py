@@ -10,7 +10,6 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
 from hlsgen.csim.compiler import Headers
-from hlsgen.csim.dataflow import check_schedule
 from hlsgen.errors import MismatchError
 from hlsgen.ir import run_golden
 from hlsgen.layers.base import Layer
@@ -72,4 +71,4 @@ def _run(
     for name, codes in run_golden(graph, inputs).items():
         if name in run.tensors:
             np.testing.assert_array_equal(run.tensors[name], codes, err_msg=name)
-    check_schedule(built.pipeline, run, FRAMES)
+    run.check_schedule(FRAMES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -73,6 +74,32 @@ def test_float_dense_equals_torch(bias: bool) -> None:
         torch.from_numpy(values[:, :, 0, 0]), torch.from_numpy(layer.weights[:, :, 0, 0]), offset
     )
     np.testing.assert_allclose(layer.golden(values)[:, :, 0, 0], wanted.numpy(), rtol=1e-12)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    shape=st.tuples(st.integers(1, 4), st.integers(1, 4), st.integers(1, 4)),
+    source=fixed_types(widest=12),
+    seed=st.integers(0, 99),
+)
+def test_an_image_is_read_by_row_column_and_channel(
+    shape: tuple[int, int, int], source: FixedType, seed: int
+) -> None:
+    """As torch does with the image permuted and flattened: in floating point and in codes."""
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    features = math.prod(shape)
+    layer = replace(dense(features, 3), in_shape=shape)
+    assert layer.check() == [] and layer.output_shape == (3, 1, 1) and layer.macs == 3 * features
+    (values,) = sources_of(layer, seed)
+    flat = torch.from_numpy(values).permute(0, 2, 3, 1).flatten(1)
+    weights = torch.from_numpy(layer.weights[:, :, 0, 0])
+    wanted = torch.nn.functional.linear(flat, weights, torch.from_numpy(layer.bias))
+    np.testing.assert_allclose(layer.golden(values)[:, :, 0, 0], wanted.numpy(), rtol=1e-9, atol=1e-9)
+    coded = fixed(layer, source, FixedType(7, 2), FixedType(8, 3), seed)
+    (codes,) = sources_of(coded, seed)
+    vectors = codes.transpose(0, 2, 3, 1).reshape(-1, features, 1, 1)
+    of_vectors = replace(coded, in_shape=(features, 1, 1))
+    np.testing.assert_array_equal(coded.golden(codes), of_vectors.golden(vectors))
 
 
 def test_float_affine_scales_and_shifts() -> None:
@@ -169,7 +196,6 @@ def test_sums_too_wide_are_named() -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"in_shape": (5, 1, 2)}, "a dense layer reads a vector, but its source is an image of 5 x 1 x 2"),
         ({"stride": (2, 1)}, "a dense layer has no kernel, stride"),
         (
             {"groups": 5, "out_channels": 5},

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,12 +13,13 @@ from hypothesis import strategies as st
 
 from hlsgen.csim.compiler import Headers
 from hlsgen.fixed import FixedType, NumberType, Overflow, Rounding
+from hlsgen.ir import run_golden
 from hlsgen.layers.affine import Affine
-from hlsgen.layers.base import Layer
+from hlsgen.layers.base import Layer, Shape
 from hlsgen.layers.dense import Dense
 from hlsgen.layers.stage import Fold
 from tests.layers.stage_cases import Case, assert_exact_with, cases_of, every_fold, few_kernels
-from tests.pipelines import assert_layers_exact
+from tests.pipelines import assert_layers_exact, build_pipeline, random_codes, side_by_side
 
 SOURCE = FixedType(9, 4)
 WEIGHT = FixedType(6, 1)
@@ -31,10 +34,12 @@ def codes(
     return generator.integers(type_.min_code, type_.max_code, shape, endpoint=True)
 
 
-def dense(inputs: int, outputs: int, *, bias: bool = True, source: NumberType = SOURCE) -> Dense:
+def dense(inputs: int | Shape, outputs: int, *, bias: bool = True, source: NumberType = SOURCE) -> Dense:
+    shape = (inputs, 1, 1) if isinstance(inputs, int) else inputs
+    inputs = math.prod(shape)
     layer = Dense(
         name="dense",
-        in_shape=(inputs, 1, 1),
+        in_shape=shape,
         out_channels=outputs,
         input_type=source,
         weight_type=WEIGHT,
@@ -70,7 +75,8 @@ def affine(shape: tuple[int, int, int], *, bias: bool = True, source: NumberType
 def layers(draw: st.DrawFn) -> Layer:
     source = FixedType(draw(st.integers(1, 12)), draw(st.integers(0, 4)), draw(st.booleans()))
     if draw(st.booleans()):
-        inputs = draw(st.sampled_from([1, 2, 7, 12, 30, 64]))
+        sizes: list[int | Shape] = [1, 2, 7, 12, 30, 64, (3, 2, 4), (4, 1, 6), (1, 5, 5), (2, 3, 1)]
+        inputs = draw(st.sampled_from(sizes))
         return dense(inputs, draw(st.integers(1, 10)), bias=draw(st.booleans()), source=source)
     shape = (draw(st.integers(1, 12)), draw(st.integers(1, 4)), draw(st.integers(1, 6)))
     return affine(shape, bias=draw(st.booleans()), source=source)
@@ -102,6 +108,27 @@ def test_dense_layers_of_many_inputs_are_exact(tmp_path: Path) -> None:
     built = assert_layers_exact(cases, tmp_path)
     places = [place.place for place in built.pipeline.weights.values()]
     assert places == ["constant", "constant", "constant", "runtime"]
+
+
+def test_every_folding_of_an_image_is_exact(tmp_path: Path) -> None:
+    """Channels of a pixel at once, whole pixels, and a row."""
+    cases = [case for case in every_fold(dense((4, 3, 6), 2)) if case[1].pe == 2]
+    assert {fold.simd for _, fold in cases} == {1, 2, 4, 8, 12, 24}
+    assert_layers_exact(cases, tmp_path)
+
+
+@pytest.mark.parametrize("simd", [2, 12])
+def test_columns_in_another_order_are_caught(tmp_path: Path, simd: int) -> None:
+    """Of the same weights in the order channel, row, column the C++ gives other results."""
+    layer = dense((4, 3, 6), 5)
+    turned = layer.weights.reshape(5, 3, 6, 4).transpose(0, 3, 1, 2).reshape(layer.weights.shape)
+    other = side_by_side([replace(layer, weights=turned)])
+    built = build_pipeline(other, {other.layers[0].name: Fold(pe=5, simd=simd)}, tmp_path)
+    graph = side_by_side([layer])
+    inputs = {port.name: random_codes(port.tensor, 3, 0) for port in graph.inputs}
+    (name,) = (layer.name for layer in graph.layers)
+    tensors = built.run(inputs, tmp_path).tensors
+    assert (tensors[name] != run_golden(graph, inputs)[name]).any()
 
 
 def test_the_reference_headers_agree(tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ import torch
 import hlsgen
 from hlsgen.board import load_board
 from hlsgen.csim.compiler import Headers
-from hlsgen.csim.dataflow import check_schedule
 from hlsgen.emit.dataflow import DataflowNames, dataflow_files, weight_files
 from hlsgen.errors import DesignError, MismatchError
 from hlsgen.fixed import FixedType
@@ -85,6 +84,8 @@ CASES = (
     Streamed(layer=dense(64, 32), fold=Fold(pe=16, simd=16), batch=2),  # words of several beats of 512 bits
     Streamed(layer=dense(64, 32, bias=False), fold=Fold(pe=32, simd=4), batch=1),
     Streamed(layer=narrow(dense(30, 10)), fold=Fold(pe=5, simd=15), batch=5),
+    Streamed(layer=dense((4, 2, 6), 6), fold=Fold(pe=2, simd=12), batch=4),  # three pixels at once
+    Streamed(layer=dense((4, 2, 6), 6), fold=Fold(pe=3, simd=2), batch=2),
     Streamed(layer=POINTWISE, fold=Fold(pe=2, simd=2), batch=4),
 )
 
@@ -96,7 +97,7 @@ def run_and_compare(built: Built, graph: Graph, frames: int, folder: Path, *, bo
     for name, found in run.tensors.items():
         np.testing.assert_array_equal(found, golden[name], err_msg=f"{name}, {frames} frames")
     if not bounded:
-        check_schedule(built.pipeline, run, frames)
+        run.check_schedule(frames)
 
 
 def test_every_block_and_folding_is_exact(tmp_path: Path) -> None:

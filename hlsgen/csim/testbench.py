@@ -1,0 +1,67 @@
+"""Runs a compiled testbench, and says what its exit status means."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from hlsgen.errors import MismatchError, ToolError
+
+RUN_SECONDS = 3600
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finished:
+    """A run that ended well: the kernels' own time (measured), and what went to the standard error."""
+
+    seconds: float
+    log: str
+
+
+def run_testbench(command: Sequence[str], refusals: Mapping[int, str]) -> Finished:
+    """`refusals`: what the emitted code does wrong, by the exit status that says so.
+
+    Raises MismatchError: it ended with one of these. ToolError: it cannot be started, crashed, did not end,
+    or did not say how long it took.
+    """
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=RUN_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise ToolError(
+            f"error: the C-simulation did not finish in {RUN_SECONDS} s\nfix: fewer --frames"
+        ) from None
+    except OSError as error:
+        raise ToolError(
+            f"error: the compiled C-simulation cannot be started: {error.strerror}\n"
+            "fix: check the compiler (CXX), and that programs in the temporary folder (TMPDIR) may run"
+        ) from None
+    if done.returncode in refusals:
+        what = refusals[done.returncode]
+        raise MismatchError(f"error: the emitted kernel {what}:\n{done.stderr.strip()[:4000]}")
+    if done.returncode:
+        raise ToolError(
+            f"error: the C-simulation ended with status {done.returncode}:\n{done.stderr.strip()[:2000]}\n"
+            "fix: report this design as a bug of hlsgen"
+        )
+    seconds = re.search(r"^kernel seconds (\S+)", done.stdout, re.MULTILINE)
+    if seconds is None:
+        raise no_result()
+    return Finished(seconds=float(seconds[1]), log=done.stderr)
+
+
+def no_result() -> ToolError:
+    """For a run that ended well and did not leave what it should have."""
+    return ToolError(
+        "error: the C-simulation ended with status 0 and left no result\n"
+        "fix: check that the compiler (CXX) is one for this machine"
+    )

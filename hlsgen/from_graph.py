@@ -1,0 +1,128 @@
+"""A network's graph, and what is wished of its design -> a design. From a framework: hlsgen/from_model.py."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hlsgen.board import Board, load_board
+from hlsgen.design import Floats
+from hlsgen.errors import DesignError, Problem
+from hlsgen.fixed import FixedType
+from hlsgen.graph_design import GraphDesign
+from hlsgen.ir import Graph
+from hlsgen.mapping.balance import StreamWish
+from hlsgen.network import NetworkDesign
+from hlsgen.passes import FIXED_PASSES, FLOAT_PASSES, run_passes
+from hlsgen.passes.choose_types import Accuracy, accuracy, choose_types
+from hlsgen.passes.size_accumulators import for_any_weights
+from hlsgen.precision import Precision, precision_of
+from hlsgen.task_network import TaskNetworkDesign
+
+ACCURACY_FRAMES = 16
+"""Calibration frames that the accuracy is stated on: the golden of every layer is computed for them."""
+ACCURACY_MACS = 1 << 31
+"""Fewer, if together they would need more multiply-accumulates."""
+STYLES: dict[str, type[NetworkDesign] | type[TaskNetworkDesign]] = {
+    "dataflow": NetworkDesign,
+    "tasks": TaskNetworkDesign,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What is wished of a network's design: the keywords of `hlsgen.from_torch`, which says what they mean.
+
+    Raises DesignError: there is no such style.
+    """
+
+    calibration: ArrayLike | Sequence[ArrayLike] | None = None
+    precision: str | FixedType | Precision | Mapping[str, object] | None = None
+    board: str | Board
+    clock_mhz: float | None
+    batch: int
+    wish: StreamWish | None
+    style: str
+
+    def __post_init__(self) -> None:
+        if self.style not in STYLES:
+            message = f"style is {self.style!r}, which there is not"
+            raise DesignError(Problem(message=message, fix=f"one of {', '.join(STYLES)}"))
+
+
+def from_graph(graph: Graph, options: Options, source: str) -> GraphDesign:
+    """`source` says where the graph is from. Raises DesignError: a precision for a network with own types."""
+    if graph.inputs[0].tensor.is_float:
+        return from_float(graph, options, source)
+    if options.precision is not None:
+        message = f"{graph.name} brings its own number types, so that precision= has nothing to say"
+        raise DesignError(Problem(message=message, fix="leave precision out"))
+    return from_fixed(graph, options, source)
+
+
+def from_float(graph: Graph, options: Options, source: str) -> GraphDesign:
+    """A network in floating point -> a design: batch norms folded, types chosen."""
+    reference = run_passes(graph, FLOAT_PASSES)
+    frames = _calibration(reference, options.calibration)
+    precision = options.precision
+    if precision is None and frames is None:
+        precision = "fixed<16,6>"
+    wish = options.wish or StreamWish()
+    any_weights = wish.weights.any_weights(reference)
+    chosen = choose_types(reference, precision_of(precision), frames, any_weights)
+    fixed = run_passes(chosen, FIXED_PASSES)
+    stated: tuple[Accuracy, ...] = ()
+    if frames is not None:
+        count = max(1, min(ACCURACY_FRAMES, ACCURACY_MACS // max(1, reference.macs)))
+        few = {name: array[:count] for name, array in frames.items()}
+        stated = tuple(accuracy(fixed, reference, few))
+    return _design(
+        fixed, options, source, wish=wish, reference=reference, accuracy=stated, samples=frames or {}
+    )
+
+
+def from_fixed(graph: Graph, options: Options, source: str) -> GraphDesign:
+    """A network that has its types already -> a design."""
+    assert options.precision is None
+    wish = options.wish or StreamWish()
+    fixed = run_passes(graph, FIXED_PASSES)
+    fixed = for_any_weights(fixed, wish.weights.any_weights(fixed))
+    return _design(fixed, options, source, wish=wish, samples=_calibration(fixed, options.calibration) or {})
+
+
+def _design(graph: Graph, options: Options, source: str, **more: Any) -> GraphDesign:
+    """`more`: the fields of a design that are not the options'."""
+    board = load_board(options.board) if isinstance(options.board, str) else options.board
+    return STYLES[options.style](
+        name=graph.name,
+        graph=graph,
+        board=board,
+        clock_mhz=options.clock_mhz or board.clock_mhz,
+        batch=options.batch,
+        source=source,
+        **more,
+    )
+
+
+def _calibration(graph: Graph, given: ArrayLike | Sequence[ArrayLike] | None) -> dict[str, Floats] | None:
+    """Frames [N, C, H, W] of each input. Raises DesignError: shapes that are not the inputs'."""
+    if given is None:
+        return None
+    ports = graph.inputs
+    arrays: Sequence[Any] = [given] if len(ports) == 1 else list(given)  # type: ignore[arg-type]
+    if len(arrays) != len(ports):
+        message = f"calibration has {len(arrays)} arrays for {len(ports)} inputs"
+        raise DesignError(Problem(message=message, fix="a list with one array for each input"))
+    found = {}
+    for port, array in zip(ports, arrays, strict=True):
+        values = np.asarray(array, np.float64)
+        if values.shape[1:] != port.shape or not len(values) or not np.isfinite(values).all():
+            message = f"calibration for {port.name} has shape {values.shape}, or holds NaN or infinity"
+            fix = f"finite numbers [frames, {', '.join(map(str, port.shape))}]"
+            raise DesignError(Problem(message=message, fix=fix))
+        found[port.name] = port.to_tensor(values) / port.scale
+    return found

@@ -1,0 +1,138 @@
+"""A trained network, as its framework has it -> a design: what `hlsgen.from_torch` and its like are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from numpy.typing import ArrayLike
+
+from hlsgen.board import Board
+from hlsgen.fixed import FixedType
+from hlsgen.from_graph import Options, from_graph
+from hlsgen.graph_design import GraphDesign
+from hlsgen.mapping.balance import StreamWish
+from hlsgen.precision import Precision
+
+if TYPE_CHECKING:
+    import torch
+
+
+def from_torch(
+    model: torch.nn.Module,
+    input_shape: Sequence[int] | Sequence[Sequence[int]],
+    *,
+    calibration: ArrayLike | Sequence[ArrayLike] | None = None,
+    precision: str | FixedType | Precision | Mapping[str, object] | None = None,
+    board: str | Board = "u200",
+    clock_mhz: float | None = None,
+    batch: int = 64,
+    name: str | None = None,
+    wish: StreamWish | None = None,
+    style: str = "dataflow",
+) -> GraphDesign:
+    """A PyTorch model as users write it -> a design. x and y of it are NCHW, as the model's.
+
+    input_shape: without the batch; several inputs: a list of shapes. calibration: typical frames of the
+    input(s), [N, *input_shape]. precision: "auto" (the default with calibration data), a type for all
+    activations ("fixed<16,6>" without), or a mapping by layer name; see hlsgen.precision.
+    style: "dataflow", one streaming kernel with every layer a stage, or "tasks", a kernel for every layer.
+    Raises DesignError: an operation that there is no layer for, contradictory shapes, types too narrow.
+    """
+    from hlsgen.frontends.torch import graph_of_module
+
+    options = Options(
+        calibration=calibration,
+        precision=precision,
+        board=board,
+        clock_mhz=clock_mhz,
+        batch=batch,
+        wish=wish,
+        style=style,
+    )
+    graph = graph_of_module(model, _shapes(input_shape), name=name or _name_of(model))
+    return from_graph(graph, options, f"{type(model).__name__} (PyTorch)")
+
+
+def from_qkeras(
+    model: object,
+    *,
+    calibration: ArrayLike | Sequence[ArrayLike] | None = None,
+    precision: str | FixedType | Precision | Mapping[str, object] | None = None,
+    board: str | Board = "u200",
+    clock_mhz: float | None = None,
+    batch: int = 64,
+    name: str | None = None,
+    wish: StreamWish | None = None,
+    style: str = "dataflow",
+) -> GraphDesign:
+    """A QKeras model (or its file) -> a design with just its quantizers' types. x and y are NHWC, as its own.
+
+    A plain Keras model is quantised as `from_torch` does. Raises DesignError as `from_torch` does.
+    """
+    from hlsgen.frontends.qkeras import graph_of_keras
+
+    options = Options(
+        calibration=calibration,
+        precision=precision,
+        board=board,
+        clock_mhz=clock_mhz,
+        batch=batch,
+        wish=wish,
+        style=style,
+    )
+    graph = graph_of_keras(model, name=name or _name_of(model))
+    return from_graph(graph, options, f"{graph.name} (QKeras)")
+
+
+def from_onnx(
+    model: object,
+    *,
+    calibration: ArrayLike | Sequence[ArrayLike] | None = None,
+    precision: str | FixedType | Precision | Mapping[str, object] | None = None,
+    board: str | Board = "u200",
+    clock_mhz: float | None = None,
+    batch: int = 64,
+    name: str | None = None,
+    wish: StreamWish | None = None,
+    style: str = "dataflow",
+) -> GraphDesign:
+    """An ONNX or QONNX file (or ModelProto) -> a design; quantised models keep their own types.
+
+    Raises DesignError as `from_torch` does.
+    """
+    from hlsgen.frontends.onnx import graph_of_onnx
+
+    options = Options(
+        calibration=calibration,
+        precision=precision,
+        board=board,
+        clock_mhz=clock_mhz,
+        batch=batch,
+        wish=wish,
+        style=style,
+    )
+    graph = graph_of_onnx(model, name=name or _name_of(model))
+    return from_graph(graph, options, f"{graph.name} (ONNX)")
+
+
+def _shapes(given: Sequence[int] | Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
+    if all(isinstance(one, int) for one in given):
+        return [tuple(int(one) for one in given)]  # type: ignore[arg-type]
+    return [tuple(int(one) for one in shape) for shape in given]  # type: ignore[union-attr]
+
+
+def _name_of(model: object) -> str:
+    """A C++ identifier from the model's class, its own name, or its file's."""
+    from hlsgen.frontends.names import valid_name
+
+    own = getattr(model, "name", None)
+    text = (
+        Path(model).stem
+        if isinstance(model, str | Path)
+        else own
+        if isinstance(own, str)
+        else type(model).__name__
+    )
+    return valid_name(text)

@@ -1,0 +1,128 @@
+"""Parts of report.md that several designs' reports have in common: tables of the figures in report.json."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from hlsgen.ir import Graph
+from hlsgen.report.figures import KINDS
+
+KIND_HEADS = tuple(kind.upper() for kind in KINDS)
+SHARE_HEADS = tuple(f"{kind} (share of usable)" for kind in KIND_HEADS)
+LAYER_HEADS = ("kind", "gives", "type", "PX / PE / SIMD", "cycles a frame")
+
+
+def page(parts: Iterable[str]) -> str:
+    """Those that are not empty, with a line between them."""
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """A table of Markdown."""
+    lines = ["| " + " | ".join(head) + " |", "|" + "-|" * len(head)]
+    return "\n".join(lines + ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows])
+
+
+def warning_lines(report: dict[str, Any]) -> str:
+    return "\n".join(f"**Warning:** {warning}" for warning in report["warnings"])
+
+
+def network_summary(
+    graph: Graph,
+    report: dict[str, Any],
+    *,
+    instances: str,
+    interval: tuple[str, str],
+) -> str:
+    """Ports and speed of a network. instances: what follows their number; interval: its row of the table."""
+    total, speed = report["total"], report["performance"]
+    ports = [
+        f"{port.name} {' x '.join(map(str, port.shape))} of {port.tensor.type}"
+        for port in (*graph.inputs, *graph.outputs)
+    ]
+    rows = [
+        ("instances", f"{total['instances']} at {report['clock_mhz']:g} MHz{instances}"),
+        ("speed, steady", f"{speed['gops']:,.1f} G operations/s, {speed['frames_per_s']:,.1f} frames/s"),
+        (
+            f"speed, batch of {speed['batch']}",
+            f"{speed['batch_gops']:,.1f} G operations/s, {speed['batch_frames_per_s']:,.1f} frames/s",
+        ),
+        interval,
+        ("latency of one frame", f"{total['latency_cycles']:,} cycles, weights there already"),
+        ("what binds", speed["binds"]),
+        ("multiply-accumulates a frame", f"{total['macs']:,}"),
+    ]
+    return "; ".join(ports) + ".\n\n" + table(("modelled", ""), rows)
+
+
+def slr_table(report: dict[str, Any], what: str = "instances") -> str:
+    """What of each SLR is used; `what` its instances are."""
+    rows = [(slr["name"], slr["instances"], *shares(slr)) for slr in report["slrs"]]
+    return table(("SLR", what, *SHARE_HEADS), rows)
+
+
+def shares(slr: dict[str, Any]) -> list[str]:
+    """12 (3%): used, of what is usable"""
+    used, limits = slr["used"], slr["usable"]
+    return [
+        f"{used[kind]:,} ({used[kind] / limits[kind]:.0%})" if limits[kind] else f"{used[kind]:,}"
+        for kind in KINDS
+    ]
+
+
+def kind_cells(figures: dict[str, Any]) -> list[str]:
+    return [f"{figures[kind]:,}" for kind in KINDS]
+
+
+def weight_text(weights: dict[str, Any] | None) -> str:
+    """runtime in uram"""
+    if not weights:
+        return ""
+    frames = f", for {weights['batch_reuse']} frames" if "batch_reuse" in weights else ""
+    return f"{weights['place']} in {weights['storage']}{frames}"
+
+
+def quantisation_text(report: dict[str, Any]) -> str:
+    """A section, empty without calibration data."""
+    if not report["quantisation"]:
+        return ""
+    rows = [
+        (
+            f"`{q['name']}`",
+            q["type"],
+            "equal" if q["snr_db"] is None else f"{q['snr_db']:.1f}",
+            "" if q["agreement"] is None else f"{q['agreement']:.0%}",
+        )
+        for q in report["quantisation"]
+    ]
+    head = ("layer, then outputs", "type", "dB", "same largest score")
+    return (
+        "## Fixed point against floating point\n\nMeasured on calibration frames: signal to noise of each "
+        "layer's output, and of the network's.\n\n" + table(head, rows)
+    )
+
+
+def layer_cells(layer: dict[str, Any]) -> tuple[str, ...]:
+    """kind, shape and type of the result, folding, cycles a frame"""
+    folding = layer["folding"]
+    return (
+        layer["kind"],
+        " x ".join(map(str, layer["shape"])),
+        layer["type"],
+        f"{folding['px']} / {folding['pe']} / {folding['simd']}",
+        f"{layer['interval_cycles']:,}",
+    )
+
+
+def csim_text(report: dict[str, Any], *, compared: str, at_once: str) -> str:
+    """compared: what the layers are called; at_once: what C-simulation with all stages at once has shown."""
+    csim = report["csim"]
+    if csim["verdict"] == "skipped":
+        return "Skipped."
+    equal = csim["compared"] - csim["mismatches"]
+    return (
+        f"Measured: {equal:,} of {csim['compared']:,} results of {len(csim['layers'])} {compared} and "
+        f"{csim['frames']} frames equal golden bit for bit. Every stage makes the modelled iterations and "
+        f"reads and writes its streams in just those of its schedule; {at_once}."
+    )

@@ -193,7 +193,7 @@ def test_what_stands_still_is_named() -> None:
     (problem,) = error.value.problems
     assert f"waits for room in {skip}" in problem.message
     assert "join waits for words of " in problem.message
-    assert problem.fix == f"more room in {skip}"
+    assert skip in problem.fix
 
 
 def test_the_interval_is_the_iterations_that_c_simulation_counts(tmp_path: Path) -> None:

@@ -85,19 +85,33 @@ class _Walk:
 
     def from_process(self, number: int) -> Circle | None:
         """Goes back from what is pushed, or from the process's last event, always to what holds it back most."""
-        event: _Event | None = _Event(number, None)
-        if number not in self.sweeps.anchored or self._step(_Event(number, None)) is None:
+        event = _Event(number, None)
+        if number not in self.sweeps.anchored or not self._steps(event):
             event = self._last(number)
-        seen: dict[_Event, int] = {}
-        steps: list[_Step] = []
-        while event is not None and event not in seen:
-            seen[event] = len(steps)
-            step = self._step(event)
+        return self._search(event)
+
+    def _search(self, event: _Event) -> Circle | None:
+        """Depth first: where several hold an event back alike, only one of the ways may lead round."""
+        place = {event: 0}  # on the way from the first event
+        way: list[_Step] = []
+        done: set[_Event] = set()
+        choices = [iter(self._steps(event))]
+        while choices:
+            step = next(choices[-1], None)
             if step is None:
-                return None
-            steps.append(step)
-            event = step.to
-        return self._circle(steps[seen[event] :]) if event is not None else None
+                choices.pop()
+                last = way.pop().to if way else event
+                done.add(last)
+                place.pop(last)
+            elif step.to in place:
+                circle = self._circle([*way[place[step.to] :], step])
+                if circle is not None:
+                    return circle
+            elif step.to not in done:
+                way.append(step)
+                place[step.to] = len(way)
+                choices.append(iter(self._steps(step.to)))
+        return None
 
     def _last(self, number: int) -> _Event:
         loop = self.sweeps.plan.loops[number]
@@ -117,33 +131,38 @@ class _Walk:
         waits = tuple(dict.fromkeys(step.wait for step in steps if step.wait is not None))
         return Circle(waits=waits, cycles=cycles, periods=periods)
 
-    def _step(self, event: _Event) -> _Step | None:
-        """None: nothing holds the event back, or it is the one that is held at its place, and not pushed."""
+    def _steps(self, event: _Event) -> list[_Step]:
+        """To all that hold `event` back most; none if only its own place does, or nothing does."""
         sweeps, number = self.sweeps, event.process
         loop, drift = sweeps.plan.loops[number], sweeps.drift(number) or 0
         delays, running = self._of(number)
+        sources = loop.sources(event.stream, event.word, write=event.write)
         seen = [
-            (int(running[index][at]) + periods * drift + added, index, at, periods)
-            for index, (at, periods, added) in enumerate(
-                loop.sources(event.stream, event.word, write=event.write)
-            )
+            int(running[index][at]) + periods * drift + added
+            for index, (at, periods, added) in enumerate(sources)
         ]
-        delay, index, at, periods = max(seen, key=lambda one: one[0])
         iteration = loop.iteration(event.stream, event.word, write=event.write)
+        most, found = max(seen), []
         if number in sweeps.anchored:
-            turn = (iteration - loop.first) // (loop.period or 1)
             latency = loop.latency if event.write else 0
-            if delay <= turn * drift + latency:
+            turn = (iteration - loop.first) // (loop.period or 1)
+            place = turn * drift + latency
+            if place >= most:
                 if event.stream is None:
-                    return None
+                    return []
                 apart = iteration - loop.first - turn * (loop.period or 1) + latency
-                return _Step(to=_Event(number, None), periods=turn, cycles=apart)
-        if delay < NEVER // 2:
-            return None
-        word = int(np.searchsorted(running[index][: at + 1], running[index][at]))
-        if delays[index][word] != running[index][word]:  # it is that of a period before
-            word, periods = int(delays[index].argmax()), periods - 1
-        return self._to(number, index, word, periods, iteration + delay)
+                found.append(_Step(to=_Event(number, None), periods=turn, cycles=apart))
+                most = place
+        if most < NEVER // 2:
+            return []
+        for index, (at, periods, _) in enumerate(sources):
+            if seen[index] < most:
+                continue
+            word = int(np.searchsorted(running[index][: at + 1], running[index][at]))
+            if delays[index][word] != running[index][word]:  # it is that of a period before
+                word, periods = int(delays[index].argmax()), periods - 1
+            found.append(self._to(number, index, word, periods, iteration + most))
+        return found
 
     def _to(self, number: int, index: int, word: int, periods: int, time: int) -> _Step:
         """The step to the writer of a word that is read, or to the reader that makes room for one."""

@@ -104,7 +104,7 @@ def test_every_word_moves_in_the_cycle_of_the_slow_run(pipeline: Pipeline, frame
         np.testing.assert_array_equal(call.begins[name], slow.fifos[name].read, err_msg=name)
         np.testing.assert_array_equal(call.ends[name], slow.fifos[name].written, err_msg=name)
     once = run_slowly(pipeline, depths, 1)
-    for one, process in zip(timing.processes, pipeline.processes, strict=True):
+    for one in timing.processes:
         assert one.end == once.processes[one.name].ends[-1]
     assert timing.latency_cycles == max(one.ends[-1] for one in once.processes.values())
 
@@ -151,7 +151,8 @@ def test_without_pipelines_it_stands_still_wherever_the_c_simulation_does(pipeli
         assert runs_through(pipeline, depths_of(pipeline))
 
 
-def emitted(graph: Graph, fold: Fold = Fold(px=1, pe=2, simd=2)) -> Pipeline:
+def emitted(graph: Graph) -> Pipeline:
+    fold = Fold(px=1, pe=2, simd=2)
     pipeline = pipeline_of(graph, {layer.name: fold for layer in graph.layers})
     return pipeline.with_depths(fifo_depths(pipeline))
 
@@ -199,9 +200,12 @@ def test_what_stands_still_is_named() -> None:
 def test_the_interval_is_the_iterations_that_c_simulation_counts(tmp_path: Path) -> None:
     """Of one more frame, by the process that makes the most of them."""
     graph = residual(7, 8)
-    built = build_pipeline(graph, {layer.name: Fold(px=1, pe=1, simd=2) for layer in graph.layers[:3]} | {
-        "join": Fold(px=1, pe=2, simd=2)
-    }, tmp_path)
+    built = build_pipeline(
+        graph,
+        {layer.name: Fold(px=1, pe=1, simd=2) for layer in graph.layers[:3]}
+        | {"join": Fold(px=1, pe=2, simd=2)},
+        tmp_path,
+    )
     counted = [
         np.array(built.run({"x": random_codes(graph.input, frames, 0)}, tmp_path, keep=False).iterations)
         for frames in (3, 4)

@@ -47,9 +47,7 @@ class Plan:
         self.loops = [self._loop(process, latencies) for process in pipeline.processes]
         writers = _ends([process.writes for process in pipeline.processes])
         readers = _ends([process.reads for process in pipeline.processes])
-        self.joints = {
-            name: Joint(writer=writers[name], reader=readers[name]) for name in pipeline.streams
-        }
+        self.joints = {name: Joint(writer=writers[name], reader=readers[name]) for name in pipeline.streams}
         self.parts = self._parts()
 
     def _loop(self, process: Process, latencies: bool) -> Loop:

@@ -23,6 +23,8 @@ from hlsgen.mapping.pipeline import Pipeline
 PATIENCE = 12
 """Evaluations of each process before a circle is looked for; what has enough room settles in two to four."""
 
+MOST_WORDS = 1 << 25
+"""Of all streams in a period: what a gigabyte or two of times are kept for."""
 MOST_PUSHED = 4
 """Times that a circle is looked for once it is certain that there is one; then the period grows by a cycle."""
 
@@ -104,6 +106,18 @@ def simulate(pipeline: Pipeline, depths: Mapping[str, int] | None = None) -> Tim
     )
 
 
+def can_simulate(pipeline: Pipeline) -> bool:
+    """Whether a period has no more than MOST_WORDS words."""
+    words = sum(stream.words.frame_words for stream in pipeline.streams.values())
+    return words * frames_of_period(pipeline) <= MOST_WORDS
+
+
+def latency_of(pipeline: Pipeline) -> int:
+    """Cycles of a call with one frame. Its FIFOs must be such that it does not stand still."""
+    call = one_call(pipeline, {name: stream.depth for name, stream in pipeline.streams.items()})
+    return max(_span(call, number)[2] for number in range(len(pipeline.processes)))
+
+
 def one_call(pipeline: Pipeline, depths: Mapping[str, int], frames: int = 1) -> Sweeps:
     """All times of a call with FIFOs of `depths`, with which the steady state is known not to stand still."""
     call = Sweeps(Plan(pipeline, frames), depths)
@@ -180,7 +194,11 @@ def _stalls(steady: Sweeps, number: int) -> tuple[dict[str, int], dict[str, int]
 
     Its delay grows by as much as it waits. Each step belongs to the stream that first asks for it.
     """
-    process, loop, drift = steady.plan.pipeline.processes[number], steady.plan.loops[number], steady.drift(number)
+    process, loop, drift = (
+        steady.plan.pipeline.processes[number],
+        steady.plan.loops[number],
+        steady.drift(number),
+    )
     streams = (*process.reads, *process.writes)
     if not drift:
         return {}, {}

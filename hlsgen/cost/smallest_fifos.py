@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from hlsgen.cost.families import SHIFT_WORDS
-from hlsgen.cost.sweeps import Sweeps
-from hlsgen.cost.timing import frames_of_period, steady_state
+from hlsgen.cost.sweeps import Sweeps, frames_of_period
+from hlsgen.cost.timing import steady_state
 from hlsgen.mapping.pipeline import Pipeline, Stream
 from hlsgen.mapping.processes import width_of
 

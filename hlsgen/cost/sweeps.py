@@ -1,4 +1,4 @@
-"""A streaming kernel's least times (see hlsgen/cost/events.py): sweeps over its processes until nothing changes."""
+"""A streaming kernel's least times (hlsgen/cost/events.py): sweeps over its processes until none changes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hlsgen.mapping.processes import Process
 
 @dataclass(frozen=True, kw_only=True)
 class Joint:
-    """A stream: the numbers of its writer and its reader among the processes, and of it among their streams."""
+    """A stream: the numbers of its writer and reader among the processes, and of it among their streams."""
 
     writer: tuple[int, int]
     reader: tuple[int, int]

@@ -123,10 +123,10 @@ def test_the_interval_is_that_of_a_long_slow_run(pipeline: Pipeline) -> None:
     # of the second half, and not the last one, behind which no other frame comes
     steady = last_words[STEADY_FRAMES // 2 : -1]
     measured = (steady[-1] - steady[0]) / (len(steady) - 1)
-    # frames may come in turns of longer and shorter intervals; the average of some is off by such a difference
+    # frames may come in turns of longer and shorter intervals: the average of some is off by their difference
     swing = int(np.ptp(np.diff(steady))) / (len(steady) - 1)
     assert timing.interval_cycles - 1 - swing < measured <= timing.interval_cycles + swing
-    assert bool(timing.waits) == (timing.interval_cycles > pipeline.interval)
+    assert timing.interval_cycles > pipeline.interval or not timing.waits
 
 
 @settings(max_examples=30, deadline=None)

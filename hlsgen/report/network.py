@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from hlsgen.board import Board
 from hlsgen.cost.accuracy import cost_figures, cost_text
 from hlsgen.cost.resources import Resources
+from hlsgen.cost.smallest_fifos import can_search, smallest_depths
 from hlsgen.cost.stages import total_resources
+from hlsgen.cost.timing import Timing, can_simulate, latency_of, simulate
 from hlsgen.design import Estimates
 from hlsgen.mapping.balance import Balanced
 from hlsgen.mapping.deadlock import least_depths, small_enough
-from hlsgen.mapping.fifos import simulate
 from hlsgen.mapping.placement import usable
 from hlsgen.mapping.processes import Load, StageProcess, Store, port_beats, port_width
 from hlsgen.passes.choose_types import Accuracy
@@ -37,6 +39,7 @@ from hlsgen.report.tables import (
     warning_lines,
     weight_text,
 )
+from hlsgen.report.timing import timing_figures, timing_text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,12 +52,17 @@ class NetworkEstimate(Estimates):
     clock_mhz: float
     batch: int
     accuracy: tuple[Accuracy, ...]
-    latency_cycles: int
+    timing: Timing | None
 
-    @property
+    @cached_property
     def interval_cycles(self) -> int:
         """Cycles from frame to frame of one instance, in the steady state."""
-        return self.balanced.pipeline.interval
+        return self.timing.interval_cycles if self.timing else self.balanced.pipeline.interval
+
+    @cached_property
+    def latency_cycles(self) -> int:
+        """Of a call with one frame."""
+        return self.timing.latency_cycles if self.timing else latency_of(self.balanced.pipeline)
 
     @property
     def frames_per_s(self) -> float:
@@ -95,6 +103,7 @@ class NetworkEstimate(Estimates):
         share = -(-self.batch // instances)
         cycles = self.latency_cycles + (share - 1) * self.interval_cycles
         least = least_depths(pipeline) if small_enough(pipeline) else {}
+        smallest = smallest_depths(pipeline) if can_search(pipeline) else {}
         batch_rate = min(self.batch * self.clock_mhz * 1e6 / cycles, self.frames_per_s)
         return {
             "design": self.design,
@@ -134,11 +143,13 @@ class NetworkEstimate(Estimates):
                     "name": stream.name,
                     "depth": stream.depth,
                     "least_depth": least.get(stream.name),
+                    "smallest_depth": smallest.get(stream.name),
                     "lanes": stream.words.lanes,
                     "type": str(stream.words.type),
                 }
                 for stream in pipeline.streams.values()
             ],
+            **timing_figures(self.timing),
             "quantisation": quantisation_figures(self.accuracy),
             "intervals_tried": self.balanced.intervals_tried,
         }
@@ -188,7 +199,7 @@ def network_estimate(
         clock_mhz=clock_mhz,
         batch=batch,
         accuracy=accuracy,
-        latency_cycles=simulate(balanced.pipeline, 1).latency_cycles,
+        timing=simulate(balanced.pipeline) if can_simulate(balanced.pipeline) else None,
     )
 
 
@@ -206,6 +217,7 @@ def network_markdown(name: str, board: Board, balanced: Balanced, report: dict[s
             "## Board\n\n" + slr_table(report),
             cost_text(report),
             "## Layers of one instance\n\n" + _layer_table(report),
+            timing_text(report),
             "## Streams\n\n" + _fifo_table(report),
             quantisation_text(report),
             "## C-simulation\n\n" + csim_text(report, compared="layers", at_once=at_once),
@@ -231,7 +243,13 @@ def _fifo_table(report: dict[str, Any]) -> str:
     if not deep:
         return text + "."
     rows = [
-        (f"`{f['name']}`", f["depth"], f["least_depth"] or "not computed", f"{f['lanes']} of {f['type']}")
+        (
+            f"`{f['name']}`",
+            f["depth"],
+            f["smallest_depth"] or "",
+            f["least_depth"] or "not computed",
+            f"{f['lanes']} of {f['type']}",
+        )
         for f in deep
     ]
-    return text + ":\n\n" + table(("stream", "words", "deadlock below", "word"), rows)
+    return text + ":\n\n" + table(("stream", "words", "no slower from", "deadlock below", "word"), rows)

@@ -64,6 +64,14 @@ class Estimates(ABC):
     def as_json(self) -> dict[str, Any]:
         """They as report.json has them."""
 
+    def with_smallest_fifos(self) -> Estimates:
+        """The same with the shallowest FIFOs that cost no speed, however long that takes.
+
+        Raises DesignError: not a streaming network, or one too large to search.
+        """
+        message = "only a network of style dataflow has FIFOs to search"
+        raise DesignError(Problem(message=message, fix="leave --fifos out"))
+
 
 @dataclass(frozen=True, kw_only=True)
 class Design(ABC):

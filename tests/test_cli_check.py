@@ -35,6 +35,11 @@ def test_estimate_writes_nothing() -> None:
     assert sorted(os.listdir()) == ["small.yaml", "tmp", "wrong.yaml"]
 
 
+def test_fifos_of_what_has_none_are_refused() -> None:
+    said = failure(1, "estimate", "small.yaml", "--fifos")
+    assert "only a network of style dataflow has FIFOs to search" in said
+
+
 def test_another_board() -> None:
     assert document("estimate", "small.yaml", "--board", "u200")["board"] == "u200"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from hlsgen.layers.stage import Fold
 from hlsgen.mapping.deadlock import runs_through
 from hlsgen.mapping.fifos import fifo_depths
 from hlsgen.mapping.pipeline import Pipeline, pipeline_of
+from tests.command_line import run, text
 from tests.pipelines import build_pipeline, random_codes
 from tests.slow_kernel import StandsStill, run_slowly
 
@@ -227,3 +229,19 @@ def test_the_interval_is_the_iterations_that_c_simulation_counts(tmp_path: Path)
     timing = simulate(built.pipeline)
     assert timing.interval_cycles == int((counted[1] - counted[0]).max())
     assert [one.busy for one in timing.processes] == (counted[1] - counted[0]).tolist()
+
+
+def test_estimate_searches_fifos_when_asked() -> None:
+    pytest.importorskip("torch")
+    digits = str(Path(__file__).parents[1] / "designs" / "digits.yaml")
+    plain, searched = (
+        json.loads(run("estimate", digits, *words, "--json").stdout) for words in ((), ("--fifos",))
+    )
+    assert searched["timing"] == plain["timing"]
+    deep = [one for one in searched["fifos"] if one["smallest_depth"] is not None]
+    assert deep and all(one["smallest_depth"] <= one["depth"] for one in deep)
+    said = text("estimate", digits, "--fifos")
+    assert f"first frame after {plain['total']['latency_cycles']:,} cycles" in said
+    shallower = [one for one in deep if one["smallest_depth"] < one["depth"]]
+    assert all(one["name"] in said for one in shallower)
+    assert bool(shallower) == ("no slower from" in said)

@@ -1,0 +1,159 @@
+"""One option of each layer, so that all together fit and cost least: a multiple-choice knapsack, exactly.
+
+The model: binary x[layer, option], one of each layer; for every kind of resource the sum of what is chosen is
+at most the capacity. HiGHS solves it (branch and cut); it is stopped by a number of nodes, never by a clock,
+so that the same input gives the same choice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.optimize import Bounds, LinearConstraint, milp
+
+from hlsgen.explore.options import Vector, non_dominated
+
+MOST_NODES = 20_000
+"""Of branch and cut; what is not proven by then is said to be unproven."""
+TIE = 1e-7
+"""Of the cost of everything: how much a later option of a layer costs more, so that ties have one winner."""
+TOLERANCE = 1e-6
+"""By so much of a capacity HiGHS lets a sum exceed it; whole numbers are looked at again afterwards."""
+
+Costs = NDArray[np.int64]
+"""[options, kinds]"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Solution:
+    """picks: the option of each layer; None: none is known. bound: no choice has a smaller objective.
+
+    proven: `picks` has the least objective, or none exists at all.
+    """
+
+    picks: tuple[int, ...] | None
+    objective: float
+    bound: float
+    proven: bool
+
+
+NOTHING = Solution(picks=None, objective=np.inf, bound=np.inf, proven=True)
+
+
+def cheapest(
+    costs: Sequence[Costs], capacity: Vector, prices: NDArray[np.float64], *, relaxed: bool = False
+) -> Solution:
+    """The choice within `capacity` whose sum of prices times resources is least.
+
+    relaxed: options may be mixed; `bound` then holds for whole ones too, and there are no picks.
+    """
+    found = _Problem(costs, capacity, prices)
+    return found.solve(relaxed=relaxed) if found.possible else NOTHING
+
+
+def most_even(costs: Sequence[Costs], capacity: Vector, prices: NDArray[np.float64]) -> Solution:
+    """The choice whose largest share of a kind of `capacity` is least; the objective is that share.
+
+    Shares over 1 are possible. Of equal choices the cheaper one.
+    """
+    found = _Problem(costs, np.where(capacity > 0, np.iinfo(np.int32).max, 0), prices)
+    return found.solve_even(capacity) if found.possible else NOTHING
+
+
+class _Problem:
+    """The options that can be in an answer at all, as one long list."""
+
+    def __init__(self, costs: Sequence[Costs], capacity: Vector, prices: NDArray[np.float64]) -> None:
+        self.capacity = capacity
+        self.layers = len(costs)
+        self.kept: list[list[int]] = []
+        self.possible = bool((capacity >= 0).all())
+        for one in costs:
+            fitting = np.flatnonzero((one <= capacity).all(axis=1))
+            if not len(fitting):
+                self.possible = False
+                return
+            self.kept.append(sorted(int(fitting[index]) for index in non_dominated(one[fitting])))
+        self.rows = [one[kept] for one, kept in zip(costs, self.kept, strict=True)]
+        self.possible &= bool((sum(one.min(axis=0) for one in self.rows) <= capacity).all())
+        self.amounts = np.concatenate(self.rows)
+        self.owner = np.repeat(np.arange(self.layers), [len(one) for one in self.rows])
+        self.ends = np.cumsum([len(one) for one in self.rows])
+        self.price = self.amounts @ prices
+        self.kinds = np.flatnonzero(capacity > 0)
+
+    def solve(self, *, relaxed: bool) -> Solution:
+        rank = np.concatenate([np.arange(len(one)) for one in self.rows])
+        scale = max(float(self.price.max()), 1e-12)
+        objective = self.price / scale + (0 if relaxed else TIE * rank)
+        limit = 1.0
+        while True:
+            shares = (self.amounts[:, self.kinds] / self.capacity[self.kinds]).T
+            result = milp(
+                objective,
+                integrality=np.zeros(len(objective)) if relaxed else np.ones(len(objective)),
+                bounds=Bounds(0, 1),
+                constraints=[
+                    LinearConstraint(self._one_each(), 1, 1),
+                    LinearConstraint(sparse.csr_array(shares), -np.inf, limit),
+                ],
+                options={"node_limit": MOST_NODES},
+            )
+            if result.x is None:
+                # 2: infeasible; anything else ended early
+                bound = np.inf if result.status == 2 else -np.inf
+                return Solution(picks=None, objective=np.inf, bound=bound, proven=result.status == 2)
+            if relaxed:
+                value = float(result.fun) * scale
+                return Solution(picks=None, objective=value, bound=value, proven=True)
+            picks, total, price = self._picked(result.x[: len(objective)])
+            if (total <= self.capacity).all():
+                # the ties' prices are in the bound, the gap that HiGHS itself allows is 1e-4
+                slack = TIE * float(rank[self.ends - 1].sum())
+                bound = (float(result.mip_dual_bound) - slack) * scale
+                return Solution(
+                    picks=picks, objective=price, bound=min(bound, price), proven=result.status == 0
+                )
+            limit -= TOLERANCE
+
+    def solve_even(self, capacity: Vector) -> Solution:
+        """One variable more: the largest share, to be least."""
+        kinds = np.flatnonzero(capacity > 0)
+        count = len(self.amounts)
+        shares = (self.amounts[:, kinds] / capacity[kinds]).T
+        scale = max(float(self.price.max()), 1e-12)
+        objective = np.append(1e-4 * self.price / (scale * self.layers), 1.0)
+        one_each = sparse.hstack([self._one_each(), sparse.csr_array((self.layers, 1))])
+        under = sparse.hstack([sparse.csr_array(shares), -np.ones((len(kinds), 1))])
+        result = milp(
+            objective,
+            integrality=np.append(np.ones(count), 0),
+            bounds=Bounds(0, np.append(np.ones(count), np.inf)),
+            constraints=[
+                LinearConstraint(sparse.csr_array(one_each), 1, 1),
+                LinearConstraint(sparse.csr_array(under), -np.inf, 0),
+            ],
+            options={"node_limit": MOST_NODES, "mip_rel_gap": 1e-3},
+        )
+        if result.x is None:
+            return Solution(picks=None, objective=np.inf, bound=-np.inf, proven=False)
+        picks, total, _ = self._picked(result.x[:count])
+        largest = float((total[kinds] / capacity[kinds]).max())
+        bound = min(largest, float(result.mip_dual_bound) - 1e-4)
+        return Solution(picks=picks, objective=largest, bound=bound, proven=result.status == 0)
+
+    def _one_each(self) -> sparse.csr_array:
+        count = len(self.owner)
+        return sparse.csr_array((np.ones(count), (self.owner, np.arange(count))), (self.layers, count))
+
+    def _picked(self, x: NDArray[np.float64]) -> tuple[tuple[int, ...], Vector, float]:
+        """The options chosen, by their numbers in `costs`, with what they take and cost together."""
+        begins = self.ends - [len(one) for one in self.rows]
+        local = [int(np.argmax(x[b:e])) for b, e in zip(begins, self.ends, strict=True)]
+        chosen = begins + local
+        picks = tuple(kept[index] for kept, index in zip(self.kept, local, strict=True))
+        return picks, self.amounts[chosen].sum(axis=0), float(self.price[chosen].sum())

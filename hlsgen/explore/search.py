@@ -1,0 +1,159 @@
+"""The exact choice: best first over instances, their SLRs and intervals.
+
+An entry of the queue is a layout with an interval, in one of three states: possible if options could be mixed
+(a linear program says so), possible with whole options (the knapsack), and built with converters and FIFOs.
+The entry with the best bound is always looked at next. So the first one that comes out built is the best of
+all, and the first one that comes out of the knapsack bounds everything.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+
+import numpy as np
+
+from hlsgen.explore.layout import Layout
+from hlsgen.explore.space import Found, Space
+
+MOST_BUILT = 24
+"""Kernels with converters and FIFOs that one search makes; after that the best one counts."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Searched:
+    """The best kernel, if there is one. bound: nothing is better than that, in the unit of the search."""
+
+    found: Found | None
+    bound: float
+
+    def gap(self, value: float) -> float:
+        """Of `value`, the one reached, to the bound."""
+        return abs(self.bound - value) / abs(self.bound) if self.bound else 0.0
+
+
+def fastest(space: Space, layouts: list[Layout]) -> Searched:
+    """The kernel and layout with the most frames a second; of equally fast ones the fewest instances."""
+    heap: list[tuple[float, int, int, int]] = []  # (-rate, state, layout, interval)
+    built: dict[tuple[int, int], Found] = {}
+    for number, layout in enumerate(layouts):
+        index = space.first_feasible(layout)
+        if index is not None:
+            index = max(index, _limited_by_ddr(space, layout.count))
+            heap.append((-space.rate(layout.count, index), 0, number, index))
+    heapq.heapify(heap)
+    bound: float | None = None
+    while heap:
+        negative, state, number, index = heapq.heappop(heap)
+        layout = layouts[number]
+        if state == 2:
+            return Searched(found=built[number, index], bound=-negative if bound is None else bound)
+        if state == 0:
+            solution = space.least(layout, index)
+            if solution.picks is not None:
+                heapq.heappush(heap, (negative, 1, number, index))
+                continue
+            if not solution.proven and bound is None:
+                bound = -negative
+        else:
+            bound = -negative if bound is None else bound
+            found = space.realised(layout, index) if space.built < MOST_BUILT or not built else None
+            if found is not None:
+                built[number, index] = found
+                heapq.heappush(heap, (-found.frames_per_s, 2, number, index))
+                continue
+        if index + 1 < len(space.intervals):
+            heapq.heappush(heap, (-space.rate(layout.count, index + 1), 0, number, index + 1))
+    return Searched(found=None, bound=bound or 0.0)
+
+
+def _limited_by_ddr(space: Space, count: int) -> int:
+    """The number of the longest interval at which DDR sets the rate; shorter ones are no faster."""
+    limit = space.ddr_frames_per_s(count, space.least_bytes)
+    most = count * space.clock_mhz * 1e6 / limit
+    return max(0, int(np.searchsorted(space.intervals, most, side="right")) - 1)
+
+
+def cheapest_for(
+    space: Space, layouts: list[Layout], *, frames_per_s: float | None, latency_cycles: float | None
+) -> Searched:
+    """The kernel and layout of least cost that reach both targets; the bound is without converters.
+
+    Latency has no model that a knapsack could have: where the cheapest kernel's is too long, intervals are
+    shortened until it is not, and the bound stays that of any latency.
+    """
+    heap: list[tuple[float, int, int]] = []  # (cost, state, layout)
+    latest: dict[int, int] = {}
+    built: dict[int, Found] = {}
+    for number, layout in enumerate(layouts):
+        index = _slow_enough(space, layout, frames_per_s)
+        cost = space.fits_relaxed(layout, index) if index is not None else np.inf
+        if index is not None and np.isfinite(cost):
+            latest[number] = index
+            heap.append((layout.count * cost, 0, number))
+    heapq.heapify(heap)
+    bound: float | None = None
+    while heap:
+        cost, state, number = heapq.heappop(heap)
+        layout = layouts[number]
+        if state == 2:
+            return Searched(found=built[number], bound=cost if bound is None else bound)
+        if state == 0:
+            solution = space.least(layout, latest[number])
+            if solution.picks is not None:
+                heapq.heappush(heap, (layout.count * solution.bound, 1, number))
+            continue
+        bound = cost if bound is None else bound
+        if built and space.built >= MOST_BUILT:
+            continue
+        found = _quick_enough(space, layout, latest[number], frames_per_s, latency_cycles)
+        if found is not None:
+            built[number] = found
+            heapq.heappush(heap, (space.price(found), 2, number))
+    return Searched(found=None, bound=bound or 0.0)
+
+
+def _slow_enough(space: Space, layout: Layout, frames_per_s: float | None) -> int | None:
+    """The number of the longest interval with which so many instances reach the rate."""
+    if frames_per_s is None:
+        return len(space.intervals) - 1
+    if space.ddr_frames_per_s(layout.count, space.least_bytes) < frames_per_s:
+        return None
+    most = layout.count * space.clock_mhz * 1e6 / frames_per_s
+    index = int(np.searchsorted(space.intervals, most * (1 + 1e-12), side="right")) - 1
+    return index if index >= 0 else None
+
+
+def _quick_enough(
+    space: Space, layout: Layout, index: int, frames_per_s: float | None, latency_cycles: float | None
+) -> Found | None:
+    """A kernel of interval number `index` or shorter that reaches both targets."""
+
+    def reached(at: int) -> Found | None:
+        found = space.realised(layout, at)
+        if found is None or (frames_per_s is not None and found.frames_per_s < frames_per_s * (1 - 1e-12)):
+            return None
+        if latency_cycles is not None and found.kernel.latency_cycles > latency_cycles:
+            return None
+        return found
+
+    best = reached(index)
+    if best is not None:
+        return best
+    # what is shorter costs more and is quicker, so that the first one that is quick enough is looked for
+    low = space.first_feasible(layout)
+    while low is not None and low < index and best is None:
+        best = reached(low)
+        low += max(1, (index - low) // 8)
+    if best is None or low is None:
+        return None
+    high = low - 1
+    low = high
+    while index - low > 1:
+        middle = (low + index) // 2
+        found = reached(middle)
+        if found is None:
+            index = middle
+        else:
+            low, best = middle, found
+    return best

@@ -111,6 +111,19 @@ def layer_options(graph: Graph, layer: Layer, board: Board, wish: StreamWish) ->
     return LayerOptions(layer=layer, options=tuple(found[index] for index in kept), seen=len(found))
 
 
+def usual_options(graph: Graph, layer: Layer, board: Board, wish: StreamWish) -> list[Option]:
+    """Every folding on DSPs with its weights where they lie unless the search says otherwise."""
+    fixed = (wish.folds or {}).get(layer.name, {})
+    place = placed(layer, wish.weights.of(layer.name)) if isinstance(layer, Conv2d) else None
+    joints = _Joints(graph, layer, board)
+    return [
+        joints.option(staged(layer, fold, place), fold, place)
+        for fold in (place.folds(layer) if place else layer.folds())
+        if fold == Fold(px=fold.px, pe=fold.pe, simd=fold.simd)
+        and all(value is None or getattr(fold, key) == value for key, value in fixed.items())
+    ]
+
+
 def vector_of_board(board: Board) -> Vector:
     """All that is free for kernels."""
     return np.array([getattr(board.total, kind) for kind in KINDS], np.int64)

@@ -13,12 +13,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.optimize import LinearConstraint
 
 from hlsgen.explore.options import Vector, non_dominated
+from hlsgen.explore.solver import solve
 
 MOST_NODES = 20_000
 """Of branch and cut; what is not proven by then is said to be unproven."""
+EVEN_NODES = 20
+SLACKS = (1.005, 1.02, 1.05, 1.1, 1.2, 1.5, 2.0, 4.0)
+"""Of the least share that mixed options need: what whole ones are given, the first that does."""
 TIE = 1e-7
 """Of the cost of everything: how much a later option of a layer costs more, so that ties have one winner."""
 TOLERANCE = 1e-6
@@ -45,23 +49,41 @@ NOTHING = Solution(picks=None, objective=np.inf, bound=np.inf, proven=True)
 
 
 def cheapest(
-    costs: Sequence[Costs], capacity: Vector, prices: NDArray[np.float64], *, relaxed: bool = False
+    costs: Sequence[Costs],
+    capacity: Vector,
+    prices: NDArray[np.float64],
+    *,
+    relaxed: bool = False,
+    nodes: int = MOST_NODES,
 ) -> Solution:
     """The choice within `capacity` whose sum of prices times resources is least.
 
     relaxed: options may be mixed; `bound` then holds for whole ones too, and there are no picks.
     """
     found = _Problem(costs, capacity, prices)
-    return found.solve(relaxed=relaxed) if found.possible else NOTHING
+    return found.solve(relaxed=relaxed, nodes=nodes) if found.possible else NOTHING
 
 
-def most_even(costs: Sequence[Costs], capacity: Vector, prices: NDArray[np.float64]) -> Solution:
-    """The choice whose largest share of a kind of `capacity` is least; the objective is that share.
+def most_even(costs: Sequence[Costs], limit: Vector, prices: NDArray[np.float64]) -> Solution:
+    """The choice whose largest share of a kind of `limit` is least, to a few percent; the objective is it.
 
-    Shares over 1 are possible. Of equal choices the cheaper one.
+    Whole options are looked for just above the share that mixed ones need, which is the bound. Shares over 1
+    are possible. Among choices of that share the cheapest one.
     """
-    found = _Problem(costs, np.where(capacity > 0, np.iinfo(np.int32).max, 0), prices)
-    return found.solve_even(capacity) if found.possible else NOTHING
+    endless = np.where(limit > 0, np.iinfo(np.int32).max, 0)
+    found = _Problem(costs, endless, prices)
+    if not found.possible:
+        return NOTHING
+    least = found.least_share(limit)
+    for slack in SLACKS:
+        capacity = np.floor(limit * least * slack).astype(np.int64)
+        solution = cheapest(costs, capacity, prices, nodes=EVEN_NODES)
+        if solution.picks is not None:
+            some = limit > 0
+            total = np.sum([one[pick] for one, pick in zip(costs, solution.picks, strict=True)], axis=0)
+            share = float((total[some] / limit[some]).max())
+            return Solution(picks=solution.picks, objective=share, bound=least, proven=share == least)
+    return Solution(picks=None, objective=np.inf, bound=least, proven=False)
 
 
 class _Problem:
@@ -86,22 +108,22 @@ class _Problem:
         self.price = self.amounts @ prices
         self.kinds = np.flatnonzero(capacity > 0)
 
-    def solve(self, *, relaxed: bool) -> Solution:
+    def solve(self, *, relaxed: bool, nodes: int) -> Solution:
         rank = np.concatenate([np.arange(len(one)) for one in self.rows])
         scale = max(float(self.price.max()), 1e-12)
         objective = self.price / scale + (0 if relaxed else TIE * rank)
         limit = 1.0
         while True:
             shares = (self.amounts[:, self.kinds] / self.capacity[self.kinds]).T
-            result = milp(
+            result = solve(
                 objective,
-                integrality=np.zeros(len(objective)) if relaxed else np.ones(len(objective)),
-                bounds=Bounds(0, 1),
+                whole=np.full(len(objective), 0 if relaxed else 1),
+                upper=1,
                 constraints=[
                     LinearConstraint(self._one_each(), 1, 1),
                     LinearConstraint(sparse.csr_array(shares), -np.inf, limit),
                 ],
-                options={"node_limit": MOST_NODES},
+                nodes=nodes,
             )
             if result.x is None:
                 # 2: infeasible; anything else ended early
@@ -120,31 +142,25 @@ class _Problem:
                 )
             limit -= TOLERANCE
 
-    def solve_even(self, capacity: Vector) -> Solution:
-        """One variable more: the largest share, to be least."""
-        kinds = np.flatnonzero(capacity > 0)
+    def least_share(self, limit: Vector) -> float:
+        """Of `limit` the largest share of a kind, at least, if options could be mixed: a variable more."""
+        kinds = np.flatnonzero(limit > 0)
         count = len(self.amounts)
-        shares = (self.amounts[:, kinds] / capacity[kinds]).T
-        scale = max(float(self.price.max()), 1e-12)
-        objective = np.append(1e-4 * self.price / (scale * self.layers), 1.0)
+        shares = sparse.csr_array((self.amounts[:, kinds] / limit[kinds]).T)
         one_each = sparse.hstack([self._one_each(), sparse.csr_array((self.layers, 1))])
-        under = sparse.hstack([sparse.csr_array(shares), -np.ones((len(kinds), 1))])
-        result = milp(
-            objective,
-            integrality=np.append(np.ones(count), 0),
-            bounds=Bounds(0, np.append(np.ones(count), np.inf)),
+        under = sparse.hstack([shares, sparse.csr_array(-np.ones((len(kinds), 1)))])
+        result = solve(
+            np.append(np.zeros(count), 1.0),
+            whole=np.zeros(count + 1),
+            upper=np.append(np.ones(count), np.inf),
+            nodes=1,
             constraints=[
-                LinearConstraint(sparse.csr_array(one_each), 1, 1),
-                LinearConstraint(sparse.csr_array(under), -np.inf, 0),
+                LinearConstraint(one_each.tocsr(), 1, 1),
+                LinearConstraint(under.tocsr(), -np.inf, 0),
             ],
-            options={"node_limit": MOST_NODES, "mip_rel_gap": 1e-3},
         )
-        if result.x is None:
-            return Solution(picks=None, objective=np.inf, bound=-np.inf, proven=False)
-        picks, total, _ = self._picked(result.x[:count])
-        largest = float((total[kinds] / capacity[kinds]).max())
-        bound = min(largest, float(result.mip_dual_bound) - 1e-4)
-        return Solution(picks=picks, objective=largest, bound=bound, proven=result.status == 0)
+        assert result.x is not None, "a linear program without limits has a solution"
+        return float(result.fun)
 
     def _one_each(self) -> sparse.csr_array:
         count = len(self.owner)

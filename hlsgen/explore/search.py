@@ -13,11 +13,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hlsgen.explore.knapsack import most_even
 from hlsgen.explore.layout import Layout
+from hlsgen.explore.options import vector
 from hlsgen.explore.space import Found, Space
 
 MOST_BUILT = 24
 """Kernels with converters and FIFOs that one search makes; after that the best one counts."""
+
+EVEN_SLACKS = (1.01, 1.1, 1.25)
+"""Of the least largest share: what is tried for a kernel that takes of everything as little as it can."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,3 +162,24 @@ def _quick_enough(
         else:
             low, best = middle, found
     return best
+
+
+def evened(space: Space, layout: Layout, found: Found) -> Found:
+    """As fast a kernel whose largest share of a kind is smaller, so that placing and routing have room."""
+    index = int(np.searchsorted(space.intervals, found.kernel.interval, side="right")) - 1
+    if index < 0:
+        return found
+    least = most_even(space.costs(index, space.joints), layout.capacity, space.prices).objective
+    for slack in EVEN_SLACKS:
+        if least * slack >= _largest_share(found, layout):
+            return found
+        better = space.realised(layout, index, least * slack)
+        if better is not None and better.frames_per_s >= found.frames_per_s:
+            return better if _largest_share(better, layout) < _largest_share(found, layout) else found
+    return found
+
+
+def _largest_share(found: Found, layout: Layout) -> float:
+    some = layout.capacity > 0
+    used = vector(found.kernel.resources)
+    return float((used[some] / layout.capacity[some]).max())

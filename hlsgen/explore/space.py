@@ -130,11 +130,14 @@ class Space:
         computed = count * self.clock_mhz * 1e6 / int(self.intervals[index])
         return min(computed, self.ddr_frames_per_s(count, self.least_bytes))
 
-    def realised(self, layout: Layout, index: int) -> Found | None:
-        """A kernel of this interval that fits with its converters and FIFOs; None if none was found."""
+    def realised(self, layout: Layout, index: int, fill: float = 1.0) -> Found | None:
+        """A kernel of this interval that fits with its converters and FIFOs; None if none was found.
+
+        fill: the share of what is free that options are chosen for.
+        """
         joints = dict(self.joints)
         for _ in range(ROUNDS):
-            choice = self._choice(layout, index, joints)
+            choice = self._choice(layout, index, joints, fill)
             if choice is None:
                 return None
             picks, slrs = choice
@@ -188,12 +191,18 @@ class Space:
         return found.instances * float(vector(found.kernel.resources) @ self.prices)
 
     def _choice(
-        self, layout: Layout, index: int, joints: dict[str, Vector]
+        self, layout: Layout, index: int, joints: dict[str, Vector], fill: float
     ) -> tuple[tuple[int, ...], tuple[int, ...] | None] | None:
         costs = self.costs(index, joints)
         self.solved += 1
         if layout.by_slr is None:
-            apart = spread(costs, capacities(self.board), self.prices, self.edges)
+            apart = spread(
+                costs, [_part(limit, fill) for limit in capacities(self.board)], self.prices, self.edges
+            )
             return (apart.picks, apart.slrs) if apart else None
-        solution = cheapest(costs, layout.capacity, self.prices)
+        solution = cheapest(costs, _part(layout.capacity, fill), self.prices)
         return (solution.picks, None) if solution.picks is not None else None
+
+
+def _part(limit: Vector, fill: float) -> Vector:
+    return limit if fill == 1 else np.floor(limit * fill).astype(np.int64)

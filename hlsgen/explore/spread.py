@@ -12,10 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.optimize import LinearConstraint
 
 from hlsgen.explore.knapsack import TOLERANCE, Costs, cheapest
 from hlsgen.explore.options import Vector, non_dominated
+from hlsgen.explore.solver import solve
 
 MOST_NODES = 20
 """Of branch and cut for one interval: where an answer is near, the first few have it."""
@@ -110,12 +111,13 @@ def _packed(
 ) -> NDArray[np.float64] | None:
     """x [SLR, option]"""
     count, slrs = len(amounts), len(limits)
-    result = milp(
+    result = solve(
         np.tile(price, slrs),
-        integrality=np.ones(slrs * count),
-        bounds=Bounds(0, 1),
+        whole=np.ones(slrs * count),
+        upper=1,
         constraints=[_one_each(owner, slrs, 0), *_within(amounts, limits, 0)],
-        options={"node_limit": nodes, "mip_rel_gap": GAP},
+        nodes=nodes,
+        gap=GAP,
     )
     return None if result.x is None else np.asarray(result.x).reshape(slrs, count)
 
@@ -137,16 +139,16 @@ def _few_crossings(
                     rows[line, slr * layers + a] = sign
                     rows[line, slr * layers + b] = -sign
                 rows[line, slrs * layers + number * borders + border] = -1
-    result = milp(
+    result = solve(
         np.concatenate([np.zeros(slrs * layers), np.ones(crossings)]),
-        integrality=np.concatenate([np.ones(slrs * layers), np.zeros(crossings)]),
-        bounds=Bounds(0, 1),
+        whole=np.concatenate([np.ones(slrs * layers), np.zeros(crossings)]),
+        upper=1,
         constraints=[
             _one_each(np.arange(layers), slrs, crossings),
             *_within(amounts, limits, crossings),
             LinearConstraint(rows.tocsr(), -np.inf, 0),
         ],
-        options={"node_limit": CROSSING_NODES},
+        nodes=CROSSING_NODES,
     )
     if result.x is None:
         return None

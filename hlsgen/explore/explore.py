@@ -8,6 +8,7 @@ from hlsgen.design import Design, Progress
 from hlsgen.errors import DesignError, Problem
 from hlsgen.explore.result import Explored, Goal
 from hlsgen.network import NetworkDesign
+from hlsgen.tasks import TasksDesign
 
 
 def explore(
@@ -32,5 +33,9 @@ def explore(
         from hlsgen.explore.streaming import explore_network
 
         return explore_network(design, goal, progress)
+    if isinstance(design, TasksDesign):
+        from hlsgen.explore.layer import explore_layer
+
+        return explore_layer(design, goal, progress)
     message = f"{design.name} is a network as tasks, whose kernels share the time instead of the board"
     raise DesignError(Problem(message=message, fix="style: dataflow; or hlsgen estimate, which balances them"))

@@ -15,7 +15,7 @@ from hlsgen.mapping.placement import BINDS, KINDS
 def multiplier_bound(space: Space) -> float | None:
     """Frames a second if all usable DSPs multiplied in every cycle; None: no layer needs any.
 
-    Packed products count half where a layer may have them; layers whose products never take a DSP, not at all.
+    Packed products count half where a layer may have them; products that never take a DSP, not at all.
     """
     needed = sum(_dsps_a_mac(one) * one.layer.macs for one in space.options.values())
     if not needed:

@@ -1,4 +1,4 @@
-"""`hlsgen.explore`: the best mapping of a design of any style."""
+"""`Design.explore`: the best mapping of a design of any style."""
 
 from __future__ import annotations
 
@@ -38,4 +38,6 @@ def explore(
 
         return explore_layer(design, goal, progress)
     message = f"{design.name} is a network as tasks, whose kernels share the time instead of the board"
-    raise DesignError(Problem(message=message, fix="style: dataflow; or hlsgen estimate, which balances them"))
+    raise DesignError(
+        Problem(message=message, fix="style: dataflow; or hlsgen estimate, which balances them")
+    )

@@ -73,9 +73,7 @@ def _each(space: Space, index: int, limit: Vector) -> Vector | None:
 
 def _point_of(space: Space, found: Found, limit: Vector) -> FrontPoint:
     each = np.array([getattr(found.kernel.resources, kind) for kind in KINDS], np.int64)
-    return _point(
-        found.frames_per_s, found.kernel.interval, found.instances, each, limit, chosen=True
-    )
+    return _point(found.frames_per_s, found.kernel.interval, found.instances, each, limit, chosen=True)
 
 
 def _point(

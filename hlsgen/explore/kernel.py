@@ -53,9 +53,7 @@ class Kernel:
     @cached_property
     def joints(self) -> dict[str, Vector]:
         """By layer what it takes beyond its option: converters and deep FIFOs."""
-        return {
-            name: amount - vector(self.options[name].resources) for name, amount in self.by_layer.items()
-        }
+        return {name: amount - vector(self.options[name].resources) for name, amount in self.by_layer.items()}
 
 
 def kernel_of(graph: Graph, options: Mapping[str, Option], board: Board) -> Kernel:
@@ -102,4 +100,3 @@ def charged(pipeline: Pipeline, board: Board) -> dict[str, Vector]:
     for stream, name in owner.items():
         total[name] += vector(fifo_resources(pipeline.streams[stream]))
     return total
-

@@ -1,4 +1,4 @@
-"""explore for one convolution layer as a kernel that is called: every folding is tried, so that it is exact."""
+"""explore for one convolution layer as a kernel that is called: exact, for every folding is tried."""
 
 from __future__ import annotations
 
@@ -95,10 +95,7 @@ def explore_layer(design: TasksDesign, goal: Goal, progress: Progress) -> Explor
     """The best folding and instances. Raises DesignError: nothing fits, or the goal is out of reach."""
     progress("trying every folding")
     layer = _Layer(design)
-    if goal.fastest:
-        chosen = design.choice.deployment
-    else:
-        chosen = _cheapest(design, layer, goal)
+    chosen = design.choice.deployment if goal.fastest else _cheapest(design, layer, goal)
     greedy = _greedy(layer) if goal.fastest else None
     progress("the Pareto front")
     bound = _multiplier_fps(design)
@@ -213,9 +210,7 @@ def _by_kind(resources: Resources) -> dict[str, int]:
 
 def _utilisation(one: Deployment) -> dict[str, float]:
     whole = whole_of(one.board)
-    return {
-        kind: getattr(one.total, kind) / getattr(whole, kind) for kind in KINDS if getattr(whole, kind)
-    }
+    return {kind: getattr(one.total, kind) / getattr(whole, kind) for kind in KINDS if getattr(whole, kind)}
 
 
 def _multiplier_fps(design: TasksDesign) -> float:

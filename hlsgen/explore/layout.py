@@ -52,8 +52,7 @@ def _equal(limits: list[Vector], count: int) -> list[Layout]:
         ]
     )
     return [
-        Layout(count=count, by_slr=splits[index], capacity=rooms[index])
-        for index in non_dominated(-rooms)
+        Layout(count=count, by_slr=splits[index], capacity=rooms[index]) for index in non_dominated(-rooms)
     ]
 
 
@@ -65,9 +64,7 @@ def _splits(count: int, parts: int) -> Iterator[tuple[int, ...]]:
 
 def placed_in(board: Board, each: Vector, count: int) -> tuple[int, ...] | None:
     """By SLR how many of `count` equal instances lie in it, as evenly as they fit; None if they do not."""
-    rooms = [
-        int(min((limit[each > 0] // each[each > 0]), default=count)) for limit in capacities(board)
-    ]
+    rooms = [int(min((limit[each > 0] // each[each > 0]), default=count)) for limit in capacities(board)]
     if sum(rooms) < count:
         return None
     taken = [0] * len(rooms)
@@ -75,4 +72,3 @@ def placed_in(board: Board, each: Vector, count: int) -> tuple[int, ...] | None:
         slr = max(range(len(rooms)), key=lambda index: (rooms[index] - taken[index], -index))
         taken[slr] += 1
     return tuple(taken)
-

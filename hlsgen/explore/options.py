@@ -37,8 +37,8 @@ Vector = NDArray[np.int64]
 class Option:
     """A layer as hardware. place: of its weights; None if it has none.
 
-    interval: cycles a frame, of the stage or of a DDR port that takes its words. ddr_bytes: of a frame, of its
-    ports. multipliers: products a cycle.
+    interval: cycles a frame, of the stage or of a DDR port that takes its words. ddr_bytes: of its ports, a
+    frame. multipliers: products a cycle.
     """
 
     fold: Fold
@@ -85,9 +85,7 @@ def all_options(graph: Graph, board: Board, wish: StreamWish) -> dict[str, Layer
 
 def layer_options(graph: Graph, layer: Layer, board: Board, wish: StreamWish) -> LayerOptions:
     """The options of one layer that keep to `wish` and to the board."""
-    fixed = {
-        key: value for key, value in (wish.folds or {}).get(layer.name, {}).items() if value is not None
-    }
+    fixed = {key: value for key, value in (wish.folds or {}).get(layer.name, {}).items() if value is not None}
     own = wish.weights.of(layer.name)
     total = vector_of_board(board)
     joints = _Joints(graph, layer, board)
@@ -239,8 +237,10 @@ class _Joints:
 
 
 def least_fifo(words: Words) -> Resources:
-    """What a FIFO of `words` takes whatever its depth: of each kind the less of a shallow and of a deep one."""
-    shallow, deep = (fifo_resources(Stream(name="", words=words, depth=depth)) for depth in (2, SRL_DEPTH + 1))
+    """What a FIFO of `words` takes at any depth: of each kind the less of a shallow and of a deep one."""
+    shallow, deep = (
+        fifo_resources(Stream(name="", words=words, depth=depth)) for depth in (2, SRL_DEPTH + 1)
+    )
     return resources_of(np.minimum(vector(shallow), vector(deep)))
 
 
@@ -257,4 +257,3 @@ def first_readers(graph: Graph) -> dict[str, tuple[str, int]]:
 
 def _port_bytes(words: Words) -> int:
     return words.frame_words * port_beats(words) * port_width(words) // 8
-

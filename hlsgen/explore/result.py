@@ -111,7 +111,7 @@ class Explored:
             "front": [_rounded(asdict(one)) for one in self.front],
             "layers": [asdict(one) for one in self.layers],
             "slr_crossings": self.crossings,
-            "knapsacks_solved": self.solved,
+            "problems_solved": self.solved,
             "kernels_made": self.built,
             "mapping": dict(self.mapping),
             "kind": "modelled",

@@ -43,9 +43,7 @@ def spread(
     return in_runs(costs, limits, prices) or anywhere(costs, limits, prices, edges)
 
 
-def in_runs(
-    costs: Sequence[Costs], limits: Sequence[Vector], prices: NDArray[np.float64]
-) -> Spread | None:
+def in_runs(costs: Sequence[Costs], limits: Sequence[Vector], prices: NDArray[np.float64]) -> Spread | None:
     """Layers in their order of computation, cut into one run for each SLR; None if that does not fit.
 
     The SLRs are taken in their order on the chip, from either end. A run that fits fits without its last
@@ -153,7 +151,7 @@ def _few_crossings(
     if result.x is None:
         return None
     x = np.asarray(result.x[: slrs * layers]).reshape(slrs, layers)
-    return tuple(int(slr) for slr in x.argmax(axis=0))
+    return tuple(int(slr) for slr in np.argmax(x, axis=0))
 
 
 def _one_each(owner: NDArray[np.int64], slrs: int, extra: int) -> LinearConstraint:
@@ -175,7 +173,7 @@ def _within(amounts: NDArray[np.int64], limits: Sequence[Vector], extra: int) ->
         found.append(LinearConstraint(rows, -np.inf, 1 - TOLERANCE))
         none = np.flatnonzero((limit == 0) & (amounts > 0).any(axis=0))
         if len(none):
-            where = (amounts[:, none] > 0).any(axis=1).astype(np.float64)[None, :]
+            where = np.any(amounts[:, none] > 0, axis=1).astype(np.float64).reshape(1, -1)
             row = sparse.hstack([before[:1], sparse.csr_array(where), after[:1]]).tocsr()
             found.append(LinearConstraint(row, 0, 0))
     return found

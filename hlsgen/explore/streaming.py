@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
 from dataclasses import fields, replace
 from typing import Any
 
@@ -13,9 +13,9 @@ from hlsgen.explore.bound import binds, multiplier_bound, utilisation
 from hlsgen.explore.front import front
 from hlsgen.explore.greedy import greedy
 from hlsgen.explore.layout import Layout, layouts
-from hlsgen.explore.options import Option, vector
+from hlsgen.explore.options import Option
 from hlsgen.explore.result import Explored, Goal, LayerChoice, Point
-from hlsgen.explore.search import Searched, cheapest_for, evened, fastest
+from hlsgen.explore.search import Searched, cheapest_for, evened, fastest, quickest
 from hlsgen.explore.space import Found, Space
 from hlsgen.explore.spread import crossings
 from hlsgen.layers.conv2d import Conv2d
@@ -87,7 +87,9 @@ def _searched(space: Space, places: list[Layout], goal: Goal) -> Searched:
 def _layout_of(found: Found, places: list[Layout]) -> Layout:
     """The roomiest one with as many instances."""
     same = [
-        one for one in places if one.count == found.instances and (one.by_slr is None) == (found.slrs is not None)
+        one
+        for one in places
+        if one.count == found.instances and (one.by_slr is None) == (found.slrs is not None)
     ]
     return max(same, key=lambda one: tuple(one.capacity))
 
@@ -137,7 +139,7 @@ def _fold_values(option: Option) -> dict[str, Any]:
 
 
 def _layer_mapping(option: Option) -> dict[str, Any]:
-    """The keys of a layer in a design file, but for where its weights lie: that stays what the design says."""
+    """The keys of a layer in a design file but for `weights`, which stays what the design says."""
     values = _fold_values(option)
     if option.place is not None and option.place.storage is not None:
         values["storage"] = option.place.storage.value
@@ -193,8 +195,8 @@ def _too_short(space: Space, interval: int) -> NoFit:
     slowest = max(space.options.values(), key=lambda one: int(one.intervals[0]))
     fastest_interval = int(slowest.intervals[0])
     return NoFit(
-        f"{slowest.layer.name} takes {fastest_interval:,} cycles a frame at its fastest folding, more than the "
-        f"interval of {interval:,} that the design asks for",
+        f"{slowest.layer.name} takes {fastest_interval:,} cycles a frame at its fastest folding, more than "
+        f"the interval of {interval:,} that the design asks for",
         f"interval: {fastest_interval} or more",
     )
 
@@ -204,12 +206,14 @@ def _out_of_reach(design: NetworkDesign, space: Space, places: list[Layout], goa
     title = design.board.title
     best = fastest(space, places).found
     if best is None:
-        least = sum((vector(one.options[-1].resources) for one in space.options.values()))
-        sizes = ", ".join(f"{int(amount):,} {kind.upper()}" for kind, amount in zip(KINDS, least, strict=True))
+        least = sum(vector(one.options[-1].resources) for one in space.options.values())
+        sizes = ", ".join(
+            f"{int(amount):,} {kind.upper()}" for kind, amount in zip(KINDS, least, strict=True)
+        )
         fixed = " that the design fixes" if space.wish.instances or space.wish.folds else ""
         return NoFit(
-            f"no kernel{fixed} fits the usable share of {title}; the one of the slowest foldings takes {sizes} "
-            "besides what joins its layers",
+            f"no kernel{fixed} fits the usable share of {title}; the one of the slowest foldings takes "
+            f"{sizes} besides what joins its layers",
             "mapping: auto, narrower types, a smaller network, or a larger board",
         )
     asked, reached, fix = [], [], []
@@ -218,11 +222,11 @@ def _out_of_reach(design: NetworkDesign, space: Space, places: list[Layout], goa
         reached.append(f"{best.frames_per_s:,.0f} frames/s")
         fix.append(f"--target-fps {int(best.frames_per_s)} or less")
     if goal.max_latency_us is not None:
-        latency = best.kernel.latency_cycles / space.clock_mhz
+        latency = quickest(space, places, best).kernel.latency_cycles / space.clock_mhz
         asked.append(f"a latency of {goal.max_latency_us:,g} us")
         reached.append(f"{latency:,.1f} us")
-        fix.append(f"--max-latency-us {latency:.1f} or more")
+        fix.append(f"--max-latency-us {math.ceil(latency * 10) / 10:g} or more")
     return NoFit(
-        f"{' and '.join(asked)} cannot be reached on {title}: the fastest kernel has {' and '.join(reached)}",
+        f"{' and '.join(asked)} cannot be reached on {title}; what can be: {' or '.join(reached)}",
         f"{', '.join(fix)}, narrower types, or a larger board",
     )

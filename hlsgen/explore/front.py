@@ -35,7 +35,7 @@ class FrontPoint:
 def front(space: Space, found: Found, most: int) -> tuple[FrontPoint, ...]:
     """Ascending in frames a second. Each layer's converters and FIFOs count as in the kernel found."""
     limit = np.array([getattr(whole_of(space.board), kind) for kind in KINDS], np.int64)
-    points = []
+    points = [_point_of(space, found, limit)]
     for index in _spaced(space):
         each = _each(space, index, limit)
         if each is None:
@@ -49,10 +49,9 @@ def front(space: Space, found: Found, most: int) -> tuple[FrontPoint, ...]:
                 count * space.clock_mhz * 1e6 / interval, space.ddr_frames_per_s(count, space.least_bytes)
             )
             points.append(_point(rate, interval, count, each, limit))
-    points.append(_point_of(space, found, limit))
     # beaten: as fast or faster with no larger share, to a millionth
     amounts = np.array([[-round(one.frames_per_s * 1e3), round(one.largest_share * 1e6)] for one in points])
-    kept = {*non_dominated(amounts), len(points) - 1}
+    kept = {*non_dominated(amounts), 0}
     return tuple(sorted((points[one] for one in kept), key=lambda one: (one.frames_per_s, one.largest_share)))
 
 

@@ -169,9 +169,9 @@ def _greedy(layer: _Layer) -> Deployment | None:
 
 
 def _front(layer: _Layer, chosen: Deployment) -> tuple[FrontPoint, ...]:
-    points = [_front_point(one) for one in layer.with_counts()] + [_front_point(chosen, chosen=True)]
+    points = [_front_point(chosen, chosen=True), *map(_front_point, layer.with_counts())]
     amounts = np.array([[-round(one.frames_per_s * 1e3), round(one.largest_share * 1e6)] for one in points])
-    kept = {*non_dominated(amounts), len(points) - 1}
+    kept = {*non_dominated(amounts), 0}
     return tuple(sorted((points[one] for one in kept), key=lambda one: (one.frames_per_s, one.largest_share)))
 
 

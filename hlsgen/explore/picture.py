@@ -38,7 +38,7 @@ def draw_front(explored: Explored, path: Path) -> None:
     for kind in kinds:
         shares = [one.used[kind] / getattr(whole, kind) for one in explored.front]
         axes.plot(
-            rates, shares, color=COLOURS[kind], linewidth=0.9, marker=".", markersize=3, label=NAMES[kind]
+            rates, shares, color=COLOURS[kind], linestyle="none", marker=".", markersize=5, label=NAMES[kind]
         )
     largest = [one.largest_share for one in explored.front]
     axes.plot(rates, largest, color="black", linewidth=1.6, label="largest share", zorder=1)
@@ -52,9 +52,9 @@ def draw_front(explored: Explored, path: Path) -> None:
             [share],
             "x",
             color="#D55E00",
-            markersize=9,
+            markersize=7,
             label="greedy",
-            zorder=4,
+            zorder=6,
         )
     if explored.multiplier_fps:
         axes.axvline(explored.multiplier_fps, color="grey", linestyle=":", label="all DSPs at work")

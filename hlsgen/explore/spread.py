@@ -18,7 +18,7 @@ from hlsgen.explore.knapsack import TOLERANCE, Costs, cheapest
 from hlsgen.explore.options import Vector, non_dominated
 from hlsgen.explore.solver import solve
 
-MOST_NODES = 20
+MOST_NODES = 5
 """Of branch and cut for one interval: where an answer is near, the first few have it."""
 CROSSING_NODES = 200
 GAP = 0.1

@@ -206,10 +206,8 @@ def _out_of_reach(design: NetworkDesign, space: Space, places: list[Layout], goa
     title = design.board.title
     best = fastest(space, places).found
     if best is None:
-        least = sum(vector(one.options[-1].resources) for one in space.options.values())
-        sizes = ", ".join(
-            f"{int(amount):,} {kind.upper()}" for kind, amount in zip(KINDS, least, strict=True)
-        )
+        least = sum((one.options[-1].resources for one in space.options.values()), Resources())
+        sizes = ", ".join(f"{getattr(least, kind):,} {kind.upper()}" for kind in KINDS)
         fixed = " that the design fixes" if space.wish.instances or space.wish.folds else ""
         return NoFit(
             f"no kernel{fixed} fits the usable share of {title}; the one of the slowest foldings takes "

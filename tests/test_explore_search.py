@@ -93,7 +93,7 @@ def design_on(board: Board, graph: Graph | None = None) -> NetworkDesign:
 
 @pytest.fixture(scope="module")
 def every_kernel() -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Of every kernel of the small graph, all foldings and memories: intervals [n], exact resources [n, 5]."""
+    """Of every kernel of the small graph, all foldings and memories: intervals [n], resources [n, 5]."""
     graph = small_graph()
     board = load_board("u200")
     intervals, amounts = [], []
@@ -219,7 +219,7 @@ def test_non_dominated_rows(rows: list[tuple[int, ...]]) -> None:
 
 
 def test_layers_over_slrs() -> None:
-    """Runs need each SLR in turn; where only a mixed order fits, layers go anywhere, each SLR within limits."""
+    """Runs take each SLR in turn; where only a mixed order fits, layers go anywhere within the limits."""
     one = np.zeros(len(KINDS), np.int64)
     sizes = [6, 2, 2, 6, 2]
     costs = [(one + size)[None, :] for size in sizes]
@@ -227,16 +227,17 @@ def test_layers_over_slrs() -> None:
     room = [one + 10, one + 8]
     found = in_runs(costs, room, PRICES)
     assert found is not None and found.slrs in ((0, 0, 0, 1, 1), (1, 1, 0, 0, 0))
-    sizes = [5, 1, 5, 2, 5]
+    sizes = [6, 3, 6]
     costs = [(one + size)[None, :] for size in sizes]
-    tight = [one + 11, one + 7]
+    tight = [one + 12, one + 3]
     assert in_runs(costs, tight, PRICES) is None
+    edges = [(0, 1), (1, 2)]
     mixed = anywhere(costs, tight, PRICES, edges)
     assert mixed is not None
     for slr, limit in enumerate(tight):
         assert sum(size for size, at in zip(sizes, mixed.slrs, strict=True) if at == slr) <= limit[0]
     assert crossings(mixed.slrs, edges) == 2
-    assert anywhere(costs, [one + 9, one + 7], PRICES, edges) is None
+    assert anywhere(costs, [one + 11, one + 3], PRICES, edges) is None
 
 
 def test_a_kernel_larger_than_an_slr_lies_over_both() -> None:

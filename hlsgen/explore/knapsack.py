@@ -16,7 +16,7 @@ from scipy import sparse
 from scipy.optimize import LinearConstraint
 
 from hlsgen.explore.options import Vector, non_dominated
-from hlsgen.explore.solver import solve
+from hlsgen.explore.solver import full, solve
 
 MOST_NODES = 20_000
 """Of branch and cut; what is not proven by then is said to be unproven."""
@@ -25,8 +25,6 @@ SLACKS = (1.005, 1.02, 1.05, 1.1, 1.2, 1.5, 2.0, 4.0)
 """Of the least share that mixed options need: what whole ones are given, the first that does."""
 TIE = 1e-7
 """Of the cost of everything: how much a later option of a layer costs more, so that ties have one winner."""
-TOLERANCE = 1e-6
-"""By so much of a capacity HiGHS lets a sum exceed it; whole numbers are looked at again afterwards."""
 
 Costs = NDArray[np.int64]
 """[options, kinds]"""
@@ -112,35 +110,30 @@ class _Problem:
         rank = np.concatenate([np.arange(len(one)) for one in self.rows])
         scale = max(float(self.price.max()), 1e-12)
         objective = self.price / scale + (0 if relaxed else TIE * rank)
-        limit = 1.0
-        while True:
-            shares = (self.amounts[:, self.kinds] / self.capacity[self.kinds]).T
-            result = solve(
-                objective,
-                whole=np.full(len(objective), 0 if relaxed else 1),
-                upper=1,
-                constraints=[
-                    LinearConstraint(self._one_each(), 1, 1),
-                    LinearConstraint(sparse.csr_array(shares), -np.inf, limit),
-                ],
-                nodes=nodes,
-            )
-            if result.x is None:
-                # 2: infeasible; anything else ended early
-                bound = np.inf if result.status == 2 else -np.inf
-                return Solution(picks=None, objective=np.inf, bound=bound, proven=result.status == 2)
-            if relaxed:
-                value = float(result.fun) * scale
-                return Solution(picks=None, objective=value, bound=value, proven=True)
-            picks, total, price = self._picked(result.x[: len(objective)])
-            if (total <= self.capacity).all():
-                # the ties' prices are in the bound, the gap that HiGHS itself allows is 1e-4
-                slack = TIE * float(rank[self.ends - 1].sum())
-                bound = (float(result.mip_dual_bound) - slack) * scale
-                return Solution(
-                    picks=picks, objective=price, bound=min(bound, price), proven=result.status == 0
-                )
-            limit -= TOLERANCE
+        capacity = self.capacity[self.kinds]
+        shares = sparse.csr_array((self.amounts[:, self.kinds] / capacity).T)
+        result = solve(
+            objective,
+            whole=np.full(len(objective), 0 if relaxed else 1),
+            upper=1,
+            constraints=[
+                LinearConstraint(self._one_each(), 1, 1),
+                LinearConstraint(shares, -np.inf, full(capacity)),
+            ],
+            nodes=nodes,
+        )
+        if result.x is None:
+            # 2: infeasible; anything else ended early
+            bound = np.inf if result.status == 2 else -np.inf
+            return Solution(picks=None, objective=np.inf, bound=bound, proven=result.status == 2)
+        if relaxed:
+            value = float(result.fun) * scale
+            return Solution(picks=None, objective=value, bound=value, proven=True)
+        picks, price = self._picked(result.x)
+        # the ties' prices are in the bound too
+        slack = TIE * float(rank[self.ends - 1].sum())
+        bound = min(price, (float(result.mip_dual_bound) - slack) * scale)
+        return Solution(picks=picks, objective=price, bound=bound, proven=result.status == 0)
 
     def least_share(self, limit: Vector) -> float:
         """Of `limit` the largest share of a kind, at least, if options could be mixed: a variable more."""
@@ -166,10 +159,9 @@ class _Problem:
         count = len(self.owner)
         return sparse.csr_array((np.ones(count), (self.owner, np.arange(count))), (self.layers, count))
 
-    def _picked(self, x: NDArray[np.float64]) -> tuple[tuple[int, ...], Vector, float]:
-        """The options chosen, by their numbers in `costs`, with what they take and cost together."""
+    def _picked(self, x: NDArray[np.float64]) -> tuple[tuple[int, ...], float]:
+        """The options chosen, by their numbers in `costs`, and what they cost together."""
         begins = self.ends - [len(one) for one in self.rows]
         local = [int(np.argmax(x[b:e])) for b, e in zip(begins, self.ends, strict=True)]
-        chosen = begins + local
         picks = tuple(kept[index] for kept, index in zip(self.kept, local, strict=True))
-        return picks, self.amounts[chosen].sum(axis=0), float(self.price[chosen].sum())
+        return picks, float(self.price[begins + local].sum())

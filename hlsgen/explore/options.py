@@ -31,6 +31,8 @@ from hlsgen.mapping.weights import WeightPlace, WeightWish, placed
 
 Vector = NDArray[np.int64]
 """One number for each of KINDS."""
+Format = tuple[int, int]
+"""Of a stream's words: neighbouring pixels, channels."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +40,7 @@ class Option:
     """A layer as hardware. place: of its weights; None if it has none.
 
     interval: cycles a frame, of the stage or of a DDR port that takes its words. ddr_bytes: of its ports, a
-    frame. multipliers: products a cycle.
+    frame. multipliers: products a cycle. gives, takes: the formats of its output and inputs.
     """
 
     fold: Fold
@@ -47,11 +49,14 @@ class Option:
     resources: Resources
     ddr_bytes: int
     multipliers: int
+    gives: Format
+    takes: tuple[Format, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class LayerOptions:
-    """The options of `layer` that no other beats in interval and all resources, fastest first.
+    """The options of `layer` that no other with the same words beats in interval and all resources, fastest
+    first.
 
     seen: how many there were before.
     """
@@ -105,7 +110,11 @@ def layer_options(graph: Graph, layer: Layer, board: Board, wish: StreamWish) ->
             "values that divide the layer's channels (pe, simd) or width (px), or mapping: auto",
         )
     amounts = np.array([[one.interval, *vector(one.resources)] for one in found], np.int64)
-    kept = non_dominated(amounts)
+    alike: dict[tuple[Format, tuple[Format, ...]], list[int]] = {}
+    for index, one in enumerate(found):
+        alike.setdefault((one.gives, one.takes), []).append(index)
+    kept = [group[at] for group in alike.values() for at in non_dominated(amounts[np.array(group)])]
+    kept.sort(key=lambda index: tuple(amounts[index]))
     return LayerOptions(layer=layer, options=tuple(found[index] for index in kept), seen=len(found))
 
 
@@ -225,6 +234,8 @@ class _Joints:
             resources=total,
             ddr_bytes=moved,
             multipliers=products,
+            gives=(stage.output.px, stage.output.channels),
+            takes=tuple((words.px, words.channels) for words in stage.inputs),
         )
 
     def _tensor(self, words: Words, readers: int) -> Resources:

@@ -63,9 +63,12 @@ def fastest(space: Space, layouts: list[Layout]) -> Searched:
                 continue
             if not solution.proven and bound is None:
                 bound = -negative
-        else:
-            bound = -negative if bound is None else bound
-            found = space.realised(layout, index) if space.built < MOST_BUILT or not built else None
+        elif space.built < MOST_BUILT or not built:
+            found, impossible = space.realised(layout, index), False
+            if found is None:
+                found, impossible = space.realised_joined(layout, index)
+            if bound is None and not impossible:
+                bound = -negative
             if found is not None:
                 built[number, index] = found
                 heapq.heappush(heap, (-found.frames_per_s, 2, number, index))
@@ -85,12 +88,12 @@ def _limited_by_ddr(space: Space, count: int) -> int:
 def cheapest_for(
     space: Space, layouts: list[Layout], *, frames_per_s: float | None, latency_cycles: float | None
 ) -> Searched:
-    """The kernel and layout of least cost that reach both targets; the bound is without converters.
+    """The kernel and layout of least cost that reach both targets; the bound is without deep FIFOs.
 
     Latency has no model that a knapsack could have: where the cheapest kernel's is too long, intervals are
     shortened until it is not, and the bound stays that of any latency.
     """
-    heap: list[tuple[float, int, int]] = []  # (cost, state, layout)
+    heap: list[tuple[float, int, int]] = []  # (cost, state, layout), states as above
     latest: dict[int, int] = {}
     built: dict[int, Found] = {}
     for number, layout in enumerate(layouts):
@@ -104,12 +107,16 @@ def cheapest_for(
     while heap:
         cost, state, number = heapq.heappop(heap)
         layout = layouts[number]
-        if state == 2:
+        if state == 3:
             return Searched(found=built[number], bound=cost if bound is None else bound)
-        if state == 0:
-            solution = space.least(layout, latest[number])
-            if solution.picks is not None:
-                heapq.heappush(heap, (layout.count * solution.bound, 1, number))
+        if state < 2:
+            solution = (
+                space.least(layout, latest[number]) if state == 0 else space.joined(layout, latest[number])
+            )
+            if solution is None:
+                heapq.heappush(heap, (cost, 2, number))
+            elif solution.picks is not None or not solution.proven:
+                heapq.heappush(heap, (max(cost, layout.count * solution.bound), state + 1, number))
             continue
         bound = cost if bound is None else bound
         if built and space.built >= MOST_BUILT:
@@ -117,7 +124,7 @@ def cheapest_for(
         found = _quick_enough(space, layout, latest[number], frames_per_s, latency_cycles)
         if found is not None:
             built[number] = found
-            heapq.heappush(heap, (space.price(found), 2, number))
+            heapq.heappush(heap, (space.price(found), 3, number))
     return Searched(found=None, bound=bound or 0.0)
 
 
@@ -138,7 +145,7 @@ def _quick_enough(
     """A kernel of interval number `index` or shorter that reaches both targets."""
 
     def reached(at: int) -> Found | None:
-        found = space.realised(layout, at)
+        found, _ = space.realised_joined(layout, at)
         if found is None or (frames_per_s is not None and found.frames_per_s < frames_per_s * (1 - 1e-12)):
             return None
         if latency_cycles is not None and found.kernel.latency_cycles > latency_cycles:

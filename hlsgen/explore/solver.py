@@ -10,8 +10,11 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
+
+TOLERANCE = 1e-6
+"""By so much HiGHS lets a row exceed its limit."""
 
 
 def solve(
@@ -36,6 +39,13 @@ def solve(
             constraints=list(constraints),
             options={"node_limit": nodes, "mip_rel_gap": gap},
         )
+
+
+def full(capacity: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The limit of a sum of whole amounts, each divided by its `capacity`: half a unit more than 1, less what
+    HiGHS lets a row exceed its limit by. So the sum itself is never more than the capacity.
+    """
+    return np.asarray(1 + 0.5 / capacity - TOLERANCE)
 
 
 @contextmanager

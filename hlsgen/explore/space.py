@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hlsgen.board import Board
+from hlsgen.explore.joined import Joints, cheapest_joined
 from hlsgen.explore.kernel import Kernel, kernel_of
 from hlsgen.explore.knapsack import Costs, Solution, cheapest
 from hlsgen.explore.layout import Layout, capacities, placed_in
@@ -129,6 +130,41 @@ class Space:
         """Frames a second that no kernel of this interval exceeds."""
         computed = count * self.clock_mhz * 1e6 / int(self.intervals[index])
         return min(computed, self.ddr_frames_per_s(count, self.least_bytes))
+
+    def joined(self, layout: Layout, index: int, extra: Vector | None = None) -> Solution | None:
+        """The cheapest choice, converters counted; None: there are too many.
+
+        extra: what deep FIFOs take besides.
+        """
+        self.solved += 1
+        room = layout.capacity if extra is None else layout.capacity - extra
+        layers = list(self.options.values())
+        return cheapest_joined(layers, int(self.intervals[index]), room, self.prices, self.converters)
+
+    @cached_property
+    def converters(self) -> Joints:
+        return Joints(self.graph, self.board)
+
+    def realised_joined(self, layout: Layout, index: int) -> tuple[Found | None, bool]:
+        """As `realised`, choosing with converters; and whether it is proven that there is none."""
+        if layout.by_slr is None:
+            return self.realised(layout, index), False
+        extra = np.zeros(len(KINDS), np.int64)
+        for number in range(ROUNDS):
+            solution = self.joined(layout, index, extra)
+            if solution is None:
+                return self.realised(layout, index), False
+            if solution.picks is None:
+                return None, solution.proven and number == 0
+            kernel = self.made(solution.picks)
+            found = self.fitting(kernel, layout, None)
+            if found is not None:
+                self.joints = kernel.joints
+                return found, False
+            options = list(kernel.options.values())
+            known = np.sum([vector(one.resources) for one in options], axis=0) + self.converters.of(options)
+            extra = np.maximum(extra, vector(kernel.resources) - known)
+        return None, False
 
     def realised(self, layout: Layout, index: int, fill: float = 1.0) -> Found | None:
         """A kernel of this interval that fits with its converters and FIFOs; None if none was found.

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import LinearConstraint
 
-from hlsgen.explore.knapsack import TOLERANCE, Costs, cheapest
+from hlsgen.explore.knapsack import Costs, cheapest
 from hlsgen.explore.options import Vector, non_dominated
-from hlsgen.explore.solver import solve
+from hlsgen.explore.solver import full, solve
 
 MOST_NODES = 5
 """Of branch and cut for one interval: where an answer is near, the first few have it."""
@@ -170,7 +170,7 @@ def _within(amounts: NDArray[np.int64], limits: Sequence[Vector], extra: int) ->
         before = sparse.csr_array((len(kinds), slr * count))
         after = sparse.csr_array((len(kinds), (len(limits) - slr - 1) * count + extra))
         rows = sparse.hstack([before, shares, after]).tocsr()
-        found.append(LinearConstraint(rows, -np.inf, 1 - TOLERANCE))
+        found.append(LinearConstraint(rows, -np.inf, full(limit[kinds])))
         none = np.flatnonzero((limit == 0) & (amounts > 0).any(axis=0))
         if len(none):
             where = np.any(amounts[:, none] > 0, axis=1).astype(np.float64).reshape(1, -1)

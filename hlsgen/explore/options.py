@@ -7,7 +7,7 @@ they come on top, so that sums of options are a lower bound of every kernel that
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -104,11 +104,7 @@ def layer_options(graph: Graph, layer: Layer, board: Board, wish: StreamWish) ->
             if (vector(option.resources) <= total).all():
                 found.append(option)
     if not found:
-        asked = ", ".join(f"{key}: {value}" for key, value in fixed.items())
-        raise NoFit(
-            f"{layer.name}: no folding" + (f" with {asked}" if asked else "") + " fits it",
-            "values that divide the layer's channels (pe, simd) or width (px), or mapping: auto",
-        )
+        raise _nothing(layer, fixed, board)
     amounts = np.array([[one.interval, *vector(one.resources)] for one in found], np.int64)
     alike: dict[tuple[Format, tuple[Format, ...]], list[int]] = {}
     for index, one in enumerate(found):
@@ -116,6 +112,20 @@ def layer_options(graph: Graph, layer: Layer, board: Board, wish: StreamWish) ->
     kept = [group[at] for group in alike.values() for at in non_dominated(amounts[np.array(group)])]
     kept.sort(key=lambda index: tuple(amounts[index]))
     return LayerOptions(layer=layer, options=tuple(found[index] for index in kept), seen=len(found))
+
+
+def _nothing(layer: Layer, fixed: Mapping[str, object], board: Board) -> NoFit:
+    """Every folding of `layer` was left out."""
+    if fixed:
+        asked = ", ".join(f"{key}: {value}" for key, value in fixed.items())
+        return NoFit(
+            f"{layer.name}: no folding with {asked} fits it and {board.title}",
+            "values that divide the layer's channels (pe, simd) or width (px), or mapping: auto",
+        )
+    return NoFit(
+        f"{layer.name}: even its smallest folding takes more than {board.title} has",
+        "narrower types, a smaller layer, or a larger board",
+    )
 
 
 def usual_options(graph: Graph, layer: Layer, board: Board, wish: StreamWish) -> list[Option]:

@@ -61,6 +61,8 @@ def draw_front(explored: Explored, path: Path) -> None:
     axes.set_xscale("log")
     axes.set_ylim(0, 1.05)
     axes.xaxis.set_major_formatter(EngFormatter(sep=""))
+    axes.xaxis.set_minor_formatter(EngFormatter(sep=""))
+    axes.tick_params(axis="x", which="minor", labelsize="small")
     axes.yaxis.set_major_formatter(PercentFormatter(1.0))
     axes.set_xlabel("frames a second, modelled")
     axes.set_ylabel("share of what may be used of the board")

@@ -8,8 +8,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 
+from hlsgen.cost.terms import Style, Terms, packaged_terms
 from hlsgen.data_files import data_folder
 from hlsgen.document import Document
 from hlsgen.errors import DesignError, Place, Problem
@@ -99,6 +100,23 @@ class Board(_Section):
     usable: UsableShares = UsableShares()
     slrs: Annotated[tuple[SLR, ...], Entries(1, 16)]
     memory: Memory
+
+    _terms: Terms = PrivateAttr(default_factory=packaged_terms)
+
+    @property
+    def terms(self) -> Terms:
+        """What emitted hardware takes in LUTs and FFs on this board: hlsgen's own unless `with_terms`."""
+        return self._terms
+
+    def with_terms(self, terms: Terms) -> Board:
+        """The same board with other terms of LUTs and FFs, such as calibrated ones."""
+        other = self.model_copy()
+        other._terms = terms
+        return other
+
+    def for_style(self, style: Style) -> Board:
+        """The same board with its terms for designs of this style."""
+        return self if self.terms.style == style else self.with_terms(self.terms.for_style(style))
 
     @cached_property
     def total(self) -> SLR:

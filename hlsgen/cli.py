@@ -22,6 +22,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from hlsgen.cli_reports import calibrate, compare
 from hlsgen.errors import DesignError, HlsgenError, OutputError, ToolError
 from hlsgen.version import VERSION
 
@@ -60,14 +61,24 @@ def cli() -> None:
     """From a convolution or a trained CNN to a verified Vitis HLS project."""
 
 
+cli.add_command(calibrate)
+cli.add_command(compare)
+
+
 def design_options(command: F) -> F:
-    """DESIGN, --board and --json, as every command on a design has them."""
+    """DESIGN, --board, --terms and --json, as every command on a design has them."""
     for option in (
         click.option(
             "--json",
             "as_json",
             is_flag=True,
             help="Print one JSON document on standard output, nothing else.",
+        ),
+        click.option(
+            "--terms",
+            type=click.Path(path_type=Path),
+            metavar="FILE",
+            help="Terms of LUT and FF, such as hlsgen calibrate writes.",
         ),
         click.option("--board", metavar="B", help="Another board than the design's (see: hlsgen boards)."),
         click.argument("design", type=click.Path(path_type=Path)),
@@ -107,6 +118,7 @@ def frame_options(command: F) -> F:
 def build(
     design: Path,
     board: str | None,
+    terms: Path | None,
     as_json: bool,
     frames: int | None,
     input_file: Path | None,
@@ -120,7 +132,7 @@ def build(
 
         with working(as_json) as progress:
             progress("reading the design")
-            loaded = load(design, board=board, say=note)
+            loaded = load(design, board=board, terms=terms, say=note)
             folder = output or Path("build") / loaded.name
             project = build_project(
                 loaded, folder, frames=frames, input_file=input_file, csim=not no_csim, progress=progress
@@ -133,12 +145,12 @@ def build(
 
 @cli.command()
 @design_options
-def check(design: Path, board: str | None, as_json: bool) -> None:
+def check(design: Path, board: str | None, terms: Path | None, as_json: bool) -> None:
     """Check DESIGN without building it: every mistake, each with its place."""
     with reporting(as_json):
         from hlsgen.design import load
 
-        loaded = load(design, board=board, say=note)
+        loaded = load(design, board=board, terms=terms, say=note)
         loaded.check()
         if as_json:
             print_json({"design": loaded.name, "board": loaded.board.name, "verdict": "ok"})
@@ -156,7 +168,13 @@ def check(design: Path, board: str | None, as_json: bool) -> None:
     "--headers", type=click.Choice(["fast", "reference"]), default="fast", help="Which ap_fixed headers."
 )
 def csim(
-    design: Path, board: str | None, as_json: bool, frames: int | None, input_file: Path | None, headers: str
+    design: Path,
+    board: str | None,
+    terms: Path | None,
+    as_json: bool,
+    frames: int | None,
+    input_file: Path | None,
+    headers: str,
 ) -> None:
     """C-simulate DESIGN and compare with golden, leaving no files behind."""
     with reporting(as_json):
@@ -166,7 +184,7 @@ def csim(
 
         with working(as_json) as progress:
             progress("reading the design")
-            loaded = load(design, board=board, say=note)
+            loaded = load(design, board=board, terms=terms, say=note)
             verification = simulate_only(
                 loaded, frames=frames, input_file=input_file, headers=Headers(headers), progress=progress
             )
@@ -178,14 +196,14 @@ def csim(
 
 @cli.command()
 @design_options
-def estimate(design: Path, board: str | None, as_json: bool) -> None:
+def estimate(design: Path, board: str | None, terms: Path | None, as_json: bool) -> None:
     """Cycles, resources and speed of DESIGN, modelled; nothing is written."""
     with reporting(as_json):
         from hlsgen.design import load
 
         with working(as_json) as progress:
             progress("choosing the hardware")
-            figures = load(design, board=board, say=note).estimate().as_json()
+            figures = load(design, board=board, terms=terms, say=note).estimate().as_json()
         if as_json:
             print_json(figures)
         else:
@@ -466,6 +484,9 @@ def print_estimate(figures: dict[str, Any]) -> None:
         *(f"{total[kind]:,}" for kind in ("dsp", "bram18", "uram", "lut", "ff")),
     )
     show(table)
+    from hlsgen.cost.accuracy import cells_text
+
+    click.echo(f"as routed: {cells_text(figures, 'routed')}; as csynth: {cells_text(figures, 'csynth')}")
 
 
 def _what(figures: dict[str, Any]) -> str:

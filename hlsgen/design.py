@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hlsgen.board import Board
+from hlsgen.cost.terms import Style, Terms, load_terms
 from hlsgen.csim.compiler import Headers
 from hlsgen.csim.simulation import Comparison
 from hlsgen.errors import DesignError, Place, Problem
@@ -75,6 +76,20 @@ class Design(ABC):
     clock_mhz: float
     batch: int
     source: str
+
+    cost_style: ClassVar[Style]
+    """Whose calibration counts, if the board's terms have one."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "board", self.board.for_style(self.cost_style))
+
+    def with_terms(self, terms: str | Path | Terms) -> Self:
+        """The same design with other terms of LUTs and FFs, or those in a file; its hardware is chosen anew.
+
+        Raises DesignError: the file is wrong.
+        """
+        found = terms if isinstance(terms, Terms) else load_terms(terms)
+        return replace(self, board=self.board.with_terms(found))
 
     @property
     def macs(self) -> int:
@@ -223,20 +238,30 @@ class Design(ABC):
         return build(self, Path(folder), frames=frames, input_file=input_file, csim=csim)
 
 
-def load(path: str | Path, *, board: str | None = None, say: Progress = lambda _: None) -> Design:
+def load(
+    path: str | Path,
+    *,
+    board: str | None = None,
+    terms: str | Path | Terms | None = None,
+    say: Progress = lambda _: None,
+) -> Design:
     """The design in a YAML file; `board` replaces the file's (a path is relative to the working folder).
 
-    `say` is told when a model's own code is run.
+    `terms`: of LUTs and FFs, such as a file that `hlsgen calibrate` wrote. `say` is
+    told when a model's own code is run.
 
     Raises DesignError with every mistake found, each with its place: first those of the file's form, then
     those of its meaning.
     """
     from hlsgen.document import Document
 
+    design: Design
     if "model" in Document.read(Path(path)).data:
         from hlsgen.model_file import load_model
 
-        return load_model(Path(path), board=board, say=say)
-    from hlsgen.tasks import load_tasks
+        design = load_model(Path(path), board=board, say=say)
+    else:
+        from hlsgen.tasks import load_tasks
 
-    return load_tasks(Path(path), board=board)
+        design = load_tasks(Path(path), board=board)
+    return design if terms is None else design.with_terms(terms)

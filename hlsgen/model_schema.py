@@ -175,6 +175,8 @@ class StageMapping(_Section):
     """Output channels computed at once."""
     simd: Annotated[int, Whole(1, MAX_CHANNELS)] | None = None
     """Input channels read at once."""
+    multipliers: Literal["auto", "dsp", "packed", "fabric"] = "auto"
+    """Of a layer with weights: a DSP a product, a DSP for two (where that is exact), or logic cells."""
     weights: WishedPlace = "auto"
     """Where its weights lie: constant (source), runtime (loaded by a call), stream (DDR); auto: as all."""
     storage: WishedStorage = "auto"
@@ -183,8 +185,10 @@ class StageMapping(_Section):
     """With weights: stream, the frames that each word of weights is used for; None: 16."""
 
     @property
-    def fold(self) -> dict[str, int | None]:
-        return {"px": self.px, "pe": self.pe, "simd": self.simd}
+    def fold(self) -> dict[str, object]:
+        """What is fixed of its folding; None: free."""
+        multipliers = None if self.multipliers == "auto" else self.multipliers
+        return {"px": self.px, "pe": self.pe, "simd": self.simd, "multipliers": multipliers}
 
     @property
     def weight_wish(self) -> WeightWish:

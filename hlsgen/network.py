@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hlsgen.cost.terms import Style
 from hlsgen.csim.compiler import Headers, compile_testbench
 from hlsgen.csim.dataflow import DataflowRun, NetworkRun, simulate
 from hlsgen.design import Design
@@ -22,6 +23,9 @@ from hlsgen.layers.base import Codes
 from hlsgen.mapping.balance import Balanced, NoFit, balance
 from hlsgen.report.network import NetworkEstimate, network_estimate, network_markdown
 
+MOST_OPTIMISED_LAYERS = 48
+"""Compiling a kernel of more layers takes so long that a sixth less of it is worth a quarter of the speed."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkDesign(GraphDesign):
@@ -31,7 +35,7 @@ class NetworkDesign(GraphDesign):
     """
 
     subject = "layers compared"
-
+    cost_style: ClassVar[Style] = "dataflow"
     chosen: Balanced | None = None
 
     @cached_property
@@ -78,7 +82,15 @@ class NetworkDesign(GraphDesign):
         return network_markdown(self.name, self.board, self.balanced, report)
 
     def compiled(self, folder: Path, executable: Path, headers: Headers) -> float:
-        return compile_testbench(folder, self.name, executable, headers=headers, streaming=True).seconds
+        many = len(self.graph.layers) > MOST_OPTIMISED_LAYERS
+        return compile_testbench(
+            folder,
+            self.name,
+            executable,
+            headers=headers,
+            streaming=True,
+            optimise="-O2" if many else "-O3",
+        ).seconds
 
     def simulated(
         self,

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hlsgen.cost.terms import Style
 from hlsgen.csim.compiler import Headers, compile_testbench
 from hlsgen.csim.dataflow import NetworkRun
 from hlsgen.csim.task_network import TaskRun, simulate
@@ -32,7 +33,7 @@ class TaskNetworkDesign(GraphDesign):
     """
 
     subject = "kernels compared, each after its call"
-
+    cost_style: ClassVar[Style] = "tasks"
     chosen: TaskChoice | None = None
 
     @cached_property

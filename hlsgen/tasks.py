@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from hlsgen import samples
 from hlsgen.board import Board, load_board
 from hlsgen.cost.cycles import Iterations
+from hlsgen.cost.terms import Style
 from hlsgen.csim.compiler import Headers, compile_testbench, compiling
 from hlsgen.csim.recorded import check_recorded
 from hlsgen.csim.scratch import scratch_folder
@@ -61,6 +62,8 @@ class LayerVerification(Verification):
 @dataclass(frozen=True, kw_only=True)
 class TasksDesign(Design):
     """One convolution layer, and what is fixed about its hardware."""
+
+    cost_style: ClassVar[Style] = "layer"
 
     wish: Wish
     file: DesignFile

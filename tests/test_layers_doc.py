@@ -8,6 +8,7 @@ import importlib.util
 import pkgutil
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from itertools import product
 from math import ceil, gcd
@@ -20,6 +21,7 @@ import pytest
 import hlsgen.layers
 from hlsgen.fixed import FixedType, parse_type
 from hlsgen.frontends.torch_remedies import REMEDIES
+from hlsgen.layers import packing
 from hlsgen.layers.argmax import ArgMax
 from hlsgen.layers.base import Layer, Tensor
 from hlsgen.layers.binary import Add
@@ -222,7 +224,24 @@ def test_foldings_and_cycles(kind: str) -> None:
             assert values["cycles"] == stage.interval, (layer, fold)
             assert _holds(lines["needs"] + lines["legal"], layer, fold), (layer, fold)
         if lines["legal"]:
-            assert {fold for fold in _all_folds(layer) if _holds(lines["legal"], layer, fold)} == set(folds)
+            legal = {fold for fold in _all_folds(layer) if _holds(lines["legal"], layer, fold)}
+            assert legal == {fold for fold in folds if fold.multipliers == "dsp"}
+            assert {replace(fold, multipliers="dsp") for fold in folds} == legal
+
+
+def test_multipliers() -> None:
+    """A layer of wide products has each folding in logic cells, and in packed DSPs where the text says so."""
+    for layer in (*EXAMPLES["conv2d"], *EXAMPLES["dense"]):
+        assert isinstance(layer, Conv2d)
+        assert isinstance(layer.input_type, FixedType) and isinstance(layer.weight_type, FixedType)
+        wide = layer.input_type.width + layer.weight_type.width > packing.FABRIC_PRODUCT_BITS
+        folds = set(layer.folds())
+        for fold in {replace(one, multipliers="dsp") for one in folds}:
+            assert (replace(fold, multipliers="fabric") in folds) == wide
+            groups = max(1, fold.simd // layer.group_channels)
+            pairs = fold.pe // groups % 2 == 0 and fold.simd // groups * layer.taps >= packing.SHORTEST_CHAIN
+            chain = packing.chain_of_weights(layer) >= packing.SHORTEST_CHAIN
+            assert (replace(fold, multipliers="packed") in folds) == (wide and pairs and chain)
 
 
 def _lines(kind: str) -> dict[str, list[str]]:
@@ -307,6 +326,8 @@ def test_constants() -> None:
 WEIGHTS = ("stage", "dense_stream")
 """How weights reach a stage is no matter of the kinds."""
 NOT_DOCUMENTED = {
+    # of the DSP: docs/layers.md says what follows from them
+    "packing.LANE_BITS", "packing.PACKED_BITS",
     # of golden's arithmetic, and of how a table is found
     "conv2d.BLOCK_ELEMENTS", "conv2d.EXACT_IN_FLOAT64", "division.FITS_INT64", "piecewise.TAIL_ERROR",
     "piecewise.POINTS", "piecewise.NEAR_ZERO", "functions.SELU_ALPHA", "functions.SELU_SCALE",

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from hlsgen.cost.cycles import cycles, ddr_bursts, ddr_bytes, ddr_cost, interval, iterations
 from hlsgen.cost.resources import Resources, dsps_of_product, instance_resources
+from hlsgen.cost.terms import packaged_terms
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.mapping.conv2d import ConvMapping, Folding, Infeasible, map_conv2d
 from hlsgen.mapping.placement import KINDS, capacity, ddr_frames_per_s, deploy, usable
@@ -61,7 +64,7 @@ def test_ddr_bytes_are_whole_words() -> None:
     ],
 )
 def test_dsps_follow_from_the_structure(kind: str, folding: dict[str, int], dsp: int) -> None:
-    assert instance_resources(mapped(kind, **folding)).dsp == dsp
+    assert instance_resources(mapped(kind, **folding), packaged_terms()).dsp == dsp
 
 
 @pytest.mark.parametrize(
@@ -146,6 +149,8 @@ def test_what_does_not_fit_is_refused() -> None:
 def test_large_weights_may_stay_in_ddr() -> None:
     """With output channels outermost only PE of them have their weights on chip."""
     layer = conv((64, 7, 7), 64, **TYPES["fixed16"])
-    every = instance_resources(map_conv2d(layer, Folding(rows=1, pe=4, simd=4), ZCU102))
-    some = instance_resources(map_conv2d(layer, Folding(rows=1, pe=4, simd=4, order="channels"), ZCU102))
+    folding = Folding(rows=1, pe=4, simd=4)
+    every = instance_resources(map_conv2d(layer, folding, ZCU102), packaged_terms())
+    folding = replace(folding, order="channels")
+    some = instance_resources(map_conv2d(layer, folding, ZCU102), packaged_terms())
     assert some.bram18 + some.lut < every.bram18 + every.lut

@@ -1,43 +1,27 @@
-"""Resources of one instance. DSP, BRAM18 and URAM follow from the emitted structure; LUT and FF are fitted
-terms.
+"""Resources of one instance. DSP, BRAM18 and URAM follow from the emitted structure; LUT and FF are amounts
+of the terms of hlsgen/cost/terms.py, which predict the routed design unless asked for csynth's figures.
 
-Sources of the terms: fp32 cores from Vitis HLS reports at 300 MHz on UltraScale+ (fmul_32 4 cycles: 3 DSP,
-143 FF, 78 LUT; fadd_32 full DSP: 2, 318, 198; fadd_32 no DSP: 0, 243, 338); a LUT multiplier routes to (2 *
-ceil((W + A) / 6) - 1) * (W + A) LUTs; RAM and FIFO shapes of the primitives. Multiplexers: a 4:1 per LUT6.
-The terms of the DSP chains' operand delays, the AXI adapters and the platform's interconnect are estimates.
-LUT predicts the routed design, not csynth, which reports about twice as many.
+Sources of the DSPs: fp32 cores from Vitis HLS reports at 300 MHz on UltraScale+ (fmul_32 4 cycles: 3; fadd_32
+full DSP: 2); RAM and FIFO shapes of the primitives.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
+from hlsgen.cost.terms import Terms
 from hlsgen.fixed import FixedType
 from hlsgen.layers.packing import signed_bits
 from hlsgen.mapping.conv2d import ConvMapping, bits_of, burst_limit, outstanding
-from hlsgen.mapping.storage import bram18_for
+from hlsgen.mapping.storage import Memory, Storage, bram18_for
 
-LUT_ERROR = 0.3
-"""Relative error to expect of a LUT or FF figure until the terms are fitted to more reports."""
-
-FMUL = (3, 78, 143)  # DSP, LUT, FF
-FADD_DSP = (2, 198, 318)
-FADD_FABRIC = (0, 338, 243)
-PACKED_SUM_BITS = 38  # both lanes and the sum's growth
-PACK_LUT = 9  # (w1 << 18) + w0: a decrement of the upper weight
-CHAIN_DELAY_LUT = 0.75  # of an operand's bit: shift registers that delay it along the DSP chain
-CHAIN_DELAY_FF = 1.0
-PIPELINE_FF = 2.0  # registers for each operand bit of a multiplier in logic cells
+FMUL_DSP = 3
+FADD_DSP = 2
 ADDRESS_BITS = 12
-CONTROL = (900, 1400)  # LUT, FF: counters and loop control of the four processes, s_axilite
 AXI_PORTS = 3
-AXI_ADAPTER = (650, 1100)  # LUT, FF of an m_axi adapter of 64 bits or fewer
-AXI_BIT = (1.2, 3.0)  # LUT, FF for each data bit of a port
 WEIGHT_PORT_WORDS = 128  # 2 bursts of 64
-RESULT_FF = 64  # registers behind a floating-point multiplier and its adder
-HELD_LUT = 0.5  # a weight register's bit: new weight or old one
-CHAIN_ADDER_SHARE = 0.5  # of a chain's adders: those that no DSP takes in
-INTERCONNECT = (1300, 2200)  # LUT, FF for each port in the platform's AXI interconnect
+RESULT_BITS = 64  # registers behind a floating-point multiplier and its adder
+PACKED_GROWTH = 18  # bits of the upper lane's distance, which taking the lanes apart adds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,42 +41,73 @@ class Resources:
         return Resources(**{f.name: getattr(self, f.name) * count for f in fields(self)})
 
 
+def cells(terms: Terms, name: str, **amounts: float) -> Resources:
+    """The LUTs and FFs of a term, by how much there is of each of its features."""
+    lut, ff = terms.cells(name, **amounts)
+    return Resources(lut=round(lut), ff=round(ff))
+
+
 def mux_luts(inputs: int) -> int:
     """LUTs of an n:1 multiplexer of one bit: 4:1 a LUT6."""
     return -(-(inputs - 1) // 3)
 
 
-def instance_resources(mapping: ConvMapping) -> Resources:
+def multiplexers(terms: Terms, count: int, inputs: int, bits: int) -> Resources:
+    """`count` multiplexers of words of `bits` bits."""
+    if inputs < 2:
+        return Resources()
+    return cells(terms, "multiplexer", inputs=count * inputs, lut6=count * bits * mux_luts(inputs))
+
+
+def memory_resources(terms: Terms, memory: Memory) -> Resources:
+    """A memory with its copies, and the registers behind it."""
+    if memory.storage is Storage.REGISTER:
+        return cells(terms, "register", bits=memory.ff)
+    bits = memory.bits * memory.copies
+    blocks = bits * -(-memory.depth // 64)
+    name = "memory_lutram" if memory.storage is Storage.LUTRAM else "memory_block"
+    taken = cells(terms, name, one=memory.copies, bits=bits, blocks=blocks, primitives=memory.lut)
+    return taken + Resources(bram18=memory.bram18, uram=memory.uram)
+
+
+def instance_resources(mapping: ConvMapping, terms: Terms) -> Resources:
     """One instance, its share of the platform's interconnect included."""
-    return _arithmetic(mapping) + _memories(mapping) + _movement(mapping) + _interfaces(mapping)
+    total = _arithmetic(mapping, terms) + _movement(mapping, terms) + _interfaces(mapping, terms)
+    for memory in mapping.memories:
+        total += memory_resources(terms, memory)
+    return total
 
 
-def _arithmetic(mapping: ConvMapping) -> Resources:
+def _arithmetic(mapping: ConvMapping, terms: Terms) -> Resources:
     folding, layer = mapping.folding, mapping.layer
     sums = folding.rows * folding.pe
     fabric_sums = folding.rows * folding.fabric_pe
     if mapping.arithmetic == "float":
-        return _float_arithmetic(sums * mapping.terms, fabric_sums * mapping.terms)
+        return _float_arithmetic(terms, sums * mapping.terms, fabric_sums * mapping.terms)
     assert isinstance(layer.input_type, FixedType) and isinstance(layer.weight_type, FixedType)
     a, w = signed_bits(layer.input_type), signed_bits(layer.weight_type)
     accumulate = sums * (bits_of(layer.accumulator) + bits_of(layer.result_type))
-    rest = Resources(lut=accumulate, ff=accumulate)
+    rest = cells(terms, "adder", one=2 * sums, bits=accumulate) + cells(terms, "register", bits=accumulate)
     dsp_sums = sums - fabric_sums
-    fabric = _fabric_multipliers(fabric_sums * mapping.terms, a, w)
+    rest += fabric_products(terms, fabric_sums * mapping.terms, a, w)
     if mapping.arithmetic == "packed":
-        return rest + fabric + _packed_multipliers(mapping, dsp_sums // 2, a, w)
-    return rest + fabric + _dsp_multipliers(dsp_sums * mapping.terms, a, w)
+        pairs = dsp_sums // 2
+        chunks = pairs * -(-mapping.terms // mapping.chain)
+        return rest + packed_products(terms, pairs * mapping.terms, chunks, mapping.dot.width, a, w)
+    return rest + dsp_products(terms, dsp_sums * mapping.terms, a, w)
 
 
-def _float_arithmetic(products: int, in_fabric: int) -> Resources:
+def _float_arithmetic(terms: Terms, products: int, in_fabric: int) -> Resources:
     """`products` multipliers and as many adders (the tree's and the running sum's), `in_fabric` of them
     without DSP.
     """
     in_dsp = products - in_fabric
-    return Resources(
-        dsp=products * FMUL[0] + in_dsp * FADD_DSP[0],
-        lut=products * FMUL[1] + in_dsp * FADD_DSP[1] + in_fabric * FADD_FABRIC[1],
-        ff=products * (FMUL[2] + RESULT_FF) + in_dsp * FADD_DSP[2] + in_fabric * FADD_FABRIC[2],
+    return (
+        Resources(dsp=products * FMUL_DSP + in_dsp * FADD_DSP)
+        + cells(terms, "float_multiplier", one=products)
+        + cells(terms, "register", bits=products * RESULT_BITS)
+        + cells(terms, "float_adder_dsp", one=in_dsp)
+        + cells(terms, "float_adder_fabric", one=in_fabric)
     )
 
 
@@ -102,64 +117,67 @@ def dsps_of_product(a: int, w: int) -> int:
     return min(tiles)
 
 
-def _dsp_multipliers(products: int, a: int, w: int) -> Resources:
+def dsp_products(terms: Terms, count: int, a: int, w: int) -> Resources:
+    """Multiply-accumulates of a x w bits in DSPs, along a chain."""
     each = dsps_of_product(a, w)
-    return Resources(
-        dsp=products * each,
-        lut=int(products * (CHAIN_DELAY_LUT + CHAIN_ADDER_SHARE) * (a + w)) + products * (each - 1) * (a + w),
-        ff=int(products * CHAIN_DELAY_FF * (a + w)),
+    bits = count * (a + w)
+    return Resources(dsp=count * each) + cells(
+        terms, "dsp_product", one=count, bits=bits, tiles=bits * (each - 1)
     )
 
 
-def _packed_multipliers(mapping: ConvMapping, pairs: int, a: int, w: int) -> Resources:
-    products = pairs * mapping.terms
-    chunks = pairs * -(-mapping.terms // mapping.chain)
-    separate = chunks * (2 * mapping.dot.width + 18)
-    return Resources(
-        dsp=products,
-        lut=int(products * (PACK_LUT + CHAIN_DELAY_LUT * (a + 2 * w) + CHAIN_ADDER_SHARE * PACKED_SUM_BITS))
-        + separate,
-        ff=int(products * CHAIN_DELAY_FF * (a + 27)) + separate,
+def lut_products(terms: Terms, count: int, a: int, w: int) -> Resources:
+    """Products of a x w bits without DSP; with one bit, a choice of the other operand."""
+    rows = (2 * -(-(a + w) // 6) - 1) * (a + w) if min(a, w) > 1 else max(a, w)
+    square = max(a, w) ** 2 if min(a, w) > 1 else max(a, w)
+    bits = count * (a + w)
+    return cells(terms, "lut_product", one=count, square=count * square, rows=count * rows, bits=bits)
+
+
+def packed_products(terms: Terms, pairs: int, chunks: int, sum_bits: int, a: int, w: int) -> Resources:
+    """`pairs` DSPs that multiply an operand of `a` bits by two of `w`; after each of `chunks` chains of them
+    the lanes are taken apart and added to two sums of `sum_bits`.
+    """
+    separate = chunks * (2 * sum_bits + PACKED_GROWTH)
+    return (
+        Resources(dsp=pairs)
+        + cells(terms, "packed_product", one=pairs, bits=pairs * (a + 2 * w), operand=pairs * a)
+        + cells(terms, "adder", one=2 * chunks, bits=separate)
+        + cells(terms, "register", bits=separate)
     )
 
 
-def _fabric_multipliers(products: int, a: int, w: int) -> Resources:
+def fabric_products(terms: Terms, products: int, a: int, w: int) -> Resources:
     """A multiplier and its adder in the sum, each product."""
-    multiplier = (2 * -(-(a + w) // 6) - 1) * (a + w) if min(a, w) > 1 else max(a, w)
-    adder = a + w + 4
-    lut = products * (multiplier + adder)
-    return Resources(lut=lut, ff=int(products * PIPELINE_FF * (a + w)))
+    adders = cells(terms, "adder", one=products, bits=products * (a + w + 4))
+    return lut_products(terms, products, a, w) + adders
 
 
-def _memories(mapping: ConvMapping) -> Resources:
-    return Resources(
-        lut=sum(memory.lut for memory in mapping.memories),
-        ff=sum(memory.ff for memory in mapping.memories),
-        bram18=sum(memory.bram18 for memory in mapping.memories),
-        uram=sum(memory.uram for memory in mapping.memories),
-    )
-
-
-def _movement(mapping: ConvMapping) -> Resources:
+def _movement(mapping: ConvMapping, terms: Terms) -> Resources:
     """Crossbars of the band, window and weight registers, streams, and the turn from columns to words."""
     layer, folding, banks = mapping.layer, mapping.folding, mapping.bank_map.banks
     in_bits, out_bits = bits_of(layer.input_type), bits_of(layer.result_type)
     wave = len(mapping.wave.row_offsets) * mapping.wave.columns_read
-    read = folding.simd * wave * in_bits * mux_luts(banks) + banks * ADDRESS_BITS * mux_luts(wave + 1)
-    write = banks * (in_bits * mux_luts(mapping.in_lanes + 1) + ADDRESS_BITS * mux_luts(mapping.in_lanes + 1))
+    reads = folding.simd * wave
     window = folding.simd * len(mapping.wave.row_offsets) * mapping.wave.span * in_bits
     held = folding.pe * mapping.terms * bits_of(layer.weight_type)
     results = folding.rows * folding.pe * out_bits
     word = mapping.out_lanes * out_bits
-    drain = word * mux_luts(folding.rows * folding.pe)
-    streams = results + 2 * (mapping.in_lanes * in_bits + word)
-    return Resources(
-        lut=read + write + drain + streams + int(HELD_LUT * held),
-        ff=window + held + results * (mapping.out_lanes + 2) + 2 * (mapping.in_lanes * in_bits + word) + read,
+    lanes = mapping.in_lanes + 1
+    crossbar = reads * in_bits * mux_luts(banks) + banks * ADDRESS_BITS * mux_luts(wave + 1)
+    return (
+        multiplexers(terms, reads, banks, in_bits)
+        + multiplexers(terms, banks, wave + 1, ADDRESS_BITS)
+        + multiplexers(terms, banks, lanes, in_bits)
+        + multiplexers(terms, banks, lanes, ADDRESS_BITS)
+        + multiplexers(terms, mapping.out_lanes, folding.rows * folding.pe, out_bits)
+        + cells(terms, "stream_word", bits=results + 2 * (mapping.in_lanes * in_bits + word))
+        + cells(terms, "weight_register", bits=held)
+        + cells(terms, "register", bits=window + results * (mapping.out_lanes + 1) + crossbar)
     )
 
 
-def _interfaces(mapping: ConvMapping) -> Resources:
+def _interfaces(mapping: ConvMapping, terms: Terms) -> Resources:
     """m_axi adapters with their burst buffers, s_axilite, control, and the platform's interconnect ports."""
     layer = mapping.layer
     ports = (
@@ -167,12 +185,16 @@ def _interfaces(mapping: ConvMapping) -> Resources:
         (mapping.out_lanes * layer.result_type.container_bits, _burst_words(mapping.output_burst)),
         (max(layer.weight_type.container_bits, layer.bias_type.container_bits), WEIGHT_PORT_WORDS),
     )
-    bits = sum(width for width, _ in ports)
-    return Resources(
-        lut=CONTROL[0] + AXI_PORTS * (AXI_ADAPTER[0] + INTERCONNECT[0]) + int(bits * AXI_BIT[0]),
-        ff=CONTROL[1] + AXI_PORTS * (AXI_ADAPTER[1] + INTERCONNECT[1]) + int(bits * AXI_BIT[1]),
-        bram18=sum(bram18_for(words, max(32, width)) for width, words in ports),
+    return (
+        Resources(bram18=sum(bram18_for(words, max(32, width)) for width, words in ports))
+        + cells(terms, "conv_control", one=1)
+        + axi_ports(terms, AXI_PORTS, sum(width for width, _ in ports))
     )
+
+
+def axi_ports(terms: Terms, count: int, bits: int) -> Resources:
+    """Adapters of `count` m_axi ports with `bits` data bits together, and their ports in the interconnect."""
+    return cells(terms, "axi_adapter", one=count, bits=bits) + cells(terms, "interconnect", one=count)
 
 
 def _burst_words(shortest: int) -> int:

@@ -99,7 +99,9 @@ class Joints:
             total, interval = np.zeros(len(KINDS), np.int64), 0
             for words in conversion(have, want):
                 process = Convert(name="", reads=(), writes=(), before=have, after=words)
-                total += vector(process_resources(process, self.board)) + vector(least_fifo(words))
+                total += vector(process_resources(process, self.board)) + vector(
+                    least_fifo(words, self.board)
+                )
                 interval = max(interval, process.interval)
                 have = words
             self._known[key] = (total, interval)

@@ -98,5 +98,5 @@ def charged(pipeline: Pipeline, board: Board) -> dict[str, Vector]:
         for stream in process.writes:
             owner[stream] = name
     for stream, name in owner.items():
-        total[name] += vector(fifo_resources(pipeline.streams[stream]))
+        total[name] += vector(fifo_resources(pipeline.streams[stream], board))
     return total

@@ -15,17 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hlsgen.board import Board
+from hlsgen.cost.families import SHIFT_WORDS, SMALL_FIFO_BITS
 from hlsgen.cost.resources import Resources
-from hlsgen.cost.stages import SRL_DEPTH, fifo_resources, process_resources, stage_resources
+from hlsgen.cost.stages import fifo_resources, process_resources, stage_resources
 from hlsgen.ir import Graph
 from hlsgen.layers.base import Layer
 from hlsgen.layers.conv2d import Conv2d
+from hlsgen.layers.conv2d_stage import ConvStage
 from hlsgen.layers.dense_stream import DenseStream
 from hlsgen.layers.stage import Fold, Stage, Words
 from hlsgen.mapping.balance import NoFit, StreamWish
 from hlsgen.mapping.pipeline import WEIGHT_FIFO_WORDS, Stream, staged
 from hlsgen.mapping.placement import KINDS
-from hlsgen.mapping.processes import Fork, Load, LoadWeights, Store, port_beats, port_width
+from hlsgen.mapping.processes import Fork, Load, LoadWeights, Store, port_beats, port_width, width_of
 from hlsgen.mapping.storage import LUTRAM_MOST_WORDS, Storage
 from hlsgen.mapping.weights import WeightPlace, WeightWish, placed
 
@@ -177,12 +179,11 @@ def _placements(
         place = placed(layer, wish)
         yield staged(layer, fold, place), place
         return
-    stage = layer.stage(fold)
-    shape = stage.weight_shape()
+    shape = layer.stage(fold).weight_shape()
     assert shape is not None
     for storage in _storages(shape[0], wish, board):
         place = placed(layer, replace(wish, storage=storage.value))
-        yield stage, place
+        yield staged(layer, fold, place), place
 
 
 def _storages(depth: int, wish: WeightWish, board: Board) -> list[Storage]:
@@ -234,35 +235,42 @@ class _Joints:
             loader = LoadWeights(name="", reads=(), writes=(), stage=stage)
             total += process_resources(loader, self.board)
             for words, depth in zip(stage.weight_streams, (WEIGHT_FIFO_WORDS, 2), strict=False):
-                total += fifo_resources(Stream(name="", words=words, depth=depth))
+                total += fifo_resources(Stream(name="", words=words, depth=depth), self.board)
             moved += -(-stage.block_beats * stage.beat_bits // 8 // stage.batch)
-        products = sum(work.count for work in stage.work() if work.operator in ("mac", "mul"))
         return Option(
             fold=fold,
             place=place,
             interval=interval,
             resources=total,
             ddr_bytes=moved,
-            multipliers=products,
+            multipliers=_products(stage),
             gives=(stage.output.px, stage.output.channels),
             takes=tuple((words.px, words.channels) for words in stage.inputs),
         )
 
     def _tensor(self, words: Words, readers: int) -> Resources:
         """The streams and forks of a tensor with so many readers."""
-        total = least_fifo(words).times(max(1, 2 * readers - 1))
+        total = least_fifo(words, self.board).times(max(1, 2 * readers - 1))
         if readers > 1:
             fork = Fork(name="", reads=(), writes=(), words=words)
             total += process_resources(fork, self.board).times(readers - 1)
         return total
 
 
-def least_fifo(words: Words) -> Resources:
-    """What a FIFO of `words` takes at any depth: of each kind the less of a shallow and of a deep one."""
-    shallow, deep = (
-        fifo_resources(Stream(name="", words=words, depth=depth)) for depth in (2, SRL_DEPTH + 1)
-    )
-    return resources_of(np.minimum(vector(shallow), vector(deep)))
+def least_fifo(words: Words, board: Board) -> Resources:
+    """What a FIFO of `words` takes at any depth: of each kind the least of all ways to build one."""
+    bits = words.lanes * width_of(words.type)
+    # of each way the shallowest
+    depths = (2, 3, SHIFT_WORDS + 1, max(SHIFT_WORDS, SMALL_FIFO_BITS // bits) + 1)
+    ways = [vector(fifo_resources(Stream(name="", words=words, depth=depth), board)) for depth in depths]
+    return resources_of(np.min(ways, axis=0))
+
+
+def _products(stage: Stage) -> int:
+    """Multiply-accumulates a cycle; of a stage without weights its products."""
+    if isinstance(stage, ConvStage):
+        return stage.multipliers
+    return sum(work.count for work in stage.work() if work.operator == "mul")
 
 
 def first_readers(graph: Graph) -> dict[str, tuple[str, int]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +12,14 @@ import numpy as np
 from hlsgen.fixed import FixedType, FloatType, accumulator_type, product_type
 from hlsgen.layers.base import Codes
 from hlsgen.layers.conv2d import Conv2d
+from hlsgen.layers.packing import (
+    FABRIC_PRODUCT_BITS,
+    SHORTEST_CHAIN,
+    chain_of_types,
+    chain_of_weights,
+    lower_lane_limit,
+    signed_bits,
+)
 from hlsgen.layers.raster import Raster
 from hlsgen.layers.stage import Buffer, Fold, Schedule, Stage, Words, Work, divisors
 from hlsgen.layers.state import MOST_REGISTER_WORDS, state_buffer
@@ -26,7 +34,29 @@ def conv_folds(layer: Conv2d) -> Iterator[Fold]:
 
     One group at a time: SIMD divides a group's input channels and PE its output channels. Several groups at
     a time: then all channels of each. Several pixels at once where they divide a row, or all of it.
+    Each with every kind of multipliers that makes a difference.
     """
+    chain = chain_of_weights(layer) if _in_dsp(layer) else 0
+    for fold in _parallel_folds(layer):
+        yield fold
+        if not _in_dsp(layer):
+            continue
+        groups_at_once = max(1, fold.simd // layer.group_channels)
+        terms = fold.simd // groups_at_once * layer.taps
+        if fold.pe // groups_at_once % 2 == 0 and min(chain, terms) >= SHORTEST_CHAIN:
+            yield replace(fold, multipliers="packed")
+        yield replace(fold, multipliers="fabric")
+
+
+def _in_dsp(layer: Conv2d) -> bool:
+    """Whether a product is large enough for a DSP."""
+    if not isinstance(layer.input_type, FixedType) or not isinstance(layer.weight_type, FixedType):
+        return False
+    widths = (layer.input_type.width, layer.weight_type.width)
+    return min(widths) > 1 and sum(widths) > FABRIC_PRODUCT_BITS
+
+
+def _parallel_folds(layer: Conv2d) -> Iterator[Fold]:
     size, members = layer.group_channels, layer.out_channels // layer.groups
     for simd in divisors(size):
         for pe in divisors(members):
@@ -56,6 +86,8 @@ class ConvStage(Stage):
 
     layer: Conv2d
     fold: Fold
+    any_weights: bool = False
+    """Whether packed multipliers are to be exact for any weights of the type, not just for the layer's."""
 
     template = "conv2d"
 
@@ -122,11 +154,33 @@ class ConvStage(Stage):
     def multipliers(self) -> int:
         return self.fold.px * self.fold.pe * self.simd * self.layer.taps
 
+    @cached_property
+    def chain(self) -> int:
+        """Products that are added before the two sums of packed multipliers are taken apart; 0: none are."""
+        if self.fold.multipliers != "packed":
+            return 0
+        most = chain_of_types(self.layer) if self.any_weights else chain_of_weights(self.layer)
+        return min(most, self.simd * self.layer.taps)
+
+    @property
+    def dot_type(self) -> FixedType:
+        """Holds the sum of an iteration's products of one output."""
+        layer = self.layer
+        assert isinstance(layer.input_type, FixedType) and isinstance(layer.weight_type, FixedType)
+        return accumulator_type(layer.input_type, layer.weight_type, self.simd * layer.taps)
+
     def work(self) -> tuple[Work, ...]:
         layer = self.layer
         assert isinstance(layer.input_type, FixedType) and isinstance(layer.weight_type, FixedType)
+        if self.fold.multipliers == "packed":
+            codes = (signed_bits(layer.input_type), signed_bits(layer.weight_type))
+            pairs = self.fold.px * self.fold.pe // 2
+            chunks = pairs * -(-self.simd * self.layer.taps // self.chain)
+            bits = (*codes, self.dot_type.width, chunks)
+            return (Work(operator="packed", count=self.multipliers // 2, bits=bits),)
         widths = (layer.input_type.width, layer.weight_type.width)
-        return (Work(operator="mac", count=self.multipliers, bits=widths),)
+        operator = "fabric" if self.fold.multipliers == "fabric" else "mac"
+        return (Work(operator=operator, count=self.multipliers, bits=widths),)
 
     def buffers(self) -> tuple[Buffer, ...]:
         groups, filters, channels = self.passes
@@ -189,7 +243,17 @@ class ConvStage(Stage):
             "SIMD": self.simd,
             "CF": channels,
             "product_t": product_type(layer.input_type, layer.weight_type).cpp,
-            "dot_t": accumulator_type(layer.input_type, layer.weight_type, self.simd * layer.taps).cpp,
+            "dot_t": self.dot_type.cpp,
+            "DOT_BITS": self.dot_type.width,
+            "where": "in_fabric" if self.fold.multipliers == "fabric" else "in_dsp",
+            "packed": self.fold.multipliers == "packed",
+            "multipliers": self.fold.multipliers,
+            "CHAIN": self.chain,
+            "any_weights": self.any_weights,
+            "IN_BITS": layer.input_type.width,
+            "IN_CODE": signed_bits(layer.input_type),
+            "WEIGHT_CODE": signed_bits(layer.weight_type),
+            "PACKED_LIMIT": lower_lane_limit(layer),
             "low": low,
             "high": high,
             "low_value": _literal(low, layer.accumulator),

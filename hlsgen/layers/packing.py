@@ -7,15 +7,21 @@ activation a give both products; sums of them stay apart as long as the lower on
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from hlsgen.fixed import FixedType
-from hlsgen.layers.conv2d import Conv2d
+
+if TYPE_CHECKING:
+    from hlsgen.layers.conv2d import Conv2d
 
 LANE_BITS = 18
 LOWER_LANE_MOST = (1 << (LANE_BITS - 1)) - 1
 PACKED_BITS = 27
 ACTIVATION_MOST_BITS = 18
+FABRIC_PRODUCT_BITS = 9
+"""A product whose operands have no more bits together is built in logic cells, as HLS does by itself."""
 SHORTEST_CHAIN = 3
 """With fewer products between two separations, taking the lanes apart costs more logic than the DSP saves."""
 LONGEST_CHAIN = 32
@@ -32,9 +38,13 @@ def widths_pack(activation: FixedType, weight: FixedType) -> bool:
 
     The lower weight may borrow one from the upper, so that the least code of nine bits does not fit.
     """
-    most = 1 << (PACKED_BITS - LANE_BITS - 1)
-    fits = -most < weight.min_code and weight.max_code < most
-    return fits and signed_bits(activation) <= ACTIVATION_MOST_BITS
+    return codes_pack(activation, weight.min_code, weight.max_code)
+
+
+def codes_pack(activation: FixedType, least: int, most: int) -> bool:
+    """`widths_pack` for weights whose codes lie from `least` to `most`."""
+    end = 1 << (PACKED_BITS - LANE_BITS - 1)
+    return -end < least and most < end and signed_bits(activation) <= ACTIVATION_MOST_BITS
 
 
 def largest_code(type_: FixedType) -> int:
@@ -57,6 +67,39 @@ def longest_chain(layer: Conv2d, simd: int, pe: int) -> int:
         if int(np.add.reduceat(magnitudes, starts, axis=1).max()) <= allowed:
             return chain
     return 0
+
+
+def chain_of_weights(layer: Conv2d) -> int:
+    """The most neighbouring products that may be added for these weights, wherever a chunk of them begins.
+
+    0: not even one is exact, or the weights do not fit beside each other. The lower lane holds the even
+    output channels. No more than `longest_chain`, and the same for every folding.
+    """
+    assert isinstance(layer.input_type, FixedType)
+    least, most = int(layer.weights.min(initial=0)), int(layer.weights.max(initial=0))
+    if not codes_pack(layer.input_type, least, most):
+        return 0
+    magnitudes = np.abs(np.asarray(layer.weights)[::2].astype(np.int64)).reshape(
+        -(-layer.out_channels // 2), -1
+    )
+    sums = np.concatenate([np.zeros((len(magnitudes), 1), np.int64), magnitudes.cumsum(axis=1)], axis=1)
+    allowed = lower_lane_limit(layer)
+    low, high = 0, min(magnitudes.shape[1], LONGEST_CHAIN)
+    while low < high:  # sums of magnitudes grow with the chain
+        chain = (low + high + 1) // 2
+        if int((sums[:, chain:] - sums[:, :-chain]).max()) <= allowed:
+            low = chain
+        else:
+            high = chain - 1
+    return low
+
+
+def chain_of_types(layer: Conv2d) -> int:
+    """The same for any weights of the layer's type."""
+    assert isinstance(layer.input_type, FixedType) and isinstance(layer.weight_type, FixedType)
+    if not widths_pack(layer.input_type, layer.weight_type):
+        return 0
+    return min(LONGEST_CHAIN, lower_lane_limit(layer) // largest_code(layer.weight_type))
 
 
 def lower_lane_limit(layer: Conv2d) -> int:

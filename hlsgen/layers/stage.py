@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,13 +26,21 @@ WEIGHT_BEAT_BITS = 64
 """Weights lie in DDR in parts of so many bits, no weight in two of them."""
 
 
+Multipliers = Literal["dsp", "packed", "fabric"]
+"""What multiplies: a DSP a product, a DSP for two of them, or logic cells. Sums are exact, so alike."""
+
+
 @dataclass(frozen=True, kw_only=True, order=True)
 class Fold:
-    """What a stage does in one cycle: PX neighbouring pixels, PE output channels, SIMD input channels."""
+    """What a stage does in one cycle: PX neighbouring pixels, PE output channels, SIMD input channels.
+
+    multipliers: of a layer with weights; others have none.
+    """
 
     px: int = 1
     pe: int = 1
     simd: int = 1
+    multipliers: Multipliers = "dsp"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +116,11 @@ class Buffer:
 
 @dataclass(frozen=True, kw_only=True)
 class Work:
-    """Arithmetic of one iteration: `count` operators on operands of `bits`."""
+    """Arithmetic of one iteration: `count` operators on operands of `bits`.
+
+    operator: mac, fabric, packed, mul, add, compare, select or max. packed: `count` DSPs of two products
+    each; bits of the shared operand, of the others and of a sum, then how often two sums are taken apart.
+    """
 
     operator: str
     count: int

@@ -46,7 +46,7 @@ class StreamWish:
     """What the design fixes: instances, values of foldings by layer (None: free), where weights lie."""
 
     instances: int | None = None
-    folds: Mapping[str, Mapping[str, int | None]] | None = None
+    folds: Mapping[str, Mapping[str, object]] | None = None
     target_interval: int | None = None
     weights: WeightWishes = field(default_factory=WeightWishes)
 
@@ -130,6 +130,9 @@ def foldings(layer: Layer, board: Board, wish: StreamWish, place: WeightPlace | 
     found = []
     for fold in place.folds(layer) if place else layer.folds():
         if any(value is not None and getattr(fold, key) != value for key, value in fixed.items()):
+            continue
+        # one number for all costs cannot weigh logic cells against DSPs that are left over
+        if fold.multipliers == "fabric" and fixed.get("multipliers") is None:
             continue
         stage = staged(layer, fold, place)
         resources = stage_resources(stage, board, place)

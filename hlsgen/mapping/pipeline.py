@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from hlsgen.errors import DesignError
 from hlsgen.ir import Graph, Port
 from hlsgen.layers.base import Layer
 from hlsgen.layers.dense_stream import DenseStream
@@ -20,7 +21,7 @@ from hlsgen.mapping.processes import (
     StageProcess,
     Store,
 )
-from hlsgen.mapping.weights import WeightPlace, auto_places
+from hlsgen.mapping.weights import WeightPlace, auto_places, packing_problems
 
 WEIGHT_FIFO_WORDS = 16
 """Words of weights that are fetched ahead: shift registers, and enough to hide that DDR brings bursts."""
@@ -89,10 +90,21 @@ class Pipeline:
         return f"{tensor}_s"
 
     def with_graph(self, graph: Graph) -> Pipeline:
-        """The same kernel for `graph`, which has the same layers and types but other weights."""
+        """The same kernel for `graph`, which has the same layers and types but other weights.
+
+        Raises DesignError: packed multipliers would not be exact for them.
+        """
         folds = {name: stage.fold for name, stage in self.stages.items()}
         depths = {name: stream.depth for name, stream in self.streams.items()}
-        return pipeline_of(graph, folds, self.weights, self.ports).with_depths(depths)
+        fresh = pipeline_of(graph, folds, self.weights, self.ports).with_depths(depths)
+        problems = [
+            problem
+            for name, stage in fresh.stages.items()
+            for problem in packing_problems(self.stages[name], stage)
+        ]
+        if problems:
+            raise DesignError(problems)
+        return fresh
 
     def with_depths(self, depths: Mapping[str, int]) -> Pipeline:
         streams = {name: replace(one, depth=depths[name]) for name, one in self.streams.items()}

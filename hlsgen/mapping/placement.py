@@ -133,7 +133,7 @@ def deploy(
     Raises Infeasible: not even one instance, or fewer than `instances`, fit the usable share of the board's
     SLRs.
     """
-    each = instance_resources(mapping)
+    each = instance_resources(mapping, board.terms)
     fits = {slr.name: capacity(each, usable(slr, board)) for slr in board.slrs}
     most = sum(count for count, _ in fits.values())
     limit = min(most, board.max_compute_units)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from hlsgen.board import Board
-from hlsgen.cost.resources import Resources
+from hlsgen.cost.resources import Resources, cells
 from hlsgen.cost.stages import port_resources, total_resources
 from hlsgen.ir import Graph, Port
 from hlsgen.layers.base import Layer, Tensor
@@ -21,8 +21,6 @@ from hlsgen.mapping.pipeline import Pipeline, pipeline_of
 from hlsgen.mapping.processes import Load, Store, port_beats, port_width, slot_bits
 from hlsgen.mapping.weights import WeightPlace
 
-KERNEL_CONTROL = (250, 400)
-"""LUT, FF of a kernel's s_axilite registers and its start and end, an estimate."""
 WEIGHT_PORT_BITS = 64
 PIXELS = (1, 2, 4, 8, 16, 32, 64)
 """Of a row, in one word of DDR."""
@@ -140,7 +138,7 @@ class TaskKernel:
     def with_fifos(self, board: Board) -> TaskKernel:
         """The same with FIFOs deep enough for its interval, which its resources then count."""
         pipeline = self.pipeline.with_depths(fifo_depths(self.pipeline))
-        return replace(self, pipeline=pipeline, resources=_resources(pipeline, board))
+        return replace(self, pipeline=pipeline, resources=kernel_resources(pipeline, board))
 
 
 def task_kernel(
@@ -157,11 +155,12 @@ def task_kernel(
     ports[graph.outputs[0].name] = formats[layer.name]
     weights = {} if place is None else {layer.name: place}
     pipeline = pipeline_of(graph, {layer.name: fold}, weights, ports)
-    return TaskKernel(layer=layer, fold=fold, pipeline=pipeline, resources=_resources(pipeline, board))
+    return TaskKernel(layer=layer, fold=fold, pipeline=pipeline, resources=kernel_resources(pipeline, board))
 
 
-def _resources(pipeline: Pipeline, board: Board) -> Resources:
-    total = total_resources(pipeline, board) + Resources(lut=KERNEL_CONTROL[0], ff=KERNEL_CONTROL[1])
+def kernel_resources(pipeline: Pipeline, board: Board) -> Resources:
+    """A kernel with its control and, if it loads weights, the port for them."""
+    total = total_resources(pipeline, board) + cells(board.terms, "kernel_control", one=1)
     if pipeline.loaders:
-        total += port_resources(WEIGHT_PORT_BITS)
+        total += port_resources(WEIGHT_PORT_BITS, board.terms)
     return total

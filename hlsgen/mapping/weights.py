@@ -15,7 +15,9 @@ from hlsgen.errors import DesignError, Problem
 from hlsgen.ir import Graph
 from hlsgen.layers.base import Layer
 from hlsgen.layers.conv2d import Conv2d
+from hlsgen.layers.conv2d_stage import ConvStage
 from hlsgen.layers.dense_stream import MOST_BATCH, DenseStream, can_stream
+from hlsgen.layers.packing import SHORTEST_CHAIN, chain_of_types
 from hlsgen.layers.stage import Fold, Stage
 from hlsgen.mapping.storage import Memory, Storage, choose_storage
 
@@ -71,12 +73,14 @@ class WeightPlace:
     """Where the weights of `layer` lie.
 
     storage: the primitive wished for; None: the cheapest. batch: frames that share a word that is streamed.
+    any_weights: the design wants to load other weights; else those at hand decide what is exact.
     """
 
     layer: str
     place: Place
     storage: Storage | None = None
     batch: int = 1
+    any_weights: bool = False
 
     @property
     def at_run_time(self) -> bool:
@@ -96,15 +100,26 @@ class WeightPlace:
         return choose_storage("weights", depth, lanes * bits, 1, board, among=among)
 
     def folds(self, layer: Layer) -> Iterator[Fold]:
-        """Foldings of `layer` with its weights here."""
-        return layer.folds()
+        """Foldings of `layer` with its weights here: packed multipliers must be exact for all it may take."""
+        for fold in layer.folds():
+            if fold.multipliers != "packed" or self._packs(layer):
+                yield fold
+
+    def _packs(self, layer: Layer) -> bool:
+        assert isinstance(layer, Conv2d)
+        if self.place == "stream":
+            return False
+        return not self.any_weights or chain_of_types(layer) >= SHORTEST_CHAIN
 
     def stage(self, layer: Layer, fold: Fold) -> Stage:
         """`layer` as hardware with its weights here."""
         if self.place == "stream":
             assert isinstance(layer, Conv2d)
             return DenseStream(layer=layer, fold=fold, batch=self.batch)
-        return layer.stage(fold)
+        stage = layer.stage(fold)
+        if self.any_weights and isinstance(stage, ConvStage):
+            return replace(stage, any_weights=True)
+        return stage
 
 
 def weight_places(graph: Graph, wishes: WeightWishes, board: Board) -> dict[str, WeightPlace]:
@@ -135,7 +150,13 @@ def placed(layer: Conv2d, wish: WeightWish) -> WeightPlace:
         place = wish.place
     storage = None if wish.storage == "auto" else Storage(wish.storage)
     batch = (wish.batch_reuse or BATCH_REUSE) if place == "stream" else 1
-    return WeightPlace(layer=layer.name, place=place, storage=storage, batch=batch)
+    return WeightPlace(
+        layer=layer.name,
+        place=place,
+        storage=storage,
+        batch=batch,
+        any_weights=wish.place in ("runtime", "stream"),
+    )
 
 
 def weight_problems(graph: Graph, wishes: WeightWishes, board: Board) -> list[tuple[str, Problem]]:
@@ -189,6 +210,18 @@ def _layer_problems(layer: Conv2d, wish: WeightWish, board: Board) -> Iterator[P
         yield layer.problem(message, "storage: bram, or weights: runtime")
     elif wish.storage == "uram" and not board.total.uram:
         yield layer.problem(f"{board.title} has no URAM", "storage: bram, lutram, register or auto")
+
+
+def packing_problems(before: Stage, after: Stage) -> list[Problem]:
+    """What keeps the weights of `after` from the hardware of `before`, which is the same layer's."""
+    if not isinstance(before, ConvStage) or not isinstance(after, ConvStage) or after.chain >= before.chain:
+        return []
+    message = (
+        f"two of its products share a multiplier, exactly for the first weights: sums of {before.chain} of "
+        "the other network's are too large"
+    )
+    fix = "mapping: {weights: runtime}, or multipliers: dsp for this layer, and build again"
+    return [after.layer.problem(message, fix)]
 
 
 def _stream_problems(layer: Conv2d, wish: WeightWish, graph: Graph) -> Iterator[Problem]:

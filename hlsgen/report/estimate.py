@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from hlsgen.cost.accuracy import cost_figures
+from hlsgen.cost.resources import instance_resources
 from hlsgen.design import Estimates
 from hlsgen.mapping.placement import Deployment, frame_copies, instances_with, usable
 from hlsgen.mapping.search import Choice
@@ -62,6 +64,10 @@ class Estimate(Estimates):
                 batch_frames_per_s=deployment.batch_frames_per_s,
                 macs=deployment.mapping.layer.macs,
                 binds=deployment.binds,
+            ),
+            "cost": cost_figures(
+                lambda terms: instance_resources(deployment.mapping, terms).times(len(deployment.instances)),
+                deployment.board.terms,
             ),
             "ompss": _ompss(deployment),
             "slrs": _slrs(deployment),

@@ -9,6 +9,7 @@ from typing import Any
 from hlsgen.board import Board
 from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import process_resources
+from hlsgen.layers.conv2d_stage import ConvStage
 from hlsgen.mapping.processes import Process, StageProcess
 from hlsgen.passes.choose_types import Accuracy
 
@@ -50,6 +51,7 @@ def layer_figures(process: StageProcess, board: Board) -> dict[str, Any]:
             "px": stage.fold.px,
             "pe": stage.fold.pe,
             "simd": stage.fold.simd,
+            **({"multipliers": stage.fold.multipliers} if isinstance(stage, ConvStage) else {}),
             "macs_per_cycle": -(-layer.macs // stage.interval) if layer.macs else 0,
         },
         "ii": 1,

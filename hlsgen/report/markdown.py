@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hlsgen.cost.resources import LUT_ERROR
+from hlsgen.cost.accuracy import cost_text
 from hlsgen.report.bank_picture import bank_table
 from hlsgen.report.figures import KINDS
 from hlsgen.report.tables import SHARE_HEADS, kind_cells, page, shares, table, warning_lines
@@ -20,8 +20,7 @@ def markdown_report(design: TasksDesign, report: dict[str, Any]) -> str:
         _summary(design, report),
         warning_lines(report),
         "## Board\n\n" + _slr_table(report),
-        f"LUT and FF are fitted, +- {LUT_ERROR:.0%}; DSP, BRAM18 and URAM follow from the emitted structure. "
-        "None is synthesised.",
+        cost_text(report),
         _ompss(report),
         "## One instance\n\n" + _folding(design, report),
         "## On-chip memory\n\n" + _memory_table(report),

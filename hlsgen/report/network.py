@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from hlsgen.board import Board
+from hlsgen.cost.accuracy import cost_figures, cost_text
 from hlsgen.cost.resources import Resources
+from hlsgen.cost.stages import total_resources
 from hlsgen.design import Estimates
 from hlsgen.mapping.balance import Balanced
 from hlsgen.mapping.deadlock import least_depths, small_enough
@@ -24,7 +26,6 @@ from hlsgen.report.figures import (
 from hlsgen.report.tables import (
     KIND_HEADS,
     LAYER_HEADS,
-    UNSYNTHESISED,
     csim_text,
     kind_cells,
     layer_cells,
@@ -118,6 +119,10 @@ class NetworkEstimate(Estimates):
                 macs=pipeline.graph.macs,
                 binds=self.binds,
             ),
+            "cost": cost_figures(
+                lambda terms: total_resources(pipeline, self.board.with_terms(terms)).times(instances),
+                self.board.terms,
+            ),
             "slrs": self._slrs(),
             "joints": [
                 joint_figures(process, self.board)
@@ -199,7 +204,7 @@ def network_markdown(name: str, board: Board, balanced: Balanced, report: dict[s
             ),
             warning_lines(report),
             "## Board\n\n" + slr_table(report),
-            UNSYNTHESISED,
+            cost_text(report),
             "## Layers of one instance\n\n" + _layer_table(report),
             "## Streams\n\n" + _fifo_table(report),
             quantisation_text(report),

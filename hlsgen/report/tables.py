@@ -5,17 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from hlsgen.cost.resources import LUT_ERROR
 from hlsgen.ir import Graph
 from hlsgen.report.figures import KINDS
 
 KIND_HEADS = tuple(kind.upper() for kind in KINDS)
 SHARE_HEADS = tuple(f"{kind} (share of usable)" for kind in KIND_HEADS)
 LAYER_HEADS = ("kind", "gives", "type", "PX / PE / SIMD", "cycles a frame")
-UNSYNTHESISED = (
-    f"LUT and FF are estimates, +- {LUT_ERROR:.0%}; DSP, BRAM18 and URAM follow from the emitted "
-    "structure. None is synthesised."
-)
 
 
 def page(parts: Iterable[str]) -> str:

@@ -7,15 +7,17 @@ from functools import cached_property
 from typing import Any
 
 from hlsgen.board import Board
+from hlsgen.cost.accuracy import cost_figures, cost_text
 from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import fifo_resources
+from hlsgen.cost.terms import OUTSIDE, TARGETS, Terms
 from hlsgen.design import Estimates
 from hlsgen.emit.task_network import task_weight_files
 from hlsgen.ir import Graph
 from hlsgen.mapping.placement import usable
 from hlsgen.mapping.processes import StageProcess
 from hlsgen.mapping.task_balance import TaskChoice
-from hlsgen.mapping.task_kernels import TaskKernel, frame_bytes
+from hlsgen.mapping.task_kernels import TaskKernel, frame_bytes, kernel_resources
 from hlsgen.passes.choose_types import Accuracy
 from hlsgen.report.figures import (
     joint_figures,
@@ -27,7 +29,6 @@ from hlsgen.report.figures import (
 from hlsgen.report.tables import (
     KIND_HEADS,
     LAYER_HEADS,
-    UNSYNTHESISED,
     csim_text,
     kind_cells,
     layer_cells,
@@ -99,6 +100,7 @@ class TaskNetworkEstimate(Estimates):
                 macs=macs,
                 binds=choice.binds,
             ),
+            "cost": cost_figures(self._with_terms, self.board.terms),
             "memory": self._memory(),
             "slrs": self._slrs(),
             "joints": self._joints(),
@@ -106,6 +108,23 @@ class TaskNetworkEstimate(Estimates):
             "quantisation": quantisation_figures(self.accuracy),
             "foldings_tried": choice.tried,
         }
+
+    def _with_terms(self, terms: Terms) -> Resources:
+        """All kernels of all instances."""
+        board, total = self.board.with_terms(terms), Resources()
+        for kernel in self.choice.kernels:
+            total += kernel_resources(kernel.pipeline, board)
+        return total.times(self.choice.instances)
+
+    def _cells(self, kernel: TaskKernel) -> dict[str, dict[str, int]]:
+        """LUT and FF of the kernel by target, as reports on it alone count them: without its interconnect."""
+        found: dict[str, dict[str, int]] = {}
+        for target in TARGETS:
+            terms = self.board.terms.of(target)
+            whole = kernel_resources(kernel.pipeline, self.board.with_terms(terms))
+            outside = kernel_resources(kernel.pipeline, self.board.with_terms(terms.only(OUTSIDE)))
+            found[target] = {"lut": whole.lut - outside.lut, "ff": whole.ff - outside.ff}
+        return found
 
     def _layer(self, kernel: TaskKernel) -> dict[str, Any]:
         """The layer's kernel: its cycles and resources are those of the whole kernel, not of its stage."""
@@ -123,6 +142,7 @@ class TaskNetworkEstimate(Estimates):
             "latency_cycles": kernel.latency_cycles,
             "binds": "DDR bandwidth" if ddr > kernel.interval else slowest,
             **resource_figures(kernel.resources),
+            "cells": self._cells(kernel),
         }
 
     def _memory(self) -> dict[str, Any]:
@@ -185,7 +205,7 @@ class TaskNetworkEstimate(Estimates):
                 "depth": stream.depth,
                 "lanes": stream.words.lanes,
                 "type": str(stream.words.type),
-                **resource_figures(fifo_resources(stream)),
+                **resource_figures(fifo_resources(stream, self.board)),
             }
             for kernel in self.choice.kernels
             for stream in kernel.pipeline.streams.values()
@@ -208,7 +228,7 @@ def task_network_markdown(name: str, board: Board, graph: Graph, report: dict[st
             "The time of a host between two calls is not in these figures.",
             warning_lines(report),
             "## Board\n\n" + slr_table(report, "kernels"),
-            UNSYNTHESISED,
+            cost_text(report),
             "## Kernels of one instance, in the order of the calls\n\n" + _kernel_table(report),
             "## DDR\n\n" + _memory_text(report),
             quantisation_text(report),

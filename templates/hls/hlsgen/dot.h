@@ -5,6 +5,8 @@
 #include <ap_fixed.h>
 #include <ap_int.h>
 
+#include "hlsgen/lanes.h"
+
 namespace hlsgen {
 
 // ---- Where an operation is built --------------------------------------------------------------------------
@@ -113,6 +115,32 @@ inline void dot_packed(const ap_int<A_BITS> (&a)[N], const ap_int<CODE_BITS> (&w
         sum0 += low;
         sum1 += (both - low) >> LANE_BITS;
     }
+}
+
+// The same for fixed-point numbers: IN_BITS and WEIGHT_BITS are their widths, IN_CODE and WEIGHT_CODE those of their
+// codes with a sign. S must hold every sum exactly, in SUM_BITS.
+template <int CHAIN, int IN_BITS, int IN_CODE, int WEIGHT_BITS, int WEIGHT_CODE, int SUM_BITS, typename A, typename W,
+          typename S, int N>
+inline void dot_pair(const A (&a)[N], const W (&w0)[N], const W (&w1)[N], S &sum0, S &sum1) {
+#pragma HLS inline
+    ap_int<IN_CODE> code[N];
+    ap_int<WEIGHT_CODE> low[N];
+    ap_int<WEIGHT_CODE> high[N];
+#pragma HLS array_partition variable=code complete
+#pragma HLS array_partition variable=low complete
+#pragma HLS array_partition variable=high complete
+    for (int n = 0; n < N; ++n) {
+#pragma HLS unroll
+        code[n] = bits_of<IN_BITS>(a[n]);
+        low[n] = bits_of<WEIGHT_BITS>(w0[n]);
+        high[n] = bits_of<WEIGHT_BITS>(w1[n]);
+    }
+    ap_int<SUM_BITS> sum[2];
+    dot_packed<CHAIN>(code, low, high, sum[0], sum[1]);
+    const ap_uint<SUM_BITS> bits0 = sum[0];
+    const ap_uint<SUM_BITS> bits1 = sum[1];
+    set_bits<SUM_BITS>(sum0, bits0);
+    set_bits<SUM_BITS>(sum1, bits1);
 }
 
 }  // namespace hlsgen

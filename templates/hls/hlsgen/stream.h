@@ -74,50 +74,14 @@ constexpr int WEIGHT_BEAT_BITS = 64;
 typedef ap_uint<WEIGHT_BEAT_BITS> weight_beat;
 
 constexpr int lanes_per_beat(int bits) { return WEIGHT_BEAT_BITS / bits; }
-constexpr int beats_per_word(int lanes, int bits) { return (lanes + lanes_per_beat(bits) - 1) / lanes_per_beat(bits); }
 
-// Fills WORDS words of N elements of BITS bits, which lie tightly in beats; each word begins with a new beat.
-template <int BITS, typename T, int N, int WORDS>
-inline void load_words(hls::stream<weight_beat> &beats, lanes<T, N> (&words)[WORDS]) {
-#pragma HLS inline
-    constexpr int LANES = lanes_per_beat(BITS);
-    constexpr int BEATS = beats_per_word(N, BITS);
-    lanes<T, LANES * BEATS> word;  // the last beat may be partly empty
-    clear(word);
-    int beat = 0, at = 0;
-    weights: for (long long i = 0; i < (long long)WORDS * BEATS; ++i) {
-#pragma HLS pipeline II=1 style=flp
-        const weight_beat bits = beats.read();
-        // the beats shift through the word: the first one ends in its first lanes
-        for (int l = 0; l < LANES * (BEATS - 1); ++l) {
-#pragma HLS unroll
-            word.lane[l] = word.lane[l + LANES];
-        }
-        for (int l = 0; l < LANES; ++l) {
-#pragma HLS unroll
-            const ap_uint<BITS> code = bits.range(l * BITS + BITS - 1, l * BITS);
-            set_bits<BITS>(word.lane[LANES * (BEATS - 1) + l], code);
-        }
-        if (++beat == BEATS) {
-            beat = 0;
-            for (int l = 0; l < N; ++l) {
-#pragma HLS unroll
-                words[at].lane[l] = word.lane[l];
-            }
-            ++at;
-        }
-    }
-}
-
-// ---- Weights from DDR for every block of frames ---------------------------------------------------------------------
-
-// A word of N elements of BITS bits from DDR words of WIDTH bits; of these every 64 bits hold as many elements as fit.
+// A word of N elements of BITS bits from beats of WIDTH bits; of these every 64 bits hold as many elements as fit.
 template <int BITS, int WIDTH, typename T, int N>
 struct word_of_beats {
     static constexpr int PER_PART = lanes_per_beat(BITS);
     static constexpr int LANES = PER_PART * (WIDTH / WEIGHT_BEAT_BITS);
     static constexpr int BEATS = (N + LANES - 1) / LANES;
-    lanes<T, LANES * BEATS> word;
+    lanes<T, LANES * BEATS> word;  // the last beat may be partly empty
 
     // The beats shift through the word: the first one ends in its first lanes.
     void take(const ap_uint<WIDTH> &bits) {
@@ -143,6 +107,27 @@ struct word_of_beats {
         return all;
     }
 };
+
+// Fills WORDS words of N elements of BITS bits, which lie tightly in beats; each word begins with a new beat.
+template <int BITS, typename T, int N, int WORDS>
+inline void load_words(hls::stream<weight_beat> &beats, lanes<T, N> (&words)[WORDS]) {
+#pragma HLS inline
+    constexpr int BEATS = word_of_beats<BITS, WEIGHT_BEAT_BITS, T, N>::BEATS;
+    word_of_beats<BITS, WEIGHT_BEAT_BITS, T, N> word;
+    clear(word.word);
+    int beat = 0, at = 0;
+    weights: for (long long i = 0; i < (long long)WORDS * BEATS; ++i) {
+#pragma HLS pipeline II=1 style=flp
+        word.take(beats.read());
+        if (++beat == BEATS) {
+            beat = 0;
+            words[at] = word.value();
+            ++at;
+        }
+    }
+}
+
+// ---- Weights from DDR for every block of frames ---------------------------------------------------------------------
 
 // For each block: GROUPS times a word of biases, then WORDS words of weights.
 template <int STAGE, int BITS, int BIAS_BITS, int GROUPS, int WORDS, int WIDTH, typename T, int N, typename B, int M>

@@ -306,30 +306,10 @@ inline void shift_window(in_t (&window)[SIMD][WAVE_ROWS][SPAN], const in_t (&wav
 // Two output channels share each multiplier.
 inline void dot_products(const in_t (&tap)[TERMS], const weight_t (&weight)[PE][TERMS], dot_t (&dot)[PE]) {
 #pragma HLS inline
-    ap_int<IN_CODE> code[TERMS];
-#pragma HLS array_partition variable=code complete
-    for (int t = 0; t < TERMS; ++t) {
-#pragma HLS unroll
-        code[t] = hlsgen::bits_of<IN_BITS>(tap[t]);
-    }
     for (int p = 0; p < PE; p += 2) {
 #pragma HLS unroll
-        ap_int<WEIGHT_CODE> low[TERMS];
-        ap_int<WEIGHT_CODE> high[TERMS];
-#pragma HLS array_partition variable=low complete
-#pragma HLS array_partition variable=high complete
-        for (int t = 0; t < TERMS; ++t) {
-#pragma HLS unroll
-            low[t] = hlsgen::bits_of<WEIGHT_BITS>(weight[p][t]);
-            high[t] = hlsgen::bits_of<WEIGHT_BITS>(weight[p + 1][t]);
-        }
-        ap_int<DOT_BITS> sum[2];
-        hlsgen::dot_packed<CHAIN>(code, low, high, sum[0], sum[1]);
-        for (int i = 0; i < 2; ++i) {
-#pragma HLS unroll
-            const ap_uint<DOT_BITS> bits = sum[i];
-            hlsgen::set_bits<DOT_BITS>(dot[p + i], bits);
-        }
+        hlsgen::dot_pair<CHAIN, IN_BITS, IN_CODE, WEIGHT_BITS, WEIGHT_CODE, DOT_BITS>(tap, weight[p], weight[p + 1], dot[p],
+                                                                                      dot[p + 1]);
     }
 }
 

@@ -1,0 +1,106 @@
+"""The commands on reports of the vendor tools: compare and calibrate.
+
+hlsgen/cli.py, which adds them, is imported when they run.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from hlsgen.synthesis.calibrate import Calibrated
+
+as_json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON document on standard output, nothing else."
+)
+
+
+@click.command()
+@click.argument("build_dir", type=click.Path(path_type=Path))
+@click.argument("reports", nargs=-1, type=click.Path(path_type=Path))
+@as_json_option
+def compare(build_dir: Path, reports: tuple[Path, ...], as_json: bool) -> None:
+    """Put synthesised figures beside the model's.
+
+    REPORTS are csynth.xml, *_cosim.rpt and utilisation reports of the kernels of BUILD_DIR; without any,
+    those below BUILD_DIR. They are written into its report.json and report.md.
+    """
+    from hlsgen.cli import note, print_json, reporting, show
+
+    with reporting(as_json):
+        from hlsgen.synthesis.compare import compare_build, rows_of
+
+        found, notes = compare_build(build_dir, reports)
+        for text in notes:
+            note(text)
+        if as_json:
+            print_json({"build": str(build_dir), "synthesised": found})
+            return
+        for one in found:
+            about = " ".join(part for part in (one["stage"], one["version"], one["part"]) if part)
+            about += {True: ", passed", False: ", FAILED", None: ""}[one.get("passed")]
+            head = ("one kernel", "modelled", "synthesised", "model above by")
+            table = Table(*head, title=f"{one['top']}: {about}")
+            for cells in rows_of(one):
+                table.add_row(*cells)
+            show(table)
+        click.echo(f"wrote them into {click.format_filename(build_dir)}/report.json and report.md")
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    default=Path("terms.yaml"),
+    show_default=True,
+    help="The file of terms to write.",
+)
+@click.option(
+    "--terms",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The terms that the builds were modelled with [hlsgen's own].",
+)
+@click.option("--force", is_flag=True, help="Replace a file that is there already.")
+@as_json_option
+def calibrate(folder: Path, output: Path, terms: Path | None, force: bool, as_json: bool) -> None:
+    """Refit LUT and FF to the builds below FOLDER that have reports of the vendor tools.
+
+    Writes a file of terms for the option --terms of build, check, csim and estimate.
+    """
+    from hlsgen.cli import note, print_json, reporting, show
+
+    with reporting(as_json):
+        from hlsgen.cost.terms import load_terms, packaged_terms, terms_text
+        from hlsgen.importing import write_design
+        from hlsgen.synthesis.calibrate import calibrate as refitted
+
+        done = refitted(folder, load_terms(terms) if terms else packaged_terms())
+        write_design(terms_text(done.file), output, force=force)
+        for text in done.notes:
+            note(text)
+        if as_json:
+            print_json({"terms": str(output), "refitted": [one.as_json() for one in done.refits]})
+            return
+        show(refit_table(done))
+        name = click.format_filename(output)
+        click.echo(f"wrote {name}; next: hlsgen build DESIGN --terms {name}")
+
+
+def refit_table(done: Calibrated) -> Table:
+    """Errors before and after, each design predicted from the others alone."""
+    head = ("style", "target", "cells", "designs", "median before", "90 %", "median after", "90 %", "scales")
+    table = Table(*head)
+    for one in done.refits:
+        errors = [f"{value:.1%}" for value in (*one.before, *one.after)]
+        different = sorted(set(one.scales.values()))
+        scales = f"{different[0]:g}" if len(different) == 1 else f"{different[0]:g} to {different[-1]:g}"
+        table.add_row(one.style, one.target, one.kind.upper(), str(one.designs), *errors, scales)
+    return table

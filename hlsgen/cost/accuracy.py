@@ -1,0 +1,113 @@
+"""What LUTs and FFs a design takes, of which terms they are made, and how far off that may be.
+
+The error of a whole design is not measured: none has come back from the vendor tools. It is propagated from
+the terms': all uses of one term are off alike; what is measured of different terms errs independently, but
+what is assumed (structure, estimates, the factor from csynth to routed) may all err to the same side, so that
+those errors add up. A calibration (hlsgen/synthesis/calibrate.py) measures the whole instead.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from hlsgen.cost.resources import Resources
+from hlsgen.cost.terms import CELLS, FEATURES, TARGETS, Kind, Target, Terms
+
+Total = Callable[[Terms], Resources]
+"""What a design takes with some terms."""
+LEAST_ERROR = 0.05
+"""No whole design is said to be known better."""
+
+
+def cost_figures(total: Total, terms: Terms) -> dict[str, Any]:
+    """The section `cost` of report.json: LUT and FF for each target, their errors, and by term."""
+    figures: dict[str, Any] = {"terms": terms.name, "style": terms.style}
+    parts = {target: by_term(total, terms.of(target)) for target in TARGETS}
+    for target in TARGETS:
+        figures[target] = predicted(total, terms.of(target), parts[target])
+    figures["by_term"] = [
+        {"term": name, **{target: parts[target][name] for target in TARGETS}}
+        for name in FEATURES
+        if any(parts[target][name][kind] for target in TARGETS for kind in CELLS)
+    ]
+    return figures
+
+
+def by_term(total: Total, terms: Terms) -> dict[str, dict[Kind, int]]:
+    """LUT and FF of each term alone; together they are the whole, as nothing else has any."""
+    found: dict[str, dict[Kind, int]] = {}
+    for name in FEATURES:
+        taken = total(terms.only(name))
+        found[name] = {"lut": taken.lut, "ff": taken.ff}
+    return found
+
+
+def predicted(total: Total, terms: Terms, parts: Mapping[str, Mapping[Kind, int]]) -> dict[str, Any]:
+    """The figures for the target of `terms`."""
+    taken = total(terms)
+    figures: dict[str, Any] = {}
+    for kind in CELLS:
+        figures[kind] = getattr(taken, kind)
+        figures[f"{kind}_error"] = whole_error(
+            terms, kind, {name: part[kind] for name, part in parts.items()}
+        )
+    figures["basis"] = basis(terms, parts)
+    return figures
+
+
+def whole_error(terms: Terms, kind: Kind, parts: Mapping[str, int]) -> float:
+    """Relative error to expect of a sum of terms, to a percent upwards; what is measured goes first."""
+    if terms.calibration is not None:
+        return float(getattr(terms.calibration, f"{kind}_error"))
+    whole = sum(parts.values())
+    if not whole:
+        return 0.0
+    alone = together = 0.0
+    for name, cells in parts.items():
+        measured, assumed = terms.errors(name, kind)
+        alone += (measured * cells) ** 2
+        together += assumed * cells
+    return math.ceil(100 * max(LEAST_ERROR, math.hypot(math.sqrt(alone), together) / whole)) / 100
+
+
+def basis(terms: Terms, parts: Mapping[str, Mapping[Kind, int]]) -> str:
+    """Where a figure comes from, in a sentence."""
+    done = terms.calibration
+    if done is not None:
+        return f"calibrated on {done.designs} designs of {terms.name}, each predicted from the others"
+    whole = sum(part["lut"] for part in parts.values())
+    fitted = sum(part["lut"] for name, part in parts.items() if is_fitted(terms, name, "lut"))
+    share = fitted / whole if whole else 0.0
+    return (
+        f"{share:.0%} of the LUTs in terms fitted to published csynth rows, the rest structure or estimates; "
+        "no such design has been synthesised"
+    )
+
+
+def is_fitted(terms: Terms, name: str, kind: Kind) -> bool:
+    """Whether a figure, or the other target's that it refers to, is fitted."""
+    pair = getattr(terms.file.terms[name], kind)
+    own = getattr(pair, terms.target)
+    if own.per is None:
+        own = pair.csynth if terms.target == "routed" else pair.routed
+    return bool(own.basis == "fitted")
+
+
+def cells_text(report: Mapping[str, Any], target: Target) -> str:
+    """LUT 41,000 +- 20 %, FF 60,000 +- 25 %"""
+    figures = report["cost"][target]
+    return ", ".join(
+        f"{kind.upper()} {figures[kind]:,} +- {100 * figures[f'{kind}_error']:.0f} %" for kind in CELLS
+    )
+
+
+def cost_text(report: Mapping[str, Any]) -> str:
+    """The paragraph of a report on what its LUTs and FFs are."""
+    cost = report["cost"]
+    return (
+        f"Modelled as routed: {cells_text(report, 'routed')} ({cost['routed']['basis']}). csynth is expected "
+        f"to report {cells_text(report, 'csynth')}. DSP, BRAM18 and URAM follow from the emitted structure. "
+        f"Terms: {cost['terms']}."
+    )

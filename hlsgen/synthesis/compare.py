@@ -1,0 +1,162 @@
+"""Puts synthesised figures beside the model's: the difference in percent, in report.json and report.md.
+
+A report of a kernel is compared with one instance of it, without the platform's interconnect. csynth's LUT
+and FF are compared with what the model expects csynth to say, Vivado's with what it expects to be routed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from hlsgen.cost.terms import Target
+from hlsgen.emit.conv2d import COSIM_FRAMES
+from hlsgen.errors import DesignError, Problem
+from hlsgen.mistakes import printable
+from hlsgen.output import MARK, overwrite_files
+from hlsgen.synthesis.build_report import Build, read_build
+from hlsgen.synthesis.report import KINDS, Module, Stage, SynthesisReport, refuse
+from hlsgen.synthesis.search import find_reports, read_all
+
+HEADING = "## Synthesised beside the model"
+WRAPPERS = ("bd_0_wrapper", "bd_0_hls_inst_0")
+"""What export_design calls the kernel for Vivado."""
+
+
+def compare_build(folder: Path, named: Sequence[Path] = ()) -> tuple[list[dict[str, Any]], list[str]]:
+    """Reads the reports in a build folder, or those that are named, and writes them into its report.
+
+    Gives what report.json then has as `synthesised`, and notes on reports that are of something else. Raises
+    DesignError: no build, no report, or a report is damaged. OutputError: the report cannot be written.
+    """
+    build = read_build(folder)
+    reports = read_all([Path(one) for one in named] or find_reports(folder))
+    found: list[dict[str, Any]] = []
+    notes: list[str] = []
+    for report in reports:
+        beside = compared(build, report)
+        if beside is not None:
+            found.append(beside)
+            continue
+        note = f"{printable(str(report.path))} is of {report.top or 'no named design'}"
+        if named:
+            fix = f"reports of {', '.join(build.kernels)}"
+            raise DesignError(Problem(message=f"{note}, which this build has no kernel of", fix=fix))
+        notes.append(f"{note}: left out")
+    if not found:
+        fix = "let the vendor tools run, as its Makefile does (make csynth), or name the reports"
+        refuse(folder, "holds no report of the vendor tools on its kernels", fix)
+    write_synthesised(build, found)
+    return found, notes
+
+
+def compared(build: Build, report: SynthesisReport) -> dict[str, Any] | None:
+    """One report beside the model; None if it is of none of the build's kernels."""
+    figures = report.as_json()
+    if report.stage is Stage.ROUTED and report.modules and not report.top:
+        return _linked(build, report, figures)
+    top = build.kernels[0] if report.top in WRAPPERS and len(build.kernels) == 1 else report.top
+    if top not in build.kernels:
+        return None
+    figures["differences"] = _resources(build.modelled_kernel(top, _target(report)), report.resources)
+    if len(build.kernels) == 1:
+        figures["differences"] |= _cycles(build, report)
+    if report.clock_ns is not None and report.estimated_clock_ns is not None:
+        wanted = 1000 / float(build.report["clock_mhz"])
+        figures["differences"]["clock_ns"] = _row(wanted, report.estimated_clock_ns)
+    slow = sorted({loop.ii for loop in report.loops if loop.ii is not None and loop.ii > 1})
+    if report.loops:
+        figures["differences"]["largest_ii"] = _row(1, slow[-1] if slow else 1)
+    return figures
+
+
+def _linked(build: Build, report: SynthesisReport, figures: dict[str, Any]) -> dict[str, Any] | None:
+    """A report of Vitis' link: its rows of kernels, each with all its compute units together."""
+    rows = {module.name: module for module in report.modules if module.name in build.kernels}
+    if len(rows) < len(build.kernels):
+        return None
+    modelled = {kind: build.instances * count for kind, count in build.modelled("routed").items()}
+    return {**figures, "differences": _resources(modelled, _sum(list(rows.values())))}
+
+
+def _sum(modules: Sequence[Module]) -> dict[str, float]:
+    return {kind: sum(module.resources.get(kind, 0) for module in modules) for kind in KINDS}
+
+
+def _target(report: SynthesisReport) -> Target:
+    return "csynth" if report.stage is Stage.CSYNTH else "routed"
+
+
+def _resources(modelled: dict[str, float], synthesised: Any) -> dict[str, Any]:
+    return {kind: _row(modelled[kind], synthesised[kind]) for kind in KINDS if kind in synthesised}
+
+
+def _cycles(build: Build, report: SynthesisReport) -> dict[str, Any]:
+    """Cycles of a call, where the report states them."""
+    total = build.report["total"]
+    if report.latency is None or report.latency.low != report.latency.high:
+        return {}
+    frames = COSIM_FRAMES if report.stage is Stage.COSIM else 1
+    modelled = total["latency_cycles"] + (frames - 1) * total["interval_cycles"]
+    return {"latency_cycles": _row(modelled, report.latency.high)}
+
+
+def _row(modelled: float, synthesised: float) -> dict[str, float | None]:
+    """Both, and by how many percent of what is synthesised the model is above it; None above nothing."""
+    if synthesised:
+        percent: float | None = round(100 * (modelled / synthesised - 1), 1)
+    else:
+        percent = None if modelled else 0.0
+    return {"modelled": _plain(modelled), "synthesised": _plain(synthesised), "percent": percent}
+
+
+def _plain(value: float) -> float:
+    return int(value) if float(value).is_integer() else round(value, 3)
+
+
+def write_synthesised(build: Build, found: list[dict[str, Any]]) -> None:
+    """Puts them into report.json and at the end of report.md, instead of earlier ones.
+
+    Raises OutputError: they cannot be written.
+    """
+    build.report["synthesised"] = found
+    path = build.folder / "report.md"
+    text = path.read_text(encoding="utf-8") if path.is_file() else ""
+    before = text.partition(HEADING)[0].rstrip()
+    markdown = f"{before}\n\n{HEADING}\n\n{synthesised_text(found)}\n".lstrip()
+    overwrite_files(build.folder, {MARK: json.dumps(build.report, indent=2) + "\n", "report.md": markdown})
+
+
+def synthesised_text(found: list[dict[str, Any]]) -> str:
+    """Tables of Markdown, one a report."""
+    parts = [
+        "The model's figures are those of one kernel (of all of them for a link report), without the "
+        "interconnect; percent: how far the model is above what is synthesised."
+    ]
+    for one in found:
+        about = " ".join(part for part in (one["stage"], one["version"], one["part"]) if part)
+        if "passed" in one:
+            about += ", passed" if one["passed"] else ", FAILED"
+        lines = [f"{about}, `{one['file']}`:", "", "| | modelled | synthesised | percent |", "|-|-|-|-|"]
+        lines += ["| " + " | ".join(cells) + " |" for cells in rows_of(one)]
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts)
+
+
+def rows_of(one: dict[str, Any]) -> list[tuple[str, str, str, str]]:
+    """The differences of a report as cells of a table."""
+    rows = []
+    for name, row in one["differences"].items():
+        percent = "-" if row["percent"] is None else f"{row['percent']:+.1f} %"
+        rows.append((NAMES[name], f"{row['modelled']:,}", f"{row['synthesised']:,}", percent))
+    return rows
+
+
+NAMES = {
+    **{kind: kind.upper() for kind in KINDS},
+    "latency_cycles": "cycles of a call",
+    "clock_ns": "clock, ns",
+    "largest_ii": "largest II of a loop",
+}

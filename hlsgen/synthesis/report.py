@@ -1,0 +1,126 @@
+"""What a report of the vendor tools says, whichever tool and version wrote it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, NoReturn
+
+from hlsgen.errors import DesignError, Place, Problem
+from hlsgen.mistakes import printable
+
+KINDS = ("dsp", "bram18", "uram", "lut", "ff")
+MAX_BYTES = 64 << 20
+MOST = 10**12
+"""No count in a report is larger."""
+
+
+class Stage(StrEnum):
+    """How far the design had come when the report was written."""
+
+    CSYNTH = "csynth"
+    COSIM = "cosim"
+    SYNTHESISED = "synthesised"
+    """By Vivado, not yet placed and routed."""
+    ROUTED = "routed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Range:
+    """Cycles, from the fewest to the most."""
+
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Loop:
+    """A loop as csynth scheduled it; None: the report leaves it open."""
+
+    name: str
+    trip_count: Range | None
+    latency: Range | None
+    ii: int | None
+    depth: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Module:
+    """One function of the design with what it calls. `resources` as of `SynthesisReport`."""
+
+    name: str
+    resources: Mapping[str, float]
+    latency: Range | None = None
+    interval: Range | None = None
+    loops: tuple[Loop, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class SynthesisReport:
+    """One report. resources: by kind, in the units of report.json (BRAM18, not 36 Kbit tiles).
+
+    clock_ns: what was asked for; estimated_clock_ns: what csynth expects. passed: of a co-simulation. What a
+    report does not say is None or empty.
+    """
+
+    path: Path
+    stage: Stage
+    top: str
+    version: str = ""
+    part: str = ""
+    clock_ns: float | None = None
+    estimated_clock_ns: float | None = None
+    latency: Range | None = None
+    interval: Range | None = None
+    resources: Mapping[str, float] = field(default_factory=dict)
+    available: Mapping[str, float] = field(default_factory=dict)
+    modules: tuple[Module, ...] = ()
+    passed: bool | None = None
+
+    @property
+    def loops(self) -> tuple[Loop, ...]:
+        """Those of all modules."""
+        return tuple(loop for module in self.modules for loop in module.loops)
+
+    def as_json(self) -> dict[str, Any]:
+        """Its figures as report.json has them, without the modules."""
+        figures: dict[str, Any] = {"stage": self.stage.value, "file": str(self.path), "top": self.top}
+        figures |= {"version": self.version, "part": self.part}
+        for name in ("clock_ns", "estimated_clock_ns", "passed"):
+            if getattr(self, name) is not None:
+                figures[name] = getattr(self, name)
+        for name in ("latency", "interval"):
+            cycles: Range | None = getattr(self, name)
+            if cycles is not None:
+                figures[f"{name}_cycles"] = {"min": cycles.low, "max": cycles.high}
+        return {**figures, **self.resources}
+
+
+def read_text(path: Path) -> str:
+    """The text of a report. Raises DesignError: it cannot be read, is too large, empty, or no UTF-8."""
+    try:
+        if not path.is_file():
+            refuse(path, "is no file", "name a report, or the folder that it is in")
+        with path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        refuse(path, f"cannot be read: {(error.strerror or 'unknown reason').lower()}", "check permissions")
+    except ValueError:
+        refuse(path, "is no path: it contains a NUL character", "name a report on disk")
+    if len(content) > MAX_BYTES:
+        refuse(path, f"is larger than {MAX_BYTES >> 20} MB", "name the report of one kernel")
+    if not content.strip():
+        refuse(path, "is empty", "let the vendor tool write it again; a killed run leaves such files")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        refuse(path, f"is no text: byte {error.start} is 0x{content[error.start]:02x}", "copy it as it was")
+
+
+def refuse(path: Path, message: str, fix: str, line: int | None = None, column: int = 1) -> NoReturn:
+    """Raises DesignError about a report."""
+    name = printable(str(path))
+    place = None if line is None else Place(file=name, line=line, column=column)
+    raise DesignError(Problem(message=f"{name} {message}", fix=fix, place=place)) from None

@@ -82,7 +82,8 @@ def test_the_fastest_beats_greedy_and_the_old_search() -> None:
     assert found.greedy is not None and found.greedy.frames_per_s <= found.point.frames_per_s
     auto = design.estimate().as_json()["performance"]["frames_per_s"]
     assert found.point.frames_per_s >= auto * (1 - 1e-9)
-    assert found.multiplier_share is not None and 0.5 < found.multiplier_share <= 1
+    # more than all DSPs give: some products are in logic cells
+    assert found.multiplier_share is not None and found.multiplier_share > 1
 
 
 def test_the_design_file_makes_just_that_kernel(folder: Path) -> None:

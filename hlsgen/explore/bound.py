@@ -27,7 +27,7 @@ def _dsps_a_mac(found: LayerOptions) -> float:
     """Of the option that multiplies most with a DSP."""
     shares = [
         one.resources.dsp / one.multipliers
-        for one in found.options
+        for one in found.every
         if one.resources.dsp and one.multipliers and found.layer.macs
     ]
     return min(shares, default=0.0)

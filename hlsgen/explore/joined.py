@@ -140,7 +140,7 @@ class _Joined:
         self.kept = [self._worth_looking_at(one) for one in layers]
         self.impossible = bool((capacity < 0).any()) or not all(self.kept)
         self.options = [
-            [one.options[index] for index in keep] for one, keep in zip(layers, self.kept, strict=True)
+            [one.every[index] for index in keep] for one, keep in zip(layers, self.kept, strict=True)
         ]
         self.formats = [
             (
@@ -153,15 +153,13 @@ class _Joined:
 
     def _worth_looking_at(self, layer: LayerOptions) -> list[int]:
         """Of the options with the same formats those that none beats in resources, and that can fit."""
-        count = int(np.searchsorted(layer.intervals, self.most, side="right"))
         groups: dict[tuple[Format, tuple[Format, ...]], list[int]] = {}
-        for index in range(count):
-            if (layer.costs[index] <= self.capacity).all():
-                one = layer.options[index]
+        costs = layer.every_cost
+        fits = np.all(costs <= self.capacity, axis=1)
+        for index, one in enumerate(layer.every):
+            if one.interval <= self.most and fits[index]:
                 groups.setdefault((one.gives, one.takes), []).append(index)
-        return sorted(
-            group[at] for group in groups.values() for at in non_dominated(layer.costs[np.array(group)])
-        )
+        return sorted(group[at] for group in groups.values() for at in non_dominated(costs[np.array(group)]))
 
     def solve(self, prices: NDArray[np.float64]) -> Solution:
         amounts = np.array([vector(one.resources) for found in self.options for one in found])

@@ -7,7 +7,7 @@ they come on top, so that sums of options are a lower bound of every kernel that
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -57,15 +57,14 @@ class Option:
 
 @dataclass(frozen=True, kw_only=True)
 class LayerOptions:
-    """The options of `layer` that no other with the same words beats in interval and all resources, fastest
-    first.
+    """The options of `layer` that no other one beats in interval and all resources, fastest first.
 
-    seen: how many there were before.
+    every: all of them, fastest first: one that is beaten can still have the words that its neighbours have.
     """
 
     layer: Layer
     options: tuple[Option, ...]
-    seen: int
+    every: tuple[Option, ...]
 
     @cached_property
     def intervals(self) -> Vector:
@@ -73,8 +72,16 @@ class LayerOptions:
 
     @cached_property
     def costs(self) -> NDArray[np.int64]:
-        """[options, KINDS]"""
-        return np.array([vector(one.resources) for one in self.options], np.int64)
+        return costs_of(self.options)
+
+    @cached_property
+    def every_cost(self) -> NDArray[np.int64]:
+        return costs_of(self.every)
+
+
+def costs_of(options: Sequence[Option]) -> NDArray[np.int64]:
+    """[options, KINDS]"""
+    return np.array([vector(one.resources) for one in options], np.int64)
 
 
 def vector(resources: Resources) -> Vector:
@@ -108,12 +115,13 @@ def layer_options(graph: Graph, layer: Layer, board: Board, wish: StreamWish) ->
     if not found:
         raise _nothing(layer, fixed, board)
     amounts = np.array([[one.interval, *vector(one.resources)] for one in found], np.int64)
-    alike: dict[tuple[Format, tuple[Format, ...]], list[int]] = {}
-    for index, one in enumerate(found):
-        alike.setdefault((one.gives, one.takes), []).append(index)
-    kept = [group[at] for group in alike.values() for at in non_dominated(amounts[np.array(group)])]
-    kept.sort(key=lambda index: tuple(amounts[index]))
-    return LayerOptions(layer=layer, options=tuple(found[index] for index in kept), seen=len(found))
+    kept = non_dominated(amounts)
+    order = np.lexsort(amounts.T[::-1])
+    return LayerOptions(
+        layer=layer,
+        options=tuple(found[index] for index in kept),
+        every=tuple(found[int(index)] for index in order),
+    )
 
 
 def _nothing(layer: Layer, fixed: Mapping[str, object], board: Board) -> NoFit:
@@ -205,6 +213,7 @@ class _Joints:
     def __init__(self, graph: Graph, layer: Layer, board: Board) -> None:
         self.layer = layer
         self.board = board
+        self._known: dict[tuple[Format, tuple[Format, ...]], tuple[Resources, int, int]] = {}
         consumers = graph.consumers()
         self.readers = len(consumers[layer.name])
         self.stores = sum(index < 0 for _, index in consumers[layer.name])
@@ -216,21 +225,12 @@ class _Joints:
         ]
 
     def option(self, stage: Stage, fold: Fold, place: WeightPlace | None) -> Option:
-        total = stage_resources(stage, self.board, place)
-        interval, moved = stage.interval, 0
-        total += self._tensor(stage.output, self.readers)
-        if self.stores:
-            store = Store(name="", reads=(), writes=(), words=stage.output)
-            interval = max(interval, store.interval)
-            for _ in range(self.stores):
-                total += process_resources(store, self.board)
-            moved += self.stores * _port_bytes(stage.output)
-        for index, readers in self.loads:
-            words = stage.inputs[index]
-            load = Load(name="", reads=(), writes=(), words=words)
-            interval = max(interval, load.interval)
-            total += process_resources(load, self.board) + self._tensor(words, readers)
-            moved += _port_bytes(words)
+        gives = (stage.output.px, stage.output.channels)
+        takes = tuple((words.px, words.channels) for words in stage.inputs)
+        if (gives, takes) not in self._known:
+            self._known[gives, takes] = self._around(stage)
+        around, interval, moved = self._known[gives, takes]
+        total = stage_resources(stage, self.board, place) + around
         if isinstance(stage, DenseStream):
             loader = LoadWeights(name="", reads=(), writes=(), stage=stage)
             total += process_resources(loader, self.board)
@@ -240,13 +240,30 @@ class _Joints:
         return Option(
             fold=fold,
             place=place,
-            interval=interval,
+            interval=max(stage.interval, interval),
             resources=total,
             ddr_bytes=moved,
             multipliers=_products(stage),
-            gives=(stage.output.px, stage.output.channels),
-            takes=tuple((words.px, words.channels) for words in stage.inputs),
+            gives=gives,
+            takes=takes,
         )
+
+    def _around(self, stage: Stage) -> tuple[Resources, int, int]:
+        """Of the stage's words: resources of streams, forks and ports, cycles and bytes a frame of ports."""
+        interval, moved = 0, 0
+        total = self._tensor(stage.output, self.readers)
+        if self.stores:
+            store = Store(name="", reads=(), writes=(), words=stage.output)
+            interval = store.interval
+            total += process_resources(store, self.board).times(self.stores)
+            moved += self.stores * _port_bytes(stage.output)
+        for index, readers in self.loads:
+            words = stage.inputs[index]
+            load = Load(name="", reads=(), writes=(), words=words)
+            interval = max(interval, load.interval)
+            total += process_resources(load, self.board) + self._tensor(words, readers)
+            moved += _port_bytes(words)
+        return total, interval, moved
 
     def _tensor(self, words: Words, readers: int) -> Resources:
         """The streams and forks of a tensor with so many readers."""

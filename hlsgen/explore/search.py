@@ -24,6 +24,8 @@ MOST_BUILT = 24
 EVEN_SLACKS = (1.01, 1.1, 1.25)
 """Of the least largest share: what is tried for a kernel that takes of everything as little as it can."""
 
+LITTLE = 0.02
+"""Of a largest share: less is not worth another kernel."""
 QUICKEST = 3
 """Intervals, from the shortest that fits, at which the least latency is looked for."""
 
@@ -65,7 +67,7 @@ def fastest(space: Space, layouts: list[Layout]) -> Searched:
                 bound = -negative
         elif space.built < MOST_BUILT or not built:
             found, impossible = space.realised(layout, index), False
-            if found is None:
+            if found is None and layout.by_slr is not None:
                 found, impossible = space.realised_joined(layout, index)
             if bound is None and not impossible:
                 bound = -negative
@@ -194,7 +196,7 @@ def evened(space: Space, layout: Layout, found: Found) -> Found:
         return found
     least = most_even(space.costs(index, space.joints), layout.capacity, space.prices).objective
     for slack in EVEN_SLACKS:
-        if least * slack >= _largest_share(found, layout):
+        if least * slack >= _largest_share(found, layout) - LITTLE:
             return found
         better = space.realised(layout, index, least * slack)
         if better is not None and better.frames_per_s >= found.frames_per_s:

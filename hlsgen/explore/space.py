@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -156,7 +157,8 @@ class Space:
                 return self.realised(layout, index), False
             if solution.picks is None:
                 return None, solution.proven and number == 0
-            kernel = self.made(solution.picks)
+            chosen = zip(self.options.items(), solution.picks, strict=True)
+            kernel = self.made({name: one.every[pick] for (name, one), pick in chosen})
             found = self.fitting(kernel, layout, None)
             if found is not None:
                 self.joints = kernel.joints
@@ -177,7 +179,7 @@ class Space:
             if choice is None:
                 return None
             picks, slrs = choice
-            kernel = self.made(picks)
+            kernel = self.made(self.picked(picks))
             found = self.fitting(kernel, layout, slrs)
             if found is not None:
                 self.joints = kernel.joints
@@ -188,9 +190,9 @@ class Space:
             }
         return None
 
-    def made(self, picks: tuple[int, ...]) -> Kernel:
+    def made(self, options: Mapping[str, Option]) -> Kernel:
         self.built += 1
-        return kernel_of(self.graph, self.picked(picks), self.board)
+        return kernel_of(self.graph, options, self.board)
 
     def picked(self, picks: tuple[int, ...]) -> dict[str, Option]:
         return {

@@ -20,7 +20,7 @@ from hlsgen.explore.solver import full, solve
 
 MOST_NODES = 5
 """Of branch and cut for one interval: where an answer is near, the first few have it."""
-CROSSING_NODES = 200
+CROSSING_NODES = 20
 GAP = 0.1
 """How far from the least cost an answer may be: whether there is one matters most."""
 

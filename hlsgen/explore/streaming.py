@@ -124,7 +124,7 @@ def _layers(space: Space, found: Found) -> tuple[LayerChoice, ...]:
             slr=slr,
             interval_cycles=found.kernel.options[name].interval,
             used=_by_kind(found.kernel.options[name].resources),
-            seen=one.seen,
+            seen=len(one.every),
             options=len(one.options),
         )
         for (name, one), slr in zip(space.options.items(), slrs, strict=True)

@@ -224,6 +224,7 @@ def estimate(design: Path, board: str | None, terms: Path | None, as_json: bool)
 def explore(
     design: Path,
     board: str | None,
+    terms: Path | None,
     as_json: bool,
     target_fps: float | None,
     max_latency_us: float | None,
@@ -243,7 +244,7 @@ def explore(
             check_ending(plot)
         with working(as_json) as progress:
             progress("reading the design")
-            loaded = load(design, board=board, say=note)
+            loaded = load(design, board=board, terms=terms, say=note)
             found = loaded.explore(target_fps=target_fps, max_latency_us=max_latency_us, progress=progress)
         if output is not None:
             write_design(fixed_design(found, design, output, board=board), output, force=force)

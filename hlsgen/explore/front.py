@@ -13,7 +13,7 @@ from hlsgen.explore.space import Found, Space
 from hlsgen.mapping.balance import whole_of
 from hlsgen.mapping.placement import KINDS
 
-MOST_INTERVALS = 16
+MOST_INTERVALS = 12
 """That the front is made from, evenly on a scale of ratios."""
 
 

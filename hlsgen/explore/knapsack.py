@@ -20,8 +20,8 @@ from hlsgen.explore.solver import full, solve
 
 MOST_NODES = 20_000
 """Of branch and cut; what is not proven by then is said to be unproven."""
-EVEN_NODES = 20
-SLACKS = (1.005, 1.02, 1.05, 1.1, 1.2, 1.5, 2.0, 4.0)
+EVEN_NODES = 2
+SLACKS = (1.01, 1.02, 1.05, 1.1, 1.2, 1.5, 2.0, 4.0)
 """Of the least share that mixed options need: what whole ones are given, the first that does."""
 TIE = 1e-7
 """Of the cost of everything: how much a later option of a layer costs more, so that ties have one winner."""

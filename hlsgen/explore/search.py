@@ -42,12 +42,15 @@ class Searched:
         return abs(self.bound - value) / abs(self.bound) if self.bound else 0.0
 
 
-def fastest(space: Space, layouts: list[Layout]) -> Searched:
-    """The kernel and layout with the most frames a second; of equally fast ones the fewest instances."""
+def fastest(space: Space, layouts: list[Layout], floor: float = 0.0) -> Searched:
+    """The kernel and layout with the most frames a second; of equally fast ones the fewest instances.
+
+    floor: frames a second that some kernel is known to reach.
+    """
     heap: list[tuple[float, int, int, int]] = []  # (-rate, state, layout, interval)
     built: dict[tuple[int, int], Found] = {}
     for number, layout in enumerate(layouts):
-        index = space.first_feasible(layout)
+        index = space.first_feasible(layout, floor)
         if index is not None:
             index = max(index, _limited_by_ddr(space, layout.count))
             heap.append((-space.rate(layout.count, index), 0, number, index))

@@ -104,9 +104,17 @@ class Space:
         self.solved += 1
         return cheapest(self.costs(index), layout.capacity, self.prices)
 
-    def first_feasible(self, layout: Layout) -> int | None:
-        """The number of the shortest interval that fits if options could be mixed; None if none does."""
+    def first_feasible(self, layout: Layout, floor: float = 0.0) -> int | None:
+        """The number of the shortest interval that fits if options could be mixed; None if none does.
+
+        floor: frames a second; intervals that give less are not looked at.
+        """
         low, high = 0, len(self.intervals) - 1
+        if floor:
+            most = layout.count * self.clock_mhz * 1e6 / floor * (1 + 1e-9)
+            high = int(np.searchsorted(self.intervals, most, side="right")) - 1
+            if high < 0:
+                return None
         if not np.isfinite(self.fits_relaxed(layout, high)):
             return None
         while low < high:

@@ -42,8 +42,12 @@ def _explored(design: NetworkDesign, goal: Goal, space: Space, progress: Progres
     if space.wish.target_interval and space.shortest > space.wish.target_interval:
         raise _too_short(space, space.wish.target_interval)
     places = layouts(design.board, most, space.wish.instances)
+    baseline = None
+    if goal.fastest:
+        progress("the greedy baseline")
+        baseline = greedy(space, most)
     progress("choosing among them")
-    searched = _searched(space, places, goal)
+    searched = _searched(space, places, goal, baseline)
     found = searched.found
     if found is None:
         raise _out_of_reach(design, space, places, goal)
@@ -51,8 +55,6 @@ def _explored(design: NetworkDesign, goal: Goal, space: Space, progress: Progres
     if goal.fastest:
         progress("evening out what it takes")
         found = evened(space, layout, found)
-    progress("the greedy baseline")
-    baseline = greedy(space, most) if goal.fastest else None
     progress("the Pareto front")
     points = front(space, found, most)
     value = found.frames_per_s if goal.fastest else space.price(found)
@@ -77,9 +79,9 @@ def _explored(design: NetworkDesign, goal: Goal, space: Space, progress: Progres
     )
 
 
-def _searched(space: Space, places: list[Layout], goal: Goal) -> Searched:
+def _searched(space: Space, places: list[Layout], goal: Goal, baseline: Found | None) -> Searched:
     if goal.fastest:
-        return fastest(space, places)
+        return fastest(space, places, baseline.frames_per_s if baseline else 0.0)
     cycles = goal.max_latency_us * space.clock_mhz if goal.max_latency_us is not None else None
     return cheapest_for(space, places, frames_per_s=goal.target_fps, latency_cycles=cycles)
 

@@ -21,7 +21,7 @@ from hlsgen.explore.space import Found, Space
 MOST_BUILT = 24
 """Kernels with converters and FIFOs that one search makes; after that the best one counts."""
 
-EVEN_SLACKS = (1.01, 1.1, 1.25)
+EVEN_SLACKS = (1.02, 1.2)
 """Of the least largest share: what is tried for a kernel that takes of everything as little as it can."""
 
 LITTLE = 0.02

@@ -18,8 +18,8 @@ from hlsgen.explore.knapsack import Costs, cheapest
 from hlsgen.explore.options import Vector, non_dominated
 from hlsgen.explore.solver import full, solve
 
-MOST_NODES = 5
-"""Of branch and cut for one interval: where an answer is near, the first few have it."""
+MOST_NODES = 1
+"""Of branch and cut for one interval: where there is room the first one has an answer."""
 CROSSING_NODES = 20
 GAP = 0.1
 """How far from the least cost an answer may be: whether there is one matters most."""
@@ -40,7 +40,9 @@ def spread(
     costs: Sequence[Costs], limits: Sequence[Vector], prices: NDArray[np.float64], edges: Edges
 ) -> Spread | None:
     """Options and SLRs that fit; None: none was found."""
-    return in_runs(costs, limits, prices) or anywhere(costs, limits, prices, edges)
+    mixed = anywhere(costs, limits, prices, edges)
+    # runs are a special case, hardly there where nothing else is
+    return in_runs(costs, limits, prices) or mixed if mixed else None
 
 
 def in_runs(costs: Sequence[Costs], limits: Sequence[Vector], prices: NDArray[np.float64]) -> Spread | None:

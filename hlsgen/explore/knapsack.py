@@ -21,7 +21,8 @@ from hlsgen.explore.solver import full, solve
 MOST_NODES = 20_000
 """Of branch and cut; what is not proven by then is said to be unproven."""
 EVEN_NODES = 2
-SLACKS = (1.01, 1.02, 1.05, 1.1, 1.2, 1.5, 2.0, 4.0)
+EVEN_GAP = 0.1
+SLACKS = (1.02, 1.05, 1.1, 1.2, 1.5, 2.0, 4.0)
 """Of the least share that mixed options need: what whole ones are given, the first that does."""
 TIE = 1e-7
 """Of the cost of everything: how much a later option of a layer costs more, so that ties have one winner."""
@@ -53,20 +54,21 @@ def cheapest(
     *,
     relaxed: bool = False,
     nodes: int = MOST_NODES,
+    gap: float = 1e-4,
 ) -> Solution:
     """The choice within `capacity` whose sum of prices times resources is least.
 
     relaxed: options may be mixed; `bound` then holds for whole ones too, and there are no picks.
     """
     found = _Problem(costs, capacity, prices)
-    return found.solve(relaxed=relaxed, nodes=nodes) if found.possible else NOTHING
+    return found.solve(relaxed=relaxed, nodes=nodes, gap=gap) if found.possible else NOTHING
 
 
 def most_even(costs: Sequence[Costs], limit: Vector, prices: NDArray[np.float64]) -> Solution:
     """The choice whose largest share of a kind of `limit` is least, to a few percent; the objective is it.
 
     Whole options are looked for just above the share that mixed ones need, which is the bound. Shares over 1
-    are possible. Among choices of that share the cheapest one.
+    are possible. Among choices of that share a cheap one.
     """
     endless = np.where(limit > 0, np.iinfo(np.int32).max, 0)
     found = _Problem(costs, endless, prices)
@@ -75,7 +77,7 @@ def most_even(costs: Sequence[Costs], limit: Vector, prices: NDArray[np.float64]
     least = found.least_share(limit)
     for slack in SLACKS:
         capacity = np.floor(limit * least * slack).astype(np.int64)
-        solution = cheapest(costs, capacity, prices, nodes=EVEN_NODES)
+        solution = cheapest(costs, capacity, prices, nodes=EVEN_NODES, gap=EVEN_GAP)
         if solution.picks is not None:
             some = limit > 0
             total = np.sum([one[pick] for one, pick in zip(costs, solution.picks, strict=True)], axis=0)
@@ -106,7 +108,7 @@ class _Problem:
         self.price = self.amounts @ prices
         self.kinds = np.flatnonzero(capacity > 0)
 
-    def solve(self, *, relaxed: bool, nodes: int) -> Solution:
+    def solve(self, *, relaxed: bool, nodes: int, gap: float) -> Solution:
         rank = np.concatenate([np.arange(len(one)) for one in self.rows])
         scale = max(float(self.price.max()), 1e-12)
         objective = self.price / scale + (0 if relaxed else TIE * rank)
@@ -121,6 +123,7 @@ class _Problem:
                 LinearConstraint(shares, -np.inf, full(capacity)),
             ],
             nodes=nodes,
+            gap=gap,
         )
         if result.x is None:
             # 2: infeasible; anything else ended early

@@ -217,6 +217,58 @@ def estimate(design: Path, board: str | None, terms: Path | None, fifos: bool, a
             print_fifos(figures)
 
 
+@cli.command()
+@design_options
+@click.option("--target-fps", type=float, metavar="F", help="The cheapest hardware with F frames a second.")
+@click.option("--max-latency-us", type=float, metavar="L", help="... and no longer from DDR to DDR a frame.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), metavar="DESIGN", help="Write it as a design file."
+)
+@click.option("--force", is_flag=True, help="Replace a design file that is there already.")
+@click.option(
+    "--plot", type=click.Path(path_type=Path), metavar="FILE", help="The Pareto front: .svg or .png."
+)
+def explore(
+    design: Path,
+    board: str | None,
+    terms: Path | None,
+    as_json: bool,
+    target_fps: float | None,
+    max_latency_us: float | None,
+    output: Path | None,
+    force: bool,
+    plot: Path | None,
+) -> None:
+    """Find the fastest mapping of DESIGN for its board, or the cheapest for a target."""
+    with reporting(as_json):
+        from hlsgen.design import load
+        from hlsgen.explore.design_file import fixed_design
+        from hlsgen.explore.picture import check_ending, draw_front
+        from hlsgen.explore.show import front_table, headline, layer_table
+        from hlsgen.importing import write_design
+
+        if plot is not None:
+            check_ending(plot)
+        with working(as_json) as progress:
+            progress("reading the design")
+            loaded = load(design, board=board, terms=terms, say=note)
+            found = loaded.explore(target_fps=target_fps, max_latency_us=max_latency_us, progress=progress)
+        if output is not None:
+            write_design(fixed_design(found, design, output, board=board), output, force=force)
+        if plot is not None:
+            draw_front(found, plot)
+        if as_json:
+            print_json(found.as_json())
+            return
+        show(layer_table(found))
+        show(front_table(found))
+        for line in headline(found):
+            click.echo(line)
+        for path in (output, plot):
+            if path is not None:
+                click.echo(f"wrote {click.format_filename(path)}")
+
+
 @cli.command("import")
 @click.argument("model")
 @click.option("--shape", metavar="C,H,W", help="With PyTorch: the shape of a frame, the batch left out.")

@@ -26,6 +26,7 @@ from hlsgen.layers.base import Codes
 from hlsgen.quantise import quantised
 
 if TYPE_CHECKING:
+    from hlsgen.explore.result import Explored
     from hlsgen.project import Project
 
 Floats = NDArray[np.float64]
@@ -216,6 +217,20 @@ class Design(ABC):
         self, folder: Path, scratch: Path, headers: Headers
     ) -> Callable[[Mapping[str, Codes]], dict[str, Codes]]:
         """Compiles the emitted sources of `folder`: input codes -> codes of the tensors that outputs show."""
+
+    def explore(
+        self,
+        *,
+        target_fps: float | None = None,
+        max_latency_us: float | None = None,
+        progress: Progress = lambda _: None,
+    ) -> Explored:
+        """The fastest mapping, or the cheapest for the targets; see hlsgen.explore.explore. `chosen` of the
+        result is the design with it.
+        """
+        from hlsgen.explore.explore import explore
+
+        return explore(self, target_fps=target_fps, max_latency_us=max_latency_us, progress=progress)
 
     def build(
         self,

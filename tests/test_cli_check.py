@@ -13,7 +13,7 @@ from hlsgen.board import list_boards
 from tests.command_line import document, failure, run, text, working_folder
 from tests.small_design import DESIGN
 
-ON_DESIGNS = ["build", "check", "csim", "estimate"]
+ON_DESIGNS = ["build", "check", "csim", "estimate", "explore"]
 
 
 @pytest.fixture(autouse=True)

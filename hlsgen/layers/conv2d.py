@@ -140,7 +140,7 @@ class Conv2d(Layer, kind="conv2d"):
 
     @cached_property
     def packed_chain(self) -> int:
-        """Products of packed multipliers that may be added with these weights; see hlsgen/layers/packing.py."""
+        """Products of packed multipliers that may be added; see hlsgen/layers/packing.py."""
         from hlsgen.layers.packing import chain_of_weights
 
         return chain_of_weights(self)

@@ -61,7 +61,7 @@ class Target(click.ParamType[float]):
 )
 @click.option(
     "--run",
-    type=click.Choice(["estimate", "build"]),
+    type=click.Choice(["estimate", "explore", "build"]),
     default="estimate",
     show_default=True,
     help="What is done with each.",
@@ -202,14 +202,16 @@ def print_sweep(swept: Swept) -> None:
     from hlsgen.cli import show
 
     head = ("board", "frames/s", "cycles", "copies", "DSP", "LUT", "binds")
-    table = Table(Column("modelled", overflow="fold"), *head)
+    targets = any(job.target_fps for job, _ in swept.outcomes)
+    table = Table(Column("modelled", overflow="fold"), *(["target"] if targets else []), *head)
     for job, outcome in swept.outcomes:
         one = outcome.summary
+        first = [job.title, *([f"{job.target_fps or 0:,.0f}"] if targets else [])]
         if one is None:
-            table.add_row(job.title, job.board or "", "failed")
+            table.add_row(*first, job.board or "", "failed")
             continue
         figures = (one.frames_per_s, one.interval_cycles, one.instances, one.dsp, one.lut)
-        table.add_row(job.title, one.board, *(f"{figure:,.0f}" for figure in figures), one.binds)
+        table.add_row(*first, one.board, *(f"{figure:,.0f}" for figure in figures), one.binds)
     show(table)
     for text in dict.fromkeys(outcome.text for _, outcome in swept.outcomes if not outcome.done):
         click.echo(text, err=True)

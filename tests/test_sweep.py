@@ -68,6 +68,24 @@ def test_text_has_the_table_and_a_line_for_each_job() -> None:
     assert "note: 2 of 2 jobs were done before; they are not done again" in again.stderr
 
 
+def test_targets_are_explored() -> None:
+    words = ("--run", "explore", "--target-fps", "2e6", "--target-fps", "5e5", "--scheduler", "serial")
+    (Path("free.yaml")).write_text(DESIGN.partition("mapping:")[0])
+    rows = document("sweep", "free.yaml", *words)["jobs"]
+    assert [row["target_fps"] for row in rows] == [5e5, 2e6]
+    for row in rows:
+        alone = document("explore", "free.yaml", "--target-fps", str(row["target_fps"]))
+        assert (
+            row["frames_per_s"]
+            == json.loads(Path("sweep", row["file"]).read_text())["summary"]["frames_per_s"]
+        )
+        assert json.loads(Path("sweep", row["file"]).read_text())["figures"]["point"] == alone["point"]
+        assert row["frames_per_s"] >= row["target_fps"]
+    said = run("sweep", "free.yaml", *words)
+    assert "target" in said.stdout
+    assert "500,000" in said.stdout
+
+
 def test_builds() -> None:
     found = document("sweep", "a.yaml", "--run", "build", "--scheduler", "serial", "-o", "out")
     (row,) = found["jobs"]

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict
 
 from hlsgen.design import Design, load
 from hlsgen.errors import DesignError, HlsgenError, OutputError, ToolError, error_json
+from hlsgen.mapping.placement import KINDS
 from hlsgen.sweep.inputs import InputFile, check_inputs, code_digest
 
 KEY_DIGITS = 16
@@ -167,6 +168,20 @@ def _build(job: Job, design: Design) -> tuple[Figures, Summary]:
     return report, _summary(report).model_copy(update={"csim": report["csim"]["verdict"]})
 
 
+def _explore(job: Job, design: Design) -> tuple[Figures, Summary]:
+    found = design.explore(target_fps=job.target_fps)
+    point = found.point
+    summary = Summary(
+        board=design.board.name,
+        frames_per_s=point.frames_per_s,
+        interval_cycles=point.interval_cycles,
+        instances=point.instances,
+        binds=found.binds,
+        **{kind: point.used[kind] for kind in KINDS},
+    )
+    return found.as_json(), summary
+
+
 def _summary(figures: Figures) -> Summary:
     return Summary(
         board=figures["board"],
@@ -176,5 +191,9 @@ def _summary(figures: Figures) -> Summary:
     )
 
 
-RUNS: dict[str, Callable[[Job, Design], tuple[Figures, Summary]]] = {"estimate": _estimate, "build": _build}
+RUNS: dict[str, Callable[[Job, Design], tuple[Figures, Summary]]] = {
+    "estimate": _estimate,
+    "explore": _explore,
+    "build": _build,
+}
 """What a job may run."""

@@ -31,6 +31,8 @@ CONNECT_SECONDS = 10
 WORKER_SECONDS = 30
 """A scheduler that runs already must have a worker within so long."""
 POLL_SECONDS = 0.5
+ANY_PORT = "127.0.0.1:0"
+"""For the dashboard of a scheduler that is started here: the usual port may be another sweep's."""
 QUEUES = {
     "htcondor": "HTCondorCluster",
     "lsf": "LSFCluster",
@@ -203,7 +205,7 @@ def _local(distributed: ModuleType, workers: int | None) -> Iterator[Any]:
                 threads_per_worker=1,
                 processes=True,
                 memory_limit=0,  # dask would kill or pause a worker that takes its share; the machine decides
-                dashboard_address=None,
+                dashboard_address=ANY_PORT,
                 local_directory=scratch,
                 silence_logs="CRITICAL",
             )
@@ -259,8 +261,9 @@ def _queue(name: str) -> Any:
     if open_:
         message = f"error: for the queue {name}, nothing says {' and '.join(open_)} of a job"
         raise ToolError(f"{message}\nfix: {fix}")
+    options = dask.config.get(f"jobqueue.{name}.scheduler-options", None) or {}
     try:
-        return getattr(jobqueue, QUEUES[name])()
+        return getattr(jobqueue, QUEUES[name])(scheduler_options={"dashboard_address": ANY_PORT, **options})
     except (ValueError, TypeError, OSError) as error:
         message = f"error: the queue {name} cannot be used: {_first_line(error)}"
         raise ToolError(f"{message}\nfix: {fix}") from None

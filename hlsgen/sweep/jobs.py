@@ -171,15 +171,15 @@ def _build(job: Job, design: Design) -> tuple[Figures, Summary]:
 def _explore(job: Job, design: Design) -> tuple[Figures, Summary]:
     found = design.explore(target_fps=job.target_fps)
     point = found.point
-    summary = Summary(
-        board=design.board.name,
-        frames_per_s=point.frames_per_s,
-        interval_cycles=point.interval_cycles,
-        instances=point.instances,
-        binds=found.binds,
+    figures: Figures = {
+        "board": design.board.name,
+        "frames_per_s": point.frames_per_s,
+        "interval_cycles": point.interval_cycles,
+        "instances": point.instances,
+        "binds": found.binds,
         **{kind: point.used[kind] for kind in KINDS},
-    )
-    return found.as_json(), summary
+    }
+    return found.as_json(), Summary.model_validate(figures)
 
 
 def _summary(figures: Figures) -> Summary:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hlsgen.board import Board
+from hlsgen.board import SLR, Board
 from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import process_resources
 from hlsgen.layers.conv2d_stage import ConvStage
+from hlsgen.mapping.fifos import Span
 from hlsgen.mapping.processes import Process, StageProcess
 from hlsgen.passes.choose_types import Accuracy
 
@@ -19,6 +20,15 @@ KINDS = ("dsp", "bram18", "uram", "lut", "ff")
 def resource_figures(resources: Resources) -> dict[str, int]:
     """They as report.json has them."""
     return {kind: getattr(resources, kind) for kind in KINDS}
+
+
+def free_figures(slr: SLR) -> dict[str, int]:
+    """What the platform leaves free in `slr`, of which a share is usable."""
+    return {kind: getattr(slr, kind) for kind in KINDS}
+
+
+def board_figures(board: Board) -> dict[str, str]:
+    return {"board_title": board.title, "part": board.part}
 
 
 def performance_figures(
@@ -86,6 +96,14 @@ def joint_figures(process: Process, board: Board) -> dict[str, Any]:
         "interval_cycles": process.interval,
         **resource_figures(process_resources(process, board)),
     }
+
+
+def timeline_figures(spans: Mapping[str, Span]) -> list[dict[str, Any]]:
+    """When each process works on the first frame, in cycles; `first_output` is None for a store."""
+    return [
+        {"name": name, "begin": span.begin, "first_output": span.first_output, "end": span.end}
+        for name, span in spans.items()
+    ]
 
 
 def quantisation_figures(accuracy: Sequence[Accuracy]) -> list[dict[str, Any]]:

@@ -10,19 +10,25 @@ from hlsgen.cost.accuracy import cost_figures, cost_text
 from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import total_resources
 from hlsgen.design import Estimates
+from hlsgen.layers.conv2d_stage import ConvStage
 from hlsgen.mapping.balance import Balanced
 from hlsgen.mapping.deadlock import least_depths, small_enough
-from hlsgen.mapping.fifos import simulate
+from hlsgen.mapping.fifos import Timing, simulate
 from hlsgen.mapping.placement import usable
 from hlsgen.mapping.processes import Load, StageProcess, Store, port_beats, port_width
 from hlsgen.passes.choose_types import Accuracy
 from hlsgen.report.figures import (
+    board_figures,
+    free_figures,
     joint_figures,
     layer_figures,
     performance_figures,
     quantisation_figures,
     resource_figures,
+    timeline_figures,
 )
+from hlsgen.report.roofline import built_ceiling, dsp_ceiling, roofline_figures
+from hlsgen.report.structure import graph_figures
 from hlsgen.report.tables import (
     KIND_HEADS,
     LAYER_HEADS,
@@ -49,7 +55,12 @@ class NetworkEstimate(Estimates):
     clock_mhz: float
     batch: int
     accuracy: tuple[Accuracy, ...]
-    latency_cycles: int
+    timing: Timing
+
+    @property
+    def latency_cycles(self) -> int:
+        """Cycles until the last word of one frame is stored."""
+        return self.timing.latency_cycles
 
     @property
     def interval_cycles(self) -> int:
@@ -85,10 +96,14 @@ class NetworkEstimate(Estimates):
         return total
 
     @property
-    def _ddr_frames_per_s(self) -> float:
+    def _ddr_gb_per_s(self) -> float:
         memory = self.board.memory
         banks = memory.banks[: self.balanced.instances]
-        return sum(bank.gb_per_s for bank in banks) * 1e9 * memory.efficiency / self.frame_bytes
+        return sum(bank.gb_per_s for bank in banks) * memory.efficiency
+
+    @property
+    def _ddr_frames_per_s(self) -> float:
+        return self._ddr_gb_per_s * 1e9 / self.frame_bytes
 
     def as_json(self) -> dict[str, Any]:
         pipeline, instances = self.balanced.pipeline, self.balanced.instances
@@ -100,6 +115,8 @@ class NetworkEstimate(Estimates):
             "design": self.design,
             "board": self.board.name,
             "clock_mhz": self.clock_mhz,
+            **board_figures(self.board),
+            "graph": graph_figures(pipeline.graph, pipeline),
             "layers": [
                 layer_figures(process, self.board)
                 for process in pipeline.processes
@@ -123,6 +140,8 @@ class NetworkEstimate(Estimates):
                 lambda terms: total_resources(pipeline, self.board.with_terms(terms)).times(instances),
                 self.board.terms,
             ),
+            "roofline": self._roofline(),
+            "timeline": timeline_figures(self.timing.spans),
             "slrs": self._slrs(),
             "joints": [
                 joint_figures(process, self.board)
@@ -143,6 +162,20 @@ class NetworkEstimate(Estimates):
             "intervals_tried": self.balanced.intervals_tried,
         }
 
+    def _roofline(self) -> dict[str, Any]:
+        pipeline = self.balanced.pipeline
+        built = [-(-stage.layer.macs // stage.interval) for stage in pipeline.stages.values()]
+        convolutions = [stage for stage in pipeline.stages.values() if isinstance(stage, ConvStage)]
+        packed = any(stage.fold.multipliers == "packed" for stage in convolutions)
+        dsps = [dsp_ceiling(self.board, self.clock_mhz, products=n, dsps=1) for n in (1, 2)[: 1 + packed]]
+        return roofline_figures(
+            ceilings=(*dsps, built_ceiling(sum(built), self.balanced.instances, self.clock_mhz)),
+            gops=self.gops,
+            macs=pipeline.graph.macs,
+            frame_bytes=self.frame_bytes,
+            ddr_gb_per_s=self._ddr_gb_per_s,
+        )
+
     def _slrs(self) -> list[dict[str, Any]]:
         rows = []
         spans = self.balanced.spans
@@ -154,6 +187,7 @@ class NetworkEstimate(Estimates):
                     "instances": count,
                     "used": resource_figures(self.balanced.each.times(count)),
                     "usable": resource_figures(usable(slr, self.board)),
+                    "free": free_figures(slr),
                     "ddr": [bank.name for bank in self.board.memory.banks if bank.slr == slr.name and count],
                 }
             )
@@ -167,6 +201,7 @@ class NetworkEstimate(Estimates):
                     "instances": 1,
                     "used": resource_figures(self.balanced.each),
                     "usable": resource_figures(whole),
+                    "free": free_figures(self.board.total),
                     "ddr": [],
                 }
             )
@@ -188,7 +223,7 @@ def network_estimate(
         clock_mhz=clock_mhz,
         batch=batch,
         accuracy=accuracy,
-        latency_cycles=simulate(balanced.pipeline, 1).latency_cycles,
+        timing=simulate(balanced.pipeline, 1),
     )
 
 

@@ -24,33 +24,19 @@ SHALLOWEST = 2
 
 
 @dataclass(frozen=True, kw_only=True)
-class Span:
-    """Cycles in which a process first reads or writes, first writes (None: it has no stream to), and ends."""
-
-    begin: int
-    first_output: int | None
-    end: int
-
-
-@dataclass(frozen=True, kw_only=True)
 class Timing:
-    """By stream the most words that it holds at once; cycles until the last word is stored; by process when
-    it works.
-    """
+    """By stream the most words that it holds at once; cycles until the last word of one frame is stored."""
 
     held: dict[str, int]
     latency_cycles: int
-    spans: dict[str, Span]
 
 
 def simulate(pipeline: Pipeline, frames: int = FRAMES) -> Timing:
     """The kernel with unbounded FIFOs, its inputs arriving at the pace of its interval."""
     written: dict[str, Times] = {}
     held: dict[str, int] = {}
-    spans: dict[str, Span] = {}
     end = 0
     for process in pipeline.processes:
-        reached: list[Times] = []
         schedule = process.schedule(frames)
         arrivals = [written.pop(stream) + 1 for stream in process.reads]
         delays = [
@@ -58,27 +44,13 @@ def simulate(pipeline: Pipeline, frames: int = FRAMES) -> Timing:
             for arrival, times in zip(arrivals, schedule.reads, strict=True)
         ]
         for stream, arrival, times in zip(process.reads, arrivals, schedule.reads, strict=True):
-            begin = _begin(times, schedule.reads, delays)
-            held[stream] = most_held(arrival - 1, begin)
-            reached.append(begin)
+            held[stream] = most_held(arrival - 1, _begin(times, schedule.reads, delays))
         for stream, times in zip(process.writes, schedule.writes, strict=True):
             paced = _paced(process, pipeline.interval, times)
             begin = _begin(paced, schedule.reads, delays)
             written[stream] = begin + process.latency
             end = max(end, int(written[stream][-1]) if len(begin) else 0)
-        spans[process.name] = _span(reached, [written[stream] for stream in process.writes], process.latency)
-    return Timing(held=held, latency_cycles=end, spans=spans)
-
-
-def _span(reads: list[Times], writes: list[Times], latency: int) -> Span:
-    """Of a process that reads and writes at these times; what it only writes begins `latency` before."""
-    begins = [int(times[0]) for times in reads] or [int(times[0]) - latency for times in writes]
-    ends = [int(times[-1]) for times in writes] or [int(times[-1]) + latency for times in reads]
-    return Span(
-        begin=min(begins),
-        first_output=min(int(times[0]) for times in writes) if writes else None,
-        end=max(ends),
-    )
+    return Timing(held=held, latency_cycles=end)
 
 
 def _paced(process: Process, interval: int, times: Times) -> Times:

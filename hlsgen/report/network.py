@@ -10,7 +10,6 @@ from hlsgen.cost.accuracy import cost_figures, cost_text
 from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import total_resources
 from hlsgen.design import Estimates
-from hlsgen.layers.conv2d_stage import ConvStage
 from hlsgen.mapping.balance import Balanced
 from hlsgen.mapping.deadlock import least_depths, small_enough
 from hlsgen.mapping.fifos import Timing, simulate
@@ -27,7 +26,7 @@ from hlsgen.report.figures import (
     resource_figures,
     timeline_figures,
 )
-from hlsgen.report.roofline import built_ceiling, dsp_ceiling, roofline_figures
+from hlsgen.report.roofline import built_ceiling, roofline_figures, stage_ceilings
 from hlsgen.report.structure import graph_figures
 from hlsgen.report.tables import (
     KIND_HEADS,
@@ -164,12 +163,10 @@ class NetworkEstimate(Estimates):
 
     def _roofline(self) -> dict[str, Any]:
         pipeline = self.balanced.pipeline
-        built = [-(-stage.layer.macs // stage.interval) for stage in pipeline.stages.values()]
-        convolutions = [stage for stage in pipeline.stages.values() if isinstance(stage, ConvStage)]
-        packed = any(stage.fold.multipliers == "packed" for stage in convolutions)
-        dsps = [dsp_ceiling(self.board, self.clock_mhz, products=n, dsps=1) for n in (1, 2)[: 1 + packed]]
+        built = sum(-(-stage.layer.macs // stage.interval) for stage in pipeline.stages.values())
+        own = built_ceiling(built, self.balanced.instances, self.clock_mhz)
         return roofline_figures(
-            ceilings=(*dsps, built_ceiling(sum(built), self.balanced.instances, self.clock_mhz)),
+            ceilings=(*stage_ceilings(pipeline.stages.values(), self.board, self.clock_mhz), own),
             gops=self.gops,
             macs=pipeline.graph.macs,
             frame_bytes=self.frame_bytes,

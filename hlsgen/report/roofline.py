@@ -6,10 +6,13 @@ multipliers, and at most the operations for each byte from DDR times the bytes a
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from hlsgen.board import Board
+from hlsgen.layers.conv2d_stage import ConvStage
+from hlsgen.layers.stage import Stage
 from hlsgen.mapping.placement import usable
 
 
@@ -25,7 +28,7 @@ class Ceiling:
 def dsp_ceiling(board: Board, clock_mhz: float, *, products: int, dsps: int) -> Ceiling:
     """All usable DSPs of the board, where `dsps` of them make `products` products a cycle."""
     total = sum(usable(slr, board).dsp for slr in board.slrs)
-    counted = "a product" if products == 1 else f"{products} products"
+    counted = "one product" if products == 1 else f"{products} products"
     each = f"{counted} a DSP" if dsps == 1 else f"{counted} for {dsps} DSPs"
     return Ceiling(
         name=f"usable DSPs, {each}",
@@ -34,12 +37,21 @@ def dsp_ceiling(board: Board, clock_mhz: float, *, products: int, dsps: int) -> 
     )
 
 
+def stage_ceilings(stages: Iterable[Stage], board: Board, clock_mhz: float) -> tuple[Ceiling, ...]:
+    """The DSPs with one product each, and with two if any of the stages packs them."""
+    packed = any(isinstance(one, ConvStage) and one.fold.multipliers == "packed" for one in stages)
+    return tuple(
+        dsp_ceiling(board, clock_mhz, products=products, dsps=1) for products in (1, 2)[: 1 + packed]
+    )
+
+
 def built_ceiling(macs_per_cycle: int, instances: int, clock_mhz: float) -> Ceiling:
     """The multipliers that are built, in DSPs or in logic cells."""
     return Ceiling(
         name="multipliers built",
         gops=2 * macs_per_cycle * instances * clock_mhz / 1e3,
-        basis=f"{macs_per_cycle:,} products a cycle, {instances} times, all of them busy, {clock_mhz:g} MHz",
+        basis=f"{macs_per_cycle:,} products a cycle and instance, all of them busy, {instances} in all, "
+        f"{clock_mhz:g} MHz",
     )
 
 

@@ -14,7 +14,6 @@ from hlsgen.cost.terms import Terms
 from hlsgen.design import Estimates
 from hlsgen.emit.task_network import task_weight_files
 from hlsgen.ir import Graph
-from hlsgen.layers.conv2d_stage import ConvStage
 from hlsgen.mapping.fifos import Span
 from hlsgen.mapping.placement import usable
 from hlsgen.mapping.processes import StageProcess
@@ -31,7 +30,7 @@ from hlsgen.report.figures import (
     resource_figures,
     timeline_figures,
 )
-from hlsgen.report.roofline import Ceiling, dsp_ceiling, roofline_figures
+from hlsgen.report.roofline import Ceiling, roofline_figures, stage_ceilings
 from hlsgen.report.structure import graph_figures
 from hlsgen.report.tables import (
     KIND_HEADS,
@@ -136,13 +135,11 @@ class TaskNetworkEstimate(Estimates):
             name="kernels, not waiting for DDR",
             gops=2 * self.graph.macs / working * choice.instances * self.clock_mhz / 1e3,
             basis=f"{self.graph.macs:,} products in {working:,} cycles of the kernels in turn, "
-            f"{choice.instances} times, {self.clock_mhz:g} MHz",
+            f"{choice.instances} instances, {self.clock_mhz:g} MHz",
         )
         stages = [stage for kernel in choice.kernels for stage in kernel.pipeline.stages.values()]
-        packed = any(isinstance(one, ConvStage) and one.fold.multipliers == "packed" for one in stages)
-        dsps = [dsp_ceiling(self.board, self.clock_mhz, products=n, dsps=1) for n in (1, 2)[: 1 + packed]]
         return roofline_figures(
-            ceilings=(*dsps, own),
+            ceilings=(*stage_ceilings(stages, self.board, self.clock_mhz), own),
             gops=2 * self.graph.macs * self.frames_per_s / 1e9,
             macs=self.graph.macs,
             frame_bytes=sum(kernel.bytes_moved for kernel in choice.kernels),

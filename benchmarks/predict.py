@@ -24,15 +24,9 @@ from rich.console import Console
 from rich.table import Table
 
 import hlsgen
-from hlsgen.cost.families import (
-    FAMILIES,
-    PUBLISHED,
-    Family,
-    Row,
-    published_rows,
-)
-from hlsgen.cost.fitting import FEWEST_CONFIGURATIONS, held_out, published_factors
-from hlsgen.cost.terms import CELLS, Kind, packaged_terms
+from hlsgen.cost.families import FAMILIES, PUBLISHED, Family, Row, published_rows
+from hlsgen.cost.fitting import FEWEST_CONFIGURATIONS, fitted, held_out, published_factors
+from hlsgen.cost.terms import CELLS, Kind
 
 JSON = Path("build/benchmarks/predict.json")
 Constant = Callable[[Row], float]
@@ -77,34 +71,25 @@ class TermError:
 
 
 def term_errors(rows: Sequence[Row]) -> list[TermError]:
-    """Every fitted figure that has enough configurations to hold some out."""
-    return [
-        found
-        for family in FAMILIES
-        for kind in family.kinds
-        if (found := _term_error(family, kind, rows)) is not None
-    ]
+    """Every fitted figure."""
+    return [_term_error(family, kind, rows) for family in FAMILIES for kind in family.kinds]
 
 
-def _term_error(family: Family, kind: Kind, rows: Sequence[Row]) -> TermError | None:
-    """From the coefficients of the file, on the rows themselves: not what the file says of its errors."""
-    near = [(row, features) for row, features in family.rows(list(rows)) if row.at_our_clocks]
-    names = {f"{row.term} {row.parameters}" for row, _ in near}
+def _term_error(family: Family, kind: Kind, rows: Sequence[Row]) -> TermError:
+    """Fitted anew here: not what the file of terms says of its errors."""
+    found = fitted(family, kind, family.kinds[kind], rows).fit
+    assert found is not None
+    near = [row for row, _ in family.rows(list(rows)) if row.at_our_clocks]
+    names = {f"{row.term} {row.parameters}" for row in near}
     if len(names) >= FEWEST_CONFIGURATIONS:
-        near = [pair for pair in near if held_out(f"{pair[0].term} {pair[0].parameters}")]
-    per = packaged_terms().of("csynth").per(family.name, kind)
-    reported = np.array([row.cells(kind) for row, _ in near], np.float64)
-    fitted = np.array([sum(per[name] * features[name] for name in per) for _, features in near])
+        near = [row for row in near if held_out(f"{row.term} {row.parameters}")]
     constant = NOT_FITTED.get((family.name, kind))
-    before = None if constant is None else np.array([constant(row) for row, _ in near], np.float64)
-    errors = _errors(fitted, reported)
+    before = None
+    if constant is not None:
+        reported = np.array([row.cells(kind) for row in near], np.float64)
+        before = float(np.median(_errors(np.array([constant(row) for row in near]), reported)))
     return TermError(
-        term=family.name,
-        kind=kind,
-        rows=len(near),
-        median=float(np.median(errors)),
-        q90=float(np.quantile(errors, 0.9)),
-        before=None if before is None else float(np.median(_errors(before, reported))),
+        term=family.name, kind=kind, rows=found.held_out, median=found.median, q90=found.q90, before=before
     )
 
 

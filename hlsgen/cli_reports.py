@@ -60,6 +60,7 @@ def compare(build_dir: Path, reports: tuple[Path, ...], as_json: bool) -> None:
     metavar="FILE",
     default=Path("terms.yaml"),
     show_default=True,
+    help="The file of terms to write.",
 )
 @click.option(
     "--terms",

@@ -41,7 +41,17 @@ def test_each_command_has_help(command: str) -> None:
 def test_help_names_every_command() -> None:
     said = text("--help")
     assert all(command in said for command in COMMANDS)
-    assert COMMANDS == ["boards", "build", "check", "csim", "estimate", "import", "schema"]
+    assert COMMANDS == [
+        "boards",
+        "build",
+        "calibrate",
+        "check",
+        "compare",
+        "csim",
+        "estimate",
+        "import",
+        "schema",
+    ]
 
 
 def test_version() -> None:

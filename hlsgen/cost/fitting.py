@@ -27,6 +27,8 @@ single one, each device and version.
 """
 LEAST_ERROR = 0.02
 """No figure is stated to be better than this: the reports round to whole cells."""
+TIE = 1e-6
+"""Price of a coefficient, so that of equally good fits the one with the smallest is taken, on any machine."""
 
 Floats = NDArray[np.float64]
 
@@ -104,9 +106,9 @@ def solve(samples: Sequence[Sample]) -> Floats:
     # minimise the sum of t with -t <= matrix @ x - cells <= t
     bounds = np.vstack([np.hstack([sign * matrix, -np.eye(rows)]) for sign in (1, -1)])
     limits = np.concatenate([sign * cells / scale for sign in (1, -1)])
-    cost = np.concatenate([np.zeros(columns), np.ones(rows)])
+    cost = np.concatenate([np.full(columns, TIE), np.ones(rows)])
     found = linprog(cost, A_ub=bounds, b_ub=limits, method="highs")
-    return np.maximum(0.0, np.asarray(found.x[:columns], dtype=np.float64))
+    return np.maximum(0.0, np.asarray(found.x[:columns], dtype=np.float64)) + 0.0
 
 
 def relative_errors(weights: Floats, samples: Sequence[Sample]) -> Floats:

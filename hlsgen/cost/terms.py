@@ -192,6 +192,9 @@ def _unknown(at: tuple[str | int, ...], names: Iterable[str], known: Collection[
     return [unknown_key((*at, name), list(known)) for name in names if name not in known]
 
 
+OUTSIDE = "interconnect"
+"""The term of what no report of a kernel counts, because it lies outside."""
+
 Weights = tuple[tuple[str, float, float], ...]
 
 

@@ -118,8 +118,8 @@ class Buffer:
 class Work:
     """Arithmetic of one iteration: `count` operators on operands of `bits`.
 
-    packed: `count` DSPs of two products each; bits of the shared operand, of the others and of a sum, then
-    how often two sums are taken apart.
+    operator: mac, fabric, packed, mul, add, compare, select or max. packed: `count` DSPs of two products
+    each; bits of the shared operand, of the others and of a sum, then how often two sums are taken apart.
     """
 
     operator: str

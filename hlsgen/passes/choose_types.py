@@ -104,9 +104,10 @@ def _chosen_for_outputs(
     samples = _samples(graph, calibration)
     frames = max(1, min(OUTPUT_FRAMES, OUTPUT_MACS // max(1, graph.macs)))
     few = {name: array[:frames] for name, array in calibration.items()}
+    wanted = run_golden(graph, few)
     typed = _Typing(graph, precision, samples, any_weights).graph_of()
     for _ in range(OUTPUT_ROUNDS):
-        short = precision.output_db - _worst_output(typed, graph, few)
+        short = precision.output_db - _worst_output(typed, wanted, few)
         if short <= 0:
             break
         target = precision.target_db + max(short * OUTPUT_STEP, OUTPUT_STEP_DB)
@@ -115,13 +116,23 @@ def _chosen_for_outputs(
     return typed
 
 
-def _worst_output(fixed: Graph, reference: Graph, calibration: Mapping[str, Floats]) -> float:
+def _worst_output(fixed: Graph, wanted: Mapping[str, Floats], calibration: Mapping[str, Floats]) -> float:
     """The least signal to noise of an output, in dB; inf without one that has noise."""
-    wanted = noisy_outputs(fixed)
-    return min(
-        (one.snr_db for one in accuracy(fixed, reference, calibration) if one.name in wanted),
-        default=math.inf,
-    )
+    values = _values(fixed, calibration)
+    noisy = noisy_outputs(fixed)
+    sources = {port.source for port in fixed.outputs if port.name in noisy and port.source in values}
+    return min((_snr(values[name], wanted[name]) for name in sources), default=math.inf)
+
+
+def _values(fixed: Graph, calibration: Mapping[str, Floats]) -> dict[str, Floats]:
+    """What each layer gives for these frames of the inputs, decoded."""
+    codes = {
+        port.name: port.tensor.type.encode(calibration[port.name])
+        for port in fixed.inputs
+        if isinstance(port.tensor.type, FixedType)
+    }
+    got = run_golden(fixed, codes)
+    return {layer.name: layer.output_type.decode(got[layer.name]) for layer in fixed.layers}
 
 
 def noisy_outputs(graph: Graph) -> set[str]:
@@ -133,13 +144,7 @@ def noisy_outputs(graph: Graph) -> set[str]:
 def accuracy(fixed: Graph, reference: Graph, calibration: Mapping[str, Floats]) -> list[Accuracy]:
     """Each layer of `fixed` that `reference` has too against floating point, then each output."""
     wanted = run_golden(reference, calibration)
-    codes = {
-        port.name: port.tensor.type.encode(calibration[port.name])
-        for port in fixed.inputs
-        if isinstance(port.tensor.type, FixedType)
-    }
-    got = run_golden(fixed, codes)
-    values = {layer.name: layer.output_type.decode(got[layer.name]) for layer in fixed.layers}
+    values = _values(fixed, calibration)
     found = [
         Accuracy(
             name=layer.name, type=str(layer.output_type), snr_db=_snr(values[layer.name], wanted[layer.name])

@@ -10,7 +10,7 @@ from hlsgen.board import Board
 from hlsgen.cost.accuracy import cost_figures, cost_text
 from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import fifo_resources
-from hlsgen.cost.terms import Terms
+from hlsgen.cost.terms import OUTSIDE, TARGETS, Terms
 from hlsgen.design import Estimates
 from hlsgen.emit.task_network import task_weight_files
 from hlsgen.ir import Graph
@@ -153,10 +153,15 @@ class TaskNetworkEstimate(Estimates):
             total += kernel_resources(kernel.pipeline, board)
         return total.times(self.choice.instances)
 
-    def _csynth_cells(self, kernel: TaskKernel) -> dict[str, int]:
-        """What csynth is expected to report of the kernel."""
-        taken = kernel_resources(kernel.pipeline, self.board.with_terms(self.board.terms.of("csynth")))
-        return {"lut": taken.lut, "ff": taken.ff}
+    def _cells(self, kernel: TaskKernel) -> dict[str, dict[str, int]]:
+        """LUT and FF of the kernel by target, as reports on it alone count them: without its interconnect."""
+        found: dict[str, dict[str, int]] = {}
+        for target in TARGETS:
+            terms = self.board.terms.of(target)
+            whole = kernel_resources(kernel.pipeline, self.board.with_terms(terms))
+            outside = kernel_resources(kernel.pipeline, self.board.with_terms(terms.only(OUTSIDE)))
+            found[target] = {"lut": whole.lut - outside.lut, "ff": whole.ff - outside.ff}
+        return found
 
     def _layer(self, kernel: TaskKernel) -> dict[str, Any]:
         """The layer's kernel: its cycles and resources are those of the whole kernel, not of its stage."""
@@ -174,7 +179,7 @@ class TaskNetworkEstimate(Estimates):
             "latency_cycles": kernel.latency_cycles,
             "binds": "DDR bandwidth" if ddr > kernel.interval else slowest,
             **resource_figures(kernel.resources),
-            "csynth": self._csynth_cells(kernel),
+            "cells": self._cells(kernel),
         }
 
     def _memory(self) -> dict[str, Any]:

@@ -8,14 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hlsgen.cost.terms import CELLS, TARGETS, Kind, Style, Target
+from hlsgen.cost.terms import CELLS, OUTSIDE, TARGETS, Kind, Style, Target
 from hlsgen.mistakes import printable
 from hlsgen.output import MARK
 from hlsgen.synthesis.report import KINDS, read_text, refuse
 
 AGAIN = "build the design again with this hlsgen"
-OUTSIDE = "interconnect"
-"""The term of what no report of a kernel counts."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,15 +54,12 @@ class Build:
         return {**figures, **{kind: sum(self.parts(target, kind).values()) for kind in CELLS}}
 
     def modelled_kernel(self, name: str, target: Target) -> dict[str, float]:
-        """Of one kernel. For one of several, what it is when routed has its share of what lies outside."""
+        """Of one kernel."""
         if self.style != "tasks":
             return self.modelled(target)
         layer = next(layer for layer in self.report["layers"] if layer["kernel"] == name)
-        cells = layer["csynth"] if target == "csynth" else layer
-        return {
-            **{kind: float(layer[kind]) for kind in KINDS},
-            **{kind: float(cells[kind]) for kind in CELLS},
-        }
+        figures = {kind: float(layer[kind]) for kind in KINDS}
+        return {**figures, **{kind: float(layer["cells"][target][kind]) for kind in CELLS}}
 
 
 def read_build(folder: Path) -> Build:
@@ -101,7 +96,8 @@ def _fault(report: object) -> str:
     parts = cost.get("by_term")
     if not isinstance(parts, list) or not all(_is_part(part) for part in parts):
         return "lacks cells by term"
-    if not isinstance(cost.get("terms"), str) or not isinstance(report.get("clock_mhz"), int | float):
+    clock = report.get("clock_mhz")
+    if not isinstance(cost.get("terms"), str) or not isinstance(clock, int | float) or not clock > 0:
         return "names no terms or no clock"
     if cost["style"] == "tasks" and not all(_is_kernel(layer) for layer in report["layers"]):
         return "lacks figures of its kernels"
@@ -129,5 +125,6 @@ def _is_kernel(layer: object) -> bool:
         isinstance(layer, Mapping)
         and isinstance(layer.get("kernel"), str)
         and all(_is_count(layer.get(kind)) for kind in KINDS)
-        and _is_cells(layer.get("csynth"))
+        and isinstance(layer.get("cells"), Mapping)
+        and all(_is_cells(layer["cells"].get(target)) for target in TARGETS)
     )

@@ -7,6 +7,7 @@ then on is that of each design predicted from the others alone.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -108,7 +109,8 @@ def calibrate(folder: Path, terms: Terms) -> Calibrated:
         refuse(
             folder, f"has fewer than {FEWEST_DESIGNS} designs of every style", "add more builds and reports"
         )
-    name = f"{terms.name.partition(', calibrated')[0]}, calibrated"
+    digest = hashlib.sha256(repr(calibrations).encode()).hexdigest()[:8]
+    name = f"{terms.name.partition(', calibrated')[0]}, calibrated {digest}"
     file = terms.file.model_copy(update={"name": name, "calibrations": tuple(calibrations)})
     return Calibrated(file=file, refits=tuple(refits), notes=tuple(notes))
 

@@ -206,7 +206,11 @@ def draw_roofline(report: Report) -> RooflinePicture:
             Tick(at=number(y(10.0**power)), label=short(10.0**power)) for power in range(y_low, y_high + 1)
         ),
         slope="M" + " L".join(f"{number(x(a))},{number(y(b))}" for a, b in points),
-        slope_label=(number(x(begin) + 10), number(HEIGHT - BOTTOM - 10), f"DDR {roof.ddr_gb_per_s:,.1f} GB/s"),
+        slope_label=(
+            number(x(begin) + 10),
+            number(HEIGHT - BOTTOM - 10),
+            f"DDR {roof.ddr_gb_per_s:,.1f} GB/s",
+        ),
         roofs=tuple(
             Roof(
                 path=f"M{number(x(ridge))},{number(y(one.gops))} H{number(WIDTH - RIGHT)}",

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from hlsgen.board import SLR, Board
 from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import process_resources
 from hlsgen.layers.conv2d_stage import ConvStage
-from hlsgen.mapping.fifos import Span
 from hlsgen.mapping.processes import Process, StageProcess
 from hlsgen.passes.choose_types import Accuracy
 
@@ -96,14 +95,6 @@ def joint_figures(process: Process, board: Board) -> dict[str, Any]:
         "interval_cycles": process.interval,
         **resource_figures(process_resources(process, board)),
     }
-
-
-def timeline_figures(spans: Mapping[str, Span]) -> list[dict[str, Any]]:
-    """When each process works on the first frame, in cycles; `first_output` is None for a store."""
-    return [
-        {"name": name, "begin": span.begin, "first_output": span.first_output, "end": span.end}
-        for name, span in spans.items()
-    ]
 
 
 def quantisation_figures(accuracy: Sequence[Accuracy]) -> list[dict[str, Any]]:

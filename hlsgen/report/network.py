@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from hlsgen.board import Board
 from hlsgen.cost.accuracy import cost_figures, cost_text
 from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import total_resources
+from hlsgen.cost.timing import Timing, can_simulate, latency_of, simulate
 from hlsgen.design import Estimates
 from hlsgen.mapping.balance import Balanced
 from hlsgen.mapping.deadlock import least_depths, small_enough
-from hlsgen.mapping.fifos import Timing, simulate
 from hlsgen.mapping.placement import usable
 from hlsgen.mapping.processes import Load, StageProcess, Store, port_beats, port_width
 from hlsgen.passes.choose_types import Accuracy
@@ -24,7 +25,6 @@ from hlsgen.report.figures import (
     performance_figures,
     quantisation_figures,
     resource_figures,
-    timeline_figures,
 )
 from hlsgen.report.roofline import built_ceiling, roofline_figures, stage_ceilings
 from hlsgen.report.structure import graph_figures
@@ -42,6 +42,7 @@ from hlsgen.report.tables import (
     warning_lines,
     weight_text,
 )
+from hlsgen.report.timing import timing_figures, timing_text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,17 +55,17 @@ class NetworkEstimate(Estimates):
     clock_mhz: float
     batch: int
     accuracy: tuple[Accuracy, ...]
-    timing: Timing
+    timing: Timing | None
 
-    @property
-    def latency_cycles(self) -> int:
-        """Cycles until the last word of one frame is stored."""
-        return self.timing.latency_cycles
-
-    @property
+    @cached_property
     def interval_cycles(self) -> int:
         """Cycles from frame to frame of one instance, in the steady state."""
-        return self.balanced.pipeline.interval
+        return self.timing.interval_cycles if self.timing else self.balanced.pipeline.interval
+
+    @cached_property
+    def latency_cycles(self) -> int:
+        """Of a call with one frame."""
+        return self.timing.latency_cycles if self.timing else latency_of(self.balanced.pipeline)
 
     @property
     def frames_per_s(self) -> float:
@@ -140,7 +141,6 @@ class NetworkEstimate(Estimates):
                 self.board.terms,
             ),
             "roofline": self._roofline(),
-            "timeline": timeline_figures(self.timing.spans),
             "slrs": self._slrs(),
             "joints": [
                 joint_figures(process, self.board)
@@ -157,6 +157,7 @@ class NetworkEstimate(Estimates):
                 }
                 for stream in pipeline.streams.values()
             ],
+            **timing_figures(self.timing),
             "quantisation": quantisation_figures(self.accuracy),
             "intervals_tried": self.balanced.intervals_tried,
         }
@@ -220,7 +221,7 @@ def network_estimate(
         clock_mhz=clock_mhz,
         batch=batch,
         accuracy=accuracy,
-        timing=simulate(balanced.pipeline, 1),
+        timing=simulate(balanced.pipeline) if can_simulate(balanced.pipeline) else None,
     )
 
 
@@ -238,6 +239,7 @@ def network_markdown(name: str, board: Board, balanced: Balanced, report: dict[s
             "## Board\n\n" + slr_table(report),
             cost_text(report),
             "## Layers of one instance\n\n" + _layer_table(report),
+            timing_text(report),
             "## Streams\n\n" + _fifo_table(report),
             quantisation_text(report),
             "## C-simulation\n\n" + csim_text(report, compared="layers", at_once=at_once),

@@ -14,7 +14,6 @@ from hlsgen.cost.terms import OUTSIDE, TARGETS, Terms
 from hlsgen.design import Estimates
 from hlsgen.emit.task_network import task_weight_files
 from hlsgen.ir import Graph
-from hlsgen.mapping.fifos import Span
 from hlsgen.mapping.placement import usable
 from hlsgen.mapping.processes import StageProcess
 from hlsgen.mapping.task_balance import TaskChoice
@@ -28,7 +27,6 @@ from hlsgen.report.figures import (
     performance_figures,
     quantisation_figures,
     resource_figures,
-    timeline_figures,
 )
 from hlsgen.report.roofline import Ceiling, roofline_figures, stage_ceilings
 from hlsgen.report.structure import graph_figures
@@ -111,7 +109,7 @@ class TaskNetworkEstimate(Estimates):
             "cost": cost_figures(self._with_terms, self.board.terms),
             "memory": self._memory(),
             "roofline": self._roofline(),
-            "timeline": timeline_figures(self._spans()),
+            "timeline": self._timeline(),
             "slrs": self._slrs(),
             "joints": self._joints(),
             "fifos": self._fifos(),
@@ -119,14 +117,14 @@ class TaskNetworkEstimate(Estimates):
             "foldings_tried": choice.tried,
         }
 
-    def _spans(self) -> dict[str, Span]:
-        """By layer when its kernel works on the first frame: one after the other."""
-        spans, begin = {}, 0
+    def _timeline(self) -> list[dict[str, Any]]:
+        """When the kernel of each layer works on the first frame: one after the other."""
+        rows, begin = [], 0
         for kernel in self.choice.kernels:
             end = begin + max(kernel.latency_cycles, self.choice.ddr_cycles(kernel))
-            spans[kernel.layer.name] = Span(begin=begin, first_output=None, end=end)
+            rows.append({"name": kernel.layer.name, "begin": begin, "first_output": None, "end": end})
             begin = end
-        return spans
+        return rows
 
     def _roofline(self) -> dict[str, Any]:
         choice = self.choice

@@ -1,0 +1,173 @@
+"""The least times of all reads and writes of a streaming kernel, FIFOs and pipelines of bounded size.
+
+The model. A process is one loop, pipelined at II = 1, of `latency` stages. Iteration i begins at b(i) and reads
+its words then; it ends at e(i) and writes its words then, all of them at once. In cycles:
+
+    b(i) >= b(i - 1) + 1                    II = 1
+    b(i) >= e(word) + 1                     for every word that it reads
+    b(i) >= e(i - latency)                  the pipeline holds `latency` iterations
+    e(i) >= b(i) + latency,  e(i) >= e(i - 1) + 1
+    e(i) >= b(read of the word `depth` before) + 1      for every word that it writes: there is room
+
+What is wanted are the least times that keep all of it. With b(i) = i + D(i) and e(i) = i + E(i), D and E never
+shrink, and with R(i) the largest (arrival - iteration) of the reads and W(i) the largest (room - iteration) of
+the writes up to i,
+
+    D(i) = max(R(i), W(i - latency) - latency),    E(i) = max(R(i) + latency, W(i)).
+
+So a process is running maxima over its own reads and writes, which NumPy does for all of a frame at once,
+and a network is swept forwards and backwards until nothing changes. Times only grow on the way.
+
+Two uses. A *call* begins with empty FIFOs at cycle 0 and has some frames. The *steady state* is one period of
+an endless run: whatever happens at t happens again at t + interval, and one event, the anchor, is held at
+its place. If there are no such times, because the interval is too short, the anchor is pushed or times grow for
+ever; then there is a circle of events each of which waits for the one before, and it takes longer than the
+frames that it reaches back. That circle names what is wrong, and how long the interval must be.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hlsgen.layers.stage import Times
+
+NEVER = -(1 << 60)
+"""Before every time: nothing holds an event back yet."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Before:
+    """By event of one stream the last event of another stream of the process that is not after it.
+
+    index: of that event, -1 if there is none. turns: (from, to, periods): events `from` to `to` find theirs
+    that many periods later or earlier.
+    """
+
+    index: np.ndarray[tuple[int], np.dtype[np.int32]]
+    turns: tuple[tuple[int, int, int], ...]
+
+    def largest(self, running: Times, drift: int) -> Times:
+        """Of the running maxima of that other stream, the one that each event sees."""
+        found: Times = running[self.index]
+        for begin, end, periods in self.turns:
+            found[begin:end] += periods * drift
+        return found
+
+
+def before(source: Times, targets: Times, period: int | None) -> Before:
+    """The events of `source` that are not after `targets`, all in iterations (or all in cycles).
+
+    period: both go on for ever at this distance; None: they do not.
+    """
+    if period is None or not len(targets):
+        index = np.searchsorted(source, targets, side="right") - 1
+        return Before(index=index.astype(np.int32), turns=())
+    turn = (targets - source[0]) // period
+    index = np.searchsorted(source, targets - turn * period, side="right") - 1
+    ends = np.flatnonzero(np.diff(turn)) + 1
+    begins = [0, *ends.tolist()]
+    turns = tuple(
+        (begin, end, int(turn[begin]))
+        for begin, end in zip(begins, [*ends.tolist(), len(turn)], strict=True)
+        if turn[begin]
+    )
+    return Before(index=index.astype(np.int32), turns=turns)
+
+
+def running_maxima(values: Times, drift: int | None) -> Times:
+    """Of `values` so far; the periods before had the same ones, each less by `drift`. None: there were none,
+    and one more element, the last, stands for "before the first".
+    """
+    if drift is None:
+        found = np.empty(len(values) + 1, np.int64)
+        np.maximum.accumulate(values, out=found[:-1])
+        found[-1] = NEVER
+        return found
+    found = np.maximum.accumulate(values)
+    return np.maximum(found, found[-1] - drift, out=found)
+
+
+class Loop:
+    """A process's iterations with reads and writes, and what depends on what among them.
+
+    reads, writes: iterations by stream. latency: cycles from begin to end. held: iterations that the pipeline
+    holds. period: iterations of a period in the steady state, None for a call.
+    """
+
+    def __init__(
+        self,
+        reads: tuple[Times, ...],
+        writes: tuple[Times, ...],
+        *,
+        latency: int,
+        held: int,
+        period: int | None,
+    ) -> None:
+        self.reads, self.writes = reads, writes
+        self.latency, self.held, self.period = latency, held, period
+        self.first = min(int(times[0]) for times in (*reads, *writes))
+        self._to_reads = [self._of(times, times - held) for times in reads]
+        self._to_writes = [self._of(times, times) for times in writes]
+        self._to_first = self._of(np.array([self.first]), np.array([self.first]) - held)
+        anchor = np.array([self.first])
+        self._anchors = [before(anchor, times, period) for times in (*reads, *writes)]
+
+    def _of(self, after_reads: Times, after_writes: Times) -> list[Before]:
+        return [
+            *(before(source, after_reads, self.period) for source in self.reads),
+            *(before(source, after_writes, self.period) for source in self.writes),
+        ]
+
+    def begins(self, stream: int, running: list[Times], drift: int | None, *, anchored: bool) -> Times:
+        """When the words of a stream are read."""
+        delay = self._delay(self._to_reads[stream], running, drift, (0, -self.latency))
+        if anchored:
+            np.maximum(delay, self._anchor(stream, drift), out=delay)
+        return np.add(delay, self.reads[stream], out=delay)
+
+    def ends(self, stream: int, running: list[Times], drift: int | None, *, anchored: bool) -> Times:
+        """When the words of a stream are written."""
+        delay = self._delay(self._to_writes[stream], running, drift, (self.latency, 0))
+        if anchored:
+            anchor = self._anchor(len(self.reads) + stream, drift) + self.latency
+            np.maximum(delay, anchor, out=delay)
+        return np.add(delay, self.writes[stream], out=delay)
+
+    def first_delay(self, running: list[Times], drift: int | None) -> int:
+        """D of the iteration that is held at its place, if nothing held it."""
+        return int(self._delay(self._to_first, running, drift, (0, -self.latency))[0])
+
+    def iteration(self, stream: int | None, event: int, *, write: bool) -> int:
+        """Of an event; stream None: of the one that is held at its place."""
+        if stream is None:
+            return self.first
+        return int((self.writes if write else self.reads)[stream][event])
+
+    def sources(self, stream: int | None, event: int, *, write: bool) -> list[tuple[int, int, int]]:
+        """Of each running maximum: the word that an event sees, in which period, what it adds to its delay."""
+        found = self._to_first
+        if stream is not None:
+            found = (self._to_writes if write else self._to_reads)[stream]
+        added = (self.latency, 0) if write else (0, -self.latency)
+        return [
+            (
+                int(one.index[event]),
+                next((periods for begin, end, periods in one.turns if begin <= event < end), 0),
+                added[number >= len(self.reads)],
+            )
+            for number, one in enumerate(found)
+        ]
+
+    def _delay(
+        self, sources: list[Before], running: list[Times], drift: int | None, added: tuple[int, int]
+    ) -> Times:
+        delay = np.full(len(sources[0].index), NEVER, np.int64)
+        for number, (source, maxima) in enumerate(zip(sources, running, strict=True)):
+            seen = source.largest(maxima, drift or 0)
+            np.maximum(delay, seen + added[number >= len(self.reads)], out=delay)
+        return delay
+
+    def _anchor(self, number: int, drift: int | None) -> Times:
+        return self._anchors[number].largest(np.array([0, NEVER]), drift or 0)

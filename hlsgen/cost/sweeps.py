@@ -1,0 +1,216 @@
+"""A streaming kernel's least times (see hlsgen/cost/events.py): sweeps over its processes until nothing changes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from copy import copy
+from dataclasses import dataclass
+
+import numpy as np
+
+from hlsgen.cost.events import NEVER, Loop, running_maxima
+from hlsgen.layers.stage import Schedule, Times
+from hlsgen.mapping.pipeline import Pipeline
+from hlsgen.mapping.processes import Process
+
+
+@dataclass(frozen=True, kw_only=True)
+class Joint:
+    """A stream: the numbers of its writer and its reader among the processes, and of it among their streams."""
+
+    writer: tuple[int, int]
+    reader: tuple[int, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """Processes that streams join: `slowest` is the first of those with the most iterations a period."""
+
+    processes: tuple[int, ...]
+    slowest: int
+    period: int
+
+
+class Plan:
+    """What does not change with depths and interval: the processes' loops and how streams join them.
+
+    frames: of a call; None: the steady state, a period of which has as many frames as all stages take in
+    whole blocks. latencies: False for loops of a single stage, each iteration of which ends before the next
+    begins: those of the C-simulation, which stand still wherever any others would.
+    """
+
+    def __init__(self, pipeline: Pipeline, frames: int | None, *, latencies: bool = True) -> None:
+        self.pipeline = pipeline
+        self.frames = frames or frames_of_period(pipeline)
+        self.periodic = frames is None
+        self.loops = [self._loop(process, latencies) for process in pipeline.processes]
+        writers = _ends([process.writes for process in pipeline.processes])
+        readers = _ends([process.reads for process in pipeline.processes])
+        self.joints = {name: Joint(writer=writers[name], reader=readers[name]) for name in pipeline.streams}
+        self.parts = self._parts()
+
+    def _loop(self, process: Process, latencies: bool) -> Loop:
+        latency = process.latency if latencies else 0
+        held = max(1, latency)
+        if not self.periodic:
+            schedule = process.schedule(self.frames)
+            return Loop(schedule.reads, schedule.writes, latency=latency, held=held, period=None)
+        # the first frames of a call begin without those before, the last ones end without those after
+        schedule = process.schedule(3 * self.frames)
+        period = _middle(schedule, process.name)
+        reads, writes = (
+            tuple(times[len(times) // 3 : len(times) // 3 * 2] for times in streams)
+            for streams in (schedule.reads, schedule.writes)
+        )
+        return Loop(reads, writes, latency=latency, held=held, period=period)
+
+    def _parts(self) -> tuple[Part, ...]:
+        """The kernel's processes, apart where no stream joins them."""
+        part = list(range(len(self.loops)))
+        for joint in self.joints.values():
+            old, new = part[joint.reader[0]], part[joint.writer[0]]
+            part = [new if number == old else number for number in part]
+        found = []
+        for number in dict.fromkeys(part):
+            members = tuple(index for index, one in enumerate(part) if one == number)
+            slowest = max(members, key=lambda index: (self.loops[index].period or 0, -index))
+            period = self.loops[slowest].period or 0
+            found.append(Part(processes=members, slowest=slowest, period=period))
+        return tuple(found)
+
+
+def frames_of_period(pipeline: Pipeline) -> int:
+    """Frames after which every stage does the same again."""
+    return math.lcm(*(stage.frames_at_once for stage in pipeline.stages.values()))
+
+
+class Sweeps:
+    """Times of all reads and writes with FIFOs of `depths`: lower bounds, and final once `settle` says so.
+
+    periods, anchors: in the steady state, by part the cycles of a period and the process that is held at its
+    place; everything in a call is, by its begin.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        depths: Mapping[str, int],
+        periods: tuple[int, ...] = (),
+        anchors: tuple[int, ...] = (),
+    ) -> None:
+        self.plan = plan
+        self.depths = dict(depths)
+        self.cycles: list[int | None] = [None] * len(plan.loops)
+        self.anchored = set(anchors) if plan.periodic else set(range(len(plan.loops)))
+        for part, period in zip(plan.parts, periods, strict=plan.periodic):
+            for number in part.processes:
+                self.cycles[number] = period
+        self.begins: dict[str, Times] = {}
+        self.ends: dict[str, Times] = {}
+        for name, joint in plan.joints.items():
+            reader, writer = plan.loops[joint.reader[0]], plan.loops[joint.writer[0]]
+            self.begins[name] = reader.reads[joint.reader[1]] + NEVER
+            self.ends[name] = writer.writes[joint.writer[1]] + NEVER
+        self.waiting = set(range(len(plan.loops)))
+
+    def deepened(self, depths: Mapping[str, int]) -> Sweeps:
+        """From these times on with other depths, none of them larger."""
+        other = copy(self)
+        other.depths = {**self.depths, **depths}
+        other.begins, other.ends = dict(self.begins), dict(self.ends)
+        other.waiting = {self.plan.joints[name].writer[0] for name in depths}
+        return other
+
+    @property
+    def pushed(self) -> set[int]:
+        """The processes that come later than the place that they are held at: their period is too short."""
+        return {
+            number
+            for number in self.anchored
+            if self.plan.loops[number].first_delay(self.running(number), self.drift(number)) > 0
+        }
+
+    def settle(self, most: int | None = None, *, push: bool = False) -> bool:
+        """True once nothing changes; False if the anchor was pushed, or not after `most` times a process.
+
+        push: goes on with it pushed, for what pushes it to show.
+        """
+        left = None if most is None else most * len(self.plan.loops)
+        while self.waiting:
+            for number in (*range(len(self.plan.loops)), *range(len(self.plan.loops) - 1, -1, -1)):
+                if number not in self.waiting:
+                    continue
+                self.waiting.discard(number)
+                if not self._evaluate(number, push):
+                    self.waiting.add(number)
+                    return False
+                if left is not None:
+                    left -= 1
+                    if left < 0:
+                        return False
+        return True
+
+    def drift(self, number: int) -> int | None:
+        """Cycles of a period in which a process does nothing new; None in a call."""
+        cycles, period = self.cycles[number], self.plan.loops[number].period
+        return None if cycles is None or period is None else cycles - period
+
+    def wanted(self, number: int) -> list[Times]:
+        """By how much each word delays its iteration: of each stream that is read, then of each written."""
+        process, loop = self.plan.pipeline.processes[number], self.plan.loops[number]
+        arrivals = [self.ends[name] + 1 for name in process.reads]
+        rooms = [self._rooms(name, self.cycles[number]) for name in process.writes]
+        return [
+            times - own for times, own in zip([*arrivals, *rooms], [*loop.reads, *loop.writes], strict=True)
+        ]
+
+    def running(self, number: int) -> list[Times]:
+        """R of each stream that is read, then W of each that is written."""
+        return [running_maxima(delays, self.drift(number)) for delays in self.wanted(number)]
+
+    def _rooms(self, stream: str, cycles: int | None) -> Times:
+        """When there is room for each word: a cycle after the word `depth` before has been read."""
+        begins, depth = self.begins[stream], self.depths[stream]
+        if cycles is None:
+            free = np.full(min(depth, len(begins)), NEVER, np.int64)
+            return np.concatenate([free, begins[: max(0, len(begins) - depth)] + 1])
+        periods, words = divmod(depth, len(begins))
+        split = len(begins) - words
+        return np.concatenate(
+            [begins[split:] + (1 - cycles * (periods + 1)), begins[:split] + (1 - cycles * periods)]
+        )
+
+    def _evaluate(self, number: int, push: bool) -> bool:
+        """The times of a process anew; False if it is the anchor and something pushes it."""
+        loop, process = self.plan.loops[number], self.plan.pipeline.processes[number]
+        drift, anchored = self.drift(number), number in self.anchored
+        running = self.running(number)
+        if not push and anchored and self.plan.periodic and loop.first_delay(running, drift) > 0:
+            return False
+        for index, name in enumerate(process.reads):
+            times = loop.begins(index, running, drift, anchored=anchored)
+            if not np.array_equal(times, self.begins[name]):
+                self.begins[name] = times
+                self.waiting.add(self.plan.joints[name].writer[0])
+        for index, name in enumerate(process.writes):
+            times = loop.ends(index, running, drift, anchored=anchored)
+            if not np.array_equal(times, self.ends[name]):
+                self.ends[name] = times
+                self.waiting.add(self.plan.joints[name].reader[0])
+        return True
+
+
+def _ends(streams: list[tuple[str, ...]]) -> dict[str, tuple[int, int]]:
+    """By stream its process and its number there."""
+    return {name: (number, index) for number, names in enumerate(streams) for index, name in enumerate(names)}
+
+
+def _middle(schedule: Schedule, name: str) -> int:
+    """Iterations of a period: the second of three, which the third one repeats."""
+    found = set()
+    for times in (*schedule.reads, *schedule.writes):
+        words = len(times) // 3
+        found |= set(np.unique(times[2 * words :] - times[words : 2 * words]).tolist())
+    assert len(found) == 1, f"{name}: its schedule does not repeat itself"
+    return int(found.pop())

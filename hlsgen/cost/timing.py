@@ -1,0 +1,235 @@
+"""When a streaming kernel does what, its FIFOs as deep as they are: interval, latency, and who waits for whom.
+
+hlsgen/cost/events.py has the model. The interval is exact in it: the longest circle of waiting, mostly just the
+iterations of the slowest process. Two things it takes for granted. While a pipeline cannot write, iterations
+behind close up as far as it has stages (style=flp; how Vitis builds that has not been seen). And a frame is
+loaded at a DDR word a cycle, after the port's latency: what DDR carries is looked at elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from hlsgen.cost.circles import Circle, Wait, find_circle
+from hlsgen.cost.events import before
+from hlsgen.cost.sweeps import Plan, Sweeps, frames_of_period
+from hlsgen.errors import DesignError, Problem
+from hlsgen.layers.stage import Times
+from hlsgen.mapping.pipeline import Pipeline
+
+PATIENCE = 12
+"""Evaluations of each process before a circle is looked for; what has enough room settles in two to four."""
+
+MOST_WORDS = 1 << 25
+"""Of all streams in a period: what a gigabyte or two of times are kept for."""
+MOST_PUSHED = 4
+"""Times that a circle is looked for once it is certain that there is one; then the period grows by a cycle."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProcessTiming:
+    """What a process does in the steady state, in cycles of a period; and in a call with one frame.
+
+    busy: begins an iteration. starved: waits for words, blocked: for room, by stream. begin, first_output,
+    end: cycles of the call in which its first read or write, its first write and its last iteration's end lie.
+    """
+
+    name: str
+    busy: int
+    starved: dict[str, int]
+    blocked: dict[str, int]
+    begin: int
+    first_output: int
+    end: int
+
+    @property
+    def cycles(self) -> int:
+        return self.busy + sum(self.starved.values()) + sum(self.blocked.values())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Timing:
+    """A kernel's timing.
+
+    latency_cycles: of a call with one frame, until its last word is on its way to DDR. period_cycles: of
+    `period_frames` frames in the steady state. waits: the circle that makes it longer than the slowest process
+    alone would; mostly empty. held: by stream the most words in its FIFO in the steady state.
+    """
+
+    latency_cycles: int
+    period_cycles: int
+    period_frames: int
+    waits: tuple[Wait, ...]
+    processes: tuple[ProcessTiming, ...]
+    held: dict[str, int]
+
+    @property
+    def interval_cycles(self) -> int:
+        """From frame to frame, rounded up."""
+        return -(-self.period_cycles // self.period_frames)
+
+
+def simulate(pipeline: Pipeline, depths: Mapping[str, int] | None = None) -> Timing:
+    """The kernel with FIFOs of `depths`, or as deep as they are.
+
+    Raises DesignError: it stands still with them.
+    """
+    depths = depths or {name: stream.depth for name, stream in pipeline.streams.items()}
+    steady, waits = steady_state(pipeline, depths)
+    call = one_call(pipeline, depths)
+    spans = [_span(call, number) for number in range(len(pipeline.processes))]
+    processes = []
+    for number, process in enumerate(pipeline.processes):
+        starved, blocked = _stalls(steady, number)
+        begin, first_output, end = spans[number]
+        processes.append(
+            ProcessTiming(
+                name=process.name,
+                busy=steady.plan.loops[number].period or 0,
+                starved=starved,
+                blocked=blocked,
+                begin=begin,
+                first_output=first_output,
+                end=end,
+            )
+        )
+    return Timing(
+        latency_cycles=max(end for _, _, end in spans),
+        period_cycles=max(cycles or 0 for cycles in steady.cycles),
+        period_frames=frames_of_period(pipeline),
+        waits=waits,
+        processes=tuple(processes),
+        held={name: _most_held(steady, name) for name in pipeline.streams},
+    )
+
+
+def can_simulate(pipeline: Pipeline) -> bool:
+    """Whether a period has no more than MOST_WORDS words."""
+    words = sum(stream.words.frame_words for stream in pipeline.streams.values())
+    return words * frames_of_period(pipeline) <= MOST_WORDS
+
+
+def latency_of(pipeline: Pipeline) -> int:
+    """Cycles of a call with one frame. Its FIFOs must be such that it does not stand still."""
+    call = one_call(pipeline, {name: stream.depth for name, stream in pipeline.streams.items()})
+    return max(_span(call, number)[2] for number in range(len(pipeline.processes)))
+
+
+def one_call(pipeline: Pipeline, depths: Mapping[str, int], frames: int = 1) -> Sweeps:
+    """All times of a call with FIFOs of `depths`, with which the steady state is known not to stand still."""
+    call = Sweeps(Plan(pipeline, frames), depths)
+    settled = call.settle()
+    assert settled
+    return call
+
+
+def steady_state(pipeline: Pipeline, depths: Mapping[str, int]) -> tuple[Sweeps, tuple[Wait, ...]]:
+    """All times of a period, and what makes it longer than the iterations of the slowest process.
+
+    Begins with that one's iterations as the period, and lengthens it by every circle that takes longer.
+    Raises DesignError: a circle takes no period at all, so the kernel stands still.
+    """
+    plan = Plan(pipeline, None)
+    periods = [part.period for part in plan.parts]
+    anchors = [part.slowest for part in plan.parts]
+    waits: tuple[Wait, ...] = ()
+    while True:
+        sweeps = Sweeps(plan, depths, tuple(periods), tuple(anchors))
+        settled, circle = _settle(sweeps)
+        if settled:
+            return sweeps, waits
+        if circle is None:  # too short all the same
+            for number, one in enumerate(anchors):
+                periods[number] += one in sweeps.pushed
+            continue
+        waits = circle.waits
+        if circle.stands_still:
+            raise DesignError(_standstill(circle))
+        held = next(n for n, one in enumerate(pipeline.processes) if one.name == waits[0].process)
+        number = next(n for n, part in enumerate(plan.parts) if held in part.processes)
+        periods[number], anchors[number] = circle.least_period, held
+
+
+def _settle(sweeps: Sweeps) -> tuple[bool, Circle | None]:
+    """Whether it settles; if not, the circle that takes longer than the period, if it shows."""
+    pushed = 0
+    while not sweeps.settle(PATIENCE, push=pushed > 0):
+        circle = find_circle(sweeps)
+        if circle is not None:
+            return False, circle
+        if pushed or sweeps.pushed:
+            # among circles that take just the period the one that takes longer may take a while to show
+            pushed += 1
+        if pushed > MOST_PUSHED:
+            return False, None
+    return pushed == 0, None
+
+
+def _standstill(circle: Circle) -> Problem:
+    full = [wait.stream for wait in circle.waits if wait.to_write]
+    return Problem(
+        message="the kernel stands still: " + ", ".join(map(str, circle.waits)),
+        fix=f"more room in {' or '.join(full)}",
+    )
+
+
+def _span(call: Sweeps, number: int) -> tuple[int, int, int]:
+    """Begin, first output and end of a process in a call; what Store writes lies in DDR."""
+    process, loop = call.plan.pipeline.processes[number], call.plan.loops[number]
+    begins = [call.begins[name] for name in process.reads]
+    ends = [call.ends[name] for name in process.writes]
+    begin = min([int(t[0]) for t in begins] + [int(t[0]) - loop.latency for t in ends])
+    first_output = min([int(t[0]) for t in ends] or [int(t[0]) + loop.latency for t in begins])
+    delays = [times[-1] - own[-1] for times, own in zip(begins, loop.reads, strict=True)]
+    delays += [times[-1] - own[-1] - loop.latency for times, own in zip(ends, loop.writes, strict=True)]
+    iterations = process.schedule(call.plan.frames).iterations
+    return begin, first_output, int(max(delays)) + iterations - 1 + loop.latency
+
+
+def _stalls(steady: Sweeps, number: int) -> tuple[dict[str, int], dict[str, int]]:
+    """Cycles of a period that a process waits for words, and for room, by stream.
+
+    Its delay grows by as much as it waits. Each step belongs to the stream that first asks for it.
+    """
+    process, loop, drift = (
+        steady.plan.pipeline.processes[number],
+        steady.plan.loops[number],
+        steady.drift(number),
+    )
+    streams = (*process.reads, *process.writes)
+    if not drift:
+        return {}, {}
+    at, wanted, label = [], [], []
+    for index, (own, delays) in enumerate(
+        zip((*loop.reads, *loop.writes), steady.wanted(number), strict=True)
+    ):
+        room = index >= len(process.reads)
+        iterations = own + loop.held if room else own
+        turn = (iterations - loop.first) // (loop.period or 1)
+        at.append(iterations - turn * (loop.period or 1))
+        wanted.append(delays - turn * drift - (loop.latency if room else 0))
+        label.append(np.full(len(own), index))
+    order = np.argsort(np.concatenate(at), kind="stable")
+    delays, labels = np.concatenate(wanted)[order], np.concatenate(label)[order]
+    reached = np.maximum.accumulate(np.concatenate([[delays.max() - drift], delays]))
+    waited = np.bincount(labels, weights=np.diff(reached), minlength=len(streams)).astype(np.int64)
+    found = {name: int(cycles) for name, cycles in zip(streams, waited, strict=True) if cycles}
+    return (
+        {name: found[name] for name in process.reads if name in found},
+        {name: found[name] for name in process.writes if name in found},
+    )
+
+
+def _most_held(steady: Sweeps, stream: str) -> int:
+    """The most words between writing and reading; a word written in the cycle of a read needs its room."""
+    written: Times = steady.ends[stream]
+    read: Times = steady.begins[stream]
+    cycles = steady.cycles[steady.plan.joints[stream].reader[0]]
+    found = before(written, read, cycles)
+    count = found.index.astype(np.int64) + 1
+    for begin, end, periods in found.turns:
+        count[begin:end] += periods * len(written)
+    return int((count - np.arange(len(read))).max())

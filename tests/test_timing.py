@@ -1,0 +1,215 @@
+"""The timing of streaming kernels, held against one that is run cycle by cycle and against C-simulation."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hlsgen.cost.sweeps import Plan, Sweeps
+from hlsgen.cost.timing import Timing, one_call, simulate
+from hlsgen.errors import DesignError
+from hlsgen.fixed import FixedType
+from hlsgen.ir import Graph, Port
+from hlsgen.layers.base import Tensor
+from hlsgen.layers.binary import Add
+from hlsgen.layers.conv2d import Conv2d
+from hlsgen.layers.stage import Fold
+from hlsgen.mapping.deadlock import runs_through
+from hlsgen.mapping.fifos import fifo_depths
+from hlsgen.mapping.pipeline import Pipeline, pipeline_of
+from tests.pipelines import build_pipeline, random_codes
+from tests.slow_kernel import StandsStill, run_slowly
+
+BYTE = FixedType(8, 8)
+CHANNELS = 2
+STEADY_FRAMES = 24
+
+
+def convolution(name: str, source: str, shape: tuple[int, int, int], kernel: int) -> Conv2d:
+    side = kernel // 2
+    layer = Conv2d(
+        name=name,
+        inputs=(source,),
+        in_shape=shape,
+        out_channels=CHANNELS,
+        kernel=(kernel, kernel),
+        padding=(side, side, side, side),
+        input_type=BYTE,
+        weight_type=FixedType(2, 2),
+        bias_type=BYTE,
+        accumulator=BYTE,
+        result_type=BYTE,
+        weights=np.random.default_rng(kernel).integers(-1, 2, (CHANNELS, shape[0], kernel, kernel)),
+        bias=np.zeros(0, np.int64),
+    )
+    return layer.retyped((BYTE,), BYTE)
+
+
+def residual(height: int, width: int, *, convolutions: int = 2, skip: bool = True) -> Graph:
+    """stem -> 3x3 -> ... (+ stem), a chain without the skip."""
+    shape = (CHANNELS, height, width)
+    layers = [convolution("stem", "x", shape, 1)]
+    for number in range(convolutions):
+        layers.append(convolution(f"long{number}", layers[-1].name, shape, 3))
+    tensor = Tensor(shape=shape, type=BYTE)
+    last = layers[-1].name
+    joined = Add(name="join", inputs=(last, "stem"), left=tensor, right=tensor, result_type=BYTE)
+    graph = Graph(
+        name="residual",
+        inputs=(Port.of("x", tensor),),
+        layers=(*layers, joined) if skip else tuple(layers),
+        outputs=(Port.of("y", joined.output if skip else tensor, "join" if skip else last),),
+    )
+    return graph
+
+
+FOLDS = [Fold(px=1, pe=pe, simd=simd) for pe in (1, 2) for simd in (1, 2)]
+
+
+@st.composite
+def kernels(draw: st.DrawFn) -> Pipeline:
+    """Small kernels with FIFOs of any depth: too shallow ones, and such that stand still, among them."""
+    width, convolutions, skip = draw(st.integers(3, 6)), draw(st.integers(1, 2)), draw(st.booleans())
+    graph = residual(draw(st.integers(2, 5)), width, convolutions=convolutions, skip=skip)
+    folds = {}
+    for layer in graph.layers:
+        fold = draw(st.sampled_from(FOLDS))
+        folds[layer.name] = replace(fold, simd=fold.pe) if isinstance(layer, Add) else fold
+    pipeline = pipeline_of(graph, folds)
+    most = draw(st.sampled_from([2, 5, 24]))
+    return pipeline.with_depths({name: draw(st.integers(1, most)) for name in pipeline.streams})
+
+
+def depths_of(pipeline: Pipeline) -> dict[str, int]:
+    return {name: stream.depth for name, stream in pipeline.streams.items()}
+
+
+@settings(max_examples=8, deadline=None)
+@given(kernels(), st.integers(1, 3))
+def test_every_word_moves_in_the_cycle_of_the_slow_run(pipeline: Pipeline, frames: int) -> None:
+    depths = depths_of(pipeline)
+    try:
+        timing = simulate(pipeline)
+    except DesignError:
+        with pytest.raises(StandsStill):
+            run_slowly(pipeline, depths, 3)
+        return
+    slow, call = run_slowly(pipeline, depths, frames), one_call(pipeline, depths, frames)
+    for name in pipeline.streams:
+        np.testing.assert_array_equal(call.begins[name], slow.fifos[name].read, err_msg=name)
+        np.testing.assert_array_equal(call.ends[name], slow.fifos[name].written, err_msg=name)
+    once = run_slowly(pipeline, depths, 1)
+    for one in timing.processes:
+        assert one.end == once.processes[one.name].ends[-1]
+    assert timing.latency_cycles == max(one.ends[-1] for one in once.processes.values())
+
+
+@settings(max_examples=8, deadline=None)
+@given(kernels())
+def test_the_interval_is_that_of_a_long_slow_run(pipeline: Pipeline) -> None:
+    try:
+        timing = simulate(pipeline)
+    except DesignError:
+        return
+    store = pipeline.processes[-1]
+    slow = run_slowly(pipeline, depths_of(pipeline), STEADY_FRAMES)
+    read = np.array(slow.fifos[store.reads[0]].read)
+    last_words = read[len(read) // STEADY_FRAMES - 1 :: len(read) // STEADY_FRAMES]
+    # of the second half, and not the last one, behind which no other frame comes
+    steady = last_words[STEADY_FRAMES // 2 : -1]
+    measured = (steady[-1] - steady[0]) / (len(steady) - 1)
+    assert timing.interval_cycles - 1 < measured <= timing.interval_cycles
+    assert bool(timing.waits) == (timing.interval_cycles > pipeline.interval)
+
+
+@settings(max_examples=8, deadline=None)
+@given(kernels())
+def test_the_cycles_of_a_period_are_all_accounted_for(pipeline: Pipeline) -> None:
+    try:
+        timing = simulate(pipeline)
+    except DesignError:
+        return
+    for one in timing.processes:
+        assert one.cycles == timing.period_cycles
+    for name, most in timing.held.items():
+        assert 1 <= most <= pipeline.streams[name].depth
+
+
+@settings(max_examples=8, deadline=None)
+@given(kernels())
+def test_without_pipelines_it_stands_still_wherever_the_c_simulation_does(pipeline: Pipeline) -> None:
+    """That may be where hardware does not: its pipelines have room too."""
+    plan = Plan(pipeline, None, latencies=False)
+    period = 100 * pipeline.interval
+    sweeps = Sweeps(plan, depths_of(pipeline), (period,), (plan.parts[0].slowest,))
+    if sweeps.settle(most=200):
+        assert runs_through(pipeline, depths_of(pipeline))
+
+
+def emitted(graph: Graph) -> Pipeline:
+    fold = Fold(px=1, pe=2, simd=2)
+    pipeline = pipeline_of(graph, {layer.name: fold for layer in graph.layers})
+    return pipeline.with_depths(fifo_depths(pipeline))
+
+
+def test_at_the_emitted_depths_the_slowest_process_is_the_interval() -> None:
+    for graph in (residual(7, 8), residual(5, 6, convolutions=1), residual(5, 6, skip=False)):
+        pipeline = emitted(graph)
+        timing = simulate(pipeline)
+        assert (timing.interval_cycles, timing.waits) == (pipeline.interval, ())
+
+
+def skip_of(pipeline: Pipeline) -> str:
+    (name,) = [one.reads[1] for one in pipeline.processes if one.name == "join"]
+    return name
+
+
+def test_a_word_less_than_needed_costs_cycles_and_the_circle_is_named() -> None:
+    pipeline = emitted(residual(7, 8))
+    skip = skip_of(pipeline)
+    fast, depths = simulate(pipeline), depths_of(pipeline)
+    slower: Timing | None = None
+    while slower is None:  # one word less at a time, until it costs something
+        depths[skip] -= 1
+        found = simulate(pipeline, depths)
+        slower = found if found.interval_cycles > fast.interval_cycles else None
+    assert depths[skip] > 1
+    assert any(wait.stream == skip and wait.to_write for wait in slower.waits)
+    fork = next(one for one in slower.processes if one.name.startswith("fork"))
+    assert fork.blocked[skip] > 0
+    enough = simulate(pipeline, {**depths, skip: depths[skip] + 1})
+    assert enough.interval_cycles == fast.interval_cycles
+
+
+def test_what_stands_still_is_named() -> None:
+    pipeline = emitted(residual(7, 8))
+    skip = skip_of(pipeline)
+    with pytest.raises(DesignError) as error:
+        simulate(pipeline, {**depths_of(pipeline), skip: 1})
+    (problem,) = error.value.problems
+    assert f"waits for room in {skip}" in problem.message
+    assert "join waits for words of " in problem.message
+    assert skip in problem.fix
+
+
+def test_the_interval_is_the_iterations_that_c_simulation_counts(tmp_path: Path) -> None:
+    """Of one more frame, by the process that makes the most of them."""
+    graph = residual(7, 8)
+    built = build_pipeline(
+        graph,
+        {layer.name: Fold(px=1, pe=1, simd=2) for layer in graph.layers[:3]}
+        | {"join": Fold(px=1, pe=2, simd=2)},
+        tmp_path,
+    )
+    counted = [
+        np.array(built.run({"x": random_codes(graph.input, frames, 0)}, tmp_path, keep=False).iterations)
+        for frames in (3, 4)
+    ]
+    timing = simulate(built.pipeline)
+    assert timing.interval_cycles == int((counted[1] - counted[0]).max())
+    assert [one.busy for one in timing.processes] == (counted[1] - counted[0]).tolist()

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from hlsgen.report.content import Report, Resources, Span
+from hlsgen.report.content import Report, Resources, Span, Timing
 from hlsgen.report.graph_picture import number
 
 RESOURCES = ("lut", "ff", "dsp", "bram18", "uram")
 TITLES = {"lut": "LUT", "ff": "FF", "dsp": "DSP", "bram18": "BRAM18", "uram": "URAM"}
+WHOLE = ("all SLRs",)
+"""What a kernel that is larger than an SLR lies in."""
+MOST_STALLS = 12
 TICKS = 5
 """On an axis of cycles, at most."""
 
@@ -46,8 +49,34 @@ def percent(part: float, whole: float) -> str:
     return number(min(100.0, max(0.0, 100 * part / whole))) if whole > 0 else "0"
 
 
-def resource_chart(
-    title: str, used: Resources, usable: Resources, free: Resources, errors: dict[str, float], note: str = ""
+def resource_charts(report: Report) -> tuple[BarChart, ...]:
+    """The whole board with the errors of LUT and FF, then its SLRs if there are several."""
+    regions = [slr for slr in report.slrs if slr.name not in WHOLE]
+    several = len(regions) > 1
+    usable, free = (
+        Resources(**{kind: sum(getattr(getattr(slr, what), kind) for slr in regions) for kind in RESOURCES})
+        for what in ("usable", "free")
+    )
+    routed = report.cost.routed
+    errors = {"lut": routed.lut_error, "ff": routed.ff_error}
+    title = "Whole board" if several else regions[0].name
+    charts = [_resource_chart(title, report.total, usable, free, errors)]
+    if several and any(slr.instances for slr in regions):
+        for slr in regions:
+            what = "kernel" if report.cost.style == "tasks" else "instance"
+            note = f"{slr.instances:,} {what}{'' if slr.instances == 1 else 's'}"
+            note += f", {', '.join(slr.ddr)}" if slr.ddr else ""
+            charts.append(_resource_chart(slr.name, slr.used, slr.usable, slr.free, {}, note))
+    return tuple(charts)
+
+
+def _resource_chart(
+    title: str,
+    used: Resources,
+    usable: Resources,
+    free: Resources,
+    errors: Mapping[str, float],
+    note: str = "",
 ) -> BarChart:
     """Bars over what the platform leaves free, with a mark where the usable share ends."""
     bars = []
@@ -56,8 +85,7 @@ def resource_chart(
         if not whole and not have:
             continue
         share = f"{have / limit:.0%} of usable" if limit else "none is usable"
-        error = errors.get(kind)
-        spread = "" if error is None else f" ± {error:.0%}"
+        spread = f" ± {errors[kind]:.0%}" if kind in errors else ""
         bars.append(
             Bar(
                 name=TITLES[kind],
@@ -96,7 +124,21 @@ def cycles_chart(report: Report) -> BarChart:
     return BarChart(title="Cycles a frame, by layer", bars=tuple(bars), ticks=axis(longest))
 
 
-def timeline_chart(title: str, spans: Sequence[Span], last: int) -> BarChart:
+def timeline_charts(report: Report) -> tuple[BarChart, ...]:
+    """Ports and layers, then what stands between them; empty if nothing was simulated."""
+    if not report.timeline:
+        return ()
+    last = max(1, *(span.end for span in report.timeline))
+    joints = {joint.name for joint in report.joints if joint.name.startswith(("fork_", "convert_"))}
+    between = [span for span in report.timeline if span.name in joints]
+    shown = [span for span in report.timeline if span.name not in joints]
+    charts = [_timeline_chart("From the first word to the last", shown, last)]
+    if between:
+        charts.append(_timeline_chart("Forks and converters in the first frame", between, last))
+    return tuple(charts)
+
+
+def _timeline_chart(title: str, spans: Sequence[Span], last: int) -> BarChart:
     """When each process works on the first frame: paler until its first output."""
     bars = []
     for span in spans:
@@ -117,6 +159,61 @@ def timeline_chart(title: str, spans: Sequence[Span], last: int) -> BarChart:
     return BarChart(title=title, bars=tuple(bars), ticks=axis(last))
 
 
+def stall_chart(timing: Timing) -> BarChart:
+    """What the processes that wait most do in the steady state."""
+    rows = sorted(timing.stalls, key=lambda one: one.busy_cycles - one.starved_cycles - one.blocked_cycles)
+    period = max(timing.period_cycles, 1)
+    bars = []
+    for one in rows[:MOST_STALLS]:
+        bars.append(
+            Bar(
+                name=one.name,
+                parts=_stacked(
+                    (one.busy_cycles, "fill"),
+                    (one.starved_cycles, "pale"),
+                    (one.blocked_cycles, "hot"),
+                    whole=period,
+                ),
+                text=f"{one.busy_cycles / period:.0%} busy",
+                title=f"{one.name}: busy {one.busy_cycles:,}, waits for words {one.starved_cycles:,}, "
+                f"for room {one.blocked_cycles:,} of {period:,} cycles",
+            )
+        )
+    frames = "a frame" if timing.period_frames == 1 else f"{timing.period_frames:,} frames"
+    note = f"{period:,} cycles for {frames}, the {len(bars)} of {len(rows)} processes that wait most"
+    return BarChart(title="In the steady state", bars=tuple(bars), note=note)
+
+
+def _stacked(*parts: tuple[int, str], whole: int) -> tuple[tuple[str, str, str], ...]:
+    found, begin = [], 0
+    for size, tone in parts:
+        if size:
+            found.append((percent(begin, whole), percent(size, whole), tone))
+        begin += size
+    return tuple(found)
+
+
+def accuracy_chart(report: Report) -> BarChart:
+    """Signal to noise of each layer, in dB; None is exact."""
+    finite = [one.snr_db for one in report.quantisation if one.snr_db is not None]
+    whole = max([*finite, 1.0])
+    names = {layer.name for layer in report.layers}
+    bars = []
+    for one in report.quantisation:
+        text = "equal" if one.snr_db is None else f"{one.snr_db:.1f} dB"
+        same = "" if one.agreement is None else f", {one.agreement:.0%} same largest score"
+        bars.append(
+            Bar(
+                name=one.name,
+                parts=(("0", percent(whole if one.snr_db is None else one.snr_db, whole), "fill"),),
+                text=text,
+                note=(one.type if one.name in names else f"output, {one.type}") + same,
+                title=f"{one.name}: {text}{same}",
+            )
+        )
+    return BarChart(title="dB of signal to noise", bars=tuple(bars))
+
+
 def axis(last: int) -> tuple[tuple[str, str], ...]:
     """Round places from 0 on: (percent, label)."""
     rough = max(1.0, last / TICKS)
@@ -131,113 +228,3 @@ def short(value: float) -> str:
         if abs(value) >= size:
             return f"{value / size:.3g}{letter}"
     return f"{value:.3g}"
-
-
-# ---------------------------------------------------------------- roofline
-
-WIDTH, HEIGHT = 640, 330
-LEFT, RIGHT, TOP, BOTTOM = 58, 18, 16, 44
-
-
-@dataclass(frozen=True, kw_only=True)
-class Tick:
-    at: str
-    label: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Roof:
-    """A ceiling of multipliers: its line, and where its name stands."""
-
-    path: str
-    label_y: str
-    name: str
-    title: str
-    own: bool
-
-
-@dataclass(frozen=True, kw_only=True)
-class RooflinePicture:
-    """In pixels of a box of WIDTH x HEIGHT, both axes logarithmic."""
-
-    width: int
-    height: int
-    frame: tuple[str, str, str, str]
-    x_ticks: tuple[Tick, ...]
-    y_ticks: tuple[Tick, ...]
-    slope: str
-    slope_label: tuple[str, str, str]
-    roofs: tuple[Roof, ...]
-    intensity: str
-    point: tuple[str, str]
-    attainable: tuple[str, str]
-
-
-def draw_roofline(report: Report) -> RooflinePicture:
-    roof = report.roofline
-    peaks = [one.gops for one in roof.ceilings]
-    at = max(roof.ops_per_byte, 1e-6)
-    ridges = [peak / roof.ddr_gb_per_s for peak in peaks]
-    x_low, x_high = _decades([at, *ridges])
-    reached = max(roof.achieved_gops, 1e-6)
-    y_low, y_high = _decades([reached, max(roof.attainable_gops, 1e-6), *peaks])
-    y_low = min(y_low, y_high - 3)
-
-    def x(value: float) -> float:
-        return LEFT + (WIDTH - LEFT - RIGHT) * (math.log10(value) - x_low) / (x_high - x_low)
-
-    def y(value: float) -> float:
-        share = (math.log10(value) - y_low) / (y_high - y_low)
-        return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * min(1.0, max(0.0, share))
-
-    highest, lowest = max(peaks), 10.0**y_low
-    begin = max(10.0**x_low, lowest / roof.ddr_gb_per_s)
-    end = highest / roof.ddr_gb_per_s
-    points = [(begin, begin * roof.ddr_gb_per_s), (end, highest)]
-    names = _apart([y(peak) - 6 for peak in peaks])
-    return RooflinePicture(
-        width=WIDTH,
-        height=HEIGHT,
-        frame=(number(LEFT), number(TOP), number(WIDTH - RIGHT), number(HEIGHT - BOTTOM)),
-        x_ticks=tuple(
-            Tick(at=number(x(10.0**power)), label=short(10.0**power)) for power in range(x_low, x_high + 1)
-        ),
-        y_ticks=tuple(
-            Tick(at=number(y(10.0**power)), label=short(10.0**power)) for power in range(y_low, y_high + 1)
-        ),
-        slope="M" + " L".join(f"{number(x(a))},{number(y(b))}" for a, b in points),
-        slope_label=(
-            number(x(begin) + 10),
-            number(HEIGHT - BOTTOM - 10),
-            f"DDR {roof.ddr_gb_per_s:,.1f} GB/s",
-        ),
-        roofs=tuple(
-            Roof(
-                path=f"M{number(x(ridge))},{number(y(one.gops))} H{number(WIDTH - RIGHT)}",
-                label_y=number(label_y),
-                name=f"{one.name}: {one.gops:,.0f}",
-                title=one.basis,
-                own=one is roof.ceilings[-1],
-            )
-            for one, ridge, label_y in zip(roof.ceilings, ridges, names, strict=True)
-        ),
-        intensity=number(x(at)),
-        point=(number(x(at)), number(y(reached))),
-        attainable=(number(x(at)), number(y(max(roof.attainable_gops, 1e-6)))),
-    )
-
-
-def _decades(values: Sequence[float]) -> tuple[int, int]:
-    """Powers of ten that have the values between them, with some room."""
-    low = math.floor(math.log10(min(values)) - 0.3)
-    high = math.ceil(math.log10(max(values)) + 0.2)
-    return low, max(high, low + 1)
-
-
-def _apart(places: Sequence[float], least: float = 14.0) -> list[float]:
-    """Places of labels, none closer than `least` to another; the topmost keeps its own."""
-    found = list(places)
-    order = sorted(range(len(places)), key=lambda index: places[index])
-    for upper, lower in zip(order, order[1:], strict=False):
-        found[lower] = max(found[lower], found[upper] + least)
-    return found

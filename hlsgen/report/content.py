@@ -9,7 +9,15 @@ import json
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 
 from hlsgen.errors import DesignError, Problem
 from hlsgen.mistakes import Entries, Mistake, Real, Whole, mistakes_in, printable, refused
@@ -25,6 +33,11 @@ def _check_text(text: str) -> str:
     if len(text) > 4000 or not text.isprintable():
         raise refused(Mistake(message="must be one line of at most 4000 printable characters", fix=AGAIN))
     return text
+
+
+def _none_if_empty(value: object) -> object:
+    """A kernel whose period is too long to simulate has an empty mapping there."""
+    return None if value == {} else value
 
 
 Count = Annotated[int, Whole(0, MOST_CYCLES)]
@@ -186,6 +199,22 @@ class Span(_Section):
     end: Count
 
 
+class Stall(_Section):
+    """Cycles of a period in which a process begins iterations, waits for words, and for room."""
+
+    name: Text
+    busy_cycles: Count
+    starved_cycles: Count
+    blocked_cycles: Count
+
+
+class Timing(_Section):
+    period_cycles: Count
+    period_frames: Count
+    waits: Annotated[tuple[Text, ...], Rows]
+    stalls: Annotated[tuple[Stall, ...], Rows]
+
+
 class Banks(_Section):
     banks: Count
     slots: Count
@@ -264,6 +293,7 @@ class Report(_Section):
     slrs: Annotated[tuple[Slr, ...], Entries(1, 64)]
     roofline: Roofline
     timeline: Annotated[tuple[Span, ...], Rows]
+    timing: Annotated[Timing | None, BeforeValidator(_none_if_empty)] = None
     joints: Annotated[tuple[Joint, ...], Rows] = ()
     fifos: Annotated[tuple[Fifo, ...], Rows] = ()
     banks: Banks | None = None

@@ -14,6 +14,7 @@ PORT_WIDTH, PORT_HEIGHT = 232, 42
 LANE_WIDTH = 10
 GAP, RANK_GAP = 26, 44
 MARGIN = 12
+LABEL_GAP = 8
 LABEL_WIDTH = 92
 """Of an edge's label and the lane that it stands beside."""
 MOST_LANES = 20_000
@@ -24,10 +25,14 @@ PASSES = 8
 
 @dataclass(frozen=True, kw_only=True)
 class Node:
-    """A box: its identity, and what is written in it. tone: "layer", "port" or "bottleneck"."""
+    """A box: its identity, and what is written in it. full: all of it, as its tooltip.
+
+    tone: "layer", "port" or "bottleneck".
+    """
 
     key: str
     title: str
+    full: str
     corner: str = ""
     lines: tuple[tuple[str, str], ...] = ()
     """Text at the left and at the right of each line below the title."""
@@ -51,11 +56,11 @@ class Join:
 
 @dataclass(frozen=True, kw_only=True)
 class Box:
-    """A node where it stands; x and y of its upper left corner."""
+    """A node where it stands; left and top in pixels as SVG has them."""
 
     node: Node
-    x: float
-    y: float
+    left: str
+    top: str
     width: int
     height: int
 
@@ -66,8 +71,8 @@ class Line:
 
     join: Join
     path: str
-    x: float
-    y: float
+    label_x: str
+    label_y: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,21 +205,21 @@ def _picture(rows: list[list[_Item]], joins: Sequence[Join], ways: Sequence[list
     labels = [LABEL_WIDTH / 2 * bool(join.label) for join in joins]
     beside = [way[-1].x + room for way, room in zip(ways, labels, strict=True)]
     right = max([item.right for item in everything] + beside, default=0.0)
-    boxes = [
+    boxes = tuple(
         Box(
             node=item.node,
-            x=item.x - item.width / 2,
-            y=item.y,
+            left=number(item.x - item.width / 2),
+            top=number(item.y),
             width=item.width,
             height=item.height,
         )
         for item in everything
         if item.node
-    ]
+    )
     return GraphPicture(
         width=round(right + MARGIN),
-        height=round(max((box.y + box.height for box in boxes), default=0) + MARGIN),
-        boxes=tuple(boxes),
+        height=round(max((item.y + item.height for item in everything), default=0) + MARGIN),
+        boxes=boxes,
         lines=tuple(_line(join, way, heights) for join, way in zip(joins, ways, strict=True)),
     )
 
@@ -234,10 +239,12 @@ def _line(join: Join, way: Sequence[_Item], heights: Mapping[_Item, int]) -> Lin
         if item is not last:
             y += heights[item]
             parts.append(f"V{number(y)}")
-    if len(way) > 2:
-        return Line(join=join, path="".join(parts), x=way[1].line_x + 7, y=way[1].y + heights[way[1]] / 2 + 4)
-    label_x = (first.line_x + last.line_x) / 2 + 7
-    return Line(join=join, path="".join(parts), x=label_x, y=(first.y + first.height + last.y) / 2 + 4)
+    lane = way[1]
+    if lane is not last:
+        at = lane.line_x + LABEL_GAP, lane.y + heights[lane] / 2
+    else:
+        at = (first.line_x + last.line_x) / 2 + LABEL_GAP, (first.y + first.height + last.y) / 2
+    return Line(join=join, path="".join(parts), label_x=number(at[0]), label_y=number(at[1] + 4))
 
 
 def number(value: float) -> str:

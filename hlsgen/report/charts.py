@@ -115,7 +115,6 @@ def cycles_chart(report: Report) -> BarChart:
                 ),
             ),
             text=f"{layer.interval_cycles:,}",
-            note=layer.kind,
             title=f"{layer.name}: {layer.interval_cycles:,} cycles a frame, II = {layer.ii}",
             tone="hot" if layer.interval_cycles == slowest else "",
         )

@@ -98,7 +98,11 @@ class _Item:
     @property
     def line_x(self) -> float:
         """Where edges meet it: a box in its middle; a lane at its left, with its label beside."""
-        return self.x if self.node else self.x - self.width / 2 + LANE_WIDTH / 2
+        return self.x if self.node else self.left + LANE_WIDTH / 2
+
+    @property
+    def left(self) -> float:
+        return self.x - self.width / 2
 
     @property
     def right(self) -> float:
@@ -172,25 +176,40 @@ def _mean(items: Sequence[_Item], otherwise: float) -> float:
 
 
 def _place(rows: list[list[_Item]]) -> None:
-    """Boxes below what they read, lanes straight down; where that collides, all of a rank make room."""
+    """The longest path stands straight, one box of it in each rank; all else makes room beside it."""
+    path = set(_longest_path(rows))
     y = float(MARGIN)
     for row in rows:
-        wanted = [_wanted(item) for item in row]
-        for index, item in enumerate(row):
-            item.x, item.y = wanted[index], y
-            if index:
-                item.x = max(item.x, row[index - 1].right + GAP + item.width / 2)
-        shifts = [item.x - want for item, want in zip(row, wanted, strict=True) if item.node]
+        middle = next(index for index, item in enumerate(row) if item in path)
         for item in row:
-            item.x -= sum(shifts) / len(shifts)
+            item.x, item.y = 0.0 if item in path else _wanted(item), y
+        for last, item in zip(row[middle:], row[middle + 1 :], strict=False):
+            item.x = max(item.x, last.right + GAP + item.width / 2)
+        for last, item in zip(row[middle::-1], row[:middle][::-1], strict=False):
+            item.x = min(item.x, last.left - GAP - item.width / 2)
         y += max(item.height for item in row) + RANK_GAP
 
 
+def _longest_path(rows: list[list[_Item]]) -> list[_Item]:
+    """From the top rank to the lowest one; a lane is no box, so that it passes none."""
+    below: dict[_Item, tuple[int, _Item | None]] = {}
+    for row in rows[::-1]:
+        for item in row:
+            boxes = [one for one in item.below if one.node]
+            best = max(boxes, key=lambda one: below[one][0], default=None)
+            below[item] = (below[best][0] + 1 if best else 1, best)
+    found: list[_Item] = []
+    item = max(rows[0], key=lambda one: below[one][0], default=None) if rows else None
+    while item:
+        found.append(item)
+        item = below[item][1]
+    return found
+
+
 def _wanted(item: _Item) -> float:
-    """Where the item stands best."""
-    boxes = [one for one in item.above if one.node]
+    """Where the item stands best: a box below what it reads, a lane straight down."""
     if item.node:
-        return _mean(boxes or item.above, 0.0)
+        return _mean([one for one in item.above if one.node] or item.above, 0.0)
     (upper,) = item.above
     left = upper.right + GAP if upper.node else upper.line_x - LANE_WIDTH / 2
     return left + item.width / 2

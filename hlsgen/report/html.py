@@ -19,13 +19,12 @@ from hlsgen.report.charts import (
     accuracy_chart,
     cycles_chart,
     resource_charts,
-    short,
     stall_chart,
     timeline_charts,
 )
 from hlsgen.report.content import Report, read_report
 from hlsgen.report.graph_picture import GraphPicture
-from hlsgen.report.page_graph import graph_picture
+from hlsgen.report.page_graph import DEEP_WORDS, graph_picture
 from hlsgen.report.page_tables import (
     Table,
     bank_tables,
@@ -168,9 +167,9 @@ def _contents(report: Report) -> tuple[tuple[str, str], ...]:
     sections = (
         ("graph", "Graph", True),
         ("cycles", "One instance" if report.cost.style == "layer" else "Cycles", True),
-        ("resources", "Resources", True),
         ("roofline", "Roofline", True),
-        ("timeline", "First frame", True),
+        ("resources", "Resources", True),
+        ("timeline", "Time", True),
         ("banks", "Memory banks", report.banks is not None),
         ("layers", "Layers", True),
         ("fifos", "FIFOs", bool(report.fifos)),
@@ -188,8 +187,8 @@ def _tiles(report: Report) -> tuple[Tile, ...]:
     return (
         Tile(
             name="Frames a second",
-            value=short(speed.frames_per_s),
-            note=f"{speed.frames_per_s:,.1f} steady; {speed.batch_frames_per_s:,.1f} on a batch of {speed.batch:,}",
+            value=_rate(speed.frames_per_s),
+            note=f"{speed.batch_frames_per_s:,.1f} on a batch of {speed.batch:,}",
         ),
         Tile(name="G operations/s", value=f"{speed.gops:,.1f}", note=f"{2 * total.macs:,} a frame"),
         Tile(name="Latency", value=_time(micro), note=f"{total.latency_cycles:,} cycles, one frame"),
@@ -205,6 +204,10 @@ def _time(micro: float) -> str:
         if micro >= size:
             return f"{micro / size:.3g} {unit}"
     return f"{micro:.3g} µs"
+
+
+def _rate(per_second: float) -> str:
+    return f"{per_second:,.0f}" if per_second >= 1000 else f"{per_second:,.1f}"
 
 
 def _slr_note(report: Report) -> str:
@@ -245,13 +248,13 @@ def _notes(report: Report) -> dict[str, str]:
     edges = {
         "layer": "From DDR through the layer and back to DDR.",
         "tasks": "Each layer is a kernel; tensors between them go through DDR.",
-        "dataflow": "At an edge: words of its deepest FIFO x elements of a word; thick edges hold 64 words and "
-        "more. All FIFOs of an edge are in its tooltip and in the table below.",
+        "dataflow": "At an edge: words of its deepest FIFO × elements of a word; thick from "
+        f"{DEEP_WORDS} words on.",
     }
     slowest = max(report.layers, key=lambda layer: layer.interval_cycles)
     cycles = {
         "layer": "The folding, and what one instance takes.",
-        "tasks": f"Kernels run one after the other, so that their cycles add up; {slowest.name} takes the most.",
+        "tasks": f"Kernels run in turn, so that their cycles add up; {slowest.name} takes the most.",
         "dataflow": f"All stages work at once, so that the slowest one sets the interval: {slowest.name}.",
     }
     bound = "DDR" if roof.attainable_gops < roof.ceilings[-1].gops else "multipliers"
@@ -266,14 +269,15 @@ def _notes(report: Report) -> dict[str, str]:
     return {
         "graph": edges[style],
         "cycles": cycles[style],
-        "resources": "Each bar ends at what the platform leaves free; the mark is where the usable share ends. "
+        "resources": "A bar's end is what the platform leaves free; the mark is where the usable share ends. "
         f"LUT and FF are those of the routed design: {report.cost.routed.basis}. Terms: {report.cost.terms}.",
         "roofline": f"{roof.achieved_gops:,.1f} of {roof.attainable_gops:,.1f} attainable G operations/s "
         f"({share:.0%}); {bound} set the roof here. {roof.ops_per_byte:,.1f} operations a byte: "
         f"{roof.frame_bytes:,} bytes of DDR traffic a frame. DDR: {roof.ddr_basis}.",
-        "timeline": "Cycles of a call with one frame, from its begin. Pale: until the first output."
+        "timeline": "Left: a call with one frame, in cycles; pale until the first output. Right: what processes "
+        "wait for while frames follow each other."
         if style == "dataflow"
-        else "Cycles of a call with one frame, one part after the other.",
+        else "A call with one frame, in cycles.",
         "fifos": f"{len(report.fifos):,} FIFOs. A word is so many elements of a type.",
         "csim": checked,
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hlsgen.report.charts import RESOURCES, TITLES
 from hlsgen.report.content import Fifo, Layer, Port, Report
 from hlsgen.report.graph_picture import GraphPicture, Join, Node, draw_graph
 
@@ -39,7 +40,7 @@ def _layer_node(key: str, layer: Layer, *, hot: bool) -> Node:
     shape, folding = shape_text(layer.shape), folding_text(layer)
     full = f"{layer.name} ({layer.kind}): gives {shape} of {layer.type}; {folding}; "
     full += f"{layer.macs:,} multiply-accumulates in {layer.interval_cycles:,} cycles a frame"
-    full += f"; DSP {layer.dsp:,}, BRAM18 {layer.bram18:,}, URAM {layer.uram:,}, LUT {layer.lut:,}, FF {layer.ff:,}"
+    full += "".join(f"; {TITLES[kind]} {getattr(layer, kind):,}" for kind in RESOURCES)
     return Node(
         key=key,
         title=shortened(layer.name),
@@ -81,7 +82,7 @@ def _join(source: str, target: str, way: Sequence[Fifo]) -> Join:
 
 
 def folding_text(layer: Layer) -> str:
-    """PX 1 · PE 2 · SIMD 1 · packed, of a stage; ROWS instead of PX and the arithmetic, of a layer's kernel."""
+    """PX 1 · PE 2 · SIMD 1 · packed, of a stage; of a layer's kernel ROWS instead of PX, and its arithmetic."""
     folding = layer.folding
     sizes = [f"{key.upper()} {folding[key]}" for key in ("px", "rows", "pe", "simd") if key in folding]
     kinds = [str(folding[key]) for key in ("multipliers", "arithmetic") if key in folding and layer.macs]

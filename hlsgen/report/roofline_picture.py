@@ -22,13 +22,12 @@ class Tick:
 
 @dataclass(frozen=True, kw_only=True)
 class Roof:
-    """A ceiling of multipliers: its line, and where its name stands."""
+    """A ceiling of multipliers: its line, how it is drawn ("own", "one", "two"), and what it is."""
 
     path: str
-    label_y: str
+    tone: str
     name: str
     title: str
-    own: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +45,8 @@ class RooflinePicture:
     intensity: str
     point: tuple[str, str]
     attainable: tuple[str, str]
+    reached: str
+    most: str
 
 
 def draw_roofline(report: Report) -> RooflinePicture:
@@ -69,7 +70,6 @@ def draw_roofline(report: Report) -> RooflinePicture:
     begin = max(10.0**x_low, lowest / roof.ddr_gb_per_s)
     end = highest / roof.ddr_gb_per_s
     points = [(begin, begin * roof.ddr_gb_per_s), (end, highest)]
-    names = _apart([y(peak) - 6 for peak in peaks])
     return RooflinePicture(
         width=WIDTH,
         height=HEIGHT,
@@ -88,17 +88,18 @@ def draw_roofline(report: Report) -> RooflinePicture:
         ),
         roofs=tuple(
             Roof(
-                path=f"M{number(x(ridge))},{number(y(one.gops))} H{number(WIDTH - RIGHT)}",
-                label_y=number(label_y),
-                name=f"{one.name}: {one.gops:,.0f}",
+                path=f"M{number(x(one.gops / roof.ddr_gb_per_s))},{number(y(one.gops))} H{number(WIDTH - RIGHT)}",
+                tone=tone,
+                name=f"{one.name}, {one.gops:,.1f}",
                 title=one.basis,
-                own=one is roof.ceilings[-1],
             )
-            for one, ridge, label_y in zip(roof.ceilings, ridges, names, strict=True)
+            for one, tone in zip(roof.ceilings, _tones(len(peaks)), strict=True)
         ),
         intensity=number(x(at)),
         point=(number(x(at)), number(y(reached))),
         attainable=(number(x(at)), number(y(max(roof.attainable_gops, 1e-6)))),
+        reached=f"{roof.achieved_gops:,.1f}",
+        most=f"{roof.attainable_gops:,.1f}",
     )
 
 
@@ -109,10 +110,6 @@ def _decades(values: Sequence[float]) -> tuple[int, int]:
     return low, max(high, low + 1)
 
 
-def _apart(places: Sequence[float], least: float = 14.0) -> list[float]:
-    """Places of labels, none closer than `least` to another; the topmost keeps its own."""
-    found = list(places)
-    order = sorted(range(len(places)), key=lambda index: places[index])
-    for upper, lower in zip(order, order[1:], strict=False):
-        found[lower] = max(found[lower], found[upper] + least)
-    return found
+def _tones(count: int) -> tuple[str, ...]:
+    """The last one is the design's own."""
+    return (*(("one", "two")[min(index, 1)] for index in range(count - 1)), "own")

@@ -199,10 +199,10 @@ def _longest_path(rows: list[list[_Item]]) -> list[_Item]:
             best = max(boxes, key=lambda one: below[one][0], default=None)
             below[item] = (below[best][0] + 1 if best else 1, best)
     found: list[_Item] = []
-    item = max(rows[0], key=lambda one: below[one][0], default=None) if rows else None
-    while item:
-        found.append(item)
-        item = below[item][1]
+    step = max(rows[0], key=lambda one: below[one][0], default=None) if rows else None
+    while step:
+        found.append(step)
+        step = below[step][1]
     return found
 
 

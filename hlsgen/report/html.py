@@ -274,8 +274,8 @@ def _notes(report: Report) -> dict[str, str]:
         "roofline": f"{roof.achieved_gops:,.1f} of {roof.attainable_gops:,.1f} attainable G operations/s "
         f"({share:.0%}); {bound} set the roof here. {roof.ops_per_byte:,.1f} operations a byte: "
         f"{roof.frame_bytes:,} bytes of DDR traffic a frame. DDR: {roof.ddr_basis}.",
-        "timeline": "Left: a call with one frame, in cycles; pale until the first output. Right: what processes "
-        "wait for while frames follow each other."
+        "timeline": "Left: a call with one frame, in cycles; pale until the first output. Right: what "
+        "processes wait for while frames follow each other."
         if style == "dataflow"
         else "A call with one frame, in cycles.",
         "fifos": f"{len(report.fifos):,} FIFOs. A word is so many elements of a type.",

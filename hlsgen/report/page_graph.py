@@ -82,7 +82,7 @@ def _join(source: str, target: str, way: Sequence[Fifo]) -> Join:
 
 
 def folding_text(layer: Layer) -> str:
-    """PX 1 · PE 2 · SIMD 1 · packed, of a stage; of a layer's kernel ROWS instead of PX, and its arithmetic."""
+    """PX 1 · PE 2 · SIMD 1 · packed, of a stage; of a layer's kernel ROWS instead of PX."""
     folding = layer.folding
     sizes = [f"{key.upper()} {folding[key]}" for key in ("px", "rows", "pe", "simd") if key in folding]
     kinds = [str(folding[key]) for key in ("multipliers", "arithmetic") if key in folding and layer.macs]

@@ -66,6 +66,9 @@ def draw_roofline(report: Report) -> RooflinePicture:
         share = (math.log10(value) - y_low) / (y_high - y_low)
         return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * min(1.0, max(0.0, share))
 
+    def begin_of(peak: float) -> str:
+        return f"M{number(x(peak / roof.ddr_gb_per_s))},{number(y(peak))}"
+
     highest, lowest = max(peaks), 10.0**y_low
     begin = max(10.0**x_low, lowest / roof.ddr_gb_per_s)
     end = highest / roof.ddr_gb_per_s
@@ -88,7 +91,7 @@ def draw_roofline(report: Report) -> RooflinePicture:
         ),
         roofs=tuple(
             Roof(
-                path=f"M{number(x(one.gops / roof.ddr_gb_per_s))},{number(y(one.gops))} H{number(WIDTH - RIGHT)}",
+                path=f"{begin_of(one.gops)} H{number(WIDTH - RIGHT)}",
                 tone=tone,
                 name=f"{one.name}, {one.gops:,.1f}",
                 title=one.basis,

@@ -44,14 +44,14 @@ MOST_PICTURE_BYTES = 4 << 20
 
 @dataclass(frozen=True, kw_only=True)
 class Tile:
-    """A figure of the summary. kind: its badge; tone: "good", "bad" or empty."""
+    """A figure of the summary. kind: its badge; tone: "good", "bad" or empty; width: "double", "wide", empty."""
 
     name: str
     value: str
     note: str
     kind: str = "modelled"
     tone: str = ""
-    wide: bool = False
+    width: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,8 +194,8 @@ def _tiles(report: Report) -> tuple[Tile, ...]:
         Tile(name="Latency", value=_time(micro), note=f"{total.latency_cycles:,} cycles, one frame"),
         Tile(name="Interval", value=f"{total.interval_cycles:,}", note=f"cycles a {per_frame}"),
         Tile(name="Instances", value=f"{total.instances:,}", note=_slr_note(report)),
-        Tile(name="What binds", value=speed.binds, note="", wide=True),
         _csim_tile(report),
+        Tile(name="What binds", value=speed.binds, note="", width="wide"),
     )
 
 
@@ -219,7 +219,8 @@ def _slr_note(report: Report) -> str:
 def _csim_tile(report: Report) -> Tile:
     csim = report.csim
     if csim.verdict == "skipped":
-        return Tile(name="C-simulation", value="skipped", note="nothing compared", kind="measured")
+        note = "nothing compared"
+        return Tile(name="C-simulation", value="skipped", note=note, kind="measured", width="double")
     equal = csim.compared - csim.mismatches
     good = csim.verdict == "equal"
     return Tile(
@@ -228,6 +229,7 @@ def _csim_tile(report: Report) -> Tile:
         note=f"{equal:,} of {csim.compared:,} results, bit for bit",
         kind="measured",
         tone="good" if good else "bad",
+        width="double",
     )
 
 

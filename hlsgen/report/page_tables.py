@@ -16,6 +16,18 @@ NAMES = {
     "clock_ns": "clock, ns",
     "largest_ii": "largest II of a loop",
 }
+FOLDING = {
+    "rows": "output rows at once",
+    "pe": "output channels at once (PE)",
+    "simd": "input channels at once (SIMD)",
+    "fabric_pe": "PE with adders or multipliers in LUTs",
+    "order": "outermost loop",
+    "chain": "products added in a packed chain",
+    "macs_per_cycle": "multiply-accumulates a cycle",
+    "in_lanes": "elements of an input word",
+    "out_lanes": "elements of an output word",
+}
+"""Keys of a layer's folding in words."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +43,7 @@ class Table:
 def instance_table(report: Report) -> Table:
     """Folding and resources of the one layer's kernel."""
     layer = report.layers[0]
-    rows = [(key.replace("_", " "), _cell(value)) for key, value in layer.folding.items()]
+    rows = [(FOLDING.get(key, key), _cell(value)) for key, value in layer.folding.items()]
     rows += [
         ("II", f"{layer.ii:,}"),
         ("interval, cycles a frame", f"{layer.interval_cycles:,}"),
@@ -39,7 +51,7 @@ def instance_table(report: Report) -> Table:
         ("multiply-accumulates a frame", f"{layer.macs:,}"),
         *((TITLES[kind], f"{getattr(layer, kind):,}") for kind in RESOURCES),
     ]
-    return Table(title=f"{layer.name}, {layer.kind}", head=("", "value"), rows=tuple(rows), numbers=(1,))
+    return Table(title=f"{layer.name}, {layer.kind}", head=("what", "value"), rows=tuple(rows), numbers=(1,))
 
 
 def _cell(value: int | str) -> str:

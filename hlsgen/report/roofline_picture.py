@@ -72,6 +72,7 @@ def draw_roofline(report: Report) -> RooflinePicture:
     highest, lowest = max(peaks), 10.0**y_low
     begin = max(10.0**x_low, lowest / roof.ddr_gb_per_s)
     end = highest / roof.ddr_gb_per_s
+    middle = math.sqrt(begin * end)
     points = [(begin, begin * roof.ddr_gb_per_s), (end, highest)]
     return RooflinePicture(
         width=WIDTH,
@@ -85,8 +86,8 @@ def draw_roofline(report: Report) -> RooflinePicture:
         ),
         slope="M" + " L".join(f"{number(x(a))},{number(y(b))}" for a, b in points),
         slope_label=(
-            number(x(begin) + 10),
-            number(HEIGHT - BOTTOM - 10),
+            number(x(middle) + 10),
+            number(y(middle * roof.ddr_gb_per_s) + 14),
             f"DDR {roof.ddr_gb_per_s:,.1f} GB/s",
         ),
         roofs=tuple(

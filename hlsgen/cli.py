@@ -22,7 +22,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from hlsgen.cli_reports import calibrate, compare
+from hlsgen.cli_reports import calibrate, compare, report
 from hlsgen.errors import DesignError, HlsgenError, OutputError, ToolError
 from hlsgen.version import VERSION
 
@@ -63,6 +63,7 @@ def cli() -> None:
 
 cli.add_command(calibrate)
 cli.add_command(compare)
+cli.add_command(report)
 
 
 def design_options(command: F) -> F:

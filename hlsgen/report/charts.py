@@ -179,7 +179,10 @@ def stall_chart(timing: Timing) -> BarChart:
             )
         )
     frames = "a frame" if timing.period_frames == 1 else f"{timing.period_frames:,} frames"
-    note = f"{period:,} cycles for {frames}, the {len(bars)} of {len(rows)} processes that wait most"
+    which = (
+        f"{len(bars)} of {len(rows):,} processes, those" if len(bars) < len(rows) else "all processes, those"
+    )
+    note = f"{period:,} cycles for {frames}; {which} that wait most first"
     return BarChart(title="In the steady state", bars=tuple(bars), note=note)
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-BOX_WIDTH, BOX_HEIGHT = 336, 72
+BOX_WIDTH, BOX_HEIGHT = 316, 72
 PORT_WIDTH, PORT_HEIGHT = 232, 42
 LANE_WIDTH = 10
 GAP, RANK_GAP = 26, 44
-MARGIN = 12
+MARGIN = 8
 LABEL_GAP = 8
 LABEL_WIDTH = 92
 """Of an edge's label and the lane that it stands beside."""

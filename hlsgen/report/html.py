@@ -44,7 +44,7 @@ MOST_PICTURE_BYTES = 4 << 20
 
 @dataclass(frozen=True, kw_only=True)
 class Tile:
-    """A figure of the summary. kind: its badge; tone: "good", "bad" or empty; width: "double", "wide", empty."""
+    """A figure of the summary. kind: its badge; tone: "good" or "bad"; width: "double" or "wide"."""
 
     name: str
     value: str
@@ -259,7 +259,7 @@ def _notes(report: Report) -> dict[str, str]:
         "tasks": f"Kernels run in turn, so that their cycles add up; {slowest.name} takes the most.",
         "dataflow": f"All stages work at once, so that the slowest one sets the interval: {slowest.name}.",
     }
-    bound = "DDR" if roof.attainable_gops < roof.ceilings[-1].gops else "multipliers"
+    bound = "the DDR banks" if roof.attainable_gops < roof.ceilings[-1].gops else "the multipliers"
     share = roof.achieved_gops / roof.attainable_gops if roof.attainable_gops else 0.0
     csim = report.csim
     checked = (
@@ -274,9 +274,9 @@ def _notes(report: Report) -> dict[str, str]:
         "resources": "A bar's end is what the platform leaves free; the mark is where the usable share ends. "
         f"LUT and FF are those of the routed design: {report.cost.routed.basis}. Terms: {report.cost.terms}.",
         "roofline": f"{roof.achieved_gops:,.1f} of {roof.attainable_gops:,.1f} attainable G operations/s "
-        f"({share:.0%}); {bound} set the roof here. {roof.ops_per_byte:,.1f} operations a byte: "
+        f"({share:.0%}), which {bound} set. {roof.ops_per_byte:,.1f} operations a byte: "
         f"{roof.frame_bytes:,} bytes of DDR traffic a frame. DDR: {roof.ddr_basis}.",
-        "timeline": "Left: a call with one frame, in cycles; pale until the first output. Right: what "
+        "timeline": "First a call with one frame, in cycles, pale until the first output; then what "
         "processes wait for while frames follow each other."
         if style == "dataflow"
         else "A call with one frame, in cycles.",

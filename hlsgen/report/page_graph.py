@@ -8,8 +8,10 @@ from hlsgen.report.charts import RESOURCES, TITLES
 from hlsgen.report.content import Fifo, Layer, Port, Report
 from hlsgen.report.graph_picture import GraphPicture, Join, Node, draw_graph
 
-MOST_NAME = 30
+MOST_NAME = 27
 """Characters of a layer's name that a box has room for."""
+MOST_LINE = 43
+"""Characters of a line below it."""
 DEEP_WORDS = 64
 """A FIFO of that many words makes a thick edge."""
 
@@ -38,6 +40,7 @@ def graph_picture(report: Report) -> GraphPicture | None:
 
 def _layer_node(key: str, layer: Layer, *, hot: bool) -> Node:
     shape, folding = shape_text(layer.shape), folding_text(layer)
+    cycles = f"{layer.interval_cycles:,} cycles"
     full = f"{layer.name} ({layer.kind}): gives {shape} of {layer.type}; {folding}; "
     full += f"{layer.macs:,} multiply-accumulates in {layer.interval_cycles:,} cycles a frame"
     full += "".join(f"; {TITLES[kind]} {getattr(layer, kind):,}" for kind in RESOURCES)
@@ -47,8 +50,8 @@ def _layer_node(key: str, layer: Layer, *, hot: bool) -> Node:
         full=full,
         corner=shortened(layer.kind, 14),
         lines=(
-            (shortened(f"{shape}  {layer.type}", 46), ""),
-            (shortened(folding, 32), f"{layer.interval_cycles:,} cycles"),
+            (shortened(f"{shape}  {layer.type}", MOST_LINE), ""),
+            (shortened(folding, MOST_LINE - len(cycles)), cycles),
         ),
         tone="bottleneck" if hot else "layer",
     )

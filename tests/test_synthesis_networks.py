@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from hlsgen.cost.terms import CELLS, FEATURES, OUTSIDE, TARGETS, Target, Terms, packaged_terms
+from hlsgen.from_model import from_torch
 from hlsgen.mapping.balance import StreamWish
-from hlsgen.network import from_torch
 from hlsgen.project import build
 from hlsgen.synthesis.calibrate import calibrate
 from hlsgen.synthesis.compare import compare_build

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hlsgen.cost.smallest_fifos import smallest_depths
 from hlsgen.cost.sweeps import Plan, Sweeps
 from hlsgen.cost.timing import Timing, one_call, simulate
 from hlsgen.errors import DesignError
@@ -59,13 +60,12 @@ def residual(height: int, width: int, *, convolutions: int = 2, skip: bool = Tru
     tensor = Tensor(shape=shape, type=BYTE)
     last = layers[-1].name
     joined = Add(name="join", inputs=(last, "stem"), left=tensor, right=tensor, result_type=BYTE)
-    graph = Graph(
+    return Graph(
         name="residual",
         inputs=(Port.of("x", tensor),),
         layers=(*layers, joined) if skip else tuple(layers),
         outputs=(Port.of("y", joined.output if skip else tensor, "join" if skip else last),),
     )
-    return graph
 
 
 FOLDS = [Fold(px=1, pe=pe, simd=simd) for pe in (1, 2) for simd in (1, 2)]
@@ -89,7 +89,7 @@ def depths_of(pipeline: Pipeline) -> dict[str, int]:
     return {name: stream.depth for name, stream in pipeline.streams.items()}
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(kernels(), st.integers(1, 3))
 def test_every_word_moves_in_the_cycle_of_the_slow_run(pipeline: Pipeline, frames: int) -> None:
     depths = depths_of(pipeline)
@@ -109,7 +109,7 @@ def test_every_word_moves_in_the_cycle_of_the_slow_run(pipeline: Pipeline, frame
     assert timing.latency_cycles == max(one.ends[-1] for one in once.processes.values())
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(kernels())
 def test_the_interval_is_that_of_a_long_slow_run(pipeline: Pipeline) -> None:
     try:
@@ -123,11 +123,13 @@ def test_the_interval_is_that_of_a_long_slow_run(pipeline: Pipeline) -> None:
     # of the second half, and not the last one, behind which no other frame comes
     steady = last_words[STEADY_FRAMES // 2 : -1]
     measured = (steady[-1] - steady[0]) / (len(steady) - 1)
-    assert timing.interval_cycles - 1 < measured <= timing.interval_cycles
+    # frames may come in turns of longer and shorter intervals; the average of some is off by such a difference
+    swing = int(np.ptp(np.diff(steady))) / (len(steady) - 1)
+    assert timing.interval_cycles - 1 - swing < measured <= timing.interval_cycles + swing
     assert bool(timing.waits) == (timing.interval_cycles > pipeline.interval)
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(kernels())
 def test_the_cycles_of_a_period_are_all_accounted_for(pipeline: Pipeline) -> None:
     try:
@@ -140,7 +142,7 @@ def test_the_cycles_of_a_period_are_all_accounted_for(pipeline: Pipeline) -> Non
         assert 1 <= most <= pipeline.streams[name].depth
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(kernels())
 def test_without_pipelines_it_stands_still_wherever_the_c_simulation_does(pipeline: Pipeline) -> None:
     """That may be where hardware does not: its pipelines have room too."""
@@ -184,6 +186,18 @@ def test_a_word_less_than_needed_costs_cycles_and_the_circle_is_named() -> None:
     assert fork.blocked[skip] > 0
     enough = simulate(pipeline, {**depths, skip: depths[skip] + 1})
     assert enough.interval_cycles == fast.interval_cycles
+
+
+def test_the_smallest_fifos_are_as_fast_and_a_word_less_is_not() -> None:
+    pipeline = emitted(residual(7, 12))
+    skip, interval = skip_of(pipeline), simulate(pipeline).interval_cycles
+    roomy = pipeline.with_depths({name: depth + 40 for name, depth in depths_of(pipeline).items()})
+    smallest = smallest_depths(roomy)
+    assert set(smallest) == set(pipeline.streams)
+    assert smallest[skip] > max(depth for name, depth in smallest.items() if name != skip)
+    assert simulate(pipeline, smallest).interval_cycles == interval
+    less = {**smallest, skip: smallest[skip] - 1}
+    assert simulate(pipeline, less).interval_cycles > interval
 
 
 def test_what_stands_still_is_named() -> None:

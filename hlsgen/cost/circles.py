@@ -66,7 +66,7 @@ class _Step:
 
 
 def find_circle(sweeps: Sweeps) -> Circle | None:
-    """A circle that takes too long for the period, found from the events that grow; None if there is none yet.
+    """A circle that takes too long for the period, found from the events that grow; None: not seen yet.
 
     sweeps: in the steady state, not settled.
     """
@@ -84,7 +84,7 @@ class _Walk:
         self.known: dict[int, tuple[list[Times], list[Times]]] = {}
 
     def from_process(self, number: int) -> Circle | None:
-        """Goes back from what is pushed, or from the process's last event, always to what holds it back most."""
+        """Goes back from what is pushed, or from the process's last event, to what holds it back most."""
         event = _Event(number, None)
         if number not in self.sweeps.anchored or not self._steps(event):
             event = self._last(number)

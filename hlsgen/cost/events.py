@@ -1,7 +1,7 @@
 """The least times of all reads and writes of a streaming kernel, FIFOs and pipelines of bounded size.
 
-The model. A process is one loop, pipelined at II = 1, of `latency` stages. Iteration i begins at b(i) and reads
-its words then; it ends at e(i) and writes its words then, all of them at once. In cycles:
+The model. A process is one loop, pipelined at II = 1, of `latency` stages. Iteration i begins at b(i) and
+reads its words then; it ends at e(i) and writes its words then, all of them at once. In cycles:
 
     b(i) >= b(i - 1) + 1                    II = 1
     b(i) >= e(word) + 1                     for every word that it reads
@@ -9,9 +9,9 @@ its words then; it ends at e(i) and writes its words then, all of them at once. 
     e(i) >= b(i) + latency,  e(i) >= e(i - 1) + 1
     e(i) >= b(read of the word `depth` before) + 1      for every word that it writes: there is room
 
-What is wanted are the least times that keep all of it. With b(i) = i + D(i) and e(i) = i + E(i), D and E never
-shrink, and with R(i) the largest (arrival - iteration) of the reads and W(i) the largest (room - iteration) of
-the writes up to i,
+What is wanted are the least times that keep all of it. With b(i) = i + D(i) and e(i) = i + E(i), D and E
+never shrink, and with R(i) the largest (arrival - iteration) of the reads and W(i) the largest (room -
+iteration) of the writes up to i,
 
     D(i) = max(R(i), W(i - latency) - latency),    E(i) = max(R(i) + latency, W(i)).
 
@@ -20,9 +20,9 @@ and a network is swept forwards and backwards until nothing changes. Times only 
 
 Two uses. A *call* begins with empty FIFOs at cycle 0 and has some frames. The *steady state* is one period of
 an endless run: whatever happens at t happens again at t + interval, and one event, the anchor, is held at
-its place. If there are no such times, because the interval is too short, the anchor is pushed or times grow for
-ever; then there is a circle of events each of which waits for the one before, and it takes longer than the
-frames that it reaches back. That circle names what is wrong, and how long the interval must be.
+its place. If there are no such times, because the interval is too short, the anchor is pushed or times grow
+for ever; then there is a circle of events each of which waits for the one before, and it takes longer than
+the frames that it reaches back. That circle names what is wrong, and how long the interval must be.
 """
 
 from __future__ import annotations
@@ -86,7 +86,8 @@ def running_maxima(values: Times, drift: int | None) -> Times:
         found[-1] = NEVER
         return found
     found = np.maximum.accumulate(values)
-    return np.maximum(found, found[-1] - drift, out=found)
+    np.maximum(found, found[-1] - drift, out=found)
+    return found
 
 
 class Loop:
@@ -146,7 +147,7 @@ class Loop:
         return int((self.writes if write else self.reads)[stream][event])
 
     def sources(self, stream: int | None, event: int, *, write: bool) -> list[tuple[int, int, int]]:
-        """Of each running maximum: the word that an event sees, in which period, what it adds to its delay."""
+        """Of each running maximum: the word that an event sees, in which period, what it adds to it."""
         found = self._to_first
         if stream is not None:
             found = (self._to_writes if write else self._to_reads)[stream]

@@ -1,4 +1,4 @@
-"""A streaming kernel's least times (see hlsgen/cost/events.py): sweeps over its processes until nothing changes."""
+"""A streaming kernel's least times (hlsgen/cost/events.py): sweeps over its processes until none changes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hlsgen.mapping.processes import Process
 
 @dataclass(frozen=True, kw_only=True)
 class Joint:
-    """A stream: the numbers of its writer and its reader among the processes, and of it among their streams."""
+    """A stream: the numbers of its writer and reader among the processes, and of it among their streams."""
 
     writer: tuple[int, int]
     reader: tuple[int, int]
@@ -114,12 +114,12 @@ class Sweeps:
             self.ends[name] = writer.writes[joint.writer[1]] + NEVER
         self.waiting = set(range(len(plan.loops)))
 
-    def deepened(self, depths: Mapping[str, int]) -> Sweeps:
-        """From these times on with other depths, none of them larger."""
+    def shallower(self, stream: str, depth: int) -> Sweeps:
+        """From these times on with less room in a stream: they can only grow."""
         other = copy(self)
-        other.depths = {**self.depths, **depths}
+        other.depths = {**self.depths, stream: depth}
         other.begins, other.ends = dict(self.begins), dict(self.ends)
-        other.waiting = {self.plan.joints[name].writer[0] for name in depths}
+        other.waiting = {self.plan.joints[stream].writer[0]}
         return other
 
     @property
@@ -131,8 +131,9 @@ class Sweeps:
             if self.plan.loops[number].first_delay(self.running(number), self.drift(number)) > 0
         }
 
-    def settle(self, most: int | None = None, *, push: bool = False) -> bool:
-        """True once nothing changes; False if the anchor was pushed, or not after `most` times a process.
+    def settle(self, most: float | None = None, *, push: bool = False) -> bool:
+        """True once nothing changes; False if the anchor was pushed, or not after `most` times a process on
+        average.
 
         push: goes on with it pushed, for what pushes it to show.
         """

@@ -1,9 +1,9 @@
-"""When a streaming kernel does what, its FIFOs as deep as they are: interval, latency, and who waits for whom.
+"""When a streaming kernel does what, its FIFOs as deep as they are: interval, latency, who waits for whom.
 
-hlsgen/cost/events.py has the model. The interval is exact in it: the longest circle of waiting, mostly just the
-iterations of the slowest process. Two things it takes for granted. While a pipeline cannot write, iterations
-behind close up as far as it has stages (style=flp; how Vitis builds that has not been seen). And a frame is
-loaded at a DDR word a cycle, after the port's latency: what DDR carries is looked at elsewhere.
+hlsgen/cost/events.py has the model. The interval is exact in it: the longest circle of waiting, mostly just
+the iterations of the slowest process. Two things it takes for granted. While a pipeline cannot write,
+iterations behind close up as far as it has stages (style=flp; how Vitis builds that has not been seen). And a
+frame is loaded at a DDR word a cycle, after the port's latency: what DDR carries is looked at elsewhere.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PATIENCE = 12
 MOST_WORDS = 1 << 25
 """Of all streams in a period: what a gigabyte or two of times are kept for."""
 MOST_PUSHED = 4
-"""Times that a circle is looked for once it is certain that there is one; then the period grows by a cycle."""
+"""Times that a circle is looked for once there must be one; then the period grows by a cycle."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +34,8 @@ class ProcessTiming:
     """What a process does in the steady state, in cycles of a period; and in a call with one frame.
 
     busy: begins an iteration. starved: waits for words, blocked: for room, by stream. begin, first_output,
-    end: cycles of the call in which its first read or write, its first write and its last iteration's end lie.
+    end: cycles of the call in which its first iteration that reads or writes begins, its first write lies,
+    and its last iteration ends.
     """
 
     name: str
@@ -55,8 +56,8 @@ class Timing:
     """A kernel's timing.
 
     latency_cycles: of a call with one frame, until its last word is on its way to DDR. period_cycles: of
-    `period_frames` frames in the steady state. waits: the circle that makes it longer than the slowest process
-    alone would; mostly empty. held: by stream the most words in its FIFO in the steady state.
+    `period_frames` frames in the steady state. waits: the circle that makes it longer than the slowest
+    process alone would; mostly empty. held: by stream the most words in its FIFO in the steady state.
     """
 
     latency_cycles: int

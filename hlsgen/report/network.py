@@ -9,6 +9,7 @@ from typing import Any
 from hlsgen.board import Board
 from hlsgen.cost.accuracy import cost_figures, cost_text
 from hlsgen.cost.resources import Resources
+from hlsgen.cost.smallest_fifos import can_search, smallest_depths
 from hlsgen.cost.stages import total_resources
 from hlsgen.cost.timing import Timing, can_simulate, latency_of, simulate
 from hlsgen.design import Estimates
@@ -110,6 +111,7 @@ class NetworkEstimate(Estimates):
         share = -(-self.batch // instances)
         cycles = self.latency_cycles + (share - 1) * self.interval_cycles
         least = least_depths(pipeline) if small_enough(pipeline) else {}
+        smallest = smallest_depths(pipeline) if can_search(pipeline) else {}
         batch_rate = min(self.batch * self.clock_mhz * 1e6 / cycles, self.frames_per_s)
         return {
             "design": self.design,
@@ -152,6 +154,7 @@ class NetworkEstimate(Estimates):
                     "name": stream.name,
                     "depth": stream.depth,
                     "least_depth": least.get(stream.name),
+                    "smallest_depth": smallest.get(stream.name),
                     "lanes": stream.words.lanes,
                     "type": str(stream.words.type),
                 }
@@ -265,7 +268,13 @@ def _fifo_table(report: dict[str, Any]) -> str:
     if not deep:
         return text + "."
     rows = [
-        (f"`{f['name']}`", f["depth"], f["least_depth"] or "not computed", f"{f['lanes']} of {f['type']}")
+        (
+            f"`{f['name']}`",
+            f["depth"],
+            f["smallest_depth"] or "",
+            f["least_depth"] or "not computed",
+            f"{f['lanes']} of {f['type']}",
+        )
         for f in deep
     ]
-    return text + ":\n\n" + table(("stream", "words", "deadlock below", "word"), rows)
+    return text + ":\n\n" + table(("stream", "words", "no slower from", "deadlock below", "word"), rows)

@@ -53,10 +53,7 @@ def resource_charts(report: Report) -> tuple[BarChart, ...]:
     """The whole board with the errors of LUT and FF, then its SLRs if there are several."""
     regions = [slr for slr in report.slrs if slr.name not in WHOLE]
     several = len(regions) > 1
-    usable, free = (
-        Resources(**{kind: sum(getattr(getattr(slr, what), kind) for slr in regions) for kind in RESOURCES})
-        for what in ("usable", "free")
-    )
+    usable, free = (_together([getattr(slr, what) for slr in regions]) for what in ("usable", "free"))
     routed = report.cost.routed
     errors = {"lut": routed.lut_error, "ff": routed.ff_error}
     title = "Whole board" if several else regions[0].name
@@ -68,6 +65,13 @@ def resource_charts(report: Report) -> tuple[BarChart, ...]:
             note += f", {', '.join(slr.ddr)}" if slr.ddr else ""
             charts.append(_resource_chart(slr.name, slr.used, slr.usable, slr.free, {}, note))
     return tuple(charts)
+
+
+def _together(parts: Sequence[Resources]) -> Resources:
+    """The sum, which may be larger than any figure that a report may have."""
+    return Resources.model_construct(
+        **{kind: sum(getattr(part, kind) for part in parts) for kind in RESOURCES}
+    )
 
 
 def _resource_chart(

@@ -5,8 +5,6 @@ Only what the page shows is here; other keys are left alone.
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Annotated, Literal, Self
 
 from pydantic import (
@@ -15,14 +13,10 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    ValidationError,
     model_validator,
 )
 
-from hlsgen.errors import DesignError, Problem
-from hlsgen.mistakes import Entries, Mistake, Real, Whole, mistakes_in, printable, refused
-from hlsgen.output import MARK
-from hlsgen.synthesis.report import read_text, refuse
+from hlsgen.mistakes import Entries, Mistake, Real, Whole, refused
 
 AGAIN = "build the design again with this hlsgen"
 MOST_ROWS = 20_000
@@ -96,6 +90,7 @@ class Fifo(_Section):
     name: Text
     kernel: Text = ""
     depth: Count
+    smallest_depth: Count | None = None
     least_depth: Count | None = None
     lanes: Some
     type: Text
@@ -324,29 +319,3 @@ class Report(_Section):
         if not all(set(way) <= streams for way in ways):
             raise refused(Mistake(message="names streams that are not there", fix=AGAIN, at=("graph",)))
         return self
-
-
-def read_report(folder: Path) -> Report:
-    """report.json of a build folder. Raises DesignError: no build, damaged, or of an older hlsgen."""
-    if not folder.is_dir():
-        refuse(folder, "is no folder", "name a folder that `hlsgen build` has written")
-    path = folder / MARK
-    if not path.is_file():
-        refuse(folder, f"holds no {MARK}", "name a folder that `hlsgen build` has written")
-    try:
-        content = json.loads(read_text(path))
-    except (ValueError, RecursionError) as error:
-        refuse(path, f"is no JSON: {printable(str(error))}", AGAIN)
-    return checked_report(content, str(path))
-
-
-def checked_report(content: object, name: str = MARK) -> Report:
-    """The content of report.json. Raises DesignError: it lacks something, or is not hlsgen's."""
-    try:
-        return Report.model_validate(content)
-    except ValidationError as error:
-        mistake = next(mistakes_in(error.errors()[0], Report))
-        steps = [str(step) for step in mistake.at if "[" not in str(step)]
-        where = f"`{printable('.'.join(steps))}` " if steps else "the whole "
-        message = f"{printable(name)} is damaged: {where}{mistake.message}"
-        raise DesignError(Problem(message=message, fix=AGAIN)) from None

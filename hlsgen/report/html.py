@@ -22,7 +22,7 @@ from hlsgen.report.charts import (
     stall_chart,
     timeline_charts,
 )
-from hlsgen.report.content import Report, read_report
+from hlsgen.report.content import Report
 from hlsgen.report.graph_picture import GraphPicture
 from hlsgen.report.page_graph import DEEP_WORDS, graph_picture
 from hlsgen.report.page_tables import (
@@ -35,6 +35,7 @@ from hlsgen.report.page_tables import (
     layer_tables,
     term_table,
 )
+from hlsgen.report.reading import read_report
 from hlsgen.report.roofline_picture import RooflinePicture, draw_roofline
 
 PAGE = "report.html"

@@ -8,8 +8,8 @@ from hlsgen.report.charts import RESOURCES, TITLES
 from hlsgen.report.content import Fifo, Layer, Port, Report
 from hlsgen.report.graph_picture import GraphPicture, Join, Node, draw_graph
 
-MOST_NAME = 27
-"""Characters of a layer's name that a box has room for."""
+MOST_TITLE, MOST_PORT_TITLE = 30, 22
+"""Characters of a name and what stands in the corner beside it."""
 MOST_LINE = 43
 """Characters of a line below it."""
 DEEP_WORDS = 64
@@ -40,15 +40,16 @@ def graph_picture(report: Report) -> GraphPicture | None:
 
 def _layer_node(key: str, layer: Layer, *, hot: bool) -> Node:
     shape, folding = shape_text(layer.shape), folding_text(layer)
+    kind = shortened(layer.kind, 14)
     cycles = f"{layer.interval_cycles:,} cycles"
     full = f"{layer.name} ({layer.kind}): gives {shape} of {layer.type}; {folding}; "
     full += f"{layer.macs:,} multiply-accumulates in {layer.interval_cycles:,} cycles a frame"
     full += "".join(f"; {TITLES[kind]} {getattr(layer, kind):,}" for kind in RESOURCES)
     return Node(
         key=key,
-        title=shortened(layer.name),
+        title=shortened(layer.name, MOST_TITLE - len(kind)),
         full=full,
-        corner=shortened(layer.kind, 14),
+        corner=kind,
         lines=(
             (shortened(f"{shape}  {layer.type}", MOST_LINE), ""),
             (shortened(folding, MOST_LINE - len(cycles)), cycles),
@@ -61,7 +62,7 @@ def _port_node(key: str, port: Port, what: str) -> Node:
     text = f"{shape_text(port.shape)}  {port.type}"
     return Node(
         key=key,
-        title=shortened(port.name, 22),
+        title=shortened(port.name, MOST_PORT_TITLE - len(what)),
         full=f"{what} {port.name}: {text}",
         corner=what,
         lines=((shortened(text, 34), ""),),
@@ -96,7 +97,7 @@ def shape_text(shape: Sequence[int]) -> str:
     return " × ".join(map(str, shape))
 
 
-def shortened(text: str, most: int = MOST_NAME) -> str:
+def shortened(text: str, most: int) -> str:
     """With an ellipsis in the middle, if it is longer than `most` characters."""
     if len(text) <= most:
         return text

@@ -120,25 +120,35 @@ def fifo_tables(report: Report) -> tuple[Table, ...]:
 
 
 def _fifo_table(title: str, fifos: list[Fifo]) -> Table:
-    tasks = any(fifo.kernel for fifo in fifos)
-    rows = [
-        (
-            fifo.name,
-            *((fifo.kernel,) if tasks else ()),
-            f"{fifo.depth:,}",
-            f"{fifo.lanes:,}",
-            fifo.type,
-            *(() if tasks else ("not computed" if fifo.least_depth is None else f"{fifo.least_depth:,}",)),
+    if any(fifo.kernel for fifo in fifos):
+        return Table(
+            title=title,
+            head=("stream", "kernel", "words", "elements a word", "type"),
+            rows=tuple(
+                (fifo.name, fifo.kernel, f"{fifo.depth:,}", f"{fifo.lanes:,}", fifo.type) for fifo in fifos
+            ),
+            numbers=(2, 3),
         )
-        for fifo in fifos
-    ]
-    head = ("stream", *(("kernel",) if tasks else ()), "words", "elements a word", "type")
     return Table(
         title=title,
-        head=(*head, *(() if tasks else ("deadlock below",))),
-        rows=tuple(rows),
-        numbers=(2, 3) if tasks else (1, 2, 4),
+        head=("stream", "words", "no slower from", "deadlock below", "elements a word", "type"),
+        rows=tuple(
+            (
+                fifo.name,
+                f"{fifo.depth:,}",
+                _known(fifo.smallest_depth),
+                _known(fifo.least_depth),
+                f"{fifo.lanes:,}",
+                fifo.type,
+            )
+            for fifo in fifos
+        ),
+        numbers=(1, 2, 3, 4),
     )
+
+
+def _known(depth: int | None) -> str:
+    return "not computed" if depth is None else f"{depth:,}"
 
 
 def bank_tables(report: Report) -> tuple[Table, ...]:

@@ -16,8 +16,8 @@ from hlsgen.emit.conv2d import COSIM_FRAMES
 from hlsgen.errors import DesignError, Problem
 from hlsgen.mistakes import printable
 from hlsgen.output import MARK, overwrite_files
-from hlsgen.report.content import checked_report
 from hlsgen.report.html import PAGE, html_report
+from hlsgen.report.reading import checked_report
 from hlsgen.synthesis.build_report import Build, read_build
 from hlsgen.synthesis.report import KINDS, Module, Stage, SynthesisReport, refuse
 from hlsgen.synthesis.search import find_reports, read_all

@@ -43,7 +43,7 @@ def test_everything_has_room(window: Browser, page: Path, width: int) -> None:
     assert window.value("document.documentElement.scrollWidth") <= width
     for check in ("clipped", "beside", "crowded", "covered"):
         assert wrong(window, check) == [], check
-    assert window.value("document.querySelectorAll('section').length") >= 9
+    assert window.value("document.querySelectorAll('section').length") >= 8
 
 
 @pytest.mark.parametrize("dark", [False, True])

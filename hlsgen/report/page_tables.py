@@ -61,26 +61,29 @@ def _cell(value: int | str) -> str:
 def layer_tables(report: Report) -> tuple[Table, ...]:
     """Every layer, then every process between them."""
     tasks = report.cost.style == "tasks"
-    head = ("layer", "kind", "gives", "type", "folding", "weights", "MAC", "cycles")
     layers = Table(
         title="Kernels in the order of their calls" if tasks else "Layers of one instance",
-        head=(*head, *(("set by",) if tasks else ()), *(TITLES[kind] for kind in RESOURCES)),
+        head=(
+            *("layer", "kind", "folding", "cycles", *(("set by",) if tasks else ())),
+            *(TITLES[kind] for kind in RESOURCES),
+            *("MAC", "gives", "type", "weights"),
+        ),
         rows=tuple(
             (
                 layer.name,
                 layer.kind,
-                shape_text(layer.shape),
-                layer.type,
                 folding_text(layer),
-                _weights(layer),
-                f"{layer.macs:,}",
                 f"{layer.interval_cycles:,}",
                 *((layer.binds,) if tasks else ()),
                 *(f"{getattr(layer, kind):,}" for kind in RESOURCES),
+                f"{layer.macs:,}",
+                shape_text(layer.shape),
+                layer.type,
+                _weights(layer),
             )
             for layer in report.layers
         ),
-        numbers=(6, 7, *range(8 + tasks, 13 + tasks)),
+        numbers=(3, *range(4 + tasks, 10 + tasks)),
     )
     if not report.joints:
         return (layers,)

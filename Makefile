@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 JOBS   ?= auto
 
-.PHONY: help demo test test-networks check golden bench bench-networks bench-predict clean
+.PHONY: help demo test test-networks check golden bench bench-networks bench-predict bench-explore clean
 help:
 	@echo "make demo    install hlsgen into $(VENV) and build designs/conv.yaml"
 	@echo "make test    install what the tests need and run them"
@@ -13,6 +13,7 @@ help:
 	@echo "make golden  rewrite the expected error messages and emitted-code goldens"
 	@echo "make bench   benchmarks/conv.py: modelled beside the seed, measured beside PyTorch, naive C++ and hls4ml"
 	@echo "make bench-networks  benchmarks/networks.py: the networks of designs/, measured beside hls4ml"
+	@echo "make bench-explore  benchmarks/explore.py: the search beside greedy and brute force, and its time"
 	@echo "make bench-predict   benchmarks/predict.py: the cost model's errors against published results"
 	@echo "make clean   remove $(VENV) and build/"
 
@@ -37,6 +38,9 @@ bench: $(VENV)/test.stamp
 
 bench-networks: $(VENV)/test.stamp
 	$(BIN)/python benchmarks/networks.py
+
+bench-explore: $(VENV)/test.stamp
+	$(BIN)/python benchmarks/explore.py
 
 bench-predict: $(VENV)/test.stamp
 	$(BIN)/python benchmarks/predict.py

@@ -197,18 +197,77 @@ def csim(
 
 @cli.command()
 @design_options
-def estimate(design: Path, board: str | None, terms: Path | None, as_json: bool) -> None:
+@click.option("--fifos", is_flag=True, help="Look for the shallowest FIFOs that cost no speed.")
+def estimate(design: Path, board: str | None, terms: Path | None, fifos: bool, as_json: bool) -> None:
     """Cycles, resources and speed of DESIGN, modelled; nothing is written."""
     with reporting(as_json):
         from hlsgen.design import load
 
         with working(as_json) as progress:
             progress("choosing the hardware")
-            figures = load(design, board=board, terms=terms, say=note).estimate().as_json()
+            found = load(design, board=board, terms=terms, say=note).estimate()
+            if fifos:
+                progress("looking for the shallowest FIFOs")
+                found = found.with_smallest_fifos()
+            figures = found.as_json()
         if as_json:
             print_json(figures)
-        else:
-            print_estimate(figures)
+            return
+        print_estimate(figures)
+        if fifos:
+            print_fifos(figures)
+
+
+@cli.command()
+@design_options
+@click.option("--target-fps", type=float, metavar="F", help="The cheapest hardware with F frames a second.")
+@click.option("--max-latency-us", type=float, metavar="L", help="... and no longer from DDR to DDR a frame.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), metavar="DESIGN", help="Write it as a design file."
+)
+@click.option("--force", is_flag=True, help="Replace a design file that is there already.")
+@click.option(
+    "--plot", type=click.Path(path_type=Path), metavar="FILE", help="The Pareto front: .svg or .png."
+)
+def explore(
+    design: Path,
+    board: str | None,
+    terms: Path | None,
+    as_json: bool,
+    target_fps: float | None,
+    max_latency_us: float | None,
+    output: Path | None,
+    force: bool,
+    plot: Path | None,
+) -> None:
+    """Find the fastest mapping of DESIGN for its board, or the cheapest for a target."""
+    with reporting(as_json):
+        from hlsgen.design import load
+        from hlsgen.explore.design_file import fixed_design
+        from hlsgen.explore.picture import check_ending, draw_front
+        from hlsgen.explore.show import front_table, headline, layer_table
+        from hlsgen.importing import write_design
+
+        if plot is not None:
+            check_ending(plot)
+        with working(as_json) as progress:
+            progress("reading the design")
+            loaded = load(design, board=board, terms=terms, say=note)
+            found = loaded.explore(target_fps=target_fps, max_latency_us=max_latency_us, progress=progress)
+        if output is not None:
+            write_design(fixed_design(found, design, output, board=board), output, force=force)
+        if plot is not None:
+            draw_front(found, plot)
+        if as_json:
+            print_json(found.as_json())
+            return
+        show(layer_table(found))
+        show(front_table(found))
+        for line in headline(found):
+            click.echo(line)
+        for path in (output, plot):
+            if path is not None:
+                click.echo(f"wrote {click.format_filename(path)}")
 
 
 @cli.command("import")
@@ -422,6 +481,7 @@ def print_estimate(figures: dict[str, Any]) -> None:
         f"({speed['batch_gops']:,.1f} and {speed['batch_frames_per_s']:,.0f} on a batch of {speed['batch']})"
         f"; binds: {speed['binds']}"
     )
+    _print_timing(figures)
     table = Table("modelled", "instances", "DSP", "BRAM18", "URAM", "LUT", "FF")
     for slr in figures["slrs"]:
         cells = [
@@ -437,6 +497,35 @@ def print_estimate(figures: dict[str, Any]) -> None:
     from hlsgen.cost.accuracy import cells_text
 
     click.echo(f"as routed: {cells_text(figures, 'routed')}; as csynth: {cells_text(figures, 'csynth')}")
+
+
+def _print_timing(figures: dict[str, Any]) -> None:
+    """Of a streaming network: when the first frame is done, and which stage waits most."""
+    timing = figures.get("timing")
+    if not timing:
+        return
+    microseconds = timing["latency_cycles"] / figures["clock_mhz"]
+    text = f"first frame after {timing['latency_cycles']:,} cycles ({microseconds:,.1f} us)"
+    if timing["waits"]:
+        text += f"; slower than its slowest stage alone: {', '.join(timing['waits'])}"
+    least = min(timing["stalls"], key=lambda one: one["busy_cycles"])
+    if least["busy_cycles"] < timing["period_cycles"]:
+        share = least["busy_cycles"] / timing["period_cycles"]
+        text += f"; {least['name']} waits most, busy in {share:.0%} of the cycles"
+    click.echo(text)
+
+
+def print_fifos(figures: dict[str, Any]) -> None:
+    """FIFOs that could be shallower, the deepest first."""
+    found = [one for one in figures["fifos"] if (one["smallest_depth"] or one["depth"]) < one["depth"]]
+    if not found:
+        click.echo("no FIFO of more words than a shift register holds could be shallower")
+        return
+    table = Table("stream", "words", "no slower from", "deadlock below")
+    for one in sorted(found, key=lambda one: -one["depth"]):
+        least = one["least_depth"]
+        table.add_row(one["name"], f"{one['depth']:,}", f"{one['smallest_depth']:,}", str(least or ""))
+    show(table)
 
 
 def _what(figures: dict[str, Any]) -> str:

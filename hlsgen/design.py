@@ -26,6 +26,7 @@ from hlsgen.layers.base import Codes
 from hlsgen.quantise import quantised
 
 if TYPE_CHECKING:
+    from hlsgen.explore.result import Explored
     from hlsgen.project import Project
 
 Floats = NDArray[np.float64]
@@ -63,6 +64,14 @@ class Estimates(ABC):
     @abstractmethod
     def as_json(self) -> dict[str, Any]:
         """They as report.json has them."""
+
+    def with_smallest_fifos(self) -> Estimates:
+        """The same with the shallowest FIFOs that cost no speed, however long that takes.
+
+        Raises DesignError: not a streaming network, or one too large to search.
+        """
+        message = "only a network of style dataflow has FIFOs to search"
+        raise DesignError(Problem(message=message, fix="leave --fifos out"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -208,6 +217,20 @@ class Design(ABC):
         self, folder: Path, scratch: Path, headers: Headers
     ) -> Callable[[Mapping[str, Codes]], dict[str, Codes]]:
         """Compiles the emitted sources of `folder`: input codes -> codes of the tensors that outputs show."""
+
+    def explore(
+        self,
+        *,
+        target_fps: float | None = None,
+        max_latency_us: float | None = None,
+        progress: Progress = lambda _: None,
+    ) -> Explored:
+        """The fastest mapping, or the cheapest for the targets; see hlsgen.explore.explore. `chosen` of the
+        result is the design with it.
+        """
+        from hlsgen.explore.explore import explore
+
+        return explore(self, target_fps=target_fps, max_latency_us=max_latency_us, progress=progress)
 
     def build(
         self,

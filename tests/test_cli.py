@@ -49,6 +49,7 @@ def test_help_names_every_command() -> None:
         "compare",
         "csim",
         "estimate",
+        "explore",
         "import",
         "report",
         "schema",

@@ -13,7 +13,7 @@ from hlsgen.board import list_boards
 from tests.command_line import document, failure, run, text, working_folder
 from tests.small_design import DESIGN
 
-ON_DESIGNS = ["build", "check", "csim", "estimate"]
+ON_DESIGNS = ["build", "check", "csim", "estimate", "explore"]
 
 
 @pytest.fixture(autouse=True)
@@ -33,6 +33,11 @@ def test_estimate_writes_nothing() -> None:
     assert "small on zcu102 at 200 MHz" in said
     assert document("estimate", "small.yaml")["total"]["instances"] == 1
     assert sorted(os.listdir()) == ["small.yaml", "tmp", "wrong.yaml"]
+
+
+def test_fifos_of_what_has_none_are_refused() -> None:
+    said = failure(1, "estimate", "small.yaml", "--fifos")
+    assert "only a network of style dataflow has FIFOs to search" in said
 
 
 def test_another_board() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from hlsgen.layers.stage import Fold
 from hlsgen.mapping.deadlock import runs_through
 from hlsgen.mapping.fifos import fifo_depths
 from hlsgen.mapping.pipeline import Pipeline, pipeline_of
+from tests.command_line import run, text
 from tests.pipelines import build_pipeline, random_codes
 from tests.slow_kernel import StandsStill, run_slowly
 
@@ -123,10 +125,10 @@ def test_the_interval_is_that_of_a_long_slow_run(pipeline: Pipeline) -> None:
     # of the second half, and not the last one, behind which no other frame comes
     steady = last_words[STEADY_FRAMES // 2 : -1]
     measured = (steady[-1] - steady[0]) / (len(steady) - 1)
-    # frames may come in turns of longer and shorter intervals; the average of some is off by such a difference
+    # frames may come in turns of longer and shorter intervals: the average of some is off by their difference
     swing = int(np.ptp(np.diff(steady))) / (len(steady) - 1)
     assert timing.interval_cycles - 1 - swing < measured <= timing.interval_cycles + swing
-    assert bool(timing.waits) == (timing.interval_cycles > pipeline.interval)
+    assert timing.interval_cycles > pipeline.interval or not timing.waits
 
 
 @settings(max_examples=30, deadline=None)
@@ -227,3 +229,37 @@ def test_the_interval_is_the_iterations_that_c_simulation_counts(tmp_path: Path)
     timing = simulate(built.pipeline)
     assert timing.interval_cycles == int((counted[1] - counted[0]).max())
     assert [one.busy for one in timing.processes] == (counted[1] - counted[0]).tolist()
+
+
+RESIDUAL = """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Conv2d(2, 2, 3, padding=1), nn.Conv2d(2, 2, 3, padding=1)
+
+    def forward(self, x):
+        return x + self.second(self.first(x))
+
+def make_net():
+    torch.manual_seed(0)
+    return Net().eval()
+"""
+
+
+def test_estimate_searches_fifos_when_asked(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    (tmp_path / "net.py").write_text(RESIDUAL)
+    design = tmp_path / "net.yaml"
+    model = "board: u200\nmodel: {torch: net.py:make_net}\ninput: {shape: [2, 24, 24], samples: random}\n"
+    design.write_text(f'name: net\n{model}precision: "fixed<8,4>"\n')
+    figures = json.loads(run("estimate", str(design), "--fifos", "--json").stdout)
+    deep = [one for one in figures["fifos"] if one["depth"] > 32]
+    assert deep and all(0 < one["smallest_depth"] <= one["depth"] for one in deep)
+    said = text("estimate", str(design), "--fifos")
+    assert f"first frame after {figures['total']['latency_cycles']:,} cycles" in said
+    shallower = [one for one in deep if one["smallest_depth"] < one["depth"]]
+    assert all(one["name"] in said for one in shallower)
+    assert bool(shallower) == ("no slower from" in said)

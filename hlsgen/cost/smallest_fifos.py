@@ -10,6 +10,8 @@ from hlsgen.mapping.processes import width_of
 
 MOST_WORDS = 1 << 23
 """Of all streams in a period; with more the search takes minutes."""
+QUICK_WORDS = 1 << 19
+"""With no more it takes about a second, which every report spends."""
 PATIENCE = 0.5
 """Evaluations of each process, on average, until a change of one FIFO has settled; else it counts as too
 shallow. What is deep enough changes nothing but its neighbourhood.
@@ -18,10 +20,10 @@ FINEST = 64
 """Depths are found up to this part of themselves: memories come in far larger steps."""
 
 
-def can_search(pipeline: Pipeline) -> bool:
-    """Whether `smallest_depths` answers within seconds."""
+def can_search(pipeline: Pipeline, most_words: int = MOST_WORDS) -> bool:
+    """Whether `smallest_depths` answers within seconds; `most_words` says how many."""
     words = sum(stream.words.frame_words for stream in pipeline.streams.values())
-    return words * frames_of_period(pipeline) <= MOST_WORDS
+    return words * frames_of_period(pipeline) <= most_words
 
 
 def smallest_depths(pipeline: Pipeline) -> dict[str, int]:

@@ -26,7 +26,7 @@ PATIENCE = 12
 MOST_WORDS = 1 << 25
 """Of all streams in a period: what a gigabyte or two of times are kept for."""
 MOST_PUSHED = 4
-"""Times that a circle is looked for once there must be one; then the period grows by a cycle."""
+"""Times that a circle is looked for once there must be one; then longer periods are tried."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,28 +130,59 @@ def one_call(pipeline: Pipeline, depths: Mapping[str, int], frames: int = 1) -> 
 def steady_state(pipeline: Pipeline, depths: Mapping[str, int]) -> tuple[Sweeps, tuple[Wait, ...]]:
     """All times of a period, and what makes it longer than the iterations of the slowest process.
 
-    Begins with that one's iterations as the period, and lengthens it by every circle that takes longer.
+    Begins with that one's iterations as the period, and lengthens it by every circle that takes longer; where
+    none shows among those that take just the period, the least period with which it settles is searched for.
     Raises DesignError: a circle takes no period at all, so the kernel stands still.
     """
     plan = Plan(pipeline, None)
-    periods = [part.period for part in plan.parts]
+    tried = [_Tried(period=part.period, short=part.period - 1) for part in plan.parts]
     anchors = [part.slowest for part in plan.parts]
     waits: tuple[Wait, ...] = ()
     while True:
-        sweeps = Sweeps(plan, depths, tuple(periods), tuple(anchors))
+        sweeps = Sweeps(plan, depths, tuple(one.period for one in tried), tuple(anchors))
         settled, circle = _settle(sweeps)
         if settled:
-            return sweeps, waits
-        if circle is None:  # too short all the same
-            for number, one in enumerate(anchors):
-                periods[number] += one in sweeps.pushed
-            continue
-        waits = circle.waits
-        if circle.stands_still:
+            if not any([one.enough() for one in tried]):
+                return sweeps, waits
+        elif circle is None:
+            for number, one in zip(anchors, tried, strict=True):
+                if number in sweeps.pushed:
+                    one.too_short()
+        elif circle.stands_still:
             raise DesignError(_standstill(circle))
-        held = next(n for n, one in enumerate(pipeline.processes) if one.name == waits[0].process)
-        number = next(n for n, part in enumerate(plan.parts) if held in part.processes)
-        periods[number], anchors[number] = circle.least_period, held
+        else:
+            waits = circle.waits
+            held = next(n for n, one in enumerate(pipeline.processes) if one.name == waits[0].process)
+            number = next(n for n, part in enumerate(plan.parts) if held in part.processes)
+            tried[number].at_least(circle.least_period)
+            anchors[number] = held
+
+
+@dataclass
+class _Tried:
+    """The search for a part's period, in cycles: `short` is known to be too short, `long` to be enough."""
+
+    period: int
+    short: int
+    long: int | None = None
+    step: int = 1
+
+    def at_least(self, period: int) -> None:
+        self.period, self.short = period, period - 1
+
+    def too_short(self) -> None:
+        """Farther and farther up, until one is enough; then halfway."""
+        self.short = self.period
+        self.period += self.step
+        self.step *= 2
+        if self.long is not None:
+            self.period = max(self.short + 1, (self.short + self.long) // 2)
+
+    def enough(self) -> bool:
+        """Whether a shorter one is still to be tried."""
+        self.long = self.period
+        self.period = max(self.short + 1, (self.short + self.long) // 2)
+        return self.period < self.long
 
 
 def _settle(sweeps: Sweeps) -> tuple[bool, Circle | None]:

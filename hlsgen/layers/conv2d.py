@@ -138,6 +138,13 @@ class Conv2d(Layer, kind="conv2d"):
             )
         return problems
 
+    @cached_property
+    def packed_chain(self) -> int:
+        """Products of packed multipliers that may be added; see hlsgen/layers/packing.py."""
+        from hlsgen.layers.packing import chain_of_weights
+
+        return chain_of_weights(self)
+
     def folds(self) -> Iterator[Fold]:
         from hlsgen.layers.conv2d_stage import conv_folds
 

@@ -16,7 +16,6 @@ from hlsgen.layers.packing import (
     FABRIC_PRODUCT_BITS,
     SHORTEST_CHAIN,
     chain_of_types,
-    chain_of_weights,
     lower_lane_limit,
     signed_bits,
 )
@@ -36,7 +35,7 @@ def conv_folds(layer: Conv2d) -> Iterator[Fold]:
     a time: then all channels of each. Several pixels at once where they divide a row, or all of it.
     Each with every kind of multipliers that makes a difference.
     """
-    chain = chain_of_weights(layer) if _in_dsp(layer) else 0
+    chain = layer.packed_chain if _in_dsp(layer) else 0
     for fold in _parallel_folds(layer):
         yield fold
         if not _in_dsp(layer):
@@ -159,7 +158,7 @@ class ConvStage(Stage):
         """Products that are added before the two sums of packed multipliers are taken apart; 0: none are."""
         if self.fold.multipliers != "packed":
             return 0
-        most = chain_of_types(self.layer) if self.any_weights else chain_of_weights(self.layer)
+        most = chain_of_types(self.layer) if self.any_weights else self.layer.packed_chain
         return min(most, self.simd * self.layer.taps)
 
     @property

@@ -105,6 +105,9 @@ def balance(graph: Graph, board: Board, wish: StreamWish, *, batch: int) -> Bala
         tried += 1
         total = _total(candidates, interval)
         count = _count(total, board, batch, wish.instances)
+        if not count and all(len(found) == 1 for found in candidates.values()):
+            # everything is fixed, perhaps by a search that knew the exact figures: they alone decide
+            count = wish.instances or 1
         if count:
             options.append((count / interval, -interval, count))
         if interval >= slowest or wish.target_interval:

@@ -234,7 +234,7 @@ class _Joining:
 
     def _converted(self, stream: str, wanted: Words, reader: str) -> str:
         """The stream in words of `wanted`, by the converters that it takes."""
-        for number, words in enumerate(_steps(self.streams[stream].words, wanted)):
+        for number, words in enumerate(conversion(self.streams[stream].words, wanted)):
             fresh = self._stream(f"{reader}_words{number}", words)
             self.processes.append(
                 Convert(
@@ -249,7 +249,7 @@ class _Joining:
         return stream
 
 
-def _steps(have: Words, want: Words) -> Iterator[Words]:
+def conversion(have: Words, want: Words) -> Iterator[Words]:
     """The formats to go through from `have` to `want`, the last one `want`; none if they are the same.
 
     Where one of them has all channels in a word, both changes are simple; else one with a memory does it.

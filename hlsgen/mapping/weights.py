@@ -128,7 +128,7 @@ def weight_places(graph: Graph, wishes: WeightWishes, board: Board) -> dict[str,
     if problems:
         raise DesignError(problems)
     return {
-        layer.name: _placed(layer, wishes.of(layer.name))
+        layer.name: placed(layer, wishes.of(layer.name))
         for layer in graph.layers
         if isinstance(layer, Conv2d)
     }
@@ -136,10 +136,11 @@ def weight_places(graph: Graph, wishes: WeightWishes, board: Board) -> dict[str,
 
 def auto_places(graph: Graph) -> dict[str, WeightPlace]:
     """The places of a graph for which nothing is wished."""
-    return {layer.name: _placed(layer, WeightWish()) for layer in graph.layers if isinstance(layer, Conv2d)}
+    return {layer.name: placed(layer, WeightWish()) for layer in graph.layers if isinstance(layer, Conv2d)}
 
 
-def _placed(layer: Conv2d, wish: WeightWish) -> WeightPlace:
+def placed(layer: Conv2d, wish: WeightWish) -> WeightPlace:
+    """Where the weights of `layer` lie if that is wished, which has no problems."""
     place: Place
     if wish.place == "auto":
         # of one that wants a memory that cannot be initialised the weights arrive

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from hlsgen.board import Board
 from hlsgen.cost.accuracy import cost_figures, cost_text
 from hlsgen.cost.resources import Resources
-from hlsgen.cost.smallest_fifos import can_search, smallest_depths
+from hlsgen.cost.smallest_fifos import MOST_WORDS, QUICK_WORDS, can_search, smallest_depths
 from hlsgen.cost.stages import total_resources
 from hlsgen.cost.timing import Timing, can_simulate, latency_of, simulate
 from hlsgen.design import Estimates
+from hlsgen.errors import DesignError, Problem
 from hlsgen.mapping.balance import Balanced
 from hlsgen.mapping.deadlock import least_depths, small_enough
 from hlsgen.mapping.placement import usable
@@ -57,6 +58,14 @@ class NetworkEstimate(Estimates):
     batch: int
     accuracy: tuple[Accuracy, ...]
     timing: Timing | None
+    search_fifos: bool = False
+    """Whether the smallest FIFOs are looked for in a large network too."""
+
+    def with_smallest_fifos(self) -> NetworkEstimate:
+        if can_search(self.balanced.pipeline):
+            return replace(self, search_fifos=True)
+        message = f"a frame of {self.design} has too many words for a search of its smallest FIFOs"
+        raise DesignError(Problem(message=message, fix="leave --fifos out"))
 
     @cached_property
     def interval_cycles(self) -> int:
@@ -111,7 +120,8 @@ class NetworkEstimate(Estimates):
         share = -(-self.batch // instances)
         cycles = self.latency_cycles + (share - 1) * self.interval_cycles
         least = least_depths(pipeline) if small_enough(pipeline) else {}
-        smallest = smallest_depths(pipeline) if can_search(pipeline) else {}
+        searched = can_search(pipeline, MOST_WORDS if self.search_fifos else QUICK_WORDS)
+        smallest = smallest_depths(pipeline) if searched else {}
         batch_rate = min(self.batch * self.clock_mhz * 1e6 / cycles, self.frames_per_s)
         return {
             "design": self.design,

@@ -1,0 +1,85 @@
+"""What nothing exceeds, and what keeps the kernel that was found from being faster."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hlsgen.explore.knapsack import cheapest
+from hlsgen.explore.layout import Layout
+from hlsgen.explore.options import LayerOptions, vector
+from hlsgen.explore.space import Found, Space
+from hlsgen.mapping.balance import whole_of
+from hlsgen.mapping.placement import BINDS, KINDS
+
+
+def multiplier_bound(space: Space) -> float | None:
+    """Frames a second if all usable DSPs multiplied in every cycle; None: no layer needs any.
+
+    Packed products count half where a layer may have them; products that never take a DSP, not at all.
+    """
+    needed = sum(_dsps_a_mac(one) * one.layer.macs for one in space.options.values())
+    if not needed:
+        return None
+    return float(whole_of(space.board).dsp * space.clock_mhz * 1e6 / needed)
+
+
+def _dsps_a_mac(found: LayerOptions) -> float:
+    """Of the option that multiplies most with a DSP."""
+    shares = [
+        one.resources.dsp / one.multipliers
+        for one in found.every
+        if one.resources.dsp and one.multipliers and found.layer.macs
+    ]
+    return min(shares, default=0.0)
+
+
+def binds(space: Space, found: Found, layout: Layout, most: int) -> str:
+    """What would have to be more for a shorter interval, or for another instance."""
+    kernel = found.kernel
+    computed = found.instances * space.clock_mhz * 1e6 / kernel.interval
+    if found.frames_per_s < computed * (1 - 1e-9):
+        return "DDR bandwidth"
+    slowest = kernel.pipeline.slowest
+    stage = f"{slowest.name} with {slowest.interval:,} cycles a frame"
+    if found.instances >= most:
+        limit = "the batch has no frame for another instance"
+        if most == space.board.max_compute_units:
+            limit = f"the platform has no more than {most} compute units"
+        if space.wish.instances:
+            limit = "the design fixes the instances"
+        stage += f"; {limit}"
+    index = int(np.searchsorted(space.intervals, kernel.interval)) - 1
+    if space.wish.target_interval:
+        return f"{stage}; the design fixes the interval"
+    if index < 0:
+        return f"{stage}, its fastest folding"
+    kinds = _scarce(space, layout, index)
+    if not kinds:
+        return f"{stage}; the borders of the SLRs, which no layer can lie across" if found.slrs else stage
+    return f"{stage}; {' and '.join(BINDS[kind] for kind in kinds)} for more"
+
+
+def _scarce(space: Space, layout: Layout, index: int) -> list[str]:
+    """The kinds without whose limit interval number `index` would fit; else those that are short together."""
+    costs = space.costs(index)
+    if np.isfinite(cheapest(costs, layout.capacity, space.prices, relaxed=True).objective):
+        return []
+    endless = np.iinfo(np.int32).max
+    single = []
+    for number, kind in enumerate(KINDS):
+        capacity = layout.capacity.copy()
+        capacity[number] = endless
+        if np.isfinite(cheapest(costs, capacity, space.prices, relaxed=True).objective):
+            single.append(kind)
+    return single or ["lut", "bram18", "uram", "dsp"]
+
+
+def utilisation(space: Space, found: Found) -> dict[str, float]:
+    """Of what may be used of the whole board, by kind that it has."""
+    whole = whole_of(space.board)
+    used = found.instances * vector(found.kernel.resources)
+    return {
+        kind: float(amount / getattr(whole, kind))
+        for kind, amount in zip(KINDS, used, strict=True)
+        if getattr(whole, kind)
+    }

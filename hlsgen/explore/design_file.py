@@ -1,0 +1,64 @@
+"""The chosen point as a design file: the original's keys, its mapping fixed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from hlsgen.document import Document
+from hlsgen.explore.result import Explored
+
+
+def fixed_design(explored: Explored, source: Path, target: Path, *, board: str | None = None) -> str:
+    """The text of a design file at `target` from the one at `source`; `board`: as of `hlsgen.load`.
+
+    Paths in it are relative to the new file. Raises DesignError: `source` cannot be read any more.
+    """
+    data = Document.read(source).data
+    if board is not None:
+        # a path from the command line is relative to the working folder, one of a file to that file
+        data["board"] = _moved(board, Path(), target.parent) if board.endswith(".yaml") else board
+    elif str(data["board"]).endswith(".yaml"):
+        data["board"] = _moved(data["board"], source.parent, target.parent)
+    _move_paths(data, source.parent, target.parent)
+    data["mapping"] = dict(explored.mapping)
+    point = explored.point
+    head = (
+        f"# {source.name} as hlsgen explore chose it, modelled: {point.frames_per_s:,.0f} frames/s, "
+        f"{point.instances} instance{'s' if point.instances > 1 else ''}, "
+        f"a frame every {point.interval_cycles:,} cycles.\n"
+    )
+    return head + yaml.safe_dump(
+        data, sort_keys=False, default_flow_style=None, allow_unicode=True, width=110
+    )
+
+
+def _move_paths(data: dict[str, Any], before: Path, after: Path) -> None:
+    """Every path of a design file, in place."""
+    model = data.get("model", {})
+    for key in ("qkeras", "onnx", "weights"):
+        if key in model:
+            model[key] = _moved(model[key], before, after)
+    if "torch" in model:
+        file, function = model["torch"].rsplit(":", 1)
+        model["torch"] = f"{_moved(file, before, after)}:{function}"
+    inputs = data.get("input", [])
+    for one in inputs if isinstance(inputs, list) else [inputs]:
+        if str(one.get("samples", "")).endswith(".npy"):
+            one["samples"] = _moved(one["samples"], before, after)
+    precision = data.get("precision")
+    if isinstance(precision, dict) and "calibration" in precision:
+        precision["calibration"] = _moved(precision["calibration"], before, after)
+    for layer in data.get("layers", []):
+        if isinstance(layer.get("weights"), str):
+            layer["weights"] = _moved(layer["weights"], before, after)
+
+
+def _moved(path: str, before: Path, after: Path) -> str:
+    """`path`, relative to the folder `before`, relative to the folder `after`."""
+    if Path(path).is_absolute() or before.resolve() == after.resolve():
+        return path
+    return Path(os.path.relpath(before / path, after)).as_posix()

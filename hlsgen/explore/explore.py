@@ -1,0 +1,43 @@
+"""`Design.explore`: the best mapping of a design of any style."""
+
+from __future__ import annotations
+
+import math
+
+from hlsgen.design import Design, Progress
+from hlsgen.errors import DesignError, Problem
+from hlsgen.explore.result import Explored, Goal
+from hlsgen.network import NetworkDesign
+from hlsgen.tasks import TasksDesign
+
+
+def explore(
+    design: Design,
+    *,
+    target_fps: float | None = None,
+    max_latency_us: float | None = None,
+    progress: Progress = lambda _: None,
+) -> Explored:
+    """The fastest mapping for the design's board, or the cheapest that reaches the targets.
+
+    target_fps: frames a second, steady state, of all instances. max_latency_us: of one frame, from DDR to
+    DDR. What the design fixes stays fixed. The same design always gives the same result.
+    Raises DesignError: nothing fits, a target is out of reach (with what is reachable), or a style that is
+    not explored.
+    """
+    for name, value in (("target_fps", target_fps), ("max_latency_us", max_latency_us)):
+        if value is not None and not (math.isfinite(value) and value > 0):
+            raise DesignError(Problem(message=f"{name} is {value}", fix="a number above 0"))
+    goal = Goal(target_fps=target_fps, max_latency_us=max_latency_us)
+    if isinstance(design, NetworkDesign):
+        from hlsgen.explore.streaming import explore_network
+
+        return explore_network(design, goal, progress)
+    if isinstance(design, TasksDesign):
+        from hlsgen.explore.layer import explore_layer
+
+        return explore_layer(design, goal, progress)
+    message = f"{design.name} is a network as tasks, whose kernels share the time instead of the board"
+    raise DesignError(
+        Problem(message=message, fix="style: dataflow; or hlsgen estimate, which balances them")
+    )

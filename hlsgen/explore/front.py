@@ -1,0 +1,89 @@
+"""The Pareto front: frames a second against the share of the board that they take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hlsgen.explore.knapsack import most_even
+from hlsgen.explore.layout import placed_in
+from hlsgen.explore.options import Vector, non_dominated
+from hlsgen.explore.space import Found, Space
+from hlsgen.mapping.balance import whole_of
+from hlsgen.mapping.placement import KINDS
+
+MOST_INTERVALS = 12
+"""That the front is made from, evenly on a scale of ratios."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrontPoint:
+    """So many instances of the kernel whose largest share of the usable board is least at its interval.
+
+    used: of all instances, by kind. chosen: the kernel that explore takes.
+    """
+
+    frames_per_s: float
+    interval: int
+    instances: int
+    largest_share: float
+    used: dict[str, int]
+    chosen: bool = False
+
+
+def front(space: Space, found: Found, most: int) -> tuple[FrontPoint, ...]:
+    """Ascending in frames a second. Each layer's converters and FIFOs count as in the kernel found."""
+    limit = np.array([getattr(whole_of(space.board), kind) for kind in KINDS], np.int64)
+    points = [_point_of(space, found, limit)]
+    for index in _spaced(space):
+        each = _each(space, index, limit)
+        if each is None:
+            continue
+        interval = int(space.intervals[index])
+        for count in [space.wish.instances] if space.wish.instances else range(1, most + 1):
+            spans = count == 1 and bool((each <= limit).all())
+            if placed_in(space.board, each, count) is None and not spans:
+                break
+            rate = min(
+                count * space.clock_mhz * 1e6 / interval, space.ddr_frames_per_s(count, space.least_bytes)
+            )
+            points.append(_point(rate, interval, count, each, limit))
+    # beaten: as fast or faster with no larger share, to a millionth
+    amounts = np.array([[-round(one.frames_per_s * 1e3), round(one.largest_share * 1e6)] for one in points])
+    kept = {*non_dominated(amounts), 0}
+    return tuple(sorted((points[one] for one in kept), key=lambda one: (one.frames_per_s, one.largest_share)))
+
+
+def _spaced(space: Space) -> list[int]:
+    """Numbers of intervals, their ratios about equal."""
+    logs = np.log(space.intervals)
+    wanted = np.linspace(logs[0], logs[-1], MOST_INTERVALS)
+    return sorted({int(index) for index in np.searchsorted(logs, wanted - 1e-9).clip(0, len(logs) - 1)})
+
+
+def _each(space: Space, index: int, limit: Vector) -> Vector | None:
+    costs = space.costs(index, space.joints)
+    solution = most_even(costs, limit, space.prices)
+    if solution.picks is None:
+        return None
+    return np.asarray(np.sum([one[pick] for one, pick in zip(costs, solution.picks, strict=True)], axis=0))
+
+
+def _point_of(space: Space, found: Found, limit: Vector) -> FrontPoint:
+    each = np.array([getattr(found.kernel.resources, kind) for kind in KINDS], np.int64)
+    return _point(found.frames_per_s, found.kernel.interval, found.instances, each, limit, chosen=True)
+
+
+def _point(
+    rate: float, interval: int, count: int, each: Vector, limit: Vector, *, chosen: bool = False
+) -> FrontPoint:
+    some = limit > 0
+    return FrontPoint(
+        frames_per_s=rate,
+        interval=interval,
+        instances=count,
+        largest_share=float((count * each[some] / limit[some]).max()),
+        used={kind: count * int(amount) for kind, amount in zip(KINDS, each, strict=True)},
+        chosen=chosen,
+    )

@@ -1,0 +1,102 @@
+"""A choice of options as the kernel that they make, with converters and FIFOs, and what each layer owes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from hlsgen.board import Board
+from hlsgen.cost.resources import Resources
+from hlsgen.cost.stages import fifo_resources, process_resources, total_resources
+from hlsgen.explore.options import Option, Vector, first_readers, vector
+from hlsgen.ir import Graph
+from hlsgen.mapping.balance import MOST_SIMULATED_WORDS, NoFit
+from hlsgen.mapping.fifos import fifo_depths, simulate, simulated_words
+from hlsgen.mapping.pipeline import Pipeline, pipeline_of
+from hlsgen.mapping.placement import KINDS
+from hlsgen.mapping.processes import Load, LoadWeights, StageProcess
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Kernel:
+    """One instance, exact within the cost model."""
+
+    pipeline: Pipeline
+    options: Mapping[str, Option]
+    board: Board
+
+    @cached_property
+    def resources(self) -> Resources:
+        return total_resources(self.pipeline, self.board)
+
+    @property
+    def interval(self) -> int:
+        return self.pipeline.interval
+
+    @cached_property
+    def latency_cycles(self) -> int:
+        return simulate(self.pipeline, 1).latency_cycles
+
+    @property
+    def ddr_bytes(self) -> int:
+        """Of a frame."""
+        return sum(option.ddr_bytes for option in self.options.values())
+
+    @cached_property
+    def by_layer(self) -> dict[str, Vector]:
+        """What each layer takes, with what joins it to its readers."""
+        return charged(self.pipeline, self.board)
+
+    @cached_property
+    def joints(self) -> dict[str, Vector]:
+        """By layer what it takes beyond its option: converters and deep FIFOs."""
+        return {name: amount - vector(self.options[name].resources) for name, amount in self.by_layer.items()}
+
+
+def kernel_of(graph: Graph, options: Mapping[str, Option], board: Board) -> Kernel:
+    """The kernel with FIFOs as deep as they must be. Raises NoFit: they take too long to compute."""
+    folds = {name: one.fold for name, one in options.items()}
+    places = {name: one.place for name, one in options.items() if one.place is not None}
+    pipeline = pipeline_of(graph, folds, places)
+    if pipeline.frames_at_once > 1 and simulated_words(pipeline) > MOST_SIMULATED_WORDS:
+        raise NoFit(
+            f"FIFOs for blocks of {pipeline.frames_at_once} frames take too long to compute for this network",
+            "a smaller batch_reuse for the layers whose weights are streamed",
+        )
+    pipeline = pipeline.with_depths(fifo_depths(pipeline))
+    return Kernel(pipeline=pipeline, options=dict(options), board=board)
+
+
+def unbuffered(graph: Graph, options: Mapping[str, Option], board: Board) -> Kernel:
+    """The kernel with FIFOs of two words: quick, and its resources a lower bound but for those FIFOs."""
+    folds = {name: one.fold for name, one in options.items()}
+    places = {name: one.place for name, one in options.items() if one.place is not None}
+    return Kernel(pipeline=pipeline_of(graph, folds, places), options=dict(options), board=board)
+
+
+def charged(pipeline: Pipeline, board: Board) -> dict[str, Vector]:
+    """By layer all that it takes: a process or FIFO counts for the layer whose words it carries."""
+    graph = pipeline.graph
+    first = first_readers(graph)
+    fallback = graph.layers[0].name
+    total = {layer.name: np.zeros(len(KINDS), np.int64) for layer in graph.layers}
+    owner: dict[str, str] = {}  # of streams
+    for process in pipeline.processes:
+        if isinstance(process, StageProcess):
+            name = process.name
+        elif isinstance(process, LoadWeights):
+            name = process.stage.name
+        elif isinstance(process, Load):
+            # an input that no layer reads goes straight to an output
+            name = first.get(process.name.removeprefix("load_"), (fallback, 0))[0]
+        else:
+            name = owner[process.reads[0]]
+        total[name] += vector(process_resources(process, board))
+        for stream in process.writes:
+            owner[stream] = name
+    for stream, name in owner.items():
+        total[name] += vector(fifo_resources(pipeline.streams[stream], board))
+    return total

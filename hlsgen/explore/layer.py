@@ -1,0 +1,238 @@
+"""explore for one convolution layer as a kernel that is called: exact, for every folding is tried."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from hlsgen.cost.resources import Resources, dsps_of_product
+from hlsgen.design import Progress
+from hlsgen.errors import DesignError, Problem
+from hlsgen.explore.front import FrontPoint
+from hlsgen.explore.options import non_dominated
+from hlsgen.explore.result import Explored, Goal, LayerChoice, Point
+from hlsgen.fixed import FixedType
+from hlsgen.layers.packing import signed_bits, widths_pack
+from hlsgen.mapping.balance import share_of, whole_of
+from hlsgen.mapping.conv2d import Infeasible, map_conv2d
+from hlsgen.mapping.placement import KINDS, Deployment, deploy
+from hlsgen.mapping.search import foldings
+from hlsgen.tasks import TasksDesign
+
+FLOAT_DSPS = 3
+"""Of a multiplication in float32, its adder in logic cells."""
+
+
+class _Layer:
+    """The layer's deployments. counts: of instances, the most that fit first."""
+
+    def __init__(self, design: TasksDesign) -> None:
+        self.design = design
+        self.solved = 0
+
+    @cached_property
+    def most(self) -> list[Deployment]:
+        """Of every folding that fits, with as many instances as do the batch fastest."""
+        return [one for one in map(self._deployed, self._mappings) if one is not None]
+
+    @cached_property
+    def _mappings(self) -> list[Any]:
+        design = self.design
+        found = []
+        for folding in foldings(design.layer, design.wish):
+            try:
+                found.append(map_conv2d(design.layer, folding, design.board))
+            except Infeasible:
+                continue
+        return found
+
+    def _deployed(self, mapping: Any, instances: int | None = None) -> Deployment | None:
+        design = self.design
+        self.solved += 1
+        try:
+            return deploy(
+                mapping,
+                design.board,
+                clock_mhz=design.clock_mhz,
+                batch=design.batch,
+                instances=instances or design.wish.instances,
+            )
+        except Infeasible:
+            return None
+
+    def with_counts(self) -> Iterator[Deployment]:
+        """Of every folding, with one instance, twice as many, and so on up to the most."""
+        for one in self.most:
+            yield one
+            count = 1
+            while count < len(one.instances) and not self.design.wish.instances:
+                fewer = self._deployed(one.mapping, count)
+                if fewer is not None:
+                    yield fewer
+                count *= 2
+
+    def reaching(self, goal: Goal) -> list[Deployment]:
+        """Of every folding, with just the instances that the goal takes."""
+        found = []
+        for one in self.most:
+            if goal.max_latency_us is not None and _latency_us(one) > goal.max_latency_us:
+                continue
+            count = 1
+            if goal.target_fps is not None:
+                count = math.ceil(goal.target_fps * one.cycles.interval / (one.clock_mhz * 1e6) - 1e-9)
+            fewer = self._deployed(one.mapping, count)
+            if fewer is not None and fewer.frames_per_s >= (goal.target_fps or 0) * (1 - 1e-12):
+                found.append(fewer)
+        return found
+
+
+def explore_layer(design: TasksDesign, goal: Goal, progress: Progress) -> Explored:
+    """The best folding and instances. Raises DesignError: nothing fits, or the goal is out of reach."""
+    progress("trying every folding")
+    layer = _Layer(design)
+    chosen = design.choice.deployment if goal.fastest else _cheapest(design, layer, goal)
+    greedy = _greedy(layer) if goal.fastest else None
+    progress("the Pareto front")
+    bound = _multiplier_fps(design)
+    folding = {
+        "rows": chosen.mapping.folding.rows,
+        "pe": chosen.mapping.folding.pe,
+        "simd": chosen.mapping.folding.simd,
+        "fabric_pe": chosen.mapping.folding.fabric_pe,
+        "order": chosen.mapping.folding.order,
+    }
+    point = _point(chosen)
+    front = _front(layer, chosen)
+    return Explored(
+        design=design,
+        goal=goal,
+        point=point,
+        bound=point.frames_per_s if goal.fastest else point.cost,
+        gap=0.0,
+        multiplier_fps=bound,
+        binds=chosen.binds if goal.fastest else "the goal: it is reached at least cost",
+        greedy=_point(greedy) if greedy else None,
+        front=front,
+        layers=(
+            LayerChoice(
+                name=design.layer.name,
+                kind=design.layer.kind,
+                mapping=folding,
+                slr=None,
+                interval_cycles=chosen.cycles.interval,
+                used=_by_kind(chosen.each),
+                seen=len(layer.most),
+                options=len(front),
+            ),
+        ),
+        crossings=0,
+        solved=layer.solved,
+        built=len(layer.most),
+        chosen=_fixed(design, chosen),
+        mapping={"instances": len(chosen.instances), design.layer.name: folding},
+    )
+
+
+def _cheapest(design: TasksDesign, layer: _Layer, goal: Goal) -> Deployment:
+    found = layer.reaching(goal)
+    if found:
+        return min(found, key=lambda one: (share_of(one.total, design.board), -one.frames_per_s))
+    best = design.choice.deployment
+    quickest = min(layer.most, key=_latency_us)
+    reachable, fix = [], []
+    if goal.target_fps is not None:
+        reachable.append(f"{best.frames_per_s:,.0f} frames/s at most")
+        fix.append(f"--target-fps {int(best.frames_per_s)} or less")
+    if goal.max_latency_us is not None:
+        reachable.append(f"a latency of {_latency_us(quickest):,.1f} us at least")
+        fix.append(f"--max-latency-us {math.ceil(_latency_us(quickest) * 10) / 10} or more")
+    message = f"{design.name}: the targets cannot be reached on {design.board.title}: it has "
+    raise DesignError(Problem(message=message + " and ".join(reachable), fix=", ".join(fix)))
+
+
+def _greedy(layer: _Layer) -> Deployment | None:
+    """As FINN folds: SIMD grows first, then PE, everything on DSPs, one row at a time; the best that fits."""
+    plain = [one for one in layer.most if one.mapping.folding.order == "rows"]
+    if not plain:
+        return None
+    for key in ("rows", "fabric_pe"):
+        least = min(getattr(one.mapping.folding, key) for one in plain)
+        plain = [one for one in plain if getattr(one.mapping.folding, key) == least]
+    widest = max(one.mapping.folding.simd for one in plain)
+    path = [one for one in plain if one.mapping.folding.pe == 1 or one.mapping.folding.simd == widest]
+    return max(path or plain, key=lambda one: one.batch_frames_per_s)
+
+
+def _front(layer: _Layer, chosen: Deployment) -> tuple[FrontPoint, ...]:
+    points = [_front_point(chosen, chosen=True), *map(_front_point, layer.with_counts())]
+    amounts = np.array([[-round(one.frames_per_s * 1e3), round(one.largest_share * 1e6)] for one in points])
+    kept = {*non_dominated(amounts), 0}
+    return tuple(sorted((points[one] for one in kept), key=lambda one: (one.frames_per_s, one.largest_share)))
+
+
+def _front_point(one: Deployment, *, chosen: bool = False) -> FrontPoint:
+    return FrontPoint(
+        frames_per_s=one.frames_per_s,
+        interval=one.cycles.interval,
+        instances=len(one.instances),
+        largest_share=max(_utilisation(one).values()),
+        used=_by_kind(one.total),
+        chosen=chosen,
+    )
+
+
+def _point(one: Deployment) -> Point:
+    counts = {slr.name: sum(at.slr == slr.name for at in one.instances) for slr in one.board.slrs}
+    return Point(
+        frames_per_s=one.frames_per_s,
+        interval_cycles=one.cycles.interval,
+        latency_us=_latency_us(one),
+        instances=len(one.instances),
+        by_slr=counts,
+        cost=share_of(one.total, one.board),
+        used=_by_kind(one.total),
+        utilisation=_utilisation(one),
+    )
+
+
+def _latency_us(one: Deployment) -> float:
+    return one.cycles.latency / one.clock_mhz
+
+
+def _by_kind(resources: Resources) -> dict[str, int]:
+    return {kind: getattr(resources, kind) for kind in KINDS}
+
+
+def _utilisation(one: Deployment) -> dict[str, float]:
+    whole = whole_of(one.board)
+    return {kind: getattr(one.total, kind) / getattr(whole, kind) for kind in KINDS if getattr(whole, kind)}
+
+
+def _multiplier_fps(design: TasksDesign) -> float:
+    """If all usable DSPs multiplied in every cycle, two products each where they are packed."""
+    layer = design.layer
+    each: float = FLOAT_DSPS
+    if isinstance(layer.input_type, FixedType) and isinstance(layer.weight_type, FixedType):
+        each = dsps_of_product(signed_bits(layer.input_type), signed_bits(layer.weight_type))
+        if widths_pack(layer.input_type, layer.weight_type):
+            each = 0.5
+    return float(whole_of(design.board).dsp * design.clock_mhz * 1e6 / (each * layer.macs))
+
+
+def _fixed(design: TasksDesign, chosen: Deployment) -> TasksDesign:
+    folding = chosen.mapping.folding
+    wish = replace(
+        design.wish,
+        rows=folding.rows,
+        pe=folding.pe,
+        simd=folding.simd,
+        fabric_pe=folding.fabric_pe,
+        order=folding.order,
+        instances=len(chosen.instances),
+    )
+    return replace(design, wish=wish)

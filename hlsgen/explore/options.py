@@ -1,0 +1,305 @@
+"""What each layer could be: its foldings with every place of its weights, those that nothing else beats.
+
+An option's cost has all that depends on it alone: the stage with its weights and buffers, its DDR ports, the
+forks of what it gives and its FIFOs at their least. Converters and deep FIFOs depend on two layers or on all:
+they come on top, so that sums of options are a lower bound of every kernel that is made of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hlsgen.board import Board
+from hlsgen.cost.families import SHIFT_WORDS, SMALL_FIFO_BITS
+from hlsgen.cost.resources import Resources
+from hlsgen.cost.stages import fifo_resources, process_resources, stage_resources
+from hlsgen.ir import Graph
+from hlsgen.layers.base import Layer
+from hlsgen.layers.conv2d import Conv2d
+from hlsgen.layers.conv2d_stage import ConvStage
+from hlsgen.layers.dense_stream import DenseStream
+from hlsgen.layers.stage import Fold, Stage, Words
+from hlsgen.mapping.balance import NoFit, StreamWish
+from hlsgen.mapping.pipeline import WEIGHT_FIFO_WORDS, Stream, staged
+from hlsgen.mapping.placement import KINDS
+from hlsgen.mapping.processes import Fork, Load, LoadWeights, Store, port_beats, port_width, width_of
+from hlsgen.mapping.storage import LUTRAM_MOST_WORDS, Storage
+from hlsgen.mapping.weights import WeightPlace, WeightWish, placed
+
+Vector = NDArray[np.int64]
+"""One number for each of KINDS."""
+Format = tuple[int, int]
+"""Of a stream's words: neighbouring pixels, channels."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Option:
+    """A layer as hardware. place: of its weights; None if it has none.
+
+    interval: cycles a frame, of the stage or of a DDR port that takes its words. ddr_bytes: of its ports, a
+    frame. multipliers: products a cycle. gives, takes: the formats of its output and inputs.
+    """
+
+    fold: Fold
+    place: WeightPlace | None
+    interval: int
+    resources: Resources
+    ddr_bytes: int
+    multipliers: int
+    gives: Format
+    takes: tuple[Format, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayerOptions:
+    """The options of `layer` that no other one beats in interval and all resources, fastest first.
+
+    every: all of them, fastest first: one that is beaten can still have the words that its neighbours have.
+    """
+
+    layer: Layer
+    options: tuple[Option, ...]
+    every: tuple[Option, ...]
+
+    @cached_property
+    def intervals(self) -> Vector:
+        return np.array([one.interval for one in self.options], np.int64)
+
+    @cached_property
+    def costs(self) -> NDArray[np.int64]:
+        return costs_of(self.options)
+
+    @cached_property
+    def every_cost(self) -> NDArray[np.int64]:
+        return costs_of(self.every)
+
+
+def costs_of(options: Sequence[Option]) -> NDArray[np.int64]:
+    """[options, KINDS]"""
+    return np.array([vector(one.resources) for one in options], np.int64)
+
+
+def vector(resources: Resources) -> Vector:
+    return np.array([getattr(resources, kind) for kind in KINDS], np.int64)
+
+
+def resources_of(amounts: Vector) -> Resources:
+    return Resources(**{kind: int(amount) for kind, amount in zip(KINDS, amounts, strict=True)})
+
+
+def all_options(graph: Graph, board: Board, wish: StreamWish) -> dict[str, LayerOptions]:
+    """By layer. Raises NoFit: nothing that the design fixes for some layer fits the board."""
+    return {layer.name: layer_options(graph, layer, board, wish) for layer in graph.layers}
+
+
+def layer_options(graph: Graph, layer: Layer, board: Board, wish: StreamWish) -> LayerOptions:
+    """The options of one layer that keep to `wish` and to the board."""
+    fixed = {key: value for key, value in (wish.folds or {}).get(layer.name, {}).items() if value is not None}
+    own = wish.weights.of(layer.name)
+    total = vector_of_board(board)
+    joints = _Joints(graph, layer, board)
+    found = []
+    folds = placed(layer, own).folds(layer) if isinstance(layer, Conv2d) else layer.folds()
+    for fold in folds:
+        if any(getattr(fold, key) != value for key, value in fixed.items()):
+            continue
+        for stage, place in _placements(layer, fold, own, board):
+            option = joints.option(stage, fold, place)
+            if (vector(option.resources) <= total).all():
+                found.append(option)
+    if not found:
+        raise _nothing(layer, fixed, board)
+    amounts = np.array([[one.interval, *vector(one.resources)] for one in found], np.int64)
+    kept = non_dominated(amounts)
+    order = np.lexsort(amounts.T[::-1])
+    return LayerOptions(
+        layer=layer,
+        options=tuple(found[index] for index in kept),
+        every=tuple(found[int(index)] for index in order),
+    )
+
+
+def _nothing(layer: Layer, fixed: Mapping[str, object], board: Board) -> NoFit:
+    """Every folding of `layer` was left out."""
+    if fixed:
+        asked = ", ".join(f"{key}: {value}" for key, value in fixed.items())
+        return NoFit(
+            f"{layer.name}: no folding with {asked} fits it and {board.title}",
+            "values that divide the layer's channels (pe, simd) or width (px), or mapping: auto",
+        )
+    return NoFit(
+        f"{layer.name}: even its smallest folding takes more than {board.title} has",
+        "narrower types, a smaller layer, or a larger board",
+    )
+
+
+def usual_options(graph: Graph, layer: Layer, board: Board, wish: StreamWish) -> list[Option]:
+    """Every folding on DSPs with its weights where they lie unless the search says otherwise."""
+    fixed = (wish.folds or {}).get(layer.name, {})
+    place = placed(layer, wish.weights.of(layer.name)) if isinstance(layer, Conv2d) else None
+    joints = _Joints(graph, layer, board)
+    return [
+        joints.option(staged(layer, fold, place), fold, place)
+        for fold in (place.folds(layer) if place else layer.folds())
+        if fold == Fold(px=fold.px, pe=fold.pe, simd=fold.simd)
+        and all(value is None or getattr(fold, key) == value for key, value in fixed.items())
+    ]
+
+
+def vector_of_board(board: Board) -> Vector:
+    """All that is free for kernels."""
+    return np.array([getattr(board.total, kind) for kind in KINDS], np.int64)
+
+
+def non_dominated(amounts: NDArray[np.int64]) -> list[int]:
+    """Of the rows of `amounts` [n, kinds] those that no other row beats or equals in everything, sorted.
+
+    Of equal rows the first one stays.
+    """
+    order = np.lexsort(amounts.T[::-1])
+    rows = amounts[order]
+    kept = np.zeros_like(rows)
+    count = 0
+    found = []
+    for index, row in zip(order, rows, strict=True):
+        # a row that dominates this one is smaller or equal in the first column, so it came before
+        if count and (kept[:count] <= row).all(axis=1).any():
+            continue
+        kept[count] = row
+        count += 1
+        found.append(int(index))
+    return found
+
+
+def _placements(
+    layer: Layer, fold: Fold, wish: WeightWish, board: Board
+) -> Iterator[tuple[Stage, WeightPlace | None]]:
+    """The layer folded so, with its weights wherever the design and their memory's depth leave it free."""
+    if not isinstance(layer, Conv2d):
+        yield layer.stage(fold), None
+        return
+    if wish.storage != "auto" or wish.place == "stream":
+        place = placed(layer, wish)
+        yield staged(layer, fold, place), place
+        return
+    shape = layer.stage(fold).weight_shape()
+    assert shape is not None
+    for storage in _storages(shape[0], wish, board):
+        place = placed(layer, replace(wish, storage=storage.value))
+        yield staged(layer, fold, place), place
+
+
+def _storages(depth: int, wish: WeightWish, board: Board) -> list[Storage]:
+    """The primitives for `depth` words of weights: as in `choose_storage`."""
+    if depth == 1:
+        return [Storage.REGISTER]
+    found = [Storage.BRAM]
+    if depth <= LUTRAM_MOST_WORDS:
+        found.append(Storage.LUTRAM)
+    # one that cannot be initialised is filled by a call, which constants are not
+    if board.total.uram and wish.place != "constant":
+        found.append(Storage.URAM)
+    return found
+
+
+class _Joints:
+    """What joins a layer to its neighbours and to DDR, as far as it depends on this layer alone."""
+
+    def __init__(self, graph: Graph, layer: Layer, board: Board) -> None:
+        self.layer = layer
+        self.board = board
+        self._known: dict[tuple[Format, tuple[Format, ...]], tuple[Resources, int, int]] = {}
+        consumers = graph.consumers()
+        self.readers = len(consumers[layer.name])
+        self.stores = sum(index < 0 for _, index in consumers[layer.name])
+        first = first_readers(graph)
+        self.loads = [
+            (index, len(consumers[source]))
+            for index, source in enumerate(layer.inputs)
+            if first.get(source) == (layer.name, index)
+        ]
+
+    def option(self, stage: Stage, fold: Fold, place: WeightPlace | None) -> Option:
+        gives = (stage.output.px, stage.output.channels)
+        takes = tuple((words.px, words.channels) for words in stage.inputs)
+        if (gives, takes) not in self._known:
+            self._known[gives, takes] = self._around(stage)
+        around, interval, moved = self._known[gives, takes]
+        total = stage_resources(stage, self.board, place) + around
+        if isinstance(stage, DenseStream):
+            loader = LoadWeights(name="", reads=(), writes=(), stage=stage)
+            total += process_resources(loader, self.board)
+            for words, depth in zip(stage.weight_streams, (WEIGHT_FIFO_WORDS, 2), strict=False):
+                total += fifo_resources(Stream(name="", words=words, depth=depth), self.board)
+            moved += -(-stage.block_beats * stage.beat_bits // 8 // stage.batch)
+        return Option(
+            fold=fold,
+            place=place,
+            interval=max(stage.interval, interval),
+            resources=total,
+            ddr_bytes=moved,
+            multipliers=_products(stage),
+            gives=gives,
+            takes=takes,
+        )
+
+    def _around(self, stage: Stage) -> tuple[Resources, int, int]:
+        """Of the stage's words: resources of streams, forks and ports, cycles and bytes a frame of ports."""
+        interval, moved = 0, 0
+        total = self._tensor(stage.output, self.readers)
+        if self.stores:
+            store = Store(name="", reads=(), writes=(), words=stage.output)
+            interval = store.interval
+            total += process_resources(store, self.board).times(self.stores)
+            moved += self.stores * _port_bytes(stage.output)
+        for index, readers in self.loads:
+            words = stage.inputs[index]
+            load = Load(name="", reads=(), writes=(), words=words)
+            interval = max(interval, load.interval)
+            total += process_resources(load, self.board) + self._tensor(words, readers)
+            moved += _port_bytes(words)
+        return total, interval, moved
+
+    def _tensor(self, words: Words, readers: int) -> Resources:
+        """The streams and forks of a tensor with so many readers."""
+        total = least_fifo(words, self.board).times(max(1, 2 * readers - 1))
+        if readers > 1:
+            fork = Fork(name="", reads=(), writes=(), words=words)
+            total += process_resources(fork, self.board).times(readers - 1)
+        return total
+
+
+def least_fifo(words: Words, board: Board) -> Resources:
+    """What a FIFO of `words` takes at any depth: of each kind the least of all ways to build one."""
+    bits = words.lanes * width_of(words.type)
+    # of each way the shallowest
+    depths = (2, 3, SHIFT_WORDS + 1, max(SHIFT_WORDS, SMALL_FIFO_BITS // bits) + 1)
+    ways = [vector(fifo_resources(Stream(name="", words=words, depth=depth), board)) for depth in depths]
+    return resources_of(np.min(ways, axis=0))
+
+
+def _products(stage: Stage) -> int:
+    """Multiply-accumulates a cycle; of a stage without weights its products."""
+    if isinstance(stage, ConvStage):
+        return stage.multipliers
+    return sum(work.count for work in stage.work() if work.operator == "mul")
+
+
+def first_readers(graph: Graph) -> dict[str, tuple[str, int]]:
+    """By input of the graph the layer, and its input, whose words the port has."""
+    found: dict[str, tuple[str, int]] = {}
+    ports = {port.name for port in graph.inputs}
+    for layer in graph.layers:
+        for index, source in enumerate(layer.inputs):
+            if source in ports:
+                found.setdefault(source, (layer.name, index))
+    return found
+
+
+def _port_bytes(words: Words) -> int:
+    return words.frame_words * port_beats(words) * port_width(words) // 8

@@ -1,0 +1,131 @@
+"""What explore found, as Python sees it and as --json prints it. Every figure is the cost model's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from hlsgen.design import Design
+from hlsgen.explore.front import FrontPoint
+
+
+@dataclass(frozen=True, kw_only=True)
+class Goal:
+    """What is asked for; without either: the most frames a second, else the least cost."""
+
+    target_fps: float | None = None
+    max_latency_us: float | None = None
+
+    @property
+    def fastest(self) -> bool:
+        return self.target_fps is None and self.max_latency_us is None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Point:
+    """A kernel with its instances.
+
+    latency_us: of one frame, from DDR to DDR. cost: of all instances, the sum of the shares of each kind that
+    the board has for kernels. used: of all instances. by_slr: how many lie in each SLR; None: one lies over
+    several.
+    """
+
+    frames_per_s: float
+    interval_cycles: int
+    latency_us: float
+    instances: int
+    by_slr: Mapping[str, int] | None
+    cost: float
+    used: Mapping[str, int]
+    utilisation: Mapping[str, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayerChoice:
+    """mapping: as in a design file. slr: if one instance lies over several. options: how many there were, and
+    how many of them no other beats.
+    """
+
+    name: str
+    kind: str
+    mapping: Mapping[str, Any]
+    slr: str | None
+    interval_cycles: int
+    used: Mapping[str, int]
+    seen: int
+    options: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explored:
+    """The best mapping of `design`, and how far it can be from anything better.
+
+    bound: no kernel of this model is faster (or, with a goal, cheaper); gap: from `point` to it, relative.
+    multiplier_fps: all usable DSPs at work in every cycle; None: no layer needs one. greedy: the baseline;
+    None: it finds nothing that fits. crossings: borders of SLRs that streams of an instance cross.
+    chosen: the design with this mapping fixed. mapping: the same as the design file's key.
+    """
+
+    design: Design
+    goal: Goal
+    point: Point
+    bound: float
+    gap: float
+    multiplier_fps: float | None
+    binds: str
+    greedy: Point | None
+    front: tuple[FrontPoint, ...]
+    layers: tuple[LayerChoice, ...]
+    crossings: int
+    solved: int
+    built: int
+    chosen: Design
+    mapping: Mapping[str, Any]
+
+    @property
+    def proven(self) -> bool:
+        """Whether nothing better exists within the model."""
+        return self.gap < PROVEN_GAP
+
+    @property
+    def multiplier_share(self) -> float | None:
+        """Reached, of what the multipliers allow."""
+        return self.point.frames_per_s / self.multiplier_fps if self.multiplier_fps else None
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "design": self.design.name,
+            "board": self.design.board.name,
+            "clock_mhz": self.design.clock_mhz,
+            "batch": self.design.batch,
+            "goal": asdict(self.goal),
+            "point": _rounded(asdict(self.point)),
+            "bound": _rounded(self.bound),
+            "gap": _rounded(self.gap),
+            "proven": self.proven,
+            "multiplier_fps": _rounded(self.multiplier_fps),
+            "multiplier_share": _rounded(self.multiplier_share),
+            "binds": self.binds,
+            "greedy": _rounded(asdict(self.greedy)) if self.greedy else None,
+            "front": [_rounded(asdict(one)) for one in self.front],
+            "layers": [asdict(one) for one in self.layers],
+            "slr_crossings": self.crossings,
+            "problems_solved": self.solved,
+            "kernels_made": self.built,
+            "mapping": dict(self.mapping),
+            "kind": "modelled",
+        }
+
+
+PROVEN_GAP = 1e-4
+"""Relative: the solver's own tolerance."""
+
+
+def _rounded(value: Any) -> Any:
+    """Floats to nine digits, in whatever they lie: so many are the same on every machine."""
+    if isinstance(value, float):
+        return float(f"{value:.9g}")
+    if isinstance(value, Mapping):
+        return {key: _rounded(one) for key, one in value.items()}
+    return value

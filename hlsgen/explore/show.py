@@ -1,0 +1,118 @@
+"""What `hlsgen explore` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.table import Table
+
+from hlsgen.explore.front import FrontPoint
+from hlsgen.explore.result import Explored
+from hlsgen.mapping.balance import whole_of
+
+MOST_ROWS = 16
+"""Of the front that are printed; all of them are in --json."""
+COLUMNS = ("dsp", "bram18", "uram", "lut", "ff")
+
+
+def headline(explored: Explored) -> list[str]:
+    """The result in a few lines."""
+    point, design = explored.point, explored.design
+    lines = [
+        f"{design.name} on {design.board.name} at {design.clock_mhz:g} MHz, modelled: "
+        f"{point.frames_per_s:,.0f} frames/s, latency {point.latency_us:,.1f} us",
+        f"{_where(explored)}; a frame every {point.interval_cycles:,} cycles each",
+        _proof(explored),
+    ]
+    if explored.multiplier_fps:
+        assert explored.multiplier_share is not None
+        lines.append(
+            f"all usable DSPs at work in every cycle: {explored.multiplier_fps:,.0f} frames/s; "
+            f"reached {explored.multiplier_share:.1%} of it"
+        )
+    lines.append(f"binds: {explored.binds}")
+    if explored.greedy:
+        more = point.frames_per_s / explored.greedy.frames_per_s - 1
+        lines.append(
+            f"greedy baseline: {explored.greedy.frames_per_s:,.0f} frames/s; this is {more:.1%} faster"
+        )
+    elif explored.goal.fastest:
+        lines.append("greedy baseline: nothing that fits")
+    return lines
+
+
+def _where(explored: Explored) -> str:
+    point = explored.point
+    count = f"{point.instances} instance{'s' if point.instances > 1 else ''}"
+    if point.by_slr is None:
+        return f"{count} over several SLRs with {explored.crossings} crossings"
+    return f"{count} ({', '.join(f'{number} in {slr}' for slr, number in point.by_slr.items() if number)})"
+
+
+def _proof(explored: Explored) -> str:
+    best = "fastest" if explored.goal.fastest else "cheapest"
+    figure = f"{explored.bound:,.0f} frames/s" if explored.goal.fastest else f"a cost of {explored.bound:.4f}"
+    counted = f"{explored.solved} problems solved, {explored.built} kernels made"
+    if explored.proven:
+        return f"proven the {best} of this model ({counted})"
+    side = "more" if explored.goal.fastest else "less"
+    return f"within {explored.gap:.2%} of the {best} of this model: none has {side} than {figure} ({counted})"
+
+
+def layer_table(explored: Explored) -> Table:
+    table = Table(
+        "layer",
+        "kind",
+        "PX/PE/SIMD" if "px" in explored.layers[0].mapping else "mapping",
+        "SLR",
+        "cycles",
+        "options",
+        *(one.upper() for one in COLUMNS),
+    )
+    for layer in explored.layers:
+        table.add_row(
+            layer.name,
+            layer.kind,
+            _short(layer.mapping),
+            layer.slr or "",
+            f"{layer.interval_cycles:,}",
+            f"{layer.options} of {layer.seen}",
+            *(f"{layer.used[kind]:,}" for kind in COLUMNS),
+        )
+    return table
+
+
+def _short(mapping: Mapping[str, Any]) -> str:
+    """ "4/2/1 lutram": the values, the numbers of them together."""
+    numbers = [str(value) for value in mapping.values() if isinstance(value, int)]
+    return " ".join(["/".join(numbers), *(str(one) for one in mapping.values() if isinstance(one, str))])
+
+
+def front_table(explored: Explored) -> Table:
+    """The front, the chosen point marked; of a long one some, evenly."""
+    whole = whole_of(explored.design.board)
+    table = Table(
+        "frames/s",
+        "instances",
+        "cycles",
+        "largest",
+        *(one.upper() for one in COLUMNS),
+        title="Pareto front",
+    )
+    for one in _some(explored.front):
+        shares = (
+            f"{one.used[kind] / getattr(whole, kind):.1%}" if getattr(whole, kind) else "" for kind in COLUMNS
+        )
+        rate = f"{one.frames_per_s:,.0f}" + (" *" if one.chosen else "")
+        table.add_row(rate, str(one.instances), f"{one.interval:,}", f"{one.largest_share:.1%}", *shares)
+    table.caption = "* chosen; shares of what may be used"
+    return table
+
+
+def _some(front: Sequence[FrontPoint]) -> list[FrontPoint]:
+    if len(front) <= MOST_ROWS:
+        return list(front)
+    last = len(front) - 1
+    wanted = {round(number * last / (MOST_ROWS - 1)) for number in range(MOST_ROWS)}
+    return [one for number, one in enumerate(front) if number in wanted or one.chosen]

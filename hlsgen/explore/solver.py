@@ -1,0 +1,65 @@
+"""HiGHS, by scipy.optimize.milp: the one place that calls it."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import Bounds, LinearConstraint, milp
+
+TOLERANCE = 1e-6
+"""By so much HiGHS lets a row exceed its limit."""
+
+
+def solve(
+    objective: ArrayLike,
+    *,
+    whole: ArrayLike,
+    upper: ArrayLike,
+    constraints: Sequence[LinearConstraint],
+    nodes: int,
+    gap: float = 1e-4,
+) -> Any:
+    """The least objective of variables from 0 to `upper`, whole numbers where `whole` is 1.
+
+    It ends after so many nodes of branch and cut, never after a time, so that the same problem has the same
+    answer on any machine. gap: relative, from which on an answer counts as the best.
+    """
+    with _quiet():
+        return milp(
+            np.asarray(objective, np.float64),
+            integrality=whole,
+            bounds=Bounds(0, upper),
+            constraints=list(constraints),
+            options={"node_limit": nodes, "mip_rel_gap": gap},
+        )
+
+
+def full(capacity: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The limit of a sum of whole amounts, each divided by its `capacity`: half a unit more than 1, less what
+    HiGHS lets a row exceed its limit by. So the sum itself is never more than the capacity.
+    """
+    return np.asarray(1 + 0.5 / capacity - TOLERANCE)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Standard output belongs to the user: HiGHS 1.12 prints a line of its own there in some heuristics."""
+    sys.stdout.flush()
+    before = os.dup(1)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 1)
+        yield
+    finally:
+        # what C has not written yet must go nowhere too
+        ctypes.CDLL(None).fflush(None)
+        os.dup2(before, 1)
+        os.close(before)
+        os.close(nowhere)

@@ -1,0 +1,232 @@
+"""explore for a network as one streaming kernel."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import fields, replace
+from typing import Any
+
+from hlsgen.cost.resources import Resources
+from hlsgen.design import Progress
+from hlsgen.errors import DesignError, Problem
+from hlsgen.explore.bound import binds, multiplier_bound, utilisation
+from hlsgen.explore.front import front
+from hlsgen.explore.greedy import greedy
+from hlsgen.explore.layout import Layout, layouts
+from hlsgen.explore.options import Option
+from hlsgen.explore.result import Explored, Goal, LayerChoice, Point
+from hlsgen.explore.search import Searched, cheapest_for, evened, fastest, quickest
+from hlsgen.explore.space import Found, Space
+from hlsgen.explore.spread import crossings
+from hlsgen.layers.conv2d import Conv2d
+from hlsgen.mapping.balance import Balanced, NoFit, StreamWish
+from hlsgen.mapping.placement import KINDS, capacity, usable
+from hlsgen.mapping.weights import WeightWish, WeightWishes
+from hlsgen.network import NetworkDesign
+
+
+def explore_network(design: NetworkDesign, goal: Goal, progress: Progress) -> Explored:
+    """The best kernel and instances. Raises DesignError: nothing fits, or the goal is out of reach."""
+    space = Space(graph=design.graph, board=design.board, clock_mhz=design.clock_mhz, wish=design.wish)
+    try:
+        return _explored(design, goal, space, progress)
+    except NoFit as failure:
+        raise DesignError(Problem(message=f"{design.name}: {failure}", fix=failure.fix)) from None
+
+
+def _explored(design: NetworkDesign, goal: Goal, space: Space, progress: Progress) -> Explored:
+    progress("listing every layer's options")
+    most = min(design.batch, design.board.max_compute_units)
+    if space.wish.instances:
+        most = space.wish.instances
+    if space.wish.target_interval and space.shortest > space.wish.target_interval:
+        raise _too_short(space, space.wish.target_interval)
+    places = layouts(design.board, most, space.wish.instances)
+    baseline = None
+    if goal.fastest:
+        progress("the greedy baseline")
+        baseline = greedy(space, most)
+    progress("choosing among them")
+    searched = _searched(space, places, goal, baseline)
+    found = searched.found
+    if found is None:
+        raise _out_of_reach(design, space, places, goal)
+    layout = _layout_of(found, places)
+    if goal.fastest:
+        progress("evening out what it takes")
+        found = evened(space, layout, found)
+    progress("the Pareto front")
+    points = front(space, found, most)
+    value = found.frames_per_s if goal.fastest else space.price(found)
+    why = binds(space, found, layout, most) if goal.fastest else "the goal: it is reached at least cost"
+    wish = _fixed(space.wish, found)
+    return Explored(
+        design=design,
+        goal=goal,
+        point=_point(space, found),
+        bound=searched.bound,
+        gap=searched.gap(value),
+        multiplier_fps=multiplier_bound(space),
+        binds=why,
+        greedy=_point(space, baseline) if baseline else None,
+        front=points,
+        layers=_layers(space, found),
+        crossings=crossings(found.slrs, space.edges) if found.slrs else 0,
+        solved=space.solved,
+        built=space.built,
+        chosen=replace(design, wish=wish, chosen=_balanced(space, found, why)),
+        mapping=_mapping(design, found),
+    )
+
+
+def _searched(space: Space, places: list[Layout], goal: Goal, baseline: Found | None) -> Searched:
+    if goal.fastest:
+        return fastest(space, places, baseline.frames_per_s if baseline else 0.0)
+    cycles = goal.max_latency_us * space.clock_mhz if goal.max_latency_us is not None else None
+    return cheapest_for(space, places, frames_per_s=goal.target_fps, latency_cycles=cycles)
+
+
+def _layout_of(found: Found, places: list[Layout]) -> Layout:
+    """The roomiest one with as many instances."""
+    same = [
+        one
+        for one in places
+        if one.count == found.instances and (one.by_slr is None) == (found.slrs is not None)
+    ]
+    return max(same, key=lambda one: tuple(one.capacity))
+
+
+def _point(space: Space, found: Found) -> Point:
+    used = found.kernel.resources.times(found.instances)
+    names = [slr.name for slr in space.board.slrs]
+    return Point(
+        frames_per_s=found.frames_per_s,
+        interval_cycles=found.kernel.interval,
+        latency_us=found.kernel.latency_cycles / space.clock_mhz,
+        instances=found.instances,
+        by_slr=dict(zip(names, found.by_slr, strict=True)) if found.by_slr else None,
+        cost=space.price(found),
+        used=_by_kind(used),
+        utilisation=utilisation(space, found),
+    )
+
+
+def _by_kind(resources: Resources) -> dict[str, int]:
+    return {kind: getattr(resources, kind) for kind in KINDS}
+
+
+def _layers(space: Space, found: Found) -> tuple[LayerChoice, ...]:
+    names = [slr.name for slr in space.board.slrs]
+    slrs = [names[slr] for slr in found.slrs] if found.slrs else [None] * len(space.options)
+    return tuple(
+        LayerChoice(
+            name=name,
+            kind=one.layer.kind,
+            mapping=_layer_mapping(found.kernel.options[name]),
+            slr=slr,
+            interval_cycles=found.kernel.options[name].interval,
+            used=_by_kind(found.kernel.options[name].resources),
+            seen=len(one.every),
+            options=len(one.options),
+        )
+        for (name, one), slr in zip(space.options.items(), slrs, strict=True)
+    )
+
+
+def _fold_values(option: Option) -> dict[str, Any]:
+    """Every field of the folding that the layer has: what multiplies is said where there are weights."""
+    names = [field.name for field in fields(option.fold)]
+    wanted = names if option.place is not None else [name for name in names if name in ("px", "pe", "simd")]
+    return {name: getattr(option.fold, name) for name in wanted}
+
+
+def _layer_mapping(option: Option) -> dict[str, Any]:
+    """The keys of a layer in a design file but for `weights`, which stays what the design says."""
+    values = _fold_values(option)
+    if option.place is not None and option.place.storage is not None:
+        values["storage"] = option.place.storage.value
+    return values
+
+
+def _mapping(design: NetworkDesign, found: Found) -> dict[str, Any]:
+    """The design file's `mapping`, everything in it fixed."""
+    wishes = design.wish.weights
+    mapping: dict[str, Any] = {"instances": found.instances}
+    if wishes.place != "auto":
+        mapping["weights"] = wishes.place
+    for name, option in found.kernel.options.items():
+        own = wishes.layers.get(name, WeightWish())
+        mapping[name] = _layer_mapping(option)
+        if own.place != "auto":
+            mapping[name]["weights"] = own.place
+        if own.batch_reuse is not None:
+            mapping[name]["batch_reuse"] = own.batch_reuse
+    return mapping
+
+
+def _fixed(wish: StreamWish, found: Found) -> StreamWish:
+    """As the design file of `_mapping` would be read."""
+    options = found.kernel.options
+    layers = dict(wish.weights.layers)
+    for layer in found.kernel.pipeline.graph.layers:
+        place = options[layer.name].place
+        if isinstance(layer, Conv2d) and place is not None and place.storage is not None:
+            layers[layer.name] = replace(layers.get(layer.name, WeightWish()), storage=place.storage.value)
+    return StreamWish(
+        instances=found.instances,
+        folds={name: _fold_values(option) for name, option in options.items()},
+        weights=WeightWishes(place=wish.weights.place, layers=layers),
+    )
+
+
+def _balanced(space: Space, found: Found, why: str) -> Balanced:
+    each = found.kernel.resources
+    by_slr = {slr.name: capacity(each, usable(slr, space.board))[0] for slr in space.board.slrs}
+    return Balanced(
+        pipeline=found.kernel.pipeline,
+        each=each,
+        instances=found.instances,
+        by_slr=by_slr,
+        spans=not any(by_slr.values()),
+        intervals_tried=space.solved,
+        binds=why,
+    )
+
+
+def _too_short(space: Space, interval: int) -> NoFit:
+    slowest = max(space.options.values(), key=lambda one: int(one.intervals[0]))
+    fastest_interval = int(slowest.intervals[0])
+    return NoFit(
+        f"{slowest.layer.name} takes {fastest_interval:,} cycles a frame at its fastest folding, more than "
+        f"the interval of {interval:,} that the design asks for",
+        f"interval: {fastest_interval} or more",
+    )
+
+
+def _out_of_reach(design: NetworkDesign, space: Space, places: list[Layout], goal: Goal) -> NoFit:
+    """Why nothing was found: the goal, with what can be reached; or not even the smallest kernel fits."""
+    title = design.board.title
+    best = fastest(space, places).found
+    if best is None:
+        least = sum((one.options[-1].resources for one in space.options.values()), Resources())
+        sizes = ", ".join(f"{getattr(least, kind):,} {kind.upper()}" for kind in KINDS)
+        fixed = " that the design fixes" if space.wish.instances or space.wish.folds else ""
+        return NoFit(
+            f"no kernel{fixed} fits the usable share of {title}; the one of the slowest foldings takes "
+            f"{sizes} besides what joins its layers",
+            "mapping: auto, narrower types, a smaller network, or a larger board",
+        )
+    asked, reached, fix = [], [], []
+    if goal.target_fps is not None:
+        asked.append(f"{goal.target_fps:,.0f} frames/s")
+        reached.append(f"{best.frames_per_s:,.0f} frames/s")
+        fix.append(f"--target-fps {int(best.frames_per_s)} or less")
+    if goal.max_latency_us is not None:
+        latency = quickest(space, places, best).kernel.latency_cycles / space.clock_mhz
+        asked.append(f"a latency of {goal.max_latency_us:,g} us")
+        reached.append(f"{latency:,.1f} us")
+        fix.append(f"--max-latency-us {math.ceil(latency * 10) / 10:g} or more")
+    return NoFit(
+        f"{' and '.join(asked)} cannot be reached on {title}; what can be: {' or '.join(reached)}",
+        f"{', '.join(fix)}, narrower types, or a larger board",
+    )

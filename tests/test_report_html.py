@@ -23,6 +23,8 @@ from hlsgen.report.page_graph import shortened
 from hlsgen.report.reading import checked_report
 from hlsgen.report.roofline_picture import draw_roofline
 from tests.command_line import document, failure, text, working_folder
+from tests.documents import assert_constants_are_as_stated, rows
+from tests.documents import document as read_document
 from tests.report_builds import KINDS, built, content
 
 SECTIONS = ("graph", "cycles", "roofline", "resources", "timeline", "csim", "synthesised")
@@ -156,6 +158,17 @@ def test_the_slowest_layers_are_marked(builds: Callable[[str], Path]) -> None:
         slowest = max(layer["interval_cycles"] for layer in report["layers"])
         count = sum(layer["interval_cycles"] == slowest for layer in report["layers"])
         assert page.count('class="box bottleneck"') == page.count('class="bar hot"') == count <= most
+
+
+def test_the_document_explains_every_section(builds: Callable[[str], Path]) -> None:
+    text = read_document("report.md")
+    assert_constants_are_as_stated(text)
+    shown = {
+        " ".join(re.sub("<.*?>", " ", heading).split()[:-1])
+        for kind in ("layer", "dataflow")
+        for heading in re.findall("<h2>(.*?)</h2>", page_of(builds(kind)), re.DOTALL)
+    }
+    assert {row[0] for row in rows(text)} == shown | {"section"}
 
 
 def test_the_bank_picture_is_the_builds_own(builds: Callable[[str], Path], tmp_path: Path) -> None:

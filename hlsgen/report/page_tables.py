@@ -10,6 +10,8 @@ from hlsgen.report.page_graph import folding_text, shape_text
 
 SHALLOW = 2
 """Words of a FIFO that is there for the handshake only."""
+FIFO_LIMITS = {"smallest_depth": "no slower from", "least_depth": "deadlock below"}
+"""Depths of a FIFO that are not computed for every network, and what their column is called."""
 NAMES = {
     **TITLES,
     "latency_cycles": "cycles of a call",
@@ -132,21 +134,21 @@ def _fifo_table(title: str, fifos: list[Fifo]) -> Table:
             ),
             numbers=(2, 3),
         )
+    limits = [name for name in FIFO_LIMITS if any(getattr(fifo, name) is not None for fifo in fifos)]
     return Table(
         title=title,
-        head=("stream", "words", "no slower from", "deadlock below", "elements a word", "type"),
+        head=("stream", "words", *(FIFO_LIMITS[name] for name in limits), "elements a word", "type"),
         rows=tuple(
             (
                 fifo.name,
                 f"{fifo.depth:,}",
-                _known(fifo.smallest_depth),
-                _known(fifo.least_depth),
+                *(_known(getattr(fifo, name)) for name in limits),
                 f"{fifo.lanes:,}",
                 fifo.type,
             )
             for fifo in fifos
         ),
-        numbers=(1, 2, 3, 4),
+        numbers=tuple(range(1, 3 + len(limits))),
     )
 
 

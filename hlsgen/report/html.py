@@ -40,6 +40,8 @@ from hlsgen.report.roofline_picture import RooflinePicture, draw_roofline
 
 PAGE = "report.html"
 BANK_PICTURE = "banks.svg"
+MOST_NAMED = 3
+"""Slowest layers that the text names."""
 MOST_PICTURE_BYTES = 4 << 20
 
 
@@ -245,6 +247,18 @@ def _banks_note(report: Report) -> str:
     )
 
 
+def _slowest(report: Report) -> str:
+    """The processes that take the most cycles a frame: conv1, conv2 and 3 more."""
+    cycles = [(layer.name, layer.interval_cycles) for layer in report.layers]
+    if report.cost.style == "dataflow":
+        # elsewhere ports and converters are parts of the kernels, which are the layers
+        cycles += [(joint.name, joint.interval_cycles) for joint in report.joints]
+    most = max(count for _, count in cycles)
+    names = [name for name, count in cycles if count == most]
+    more = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
 def _notes(report: Report) -> dict[str, str]:
     """A sentence or two above the pictures, by section."""
     roof, style = report.roofline, report.cost.style
@@ -254,11 +268,11 @@ def _notes(report: Report) -> dict[str, str]:
         "dataflow": "At an edge: words of its deepest FIFO × elements of a word; thick from "
         f"{DEEP_WORDS} words on.",
     }
-    slowest = max(report.layers, key=lambda layer: layer.interval_cycles)
+    slowest = _slowest(report)
     cycles = {
         "layer": "The folding, and what one instance takes.",
-        "tasks": f"Kernels run in turn, so that their cycles add up; {slowest.name} takes the most.",
-        "dataflow": f"All stages work at once, so that the slowest one sets the interval: {slowest.name}.",
+        "tasks": f"Kernels run in turn, so that their cycles add up; the most: {slowest}.",
+        "dataflow": f"All stages work at once, so that the slowest sets the interval: {slowest}.",
     }
     bound = "the DDR banks" if roof.attainable_gops < roof.ceilings[-1].gops else "the multipliers"
     share = roof.achieved_gops / roof.attainable_gops if roof.attainable_gops else 0.0

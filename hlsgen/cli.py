@@ -22,7 +22,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from hlsgen.cli_reports import calibrate, compare
+from hlsgen.cli_reports import calibrate, compare, report
 from hlsgen.cli_sweep import sweep
 from hlsgen.errors import HlsgenError, OutputError, ToolError, error_json
 from hlsgen.version import VERSION
@@ -64,6 +64,7 @@ def cli() -> None:
 
 cli.add_command(calibrate)
 cli.add_command(compare)
+cli.add_command(report)
 cli.add_command(sweep)
 
 

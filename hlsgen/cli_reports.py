@@ -1,10 +1,11 @@
-"""The commands on reports of the vendor tools: compare and calibrate.
+"""The commands on what builds have written, and the vendor tools: report, compare and calibrate.
 
 hlsgen/cli.py, which adds them, is imported when they run.
 """
 
 from __future__ import annotations
 
+import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,13 +22,41 @@ as_json_option = click.option(
 
 @click.command()
 @click.argument("build_dir", type=click.Path(path_type=Path))
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="[BUILD_DIR/report.html]"
+)
+@click.option("--open", "show_it", is_flag=True, help="Show it in a browser.")
+@as_json_option
+def report(build_dir: Path, output: Path | None, show_it: bool, as_json: bool) -> None:
+    """Make the page of a build anew: report.html, one file with everything in it.
+
+    From report.json of BUILD_DIR, with what `hlsgen compare` has put there.
+    """
+    from hlsgen.cli import note, print_json, reporting
+
+    with reporting(as_json):
+        from hlsgen.output import write_whole
+        from hlsgen.report.html import PAGE, html_of_build
+
+        path = output or build_dir / PAGE
+        write_whole(path, html_of_build(build_dir))
+        if as_json:
+            print_json({"build": str(build_dir), "page": str(path)})
+        else:
+            click.echo(f"wrote {click.format_filename(path)}")
+        if show_it and not webbrowser.open(path.resolve().as_uri()):
+            note("no browser is known here; open the file by hand")
+
+
+@click.command()
+@click.argument("build_dir", type=click.Path(path_type=Path))
 @click.argument("reports", nargs=-1, type=click.Path(path_type=Path))
 @as_json_option
 def compare(build_dir: Path, reports: tuple[Path, ...], as_json: bool) -> None:
     """Put synthesised figures beside the model's.
 
     REPORTS are csynth.xml, *_cosim.rpt and utilisation reports of the kernels of BUILD_DIR; without any,
-    those below BUILD_DIR. They are written into its report.json and report.md.
+    those below BUILD_DIR. They are written into its report.json, report.md and report.html.
     """
     from hlsgen.cli import note, print_json, reporting, show
 

@@ -66,6 +66,27 @@ def overwrite_files(folder: Path, files: Mapping[str, str | bytes]) -> None:
         raise _output_error(folder, error) from None
 
 
+def write_whole(path: Path, text: str) -> None:
+    """Writes a file that is there whole or not at all; a symbolic link there is replaced, not followed.
+
+    Raises OutputError: it cannot be written.
+    """
+    try:
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
+            try:
+                file.write(text.encode())
+                file.close()
+                Path(file.name).chmod(0o644)
+                os.replace(file.name, path)
+            except BaseException:
+                Path(file.name).unlink(missing_ok=True)
+                raise
+    except OSError as error:
+        raise OutputError(
+            f"error: cannot write {path}: {error.strerror or error}\nfix: name another file with -o"
+        ) from None
+
+
 def _prefix(target: Path) -> str:
     return f".{target.name}.hlsgen-"
 

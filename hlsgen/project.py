@@ -21,6 +21,7 @@ from hlsgen.design import Arrays, Design, Progress, Verification
 from hlsgen.emit.plan import array_bytes, npy_bytes
 from hlsgen.layers.base import Codes
 from hlsgen.output import MARK, overwrite_files, replacing, write_files
+from hlsgen.report.html import PAGE, html_of_build
 
 Simulator = Callable[[Mapping[str, Codes]], dict[str, Codes]]
 
@@ -113,6 +114,7 @@ def build(
             verification = design.verify(fresh, inputs, golden, progress=progress)
         report["csim"] = csim_report(verification)
         write_files(fresh, {MARK: json.dumps(report, indent=2) + "\n", "report.md": design.markdown(report)})
+        write_files(fresh, {PAGE: html_of_build(fresh)})
     return Project(design=design, folder=folder, report=report, verification=verification)
 
 

@@ -134,7 +134,7 @@ class TasksDesign(Design):
         return samples.photograph(shape, count)
 
     def estimate(self) -> Estimate:
-        return estimate_of(self.name, self.choice)
+        return estimate_of(self.name, self.graph, self.choice)
 
     def warnings(self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]) -> list[str]:
         simd = self.choice.deployment.mapping.folding.simd

@@ -6,11 +6,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from hlsgen.cost.accuracy import cost_figures
-from hlsgen.cost.resources import instance_resources
+from hlsgen.cost.cycles import AXI_LATENCY, ddr_cost, iterations
+from hlsgen.cost.resources import FMUL_DSP, instance_resources
 from hlsgen.design import Estimates
-from hlsgen.mapping.placement import Deployment, frame_copies, instances_with, usable
+from hlsgen.ir import Graph
+from hlsgen.mapping.placement import Deployment, ddr_frames_per_s, frame_copies, instances_with, usable
 from hlsgen.mapping.search import Choice
-from hlsgen.report.figures import performance_figures, resource_figures
+from hlsgen.report.figures import board_figures, free_figures, performance_figures, resource_figures
+from hlsgen.report.roofline import built_ceiling, dsp_ceiling, roofline_figures
+from hlsgen.report.structure import graph_figures
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,6 +23,7 @@ class Estimate(Estimates):
 
     design: str
     deployment: Deployment
+    graph: Graph
     foldings_tried: int
 
     @property
@@ -50,6 +55,8 @@ class Estimate(Estimates):
             "design": self.design,
             "board": deployment.board.name,
             "clock_mhz": deployment.clock_mhz,
+            **board_figures(deployment.board),
+            "graph": graph_figures(self.graph),
             "layers": [_layer(deployment)],
             "total": {
                 "macs": deployment.mapping.layer.macs,
@@ -69,6 +76,8 @@ class Estimate(Estimates):
                 lambda terms: instance_resources(deployment.mapping, terms).times(len(deployment.instances)),
                 deployment.board.terms,
             ),
+            "roofline": _roofline(deployment),
+            "timeline": _timeline(deployment),
             "ompss": _ompss(deployment),
             "slrs": _slrs(deployment),
             "banks": _banks(deployment),
@@ -89,8 +98,8 @@ class Estimate(Estimates):
         }
 
 
-def estimate_of(name: str, choice: Choice) -> Estimate:
-    return Estimate(design=name, deployment=choice.deployment, foldings_tried=choice.tried)
+def estimate_of(name: str, graph: Graph, choice: Choice) -> Estimate:
+    return Estimate(design=name, graph=graph, deployment=choice.deployment, foldings_tried=choice.tried)
 
 
 def _layer(deployment: Deployment) -> dict[str, Any]:
@@ -100,6 +109,8 @@ def _layer(deployment: Deployment) -> dict[str, Any]:
         "name": mapping.layer.name,
         "kind": mapping.layer.kind,
         "macs": mapping.layer.macs,
+        "type": str(mapping.layer.output_type),
+        "shape": list(mapping.layer.output_shape),
         "folding": {
             "rows": folding.rows,
             "pe": folding.pe,
@@ -119,6 +130,39 @@ def _layer(deployment: Deployment) -> dict[str, Any]:
     }
 
 
+def _roofline(deployment: Deployment) -> dict[str, Any]:
+    mapping, board, clock_mhz = deployment.mapping, deployment.board, deployment.clock_mhz
+    products, dsps = {"float": (1, FMUL_DSP), "fixed": (1, 1), "packed": (2, 1)}[mapping.arithmetic]
+    frame_bytes = ddr_cost(mapping)
+    rate = ddr_frames_per_s(mapping, deployment.instances, board, clock_mhz)
+    return roofline_figures(
+        ceilings=(
+            dsp_ceiling(board, clock_mhz, products=products, dsps=dsps),
+            built_ceiling(mapping.macs_per_iteration, len(deployment.instances), clock_mhz),
+        ),
+        gops=deployment.gops,
+        macs=mapping.layer.macs,
+        frame_bytes=frame_bytes,
+        ddr_gb_per_s=rate * frame_bytes / 1e9,
+    )
+
+
+def _timeline(deployment: Deployment) -> list[dict[str, Any]]:
+    """A call with one frame, in the parts of `Cycles.call`."""
+    counts = iterations(deployment.mapping, 1)
+    parts = (
+        ("weights", AXI_LATENCY + counts.weights),
+        ("first rows", counts.fill),
+        ("compute", counts.compute + deployment.cycles.depth - 1),
+        ("last results", deployment.mapping.drain_steps + AXI_LATENCY + 2),
+    )
+    rows, begin = [], 0
+    for name, cycles in parts:
+        rows.append({"name": name, "begin": begin, "first_output": None, "end": begin + cycles})
+        begin += cycles
+    return rows
+
+
 def _ompss(deployment: Deployment) -> dict[str, int]:
     copies = frame_copies(deployment.mapping)
     return {"instances": instances_with(deployment, copies), "frames_bram18": copies.bram18}
@@ -135,6 +179,7 @@ def _slrs(deployment: Deployment) -> list[dict[str, Any]]:
                 "instances": len(here),
                 "used": resource_figures(deployment.used_in(slr.name)),
                 "usable": resource_figures(limit),
+                "free": free_figures(slr),
                 "ddr": sorted({instance.bank for instance in here}),
             }
         )

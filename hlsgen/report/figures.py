@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from hlsgen.board import Board
+from hlsgen.board import SLR, Board
 from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import process_resources
 from hlsgen.layers.conv2d_stage import ConvStage
@@ -19,6 +19,15 @@ KINDS = ("dsp", "bram18", "uram", "lut", "ff")
 def resource_figures(resources: Resources) -> dict[str, int]:
     """They as report.json has them."""
     return {kind: getattr(resources, kind) for kind in KINDS}
+
+
+def free_figures(slr: SLR) -> dict[str, int]:
+    """What the platform leaves free in `slr`, of which a share is usable."""
+    return {kind: getattr(slr, kind) for kind in KINDS}
+
+
+def board_figures(board: Board) -> dict[str, str]:
+    return {"board_title": board.title, "part": board.part}
 
 
 def performance_figures(

@@ -20,12 +20,16 @@ from hlsgen.mapping.placement import usable
 from hlsgen.mapping.processes import Load, StageProcess, Store, port_beats, port_width
 from hlsgen.passes.choose_types import Accuracy
 from hlsgen.report.figures import (
+    board_figures,
+    free_figures,
     joint_figures,
     layer_figures,
     performance_figures,
     quantisation_figures,
     resource_figures,
 )
+from hlsgen.report.roofline import built_ceiling, roofline_figures, stage_ceilings
+from hlsgen.report.structure import graph_figures
 from hlsgen.report.tables import (
     KIND_HEADS,
     LAYER_HEADS,
@@ -102,10 +106,14 @@ class NetworkEstimate(Estimates):
         return total
 
     @property
-    def _ddr_frames_per_s(self) -> float:
+    def _ddr_gb_per_s(self) -> float:
         memory = self.board.memory
         banks = memory.banks[: self.balanced.instances]
-        return sum(bank.gb_per_s for bank in banks) * 1e9 * memory.efficiency / self.frame_bytes
+        return sum(bank.gb_per_s for bank in banks) * memory.efficiency
+
+    @property
+    def _ddr_frames_per_s(self) -> float:
+        return self._ddr_gb_per_s * 1e9 / self.frame_bytes
 
     def as_json(self) -> dict[str, Any]:
         pipeline, instances = self.balanced.pipeline, self.balanced.instances
@@ -119,6 +127,8 @@ class NetworkEstimate(Estimates):
             "design": self.design,
             "board": self.board.name,
             "clock_mhz": self.clock_mhz,
+            **board_figures(self.board),
+            "graph": graph_figures(pipeline.graph, pipeline),
             "layers": [
                 layer_figures(process, self.board)
                 for process in pipeline.processes
@@ -142,6 +152,7 @@ class NetworkEstimate(Estimates):
                 lambda terms: total_resources(pipeline, self.board.with_terms(terms)).times(instances),
                 self.board.terms,
             ),
+            "roofline": self._roofline(),
             "slrs": self._slrs(),
             "joints": [
                 joint_figures(process, self.board)
@@ -164,6 +175,18 @@ class NetworkEstimate(Estimates):
             "intervals_tried": self.balanced.intervals_tried,
         }
 
+    def _roofline(self) -> dict[str, Any]:
+        pipeline = self.balanced.pipeline
+        built = sum(-(-stage.layer.macs // stage.interval) for stage in pipeline.stages.values())
+        own = built_ceiling(built, self.balanced.instances, self.clock_mhz)
+        return roofline_figures(
+            ceilings=(*stage_ceilings(pipeline.stages.values(), self.board, self.clock_mhz), own),
+            gops=self.gops,
+            macs=pipeline.graph.macs,
+            frame_bytes=self.frame_bytes,
+            ddr_gb_per_s=self._ddr_gb_per_s,
+        )
+
     def _slrs(self) -> list[dict[str, Any]]:
         rows = []
         spans = self.balanced.spans
@@ -175,6 +198,7 @@ class NetworkEstimate(Estimates):
                     "instances": count,
                     "used": resource_figures(self.balanced.each.times(count)),
                     "usable": resource_figures(usable(slr, self.board)),
+                    "free": free_figures(slr),
                     "ddr": [bank.name for bank in self.board.memory.banks if bank.slr == slr.name and count],
                 }
             )
@@ -188,6 +212,7 @@ class NetworkEstimate(Estimates):
                     "instances": 1,
                     "used": resource_figures(self.balanced.each),
                     "usable": resource_figures(whole),
+                    "free": free_figures(self.board.total),
                     "ddr": [],
                 }
             )

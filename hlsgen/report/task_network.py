@@ -20,12 +20,16 @@ from hlsgen.mapping.task_balance import TaskChoice
 from hlsgen.mapping.task_kernels import TaskKernel, frame_bytes, kernel_resources
 from hlsgen.passes.choose_types import Accuracy
 from hlsgen.report.figures import (
+    board_figures,
+    free_figures,
     joint_figures,
     layer_figures,
     performance_figures,
     quantisation_figures,
     resource_figures,
 )
+from hlsgen.report.roofline import Ceiling, roofline_figures, stage_ceilings
+from hlsgen.report.structure import graph_figures
 from hlsgen.report.tables import (
     KIND_HEADS,
     LAYER_HEADS,
@@ -85,6 +89,8 @@ class TaskNetworkEstimate(Estimates):
             "style": "tasks",
             "board": self.board.name,
             "clock_mhz": self.clock_mhz,
+            **board_figures(self.board),
+            "graph": graph_figures(self.graph),
             "layers": [self._layer(kernel) for kernel in choice.kernels],
             "total": {
                 "macs": macs,
@@ -102,12 +108,41 @@ class TaskNetworkEstimate(Estimates):
             ),
             "cost": cost_figures(self._with_terms, self.board.terms),
             "memory": self._memory(),
+            "roofline": self._roofline(),
+            "timeline": self._timeline(),
             "slrs": self._slrs(),
             "joints": self._joints(),
             "fifos": self._fifos(),
             "quantisation": quantisation_figures(self.accuracy),
             "foldings_tried": choice.tried,
         }
+
+    def _timeline(self) -> list[dict[str, Any]]:
+        """When the kernel of each layer works on the first frame: one after the other."""
+        rows, begin = [], 0
+        for kernel in self.choice.kernels:
+            end = begin + max(kernel.latency_cycles, self.choice.ddr_cycles(kernel))
+            rows.append({"name": kernel.layer.name, "begin": begin, "first_output": None, "end": end})
+            begin = end
+        return rows
+
+    def _roofline(self) -> dict[str, Any]:
+        choice = self.choice
+        working = sum(kernel.interval for kernel in choice.kernels)
+        own = Ceiling(
+            name="kernels, not waiting for DDR",
+            gops=2 * self.graph.macs / working * choice.instances * self.clock_mhz / 1e3,
+            basis=f"{self.graph.macs:,} products in {working:,} cycles of the kernels in turn, "
+            f"{choice.instances} instances, {self.clock_mhz:g} MHz",
+        )
+        stages = [stage for kernel in choice.kernels for stage in kernel.pipeline.stages.values()]
+        return roofline_figures(
+            ceilings=(*stage_ceilings(stages, self.board, self.clock_mhz), own),
+            gops=2 * self.graph.macs * self.frames_per_s / 1e9,
+            macs=self.graph.macs,
+            frame_bytes=sum(kernel.bytes_moved for kernel in choice.kernels),
+            ddr_gb_per_s=choice.ddr_rate * self.clock_mhz / 1e3 * choice.instances,
+        )
 
     def _with_terms(self, terms: Terms) -> Resources:
         """All kernels of all instances."""
@@ -181,6 +216,7 @@ class TaskNetworkEstimate(Estimates):
                     "instances": count,
                     "used": resource_figures(used),
                     "usable": resource_figures(usable(slr, self.board)),
+                    "free": free_figures(slr),
                     "ddr": banks,
                 }
             )

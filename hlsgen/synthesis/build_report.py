@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from hlsgen.cost.terms import CELLS, OUTSIDE, TARGETS, Kind, Style, Target
-from hlsgen.mistakes import printable
 from hlsgen.output import MARK
-from hlsgen.synthesis.report import KINDS, read_text, refuse
-
-AGAIN = "build the design again with this hlsgen"
+from hlsgen.report.content import AGAIN
+from hlsgen.report.reading import build_json
+from hlsgen.synthesis.report import KINDS, refuse
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,18 +62,10 @@ class Build:
 
 def read_build(folder: Path) -> Build:
     """Raises DesignError: it is no build folder, or its report.json is damaged or of an older hlsgen."""
-    if not folder.is_dir():
-        refuse(folder, "is no folder", "name a folder that `hlsgen build` has written")
-    path = folder / MARK
-    if not path.is_file():
-        refuse(folder, f"holds no {MARK}", "name a folder that `hlsgen build` has written")
-    try:
-        report = json.loads(read_text(path))
-    except (json.JSONDecodeError, RecursionError) as error:
-        refuse(path, f"is no JSON: {printable(str(error))}", AGAIN)
+    report: Any = build_json(folder)
     fault = _fault(report)
     if fault:
-        refuse(path, f"{fault}, as hlsgen's own does not", AGAIN)
+        refuse(folder / MARK, f"{fault}, as hlsgen's own does not", AGAIN)
     return Build(folder=folder, report=report)
 
 

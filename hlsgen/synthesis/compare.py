@@ -16,6 +16,8 @@ from hlsgen.emit.conv2d import COSIM_FRAMES
 from hlsgen.errors import DesignError, Problem
 from hlsgen.mistakes import printable
 from hlsgen.output import MARK, overwrite_files
+from hlsgen.report.html import PAGE, html_report
+from hlsgen.report.reading import checked_report
 from hlsgen.synthesis.build_report import Build, read_build
 from hlsgen.synthesis.report import KINDS, Module, Stage, SynthesisReport, refuse
 from hlsgen.synthesis.search import find_reports, read_all
@@ -117,16 +119,21 @@ def _plain(value: float) -> float:
 
 
 def write_synthesised(build: Build, found: list[dict[str, Any]]) -> None:
-    """Puts them into report.json and at the end of report.md, instead of earlier ones.
+    """Puts them into report.json, at the end of report.md and into report.html, instead of earlier ones.
 
-    Raises OutputError: they cannot be written.
+    Raises DesignError: there is a report.html, but report.json has not all that it shows. OutputError: they
+    cannot be written.
     """
     build.report["synthesised"] = found
     path = build.folder / "report.md"
     text = path.read_text(encoding="utf-8") if path.is_file() else ""
     before = text.partition(HEADING)[0].rstrip()
     markdown = f"{before}\n\n{HEADING}\n\n{synthesised_text(found)}\n".lstrip()
-    overwrite_files(build.folder, {MARK: json.dumps(build.report, indent=2) + "\n", "report.md": markdown})
+    files: dict[str, str | bytes] = {MARK: json.dumps(build.report, indent=2) + "\n", "report.md": markdown}
+    if (build.folder / PAGE).is_file():
+        name = str(build.folder / MARK)
+        files[PAGE] = html_report(checked_report(build.report, name), build.folder)
+    overwrite_files(build.folder, files)
 
 
 def synthesised_text(found: list[dict[str, Any]]) -> str:

@@ -1,0 +1,300 @@
+"""report.html: the report of a build as one page that needs nothing else, made from report.json.
+
+Names and texts in it come from outside: the templates escape everything, the page has no script, and its
+content security policy lets none run.
+"""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import jinja2
+
+from hlsgen.data_files import data_folder
+from hlsgen.report.charts import (
+    BarChart,
+    accuracy_chart,
+    cycles_chart,
+    resource_charts,
+    stall_chart,
+    timeline_charts,
+)
+from hlsgen.report.content import Report
+from hlsgen.report.graph_picture import GraphPicture
+from hlsgen.report.page_graph import DEEP_WORDS, graph_picture
+from hlsgen.report.page_tables import (
+    Table,
+    bank_tables,
+    csim_table,
+    difference_tables,
+    fifo_tables,
+    instance_table,
+    layer_tables,
+    term_table,
+)
+from hlsgen.report.reading import read_report
+from hlsgen.report.roofline_picture import RooflinePicture, draw_roofline
+
+PAGE = "report.html"
+BANK_PICTURE = "banks.svg"
+MOST_NAMED = 3
+"""Slowest layers that the text names."""
+MOST_PICTURE_BYTES = 4 << 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tile:
+    """A figure of the summary. kind: its badge; tone: "good" or "bad"; width: "double" or "wide"."""
+
+    name: str
+    value: str
+    note: str
+    kind: str = "modelled"
+    tone: str = ""
+    width: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Banks:
+    """picture: banks.svg of the build folder in base 64; empty: there is none."""
+
+    note: str
+    picture: str
+    tables: tuple[Table, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """What the template shows; a part that a design has not is None or empty."""
+
+    report: Report
+    title: str
+    about: str
+    contents: tuple[tuple[str, str], ...]
+    tiles: tuple[Tile, ...]
+    graph: GraphPicture | None
+    cycles: BarChart | None
+    instance: Table | None
+    resources: tuple[BarChart, ...]
+    terms: Table
+    roofline: RooflinePicture
+    timeline: tuple[BarChart, ...]
+    stalls: BarChart | None
+    banks: Banks | None
+    layers: tuple[Table, ...]
+    fifos: tuple[Table, ...]
+    accuracy: BarChart | None
+    csim: Table
+    synthesised: tuple[Table, ...]
+    notes: dict[str, str]
+
+
+def html_report(report: Report, folder: Path) -> str:
+    """The page. `folder`: the build, which may hold banks.svg. The same content gives the same text."""
+    page = page_of(report, _picture_bytes(folder / BANK_PICTURE))
+    return _environment().get_template("report/page.html.j2").render(page=page)
+
+
+def html_of_build(folder: Path) -> str:
+    """The page of a build folder as it is now. Raises DesignError: report.json is missing or damaged."""
+    return html_report(read_report(folder), folder)
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(data_folder("templates")),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=True,
+    )
+
+
+def _picture_bytes(path: Path) -> bytes:
+    """Empty if there is no such file, or one that is no picture of hlsgen's size."""
+    if path.is_symlink() or not path.is_file():
+        return b""
+    with path.open("rb") as file:
+        content = file.read(MOST_PICTURE_BYTES + 1)
+    return content if len(content) <= MOST_PICTURE_BYTES else b""
+
+
+def page_of(report: Report, bank_picture: bytes) -> Page:
+    """The page's parts."""
+    one_layer = report.cost.style == "layer"
+    banks = None
+    if report.banks is not None:
+        picture = base64.b64encode(bank_picture).decode("ascii")
+        banks = Banks(note=_banks_note(report), picture=picture, tables=bank_tables(report))
+    accuracy = accuracy_chart(report) if report.quantisation else None
+    return Page(
+        report=report,
+        title=f"{report.design} on {report.board_title}",
+        about=f"{report.board_title} ({report.part}) at {report.clock_mhz:g} MHz, {_style(report)}",
+        contents=_contents(report),
+        tiles=_tiles(report),
+        graph=graph_picture(report),
+        cycles=None if one_layer else cycles_chart(report),
+        instance=instance_table(report) if one_layer else None,
+        resources=resource_charts(report),
+        terms=term_table(report),
+        roofline=draw_roofline(report),
+        timeline=timeline_charts(report),
+        stalls=stall_chart(report.timing) if report.timing else None,
+        banks=banks,
+        layers=() if one_layer else layer_tables(report),
+        fifos=fifo_tables(report) if report.fifos else (),
+        accuracy=accuracy,
+        csim=csim_table(report),
+        synthesised=difference_tables(report),
+        notes=_notes(report),
+    )
+
+
+def _style(report: Report) -> str:
+    count = len(report.layers)
+    return {
+        "layer": "one layer as a kernel that is called",
+        "tasks": f"{count} layers, each a kernel that is called",
+        "dataflow": f"{count} layers, each a stage of one streaming kernel",
+    }[report.cost.style]
+
+
+def _contents(report: Report) -> tuple[tuple[str, str], ...]:
+    """Sections: (identity, name in the list at the top)."""
+    sections = (
+        ("graph", "Graph", True),
+        ("cycles", "One instance" if report.cost.style == "layer" else "Cycles", True),
+        ("roofline", "Roofline", True),
+        ("resources", "Resources", True),
+        ("timeline", "Time", True),
+        ("banks", "Memory banks", report.banks is not None),
+        ("layers", "Layers", report.cost.style != "layer"),
+        ("fifos", "FIFOs", bool(report.fifos)),
+        ("accuracy", "Accuracy", bool(report.quantisation)),
+        ("csim", "C-simulation", True),
+        ("synthesised", "Synthesised", True),
+    )
+    return tuple((key, title) for key, title, there in sections if there)
+
+
+def _tiles(report: Report) -> tuple[Tile, ...]:
+    speed, total = report.performance, report.total
+    micro = total.latency_cycles / report.clock_mhz
+    per_frame = "frame" if total.instances == 1 else "frame and instance"
+    return (
+        Tile(
+            name="Frames a second",
+            value=_rate(speed.frames_per_s),
+            note=f"{speed.batch_frames_per_s:,.1f} on a batch of {speed.batch:,}",
+        ),
+        Tile(name="G operations/s", value=f"{speed.gops:,.1f}", note=f"{2 * total.macs:,} a frame"),
+        Tile(name="Latency", value=_time(micro), note=f"{total.latency_cycles:,} cycles, one frame"),
+        Tile(name="Interval", value=f"{total.interval_cycles:,}", note=f"cycles a {per_frame}"),
+        Tile(name="Instances", value=f"{total.instances:,}", note=_slr_note(report)),
+        _csim_tile(report),
+        Tile(name="What binds", value=speed.binds, note="", width="wide"),
+    )
+
+
+def _time(micro: float) -> str:
+    for size, unit in ((1e6, "s"), (1e3, "ms")):
+        if micro >= size:
+            return f"{micro / size:.3g} {unit}"
+    return f"{micro:.3g} µs"
+
+
+def _rate(per_second: float) -> str:
+    return f"{per_second:,.0f}" if per_second >= 1000 else f"{per_second:,.1f}"
+
+
+def _slr_note(report: Report) -> str:
+    placed = [slr for slr in report.slrs if slr.instances]
+    what = " kernels" if report.cost.style == "tasks" else ""
+    return ", ".join(f"{slr.name}: {slr.instances:,}{what}" for slr in placed)
+
+
+def _csim_tile(report: Report) -> Tile:
+    csim = report.csim
+    if csim.verdict == "skipped":
+        note = "nothing compared"
+        return Tile(name="C-simulation", value="skipped", note=note, kind="measured", width="double")
+    equal = csim.compared - csim.mismatches
+    good = csim.verdict == "equal"
+    return Tile(
+        name="C-simulation",
+        value="equals golden" if good else "differs",
+        note=f"{equal:,} of {csim.compared:,} results, bit for bit",
+        kind="measured",
+        tone="good" if good else "bad",
+        width="double",
+    )
+
+
+def _banks_note(report: Report) -> str:
+    banks = report.banks
+    assert banks is not None
+    fewest = "no such map with fewer banks exists" if banks.fewest else "fewer banks were not ruled out"
+    return (
+        f"Each iteration reads {banks.reads_per_iteration} elements of a channel. Element (slot, column) of "
+        f"the {banks.slots} rows on chip lies in bank (column + offset[slot]) mod {banks.banks}; {fewest}. "
+        f"Proven without conflict at all {banks.proven_anchors:,} positions that differ."
+    )
+
+
+def _slowest(report: Report) -> str:
+    """The processes that take the most cycles a frame: conv1, conv2 and 3 more."""
+    cycles = [(layer.name, layer.interval_cycles) for layer in report.layers]
+    if report.cost.style == "dataflow":
+        # elsewhere ports and converters are parts of the kernels, which are the layers
+        cycles += [(joint.name, joint.interval_cycles) for joint in report.joints]
+    most = max(count for _, count in cycles)
+    names = [name for name, count in cycles if count == most]
+    more = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _notes(report: Report) -> dict[str, str]:
+    """A sentence or two above the pictures, by section."""
+    roof, style = report.roofline, report.cost.style
+    edges = {
+        "layer": "From DDR through the layer and back to DDR.",
+        "tasks": "Each layer is a kernel; tensors between them go through DDR.",
+        "dataflow": "At an edge: words of its deepest FIFO × elements of a word; thick from "
+        f"{DEEP_WORDS} words on.",
+    }
+    slowest = _slowest(report)
+    cycles = {
+        "layer": "The folding, and what one instance takes.",
+        "tasks": f"Kernels run in turn, so that their cycles add up; the most: {slowest}.",
+        "dataflow": f"All stages work at once, so that the slowest sets the interval: {slowest}.",
+    }
+    bound = "the DDR banks" if roof.attainable_gops < roof.ceilings[-1].gops else "the multipliers"
+    share = roof.achieved_gops / roof.attainable_gops if roof.attainable_gops else 0.0
+    csim = report.csim
+    checked = (
+        "Skipped: nothing has been compared."
+        if csim.verdict == "skipped"
+        else f"{csim.compared - csim.mismatches:,} of {csim.compared:,} results of {csim.frames:,} frames "
+        f"equal golden bit for bit; the largest difference is {csim.max_abs_error:g}."
+    )
+    return {
+        "graph": edges[style],
+        "cycles": cycles[style],
+        "resources": "A bar's end is what the platform leaves free; the mark is where the usable share ends. "
+        f"LUT and FF are those of the routed design: {report.cost.routed.basis}. Terms: {report.cost.terms}.",
+        "roofline": f"{roof.achieved_gops:,.1f} of {roof.attainable_gops:,.1f} attainable G operations/s "
+        f"({share:.0%}), which {bound} set. {roof.ops_per_byte:,.1f} operations a byte: "
+        f"{roof.frame_bytes:,} bytes of DDR traffic a frame. DDR: {roof.ddr_basis}.",
+        "timeline": "First a call with one frame, in cycles, pale until the first output; then what "
+        "processes wait for while frames follow each other."
+        if style == "dataflow"
+        else "A call with one frame, in cycles.",
+        "fifos": f"{len(report.fifos):,} FIFOs. A word is so many elements of a type.",
+        "csim": checked,
+    }

@@ -1,0 +1,105 @@
+"""The graph of a report as nodes and joins: what is written in the boxes and at the edges."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hlsgen.report.charts import RESOURCES, TITLES
+from hlsgen.report.content import Fifo, Layer, Port, Report
+from hlsgen.report.graph_picture import GraphPicture, Join, Node, draw_graph
+
+MOST_TITLE, MOST_PORT_TITLE = 30, 22
+"""Characters of a name and what stands in the corner beside it."""
+MOST_LINE = 43
+"""Characters of a line below it."""
+DEEP_WORDS = 64
+"""A FIFO of that many words makes a thick edge."""
+
+
+def graph_picture(report: Report) -> GraphPicture | None:
+    """None: too large to be drawn."""
+    slowest = max(layer.interval_cycles for layer in report.layers)
+    nodes = [_port_node(f"in:{port.name}", port, "input") for port in report.graph.inputs]
+    sources = {port.name: f"in:{port.name}" for port in report.graph.inputs}
+    for layer in report.layers:
+        sources[layer.name] = f"layer:{layer.name}"
+        hot = len(report.layers) > 1 and layer.interval_cycles == slowest
+        nodes.append(_layer_node(sources[layer.name], layer, hot=hot))
+    nodes += [_port_node(f"out:{port.name}", port, "output") for port in report.graph.outputs]
+    fifos = {fifo.name: fifo for fifo in report.fifos}
+    joins = [
+        _join(sources[edge.source], f"layer:{edge.to}", [fifos[name] for name in edge.fifos])
+        for edge in report.graph.edges
+    ]
+    joins += [
+        _join(sources[port.source], f"out:{port.name}", [fifos[name] for name in port.fifos])
+        for port in report.graph.outputs
+    ]
+    return draw_graph(nodes, joins)
+
+
+def _layer_node(key: str, layer: Layer, *, hot: bool) -> Node:
+    shape, folding = shape_text(layer.shape), folding_text(layer)
+    kind = shortened(layer.kind, 14)
+    cycles = f"{layer.interval_cycles:,} cycles"
+    full = f"{layer.name} ({layer.kind}): gives {shape} of {layer.type}; {folding}; "
+    full += f"{layer.macs:,} multiply-accumulates in {layer.interval_cycles:,} cycles a frame"
+    full += "".join(f"; {TITLES[kind]} {getattr(layer, kind):,}" for kind in RESOURCES)
+    return Node(
+        key=key,
+        title=shortened(layer.name, MOST_TITLE - len(kind)),
+        full=full,
+        corner=kind,
+        lines=(
+            (shortened(f"{shape}  {layer.type}", MOST_LINE), ""),
+            (shortened(folding, MOST_LINE - len(cycles)), cycles),
+        ),
+        tone="bottleneck" if hot else "layer",
+    )
+
+
+def _port_node(key: str, port: Port, what: str) -> Node:
+    text = f"{shape_text(port.shape)}  {port.type}"
+    return Node(
+        key=key,
+        title=shortened(port.name, MOST_PORT_TITLE - len(what)),
+        full=f"{what} {port.name}: {text}",
+        corner=what,
+        lines=((shortened(text, 34), ""),),
+        tone="port",
+    )
+
+
+def _join(source: str, target: str, way: Sequence[Fifo]) -> Join:
+    """`way`: the FIFOs from one to the other; none: through DDR."""
+    if not way:
+        return Join(source=source, target=target, title="through DDR")
+    deepest = max(way, key=lambda fifo: fifo.depth)
+    title = "; ".join(f"{fifo.name}: {fifo.depth:,} words of {fifo.lanes:,} x {fifo.type}" for fifo in way)
+    return Join(
+        source=source,
+        target=target,
+        label=f"{deepest.depth:,} × {deepest.lanes:,}",
+        title=title,
+        deep=deepest.depth >= DEEP_WORDS,
+    )
+
+
+def folding_text(layer: Layer) -> str:
+    """PX 1 · PE 2 · SIMD 1 · packed, of a stage; of a layer's kernel ROWS instead of PX."""
+    folding = layer.folding
+    sizes = [f"{key.upper()} {folding[key]}" for key in ("px", "rows", "pe", "simd") if key in folding]
+    kinds = [str(folding[key]) for key in ("multipliers", "arithmetic") if key in folding and layer.macs]
+    return " · ".join(sizes + kinds)
+
+
+def shape_text(shape: Sequence[int]) -> str:
+    return " × ".join(map(str, shape))
+
+
+def shortened(text: str, most: int) -> str:
+    """With an ellipsis in the middle, if it is longer than `most` characters."""
+    if len(text) <= most:
+        return text
+    end = (most - 1) // 2
+    return f"{text[: most - 1 - end]}…{text[len(text) - end :]}"

@@ -1,0 +1,72 @@
+"""The roofline of a design as report.json has it: what multipliers and DDR allow, and what is reached.
+
+After Williams, Waterman and Patterson, "Roofline" (CACM 2009): operations a second are at most those of the
+multipliers, and at most the operations for each byte from DDR times the bytes a second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from hlsgen.board import Board
+from hlsgen.layers.conv2d_stage import ConvStage
+from hlsgen.layers.stage import Stage
+from hlsgen.mapping.placement import usable
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ceiling:
+    """What some multipliers would do if all of them worked in every cycle."""
+
+    name: str
+    gops: float
+    basis: str
+
+
+def dsp_ceiling(board: Board, clock_mhz: float, *, products: int, dsps: int) -> Ceiling:
+    """All usable DSPs of the board, where `dsps` of them make `products` products a cycle."""
+    total = sum(usable(slr, board).dsp for slr in board.slrs)
+    counted = "one product" if products == 1 else f"{products} products"
+    each = f"{counted} a DSP" if dsps == 1 else f"{counted} for {dsps} DSPs"
+    return Ceiling(
+        name=f"usable DSPs, {each}",
+        gops=2 * total // dsps * products * clock_mhz / 1e3,
+        basis=f"{total:,} usable DSPs of the board, {each}, two operations a product, {clock_mhz:g} MHz",
+    )
+
+
+def stage_ceilings(stages: Iterable[Stage], board: Board, clock_mhz: float) -> tuple[Ceiling, ...]:
+    """The DSPs with one product each, and with two if any of the stages packs them."""
+    packed = any(isinstance(one, ConvStage) and one.fold.multipliers == "packed" for one in stages)
+    return tuple(
+        dsp_ceiling(board, clock_mhz, products=products, dsps=1) for products in (1, 2)[: 1 + packed]
+    )
+
+
+def built_ceiling(macs_per_cycle: int, instances: int, clock_mhz: float) -> Ceiling:
+    """The multipliers that are built, in DSPs or in logic cells."""
+    return Ceiling(
+        name="multipliers built",
+        gops=2 * macs_per_cycle * instances * clock_mhz / 1e3,
+        basis=f"{macs_per_cycle:,} products a cycle and instance, all of them busy, {instances} in all, "
+        f"{clock_mhz:g} MHz",
+    )
+
+
+def roofline_figures(
+    *, ceilings: tuple[Ceiling, ...], gops: float, macs: int, frame_bytes: int, ddr_gb_per_s: float
+) -> dict[str, Any]:
+    """The section `roofline`. The last ceiling is the design's own. ddr_gb_per_s: of the banks in use."""
+    intensity = 2 * macs / frame_bytes
+    return {
+        "ops_per_byte": round(intensity, 3),
+        "frame_bytes": frame_bytes,
+        "ddr_gb_per_s": round(ddr_gb_per_s, 3),
+        "ddr_basis": "peak rate of the DDR banks in use times the efficiency of long bursts",
+        "ceilings": [{"name": one.name, "gops": round(one.gops, 3), "basis": one.basis} for one in ceilings],
+        "attainable_gops": round(min(ceilings[-1].gops, intensity * ddr_gb_per_s), 3),
+        "achieved_gops": round(gops, 3),
+        "kind": "modelled",
+    }

@@ -1,0 +1,61 @@
+"""The graph of a design as report.json has it: ports, and who reads whom through which FIFOs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hlsgen.ir import Graph, Port
+from hlsgen.mapping.pipeline import Pipeline
+from hlsgen.mapping.processes import Convert, Fork
+
+
+def graph_figures(graph: Graph, pipeline: Pipeline | None = None) -> dict[str, Any]:
+    """The section `graph`. pipeline: the streaming kernel of the graph; None: tensors go through DDR.
+
+    `fifos` of an edge or an output: the streams on the way, the writer's first.
+    """
+    ways = _Ways(pipeline) if pipeline else None
+    return {
+        "inputs": [_port(port) for port in graph.inputs],
+        "edges": [
+            {
+                "from": source,
+                "to": layer.name,
+                "fifos": ways.to(layer.name, index) if ways else [],
+            }
+            for layer in graph.layers
+            for index, source in enumerate(layer.inputs)
+        ],
+        "outputs": [
+            {
+                **_port(port),
+                "source": port.source,
+                "fifos": ways.to(f"store_{port.name}", 0) if ways else [],
+            }
+            for port in graph.outputs
+        ],
+    }
+
+
+def _port(port: Port) -> dict[str, Any]:
+    return {"name": port.name, "shape": list(port.tensor.shape), "type": str(port.tensor.type)}
+
+
+class _Ways:
+    """Streams from stage to stage, through forks and converters."""
+
+    def __init__(self, pipeline: Pipeline) -> None:
+        self.reads = {process.name: process.reads for process in pipeline.processes}
+        self.joints = {
+            stream: process.reads[0]
+            for process in pipeline.processes
+            if isinstance(process, Fork | Convert)
+            for stream in process.writes
+        }
+
+    def to(self, process: str, index: int) -> list[str]:
+        """Those that lead to what `process` reads as number `index`."""
+        way = [self.reads[process][index]]
+        while way[0] in self.joints:
+            way.insert(0, self.joints[way[0]])
+        return way

@@ -8,33 +8,24 @@ one JSON document, on errors too:
 
 from __future__ import annotations
 
-import json
-import os
-import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
-from rich.console import Console
 from rich.table import Table
 
+from hlsgen.cli_console import INTERRUPTED, note, print_json, reporting, show, working
+from hlsgen.cli_printing import print_build, print_estimate, print_fifos, print_verification
 from hlsgen.cli_reports import calibrate, compare, report
 from hlsgen.cli_sweep import sweep
-from hlsgen.errors import HlsgenError, OutputError, ToolError, error_json
 from hlsgen.version import VERSION
 
 if TYPE_CHECKING:
-    from hlsgen.design import Verification
-    from hlsgen.project import Project
+    pass
 
-INTERRUPTED = 130
 F = TypeVar("F", bound=Callable[..., Any])
-
-err = Console(stderr=True, highlight=False)
 
 
 class Commands(click.Group):
@@ -372,167 +363,6 @@ def schema() -> None:
         from hlsgen.schema import design_json_schema
 
         print_json(design_json_schema())
-
-
-@contextmanager
-def reporting(as_json: bool) -> Iterator[None]:
-    """Errors of the user as text (or JSON) with their exit code; anything else is a bug: a traceback."""
-    before = signal.signal(signal.SIGTERM, _interrupt)
-    try:
-        yield
-    except HlsgenError as error:
-        _fail(error_json(error), str(error), error.exit_code, as_json)
-    except BrokenPipeError:
-        # whoever read the output has seen enough; nothing more is flushed at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
-    except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        text = f"error: {where}{error.strerror or error}\nfix: free some space, and check permissions"
-        _fail(error_json(OutputError(text)), text, OutputError.exit_code, as_json)
-    except MemoryError:
-        text = "error: there is not enough memory\nfix: fewer --frames, or a smaller layer"
-        _fail(error_json(ToolError(text)), text, ToolError.exit_code, as_json)
-    except KeyboardInterrupt:
-        message = "interrupted; the build folder is as it was, or complete"
-        _fail([{"message": message}], message, INTERRUPTED, as_json)
-    finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL if before is None else before)
-
-
-def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
-    raise KeyboardInterrupt
-
-
-def _fail(problems: list[dict[str, Any]], text: str, code: int, as_json: bool) -> NoReturn:
-    if as_json:
-        with suppress(OSError):  # standard output may be what failed
-            print_json({"error": problems, "exit_code": code})
-    click.echo(text, err=True)
-    sys.exit(code)
-
-
-@contextmanager
-def working(as_json: bool) -> Iterator[Callable[[str], None]]:
-    """A spinner on a terminal that says what is going on; nothing otherwise."""
-    if as_json or not err.is_terminal:
-        yield lambda _: None
-        return
-    with err.status("") as status:
-        yield lambda text: status.update(text + " ...")
-
-
-def note(text: str) -> None:
-    click.echo(f"note: {text}", err=True)
-
-
-def show(table: Table) -> None:
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else 100)
-    console.print(table)
-
-
-def print_json(document: dict[str, Any]) -> None:
-    click.echo(json.dumps(document, indent=2, allow_nan=False))
-
-
-def print_build(project: Project) -> None:
-    for warning in project.report["warnings"]:
-        click.echo(f"warning: {warning}", err=True)
-    print_estimate(project.report)
-    if project.verification is not None:
-        print_verification(project.design.macs, project.verification)
-    else:
-        click.echo("C-simulation skipped")
-    folder = click.format_filename(project.folder)
-    click.echo(f"wrote {folder}/ (start with {folder}/report.md)")
-
-
-def print_verification(macs: int, verification: Verification) -> None:
-    comparison = verification.comparison
-    rate = verification.frames * macs / max(verification.run_seconds, 1e-9) / 1e6
-    equal = comparison.compared - comparison.mismatches
-    click.echo(
-        f"C-simulation: {equal:,} of {comparison.compared:,} results equal golden bit for bit "
-        f"({verification.frames} frames; compiled in {verification.compile_seconds:.1f} s, "
-        f"ran at {rate:,.0f} M MAC/s on this machine)"
-    )
-    click.echo(verification.checked())
-
-
-def print_estimate(figures: dict[str, Any]) -> None:
-    speed, total = figures["performance"], figures["total"]
-    click.echo(
-        f"{figures['design']} on {figures['board']} at {figures['clock_mhz']:g} MHz: "
-        f"{total['instances']} instance{'s' if total['instances'] > 1 else ''} of {_what(figures)}"
-    )
-    click.echo(
-        f"modelled: {speed['gops']:,.1f} G operations/s, {speed['frames_per_s']:,.0f} frames/s "
-        f"({speed['batch_gops']:,.1f} and {speed['batch_frames_per_s']:,.0f} on a batch of {speed['batch']})"
-        f"; binds: {speed['binds']}"
-    )
-    _print_timing(figures)
-    table = Table("modelled", "instances", "DSP", "BRAM18", "URAM", "LUT", "FF")
-    for slr in figures["slrs"]:
-        cells = [
-            _cell(slr["used"][kind], slr["usable"][kind]) for kind in ("dsp", "bram18", "uram", "lut", "ff")
-        ]
-        table.add_row(f"{slr['name']} (of usable)", str(slr["instances"]), *cells)
-    table.add_row(
-        "total",
-        str(total["instances"]),
-        *(f"{total[kind]:,}" for kind in ("dsp", "bram18", "uram", "lut", "ff")),
-    )
-    show(table)
-    from hlsgen.cost.accuracy import cells_text
-
-    click.echo(f"as routed: {cells_text(figures, 'routed')}; as csynth: {cells_text(figures, 'csynth')}")
-
-
-def _print_timing(figures: dict[str, Any]) -> None:
-    """Of a streaming network: when the first frame is done, and which stage waits most."""
-    timing = figures.get("timing")
-    if not timing:
-        return
-    microseconds = timing["latency_cycles"] / figures["clock_mhz"]
-    text = f"first frame after {timing['latency_cycles']:,} cycles ({microseconds:,.1f} us)"
-    if timing["waits"]:
-        text += f"; slower than its slowest stage alone: {', '.join(timing['waits'])}"
-    least = min(timing["stalls"], key=lambda one: one["busy_cycles"])
-    if least["busy_cycles"] < timing["period_cycles"]:
-        share = least["busy_cycles"] / timing["period_cycles"]
-        text += f"; {least['name']} waits most, busy in {share:.0%} of the cycles"
-    click.echo(text)
-
-
-def print_fifos(figures: dict[str, Any]) -> None:
-    """FIFOs that could be shallower, the deepest first."""
-    found = [one for one in figures["fifos"] if (one["smallest_depth"] or one["depth"]) < one["depth"]]
-    if not found:
-        click.echo("no FIFO of more words than a shift register holds could be shallower")
-        return
-    table = Table("stream", "words", "no slower from", "deadlock below")
-    for one in sorted(found, key=lambda one: -one["depth"]):
-        least = one["least_depth"]
-        table.add_row(one["name"], f"{one['depth']:,}", f"{one['smallest_depth']:,}", str(least or ""))
-    show(table)
-
-
-def _what(figures: dict[str, Any]) -> str:
-    """One instance in a line: a layer's folding, or a network's stages."""
-    folding = figures["layers"][0]["folding"]
-    if "rows" in folding:
-        return (
-            f"{folding['macs_per_cycle']} multiply-accumulates a cycle (rows {folding['rows']}, "
-            f"PE {folding['pe']}, SIMD {folding['simd']}, {folding['arithmetic']})"
-        )
-    if figures.get("style") == "tasks":
-        cycles = figures["total"]["interval_cycles"]
-        return f"{len(figures['layers'])} kernels in turn, {cycles:,} cycles a frame"
-    return f"{len(figures['layers'])} stages, a frame every {figures['total']['interval_cycles']:,} cycles"
-
-
-def _cell(used: int, limit: int) -> str:
-    return f"{used:,} ({used / limit:.0%})" if limit else f"{used:,}"
 
 
 def main() -> None:

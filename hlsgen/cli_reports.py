@@ -1,7 +1,4 @@
-"""The commands on what builds have written, and the vendor tools: report, compare and calibrate.
-
-hlsgen/cli.py, which adds them, is imported when they run.
-"""
+"""The commands on what builds have written, and the vendor tools: report, compare and calibrate."""
 
 from __future__ import annotations
 
@@ -11,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 from rich.table import Table
+
+from hlsgen.cli_console import note, print_json, reporting, show
 
 if TYPE_CHECKING:
     from hlsgen.synthesis.calibrate import Calibrated
@@ -32,7 +31,6 @@ def report(build_dir: Path, output: Path | None, show_it: bool, as_json: bool) -
 
     From report.json of BUILD_DIR, with what `hlsgen compare` has put there.
     """
-    from hlsgen.cli import note, print_json, reporting
 
     with reporting(as_json):
         from hlsgen.output import write_whole
@@ -58,7 +56,6 @@ def compare(build_dir: Path, reports: tuple[Path, ...], as_json: bool) -> None:
     REPORTS are csynth.xml, *_cosim.rpt and utilisation reports of the kernels of BUILD_DIR; without any,
     those below BUILD_DIR. They are written into its report.json, report.md and report.html.
     """
-    from hlsgen.cli import note, print_json, reporting, show
 
     with reporting(as_json):
         from hlsgen.synthesis.compare import compare_build, rows_of
@@ -104,7 +101,6 @@ def calibrate(folder: Path, output: Path, terms: Path | None, force: bool, as_js
 
     Writes a file of terms for the option --terms of build, check, csim and estimate.
     """
-    from hlsgen.cli import note, print_json, reporting, show
 
     with reporting(as_json):
         from hlsgen.cost.terms import load_terms, packaged_terms, terms_text

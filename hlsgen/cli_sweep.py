@@ -1,4 +1,4 @@
-"""The command on many designs: sweep. hlsgen/cli.py, which adds it, is imported when it runs."""
+"""The command on many designs: sweep."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Column, Table
+
+from hlsgen.cli_console import print_json, reporting, show
 
 if TYPE_CHECKING:
     from hlsgen.sweep.jobs import Job, Outcome
@@ -104,7 +106,6 @@ def sweep(
     as_json: bool,
 ) -> int:
     """Run every DESIGN on every board, side by side, and keep each result as it comes."""
-    from hlsgen.cli import print_json, reporting
 
     if targets and run != "explore":
         raise click.UsageError(f"--target-fps needs --run explore: {run} takes a design's mapping as it is")
@@ -199,7 +200,6 @@ def watching(as_json: bool) -> Iterator[Watched | Quiet]:
 
 def print_sweep(swept: Swept) -> None:
     """The table on standard output; what failed on standard error, what several jobs say only once."""
-    from hlsgen.cli import show
 
     head = ("board", "frames/s", "cycles", "copies", "DSP", "LUT", "binds")
     targets = any(job.target_fps for job, _ in swept.outcomes)

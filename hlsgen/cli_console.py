@@ -1,0 +1,82 @@
+"""How commands end, and what they show meanwhile: errors with their exit codes, a spinner, tables, JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import Any, NoReturn
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from hlsgen.errors import HlsgenError, OutputError, ToolError, error_json
+
+INTERRUPTED = 130
+err = Console(stderr=True, highlight=False)
+
+
+@contextmanager
+def reporting(as_json: bool) -> Iterator[None]:
+    """Errors of the user as text (or JSON) with their exit code; anything else is a bug: a traceback."""
+    before = signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        yield
+    except HlsgenError as error:
+        _fail(error_json(error), str(error), error.exit_code, as_json)
+    except BrokenPipeError:
+        # whoever read the output has seen enough; nothing more is flushed at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        text = f"error: {where}{error.strerror or error}\nfix: free some space, and check permissions"
+        _fail(error_json(OutputError(text)), text, OutputError.exit_code, as_json)
+    except MemoryError:
+        text = "error: there is not enough memory\nfix: fewer --frames, or a smaller layer"
+        _fail(error_json(ToolError(text)), text, ToolError.exit_code, as_json)
+    except KeyboardInterrupt:
+        message = "interrupted; the build folder is as it was, or complete"
+        _fail([{"message": message}], message, INTERRUPTED, as_json)
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL if before is None else before)
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+def _fail(problems: list[dict[str, Any]], text: str, code: int, as_json: bool) -> NoReturn:
+    if as_json:
+        with suppress(OSError):  # standard output may be what failed
+            print_json({"error": problems, "exit_code": code})
+    click.echo(text, err=True)
+    sys.exit(code)
+
+
+@contextmanager
+def working(as_json: bool) -> Iterator[Callable[[str], None]]:
+    """A spinner on a terminal that says what is going on; nothing otherwise."""
+    if as_json or not err.is_terminal:
+        yield lambda _: None
+        return
+    with err.status("") as status:
+        yield lambda text: status.update(text + " ...")
+
+
+def note(text: str) -> None:
+    click.echo(f"note: {text}", err=True)
+
+
+def show(table: Table) -> None:
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 100)
+    console.print(table)
+
+
+def print_json(document: dict[str, Any]) -> None:
+    click.echo(json.dumps(document, indent=2, allow_nan=False))

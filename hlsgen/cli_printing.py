@@ -68,7 +68,7 @@ def print_estimate(figures: dict[str, Any]) -> None:
 
 
 def _print_timing(figures: dict[str, Any]) -> None:
-    """Of a streaming network: when the first frame is done, and which stage waits most."""
+    """Of a streaming network: when the first frame is done, and what waits for what in a circle."""
     timing = figures.get("timing")
     if not timing:
         return
@@ -76,10 +76,6 @@ def _print_timing(figures: dict[str, Any]) -> None:
     text = f"first frame after {timing['latency_cycles']:,} cycles ({microseconds:,.1f} us)"
     if timing["waits"]:
         text += f"; slower than its slowest stage alone: {', '.join(timing['waits'])}"
-    least = min(timing["stalls"], key=lambda one: one["busy_cycles"])
-    if least["busy_cycles"] < timing["period_cycles"]:
-        share = least["busy_cycles"] / timing["period_cycles"]
-        text += f"; {least['name']} waits most, busy in {share:.0%} of the cycles"
     click.echo(text)
 
 

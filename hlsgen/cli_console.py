@@ -6,16 +6,19 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, NoReturn
 
 import click
 from rich.console import Console
+from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as Bar
 from rich.table import Table
 
 from hlsgen.errors import HlsgenError, OutputError, ToolError, error_json
+from hlsgen.progress import Progress, silent
 
 INTERRUPTED = 130
 err = Console(stderr=True, highlight=False)
@@ -60,13 +63,19 @@ def _fail(problems: list[dict[str, Any]], text: str, code: int, as_json: bool) -
 
 
 @contextmanager
-def working(as_json: bool) -> Iterator[Callable[[str], None]]:
-    """A spinner on a terminal that says what is going on; nothing otherwise."""
+def working(as_json: bool) -> Iterator[Progress]:
+    """On a terminal what is going on, with a bar where it is known how much is done; nothing otherwise."""
     if as_json or not err.is_terminal:
-        yield lambda _: None
+        yield silent
         return
-    with err.status("") as status:
-        yield lambda text: status.update(text + " ...")
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Bar(*columns, console=err, transient=True) as bar:
+        task = bar.add_task("", total=None)
+
+        def show_progress(text: str, done: int = 0, total: int = 0, /) -> None:
+            bar.update(task, description=text, completed=done, total=total or None)
+
+        yield show_progress
 
 
 def note(text: str) -> None:

@@ -23,6 +23,7 @@ from hlsgen.csim.simulation import Comparison
 from hlsgen.errors import DesignError, Place, Problem
 from hlsgen.ir import Graph, Port
 from hlsgen.layers.base import Codes
+from hlsgen.progress import Progress, Say, silent
 from hlsgen.quantise import quantised
 
 if TYPE_CHECKING:
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Arrays: TypeAlias = "Floats | list[Floats]"
 """What a network gives: one array [frames, ...] in the framework's layout, or one for each output."""
-Progress = Callable[[str], None]
 
 MOST_SAMPLE_FRAMES = 16
 """Frames that a build simulates unless told otherwise."""
@@ -205,7 +205,7 @@ class Design(ABC):
         golden: Mapping[str, Codes],
         *,
         headers: Headers = Headers.FAST,
-        progress: Progress = lambda _: None,
+        progress: Progress = silent,
     ) -> Verification:
         """C-simulates what `plan` gave, written into `folder`.
 
@@ -223,7 +223,7 @@ class Design(ABC):
         *,
         target_fps: float | None = None,
         max_latency_us: float | None = None,
-        progress: Progress = lambda _: None,
+        progress: Progress = silent,
     ) -> Explored:
         """The fastest mapping, or the cheapest for the targets; see hlsgen.explore.explore. `chosen` of the
         result is the design with it.
@@ -251,7 +251,7 @@ def load(
     *,
     board: str | None = None,
     terms: str | Path | Terms | None = None,
-    say: Progress = lambda _: None,
+    say: Say = lambda _: None,
 ) -> Design:
     """The design in a YAML file; `board` replaces the file's (a path is relative to the working folder).
 

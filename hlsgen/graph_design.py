@@ -19,7 +19,7 @@ from hlsgen.csim.compiler import Headers
 from hlsgen.csim.dataflow import NetworkRun
 from hlsgen.csim.scratch import scratch_folder
 from hlsgen.csim.simulation import Comparison, compare
-from hlsgen.design import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, Design, Floats, Progress
+from hlsgen.design import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, Design, Floats
 from hlsgen.errors import DesignError, MismatchError, Problem
 from hlsgen.fixed import FixedType
 from hlsgen.ir import Graph, run_golden
@@ -29,6 +29,7 @@ from hlsgen.mapping.weights import WeightPlace
 from hlsgen.passes.choose_types import Accuracy, noisy_outputs
 from hlsgen.passes.other_weights import same_structure, with_weights_of
 from hlsgen.precision import OUTPUT_DB
+from hlsgen.progress import Progress, silent
 from hlsgen.report.comparison import LayerComparison, NetworkVerification
 
 MOST_SAMPLE_MACS = 1 << 31
@@ -166,7 +167,7 @@ class GraphDesign(Design):
         golden: Mapping[str, Codes],
         *,
         headers: Headers = Headers.FAST,
-        progress: Progress = lambda _: None,
+        progress: Progress = silent,
     ) -> NetworkVerification:
         frames = frames_in(inputs)
         chunks = self.chunks(inputs, frames)
@@ -180,7 +181,7 @@ class GraphDesign(Design):
                 running = [pool.submit(self.simulated, executable, chunk, scratch) for chunk in chunks]
                 bounded = pool.submit(self.simulated, executable, few, scratch, keep=False, bounded=True)
                 for number, future in enumerate(running):
-                    progress(f"C-simulation: {number} of {len(chunks)} parts of {frames} frames done")
+                    progress(f"C-simulation of {frames} frames", number, len(chunks))
                     runs.append(future.result())
                 progress("C-simulation with FIFOs of the emitted depths")
                 bounded_run = bounded.result()

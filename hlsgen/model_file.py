@@ -9,7 +9,7 @@ import numpy as np
 
 from hlsgen import samples
 from hlsgen.board import Board, load_board
-from hlsgen.design import Floats, Progress
+from hlsgen.design import Floats
 from hlsgen.document import Document
 from hlsgen.errors import DesignError, Problem, collecting
 from hlsgen.fixed import FixedType
@@ -20,6 +20,7 @@ from hlsgen.mapping.balance import StreamWish
 from hlsgen.mapping.weights import task_weight_problems, weight_problems
 from hlsgen.model_schema import ModelFile
 from hlsgen.precision import LayerPrecision, Precision
+from hlsgen.progress import Say
 from hlsgen.schema_values import SampleFile
 
 CALIBRATION_FRAMES = 16
@@ -28,7 +29,7 @@ CALIBRATION_MACS = 1 << 32
 """Fewer, if together they would need more multiply-accumulates."""
 
 
-def load_model(path: Path, *, board: str | None = None, say: Progress = lambda _: None) -> GraphDesign:
+def load_model(path: Path, *, board: str | None = None, say: Say = lambda _: None) -> GraphDesign:
     """The network in a design file; arguments as of `hlsgen.load`. `say` is told when the user's code runs.
 
     Raises DesignError with every mistake found, each with its place.
@@ -77,7 +78,7 @@ class _at:
             raise DesignError(problems) from None
 
 
-def _graph(file: ModelFile, document: Document, say: Progress) -> Graph:
+def _graph(file: ModelFile, document: Document, say: Say) -> Graph:
     model = file.model
     if model.torch is not None:
         from hlsgen.frontends.torch import graph_of_module, load_module

@@ -17,10 +17,11 @@ from numpy.typing import ArrayLike
 
 from hlsgen.csim.compiler import Headers
 from hlsgen.csim.scratch import SCRATCH_PREFIX, scratch_errors, scratch_folder
-from hlsgen.design import Arrays, Design, Progress, Verification
+from hlsgen.design import Arrays, Design, Verification
 from hlsgen.emit.plan import array_bytes, npy_bytes
 from hlsgen.layers.base import Codes
 from hlsgen.output import MARK, overwrite_files, replacing, write_files
+from hlsgen.progress import Progress, silent
 from hlsgen.report.html import PAGE, html_of_build
 
 Simulator = Callable[[Mapping[str, Codes]], dict[str, Codes]]
@@ -92,7 +93,7 @@ def build(
     frames: int | None = None,
     input_file: Path | None = None,
     csim: bool = True,
-    progress: Progress = lambda _: None,
+    progress: Progress = silent,
 ) -> Project:
     """Emits the project of `design`, C-simulates it, writes its reports; `folder` appears when all is well.
 
@@ -124,7 +125,7 @@ def simulate_only(
     frames: int | None = None,
     input_file: Path | None = None,
     headers: Headers = Headers.FAST,
-    progress: Progress = lambda _: None,
+    progress: Progress = silent,
 ) -> Verification:
     """Emits into a temporary folder and C-simulates there; raises as `build` does."""
     inputs = design.sample_inputs(frames, file=input_file)

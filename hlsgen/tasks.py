@@ -20,7 +20,7 @@ from hlsgen.csim.compiler import Headers, compile_testbench, compiling
 from hlsgen.csim.recorded import check_recorded
 from hlsgen.csim.scratch import scratch_folder
 from hlsgen.csim.simulation import Comparison, compare, simulate
-from hlsgen.design import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, Design, Progress, Verification
+from hlsgen.design import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, Design, Verification
 from hlsgen.document import Document
 from hlsgen.emit.plan import plan_of
 from hlsgen.errors import DesignError, MismatchError, Place, Problem, collecting
@@ -31,6 +31,7 @@ from hlsgen.layers.conv2d import Conv2d
 from hlsgen.mapping.conv2d import MOST_PARTITIONS, Infeasible, folding_faults
 from hlsgen.mapping.search import Choice, Wish, choose
 from hlsgen.passes import run_passes
+from hlsgen.progress import Progress, silent
 from hlsgen.quantise import quantised
 from hlsgen.report.estimate import Estimate, estimate_of
 from hlsgen.report.markdown import markdown_report
@@ -162,7 +163,7 @@ class TasksDesign(Design):
         golden: Mapping[str, Codes],
         *,
         headers: Headers = Headers.FAST,
-        progress: Progress = lambda _: None,
+        progress: Progress = silent,
     ) -> LayerVerification:
         """Twice: on all frames, and recording memory ports on the first few."""
         progress("compiling and running the C-simulation")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 
-from hlsgen.design import Design, Progress
+from hlsgen.design import Design
 from hlsgen.errors import DesignError, Problem
 from hlsgen.explore.result import Explored, Goal
 from hlsgen.network import NetworkDesign
+from hlsgen.progress import Progress, silent
 from hlsgen.tasks import TasksDesign
 
 
@@ -16,7 +17,7 @@ def explore(
     *,
     target_fps: float | None = None,
     max_latency_us: float | None = None,
-    progress: Progress = lambda _: None,
+    progress: Progress = silent,
 ) -> Explored:
     """The fastest mapping for the design's board, or the cheapest that reaches the targets.
 

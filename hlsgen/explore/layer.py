@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from hlsgen.cost.resources import Resources, dsps_of_product
-from hlsgen.design import Progress
 from hlsgen.errors import DesignError, Problem
 from hlsgen.explore.front import FrontPoint
 from hlsgen.explore.options import non_dominated
@@ -22,6 +21,7 @@ from hlsgen.mapping.balance import share_of, whole_of
 from hlsgen.mapping.conv2d import Infeasible, map_conv2d
 from hlsgen.mapping.placement import KINDS, Deployment, deploy
 from hlsgen.mapping.search import foldings
+from hlsgen.progress import Progress
 from hlsgen.tasks import TasksDesign
 
 FLOAT_DSPS = 3

@@ -7,7 +7,6 @@ from dataclasses import fields, replace
 from typing import Any
 
 from hlsgen.cost.resources import Resources
-from hlsgen.design import Progress
 from hlsgen.errors import DesignError, Problem
 from hlsgen.explore.bound import binds, multiplier_bound, utilisation
 from hlsgen.explore.front import front
@@ -23,6 +22,7 @@ from hlsgen.mapping.balance import Balanced, NoFit, StreamWish
 from hlsgen.mapping.placement import KINDS, capacity, usable
 from hlsgen.mapping.weights import WeightWish, WeightWishes
 from hlsgen.network import NetworkDesign
+from hlsgen.progress import Progress
 
 
 def explore_network(design: NetworkDesign, goal: Goal, progress: Progress) -> Explored:

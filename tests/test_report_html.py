@@ -412,8 +412,9 @@ def test_axes_and_bars() -> None:
 def test_the_roofline_has_its_point_below_its_roof(builds: Callable[[str], Path]) -> None:
     for kind in ("layer", "dataflow", "tasks"):
         report: Report = checked_report(content(builds(kind)))
-        picture = draw_roofline(report)
         roof = report.roofline
+        assert roof is not None
+        picture = draw_roofline(roof)
         assert roof.achieved_gops <= roof.attainable_gops * 1.001
         assert roof.attainable_gops <= roof.ops_per_byte * roof.ddr_gb_per_s * 1.001
         assert float(picture.point[1]) >= float(picture.attainable[1])
@@ -479,3 +480,10 @@ def test_what_the_command_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert "is no text" in failure(1, "report", "build/small")
     assert page_of(Path("build/small")) == before
     assert [name for name in os.listdir("build/small") if name.startswith(".")] == []
+
+
+def test_without_multiplications_there_is_no_roofline(builds: Callable[[str], Path]) -> None:
+    built = content(builds("dataflow"))
+    page = html_report(checked_report({**built, "roofline": None}), builds("dataflow"))
+    assert 'id="roofline"' in html_report(checked_report(built), builds("dataflow"))
+    assert 'id="roofline"' not in page and 'href="#roofline"' not in page

@@ -21,6 +21,7 @@ from hlsgen.layers.base import Tensor
 from hlsgen.layers.binary import Add
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.stage import Fold
+from hlsgen.mapping import fifos
 from hlsgen.mapping.deadlock import runs_through
 from hlsgen.mapping.fifos import fifo_depths
 from hlsgen.mapping.pipeline import Pipeline, pipeline_of
@@ -263,3 +264,14 @@ def test_estimate_searches_fifos_when_asked(tmp_path: Path) -> None:
     shallower = [one for one in deep if one["smallest_depth"] < one["depth"]]
     assert all(one["name"] in said for one in shallower)
     assert bool(shallower) == ("no slower from" in said)
+
+
+def test_a_branch_holds_all_frames_that_are_under_way() -> None:
+    """Frames so short that several are in the longer branch at once: the other one's FIFO is as deep."""
+    pipeline = emitted(residual(2, 2))
+    timing = simulate(pipeline)
+    assert timing.latency_cycles > 3 * pipeline.interval
+    assert timing.interval_cycles == pipeline.interval
+    two_frames = fifos.simulate(pipeline, fifos.FRAMES).held
+    shallow = {name: max(2, depth) for name, depth in two_frames.items()}
+    assert simulate(pipeline, shallow).interval_cycles > pipeline.interval

@@ -18,7 +18,7 @@ from hlsgen.mapping.pipeline import Pipeline
 from hlsgen.mapping.processes import Load, Process
 
 FRAMES = 2
-"""Simulated: with the second, every stage works on two frames at once where it ever does."""
+"""Simulated at least: with the second, stages work on two frames at once."""
 SHALLOWEST = 2
 """A FIFO of fewer words cannot be read and written in the same cycle."""
 
@@ -72,7 +72,12 @@ def _begin(times: Times, reads: tuple[Times, ...], delays: list[Times]) -> Times
 def fifo_depths(pipeline: Pipeline) -> dict[str, int]:
     """By stream: the words that it needs room for. Weights that are streamed wait in DDR: theirs stay."""
     # a stage that takes in blocks of frames works on the second one while the third arrives
-    held = simulate(pipeline, max(FRAMES, 2 * pipeline.frames_at_once)).held
+    frames = max(FRAMES, 2 * pipeline.frames_at_once)
+    timing = simulate(pipeline, frames)
+    # a branch may have to hold all the frames that are under way at once
+    latency = timing.latency_cycles - (frames - 1) * pipeline.interval
+    under_way = -(-latency // pipeline.interval) + 1
+    held = timing.held if under_way <= frames else simulate(pipeline, under_way).held
     fixed = {name for process in pipeline.streamers for name in process.writes}
     return {
         name: stream.depth if name in fixed else max(SHALLOWEST, held[name])

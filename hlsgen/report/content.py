@@ -286,7 +286,7 @@ class Report(_Section):
     performance: Performance
     cost: Cost
     slrs: Annotated[tuple[Slr, ...], Entries(1, 64)]
-    roofline: Roofline
+    roofline: Roofline | None
     timeline: Annotated[tuple[Span, ...], Rows]
     timing: Annotated[Timing | None, BeforeValidator(_none_if_empty)] = None
     joints: Annotated[tuple[Joint, ...], Rows] = ()

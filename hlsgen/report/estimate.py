@@ -130,7 +130,7 @@ def _layer(deployment: Deployment) -> dict[str, Any]:
     }
 
 
-def _roofline(deployment: Deployment) -> dict[str, Any]:
+def _roofline(deployment: Deployment) -> dict[str, Any] | None:
     mapping, board, clock_mhz = deployment.mapping, deployment.board, deployment.clock_mhz
     products, dsps = {"float": (1, FMUL_DSP), "fixed": (1, 1), "packed": (2, 1)}[mapping.arithmetic]
     frame_bytes = ddr_cost(mapping)

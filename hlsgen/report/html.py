@@ -22,7 +22,7 @@ from hlsgen.report.charts import (
     stall_chart,
     timeline_charts,
 )
-from hlsgen.report.content import Report
+from hlsgen.report.content import Report, Roofline
 from hlsgen.report.graph_picture import GraphPicture
 from hlsgen.report.page_graph import DEEP_WORDS, graph_picture
 from hlsgen.report.page_tables import (
@@ -80,7 +80,7 @@ class Page:
     instance: Table | None
     resources: tuple[BarChart, ...]
     terms: Table
-    roofline: RooflinePicture
+    roofline: RooflinePicture | None
     timeline: tuple[BarChart, ...]
     stalls: BarChart | None
     banks: Banks | None
@@ -143,7 +143,7 @@ def page_of(report: Report, bank_picture: bytes) -> Page:
         instance=instance_table(report) if one_layer else None,
         resources=resource_charts(report),
         terms=term_table(report),
-        roofline=draw_roofline(report),
+        roofline=draw_roofline(report.roofline) if report.roofline else None,
         timeline=timeline_charts(report),
         stalls=stall_chart(report.timing) if report.timing else None,
         banks=banks,
@@ -170,7 +170,7 @@ def _contents(report: Report) -> tuple[tuple[str, str], ...]:
     sections = (
         ("graph", "Graph", True),
         ("cycles", "One instance" if report.cost.style == "layer" else "Cycles", True),
-        ("roofline", "Roofline", True),
+        ("roofline", "Roofline", report.roofline is not None),
         ("resources", "Resources", True),
         ("timeline", "Time", True),
         ("banks", "Memory banks", report.banks is not None),
@@ -261,7 +261,7 @@ def _slowest(report: Report) -> str:
 
 def _notes(report: Report) -> dict[str, str]:
     """A sentence or two above the pictures, by section."""
-    roof, style = report.roofline, report.cost.style
+    style = report.cost.style
     edges = {
         "layer": "From DDR through the layer and back to DDR.",
         "tasks": "Each layer is a kernel; tensors between them go through DDR.",
@@ -274,8 +274,6 @@ def _notes(report: Report) -> dict[str, str]:
         "tasks": f"Kernels run in turn, so that their cycles add up; the most: {slowest}.",
         "dataflow": f"All stages work at once, so that the slowest sets the interval: {slowest}.",
     }
-    bound = "the DDR banks" if roof.attainable_gops < roof.ceilings[-1].gops else "the multipliers"
-    share = roof.achieved_gops / roof.attainable_gops if roof.attainable_gops else 0.0
     csim = report.csim
     checked = (
         "Skipped: nothing has been compared."
@@ -288,9 +286,7 @@ def _notes(report: Report) -> dict[str, str]:
         "cycles": cycles[style],
         "resources": "A bar's end is what the platform leaves free; the mark is where the usable share ends. "
         f"LUT and FF are those of the routed design: {report.cost.routed.basis}. Terms: {report.cost.terms}.",
-        "roofline": f"{roof.achieved_gops:,.1f} of {roof.attainable_gops:,.1f} attainable G operations/s "
-        f"({share:.0%}), which {bound} set. {roof.ops_per_byte:,.1f} operations a byte: "
-        f"{roof.frame_bytes:,} bytes of DDR traffic a frame. DDR: {roof.ddr_basis}.",
+        "roofline": _roofline_note(report.roofline) if report.roofline else "",
         "timeline": "First a call with one frame, in cycles, pale until the first output; then what "
         "processes wait for while frames follow each other."
         if style == "dataflow"
@@ -298,3 +294,13 @@ def _notes(report: Report) -> dict[str, str]:
         "fifos": f"{len(report.fifos):,} FIFOs. A word is so many elements of a type.",
         "csim": checked,
     }
+
+
+def _roofline_note(roof: Roofline) -> str:
+    bound = "the DDR banks" if roof.attainable_gops < roof.ceilings[-1].gops else "the multipliers"
+    share = roof.achieved_gops / roof.attainable_gops if roof.attainable_gops else 0.0
+    return (
+        f"{roof.achieved_gops:,.1f} of {roof.attainable_gops:,.1f} attainable G operations/s "
+        f"({share:.0%}), which {bound} set. {roof.ops_per_byte:,.1f} operations a byte: "
+        f"{roof.frame_bytes:,} bytes of DDR traffic a frame. DDR: {roof.ddr_basis}."
+    )

@@ -175,7 +175,7 @@ class NetworkEstimate(Estimates):
             "intervals_tried": self.balanced.intervals_tried,
         }
 
-    def _roofline(self) -> dict[str, Any]:
+    def _roofline(self) -> dict[str, Any] | None:
         pipeline = self.balanced.pipeline
         built = sum(-(-stage.layer.macs // stage.interval) for stage in pipeline.stages.values())
         own = built_ceiling(built, self.balanced.instances, self.clock_mhz)

@@ -57,8 +57,13 @@ def built_ceiling(macs_per_cycle: int, instances: int, clock_mhz: float) -> Ceil
 
 def roofline_figures(
     *, ceilings: tuple[Ceiling, ...], gops: float, macs: int, frame_bytes: int, ddr_gb_per_s: float
-) -> dict[str, Any]:
-    """The section `roofline`. The last ceiling is the design's own. ddr_gb_per_s: of the banks in use."""
+) -> dict[str, Any] | None:
+    """The section `roofline`; None if there is nothing to multiply. The last ceiling is the design's own.
+
+    ddr_gb_per_s: of the banks in use.
+    """
+    if not macs:
+        return None
     intensity = 2 * macs / frame_bytes
     return {
         "ops_per_byte": round(intensity, 3),

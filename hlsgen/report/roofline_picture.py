@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hlsgen.report.charts import short
-from hlsgen.report.content import Report
+from hlsgen.report.content import Roofline
 from hlsgen.report.graph_picture import number
 
 WIDTH, HEIGHT = 640, 330
@@ -49,8 +49,7 @@ class RooflinePicture:
     most: str
 
 
-def draw_roofline(report: Report) -> RooflinePicture:
-    roof = report.roofline
+def draw_roofline(roof: Roofline) -> RooflinePicture:
     peaks = [one.gops for one in roof.ceilings]
     at = max(roof.ops_per_byte, 1e-6)
     ridges = [peak / roof.ddr_gb_per_s for peak in peaks]

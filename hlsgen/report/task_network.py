@@ -126,7 +126,7 @@ class TaskNetworkEstimate(Estimates):
             begin = end
         return rows
 
-    def _roofline(self) -> dict[str, Any]:
+    def _roofline(self) -> dict[str, Any] | None:
         choice = self.choice
         working = sum(kernel.interval for kernel in choice.kernels)
         own = Ceiling(

@@ -32,8 +32,12 @@ class FrontPoint:
     chosen: bool = False
 
 
-def front(space: Space, found: Found, most: int) -> tuple[FrontPoint, ...]:
-    """Ascending in frames a second. Each layer's converters and FIFOs count as in the kernel found."""
+def front(space: Space, found: Found, most: int, up_to: float) -> tuple[FrontPoint, ...]:
+    """Ascending in frames a second. Each layer's converters and FIFOs count as in the kernel found.
+
+    up_to: frames a second of the fastest kernel that was made, or inf. One instance over several SLRs counts
+    in sum here, so that a faster point might not be cut into them.
+    """
     limit = np.array([getattr(whole_of(space.board), kind) for kind in KINDS], np.int64)
     points = [_point_of(space, found, limit)]
     for index in _spaced(space):
@@ -48,7 +52,8 @@ def front(space: Space, found: Found, most: int) -> tuple[FrontPoint, ...]:
             rate = min(
                 count * space.clock_mhz * 1e6 / interval, space.ddr_frames_per_s(count, space.least_bytes)
             )
-            points.append(_point(rate, interval, count, each, limit))
+            if rate <= up_to:
+                points.append(_point(rate, interval, count, each, limit))
     # beaten: as fast or faster with no larger share, to a millionth
     amounts = np.array([[-round(one.frames_per_s * 1e3), round(one.largest_share * 1e6)] for one in points])
     kept = {*non_dominated(amounts), 0}

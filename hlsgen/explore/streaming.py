@@ -56,7 +56,7 @@ def _explored(design: NetworkDesign, goal: Goal, space: Space, progress: Progres
         progress("evening out what it takes")
         found = evened(space, layout, found)
     progress("the Pareto front")
-    points = front(space, found, most)
+    points = front(space, found, most, found.frames_per_s if goal.fastest else math.inf)
     value = found.frames_per_s if goal.fastest else space.price(found)
     why = binds(space, found, layout, most) if goal.fastest else "the goal: it is reached at least cost"
     wish = _fixed(space.wish, found)

@@ -20,7 +20,7 @@ from network_findings import Built, Effort, Modelled, Simulated
 from processes import Metered, cores, own_peak_mb
 
 import hlsgen
-from hlsgen.csim.compiler import compile_testbench, find_compiler
+from hlsgen.csim.compiler import Headers, find_compiler
 from hlsgen.csim.dataflow import DataflowRun, simulate
 from hlsgen.csim.simulation import compare
 from hlsgen.document import Document
@@ -93,7 +93,7 @@ def _csim(design: NetworkDesign, folder: Path, effort: Effort) -> Simulated:
     compiler = Metered(find_compiler(), folder, "compiler")
     os.environ["CXX"] = str(compiler.script)
     executable = folder / "testbench"
-    compile_testbench(folder / "build", design.name, executable, streaming=True)
+    design.compiled(folder / "build", executable, Headers.FAST)
     assert compiler.use is not None
     inputs = design.sample_inputs()
     golden = design.golden_codes(inputs)

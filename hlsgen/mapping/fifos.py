@@ -25,17 +25,21 @@ SHALLOWEST = 2
 
 @dataclass(frozen=True, kw_only=True)
 class Timing:
-    """By stream the most words that it holds at once; cycles until the last word of one frame is stored."""
+    """By stream the most words that it holds at once; cycles until the last word of one frame is stored.
+
+    longest_wait: the most cycles that a word lies in a FIFO.
+    """
 
     held: dict[str, int]
     latency_cycles: int
+    longest_wait: int
 
 
 def simulate(pipeline: Pipeline, frames: int = FRAMES) -> Timing:
     """The kernel with unbounded FIFOs, its inputs arriving at the pace of its interval."""
     written: dict[str, Times] = {}
     held: dict[str, int] = {}
-    end = 0
+    end = longest = 0
     for process in pipeline.processes:
         schedule = process.schedule(frames)
         arrivals = [written.pop(stream) + 1 for stream in process.reads]
@@ -44,13 +48,15 @@ def simulate(pipeline: Pipeline, frames: int = FRAMES) -> Timing:
             for arrival, times in zip(arrivals, schedule.reads, strict=True)
         ]
         for stream, arrival, times in zip(process.reads, arrivals, schedule.reads, strict=True):
-            held[stream] = most_held(arrival - 1, _begin(times, schedule.reads, delays))
+            begin = _begin(times, schedule.reads, delays)
+            held[stream] = most_held(arrival - 1, begin)
+            longest = max(longest, int((begin - arrival).max(initial=0)))
         for stream, times in zip(process.writes, schedule.writes, strict=True):
             paced = _paced(process, pipeline.interval, times)
             begin = _begin(paced, schedule.reads, delays)
             written[stream] = begin + process.latency
             end = max(end, int(written[stream][-1]) if len(begin) else 0)
-    return Timing(held=held, latency_cycles=end)
+    return Timing(held=held, latency_cycles=end, longest_wait=longest)
 
 
 def _paced(process: Process, interval: int, times: Times) -> Times:
@@ -74,10 +80,9 @@ def fifo_depths(pipeline: Pipeline) -> dict[str, int]:
     # a stage that takes in blocks of frames works on the second one while the third arrives
     frames = max(FRAMES, 2 * pipeline.frames_at_once)
     timing = simulate(pipeline, frames)
-    # a branch may have to hold all the frames that are under way at once
-    latency = timing.latency_cycles - (frames - 1) * pipeline.interval
-    under_way = -(-latency // pipeline.interval) + 1
-    held = timing.held if under_way <= frames else simulate(pipeline, under_way).held
+    # a branch may have to hold words of several frames: those that arrive while one word waits
+    meeting = -(-timing.longest_wait // pipeline.interval) + 1
+    held = timing.held if meeting <= frames else simulate(pipeline, meeting + 1).held
     fixed = {name for process in pipeline.streamers for name in process.writes}
     return {
         name: stream.depth if name in fixed else max(SHALLOWEST, held[name])

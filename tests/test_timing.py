@@ -275,3 +275,23 @@ def test_a_branch_holds_all_frames_that_are_under_way() -> None:
     two_frames = fifos.simulate(pipeline, fifos.FRAMES).held
     shallow = {name: max(2, depth) for name, depth in two_frames.items()}
     assert simulate(pipeline, shallow).interval_cycles > pipeline.interval
+
+
+def test_what_does_not_repeat_itself_is_not_simulated(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("torch")
+    from torch import nn
+
+    import hlsgen
+    from hlsgen.cost.sweeps import Unrepeated
+    from hlsgen.report import network
+
+    def refuses(_pipeline: Pipeline) -> Timing:
+        raise Unrepeated("conv")
+
+    design = hlsgen.from_torch(nn.Conv2d(1, 2, 3).eval(), (1, 6, 6), precision="fixed<8,4>")
+    simulated = design.estimate().as_json()
+    monkeypatch.setattr(network, "simulate", refuses)
+    plain = design.estimate().as_json()
+    assert (plain["timing"], plain["timeline"]) == ({}, [])
+    assert plain["total"]["interval_cycles"] == simulated["total"]["interval_cycles"]
+    assert plain["total"]["latency_cycles"] > 0

@@ -202,6 +202,10 @@ class Sweeps:
         return True
 
 
+class Unrepeated(Exception):
+    """A process whose schedule is not the same from the second frame on: so short that its flush shows."""
+
+
 def _ends(streams: list[tuple[str, ...]]) -> dict[str, tuple[int, int]]:
     """By stream its process and its number there."""
     return {name: (number, index) for number, names in enumerate(streams) for index, name in enumerate(names)}
@@ -213,5 +217,6 @@ def _middle(schedule: Schedule, name: str) -> int:
     for times in (*schedule.reads, *schedule.writes):
         words = len(times) // 3
         found |= set(np.unique(times[2 * words :] - times[words : 2 * words]).tolist())
-    assert len(found) == 1, f"{name}: its schedule does not repeat itself"
+    if len(found) != 1:
+        raise Unrepeated(name)
     return int(found.pop())

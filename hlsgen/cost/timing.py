@@ -113,12 +113,6 @@ def can_simulate(pipeline: Pipeline) -> bool:
     return words * frames_of_period(pipeline) <= MOST_WORDS
 
 
-def latency_of(pipeline: Pipeline) -> int:
-    """Cycles of a call with one frame. Its FIFOs must be such that it does not stand still."""
-    call = one_call(pipeline, {name: stream.depth for name, stream in pipeline.streams.items()})
-    return max(_span(call, number)[2] for number in range(len(pipeline.processes)))
-
-
 def one_call(pipeline: Pipeline, depths: Mapping[str, int], frames: int = 1) -> Sweeps:
     """All times of a call with FIFOs of `depths`, with which the steady state is known not to stand still."""
     call = Sweeps(Plan(pipeline, frames), depths)

@@ -11,11 +11,14 @@ from hlsgen.cost.accuracy import cost_figures, cost_text
 from hlsgen.cost.resources import Resources
 from hlsgen.cost.smallest_fifos import MOST_WORDS, QUICK_WORDS, can_search, smallest_depths
 from hlsgen.cost.stages import total_resources
-from hlsgen.cost.timing import Timing, can_simulate, latency_of, simulate
+from hlsgen.cost.sweeps import Unrepeated
+from hlsgen.cost.timing import Timing, can_simulate, simulate
 from hlsgen.design import Estimates
 from hlsgen.errors import DesignError, Problem
+from hlsgen.mapping import fifos
 from hlsgen.mapping.balance import Balanced
 from hlsgen.mapping.deadlock import least_depths, small_enough
+from hlsgen.mapping.pipeline import Pipeline
 from hlsgen.mapping.placement import usable
 from hlsgen.mapping.processes import Load, StageProcess, Store, port_beats, port_width
 from hlsgen.passes.choose_types import Accuracy
@@ -75,7 +78,11 @@ class NetworkEstimate(Estimates):
     @cached_property
     def latency_cycles(self) -> int:
         """Of a call with one frame."""
-        return self.timing.latency_cycles if self.timing else latency_of(self.balanced.pipeline)
+        return (
+            self.timing.latency_cycles
+            if self.timing
+            else fifos.simulate(self.balanced.pipeline, 1).latency_cycles
+        )
 
     @property
     def frames_per_s(self) -> float:
@@ -120,7 +127,9 @@ class NetworkEstimate(Estimates):
         share = -(-self.batch // instances)
         cycles = self.latency_cycles + (share - 1) * self.interval_cycles
         least = least_depths(pipeline) if small_enough(pipeline) else {}
-        searched = can_search(pipeline, MOST_WORDS if self.search_fifos else QUICK_WORDS)
+        searched = self.timing is not None and can_search(
+            pipeline, MOST_WORDS if self.search_fifos else QUICK_WORDS
+        )
         smallest = smallest_depths(pipeline) if searched else {}
         batch_rate = min(self.batch * self.clock_mhz * 1e6 / cycles, self.frames_per_s)
         return {
@@ -219,6 +228,14 @@ class NetworkEstimate(Estimates):
         return rows
 
 
+def _timing(pipeline: Pipeline) -> Timing | None:
+    """None where no period can be simulated: too many words, or frames too short to repeat themselves."""
+    try:
+        return simulate(pipeline) if can_simulate(pipeline) else None
+    except Unrepeated:
+        return None
+
+
 def network_estimate(
     design: str,
     balanced: Balanced,
@@ -234,7 +251,7 @@ def network_estimate(
         clock_mhz=clock_mhz,
         batch=batch,
         accuracy=accuracy,
-        timing=simulate(balanced.pipeline) if can_simulate(balanced.pipeline) else None,
+        timing=_timing(balanced.pipeline),
     )
 
 

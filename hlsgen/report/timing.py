@@ -49,7 +49,8 @@ def timing_text(report: dict[str, Any]) -> str:
     """A section of report.md: the stages that wait most, and for what."""
     timing = report["timing"]
     if not timing:
-        return "## Timing\n\nNot simulated: a period of this kernel has too many words."
+        why = "its frames have too many words, or are too short to repeat themselves"
+        return f"## Timing\n\nNot simulated: {why}."
     frames, period = timing["period_frames"], timing["period_cycles"]
     what = "a frame" if frames == 1 else f"{frames} frames"
     text = (

@@ -422,6 +422,7 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
 def _archive(stream: IO[bytes]) -> Iterator[zipfile.ZipFile]:
     try:
         archive = zipfile.ZipFile(stream)
+    # zipfile tells a split archive, and one of a later format, by NotImplementedError
     except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
         raise _Refused(f"is no .npz file: {error}", "write it with numpy.savez") from None
     with archive:

@@ -20,6 +20,7 @@ from hlsgen.cli_console import INTERRUPTED, note, print_json, reporting, show, w
 from hlsgen.cli_printing import print_build, print_estimate, print_fifos, print_verification
 from hlsgen.cli_reports import calibrate, compare, report
 from hlsgen.cli_sweep import sweep
+from hlsgen.cli_synth import synth
 from hlsgen.version import VERSION
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ cli.add_command(calibrate)
 cli.add_command(compare)
 cli.add_command(report)
 cli.add_command(sweep)
+cli.add_command(synth)
 
 
 def design_options(command: F) -> F:

@@ -171,8 +171,11 @@ def _remove(fresh: Path) -> None:
 
 @contextlib.contextmanager
 def _locked(folder: Path, *, wait: bool = True) -> Iterator[None]:
-    """The advisory lock of a folder or file, which ends with the block or the process. BlockingIOError: it is taken."""
-    descriptor = os.open(folder, os.O_RDONLY)
+    """The advisory lock of a folder or file, until the block or the process ends.
+
+    Raises BlockingIOError: it is taken.
+    """
+    descriptor = os.open(folder, os.O_RDONLY if folder.is_dir() else os.O_RDWR)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))

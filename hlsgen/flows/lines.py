@@ -1,7 +1,7 @@
 """What the lines that the vendor's tools print tell: what they are at, and what went wrong.
 
-The lines are those in public logs of Vitis 2020.2 to 2025.2. A tool that prints others is followed all the same,
-without saying what it is at.
+The lines are those in public logs of Vitis 2020.2 to 2025.2. A tool that prints others is followed all the
+same, without saying what it is at.
 """
 
 from __future__ import annotations

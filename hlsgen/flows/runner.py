@@ -35,7 +35,7 @@ def run_tool(
     deadline: float | None,
     line: Line,
 ) -> int | None:
-    """The exit status of a tool that runs in `folder`; None if it was ended at the deadline (monotonic seconds).
+    """The exit status of a tool that runs in `folder`; None: it was ended at the deadline, monotonic seconds.
 
     All that it prints goes to `log`, and line by line to `line`. However this ends, also by KeyboardInterrupt
     or the death of this process, all that the tool has started ends with it. `lock`: a descriptor that stays
@@ -93,8 +93,8 @@ def _follow(
 def claimed(folder: Path) -> Iterator[int]:
     """The build folder for this synthesis alone: the descriptor of its lock, which tools keep open too.
 
-    What an earlier hlsgen started that was killed is about to end; it is waited for. Raises ToolError: another
-    one is at work there.
+    What an earlier hlsgen started that was killed is about to end; it is waited for. Raises ToolError:
+    another one is at work there.
     """
     path = folder / LOCK
     path.parent.mkdir(exist_ok=True)

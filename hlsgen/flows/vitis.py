@@ -1,4 +1,4 @@
-"""Synthesis of a build folder: the goals of its Makefile in order, each followed, timed, logged and remembered.
+"""Synthesis of a build folder: the goals of its Makefile in order, each timed, logged and remembered.
 
 Nothing here knows a tool's options: those stand in the build folder's Makefile, which does the same by hand.
 """
@@ -78,8 +78,8 @@ class Synthesised:
 def synthesise(folder: Path, request: Request, watch: Watch) -> Synthesised:
     """Runs the steps of a build folder that are not complete, and reads their reports into its report.json.
 
-    Raises DesignError: no build folder. MachineError, ToolError: a tool is missing or fails, the time is over,
-    or another synthesis is at work there. SynthesisInterrupted. OutputError: the folder cannot be written.
+    Raises DesignError: no build folder. MachineError, ToolError: a tool is missing or fails, the time is
+    over, or another synthesis is at work there. SynthesisInterrupted. OutputError: it cannot be written.
     """
     flow = read_flow(folder)
     place = Place(target=request.target, platform=_platform(request.platform or flow.platform))

@@ -15,8 +15,8 @@ from hlsgen.synthesis.utilisation import read_utilisation
 
 MOST_FILES = 200_000
 LINKING = "_x."
-"""Begins the name of the folder that Vitis links in. Below it lie thousands of files: reports of all parts of the
-platform and copies of others; what counts is in its folder `reports`."""
+"""Begins the name of the folder that Vitis links in. Below it lie thousands of files: reports of all parts of
+the platform and copies of others; what counts is in its folder `reports`."""
 
 
 def is_report(name: str) -> bool:

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -85,7 +85,8 @@ def _follow(
                 line(rest.decode(errors="replace"))
             return process.returncode
         elif ready:
-            time.sleep(POLL_SECONDS)  # the tool has closed its output and works on
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(POLL_SECONDS)  # it ends, or has closed its output and works on
     return None
 
 

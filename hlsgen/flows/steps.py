@@ -55,8 +55,8 @@ class Step:
     """One goal of the Makefile. Paths are relative to the build folder.
 
     key: of its state and its log. inputs: globs of the files that it reads. after: the step whose result it
-    takes. outputs: empty if only make knows whether there is something to do. scratch: folders of its own,
-    whose reports are of no worth when the inputs have changed.
+    takes. outputs: empty if only make knows whether there is something to do. scratch: globs of folders with
+    reports, which are of no worth when the inputs have changed.
     """
 
     name: str
@@ -77,6 +77,11 @@ class Step:
             "around": dict(around),
         }
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+    def files(self, folder: Path) -> list[Path]:
+        """What make compares the outputs with: the files that the step reads."""
+        read = [path for glob in self.inputs for path in folder.glob(glob)]
+        return [*read, *(folder / path for path in (self.after.outputs if self.after else ()))]
 
 
 def _sha256(path: Path) -> str:
@@ -104,6 +109,7 @@ def steps_to(to: str, flow: Flow, place: Place) -> list[Step]:
         key="csynth",
         inputs=HLS_INPUTS,
         outputs=tuple(f"vitis/done/{kernel}.csynth" for kernel in flow.kernels),
+        scratch=("_x.*/reports",),
     )
     xo = Step(
         name="xo",

@@ -182,8 +182,10 @@ class _Synthesis:
             return False
         if before.inputs != step.digest(self.folder, around):
             return False
+        newest = max(path.stat().st_mtime_ns for path in step.files(self.folder))
         for path in outputs:
-            os.utime(path)  # make goes by times, and a copied folder's sources may look newer
+            if path.stat().st_mtime_ns < newest:
+                os.utime(path)  # make goes by times, and a copied folder's sources may look newer
         self.rows.append(_row(step, "kept", before))
         self.watch.kept(step.name)
         return True
@@ -232,8 +234,9 @@ class _Synthesis:
         """Removes results that are of other inputs, so that make does not take them for new."""
         for path in step.outputs:
             (self.folder / path).unlink(missing_ok=True)
-        for path in step.scratch:
-            shutil.rmtree(self.folder / path, ignore_errors=True)
+        for pattern in step.scratch:
+            for path in self.folder.glob(pattern):
+                shutil.rmtree(path, ignore_errors=True)
 
     def read_back(self) -> list[dict[str, Any]]:
         """The reports that are there, now also in report.json. One that is damaged is said to be, no more."""

@@ -34,9 +34,10 @@ def keep_results(old: Path, new: Path) -> None:
     Each of its moves is whole or not at all, and it goes on where one that was killed has stopped. Raises
     OSError.
     """
-    before = old / EARLIER
-    for build in sorted(before.iterdir()) if before.is_dir() else []:
+    for build in sorted(earlier_builds(old)):
         _put_aside(build, new, build.name)
+    if (old / EARLIER).is_dir():
+        (old / EARLIER).rmdir()
     if not has_results(old):
         return
     if sources(old) == sources(new):

@@ -16,6 +16,7 @@ import pytest
 
 import hlsgen
 from hlsgen.flows.runner import claimed
+from tests import report_builds
 from tests.command_line import document, failure, run, working_folder
 from tests.small_design import DESIGN
 from tests.sweeps import is_alive, program, wait_for
@@ -111,6 +112,29 @@ def test_all_of_the_zcu102(tools: VendorTools) -> None:
     again = steps(document("synth", "built", "--to", "all", "--target", "hw_emu"))
     assert [status for _, status in again] == ["kept"] * 3 + ["complete"] * 2
     assert len(tools.calls()) == 5
+
+
+@pytest.mark.parametrize("kind", ["dataflow", "tasks"])
+def test_networks(kind: str, tools: VendorTools, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One streaming kernel, or a kernel for each layer: each is synthesised, all are linked."""
+    folder = report_builds.built(kind, Path())
+    flow = json.loads((folder / "vitis/flow.json").read_text())
+    kernels = flow["kernels"]
+    assert (len(kernels) > 1) == (kind == "tasks")
+    use(vendor_tools(Path("more").absolute(), kernels=tuple(kernels)), monkeypatch)
+    found = document("synth", str(folder), "--to", "xclbin")
+    csynth = sorted(one["top"] for one in found["synthesised"] if one["stage"] == "csynth")
+    assert csynth == sorted(kernels)
+    assert [one["differences"].keys() >= {"lut", "ff"} for one in found["synthesised"]] == [True] * (
+        len(kernels) + 1
+    )
+    link = next(call for call in vendor_calls("more") if " -l " in call)
+    assert link.endswith(" ".join(f"vitis/{kernel}.xo" for kernel in kernels))
+    assert {step["status"] for step in document("synth", str(folder), "--to", "xclbin")["steps"]} == {"kept"}
+
+
+def vendor_calls(folder: str) -> list[str]:
+    return VendorTools(Path(folder)).calls()
 
 
 def test_cosim_is_read_back(tools: VendorTools) -> None:

@@ -235,8 +235,8 @@ class _Synthesis:
         for path in step.outputs:
             (self.folder / path).unlink(missing_ok=True)
         for pattern in step.scratch:
-            for path in self.folder.glob(pattern):
-                shutil.rmtree(path, ignore_errors=True)
+            for found in self.folder.glob(pattern):
+                shutil.rmtree(found, ignore_errors=True)
 
     def read_back(self) -> list[dict[str, Any]]:
         """The reports that are there, now also in report.json. One that is damaged is said to be, no more."""

@@ -30,9 +30,9 @@ FIGURES = ("interval_cycles", "instances", "dsp", "bram18", "uram", "lut", "ff")
 class Job:
     """What to run, on which design, board and target; and the bytes that the result depends on.
 
-    run: a name of RUNS. synthesis: with run "synth", how far it goes. title: the design as the user named it. design, board (None: the design's own), terms
+    run: a name of RUNS. title: the design as the user named it. design, board (None: the design's own), terms
     and folder (of a build) are absolute where they are paths: a worker may have another working folder.
-    inputs: the files that it reads. code: hlsgen's own digest.
+    inputs: the files that it reads. code: hlsgen's own digest. synthesis: with run "synth", how far it goes.
     """
 
     run: str

@@ -150,9 +150,7 @@ def _running(jobs: Sequence[Job], request: Request, watch: Watch) -> Generator[E
 
 
 def _workers(request: Request) -> int | None:
-    """The vendor's tools take several cores and many gigabytes each; as many at once as there are cores is too
-    much for most machines.
-    """
+    """The vendor's tools take several cores and many gigabytes each: one at once for every few cores."""
     if request.workers is None and request.synthesis is not None and request.scheduler == LOCAL:
         return max(1, len(os.sched_getaffinity(0)) // CORES_A_SYNTHESIS)
     return request.workers

@@ -350,6 +350,39 @@ def test_folders_and_boards_expand_nothing(tools: VendorTools, tmp_path: Path) -
     assert not [path for path in tmp_path.rglob("*") if path.name.startswith("bad")]
 
 
+# ---------------------------------------------------------------- hlsgen's own Makefile
+
+
+@pytest.mark.parametrize(
+    ("words", "called"),
+    [
+        ([], "synth|designs/conv.yaml|--to|xclbin|--target|hw|"),
+        (
+            [
+                "DESIGN=my $(touch bad) design.yaml",
+                "BOARD=zcu102",
+                "TARGET=hw_emu",
+                "TO=all",
+                "PLATFORM=p `touch bad`",
+            ],
+            "synth|my $(touch bad) design.yaml|--to|all|--target|hw_emu|--board|zcu102|--platform|p `touch bad`|",
+        ),
+    ],
+)
+def test_make_bitstream(words: list[str], called: str, tmp_path: Path) -> None:
+    shutil.copy(Path(__file__).parents[1] / "Makefile", tmp_path)
+    hlsgen = tmp_path / ".venv/bin/hlsgen"
+    hlsgen.parent.mkdir(parents=True)
+    hlsgen.write_text("#!/bin/sh\nprintf '%s|' \"$@\"\n")
+    hlsgen.chmod(0o755)
+    for name in ("pyproject.toml", ".venv/bin/python", ".venv/demo.stamp"):
+        (tmp_path / name).touch()
+    env = {name: "" for name in ("DESIGN", "BOARD", "TARGET", "TO", "PLATFORM")} if words else {}
+    done = make(tmp_path, "-s", "bitstream", *words, env=env)
+    assert (done.returncode, done.stdout) == (0, called), done.stderr
+    assert not (tmp_path / "bad").exists()
+
+
 # ---------------------------------------------------------------- cleaning
 
 

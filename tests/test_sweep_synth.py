@@ -42,6 +42,10 @@ def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> VendorTools:
         path = tools.folder / name
         path.write_text(path.read_text().replace("HLSGEN_KERNELS:-conv", "HLSGEN_KERNELS"))
     use(tools, monkeypatch)
+    compiler = tools.folder / "quick"
+    compiler.write_text('#!/bin/sh\nexec g++ "$@" -O0\n')
+    compiler.chmod(0o755)
+    monkeypatch.setenv("CXX", str(compiler))
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
     return tools
 

@@ -31,7 +31,7 @@ TO_XCLBIN = ("synth", "built", "--to", "xclbin")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("built")
     (folder / "conv.yaml").write_text(CONV)
-    hlsgen.load(folder / "conv.yaml").build(folder / "conv", frames=2)
+    hlsgen.load(folder / "conv.yaml").build(folder / "conv", frames=1, csim=False)
     return folder / "conv"
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from hlsgen.board import Board
 from hlsgen.cost.resources import Resources
@@ -43,12 +44,16 @@ class Candidate:
 
 @dataclass(frozen=True, kw_only=True)
 class StreamWish:
-    """What the design fixes: instances, values of foldings by layer (None: free), where weights lie."""
+    """What the design fixes: instances, values of foldings by layer (None: free), where weights lie.
+
+    search: how the rest is chosen, by `balance` or by `hlsgen.explore`.
+    """
 
     instances: int | None = None
     folds: Mapping[str, Mapping[str, object]] | None = None
     target_interval: int | None = None
     weights: WeightWishes = field(default_factory=WeightWishes)
+    search: Literal["quick", "best"] = "quick"
 
 
 class NoFit(Exception):

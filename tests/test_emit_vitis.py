@@ -88,6 +88,23 @@ def test_tcl_of_newer_releases(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("commands", "opened"),
+    [
+        (OLD, ["open_project conv_hls", "open_solution solution1 -flow_target vitis"]),
+        (NEW, ["open_component conv_hls -flow_target vitis"]),
+    ],
+)
+def test_export_goes_on_from_an_earlier_synthesis(
+    commands: tuple[str, ...], opened: list[str], tmp_path: Path
+) -> None:
+    done = run_tcl(tmp_path, commands, "export")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [line for line in done.stdout.splitlines() if line.startswith("open_")] == opened
+    steps = [line.split()[0] for line in done.stdout.splitlines() if line.split()[0] in STEPS]
+    assert steps == ["export_design"]
+
+
 @pytest.mark.parametrize("steps", ["synth", "csim [exit]", "csynth {", "$steps"])
 def test_tcl_refuses_an_unknown_step(steps: str, tmp_path: Path) -> None:
     done = run_tcl(tmp_path, NEW, steps)

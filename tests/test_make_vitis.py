@@ -359,13 +359,14 @@ def test_folders_and_boards_expand_nothing(tools: VendorTools, tmp_path: Path) -
         ([], "synth|designs/conv.yaml|--to|xclbin|--target|hw|"),
         (
             [
-                "DESIGN=my $(touch bad) design.yaml",
+                "DESIGN=my design's `touch bad`.yaml",
                 "BOARD=zcu102",
                 "TARGET=hw_emu",
                 "TO=all",
                 "PLATFORM=p `touch bad`",
             ],
-            "synth|my $(touch bad) design.yaml|--to|all|--target|hw_emu|--board|zcu102|--platform|p `touch bad`|",
+            "synth|my design's `touch bad`.yaml|--to|all|--target|hw_emu|--board|zcu102|"
+            "--platform|p `touch bad`|",
         ),
     ],
 )

@@ -372,6 +372,19 @@ def test_the_tools_end_with_hlsgen(number: int, tools: VendorTools, monkeypatch:
     assert steps(found)[:3] == [("csynth", "kept"), ("xo", "kept"), ("link", "complete")]
 
 
+def test_a_result_that_may_be_half_written_is_made_again(tools: VendorTools) -> None:
+    """The machine went down while it was linked: make would take the file for whole."""
+    document(*TO_XCLBIN)
+    path = Path("built/synth/state.json")
+    state = json.loads(path.read_text())
+    for key in state["steps"]:
+        state["steps"][key]["status"] = "running"
+    path.write_text(json.dumps(state))
+    before = len(tools.calls())
+    assert {status for _, status in steps(document(*TO_XCLBIN))} == {"complete"}
+    assert ran(tools, before) == ["export", "-l", "-p"], "a stamp is there only when its results are"
+
+
 def test_two_at_once(tools: VendorTools, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hlsgen.flows.runner.LOCK_SECONDS", 0.1)
     with claimed(Path("built")):

@@ -20,6 +20,8 @@ STATE = "synth/state.json"
 class Status(StrEnum):
     """How a step ended."""
 
+    RUNNING = "running"
+    """Nobody has said how it ended: hlsgen was killed, or the machine went down."""
     COMPLETE = "complete"
     FAILED = "failed"
     TIMED_OUT = "timed out"

@@ -56,7 +56,8 @@ class Step:
 
     key: of its state and its log. inputs: globs of the files that it reads. after: the step whose result it
     takes. outputs: empty if only make knows whether there is something to do. scratch: globs of folders with
-    reports, which are of no worth when the inputs have changed.
+    reports, which are of no worth when the inputs have changed. stamps: the outputs are made after the
+    results, so they are never half done.
     """
 
     name: str
@@ -66,6 +67,7 @@ class Step:
     after: Step | None = None
     outputs: tuple[str, ...] = ()
     scratch: tuple[str, ...] = ()
+    stamps: bool = False
 
     def digest(self, folder: Path, around: Mapping[str, str]) -> str:
         """SHA-256 of the inputs, those of the steps before it included, and of what is `around` them."""
@@ -109,6 +111,7 @@ def steps_to(to: str, flow: Flow, place: Place) -> list[Step]:
         key="csynth",
         inputs=HLS_INPUTS,
         outputs=tuple(f"vitis/done/{kernel}.csynth" for kernel in flow.kernels),
+        stamps=True,
         scratch=("_x.*/reports",),
     )
     xo = Step(
@@ -136,6 +139,7 @@ def _cosim(csynth: Step, flow: Flow) -> Step:
         inputs=("tb/*",),
         after=csynth,
         outputs=tuple(f"vitis/done/{kernel}.cosim" for kernel in flow.kernels),
+        stamps=True,
     )
 
 

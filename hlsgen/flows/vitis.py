@@ -194,7 +194,7 @@ class _Synthesis:
         """Raises ToolError: it fails or does not end in time. SynthesisInterrupted."""
         digest = step.digest(self.folder, around)
         before = read_state(self.folder).steps.get(step.key)
-        if self.request.restart or (before is not None and before.inputs != digest):
+        if self.request.restart or (before is not None and _is_doubtful(step, before, digest)):
             self.forget(step)
         self.watch.started(step.name, str(self.log(step.key)))
         heard = Heard()
@@ -206,6 +206,7 @@ class _Synthesis:
             if now is not None:
                 self.watch.at(now)
 
+        self.record(step, Status.RUNNING, digest)
         begin = time.monotonic()
         ended = Status.INTERRUPTED
         status: int | None = None
@@ -216,9 +217,7 @@ class _Synthesis:
             message = f"error: interrupted in {step.name}; its log is {self.log(step.key)}"
             raise SynthesisInterrupted(f"{message}\nfix: {_go_on(step.name)}") from None
         finally:
-            seconds = round(time.monotonic() - begin, 1)
-            state = StepState(status=ended, inputs=digest, seconds=seconds, log=_log_name(step.key))
-            write_state(self.folder, read_state(self.folder).with_step(step.key, state))
+            state = self.record(step, ended, digest, time.monotonic() - begin)
         if ended is not Status.COMPLETE:
             how = (
                 f"did not end within {self.request.hours:g} hours and was ended"
@@ -228,7 +227,12 @@ class _Synthesis:
             message = f"error: {step.name} {how}; its log is {self.log(step.key)}\n{heard.excerpt()}"
             raise ToolError(f"{message}\nfix: {_go_on(step.name)}")
         self.rows.append(_row(step, "complete", state))
-        self.watch.ended(step.name, seconds)
+        self.watch.ended(step.name, state.seconds)
+
+    def record(self, step: Step, status: Status, inputs: str, seconds: float = 0.0) -> StepState:
+        state = StepState(status=status, inputs=inputs, seconds=round(seconds, 1), log=_log_name(step.key))
+        write_state(self.folder, read_state(self.folder).with_step(step.key, state))
+        return state
 
     def forget(self, step: Step) -> None:
         """Removes results that are of other inputs, so that make does not take them for new."""
@@ -246,6 +250,11 @@ class _Synthesis:
                 self.said.add(note)
                 self.watch.say(note)
         return found
+
+
+def _is_doubtful(step: Step, before: StepState, digest: str) -> bool:
+    """Whether results of a step may be there that are of other inputs, or half written."""
+    return before.inputs != digest or (before.status is Status.RUNNING and not step.stamps)
 
 
 def _log_name(key: str) -> str:

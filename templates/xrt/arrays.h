@@ -1,0 +1,109 @@
+// Frames and weights from .npy files, results into them, and results against golden.
+#ifndef HLSGEN_HOST_ARRAYS_H
+#define HLSGEN_HOST_ARRAYS_H
+
+#include <algorithm>
+#include <cstdio>
+
+#include "../tb/npy.h"
+#include "pack.h"
+
+namespace host {
+
+constexpr std::size_t SHOWN_DIFFERENCES = 10;
+
+// All elements of a file, as bytes; they must have the size that is wanted.
+inline std::vector<char> read_bytes(const std::string &path, int element_bytes) {
+    const auto bytes_of = [&](auto zero) {
+        const auto values = tb::read_npy<decltype(zero)>(path);
+        std::vector<char> bytes(values.size() * sizeof zero);
+        if (!bytes.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
+        return bytes;
+    };
+    switch (element_bytes) {
+        case 1: return bytes_of(std::uint8_t());
+        case 2: return bytes_of(std::uint16_t());
+        case 4: return bytes_of(std::uint32_t());
+        default: return bytes_of(std::uint64_t());
+    }
+}
+
+// Fails if an element lies outside the type's range. From a file with (or without) signs where the type has none
+// (or some), elements of the other half would be read as other numbers.
+inline void check_range(const std::string &path, const std::vector<char> &bytes, const tensor &t, bool file_signed) {
+    const bool type_signed = t.type[1] == 'i';
+    with_container(t, [&](auto zero) {
+        typedef decltype(zero) code_t;
+        for (std::size_t i = 0; i * sizeof(code_t) < bytes.size(); ++i) {
+            code_t code;
+            std::memcpy(&code, &bytes[i * sizeof(code_t)], sizeof code);
+            const bool other_half = file_signed != type_signed && code >> (8 * sizeof(code_t) - 1) & 1;
+            if (other_half || extended(code, t.bits) != code) {
+                tb::fail(path + ": element " + std::to_string(i) + " is no code of " + std::to_string(t.bits) + " bits" +
+                         (type_signed ? "" : " without sign"));
+            }
+        }
+    });
+}
+
+// The frames [N, C, H, W] of a file, in codes (float32: in values).
+inline std::vector<char> read_frames(const std::string &path, const tensor &t) {
+    const char kind = tb::element_type(path)[1];
+    if ((kind == 'f') != (t.type[1] == 'f') || (kind != 'f' && kind != 'i' && kind != 'u')) {
+        tb::fail(path + " has elements of type " + tb::element_type(path) + ", but " + t.name + " takes " + t.type);
+    }
+    std::vector<char> bytes = read_bytes(path, t.in_ddr.element_bytes);
+    if (bytes.empty() || bytes.size() % t.in_ddr.array_bytes() != 0) {
+        tb::fail(path + " holds no whole number of frames of " + std::to_string(t.in_ddr.channels) + " x " +
+                 std::to_string(t.in_ddr.height) + " x " + std::to_string(t.in_ddr.width));
+    }
+    if (kind != 'f') check_range(path, bytes, t, kind == 'i');
+    return bytes;
+}
+
+inline std::vector<char> read_constants(const std::string &folder, const constants &c) {
+    const std::string path = folder + "/" + c.file;
+    std::vector<char> bytes = read_bytes(path, c.element_bytes);
+    if (bytes.size() != c.bytes) {
+        tb::fail(path + " holds " + std::to_string(bytes.size()) + " bytes, but the kernel takes " + std::to_string(c.bytes));
+    }
+    return bytes;
+}
+
+inline void write_frames(const std::string &path, const std::vector<char> &bytes, const tensor &t) {
+    const layout &l = t.in_ddr;
+    const std::vector<std::size_t> shape = {bytes.size() / l.array_bytes(), std::size_t(l.channels), std::size_t(l.height),
+                                            std::size_t(l.width)};
+    tb::write_npy(path, t.type, shape, bytes);
+}
+
+inline std::string shown(const tensor &t, const char *element) {
+    if (t.type[1] == 'f') {
+        float value;
+        std::memcpy(&value, element, sizeof value);
+        return std::to_string(value);
+    }
+    return with_container(t, [&](auto code) {
+        std::memcpy(&code, element, sizeof code);
+        return std::to_string(+code);
+    });
+}
+
+// How many elements differ from golden, bit for bit; the first differences are printed.
+inline std::size_t differences(const std::string &name, const tensor &t, const std::vector<char> &got, const std::vector<char> &want) {
+    const layout &l = t.in_ddr;
+    const std::size_t bytes = l.element_bytes, count = got.size() / bytes;
+    std::size_t different = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        if (std::memcmp(&got[i * bytes], &want[i * bytes], bytes) == 0 || ++different > SHOWN_DIFFERENCES) continue;
+        const std::size_t column = i % l.width, row = i / l.width % l.height, channel = i / l.width / l.height % l.channels;
+        std::printf("%s: frame %zu, channel %zu, row %zu, column %zu: got %s, golden %s\n", name.c_str(), i / l.elements(), channel, row,
+                    column, shown(t, &got[i * bytes]).c_str(), shown(t, &want[i * bytes]).c_str());
+    }
+    std::printf("%s: %zu of %zu equal\n", name.c_str(), count - different, count);
+    return different;
+}
+
+}  // namespace host
+
+#endif

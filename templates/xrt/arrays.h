@@ -100,7 +100,6 @@ inline std::size_t differences(const std::string &name, const tensor &t, const s
         std::printf("%s: frame %zu, channel %zu, row %zu, column %zu: got %s, golden %s\n", name.c_str(), i / l.elements(), channel, row,
                     column, shown(t, &got[i * bytes]).c_str(), shown(t, &want[i * bytes]).c_str());
     }
-    std::printf("%s: %zu of %zu equal\n", name.c_str(), count - different, count);
     return different;
 }
 

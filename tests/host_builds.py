@@ -1,4 +1,4 @@
-"""Build folders of the three kinds of designs, their host programs, and what these run against in the tests."""
+"""Build folders of the three kinds of designs, their host programs, and what these run against in tests."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import hlsgen
 import numpy as np
+
+import hlsgen
 from hlsgen.csim.compiler import INCLUDE
 from hlsgen.design import Design
 from hlsgen.fixed import FixedType
@@ -22,7 +23,6 @@ from hlsgen.layers.pool2d import Pool2d
 from hlsgen.mapping.balance import StreamWish
 from hlsgen.mapping.weights import WeightWish, WeightWishes
 from hlsgen.project import Project, build
-
 from tests.networks import FLOAT, convolution, frames, relu
 from tests.xclbin import Argument, Kernel, write_xclbin
 
@@ -242,7 +242,7 @@ def run(
 
 
 def noop_environment(folder: Path, xrt_library: Path) -> dict[str, str]:
-    """XRT with its no-op driver, for programs that run in `folder`; `xrt_library`: Debian's folder of them."""
+    """XRT with its no-op driver, for programs that run in `folder`; `xrt_library`: where Debian has it."""
     (folder / "xrt.ini").write_text("[Runtime]\nhw_em_driver=xrt_noop\n")
     root = folder / "xrt_root"
     root.mkdir(exist_ok=True)

@@ -1,14 +1,12 @@
 """The host program of a build folder, and interface.json: how a kernel is called, for whoever calls it.
 
-Both say the same: where tensors, weights and scalars go, how tensors lie in DDR, which compute units there are.
+Both say the same: what arguments kernels take, how tensors lie in DDR, which compute units there are.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +14,15 @@ from numpy.typing import NDArray
 from hlsgen.emit.dataflow import weight_data, weight_files
 from hlsgen.emit.environment import render, safe_comment, source_text
 from hlsgen.fixed import NumberType
+from hlsgen.host_interface import (
+    INTERFACE,
+    HostArgument,
+    HostConstants,
+    HostInterface,
+    HostPort,
+    HostStep,
+    HostTensor,
+)
 from hlsgen.ir import Graph, Port
 from hlsgen.layers.stage import Words
 from hlsgen.mapping.conv2d import ConvMapping
@@ -24,9 +31,6 @@ from hlsgen.mapping.processes import Load, Store, slot_bits, width_of
 from hlsgen.mapping.task_balance import TaskChoice
 from hlsgen.mapping.task_kernels import TaskKernel
 
-FORMAT = 1
-"""Of interface.json; another number, another meaning of its keys."""
-INTERFACE = "interface.json"
 HEADERS = ("interface.h", "pack.h", "arrays.h", "options.h", "device.h", "lane.h", "statistics.h", "batch.h")
 CALL_SECONDS = 2e-3
 """Frames of a call take about this long: much longer than the start of a call, short enough to overlap."""
@@ -35,105 +39,13 @@ BUFFER_BYTES = 1 << 26
 WIDEST_WORD = 64
 """Bytes of the widest memory port: larger words are a multiple of it, smaller ones a power of two."""
 
-Source = Literal["tensor", "constants", "reload", "frames"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class HostTensor:
-    """A frame in DDR: words of px pixels x ch channels, row by row, or (planar) channel by channel.
-
-    type: the number type as designs spell it; container: that of .npy files.
-    """
-
-    name: str
-    channels: int
-    height: int
-    width: int
-    px: int
-    ch: int
-    element_bytes: int
-    word_bytes: int
-    planar: bool
-    type: str
-    container: str
-    bits: int
-
-    @property
-    def frame_bytes(self) -> int:
-        return self.height * -(-self.width // self.px) * (self.channels // self.ch) * self.word_bytes
-
-
-@dataclass(frozen=True, kw_only=True)
-class HostConstants:
-    """Weights or biases: the bytes of a .npy file in tb/, as they are."""
-
-    name: str
-    file: str
-    element_bytes: int
-    bytes: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class HostArgument:
-    """`port`: the kernel's argument; name: of the tensor or the constants, else the port's own."""
-
-    port: str
-    source: Source
-    name: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class HostStep:
-    """A call. units: compute units of the kernel; those at the same place of all steps share a memory bank."""
-
-    kernel: str
-    units: tuple[str, ...]
-    arguments: tuple[HostArgument, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class HostPort:
-    """An input or output of the design and its tensor; shape, axes and scale as those of `hlsgen.ir.Port`.
-
-    golden: the file in tb/ with what it should be; of inputs none. csim: the file that C-simulation writes.
-    """
-
-    name: str
-    tensor: str
-    shape: tuple[int, ...]
-    axes: tuple[int, int, int]
-    scale: float
-    golden: str = ""
-    csim: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class HostInterface:
-    """All that a caller has to know. streaming: which C-simulation headers the kernel needs.
-
-    chunk_frames: of a call. block_frames: those that weights from DDR are read once for.
-    """
-
-    name: str
-    source: str
-    board: str
-    clock_mhz: float
-    streaming: bool
-    tensors: tuple[HostTensor, ...]
-    constants: tuple[HostConstants, ...]
-    steps: tuple[HostStep, ...]
-    inputs: tuple[HostPort, ...]
-    outputs: tuple[HostPort, ...]
-    chunk_frames: int
-    block_frames: int
-
 
 def host_files(interface: HostInterface, version: str) -> dict[str, str]:
     """{"host/main.cpp": text, ..., "interface.json": text}"""
     files = {f"host/{name}": source_text(f"xrt/{name}") for name in HEADERS}
     for name in ("main.cpp", "design.h", "Makefile"):
         files[f"host/{name}"] = render(f"xrt/{name}.j2", d=interface, version=version)
-    files[INTERFACE] = json.dumps({"format": FORMAT, **asdict(interface)}, indent=2) + "\n"
+    files[INTERFACE] = interface.as_json()
     return files
 
 
@@ -268,15 +180,13 @@ def _weights_of(kernel: TaskKernel) -> str:
 
 
 def _arguments(pipeline: Pipeline, tensors: Mapping[str, str], weights: str) -> tuple[HostArgument, ...]:
-    """Of a streaming kernel, in its signature's order. tensors: by port the tensor; weights: the constants."""
+    """Of a streaming kernel, in its signature's order. tensors: by port; weights: the constants' name."""
     moving = [
         HostArgument(port=_port_name(one), source="tensor", name=tensors[_port_name(one)])
         for one in pipeline.processes
         if isinstance(one, Load | Store)
     ]
-    streamed = [
-        HostArgument(port=one.port, source="constants", name=one.port) for one in pipeline.streamers
-    ]
+    streamed = [HostArgument(port=one.port, source="constants", name=one.port) for one in pipeline.streamers]
     loaded = [
         HostArgument(port="weights", source="constants", name=weights),
         HostArgument(port="reload", source="reload", name="reload"),

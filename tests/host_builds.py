@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 import hlsgen
 from hlsgen.csim.compiler import INCLUDE
@@ -28,7 +31,7 @@ from tests.xclbin import Argument, Kernel, write_xclbin
 
 STAND_IN = Path(__file__).parent / "stand_in_xrt"
 STRICT = "-O0 -Wall -Wextra -Werror"
-FRAMES = 7
+FRAMES = 13
 BANKS = 4
 
 CONV = """
@@ -183,7 +186,7 @@ def make_host(build_folder: Path, *options: str) -> Path:
 def compile_against_stand_in(build_folder: Path, out: Path) -> Path:
     """The same main.cpp with the headers of the stand-in."""
     main = str(build_folder / "host/main.cpp")
-    _compile(["-O1", "-Wall", "-Wextra", f"-I{STAND_IN}", main, "-o", str(out), "-pthread", "-ldl"])
+    _compile(["-O0", "-Wall", "-Wextra", f"-I{STAND_IN}", main, "-o", str(out), "-pthread", "-ldl"])
     return out
 
 
@@ -253,3 +256,42 @@ def noop_environment(folder: Path, xrt_library: Path) -> dict[str, str]:
 
 def noop_xclbin(path: Path, found: Sequence[Kernel]) -> Path:
     return write_xclbin(path, found, banks=BANKS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostBuild:
+    """A build folder, and what its host program can be run with: all compiled once for all tests."""
+
+    kind: str
+    folder: Path
+
+    @property
+    def build(self) -> Path:
+        return self.folder / "build"
+
+    @property
+    def units(self) -> list[str]:
+        return [unit for kernel in kernels(self.build) for unit in kernel.units]
+
+    def stand_in(
+        self, *options: str, cwd: Path, env: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """The host program with the stand-in for XRT; `options` after its .xclbin."""
+        program, container = self.folder / "host", self.folder / "stand_in.xclbin"
+        return run([program, container, *options], cwd=cwd, env=env)
+
+
+def host_build(kind: str, factory: pytest.TempPathFactory) -> HostBuild:
+    """Made by the first of all processes of a test run that asks for it."""
+    base = factory.getbasetemp()
+    common = base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base
+    folder = common / f"host_{kind}"
+    folder.mkdir(exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "stand_in.xclbin").exists():
+            build_folder = built(kind, folder).folder
+            library = compile_kernels(build_folder, folder / "kernels.so")
+            compile_against_stand_in(build_folder, folder / "host")
+            stand_in_xclbin(folder / "stand_in.xclbin", library, kernels(build_folder))
+    return HostBuild(kind=kind, folder=folder)

@@ -1,7 +1,7 @@
-"""A stand-in for pyxrt, for tests: the names and signatures of XRT's Python module that hlsgen.runtime uses.
+"""A stand-in for pyxrt, for tests: what hlsgen.runtime uses of XRT's Python module.
 
-Kernels are C-simulation sources in a shared library (tests/host_builds.py), one copy for each compute unit. Each
-unit works in a thread of its own, on one call at a time; host and card have separate copies of a buffer.
+Kernels are C-simulation sources in a shared library (tests/host_builds.py), a copy for each compute unit.
+Each unit works in a thread of its own, on one call at a time; host and card have separate copies of a buffer.
 """
 
 from __future__ import annotations

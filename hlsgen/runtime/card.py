@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import math
+import os
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -35,8 +36,6 @@ Chunk = tuple[int, int]
 class Card(Backend):
     """Lanes of compute units, the n-th of each kernel, and buffers for the chunks that go through them."""
 
-    fpga = True
-
     def __init__(
         self,
         interface: HostInterface,
@@ -62,7 +61,9 @@ class Card(Backend):
                 f"error: XRT cannot put {xclbin} on device {device}: {error}\n"
                 "fix: xbutil examine lists the cards and their state; the xclbin must be for this platform"
             ) from None
-        self.measured_on = f"device {device} with {xclbin.name}"
+        emulation = os.environ.get("XCL_EMULATION_MODE")
+        where = f"{emulation}, an emulation," if emulation else f"device {device}"
+        self.measured_on, self.fpga = f"{where} with {xclbin.name}", not emulation
         self.slots: list[Slot] = []
         self.slot_frames = 0
 

@@ -11,11 +11,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
 from pydantic import NonNegativeInt, PositiveInt, TypeAdapter, ValidationError
 
 from hlsgen.errors import DesignError, Problem
 from hlsgen.fixed import NumberType, parse_type
 from hlsgen.ir import Port, Tensor
+from hlsgen.layers.base import Codes
 
 FORMAT = 1
 """Of interface.json; another number, another meaning of its keys."""
@@ -69,12 +71,34 @@ class HostTensor:
 
 @dataclass(frozen=True, kw_only=True)
 class HostConstants:
-    """Weights or biases: the bytes of a .npy file in tb/, as they are."""
+    """Weights or biases: the bytes of a .npy file in tb/, as they are. container: the type there."""
 
     name: str
     file: str
-    element_bytes: PositiveInt
+    container: str
     bytes: NonNegativeInt
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostPacking:
+    """When two products can share a multiplier; the lower ones are those of every other channel of `pe`.
+
+    `chain` neighbouring of their weights, of `terms` that are summed at a time, sum to at most `limit`.
+    """
+
+    weights: str
+    channel_weights: PositiveInt
+    pe: PositiveInt
+    terms: PositiveInt
+    chain: PositiveInt
+    limit: NonNegativeInt
+
+    def holds(self, codes: Codes) -> bool:
+        """Whether it is exact for these weights [M, ...]."""
+        magnitudes = np.abs(codes.astype(np.int64)).reshape(-1, self.channel_weights)
+        lower = magnitudes[np.arange(len(magnitudes)) % self.pe % 2 == 0].reshape(-1, self.terms)
+        sums = np.add.reduceat(lower, np.arange(0, self.terms, self.chain), axis=1)
+        return int(sums.max(initial=0)) <= self.limit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,6 +139,7 @@ class HostPort:
 class HostInterface:
     """All that a caller has to know. streaming: which C-simulation headers the kernel needs.
 
+    packing: what other weights must keep to; None: nothing, or those who write them see to it.
     chunk_frames: of a call. block_frames: those that weights from DDR are read once for.
     """
 
@@ -130,6 +155,7 @@ class HostInterface:
     outputs: tuple[HostPort, ...]
     chunk_frames: PositiveInt
     block_frames: PositiveInt
+    packing: HostPacking | None = None
 
     @property
     def lanes(self) -> int:

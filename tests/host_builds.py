@@ -38,16 +38,16 @@ CONV = """
 name: conv
 board: u200
 batch: 64
-input: {shape: [3, 9, 11], type: "fixed<16,4>", samples: random}
+input: {shape: [3, 9, 11], type: "fixed<8,3>", samples: random}
 layers:
   - {name: conv1, kind: conv2d, out_channels: 4, kernel: [3, 5], padding: 1, weights: {seed: 3}}
-precision: {weights: "fixed<12,1>", output: "ufixed<13,8,rnd,sat>"}
+precision: {weights: "fixed<7,1>", output: "ufixed<13,8,rnd,sat>"}
 mapping: {instances: 3, conv1: {rows: 2, pe: 2, simd: 3}}
 """
 
 
 def conv_design(folder: Path) -> Design:
-    """Rows that are no whole words, weights and results that do not fill their containers."""
+    """Two products a multiplier; rows that are no whole words, codes that do not fill their containers."""
     path = folder / "conv.yaml"
     path.write_text(CONV)
     return hlsgen.load(path)

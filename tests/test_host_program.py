@@ -158,16 +158,17 @@ def test_runtime_weights_come_from_the_file(tasks: HostBuild, tmp_path: Path) ->
 WRONG_DATA = {
     "cut": ("input.npy", lambda a: a.reshape(-1)[:-1], "holds no whole number of frames of 3 x 9 x 11"),
     "empty": ("input.npy", lambda a: a[:0], "holds no whole number of frames"),
-    "wide": ("input.npy", lambda a: a.astype(np.int32), "this kernel takes 2 bytes each"),
-    "floats": ("input.npy", lambda a: a.astype(np.float16), "elements of type <f2, but input takes <i2"),
-    "unsigned": ("input.npy", lambda a: a.view(np.uint16), "is no code of 16 bits"),
+    "wide": ("input.npy", lambda a: a.astype(np.int32), "this kernel takes 1 bytes each"),
+    "floats": ("input.npy", lambda a: a.astype(np.float16), "elements of type <f2, but input takes <i1"),
+    "unsigned": ("input.npy", lambda a: a.view(np.uint8), "is no code of 8 bits"),
     "range": (
         "golden.npy",
         lambda a: a | 1 << 13,
         "element 0 is no code of 13 bits without sign",
     ),
     "golden": ("golden.npy", lambda a: a[:-1], "golden.npy has too few frames"),
-    "weights": ("weights.npy", lambda a: a[1:], "weights.npy holds 270 bytes, but the kernel takes 360"),
+    "weights": ("weights.npy", lambda a: a[1:], "weights.npy holds 135 bytes, but the kernel takes 180"),
+    "packing": ("weights.npy", lambda a: a * 0 - 64, "the weights are too large for this kernel's packing"),
 }
 
 
@@ -260,7 +261,11 @@ def test_kernels_of_a_lane_share_a_bank(tasks: HostBuild, tmp_path: Path) -> Non
 def test_a_stuck_unit_is_named(made: HostBuild, tmp_path: Path) -> None:
     unit = made.units[-1]
     start = time.monotonic()
-    done = made.stand_in(str(made.build / "tb"), "--timeout", "1", cwd=tmp_path, env={"STAND_IN_STUCK": unit})
+    # slow calls: no other unit takes its share
+    env = {"STAND_IN_STUCK": unit, "STAND_IN_CALL_MS": "50"}
+    done = made.stand_in(
+        str(made.build / "tb"), "--timeout", "1", "--singles", "0", "--chunk", "1", cwd=tmp_path, env=env
+    )
     assert time.monotonic() - start < 20
     assert done.returncode == 4
     assert done.stderr.startswith(f"error: compute unit {unit} has not finished a call within 1 s; --")

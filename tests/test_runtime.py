@@ -199,8 +199,8 @@ WRONG_INPUTS: dict[str, tuple[Callable[[runtime.Runtime], Any], str]] = {
         "does not hold codes of fixed",
     ),
     "range": (
-        lambda net: net.run_codes({"input": np.full((1, 3, 9, 11), 1 << 15)}),
-        "integers from -32768 to 32767",
+        lambda net: net.run_codes({"input": np.full((1, 3, 9, 11), 1 << 7)}),
+        "integers from -128 to 127",
     ),
 }
 
@@ -273,8 +273,15 @@ def test_no_build_folder(conv: HostBuild, tmp_path: Path) -> None:
     with pytest.raises(DesignError, match="is no JSON document"):
         runtime.open(tmp_path)
     build = Path(shutil.copytree(conv.build, tmp_path / "build"))
-    np.save(build / "tb/weights.npy", np.zeros(3, np.int16))
-    with pytest.raises(DesignError, match="weights.npy holds 6 bytes, but the kernel takes 360"):
+    weights = np.load(build / "tb/weights.npy")
+    np.save(build / "tb/weights.npy", weights[1:])
+    with pytest.raises(DesignError, match="holds 135 bytes of int8, but the kernel takes 180 of int8"):
+        runtime.open(build)
+    np.save(build / "tb/weights.npy", weights.astype(np.float16))
+    with pytest.raises(DesignError, match="holds 360 bytes of float16, but the kernel takes 180 of int8"):
+        runtime.open(build)
+    np.save(build / "tb/weights.npy", np.full_like(weights, -64))
+    with pytest.raises(DesignError, match="the weights in .* are too large for this kernel's packing"):
         runtime.open(build)
     (build / "tb/weights.npy").unlink()
     with pytest.raises(HlsgenError, match="cannot read .*weights.npy"):

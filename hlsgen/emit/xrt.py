@@ -19,11 +19,13 @@ from hlsgen.host_interface import (
     HostArgument,
     HostConstants,
     HostInterface,
+    HostPacking,
     HostPort,
     HostStep,
     HostTensor,
 )
 from hlsgen.ir import Graph, Port
+from hlsgen.layers.packing import lower_lane_limit
 from hlsgen.layers.stage import Words
 from hlsgen.mapping.conv2d import ConvMapping
 from hlsgen.mapping.pipeline import Pipeline
@@ -99,6 +101,7 @@ def conv_interface(
         outputs=(ports[1],),
         chunk_frames=_chunk_frames(tensors, frame_cycles, clock_mhz),
         block_frames=1,
+        packing=_packing(mapping),
     )
 
 
@@ -246,8 +249,25 @@ def _sizes(shape: tuple[int, int, int]) -> dict[str, Any]:
 
 
 def _number(type_: NumberType) -> dict[str, Any]:
-    container = type_.dtype.newbyteorder("<").str.replace("|", "<")
-    return {"type": str(type_), "container": container, "bits": width_of(type_)}
+    return {"type": str(type_), "container": _container(type_), "bits": width_of(type_)}
+
+
+def _container(type_: NumberType) -> str:
+    return type_.dtype.newbyteorder("<").str.replace("|", "<")
+
+
+def _packing(mapping: ConvMapping) -> HostPacking | None:
+    if mapping.arithmetic != "packed":
+        return None
+    layer, folding = mapping.layer, mapping.folding
+    return HostPacking(
+        weights="weights",
+        channel_weights=layer.in_shape[0] * layer.taps,
+        pe=folding.pe,
+        terms=folding.simd * layer.taps,
+        chain=mapping.chain,
+        limit=lower_lane_limit(layer),
+    )
 
 
 def _word_bytes(used: int) -> int:
@@ -257,12 +277,12 @@ def _word_bytes(used: int) -> int:
 
 
 def _constants(name: str, file: str, count: int, type_: NumberType) -> HostConstants:
-    element = type_.dtype.itemsize
-    return HostConstants(name=name, file=file, element_bytes=element, bytes=count * element)
+    size = count * type_.dtype.itemsize
+    return HostConstants(name=name, file=file, container=_container(type_), bytes=size)
 
 
 def _beats(name: str, file: str, beats: NDArray[np.uint64]) -> HostConstants:
-    return HostConstants(name=name, file=file, element_bytes=8, bytes=beats.nbytes)
+    return HostConstants(name=name, file=file, container="<u8", bytes=beats.nbytes)
 
 
 def _chunk_frames(tensors: Sequence[HostTensor], cycles: float, clock_mhz: float) -> int:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from hlsgen.errors import DesignError, Problem
 from hlsgen.fixed import FixedType
-from hlsgen.host_interface import HostConstants, HostInterface, HostPort, read_interface
+from hlsgen.host_interface import HostConstants, HostInterface, HostPacking, HostPort, read_interface
 from hlsgen.layers.base import Codes
 from hlsgen.port_arrays import Arrays, inputs_of, outputs_of
 from hlsgen.runtime.figures import Figures, figures_of
@@ -137,7 +137,9 @@ def open(
     """
     folder = Path(folder)
     interface = read_interface(folder)
-    constants = {one.name: _constants(folder / "tb" / one.file, one) for one in interface.constants}
+    constants = {
+        one.name: _constants(folder / "tb" / one.file, one, interface.packing) for one in interface.constants
+    }
     if xclbin is None:
         from hlsgen.runtime.simulation import Simulation
 
@@ -147,14 +149,23 @@ def open(
     return Runtime(interface, Card(interface, constants, Path(xclbin), device=device, timeout_s=timeout_s))
 
 
-def _constants(path: Path, wanted: HostConstants) -> bytes:
-    """The bytes of weights. Raises DesignError: the file is missing, or of another size."""
+def _constants(path: Path, wanted: HostConstants, packing: HostPacking | None) -> bytes:
+    """The bytes of weights. Raises DesignError: the file is missing, of another size, or its weights do not
+    suit the kernel.
+    """
     fix = "build the design again, or write_weights of its project"
     try:
-        content: bytes = np.load(path, allow_pickle=False).tobytes()
+        codes = np.load(path, allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
         raise DesignError(Problem(message=f"cannot read {path}: {error}", fix=fix)) from None
-    if len(content) != wanted.bytes:
-        message = f"{path} holds {len(content)} bytes, but the kernel takes {wanted.bytes}"
+    if codes.dtype != np.dtype(wanted.container) or codes.nbytes != wanted.bytes:
+        message = (
+            f"{path} holds {codes.nbytes} bytes of {codes.dtype}, but the kernel takes {wanted.bytes} of "
+            f"{np.dtype(wanted.container)}"
+        )
         raise DesignError(Problem(message=message, fix=fix))
+    if packing is not None and packing.weights == wanted.name and not packing.holds(codes):
+        message = f"the weights in {path} are too large for this kernel's packing"
+        raise DesignError(Problem(message=message, fix="build the design for them"))
+    content: bytes = codes.tobytes()
     return content

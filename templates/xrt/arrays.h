@@ -12,27 +12,21 @@ namespace host {
 
 constexpr std::size_t SHOWN_DIFFERENCES = 10;
 
-// All elements of a file, as bytes; they must have the size that is wanted.
-inline std::vector<char> read_bytes(const std::string &path, int element_bytes) {
-    const auto bytes_of = [&](auto zero) {
+// All elements of a file, as bytes; they must have the size of those of `type`.
+inline std::vector<char> read_bytes(const std::string &path, const std::string &type) {
+    return with_container(type, [&](auto zero) {
         const auto values = tb::read_npy<decltype(zero)>(path);
         std::vector<char> bytes(values.size() * sizeof zero);
         if (!bytes.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
         return bytes;
-    };
-    switch (element_bytes) {
-        case 1: return bytes_of(std::uint8_t());
-        case 2: return bytes_of(std::uint16_t());
-        case 4: return bytes_of(std::uint32_t());
-        default: return bytes_of(std::uint64_t());
-    }
+    });
 }
 
 // Fails if an element lies outside the type's range. From a file with (or without) signs where the type has none
 // (or some), elements of the other half would be read as other numbers.
 inline void check_range(const std::string &path, const std::vector<char> &bytes, const tensor &t, bool file_signed) {
     const bool type_signed = t.type[1] == 'i';
-    with_container(t, [&](auto zero) {
+    with_container(t.type, [&](auto zero) {
         typedef decltype(zero) code_t;
         for (std::size_t i = 0; i * sizeof(code_t) < bytes.size(); ++i) {
             code_t code;
@@ -52,7 +46,7 @@ inline std::vector<char> read_frames(const std::string &path, const tensor &t) {
     if ((kind == 'f') != (t.type[1] == 'f') || (kind != 'f' && kind != 'i' && kind != 'u')) {
         tb::fail(path + " has elements of type " + tb::element_type(path) + ", but " + t.name + " takes " + t.type);
     }
-    std::vector<char> bytes = read_bytes(path, t.in_ddr.element_bytes);
+    std::vector<char> bytes = read_bytes(path, t.type);
     if (bytes.empty() || bytes.size() % t.in_ddr.array_bytes() != 0) {
         tb::fail(path + " holds no whole number of frames of " + std::to_string(t.in_ddr.channels) + " x " +
                  std::to_string(t.in_ddr.height) + " x " + std::to_string(t.in_ddr.width));
@@ -63,11 +57,25 @@ inline std::vector<char> read_frames(const std::string &path, const tensor &t) {
 
 inline std::vector<char> read_constants(const std::string &folder, const constants &c) {
     const std::string path = folder + "/" + c.file;
-    std::vector<char> bytes = read_bytes(path, c.element_bytes);
+    std::vector<char> bytes = read_bytes(path, c.type);
     if (bytes.size() != c.bytes) {
         tb::fail(path + " holds " + std::to_string(bytes.size()) + " bytes, but the kernel takes " + std::to_string(c.bytes));
     }
     return bytes;
+}
+
+// Fails if products of these weights that share a multiplier would run into each other.
+inline void check_packing(const packing &p, const std::string &type, const std::vector<char> &bytes) {
+    with_container(type, [&](auto code) {
+        long long sum = 0;
+        for (std::size_t i = 0; i * sizeof code < bytes.size(); ++i) {
+            if (i / p.channel_weights % p.pe % 2 != 0) continue;
+            std::memcpy(&code, &bytes[i * sizeof code], sizeof code);
+            const bool begins = i % p.terms % p.chain == 0;
+            sum = (begins ? 0 : sum) + (code < 0 ? -(long long)code : (long long)code);
+            if (sum > p.limit) tb::fail("the weights are too large for this kernel's packing: build it for them");
+        }
+    });
 }
 
 inline void write_frames(const std::string &path, const std::vector<char> &bytes, const tensor &t) {
@@ -83,7 +91,7 @@ inline std::string shown(const tensor &t, const char *element) {
         std::memcpy(&value, element, sizeof value);
         return std::to_string(value);
     }
-    return with_container(t, [&](auto code) {
+    return with_container(t.type, [&](auto code) {
         std::memcpy(&code, element, sizeof code);
         return std::to_string(+code);
     });

@@ -41,10 +41,10 @@ public:
     }
 
     void allocate(long limit_s) {
-        for (const auto &l : lanes_) {
-            for (std::size_t b = 0; b < buffers_; ++b) slots_.push_back(std::make_unique<slot>(*l, chunk_frames_, limit_s));
-            slots_.back()->load_weights();
+        for (std::size_t b = 0; b < buffers_; ++b) {
+            for (const auto &l : lanes_) slots_.push_back(std::make_unique<slot>(*l, chunk_frames_, limit_s));
         }
+        for (std::size_t l = 0; l < lanes_.size(); ++l) slots_[l]->load_weights();
     }
 
     // All frames, once: when it began and ended, and what each lane did.
@@ -65,7 +65,7 @@ public:
         for (std::thread &one : threads) one.join();
         const span whole = {begin, now()};
         lanes.assign(lanes_.size(), record());
-        for (std::size_t s = 0; s < slots_.size(); ++s) append(done[s], lanes[s / buffers_]);
+        for (std::size_t s = 0; s < slots_.size(); ++s) append(done[s], lanes[s % lanes_.size()]);
         return whole;
     }
 
@@ -83,7 +83,7 @@ private:
     const card &card_;
     std::size_t chunk_frames_, buffers_;
     std::vector<std::unique_ptr<lane> > lanes_;
-    std::vector<std::unique_ptr<slot> > slots_;  // those of the first lane, then those of the next
+    std::vector<std::unique_ptr<slot> > slots_;  // the lanes in turn, so that a small batch reaches all of them
 
     static moment now() { return std::chrono::steady_clock::now(); }
 

@@ -31,12 +31,20 @@ struct tensor {
     int bits;
 };
 
-// Data that stays: weights and biases, the bytes of a .npy file as they are.
+// Data that stays: weights and biases, the bytes of a .npy file as they are. type: of an element there.
 struct constants {
     std::string name;
     std::string file;
-    int element_bytes;
+    std::string type;
     std::size_t bytes;
+};
+
+// Two products share a multiplier, the lower ones those of every other output channel of `pe`. That is exact as long as
+// `chain` neighbouring of their weights, of `terms` that are summed at a time, sum to no more than `limit`.
+struct packing {
+    std::string weights;
+    std::size_t channel_weights, pe, terms, chain;
+    long long limit;
 };
 
 enum class source { tensor, constants, reload, frames };
@@ -69,6 +77,7 @@ struct design {
     std::string name;
     std::vector<tensor> tensors;
     std::vector<constants> weights;
+    std::vector<packing> packed;
     std::vector<step> steps;
     std::vector<port> inputs, outputs;
     std::size_t chunk_frames, block_frames;

@@ -60,11 +60,11 @@ void unpack_as(const tensor &t, const char *ddr, char *array, std::size_t frames
     }
 }
 
-// Calls work with a value of the integer type that holds an element; of float32 its bits.
+// Calls work with a zero of the integer type that holds an element of a .npy type; of float32 its bits.
 template <typename W>
-auto with_container(const tensor &t, const W &work) {
-    const bool is_signed = t.type[1] == 'i';
-    switch (t.in_ddr.element_bytes) {
+auto with_container(const std::string &type, const W &work) {
+    const bool is_signed = type[1] == 'i';
+    switch (type[2] - '0') {
         case 1: return is_signed ? work(std::int8_t()) : work(std::uint8_t());
         case 2: return is_signed ? work(std::int16_t()) : work(std::uint16_t());
         case 4: return is_signed ? work(std::int32_t()) : work(std::uint32_t());
@@ -73,11 +73,11 @@ auto with_container(const tensor &t, const W &work) {
 }
 
 inline void pack(const tensor &t, const char *array, char *ddr, std::size_t frames) {
-    with_container(t, [&](auto zero) { pack_as<decltype(zero)>(t, array, ddr, frames); });
+    with_container(t.type, [&](auto zero) { pack_as<decltype(zero)>(t, array, ddr, frames); });
 }
 
 inline void unpack(const tensor &t, const char *ddr, char *array, std::size_t frames) {
-    with_container(t, [&](auto zero) { unpack_as<decltype(zero)>(t, ddr, array, frames); });
+    with_container(t.type, [&](auto zero) { unpack_as<decltype(zero)>(t, ddr, array, frames); });
 }
 
 }  // namespace host

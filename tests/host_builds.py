@@ -107,7 +107,7 @@ def network_design(style: str, weights: WeightWishes) -> Design:
     samples = frames(FRAMES, (6, 5, 3))
     options = Options(
         calibration=samples,
-        precision=FixedType(8, 3),
+        precision=FixedType(7, 3),
         board="u200",
         clock_mhz=None,
         batch=FRAMES,

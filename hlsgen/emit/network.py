@@ -10,6 +10,7 @@ from hlsgen.emit.environment import safe_comment
 from hlsgen.emit.plan import Plan, array_bytes, npy_bytes
 from hlsgen.emit.project import csim_header_files, makefile
 from hlsgen.emit.vitis import plain_word, tool_files
+from hlsgen.emit.xrt import host_files, network_interface
 from hlsgen.layers.base import Codes
 from hlsgen.mapping.balance import Balanced
 from hlsgen.version import VERSION
@@ -40,6 +41,7 @@ def network_plan(
         ports.append(f"gmem_{file.removesuffix('.npy')}")
     plan |= {f"tb/{path}": content for path, content in data.items()}
     plan |= csim_header_files()
+    instances = _instances(balanced, board, name)
     plan |= tool_files(
         board,
         clock_mhz,
@@ -47,8 +49,17 @@ def network_plan(
         VERSION,
         files=list(data),
         ports=ports,
-        instances=_instances(balanced, board, name),
+        instances=instances,
     )
+    interface = network_interface(
+        pipeline,
+        name=name,
+        source=source,
+        units=[instance["name"] for instance in instances],
+        board=board.title,
+        clock_mhz=clock_mhz,
+    )
+    plan |= host_files(interface, VERSION)
     line = f"a network of {len(graph.layers)} layers as one streaming kernel"
     plan |= makefile(board, k, line, VERSION, streaming=True)
     return plan

@@ -20,6 +20,7 @@ from hlsgen.emit.environment import render, safe_comment
 from hlsgen.emit.plan import Plan, array_bytes, npy_bytes
 from hlsgen.emit.project import csim_header_files, makefile
 from hlsgen.emit.vitis import LinkedKernel, plain_word, task_tool_files
+from hlsgen.emit.xrt import host_files, task_interface
 from hlsgen.ir import Graph
 from hlsgen.layers.base import Codes
 from hlsgen.mapping.task_balance import TaskChoice
@@ -48,7 +49,18 @@ def task_network_plan(
     data |= {file: array_bytes(beats) for file, beats in task_weight_files(choice).items()}
     plan |= {f"tb/{path}": content for path, content in data.items()}
     plan |= csim_header_files()
-    plan |= task_tool_files(board, clock_mhz, k, VERSION, files=list(data), kernels=_linked(choice))
+    linked = _linked(choice)
+    plan |= task_tool_files(board, clock_mhz, k, VERSION, files=list(data), kernels=linked)
+    interface = task_interface(
+        choice,
+        graph,
+        name=name,
+        source=source,
+        units={kernel.name: [instance["name"] for instance in kernel.instances] for kernel in linked},
+        board=board.title,
+        clock_mhz=clock_mhz,
+    )
+    plan |= host_files(interface, VERSION)
     line = f"a network of {len(graph.layers)} layers, each a kernel that is called in turn"
     names = [kernel.name for kernel in choice.kernels]
     plan |= makefile(board, k, line, VERSION, streaming=True, kernels=names)

@@ -31,7 +31,7 @@ _UNUSUAL = re.compile(r"[^\w .:+/\[\]-]", re.ASCII)
 
 def vitis_files(deployment: Deployment, k: dict[str, Any], version: str) -> dict[str, str]:
     """{"vitis/hls_config.cfg": text, ...}"""
-    instances = _named_instances(deployment, k["name"])
+    instances = named_instances(deployment, k["name"])
     return tool_files(
         deployment.board,
         deployment.clock_mhz,
@@ -121,7 +121,8 @@ def plain_word(text: str) -> str:
     return _UNUSUAL.sub("_", text)
 
 
-def _named_instances(deployment: Deployment, kernel: str) -> list[dict[str, str]]:
+def named_instances(deployment: Deployment, kernel: str) -> list[dict[str, str]]:
+    """The compute units as link.cfg has them."""
     return [
         {"name": f"{kernel}_{number}", "slr": plain_word(instance.slr), "bank": plain_word(instance.bank)}
         for number, instance in enumerate(deployment.instances, start=1)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hlsgen.emit.ompss import ait_name
+from hlsgen.emit.ompss_project import ait_name
 from tests.build_folders import CASES, calls, emitted, make, outputs, stand_in, write_build
 
 CLAUSES = {"device", "in", "out", "copy_deps", "num_instances"}

@@ -33,7 +33,7 @@ from hlsgen.mapping.storage import choose_storage
 from hlsgen.mapping.weights import WeightPlace
 from hlsgen.version import VERSION
 
-SHARED_HEADERS = ("lanes.h", "dot.h", "nest.h", "raster.h", "stage.h", "stream.h")
+SHARED_HEADERS = ("static.h", "lanes.h", "dot.h", "nest.h", "raster.h", "stage.h", "stream.h")
 COSIM_FRAMES = 2
 LINE = 16
 """Numbers in a line of a constant array."""

@@ -24,7 +24,7 @@ def ompss_files(deployment: Deployment, k: dict[str, Any], version: str) -> dict
         name=function_name(f"{k['name']}_instance"), instances=max(1, len(slrs)), slrs=slrs
     )
     batch = creator(deployment.board, function_name(f"{k['name']}_batch"))
-    context = {"k": k, "version": version, "source": safe_comment(k["source"])}
+    context: dict[str, Any] = {"k": k, "version": version, "source": safe_comment(k["source"])}
     context |= {"instances": instance.instances, "instance": instance.name, "batch": batch.name}
     context |= _arrays(deployment.mapping, k, instance.name, batch.name)
     names = {

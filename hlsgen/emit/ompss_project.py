@@ -1,4 +1,4 @@
-"""What an OmpSs-2@FPGA application has beside its sources: its Makefile, and where accelerators are placed."""
+"""What an OmpSs-2@FPGA application has beside its sources: its Makefile, and where accelerators lie."""
 
 from __future__ import annotations
 

@@ -17,6 +17,7 @@ from hlsgen.emit.dataflow import (
     weight_data,
 )
 from hlsgen.emit.environment import render, safe_comment
+from hlsgen.emit.ompss_network import ompss_network_files
 from hlsgen.emit.plan import Plan, array_bytes, npy_bytes
 from hlsgen.emit.project import csim_header_files, makefile
 from hlsgen.emit.vitis import LinkedKernel, plain_word, task_tool_files
@@ -35,6 +36,7 @@ def task_network_plan(
     source: str,
     board: Board,
     clock_mhz: float,
+    batch: int,
     inputs: Mapping[str, Codes],
     golden: Mapping[str, Codes],
 ) -> Plan:
@@ -48,6 +50,9 @@ def task_network_plan(
     data |= {file: array_bytes(beats) for file, beats in task_weight_files(choice).items()}
     plan |= {f"tb/{path}": content for path, content in data.items()}
     plan |= csim_header_files()
+    plan |= ompss_network_files(
+        choice, graph, name=name, source=source, board=board, clock_mhz=clock_mhz, batch=batch
+    )
     plan |= task_tool_files(board, clock_mhz, k, VERSION, files=list(data), kernels=_linked(choice))
     line = f"a network of {len(graph.layers)} layers, each a kernel that is called in turn"
     names = [kernel.name for kernel in choice.kernels]

@@ -94,7 +94,8 @@ def directives(text: str) -> list[Directive]:
 
 def definitions(text: str) -> tuple[set[str], dict[str, int]]:
     """Names of the functions with a body, and of those that are only declared with their places."""
-    with_body, without = set(), {}
+    with_body: set[str] = set()
+    without: dict[str, int] = {}
     for found in _DEFINITION.finditer(text):
         if found.group(1) in _STATEMENTS or _depth(text, found.start()) > 0:
             continue

@@ -90,6 +90,7 @@ class _Found(NamedTuple):
 
 def check_ompss(text: str) -> list[Finding]:
     """Every rule that the text of one source file breaks, in order."""
+    text = text.replace("\r\n", "\n")
     code = plain(text)
     found = list(_found(text, code))
     places = sorted({(one.at, one.rule): one for one in found}.values(), key=lambda one: one.at)

@@ -6,8 +6,10 @@ No compiler: text is split into directives, function heads and bodies by bracket
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 _NOISE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
 _PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+oss\b((?:\\\n|[^\n])*)", re.MULTILINE)
@@ -67,8 +69,15 @@ class Directive:
 
 
 def plain(text: str) -> str:
-    """The text with comments and strings blanked out, every other character at its place."""
-    return _NOISE.sub(lambda found: re.sub(r"[^\n]", " ", found.group()), text)
+    """The text with comments and what strings hold blanked out, every other character at its place."""
+    return _NOISE.sub(_blank, text)
+
+
+def _blank(noise: re.Match[str]) -> str:
+    """As long as before; of a string its quotes stay."""
+    text = noise.group()
+    blank = re.sub(r"[^\n]", " ", text)
+    return text[0] + blank[1:-1] + text[-1] if text[0] in "\"'" else blank
 
 
 def directives(text: str) -> list[Directive]:
@@ -127,16 +136,21 @@ def items(argument: str) -> Iterator[tuple[str, int]]:
 
 def closing(text: str, at: int) -> int:
     """The place behind the bracket that closes the one at `at`; 0: none does."""
-    pairs = {"(": ")", "{": "}", "[": "]"}
-    depth = 0
-    for place in range(at, len(text)):
-        if text[place] == text[at]:
-            depth += 1
-        elif text[place] == pairs[text[at]]:
-            depth -= 1
-            if depth == 0:
-                return place + 1
-    return 0
+    return _pairs(text).get(at, 0)
+
+
+@lru_cache(maxsize=8)
+def _pairs(text: str) -> dict[int, int]:
+    """By the place of a bracket the one behind its partner; a bracket of another kind closes nothing."""
+    partner = {")": "(", "}": "{", "]": "["}
+    open_: dict[str, list[int]] = {"(": [], "{": [], "[": []}
+    found = {}
+    for bracket in re.finditer(r"[(){}\[\]]", text):
+        if bracket.group() in open_:
+            open_[bracket.group()].append(bracket.start())
+        elif open_[partner[bracket.group()]]:
+            found[open_[partner[bracket.group()]].pop()] = bracket.end()
+    return found
 
 
 def _on_directive(text: str, at: int) -> bool:
@@ -146,15 +160,25 @@ def _on_directive(text: str, at: int) -> bool:
 
 def _depth(text: str, at: int) -> int:
     """Braces that are open at `at`, those of namespaces and `extern "C"` not counted."""
+    places, depths = _braces(text)
+    return depths[bisect_left(places, at)]
+
+
+@lru_cache(maxsize=2)
+def _braces(text: str) -> tuple[list[int], list[int]]:
+    """Where braces stand, and how many are open before each and behind the last."""
     stack: list[bool] = []
-    for brace in re.finditer(r"[{}]", text[:at]):
-        if brace.group() == "}":
-            if stack:
-                stack.pop()
-            continue
-        before = text[: brace.start()].rstrip()
-        stack.append(re.search(r"(?:\bnamespace(?:\s+[\w:]+)?|\bextern)$", before) is None)
-    return sum(stack)
+    places, depths, depth = [], [0], 0
+    for brace in re.finditer(r"[{}]", text):
+        if brace.group() == "{":
+            before = text[max(0, brace.start() - 200) : brace.start()].rstrip()
+            stack.append(re.search(r'(?:\bnamespace(?:\s+[\w:]+)?|\bextern\s*" *")$', before) is None)
+            depth += stack[-1]
+        elif stack:
+            depth -= stack.pop()
+        places.append(brace.start())
+        depths.append(depth)
+    return places, depths
 
 
 def _clauses(text: str, at: int, end: int) -> Iterator[Clause]:

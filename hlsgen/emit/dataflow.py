@@ -33,7 +33,7 @@ from hlsgen.mapping.storage import choose_storage
 from hlsgen.mapping.weights import WeightPlace
 from hlsgen.version import VERSION
 
-SHARED_HEADERS = ("lanes.h", "dot.h", "nest.h", "raster.h", "stage.h", "stream.h")
+SHARED_HEADERS = ("static.h", "lanes.h", "dot.h", "nest.h", "raster.h", "stage.h", "stream.h")
 COSIM_FRAMES = 2
 LINE = 16
 """Numbers in a line of a constant array."""
@@ -49,7 +49,7 @@ class DataflowNames:
 
 def dataflow_files(pipeline: Pipeline, names: DataflowNames, board: Board) -> dict[str, str]:
     """The kernel's sources and its testbench, by path in the build folder."""
-    k = _kernel(pipeline, names, _numbers(pipeline))
+    k = kernel_context(pipeline, names, pipeline_numbers(pipeline))
     testbench = render("hls/dataflow/testbench.cpp.j2", k=k, version=VERSION)
     return shared_files() | kernel_files(pipeline, names, board) | {f"tb/{names.kernel}_tb.cpp": testbench}
 
@@ -62,14 +62,14 @@ def shared_files() -> dict[str, str]:
     return files
 
 
-def _numbers(pipeline: Pipeline) -> dict[str, int]:
+def pipeline_numbers(pipeline: Pipeline) -> dict[str, int]:
     return {process.name: number for number, process in enumerate(pipeline.processes)}
 
 
 def kernel_files(pipeline: Pipeline, names: DataflowNames, board: Board) -> dict[str, str]:
     """The kernel's own sources: those of its stages, and what joins them."""
     files: dict[str, str] = {}
-    numbers = _numbers(pipeline)
+    numbers = pipeline_numbers(pipeline)
     for name, stage in pipeline.stages.items():
         k = stage_constants(stage, pipeline.weights.get(name), numbers[name], names, board)
         files[f"src/{name}.h"] = render(f"hls/stages/{stage.template}.h.j2", k=k, version=VERSION)
@@ -77,7 +77,7 @@ def kernel_files(pipeline: Pipeline, names: DataflowNames, board: Board) -> dict
             files[f"src/{name}_weights.h"] = render("hls/dataflow/weights.h.j2", k=k, version=VERSION)
         if k["tables"]:
             files[f"src/{name}_table.h"] = render("hls/dataflow/table.h.j2", k=k, version=VERSION)
-    k = _kernel(pipeline, names, numbers)
+    k = kernel_context(pipeline, names, numbers)
     for template, path in (
         ("kernel.h.j2", f"src/{names.kernel}.h"),
         ("kernel.cpp.j2", f"src/{names.kernel}.cpp"),
@@ -231,7 +231,7 @@ def _packed(words: Codes, bits: int) -> NDArray[np.uint64]:
     return beats.reshape(-1)
 
 
-def _kernel(pipeline: Pipeline, names: DataflowNames, numbers: Mapping[str, int]) -> dict[str, Any]:
+def kernel_context(pipeline: Pipeline, names: DataflowNames, numbers: Mapping[str, int]) -> dict[str, Any]:
     loaders = pipeline.loaders
     beats = {stage.name: sum(len(part) for part in _stage_beats(stage)) for stage in loaders}
     ports = [_port(process) for process in pipeline.processes if isinstance(process, Load | Store)]

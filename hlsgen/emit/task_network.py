@@ -17,6 +17,7 @@ from hlsgen.emit.dataflow import (
     weight_data,
 )
 from hlsgen.emit.environment import render, safe_comment
+from hlsgen.emit.ompss_network import ompss_network_files
 from hlsgen.emit.plan import Plan, array_bytes, npy_bytes
 from hlsgen.emit.project import csim_header_files, makefile
 from hlsgen.emit.vitis import LinkedKernel, plain_word, task_tool_files
@@ -36,6 +37,7 @@ def task_network_plan(
     source: str,
     board: Board,
     clock_mhz: float,
+    batch: int,
     inputs: Mapping[str, Codes],
     golden: Mapping[str, Codes],
 ) -> Plan:
@@ -61,6 +63,9 @@ def task_network_plan(
         clock_mhz=clock_mhz,
     )
     plan |= host_files(interface, VERSION)
+    plan |= ompss_network_files(
+        choice, graph, name=name, source=source, board=board, clock_mhz=clock_mhz, batch=batch
+    )
     line = f"a network of {len(graph.layers)} layers, each a kernel that is called in turn"
     names = [kernel.name for kernel in choice.kernels]
     plan |= makefile(board, k, line, VERSION, streaming=True, kernels=names)

@@ -316,7 +316,7 @@ inline void regroup(hls::stream<lanes<T, PX_A * CH_A> > &in, hls::stream<lanes<T
     constexpr int ITERATIONS = WORDS_A > WORDS_B ? WORDS_A : WORDS_B;  // of a block
     constexpr int TOGETHER = CH_A > CH_B ? CH_A : CH_B;  // neighbouring channels lie in memories of their own
     static_assert(CHANNELS % TOGETHER == 0, "regroup: a word must hold a divisor of the channels");
-    static T block[2][BLOCK][CHANNELS];
+    HLSGEN_STATIC T block[2][BLOCK][CHANNELS];
 #pragma HLS array_partition variable=block dim=2 complete
 #pragma HLS array_partition variable=block dim=3 cyclic factor=TOGETHER
 #pragma HLS dependence variable=block inter false

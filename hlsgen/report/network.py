@@ -20,7 +20,7 @@ from hlsgen.mapping.balance import Balanced
 from hlsgen.mapping.deadlock import least_depths, small_enough
 from hlsgen.mapping.pipeline import Pipeline
 from hlsgen.mapping.placement import usable
-from hlsgen.mapping.processes import Load, StageProcess, Store, port_beats, port_width
+from hlsgen.mapping.processes import StageProcess
 from hlsgen.passes.choose_types import Accuracy
 from hlsgen.report.figures import (
     board_figures,
@@ -102,15 +102,7 @@ class NetworkEstimate(Estimates):
     @property
     def frame_bytes(self) -> int:
         """Moved between DDR and the kernel for a frame, of full blocks where weights are streamed."""
-        total = 0
-        for process in self.balanced.pipeline.processes:
-            if isinstance(process, Load | Store):
-                words = process.words
-                total += words.frame_words * port_beats(words) * port_width(words) // 8
-        for streamer in self.balanced.pipeline.streamers:
-            stage = streamer.stage
-            total += -(-stage.block_beats * stage.beat_bits // 8 // stage.batch)
-        return total
+        return self.balanced.pipeline.frame_bytes
 
     @property
     def _ddr_gb_per_s(self) -> float:
@@ -120,7 +112,7 @@ class NetworkEstimate(Estimates):
 
     @property
     def _ddr_frames_per_s(self) -> float:
-        return self._ddr_gb_per_s * 1e9 / self.frame_bytes
+        return self._ddr_gb_per_s * 1e9 / self.frame_bytes if self.frame_bytes else float("inf")
 
     def as_json(self) -> dict[str, Any]:
         pipeline, instances = self.balanced.pipeline, self.balanced.instances

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from hlsgen.board import Board
 from hlsgen.cost.resources import Resources
@@ -44,8 +45,9 @@ class Candidate:
 
 @dataclass(frozen=True, kw_only=True)
 class StreamWish:
-    """What the design fixes: instances, values of foldings by layer (None: free), where weights lie,
-    and of what kind the ports are.
+    """What the design fixes: instances, values of foldings by layer (None: free), where weights lie.
+
+    interface: of what kind the ports are. search: how the rest is chosen, by `balance` or `hlsgen.explore`.
     """
 
     instances: int | None = None
@@ -53,6 +55,7 @@ class StreamWish:
     target_interval: int | None = None
     weights: WeightWishes = field(default_factory=WeightWishes)
     interface: InterfaceWish = InterfaceWish()
+    search: Literal["quick", "best"] = "quick"
 
 
 class NoFit(Exception):

@@ -22,6 +22,7 @@ from hlsgen.mapping.pipeline import Pipeline
 from hlsgen.mapping.placement import usable
 from hlsgen.mapping.processes import StageProcess
 from hlsgen.passes.choose_types import Accuracy
+from hlsgen.report.explored import explored_text
 from hlsgen.report.figures import (
     board_figures,
     free_figures,
@@ -61,6 +62,8 @@ class NetworkEstimate(Estimates):
     batch: int
     accuracy: tuple[Accuracy, ...]
     timing: Timing | None
+    explored: dict[str, Any] | None = None
+    """What the search for the best mapping found, if there was one."""
     search_fifos: bool = False
     """Whether the smallest FIFOs are looked for in a large network too."""
 
@@ -174,6 +177,7 @@ class NetworkEstimate(Estimates):
             **timing_figures(self.timing),
             "quantisation": quantisation_figures(self.accuracy),
             "intervals_tried": self.balanced.intervals_tried,
+            **({"explored": self.explored} if self.explored else {}),
         }
 
     def _roofline(self) -> dict[str, Any] | None:
@@ -235,7 +239,10 @@ def network_estimate(
     clock_mhz: float,
     batch: int,
     accuracy: tuple[Accuracy, ...],
+    *,
+    explored: dict[str, Any] | None = None,
 ) -> NetworkEstimate:
+    """explored: what the search for the best mapping found, if there was one."""
     return NetworkEstimate(
         design=design,
         balanced=balanced,
@@ -244,6 +251,7 @@ def network_estimate(
         batch=batch,
         accuracy=accuracy,
         timing=_timing(balanced.pipeline),
+        explored=explored,
     )
 
 
@@ -260,6 +268,7 @@ def network_markdown(name: str, board: Board, balanced: Balanced, report: dict[s
             warning_lines(report),
             "## Board\n\n" + slr_table(report),
             cost_text(report),
+            explored_text(report),
             "## Layers of one instance\n\n" + _layer_table(report),
             timing_text(report),
             "## Streams\n\n" + _fifo_table(report),

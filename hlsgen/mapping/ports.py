@@ -6,7 +6,7 @@ lane l of it at bit l * `slot_bits`. The port only says how many of these bits m
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -119,14 +119,18 @@ def interface_wish(given: object) -> InterfaceWish:
         return given
     if isinstance(given, str):
         return InterfaceWish(input=given, output=given)  # type: ignore[arg-type]
-    if isinstance(given, dict) and given and _only(given, ("input", "output")):
+    if isinstance(given, Mapping) and given and set(given) <= {"input", "output"}:
         return InterfaceWish(**given)
     message = f"interface is {given!r}, which says nothing about ports"
     raise DesignError(Problem(message=message, fix='"memory", "stream", or {"input": "stream"}'))
 
 
-def _only(given: Collection[object], names: Collection[str]) -> bool:
-    return all(one in names for one in given)
+def interface_problems(wish: InterfaceWish, style: str) -> list[Problem]:
+    """What keeps a network of this style from having such ports."""
+    if style == "dataflow" or not wish.streams:
+        return []
+    message = f"interface: stream is not for style: {style}, whose kernels are called in turn and meet in DDR"
+    return [Problem(message=message, fix="style: dataflow, or interface: memory")]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -32,6 +32,7 @@ from hlsgen.report.figures import (
     quantisation_figures,
     resource_figures,
 )
+from hlsgen.report.interface import interface_figures, interface_text
 from hlsgen.report.roofline import built_ceiling, roofline_figures, stage_ceilings
 from hlsgen.report.structure import graph_figures
 from hlsgen.report.tables import (
@@ -132,6 +133,7 @@ class NetworkEstimate(Estimates):
             "board": self.board.name,
             "clock_mhz": self.clock_mhz,
             **board_figures(self.board),
+            "interface": interface_figures(pipeline),
             "graph": graph_figures(pipeline.graph, pipeline),
             "layers": [
                 layer_figures(process, self.board)
@@ -265,6 +267,8 @@ def network_markdown(name: str, board: Board, balanced: Balanced, report: dict[s
             network_summary(
                 balanced.pipeline.graph, report, instances="", interval=("interval of an instance", cycles)
             ),
+            "## Ports\n\n"
+            + interface_text(report["interface"]["ports"], free_running=report["interface"]["free_running"]),
             warning_lines(report),
             "## Board\n\n" + slr_table(report),
             cost_text(report),

@@ -85,6 +85,23 @@ std::vector<ap_uint<PORT> > regrouped(const std::vector<ap_uint<WIDTH> > &beats)
     return words;
 }
 
+// Room for what a kernel writes, and behind it 64 bytes that it must leave alone. No bit is zero yet.
+template <int PORT>
+std::vector<ap_uint<PORT> > guarded(std::size_t words) {
+    ap_uint<PORT> ones = 0;
+    for (int low = 0; low < PORT; low += 64) ones.range(low + 63, low) = ~ap_uint<64>(0);
+    return std::vector<ap_uint<PORT> >(words + 512 / PORT, ones);
+}
+
+// Takes away what `guarded` put behind a result.
+template <int PORT>
+void check_guard(const std::string &name, std::vector<ap_uint<PORT> > &words) {
+    for (int n = 0; n < 512 / PORT; ++n) {
+        if (!(words.back() == guarded<PORT>(0).back())) fail("the kernel wrote behind " + name);
+        words.pop_back();
+    }
+}
+
 // Beats as the transfers of an AXI stream; A is its ap_axiu.
 template <int WIDTH, typename A>
 void send(hls::stream<A> &to, const std::vector<ap_uint<WIDTH> > &beats, const format &f) {

@@ -22,8 +22,8 @@ from hlsgen.layers.stage import Words
 from hlsgen.mapping.pipeline import Pipeline
 
 STANDS_STILL = "stands still"
-REFUSALS = {66: STANDS_STILL, 70: STANDS_STILL}
-"""By the testbench's exit status. 66: a deadlock. 70: a stream is read while empty."""
+REFUSALS = {66: STANDS_STILL, 67: "is given frames that do not end where they should", 70: STANDS_STILL}
+"""By the testbench's exit status. 66: a deadlock. 67: TLAST is wrong. 70: a stream is read while empty."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -304,7 +304,7 @@ class Search(_Section):
         return self
 
 
-class Port(_Section):
+class KernelPort(_Section):
     name: Text
     way: Literal["read", "write"]
     kind: Literal["memory", "stream"]
@@ -313,7 +313,7 @@ class Port(_Section):
 
 class Interface(_Section):
     free_running: bool
-    ports: Annotated[tuple[Port, ...], Rows]
+    ports: Annotated[tuple[KernelPort, ...], Rows]
 
 
 class Report(_Section):

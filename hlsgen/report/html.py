@@ -268,8 +268,7 @@ def _slowest(report: Report) -> str:
 def _ports_note(report: Report) -> str:
     if report.interface is None:
         return ""
-    ports = [port.model_dump() for port in report.interface.ports]
-    return " " + interface_text(ports, free_running=report.interface.free_running)
+    return " " + interface_text(report.interface.model_dump())
 
 
 def _notes(report: Report) -> dict[str, str]:

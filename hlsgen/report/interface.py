@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from hlsgen.cost.stages import WEIGHT_PORT_BITS
@@ -28,7 +28,8 @@ def interface_figures(pipeline: Pipeline) -> dict[str, Any]:
 
 
 def _port(process: Load | Store) -> dict[str, Any]:
-    stream = isinstance(process.port, StreamPort)
+    port = process.port
+    stream = isinstance(port, StreamPort)
     return {
         "name": process.argument,
         "way": "read" if isinstance(process, Load) else "write",
@@ -39,11 +40,15 @@ def _port(process: Load | Store) -> dict[str, Any]:
     }
 
 
-def interface_text(ports: Sequence[Mapping[str, Any]], *, free_running: bool) -> str:
-    """A sentence or two. ports: those of `interface_figures`."""
+def interface_text(figures: Mapping[str, Any]) -> str:
+    """The section `interface` in words."""
     what = {"memory": "bits of DDR", "stream": "bits of an AXI stream"}
-    named = [f"{port['name']} {port['way']}s {port['bits']} {what[port['kind']]}" for port in ports]
+    named = [
+        f"{port['name']} {port['way']}s {port['bits']} {what[port['kind']]}" for port in figures["ports"]
+    ]
     started = (
-        "Nobody starts the kernel: it takes frames as they come." if free_running else "The host starts it."
+        "Nobody starts the kernel: it takes frames as they come."
+        if figures["free_running"]
+        else "The host starts it."
     )
     return f"At a time {', '.join(named)}. {started}"

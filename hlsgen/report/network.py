@@ -267,8 +267,7 @@ def network_markdown(name: str, board: Board, balanced: Balanced, report: dict[s
             network_summary(
                 balanced.pipeline.graph, report, instances="", interval=("interval of an instance", cycles)
             ),
-            "## Ports\n\n"
-            + interface_text(report["interface"]["ports"], free_running=report["interface"]["free_running"]),
+            "## Ports\n\n" + interface_text(report["interface"]),
             warning_lines(report),
             "## Board\n\n" + slr_table(report),
             cost_text(report),

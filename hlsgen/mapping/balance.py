@@ -19,7 +19,7 @@ from hlsgen.layers.base import Layer
 from hlsgen.layers.stage import Fold
 from hlsgen.mapping.fifos import fifo_depths, simulated_words
 from hlsgen.mapping.pipeline import Pipeline, pipeline_of, staged
-from hlsgen.mapping.placement import BINDS, KINDS, capacity, usable
+from hlsgen.mapping.placement import BINDS, KINDS, Instance, at_banks, capacity, usable
 from hlsgen.mapping.ports import InterfaceWish, interfaces_of
 from hlsgen.mapping.weights import WeightPlace, WeightWishes, weight_places
 
@@ -91,6 +91,10 @@ class Balanced:
             slr = max(left, key=lambda name: (left[name] - placed[name], -list(left).index(name)))
             placed[slr] += 1
         return placed
+
+    def at_banks(self, board: Board) -> tuple[Instance, ...]:
+        """Every instance with its SLR and DDR bank."""
+        return at_banks([slr for slr, count in self.placed.items() for _ in range(count)], board)
 
 
 def balance(graph: Graph, board: Board, wish: StreamWish, *, batch: int) -> Balanced:

@@ -19,7 +19,7 @@ from hlsgen.mapping import fifos
 from hlsgen.mapping.balance import Balanced
 from hlsgen.mapping.deadlock import least_depths, small_enough
 from hlsgen.mapping.pipeline import Pipeline
-from hlsgen.mapping.placement import usable
+from hlsgen.mapping.placement import Instance, ddr_bytes_per_s, usable
 from hlsgen.mapping.processes import StageProcess
 from hlsgen.passes.choose_types import Accuracy
 from hlsgen.report.explored import explored_text
@@ -108,11 +108,13 @@ class NetworkEstimate(Estimates):
         """Moved between DDR and the kernel for a frame, of full blocks where weights are streamed."""
         return self.balanced.pipeline.frame_bytes
 
-    @property
+    @cached_property
+    def _placed(self) -> tuple[Instance, ...]:
+        return self.balanced.at_banks(self.board)
+
+    @cached_property
     def _ddr_gb_per_s(self) -> float:
-        memory = self.board.memory
-        banks = memory.banks[: self.balanced.instances]
-        return sum(bank.gb_per_s for bank in banks) * memory.efficiency
+        return ddr_bytes_per_s(self._placed, self.board, self.clock_mhz) / 1e9
 
     @property
     def _ddr_frames_per_s(self) -> float:
@@ -206,7 +208,7 @@ class NetworkEstimate(Estimates):
                     "used": resource_figures(self.balanced.each.times(count)),
                     "usable": resource_figures(usable(slr, self.board)),
                     "free": free_figures(slr),
-                    "ddr": [bank.name for bank in self.board.memory.banks if bank.slr == slr.name and count],
+                    "ddr": sorted({one.bank for one in self._placed if one.slr == slr.name and count}),
                 }
             )
         if spans:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from hlsgen.board import Board
-from hlsgen.emit.dataflow import DataflowNames, ddr_format, kernel_context, pipeline_numbers, weight_data
+from hlsgen.emit.dataflow import DataflowNames, kernel_context, weight_data
 from hlsgen.emit.environment import render, safe_comment
+from hlsgen.emit.joints import ddr_format
 from hlsgen.emit.ompss_project import Accelerator, creator, function_name, tool_files
 from hlsgen.ir import Graph
 from hlsgen.mapping.task_balance import TaskChoice
@@ -93,7 +94,7 @@ def ompss_network_files(
     }
     for task in tasks:
         pipeline, names = task.kernel.pipeline, DataflowNames(kernel=task.kernel.name, source=source)
-        context = kernel_context(pipeline, names, pipeline_numbers(pipeline))
+        context = kernel_context(pipeline, names)
         text = render("ompss/network_kernel.fpga.h.j2", k=context, task=task, top=k, version=VERSION)
         files[f"ompss/kernels/{task.kernel.name}.fpga.h"] = text
     assert_accepted(files)

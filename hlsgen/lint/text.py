@@ -24,14 +24,16 @@ _HIDING = re.compile(
     rb"""
     (?P<comment> //(?:\\\r?\n|[^\n])*+ | /\*.*?(?:\*/|\Z) )
   | (?P<raw> (?<![0-9A-Za-z_])(?:u8|u|U|L)?R"([^()\\\s"]{0,16})\(.*?(?:\)\3"|\Z) )
-  | (?P<string> "(?:\\.|[^"\\\n])*+"? )
+  | (?P<string> "(?:\\\r\n|\\.|[^"\\\n])*+"? )
   | (?P<character> (?<![0-9a-fA-F])'(?:\\.|[^'\\\n])*+'? )
   | (?P<directive> ^[ \t]*+\#(?:
-        \\\r?\n | /\*.*?(?:\*/|\Z) | //(?:\\\r?\n|[^\n])*+ | "(?:\\.|[^"\\\n])*+"? | [^\n\\/"]++ | [\\/] )*+ )
+        \\\r?\n | /\*.*?(?:\*/|\Z) | //(?:\\\r?\n|[^\n])*+ | "(?:\\\r\n|\\.|[^"\\\n])*+"? | [^\n\\/"]++ | [\\/] )*+ )
     """,
     re.VERBOSE | re.DOTALL | re.MULTILINE,
 )
-_COMMENT = re.compile(rb'"(?:\\.|[^"\\\n])*+"?|//(?:\\\r?\n|[^\n])*+|/\*.*?(?:\*/|\Z)|\\\r?\n', re.DOTALL)
+_COMMENT = re.compile(
+    rb'"(?:\\\r\n|\\.|[^"\\\n])*+"?|//(?:\\\r?\n|[^\n])*+|/\*.*?(?:\*/|\Z)|\\\r?\n', re.DOTALL
+)
 _DIRECTIVE = re.compile(rb"[ \t]*#\s*(\w*)")
 _PRAGMA = re.compile(rb"[ \t]*#\s*pragma\b")
 _OPERATOR = re.compile(rb'\b_Pragma\s*\(\s*"((?:\\.|[^"\\\n])*)"')

@@ -65,6 +65,10 @@ def print_estimate(figures: dict[str, Any]) -> None:
     from hlsgen.cost.accuracy import cells_text
 
     click.echo(f"as routed: {cells_text(figures, 'routed')}; as csynth: {cells_text(figures, 'csynth')}")
+    if "explored" in figures:
+        from hlsgen.report.explored import explored_line
+
+        click.echo(explored_line(figures["explored"]))
 
 
 def _print_timing(figures: dict[str, Any]) -> None:

@@ -18,7 +18,7 @@ from hlsgen.ir import Graph
 from hlsgen.mapping.balance import StreamWish
 from hlsgen.network import NetworkDesign
 from hlsgen.passes import FIXED_PASSES, FLOAT_PASSES, run_passes
-from hlsgen.passes.choose_types import Accuracy, accuracy, choose_types
+from hlsgen.passes.choose_types import Measured, choose_types, measured
 from hlsgen.passes.size_accumulators import for_any_weights
 from hlsgen.precision import Precision, precision_of
 from hlsgen.task_network import TaskNetworkDesign
@@ -75,13 +75,20 @@ def from_float(graph: Graph, options: Options, source: str) -> GraphDesign:
     any_weights = wish.weights.any_weights(reference)
     chosen = choose_types(reference, precision_of(precision), frames, any_weights)
     fixed = run_passes(chosen, FIXED_PASSES)
-    stated: tuple[Accuracy, ...] = ()
+    known: Measured | None = None
     if frames is not None:
         count = max(1, min(ACCURACY_FRAMES, ACCURACY_MACS // max(1, reference.macs)))
         few = {name: array[:count] for name, array in frames.items()}
-        stated = tuple(accuracy(fixed, reference, few))
+        known = measured(fixed, reference, few)
     return _design(
-        fixed, options, source, wish=wish, reference=reference, accuracy=stated, samples=frames or {}
+        fixed,
+        options,
+        source,
+        wish=wish,
+        reference=reference,
+        accuracy=known.accuracy if known else (),
+        measured=known,
+        samples=frames or {},
     )
 
 

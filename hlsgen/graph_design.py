@@ -26,7 +26,7 @@ from hlsgen.ir import Graph, run_golden
 from hlsgen.layers.base import Codes
 from hlsgen.mapping.balance import StreamWish
 from hlsgen.mapping.weights import WeightPlace
-from hlsgen.passes.choose_types import Accuracy, noisy_outputs
+from hlsgen.passes.choose_types import Accuracy, Measured, noisy_outputs
 from hlsgen.passes.other_weights import same_structure, with_weights_of
 from hlsgen.precision import OUTPUT_DB
 from hlsgen.progress import Progress, silent
@@ -44,7 +44,8 @@ SATURATED_SHARE = 0.02
 class GraphDesign(Design):
     """`graph` in fixed point; `reference` the same in floating point, if it came so.
 
-    samples: frames [N, C, H, W] of each input to simulate with; empty: a photograph.
+    samples: frames [N, C, H, W] of each input to simulate with; empty: a photograph. measured: what
+    `accuracy` was found with, so that golden of the same frames is not computed again.
     """
 
     subject: ClassVar[str]
@@ -53,10 +54,12 @@ class GraphDesign(Design):
     wish: StreamWish = field(default_factory=StreamWish)
     reference: Graph | None = None
     accuracy: tuple[Accuracy, ...] = ()
+    measured: Measured | None = field(default=None, repr=False, compare=False)
     samples: Mapping[str, Floats] = field(default_factory=dict)
 
     def golden_codes(self, inputs: Mapping[str, Codes]) -> dict[str, Codes]:
-        return run_golden(self.graph, inputs)
+        known = self.measured.golden_for(self.graph, inputs) if self.measured else None
+        return known or run_golden(self.graph, inputs)
 
     def reweighted(self, other: Design, places: Mapping[str, WeightPlace]) -> Graph:
         """`graph` with the weights of `other`, a network of any style. Raises as `with_weights` does."""

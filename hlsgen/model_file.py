@@ -157,6 +157,10 @@ def _wish(file: ModelFile, graph: Graph, document: Document, board: Board) -> St
     found = weight_problems(graph, wishes, board)
     if file.style == "tasks":
         found += task_weight_problems(graph, wishes)
+        if file.mapping.search == "best":
+            message = "the best mapping is searched for streaming kernels, not for networks as tasks"
+            place = document.place(("mapping",), key=True)
+            problems.append(Problem(message=message, fix="mapping: auto, or style: dataflow", place=place))
     for name, problem in found:
         loc = ("mapping", name) if name in file.mapping.layers else ("mapping", "weights")
         problems.append(replace(problem, place=document.place(loc, key=True)))
@@ -168,6 +172,7 @@ def _wish(file: ModelFile, graph: Graph, document: Document, board: Board) -> St
         folds={name: fold for name, fold in folds.items() if any(fold.values())},
         target_interval=file.mapping.interval,
         weights=wishes,
+        search=file.mapping.search,
     )
 
 

@@ -196,7 +196,7 @@ class StageMapping(_Section):
 
 
 class ModelMapping(BaseModel):
-    """Folding of the layers, by layer name; `auto` is the same as an empty mapping."""
+    """Folding of the layers, by layer name; `auto` is as an empty mapping, `best` as {search: best}."""
 
     model_config = ConfigDict(frozen=True, extra="allow", strict=True, use_attribute_docstrings=True)
     __pydantic_extra__: dict[str, StageMapping] = Field(init=False)
@@ -207,6 +207,8 @@ class ModelMapping(BaseModel):
     """Cycles a frame that every stage must keep to, or all tasks together; None: the fewest that fit."""
     weights: Literal["auto", "constant", "runtime"] = "auto"
     """Where the weights of all layers lie; auto: in the source up to 8,192 a layer, more loaded by a call."""
+    search: Literal["quick", "best"] = "quick"
+    """How what is not fixed is chosen: in seconds, or as `hlsgen explore` does, up to minutes."""
 
     @property
     def layers(self) -> dict[str, StageMapping]:
@@ -220,11 +222,12 @@ class ModelMapping(BaseModel):
 
 
 def _mapping(value: object) -> object:
-    if value == "auto":
-        return {}
+    if value in ("auto", "best"):
+        return {} if value == "auto" else {"search": "best"}
     if not isinstance(value, dict | ModelMapping):
-        fix = f"{nearest(value, ['auto'])}write auto, or for example {{instances: 4, conv1: {{pe: 8}}}}"
-        raise refused(must_be("auto or a mapping", value, fix))
+        near = nearest(value, ["auto", "best"])
+        fix = f"{near}write auto or best, or for example {{instances: 4, conv1: {{pe: 8}}}}"
+        raise refused(must_be("auto, best or a mapping", value, fix))
     return value
 
 
@@ -258,9 +261,9 @@ class ModelFile(_Section):
     ] = PrecisionSection()
     """auto, a type for all, or a mapping; only for networks in floating point."""
     mapping: Annotated[
-        ModelMapping, BeforeValidator(_mapping, json_schema_input_type=Literal["auto"] | ModelMapping)
+        ModelMapping, BeforeValidator(_mapping, json_schema_input_type=Literal["auto", "best"] | ModelMapping)
     ] = ModelMapping()
-    """auto, or fixed values: {instances: 4, interval: 1000, conv1: {pe: 8}}."""
+    """auto, best, or fixed values: {instances: 4, interval: 1000, conv1: {pe: 8}}."""
 
     @property
     def precision_given(self) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,9 @@ from hlsgen.graph_design import GraphDesign
 from hlsgen.layers.base import Codes
 from hlsgen.mapping.balance import Balanced, NoFit, balance
 from hlsgen.report.network import NetworkEstimate, network_estimate, network_markdown
+
+if TYPE_CHECKING:
+    from hlsgen.explore.result import Explored
 
 MOST_OPTIMISED_LAYERS = 48
 """Compiling a kernel of more layers takes so long that a sixth less of it is worth a quarter of the speed."""
@@ -43,10 +46,19 @@ class NetworkDesign(GraphDesign):
         """The hardware chosen. Raises DesignError: nothing fits what the design fixes."""
         if self.chosen is not None:
             return self.chosen
+        if self.explored is not None:
+            chosen = self.explored.chosen
+            assert isinstance(chosen, NetworkDesign) and chosen.chosen is not None
+            return chosen.chosen
         try:
             return balance(self.graph, self.board, self.wish, batch=self.batch)
         except NoFit as failure:
             raise DesignError(Problem(message=f"{self.name}: {failure}", fix=failure.fix)) from None
+
+    @cached_property
+    def explored(self) -> Explored | None:
+        """What the search for the best mapping found; None: the design does not ask for it."""
+        return self.explore() if self.wish.search == "best" and self.chosen is None else None
 
     def with_weights(self, other: Design) -> NetworkDesign:
         pipeline = self.balanced.pipeline
@@ -64,7 +76,13 @@ class NetworkDesign(GraphDesign):
 
     def estimate(self) -> NetworkEstimate:
         return network_estimate(
-            self.name, self.balanced, self.board, self.clock_mhz, self.batch, self.accuracy
+            self.name,
+            self.balanced,
+            self.board,
+            self.clock_mhz,
+            self.batch,
+            self.accuracy,
+            explored=self.explored.summary() if self.explored else None,
         )
 
     def plan(self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]) -> dict[str, str | bytes]:

@@ -11,7 +11,7 @@ from hlsgen.cost.resources import Resources, dsps_of_product, instance_resources
 from hlsgen.cost.terms import packaged_terms
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.mapping.conv2d import ConvMapping, Folding, Infeasible, map_conv2d
-from hlsgen.mapping.placement import KINDS, capacity, ddr_frames_per_s, deploy, usable
+from hlsgen.mapping.placement import KINDS, at_banks, capacity, ddr_bytes_per_s, deploy, usable
 from hlsgen.mapping.search import Wish, choose, foldings
 from tests.kernels import U200, ZCU102, conv
 
@@ -89,7 +89,7 @@ def test_the_choice_keeps_to_every_slr_and_to_ddr(board, kind: str) -> None:  # 
     for slr in board.slrs:
         used, limit = deployment.used_in(slr.name), usable(slr, board)
         assert all(getattr(used, which) <= getattr(limit, which) for which in KINDS), slr.name
-    ddr = ddr_frames_per_s(deployment.mapping, deployment.instances, board, 300)
+    ddr = ddr_bytes_per_s(deployment.instances, board, 300) / ddr_cost(deployment.mapping)
     assert deployment.frames_per_s <= ddr * (1 + 1e-9)
     assert deployment.batch_frames_per_s <= deployment.frames_per_s * (1 + 1e-9)
     assert len(deployment.instances) <= board.max_compute_units
@@ -154,3 +154,19 @@ def test_large_weights_may_stay_in_ddr() -> None:
     folding = replace(folding, order="channels")
     some = instance_resources(map_conv2d(layer, folding, ZCU102), packaged_terms())
     assert some.bram18 + some.lut < every.bram18 + every.lut
+
+
+def test_the_fullest_bank_sets_what_ddr_carries() -> None:
+    """Nine instances at four banks: three at one of them have a third of its speed each."""
+    placed = at_banks(["SLR0"] * 9, U200)
+    banks = [one.bank for one in placed]
+    assert sorted(banks.count(bank.name) for bank in U200.memory.banks) == [2, 2, 2, 3]
+    each = 19.2e9 * 0.8 / 3
+    assert ddr_bytes_per_s(placed, U200, 300) == pytest.approx(9 * each)
+
+
+def test_the_ports_of_a_soc_bound_its_ddr() -> None:
+    placed = at_banks(["PL"], ZCU102)
+    assert ddr_bytes_per_s(placed, ZCU102, 200) == pytest.approx(4 * 16 * 200e6 * 0.8)
+    # its DRAM is slower than four ports at this clock
+    assert ddr_bytes_per_s(placed, ZCU102, 300) == pytest.approx(17.06e9 * 0.8)

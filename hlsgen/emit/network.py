@@ -55,16 +55,8 @@ def network_plan(
 
 
 def _instances(balanced: Balanced, board: Board, kernel: str) -> list[dict[str, str]]:
-    """Instances over the SLRs as they fit, each at its SLR's DDR bank if that has one."""
-    slrs = [name for name, count in balanced.placed.items() for _ in range(count)]
-    banks = board.memory.banks
+    """Instances over the SLRs as they fit, each at a DDR bank."""
     return [
-        {
-            "name": f"{kernel}_{number + 1}",
-            "slr": plain_word(slr),
-            "bank": plain_word(
-                next((b.name for b in banks if b.slr == slr), banks[number % len(banks)].name)
-            ),
-        }
-        for number, slr in enumerate(slrs)
+        {"name": f"{kernel}_{number}", "slr": plain_word(one.slr), "bank": plain_word(one.bank)}
+        for number, one in enumerate(balanced.at_banks(board), start=1)
     ]

@@ -100,6 +100,15 @@ class Explored:
             "clock_mhz": self.design.clock_mhz,
             "batch": self.design.batch,
             "goal": asdict(self.goal),
+            **self.summary(),
+            "layers": [asdict(one) for one in self.layers],
+            "mapping": dict(self.mapping),
+            "kind": "modelled",
+        }
+
+    def summary(self) -> dict[str, Any]:
+        """The section `explored` of report.json: what was found beside what could have been."""
+        return {
             "point": _rounded(asdict(self.point)),
             "bound": _rounded(self.bound),
             "gap": _rounded(self.gap),
@@ -109,12 +118,9 @@ class Explored:
             "binds": self.binds,
             "greedy": _rounded(asdict(self.greedy)) if self.greedy else None,
             "front": [_rounded(asdict(one)) for one in self.front],
-            "layers": [asdict(one) for one in self.layers],
             "slr_crossings": self.crossings,
             "problems_solved": self.solved,
             "kernels_made": self.built,
-            "mapping": dict(self.mapping),
-            "kind": "modelled",
         }
 
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from rich.table import Table
 
-from hlsgen.explore.front import FrontPoint
 from hlsgen.explore.result import Explored
 from hlsgen.mapping.balance import whole_of
+from hlsgen.report.explored import some_points
 
-MOST_ROWS = 16
-"""Of the front that are printed; all of them are in --json."""
 COLUMNS = ("dsp", "bram18", "uram", "lut", "ff")
 
 
@@ -100,7 +98,7 @@ def front_table(explored: Explored) -> Table:
         *(one.upper() for one in COLUMNS),
         title="Pareto front",
     )
-    for one in _some(explored.front):
+    for one in some_points(explored.front, [one.chosen for one in explored.front]):
         shares = (
             f"{one.used[kind] / getattr(whole, kind):.1%}" if getattr(whole, kind) else "" for kind in COLUMNS
         )
@@ -108,11 +106,3 @@ def front_table(explored: Explored) -> Table:
         table.add_row(rate, str(one.instances), f"{one.interval:,}", f"{one.largest_share:.1%}", *shares)
     table.caption = "* chosen; shares of what may be used"
     return table
-
-
-def _some(front: Sequence[FrontPoint]) -> list[FrontPoint]:
-    if len(front) <= MOST_ROWS:
-        return list(front)
-    last = len(front) - 1
-    wanted = {round(number * last / (MOST_ROWS - 1)) for number in range(MOST_ROWS)}
-    return [one for number, one in enumerate(front) if number in wanted or one.chosen]

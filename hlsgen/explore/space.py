@@ -18,7 +18,7 @@ from hlsgen.explore.options import LayerOptions, Option, Vector, all_options, ve
 from hlsgen.explore.spread import spread
 from hlsgen.ir import Graph
 from hlsgen.mapping.balance import StreamWish
-from hlsgen.mapping.placement import KINDS
+from hlsgen.mapping.placement import KINDS, at_banks, ddr_bytes_per_s
 
 ROUNDS = 4
 """Kernels that are made for an interval: after each the next choice allows for the joints of the last."""
@@ -126,8 +126,9 @@ class Space:
         return low
 
     def ddr_frames_per_s(self, count: int, frame_bytes: int) -> float:
-        memory = self.board.memory
-        rate = sum(bank.gb_per_s for bank in memory.banks[:count]) * 1e9 * memory.efficiency
+        """Of `count` instances, wherever they lie: banks are shared evenly."""
+        placed = at_banks([self.board.slrs[0].name] * count, self.board)
+        rate = ddr_bytes_per_s(placed, self.board, self.clock_mhz)
         return rate / frame_bytes if frame_bytes else float("inf")
 
     @cached_property

@@ -11,21 +11,18 @@ import numpy as np
 
 from hlsgen.errors import Problem
 from hlsgen.fixed import FixedType, FloatType, tight_accumulator
-from hlsgen.layers.averaging_stage import Divider, divider_of
 from hlsgen.layers.base import Codes, Shape, frames_of
-from hlsgen.layers.division import Averaging, average_type
 from hlsgen.layers.periodic import PeriodicStage
-from hlsgen.layers.pool2d import averaging_problems
+from hlsgen.layers.pool import Pool, PoolingStage
 from hlsgen.layers.stage import Buffer, Fold, Stage, Times, Words, Work, divisors
 from hlsgen.layers.state import state_buffer
-from hlsgen.layers.unary import Unary
 
 Windows = tuple[tuple[int, int], ...]
 """By output the first row or column, and the one after the last."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class AdaptivePool(Unary, kind="adaptive_pool"):
+class AdaptivePool(Pool, kind="adaptive_pool"):
     """in [C, H, W] -> out [C, OH, OW], `size` = (OH, OW): the largest or the average value of each window.
 
     Output row i covers rows floor(i * H / OH) to ceil((i + 1) * H / OH) - 1, columns likewise: PyTorch's
@@ -52,42 +49,11 @@ class AdaptivePool(Unary, kind="adaptive_pool"):
         rows, columns = (tuple(end - first for first, end in windows) for windows in self.windows)
         return rows, columns
 
-    @cached_property
-    def distinct_counts(self) -> tuple[int, ...]:
-        """Every number of pixels that a window has, ascending."""
-        rows, columns = (set(counts) for counts in self.window_counts)
-        return tuple(sorted({row * column for row in rows for column in columns}))
-
-    @cached_property
-    def averaging(self) -> Averaging:
-        """The division of the windows' sums by `distinct_counts`."""
-        most, type_ = self.distinct_counts[-1], self.source_type
-        return Averaging(
-            counts=self.distinct_counts,
-            low=most * type_.min_code,
-            high=most * type_.max_code,
-            fraction=type_.fraction,
-            result=self.fixed_result,
-        )
-
-    @property
-    def only_selects(self) -> bool:
-        return self.function == "max"
-
-    @property
-    def natural_type(self) -> FixedType:
-        if self.function == "max":
-            return self.source_type
-        return average_type(self.source_type, self.distinct_counts, self.distinct_counts[-1])
-
     def check(self) -> list[Problem]:
         if min(self.size) < 1:
             message = f"it is to give {self.size[0]} x {self.size[1]} rows and columns"
             return [self.problem(message, "an output size of at least 1")]
-        problems = super().check()
-        if not problems and self.function == "average" and not self.is_float:
-            problems += averaging_problems(self, self.averaging)
-        return problems
+        return super().check()
 
     def golden(self, *codes: Codes) -> Codes:
         frames = frames_of(codes[0], self.source.shape)
@@ -125,7 +91,7 @@ def _windows(size: int, outputs: int) -> Windows:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class AdaptivePoolStage(PeriodicStage):
+class AdaptivePoolStage(PoolingStage, PeriodicStage):
     """A pixel of SIMD channels a cycle; max(H, OH) x max(W, OW) positions a frame, row by row.
 
     Along each axis at most one element arrives at a position and at most one window ends there, and no
@@ -171,14 +137,6 @@ class AdaptivePoolStage(PeriodicStage):
         )
         return (np.flatnonzero(arriving),), np.flatnonzero(ending)
 
-    @property
-    def latency(self) -> int:  # type: ignore[override]
-        return Stage.latency + (self.divider.latency if self.averages else 0)
-
-    @property
-    def averages(self) -> bool:
-        return self.layer.function == "average"
-
     @cached_property
     def strip_type(self) -> FixedType:
         """The type of what a window takes of a row."""
@@ -192,10 +150,6 @@ class AdaptivePoolStage(PeriodicStage):
     def total_type(self) -> FixedType:
         """The type of what a window takes of all its rows."""
         return self.divider.sum_type if self.averages else self.layer.source_type
-
-    @cached_property
-    def divider(self) -> Divider:
-        return divider_of(self.layer.averaging, self.layer.window_counts)
 
     def buffers(self) -> tuple[Buffer, ...]:
         totals = self.layer.size[1] * self.folds

@@ -1,4 +1,4 @@
-"""The stages that look at all channels of a pixel: argmax and softmax."""
+"""What the stages share that take a tensor word by word: argmax, softmax, and all that compute elements."""
 
 from __future__ import annotations
 

@@ -178,7 +178,7 @@ class Conv2d(Layer, kind="conv2d"):
         """The narrowest type that holds every sum of these weights and any input exactly."""
         if isinstance(self.input_type, FloatType):
             return FloatType()
-        low, high = self.worst_case_sum()
+        low, high = self.worst_case_sum
         try:
             return tight_accumulator(low, high, self.sum_fraction)
         except ValueError:
@@ -313,7 +313,7 @@ class Conv2d(Layer, kind="conv2d"):
         return FixedType(128, 128 - self.sum_fraction)
 
     def _never_overflows(self, accumulator: FixedType) -> bool:
-        worst = self.worst_case_sum()
+        worst = self.worst_case_sum
         return accumulator.min_code <= worst[0] and worst[1] <= accumulator.max_code
 
     def accumulator_suffices(self) -> bool:
@@ -328,6 +328,7 @@ class Conv2d(Layer, kind="conv2d"):
         bias = self.bias_type if self.bias.size and isinstance(self.bias_type, FixedType) else None
         return accumulator_type(self.input_type, self.weight_type, self.group_channels * self.taps, bias)
 
+    @cached_property
     def worst_case_sum(self) -> tuple[int, int]:
         """The least and the largest sum that these weights and any input of input_type can give, in codes
         of `sum_fraction`.
@@ -337,10 +338,10 @@ class Conv2d(Layer, kind="conv2d"):
         flat = self.weights.reshape(self.out_channels, -1)
         assert isinstance(self.weight_type, FixedType)
         # sums of codes this wide could leave int64
-        flat = flat.astype(object) if self.weight_type.width > 40 else flat.astype(np.int64)
+        flat = flat.astype(object) if self.weight_type.width > 40 else flat.astype(np.int64, copy=False)
         finer = self.sum_fraction - self.product_fraction
-        positive = np.where(flat > 0, flat, 0).sum(axis=1).astype(object) << finer
-        negative = np.where(flat < 0, flat, 0).sum(axis=1).astype(object) << finer
+        sums, positive = flat.sum(axis=1), np.maximum(flat, 0).sum(axis=1)
+        positive, negative = positive.astype(object) << finer, (sums - positive).astype(object) << finer
         bias = self._bias_codes().reshape(-1).astype(object)
         # the hull with the bias alone and with zero: running sums pass through them
         most = max(0, *(bias + positive * max(high, 0) + negative * min(low, 0)), *bias)
@@ -365,7 +366,7 @@ class Conv2d(Layer, kind="conv2d"):
         """
         windows = self._windows(padded)
         finer = self.sum_fraction - self.product_fraction
-        bound = max(abs(v) for v in self.worst_case_sum())
+        bound = max(abs(v) for v in self.worst_case_sum)
         if bound < EXACT_IN_FLOAT64:
             return self._by_matrix(windows, channels).astype(np.int64) << finer
         parts = []

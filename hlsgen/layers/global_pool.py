@@ -9,20 +9,16 @@ from typing import Any, Literal
 
 import numpy as np
 
-from hlsgen.errors import Problem
 from hlsgen.fixed import FixedType, FloatType
-from hlsgen.layers.averaging_stage import Divider
 from hlsgen.layers.base import Codes, Shape, frames_of
-from hlsgen.layers.division import Averaging, average_type
 from hlsgen.layers.periodic import PeriodicStage, whole
-from hlsgen.layers.pool2d import averaging_problems
+from hlsgen.layers.pool import Counts, Pool, PoolingStage
 from hlsgen.layers.stage import Buffer, Fold, Stage, Times, Words, Work, pixel_folds
 from hlsgen.layers.state import state_buffer
-from hlsgen.layers.unary import Unary
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class GlobalPool(Unary, kind="global_pool"):
+class GlobalPool(Pool, kind="global_pool"):
     """in [C, H, W] -> out [C, 1, 1]: the largest, the average or the sum of all pixels of each channel.
 
     Fixed point: sums are exact; an average is rounded once, as if the rational number were cast (Averaging).
@@ -45,35 +41,14 @@ class GlobalPool(Unary, kind="global_pool"):
         growth = (self.pixels - 1).bit_length()
         return FixedType(type_.width + growth, type_.integer + growth, type_.signed)
 
-    @cached_property
-    def averaging(self) -> Averaging:
-        """The division of the sums by `pixels`, with the constants that hardware needs."""
-        type_ = self.source_type
-        return Averaging(
-            counts=(self.pixels,),
-            low=self.pixels * type_.min_code,
-            high=self.pixels * type_.max_code,
-            fraction=type_.fraction,
-            result=self.fixed_result,
-        )
-
     @property
-    def only_selects(self) -> bool:
-        return self.function == "max"
+    def window_counts(self) -> tuple[Counts, Counts]:
+        _, height, width = self.source.shape
+        return (height,), (width,)
 
     @property
     def natural_type(self) -> FixedType:
-        if self.function == "max":
-            return self.source_type
-        if self.function == "sum":
-            return self.sum_type
-        return average_type(self.source_type, (self.pixels,), self.pixels)
-
-    def check(self) -> list[Problem]:
-        problems = super().check()
-        if not problems and self.function == "average" and not self.is_float:
-            problems += averaging_problems(self, self.averaging)
-        return problems
+        return self.sum_type if self.function == "sum" else super().natural_type
 
     def golden(self, *codes: Codes) -> Codes:
         frames = frames_of(codes[0], self.source.shape)
@@ -102,7 +77,7 @@ class GlobalPool(Unary, kind="global_pool"):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class GlobalPoolStage(PeriodicStage):
+class GlobalPoolStage(PoolingStage, PeriodicStage):
     """Reads PX pixels x SIMD channels a cycle into totals, one for each channel; the last pixels' words let
     the results out. Interval: the words of a frame, in cycles.
     """
@@ -128,21 +103,12 @@ class GlobalPoolStage(PeriodicStage):
         words = whole(self.frame_iterations)
         return (words,), words[-self.output.folds :]
 
-    @property
-    def latency(self) -> int:  # type: ignore[override]
-        return Stage.latency + (self.divider.latency if self.layer.function == "average" else 0)
-
     @cached_property
     def total_type(self) -> FixedType:
         """The type of what is kept of a channel."""
-        if self.layer.function == "average":
+        if self.averages:
             return self.divider.sum_type
         return self.layer.source_type if self.layer.function == "max" else self.layer.sum_type
-
-    @cached_property
-    def divider(self) -> Divider:
-        averaging = self.layer.averaging
-        return Divider(averaging=averaging, counts=(averaging.counts,))
 
     def buffers(self) -> tuple[Buffer, ...]:
         return (state_buffer("totals", self.output.folds, self.fold.simd * self.total_type.width),)
@@ -150,7 +116,7 @@ class GlobalPoolStage(PeriodicStage):
     def work(self) -> tuple[Work, ...]:
         operator = "max" if self.layer.function == "max" else "add"
         lanes = self.inputs[0].lanes
-        division = self.divider.work(self.fold.simd) if self.layer.function == "average" else ()
+        division = self.divider.work(self.fold.simd) if self.averages else ()
         return (Work(operator=operator, count=lanes, bits=(self.total_type.width,)), *division)
 
     def constants(self) -> dict[str, Any]:
@@ -164,7 +130,7 @@ class GlobalPoolStage(PeriodicStage):
             "GROUPS": words.groups,
             "FRAME_ITERATIONS": self.frame_iterations,
         }
-        if self.layer.function == "average":
+        if self.averages:
             self.divider.check(self.layer)
             found["average"] = self.divider.constants()
         return found

@@ -231,7 +231,10 @@ class Fit:
 
     def _pieces(self, low: Line, high: Line, shift: int) -> Pieces:
         points = self._points(low.edge, high.edge, shift)
-        values = np.ldexp(self.of(points.astype(object)), self.fraction)
+        exact = self.of(points.astype(object))
+        # beyond float64 too the end of the result's range counts as the function
+        exact = np.where(np.isfinite(exact), exact, self.limited(exact))
+        values = np.ldexp(exact, self.fraction)
         length = np.maximum(points[:, -1] - points[:, 0], 1)
         rises = (values[:, -1] - values[:, 0]) / length.astype(np.float64)
         slopes = _integers(np.ldexp(rises, shift))

@@ -13,15 +13,13 @@ import numpy as np
 from hlsgen.errors import Problem
 from hlsgen.fixed import FixedType, FloatType
 from hlsgen.layers.base import Codes, Shape, frames_of
-from hlsgen.layers.division import Averaging, average_type
+from hlsgen.layers.pool import Counts, Pool
 from hlsgen.layers.stage import Fold, Stage, pixel_folds
 from hlsgen.layers.unary import Unary
 
-Counts = tuple[int, ...]
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Pool2d(Unary, kind="pool2d"):
+class Pool2d(Pool, kind="pool2d"):
     """in [C, H, W] -> out [C, OH, OW]: the largest or the average value of each window.
 
     All pairs are (vertical, horizontal), padding is (top, left, bottom, right) in pixels. `overhang`: rows
@@ -73,37 +71,10 @@ class Pool2d(Unary, kind="pool2d"):
 
     @cached_property
     def distinct_counts(self) -> Counts:
-        """Every divisor that an average of this layer has, ascending."""
-        if self.divisor is not None:
-            return (self.divisor,)
-        rows, columns = (set(counts) for counts in self.window_counts)
-        return tuple(sorted({row * column for row in rows for column in columns}))
-
-    @cached_property
-    def averaging(self) -> Averaging:
-        """The division of the windows' sums by `distinct_counts`, with the constants that hardware needs."""
-        type_ = self.source_type
-        return Averaging(
-            counts=self.distinct_counts,
-            low=self._most_pixels * type_.min_code,
-            high=self._most_pixels * type_.max_code,
-            fraction=type_.fraction,
-            result=self.fixed_result,
-        )
+        return (self.divisor,) if self.divisor is not None else super().distinct_counts
 
     @property
-    def only_selects(self) -> bool:
-        return self.function == "max"
-
-    @property
-    def natural_type(self) -> FixedType:
-        if self.function == "max":
-            return self.source_type
-        return average_type(self.source_type, self.distinct_counts, self._most_pixels)
-
-    @property
-    def _most_pixels(self) -> int:
-        """The most pixels of the image that a window covers."""
+    def most_pixels(self) -> int:
         return max(self.inside[0]) * max(self.inside[1])
 
     def _axis_counts(self, axis: int, *, padded: bool) -> Counts:
@@ -116,13 +87,10 @@ class Pool2d(Unary, kind="pool2d"):
         return tuple(int(count) for count in ((taps >= first) & (taps < last)).sum(axis=1))
 
     def check(self) -> list[Problem]:
-        problems = super().check() + self._parameter_problems()
+        problems = Unary.check(self) + self._parameter_problems()
         if problems:
             return problems
-        problems = self._window_problems()
-        if not problems and self.function == "average" and not self.is_float:
-            problems += averaging_problems(self, self.averaging)
-        return problems
+        return self._window_problems() or self.average_problems()
 
     def _parameter_problems(self) -> list[Problem]:
         problems = []
@@ -204,13 +172,3 @@ class Pool2d(Unary, kind="pool2d"):
                 combined = operation(combined, tap)
             values = np.moveaxis(combined, -1, 2 + axis)
         return np.ascontiguousarray(values)
-
-
-def averaging_problems(layer: Unary, averaging: Averaging) -> list[Problem]:
-    """The rule that an average's quotient has at most 128 bits."""
-    try:
-        _ = averaging.quotient_type
-    except ValueError:
-        message = f"averages of {layer.source.type} as {layer.result_type} need more than 128 bits"
-        return [layer.problem(message, "narrower types, or types of a similar range")]
-    return []

@@ -7,15 +7,15 @@ from functools import cached_property
 from typing import Any
 
 from hlsgen.fixed import FixedType, tight_accumulator
-from hlsgen.layers.averaging_stage import Divider, divider_of
+from hlsgen.layers.pool import PoolingStage
 from hlsgen.layers.pool2d import Pool2d
 from hlsgen.layers.raster import Raster
-from hlsgen.layers.stage import Buffer, Fold, Schedule, Stage, Words, Work
+from hlsgen.layers.stage import Buffer, Fold, Schedule, Words, Work
 from hlsgen.layers.state import state_buffer
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class PoolStage(Stage):
+class PoolStage(PoolingStage):
     """A sliding window over line buffers, PX output pixels x SIMD channels a cycle.
 
     Positions of the input are passed row by row (see Raster), at each of them the channels of its pixels,
@@ -62,14 +62,6 @@ class PoolStage(Stage):
     def schedule(self, frames: int) -> Schedule:
         return self.raster.schedule(frames, groups=self.folds)
 
-    @property
-    def latency(self) -> int:  # type: ignore[override]
-        return Stage.latency + (self.divider.latency if self.averages else 0)
-
-    @property
-    def averages(self) -> bool:
-        return self.layer.function == "average"
-
     @cached_property
     def column_type(self) -> FixedType:
         """The type of one column's pixels combined."""
@@ -78,10 +70,6 @@ class PoolStage(Stage):
             return type_
         rows = max(self.layer.inside[0])
         return tight_accumulator(rows * type_.min_code, rows * type_.max_code, type_.fraction)
-
-    @cached_property
-    def divider(self) -> Divider:
-        return divider_of(self.layer.averaging, self.layer.window_counts)
 
     def buffers(self) -> tuple[Buffer, ...]:
         raster, found = self.raster, []

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from hlsgen.board import Board
 from hlsgen.cost.resources import Resources
@@ -18,7 +19,7 @@ from hlsgen.layers.base import Layer
 from hlsgen.layers.stage import Fold
 from hlsgen.mapping.fifos import fifo_depths, simulated_words
 from hlsgen.mapping.pipeline import Pipeline, pipeline_of, staged
-from hlsgen.mapping.placement import BINDS, KINDS, capacity, usable
+from hlsgen.mapping.placement import BINDS, KINDS, Instance, at_banks, capacity, usable
 from hlsgen.mapping.weights import WeightPlace, WeightWishes, weight_places
 
 STEP = 1.06
@@ -43,12 +44,16 @@ class Candidate:
 
 @dataclass(frozen=True, kw_only=True)
 class StreamWish:
-    """What the design fixes: instances, values of foldings by layer (None: free), where weights lie."""
+    """What the design fixes: instances, values of foldings by layer (None: free), where weights lie.
+
+    search: how the rest is chosen, by `balance` or by `hlsgen.explore`.
+    """
 
     instances: int | None = None
     folds: Mapping[str, Mapping[str, object]] | None = None
     target_interval: int | None = None
     weights: WeightWishes = field(default_factory=WeightWishes)
+    search: Literal["quick", "best"] = "quick"
 
 
 class NoFit(Exception):
@@ -84,6 +89,10 @@ class Balanced:
             slr = max(left, key=lambda name: (left[name] - placed[name], -list(left).index(name)))
             placed[slr] += 1
         return placed
+
+    def at_banks(self, board: Board) -> tuple[Instance, ...]:
+        """Every instance with its SLR and DDR bank."""
+        return at_banks([slr for slr, count in self.placed.items() for _ in range(count)], board)
 
 
 def balance(graph: Graph, board: Board, wish: StreamWish, *, batch: int) -> Balanced:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hlsgen.board import SLR, Board
@@ -105,14 +106,11 @@ def frame_copies(mapping: ConvMapping) -> Resources:
     return Resources(bram18=sum(lanes * bram18_for(-(-size // lanes), bits) for size, bits, lanes in arrays))
 
 
-def ddr_frames_per_s(
-    mapping: ConvMapping, placed: tuple[Instance, ...], board: Board, clock_mhz: float
-) -> float:
-    """What DDR carries when every instance works alike: the bank with the most instances for its speed sets
-    it.
+def ddr_bytes_per_s(placed: Sequence[Instance], board: Board, clock_mhz: float) -> float:
+    """What DDR carries for all instances together when every one works alike: the bank with the most
+    instances for its speed sets it.
     """
     memory = board.memory
-    cost = ddr_cost(mapping)
     limits = []
     for bank in memory.banks:
         share = sum(instance.bank == bank.name for instance in placed) / len(placed)
@@ -121,7 +119,7 @@ def ddr_frames_per_s(
             port_mhz = min(clock_mhz, memory.max_port_mhz or clock_mhz)
             peak = min(peak, memory.ports * memory.port_bits / 8 * port_mhz * 1e6)
         if share:
-            limits.append(peak * memory.efficiency / (cost * share))
+            limits.append(peak * memory.efficiency / share)
     return min(limits)
 
 
@@ -144,7 +142,8 @@ def deploy(
     timing = cycles(mapping)
     options = [instances] if instances else _worthwhile(batch, limit)
     placements = {count: _place(fits, count, board) for count in options}
-    ddr = {count: ddr_frames_per_s(mapping, placements[count], board, clock_mhz) for count in options}
+    cost = ddr_cost(mapping)
+    ddr = {count: ddr_bytes_per_s(placements[count], board, clock_mhz) / cost for count in options}
     speeds = {count: min(_batch_rate(timing, clock_mhz, batch, count), ddr[count]) for count in options}
     count = max(options, key=lambda n: (round(speeds[n], 6), -n))
     compute = count * clock_mhz * 1e6 / timing.interval
@@ -179,19 +178,22 @@ def _batch_rate(timing: Cycles, clock_mhz: float, batch: int, count: int) -> flo
 
 
 def _place(fits: dict[str, tuple[int, str]], count: int, board: Board) -> tuple[Instance, ...]:
-    """Instances over the SLRs in proportion to what each takes, and each at the least loaded bank, its own
-    SLR's first.
-    """
+    """Instances over the SLRs in proportion to what each takes, each at a bank."""
     left = {name: number for name, (number, _) in fits.items()}
     taken = dict.fromkeys(left, 0)
-    load = {bank.name: 0 for bank in board.memory.banks}
-    home = {bank.name: bank.slr for bank in board.memory.banks}
-    fair = -(-count // len(load))
     slrs: list[str] = []
     for _ in range(count):
         slr = max((s for s in left if taken[s] < left[s]), key=lambda s: (left[s] - taken[s]) / left[s])
         taken[slr] += 1
         slrs.append(slr)
+    return at_banks(slrs, board)
+
+
+def at_banks(slrs: Sequence[str], board: Board) -> tuple[Instance, ...]:
+    """An instance for each of `slrs`, in the board's order: at the least loaded bank, its SLR's first."""
+    load = {bank.name: 0 for bank in board.memory.banks}
+    home = {bank.name: bank.slr for bank in board.memory.banks}
+    fair = -(-len(slrs) // len(load))
     placed = []
     for slr in sorted(slrs, key=[s.name for s in board.slrs].index):
         bank = min(load, key=lambda b: (load[b] >= fair, home[b] != slr, load[b]))

@@ -19,7 +19,7 @@ from hlsgen.errors import DesignError, Problem
 from hlsgen.fixed import MAX_TENSOR_WIDTH, FixedType, tight_accumulator
 from hlsgen.ir import Graph, Port, run_golden
 from hlsgen.layers.argmax import ArgMax
-from hlsgen.layers.base import Layer
+from hlsgen.layers.base import Codes, Layer
 from hlsgen.layers.cast import Cast
 from hlsgen.layers.clamp import Clamp
 from hlsgen.layers.concat import Concat
@@ -56,6 +56,26 @@ class Accuracy:
     type: str
     snr_db: float
     agreement: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """A network beside its floating-point original: what was found, and the codes that it was found with.
+
+    inputs: frames of each input of `graph`. tensors: what every layer of it gives for them.
+    """
+
+    graph: Graph
+    accuracy: tuple[Accuracy, ...]
+    inputs: Mapping[str, Codes]
+    tensors: Mapping[str, Codes]
+
+    def golden_for(self, graph: Graph, inputs: Mapping[str, Codes]) -> dict[str, Codes] | None:
+        """Golden of these frames, if it is known already."""
+        same = graph is self.graph and all(
+            np.array_equal(codes, self.inputs[name]) for name, codes in inputs.items()
+        )
+        return dict(self.tensors) if same else None
 
 
 OUTPUT_ROUNDS = 4
@@ -118,20 +138,23 @@ def _chosen_for_outputs(
 
 def _worst_output(fixed: Graph, wanted: Mapping[str, Floats], calibration: Mapping[str, Floats]) -> float:
     """The least signal to noise of an output, in dB; inf without one that has noise."""
-    values = _values(fixed, calibration)
+    values = _decoded(fixed, run_golden(fixed, _encoded(fixed, calibration)))
     noisy = noisy_outputs(fixed)
     sources = {port.source for port in fixed.outputs if port.name in noisy and port.source in values}
     return min((_snr(values[name], wanted[name]) for name in sources), default=math.inf)
 
 
-def _values(fixed: Graph, calibration: Mapping[str, Floats]) -> dict[str, Floats]:
-    """What each layer gives for these frames of the inputs, decoded."""
-    codes = {
+def _encoded(fixed: Graph, calibration: Mapping[str, Floats]) -> dict[str, Codes]:
+    """Frames of the inputs as codes of their types."""
+    return {
         port.name: port.tensor.type.encode(calibration[port.name])
         for port in fixed.inputs
         if isinstance(port.tensor.type, FixedType)
     }
-    got = run_golden(fixed, codes)
+
+
+def _decoded(fixed: Graph, got: Mapping[str, Codes]) -> dict[str, Floats]:
+    """What each layer gives, as numbers."""
     return {layer.name: layer.output_type.decode(got[layer.name]) for layer in fixed.layers}
 
 
@@ -141,10 +164,12 @@ def noisy_outputs(graph: Graph) -> set[str]:
     return {port.name for port in graph.outputs if port.source not in choosing}
 
 
-def accuracy(fixed: Graph, reference: Graph, calibration: Mapping[str, Floats]) -> list[Accuracy]:
+def measured(fixed: Graph, reference: Graph, calibration: Mapping[str, Floats]) -> Measured:
     """Each layer of `fixed` that `reference` has too against floating point, then each output."""
     wanted = run_golden(reference, calibration)
-    values = _values(fixed, calibration)
+    inputs = _encoded(fixed, calibration)
+    tensors = run_golden(fixed, inputs)
+    values = _decoded(fixed, tensors)
     found = [
         Accuracy(
             name=layer.name, type=str(layer.output_type), snr_db=_snr(values[layer.name], wanted[layer.name])
@@ -163,7 +188,7 @@ def accuracy(fixed: Graph, reference: Graph, calibration: Mapping[str, Floats]) 
                     agreement=_agreement(*pair),
                 )
             )
-    return found
+    return Measured(graph=fixed, accuracy=tuple(found), inputs=inputs, tensors=tensors)
 
 
 def _snr(values: Floats, wanted: Floats) -> float:

@@ -109,7 +109,7 @@ def _reweighted(layer: Conv2d, given: Conv2d, place: WeightPlace) -> Conv2d:
     fresh = replace(layer, weights=weights, bias=bias)
     # one that its own weights overflow was narrowed on purpose: golden wraps as the kernel does
     if layer.accumulator_suffices() and not fresh.accumulator_suffices():
-        low, high = fresh.worst_case_sum()
+        low, high = fresh.worst_case_sum
         step = 2.0**-layer.sum_fraction
         message = (
             f"sums of the other network's weights reach {low * step:g} to {high * step:g}, "

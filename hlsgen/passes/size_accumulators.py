@@ -39,7 +39,7 @@ def _sized(layer: Layer) -> Layer:
     if not isinstance(layer, Conv2d) or layer.accumulator_wish == "exact" or layer.is_float:
         return layer
     if layer.accumulator_wish == "tight":
-        low, high = layer.worst_case_sum()
+        low, high = layer.worst_case_sum
         return replace(layer, accumulator=tight_accumulator(low, high, layer.sum_fraction))
     wanted = layer.accumulator_wish
     assert isinstance(wanted, FixedType | FloatType)

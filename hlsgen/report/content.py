@@ -272,6 +272,38 @@ class Synthesised(_Section):
     differences: Annotated[dict[Text, Difference], Field(max_length=100)]
 
 
+class FrontPoint(_Section):
+    frames_per_s: Positive
+    interval: Some
+    instances: Some
+    largest_share: Number
+    chosen: bool
+
+
+class SearchPoint(_Section):
+    frames_per_s: Positive
+    utilisation: Annotated[dict[Text, Number], Field(max_length=32)]
+
+
+class Search(_Section):
+    """What the search for the best mapping found."""
+
+    point: SearchPoint
+    bound: Number
+    gap: Number
+    proven: bool
+    greedy: SearchPoint | None
+    front: Annotated[tuple[FrontPoint, ...], Entries(1, MOST_ROWS)]
+    problems_solved: Count
+    kernels_made: Count
+
+    @model_validator(mode="after")
+    def check_chosen(self) -> Self:
+        if sum(one.chosen for one in self.front) != 1:
+            raise refused(Mistake(message="must have one point that is chosen", fix=AGAIN, at=("front",)))
+        return self
+
+
 class Report(_Section):
     """report.json, as far as the page shows it. Edges lead from inputs and earlier layers to later ones."""
 
@@ -297,6 +329,7 @@ class Report(_Section):
     warnings: Annotated[tuple[Text, ...], Rows] = ()
     csim: Csim
     synthesised: Annotated[tuple[Synthesised, ...], Rows] = ()
+    explored: Search | None = None
 
     @model_validator(mode="after")
     def check_graph(self) -> Self:

@@ -10,7 +10,7 @@ from hlsgen.cost.cycles import AXI_LATENCY, ddr_cost, iterations
 from hlsgen.cost.resources import FMUL_DSP, instance_resources
 from hlsgen.design import Estimates
 from hlsgen.ir import Graph
-from hlsgen.mapping.placement import Deployment, ddr_frames_per_s, frame_copies, instances_with, usable
+from hlsgen.mapping.placement import Deployment, ddr_bytes_per_s, frame_copies, instances_with, usable
 from hlsgen.mapping.search import Choice
 from hlsgen.report.figures import board_figures, free_figures, performance_figures, resource_figures
 from hlsgen.report.roofline import built_ceiling, dsp_ceiling, roofline_figures
@@ -133,8 +133,6 @@ def _layer(deployment: Deployment) -> dict[str, Any]:
 def _roofline(deployment: Deployment) -> dict[str, Any] | None:
     mapping, board, clock_mhz = deployment.mapping, deployment.board, deployment.clock_mhz
     products, dsps = {"float": (1, FMUL_DSP), "fixed": (1, 1), "packed": (2, 1)}[mapping.arithmetic]
-    frame_bytes = ddr_cost(mapping)
-    rate = ddr_frames_per_s(mapping, deployment.instances, board, clock_mhz)
     return roofline_figures(
         ceilings=(
             dsp_ceiling(board, clock_mhz, products=products, dsps=dsps),
@@ -142,8 +140,8 @@ def _roofline(deployment: Deployment) -> dict[str, Any] | None:
         ),
         gops=deployment.gops,
         macs=mapping.layer.macs,
-        frame_bytes=frame_bytes,
-        ddr_gb_per_s=rate * frame_bytes / 1e9,
+        frame_bytes=ddr_cost(mapping),
+        ddr_gb_per_s=ddr_bytes_per_s(deployment.instances, board, clock_mhz) / 1e9,
     )
 
 

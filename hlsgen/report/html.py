@@ -22,7 +22,9 @@ from hlsgen.report.charts import (
     stall_chart,
     timeline_charts,
 )
-from hlsgen.report.content import Report, Roofline
+from hlsgen.report.content import Report, Roofline, Search
+from hlsgen.report.explored import explored_line
+from hlsgen.report.front_picture import FrontPicture, draw_front
 from hlsgen.report.graph_picture import GraphPicture
 from hlsgen.report.page_graph import DEEP_WORDS, graph_picture
 from hlsgen.report.page_tables import (
@@ -81,6 +83,7 @@ class Page:
     resources: tuple[BarChart, ...]
     terms: Table
     roofline: RooflinePicture | None
+    front: FrontPicture | None
     timeline: tuple[BarChart, ...]
     stalls: BarChart | None
     banks: Banks | None
@@ -144,6 +147,7 @@ def page_of(report: Report, bank_picture: bytes) -> Page:
         resources=resource_charts(report),
         terms=term_table(report),
         roofline=draw_roofline(report.roofline) if report.roofline else None,
+        front=draw_front(report.explored) if report.explored else None,
         timeline=timeline_charts(report),
         stalls=stall_chart(report.timing) if report.timing else None,
         banks=banks,
@@ -171,6 +175,7 @@ def _contents(report: Report) -> tuple[tuple[str, str], ...]:
         ("graph", "Graph", True),
         ("cycles", "One instance" if report.cost.style == "layer" else "Cycles", True),
         ("roofline", "Roofline", report.roofline is not None),
+        ("front", "Search", report.explored is not None),
         ("resources", "Resources", True),
         ("timeline", "Time", True),
         ("banks", "Memory banks", report.banks is not None),
@@ -287,6 +292,7 @@ def _notes(report: Report) -> dict[str, str]:
         "resources": "A bar's end is what the platform leaves free; the mark is where the usable share ends. "
         f"LUT and FF are those of the routed design: {report.cost.routed.basis}. Terms: {report.cost.terms}.",
         "roofline": _roofline_note(report.roofline) if report.roofline else "",
+        "front": _front_note(report.explored) if report.explored else "",
         "timeline": "First a call with one frame, in cycles, pale until the first output; then what "
         "processes wait for while frames follow each other."
         if style == "dataflow"
@@ -294,6 +300,13 @@ def _notes(report: Report) -> dict[str, str]:
         "fifos": f"{len(report.fifos):,} FIFOs. A word is so many elements of a type.",
         "csim": checked,
     }
+
+
+def _front_note(search: Search) -> str:
+    return (
+        f"This mapping is {explored_line(search.model_dump())}. Each point: the instances of a kernel whose "
+        "largest share of what may be used of the board is least at its interval."
+    )
 
 
 def _roofline_note(roof: Roofline) -> str:

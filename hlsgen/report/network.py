@@ -19,9 +19,10 @@ from hlsgen.mapping import fifos
 from hlsgen.mapping.balance import Balanced
 from hlsgen.mapping.deadlock import least_depths, small_enough
 from hlsgen.mapping.pipeline import Pipeline
-from hlsgen.mapping.placement import usable
+from hlsgen.mapping.placement import Instance, ddr_bytes_per_s, usable
 from hlsgen.mapping.processes import Load, StageProcess, Store, port_beats, port_width
 from hlsgen.passes.choose_types import Accuracy
+from hlsgen.report.explored import explored_text
 from hlsgen.report.figures import (
     board_figures,
     free_figures,
@@ -62,6 +63,8 @@ class NetworkEstimate(Estimates):
     batch: int
     accuracy: tuple[Accuracy, ...]
     timing: Timing | None
+    explored: dict[str, Any] | None = None
+    """What the search for the best mapping found, if there was one."""
     search_fifos: bool = False
     """Whether the smallest FIFOs are looked for in a large network too."""
 
@@ -113,11 +116,13 @@ class NetworkEstimate(Estimates):
             total += -(-stage.block_beats * stage.beat_bits // 8 // stage.batch)
         return total
 
-    @property
+    @cached_property
+    def _placed(self) -> tuple[Instance, ...]:
+        return self.balanced.at_banks(self.board)
+
+    @cached_property
     def _ddr_gb_per_s(self) -> float:
-        memory = self.board.memory
-        banks = memory.banks[: self.balanced.instances]
-        return sum(bank.gb_per_s for bank in banks) * memory.efficiency
+        return ddr_bytes_per_s(self._placed, self.board, self.clock_mhz) / 1e9
 
     @property
     def _ddr_frames_per_s(self) -> float:
@@ -183,6 +188,7 @@ class NetworkEstimate(Estimates):
             **timing_figures(self.timing),
             "quantisation": quantisation_figures(self.accuracy),
             "intervals_tried": self.balanced.intervals_tried,
+            **({"explored": self.explored} if self.explored else {}),
         }
 
     def _roofline(self) -> dict[str, Any] | None:
@@ -209,7 +215,7 @@ class NetworkEstimate(Estimates):
                     "used": resource_figures(self.balanced.each.times(count)),
                     "usable": resource_figures(usable(slr, self.board)),
                     "free": free_figures(slr),
-                    "ddr": [bank.name for bank in self.board.memory.banks if bank.slr == slr.name and count],
+                    "ddr": sorted({one.bank for one in self._placed if one.slr == slr.name and count}),
                 }
             )
         if spans:
@@ -244,7 +250,10 @@ def network_estimate(
     clock_mhz: float,
     batch: int,
     accuracy: tuple[Accuracy, ...],
+    *,
+    explored: dict[str, Any] | None = None,
 ) -> NetworkEstimate:
+    """explored: what the search for the best mapping found, if there was one."""
     return NetworkEstimate(
         design=design,
         balanced=balanced,
@@ -253,6 +262,7 @@ def network_estimate(
         batch=batch,
         accuracy=accuracy,
         timing=_timing(balanced.pipeline),
+        explored=explored,
     )
 
 
@@ -269,6 +279,7 @@ def network_markdown(name: str, board: Board, balanced: Balanced, report: dict[s
             warning_lines(report),
             "## Board\n\n" + slr_table(report),
             cost_text(report),
+            explored_text(report),
             "## Layers of one instance\n\n" + _layer_table(report),
             timing_text(report),
             "## Streams\n\n" + _fifo_table(report),

@@ -114,7 +114,7 @@ def test_worst_case_sum_is_the_worst_case(seed: int, bits: int) -> None:
         result_type="fixed<30,20>",
         seed=seed,
     )
-    low, high = layer.worst_case_sum()
+    low, high = layer.worst_case_sum
     source = layer.input_type
     assert isinstance(source, FixedType)
     largest = np.where(layer.weights[0] > 0, source.max_code, source.min_code)[None]

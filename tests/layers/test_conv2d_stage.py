@@ -56,7 +56,7 @@ def convolutions(draw: st.DrawFn) -> tuple[Conv2d, Fold]:
             bias.min_code, bias.max_code, (shape[0] * draw(st.booleans()),), endpoint=True
         ),
     )
-    low, high = layer.worst_case_sum()
+    low, high = layer.worst_case_sum
     layer = layer.retyped((source,), layer.result_type) if hasattr(layer, "retyped") else layer
     from dataclasses import replace
 

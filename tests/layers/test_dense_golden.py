@@ -169,7 +169,7 @@ def test_retyped_gives_the_tight_accumulator() -> None:
     wide = layer.retyped((parse_type("fixed<12,6>"),), parse_type("fixed<10,5>"))
     assert str(wide.input_type) == "fixed<12,6>" and str(wide.result_type) == "fixed<10,5>"
     assert isinstance(wide.accumulator, FixedType)
-    low, high = wide.worst_case_sum()
+    low, high = wide.worst_case_sum
     assert wide.accumulator.fraction == wide.sum_fraction
     assert wide.accumulator.min_code <= low and high <= wide.accumulator.max_code
     assert low < wide.accumulator.min_code // 2 or high > wide.accumulator.max_code // 2

@@ -165,6 +165,14 @@ def as_hardware(layer: Table, x: int) -> int:
     return int(layer.fixed_result.cast(np.array([y], object), pieces.value_type)[0])
 
 
+def test_pieces_where_the_function_leaves_float64() -> None:
+    """exp(1023.75) is more than a double holds: the end of the result's range."""
+    layer = table("exp").retyped((FixedType(12, 10, False),), FixedType(1, 0, False))
+    assert layer.check() == []
+    codes = np.array([0, 1, 4094, 4095], object)
+    assert layer.golden(codes.reshape(-1, 1, 1, 1)).reshape(-1).tolist() == [1, 1, 1, 1]
+
+
 @settings(max_examples=70, deadline=None)
 @given(
     name=st.sampled_from(WITHIN_AN_LSB),

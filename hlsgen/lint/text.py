@@ -27,7 +27,8 @@ _HIDING = re.compile(
   | (?P<string> "(?:\\\r\n|\\.|[^"\\\n])*+"? )
   | (?P<character> (?<![0-9a-fA-F])'(?:\\.|[^'\\\n])*+'? )
   | (?P<directive> ^[ \t]*+\#(?:
-        \\\r?\n | /\*.*?(?:\*/|\Z) | //(?:\\\r?\n|[^\n])*+ | "(?:\\\r\n|\\.|[^"\\\n])*+"? | [^\n\\/"]++ | [\\/] )*+ )
+        \\\r?\n | /\*.*?(?:\*/|\Z) | //(?:\\\r?\n|[^\n])*+
+      | "(?:\\\r\n|\\.|[^"\\\n])*+"? | [^\n\\/"]++ | [\\/] )*+ )
     """,
     re.VERBOSE | re.DOTALL | re.MULTILINE,
 )
@@ -118,7 +119,8 @@ class Source:
             stop = plain.find(b")", pragma.end) + 1 or len(plain)
             start = plain.rfind(b"_Pragma", 0, pragma.start)
             plain[start:stop] = _blank(bytes(plain[start:stop]))
-        return bytes(plain)
+        # the parser knows continued lines of one kind only
+        return bytes(plain).replace(b"\\\r\n", b" \\\n")
 
     @cached_property
     def too_deep(self) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -202,6 +203,11 @@ def test_a_header_is_no_file_to_wait_for(folder: Path) -> None:
     (folder / "a.cpp").write_text('#include "/dev/zero"\n#include "tmp"\n#include "a.cpp"\n' + BAD)
     found = json.loads(run("lint", "a.cpp", "--json").stdout)["findings"]
     assert [one["rule"] for one in found] == ["include-missing", "include-missing", "unknown-pragma"]
+
+
+def test_a_pipe_is_not_waited_for(folder: Path) -> None:
+    os.mkfifo(folder / "pipe.cpp")
+    assert "error: it is no regular file [not-text]" in run("lint", "pipe.cpp").stdout
 
 
 def test_names_and_texts_that_a_terminal_would_obey(folder: Path) -> None:

@@ -212,7 +212,7 @@ def _channels(region: Region, ways: Ways) -> list[Channel]:
         for position, argument in enumerate(call.arguments):
             base = base_of(argument)
             variable, local = _variable(region, base[0]) if base is not None else (None, False)
-            if base is None or variable is None or not _is_channel(region, variable):
+            if base is None or variable is None or not _is_channel(variable, base[1]):
                 continue
             channel = _channel(found, variable, base[0] + base[1], local)
             way = ways.of(call.name, len(call.arguments), position)
@@ -237,11 +237,12 @@ def _variable(region: Region, name: str) -> tuple[Variable | None, bool]:
     return region.block.function.parameter(name), False
 
 
-def _is_channel(region: Region, variable: Variable) -> bool:
-    """Streams and memory; numbers may go to several stages."""
-    if variable.is_stream or variable.dims:
+def _is_channel(variable: Variable, element: str) -> bool:
+    """Streams and memory; numbers, and elements of an array of them, may go to several stages."""
+    if variable.is_stream or "burst_maxi" in variable.type:
         return True
-    return "burst_maxi" in variable.type or variable.pointer
+    depth = len(variable.dims) or int(variable.pointer)
+    return element.count("[") < depth
 
 
 def _channel(found: dict[tuple[int, str], Channel], variable: Variable, name: str, local: bool) -> Channel:

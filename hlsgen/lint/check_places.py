@@ -125,6 +125,8 @@ def check_conflicts(all_of_them: list[Here]) -> None:
 def _said(here: Here) -> tuple[object, ...]:
     """What a pragma says, in whatever order."""
     words = frozenset(_plain(word) for word in here.pragma.words)
+    if here.form.name == "inline":
+        words &= {("off", "")}  # the others say how deep, not whether
     return here.form.name, words
 
 

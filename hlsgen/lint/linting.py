@@ -77,10 +77,11 @@ def lint_emitted(plan: Mapping[str, str | bytes]) -> Linted:
 
 
 def _lint_file(path: str, program: Program) -> tuple[Findings, int]:
-    data = program.reader(path) or b""
+    given = program.reader(path)
+    data = given or b""
     source = Source(path=path, data=data)
     findings = Findings(source=source)
-    wrong = unreadable(data)
+    wrong = (0, "it is no regular file") if given is None else unreadable(data)
     if wrong is not None:
         findings.source = Source(path=path, data=data[: wrong[0] + 1])
         findings.say("not-text", wrong[1], "give a C++ source file", wrong[0], wrong[0] + 1)
@@ -147,7 +148,7 @@ def _check_reading(module: Module, names: Names, findings: Findings) -> None:
     for start, _ in module.lost:
         message = "the structure is not understood from here on"
         findings.say("not-understood", message, UNDERSTOOD, start, start + 1)
-    if not module.lost and module.root.has_error:
+    if not module.lost and module.damaged:
         for function in module.functions:
             if function.uncertain and any(
                 function.body is not None
@@ -169,7 +170,7 @@ def _check_pragmas(pragmas: list[PragmaText], module: Module, names: Names, find
             continue
         block = module.block_at(text.start)
         here = Here(pragma=pragma, form=form, block=block, module=module, names=names, findings=findings)
-        if block is None and module.root.has_error:
+        if block is None and module.damaged:
             message = f"where `{form.name}` stands cannot be told"
             findings.say("not-understood", message, UNDERSTOOD, pragma.start, pragma.end)
             check_words(here)

@@ -48,6 +48,7 @@ _DECLARATIONS = frozenset(
     + ("static_assert_declaration", "type_definition", "alias_declaration", "using_declaration")
     + ("preproc_include",)
 )
+_NO_STAGES = frozenset(("assert", "printf", "std::printf", "static_assert"))
 _BRANCHES = frozenset(("preproc_if", "preproc_ifdef", "preproc_else", "preproc_elif", "labeled_statement"))
 
 
@@ -103,6 +104,8 @@ def _expression(region: Region, node: Node) -> None:
         (region.assigned if called else region.others).append(node)
     elif inner.type == "call_expression":
         call = _call(inner, (inner.start_byte, inner.end_byte))
+        if call.name in _NO_STAGES:
+            return
         if region.here.names.macro(call.name) is not None:
             _expanded(region, node, call)
         else:

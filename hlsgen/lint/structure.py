@@ -124,6 +124,8 @@ class Module:
     used: list[str] = field(default_factory=list)
     includes: list[tuple[str, int, int]] = field(default_factory=list)
     lost: list[tuple[int, int]] = field(default_factory=list)
+    damaged: bool = False
+    """Whether there is anything that the parser did not understand."""
 
     @cached_property
     def _starts(self) -> list[int]:

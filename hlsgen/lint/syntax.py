@@ -6,6 +6,7 @@ Expressions are not entered, but where a pragma stands in one (in a lambda).
 
 from __future__ import annotations
 
+import re
 import time
 from bisect import bisect_left
 from dataclasses import dataclass
@@ -21,12 +22,16 @@ MAX_DEPTH = 1000
 """Of statements and declarations within each other."""
 MAX_SECONDS = 5.0
 """A file that takes longer to parse is hostile."""
+MAX_DAMAGED = 5000
+"""Nodes with mistakes in them that are looked at to tell what is wrong."""
 _TRANSPARENT = frozenset(
     ("translation_unit", "declaration_list", "linkage_specification", "field_declaration_list", "ERROR")
     + ("preproc_if", "preproc_ifdef", "preproc_else", "preproc_elif", "preproc_elifdef", "friend_declaration")
     + ("if_statement", "else_clause", "switch_statement", "case_statement", "labeled_statement")
     + ("try_statement", "catch_clause")
 )
+_VENDOR = re.compile(r"(?:ap|hls)_\w+\.h")
+"""Headers that come with the tools, in whatever quotes."""
 _CLASSES = frozenset(("class_specifier", "struct_specifier", "union_specifier"))
 
 
@@ -56,8 +61,22 @@ def parse(data: bytes) -> Node:
 def read(source: Source) -> Module:
     """The structure of a file. Raises TooDeep."""
     module = Module(source=source, root=parse(source.grammatical))
+    module.damaged = damaged(module.root)
     _Reader(module).walk()
     return module
+
+
+def damaged(node: Node) -> bool:
+    """Whether the parser lost its way in a node; a macro without its semicolon is none."""
+    stack = [node] if node.has_error else []
+    for _ in range(MAX_DAMAGED):
+        if not stack:
+            return False
+        at = stack.pop()
+        if at.type == "ERROR" or (at.is_missing and at.type != ";"):
+            return True
+        stack += [child for child in at.children if child.has_error]
+    return True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,7 +117,7 @@ class _Reader:
     def visit(self, node: Node, around: _Around) -> list[tuple[Node, _Around]]:
         """Reads a node; the nodes in it that are still to be visited."""
         kind = node.type
-        if kind == "ERROR" or node.is_missing:
+        if kind == "ERROR":
             self.lost(node, around)
         if kind in _TRANSPARENT:
             return self.children(node, around)
@@ -203,7 +222,9 @@ class _Reader:
     def visit_preproc_include(self, node: Node, around: _Around) -> list[tuple[Node, _Around]]:
         path = node.child_by_field_name("path")
         if path is not None and path.type == "string_literal":
-            self.module.includes.append((self.text(path).strip('"'), path.start_byte, path.end_byte))
+            name = self.text(path).strip('"')
+            if not _VENDOR.fullmatch(name):
+                self.module.includes.append((name, path.start_byte, path.end_byte))
         return []
 
     def visit_preproc_def(self, node: Node, around: _Around) -> list[tuple[Node, _Around]]:
@@ -286,7 +307,7 @@ class _Reader:
                 pointer=pointer,
                 reference=reference,
                 static="static" in words,
-                constant="const" in words or "constexpr" in words,
+                constant="const" in words or "constexpr" in words or "const" in type_.split(),
                 value=value,
             )
         ]
@@ -321,7 +342,7 @@ class _Reader:
             end=called.end_byte,
             inner=around.inner or "static" in words or bool(owner),
             member_of=around.member_of or owner.rpartition("::")[2],
-            uncertain=node.has_error,
+            uncertain=damaged(node),
         )
 
     def visit_function_definition(self, node: Node, around: _Around) -> list[tuple[Node, _Around]]:

@@ -73,7 +73,9 @@ def read_pragma(source: PragmaText) -> Pragma:
             break
         at += 1
         if at < len(tokens) and tokens[at][0] == b"=":
-            stop = _end_of_value(tokens, at + 1)
+            # template arguments may follow a function's name, as only there
+            of_function = key.lower() == b"instances"
+            stop = _before_next_key(tokens, at + 1) if of_function else _end_of_value(tokens, at + 1)
             value_start = tokens[at + 1][1] if stop > at + 1 else tokens[at][2]
             value_end = tokens[stop - 1][2]
             text = source.text[value_start - source.start : value_end - source.start]
@@ -122,6 +124,12 @@ def _end_of_value(tokens: list[tuple[bytes, int, int]], at: int) -> int:
             operand = True
         else:
             return at
+    return at
+
+
+def _before_next_key(tokens: list[tuple[bytes, int, int]], at: int) -> int:
+    while at < len(tokens) and not (at + 1 < len(tokens) and tokens[at + 1][0] == b"="):
+        at += 1
     return at
 
 

@@ -1,9 +1,10 @@
 // Spellings that the vendor's front end takes, all of them: nothing is found here.
 #include <ap_int.h>
-#include <hls_stream.h>
+#include "hls_stream.h"
 
 #define DEPTH 64
 #define STAGE(run, ...) run(__VA_ARGS__)
+#define PACK(x)
 
 namespace layer {
 
@@ -50,7 +51,7 @@ void spread(const T (&from)[ROWS][COLUMNS], T (&to)[ROWS][COLUMNS]) {
 
 void load(const ap_uint<512> *memory, hls::stream<int> &out, int words) {
 #pragma HLS inline off
-    const int STEP = 4;
+    unsigned const STEP = 4;
     words: for (int i = 0; i < words; i += STEP) {
 #pragma HLS pipeline rewind II=STEP /* as many as there are */ style=stp
 #pragma HLS loop_tripcount max=1024
@@ -71,6 +72,9 @@ void work(hls::stream<int> &in, hls::stream<int> &out, hls::stream<int> (&parts)
 #pragma HLS expression_balance off
 #pragma HLS allocation operation instances=mul limit=2
 #pragma HLS allocation type=function instances=load limit=MASK
+#pragma HLS allocation function instances=spread<2, \
+    int> limit=1
+    PACK(kept)
     auto twice = [](int x) {
 #pragma HLS inline
         return 2 * x;
@@ -137,6 +141,7 @@ extern "C" void clean(const ap_uint<512> *input, hls::burst_maxi<ap_uint<512> > 
 #pragma HLS stream variable=second depth=DEPTH type=fifo
     hls::stream<int> parts[2];
 #pragma HLS stream variable=parts depth=4
+    assert(words % 8 == 0 && "whole words");
     STAGE(layer::load, input, first, words);
     layer::work(first, second, parts, words);
     layer::store(second, parts, output, words);
@@ -157,6 +162,7 @@ void pairs_of(pair (&x)[2]) {
 #pragma HLS disaggregate variable=x
 #pragma HLS aggregate variable=x bit
 #pragma HLS function_instantiate variable=x
+#pragma HLS inline
 #pragma HLS inline recursive
 #pragma HLS top name=pairs_of
     for (pair &one : x) {

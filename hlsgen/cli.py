@@ -1,8 +1,8 @@
 """The command line: arguments and printing only.
 
 Exit codes: 0 fine, 1 the design is wrong, 2 usage, 3 C-simulation differs from golden, 4 an outside tool
-failed or is missing (or the output cannot be written), 130 interrupted. With --json, standard output holds
-one JSON document, on errors too:
+failed or is missing (or the output cannot be written), 5 hlsgen emitted code that its own lint refuses (a
+bug), 130 interrupted. With --json, standard output holds one JSON document, on errors too:
 {"error": [{"message", "fix"?, "file"?, "line"?, "column"?}], "exit_code"}.
 """
 
@@ -17,6 +17,7 @@ import click
 from rich.table import Table
 
 from hlsgen.cli_console import INTERRUPTED, note, print_json, reporting, show, working
+from hlsgen.cli_lint import lint
 from hlsgen.cli_printing import print_build, print_estimate, print_fifos, print_verification
 from hlsgen.cli_reports import calibrate, compare, report
 from hlsgen.cli_sweep import sweep
@@ -56,6 +57,7 @@ def cli() -> None:
 
 cli.add_command(calibrate)
 cli.add_command(compare)
+cli.add_command(lint)
 cli.add_command(report)
 cli.add_command(sweep)
 cli.add_command(synth)

@@ -90,6 +90,12 @@ class OutputError(HlsgenError):
     exit_code = 4
 
 
+class EmissionError(HlsgenError):
+    """hlsgen emitted code that its own lint refuses: a bug of hlsgen, whatever the design says."""
+
+    exit_code = 5
+
+
 class NotOursError(OutputError):
     """The folder to build into holds something that hlsgen did not make; nothing was touched."""
 

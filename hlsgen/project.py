@@ -18,13 +18,18 @@ from numpy.typing import ArrayLike
 from hlsgen.csim.compiler import Headers
 from hlsgen.csim.scratch import SCRATCH_PREFIX, scratch_errors, scratch_folder
 from hlsgen.design import Arrays, Design, Verification
-from hlsgen.emit.plan import array_bytes, npy_bytes
+from hlsgen.emit.plan import Plan, array_bytes, npy_bytes
+from hlsgen.errors import EmissionError
 from hlsgen.kept import earlier_builds, has_results
 from hlsgen.layers.base import Codes
+from hlsgen.lint import Severity, lint_emitted
 from hlsgen.output import MARK, overwrite_files, replacing, write_files
 from hlsgen.progress import Progress, silent
 from hlsgen.report.html import PAGE, html_of_build
 from hlsgen.synthesis.compare import read_back
+
+SHOWN_FINDINGS = 10
+"""Of what the lint finds in emitted code."""
 
 Simulator = Callable[[Mapping[str, Codes]], dict[str, Codes]]
 
@@ -105,7 +110,7 @@ def build(
 
     Raises DesignError: nothing fits, or the input is wrong. MismatchError: C-simulation differs from golden,
     iterations from the model, or a memory's ports do not suffice. ToolError: no compiler. OutputError: the
-    folder cannot be written.
+    folder cannot be written. EmissionError: a bug of hlsgen, which its lint found.
     """
     progress("choosing the hardware")
     report = design.estimate().as_json()
@@ -116,7 +121,9 @@ def build(
     earlier = earlier_builds(folder)
     with replacing(folder) as fresh:
         progress("emitting")
-        write_files(fresh, design.plan(inputs, golden))
+        plan = design.plan(inputs, golden)
+        report["lint"] = _lint(plan)
+        write_files(fresh, plan)
         verification = None
         if csim:
             verification = design.verify(fresh, inputs, golden, progress=progress)
@@ -132,6 +139,20 @@ def build(
         report |= {"synthesised": synthesised} if synthesised else {}
         notes += read
     return Project(design=design, folder=folder, report=report, verification=verification, notes=tuple(notes))
+
+
+def _lint(plan: Plan) -> dict[str, int]:
+    """The `lint` section of report.json. Raises EmissionError: the emitted code breaks a rule."""
+    linted = lint_emitted(plan)
+    wrong = [finding for finding in linted.findings if finding.rule.severity is Severity.ERROR]
+    if wrong:
+        found = "\n".join(str(finding) for finding in wrong[:SHOWN_FINDINGS])
+        raise EmissionError(
+            f"error: hlsgen emitted code with {len(wrong)} mistakes that its lint refuses. This is a bug of "
+            f"hlsgen, not of the design\n{found}\nfix: report it with the design file; another mapping or "
+            "other types may avoid it"
+        )
+    return linted.as_json()
 
 
 def simulate_only(

@@ -1,43 +1,10 @@
-"""The files for Vitis: the Tcl script run with recording stand-ins, the settings read back."""
+"""The files for Vitis, read back. tests/test_vitis_scripts.py runs them with stand-ins."""
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
-from pathlib import Path
-
-import pytest
-
 from hlsgen.emit.vitis import plain_word
 from hlsgen.mapping.placement import Deployment
-from hlsgen.output import write_files
 from tests.build_folders import CASES, emitted
-
-SHARED = ("add_files", "set_top", "set_part", "create_clock")
-STEPS = ("csim_design", "csynth_design", "cosim_design", "export_design")
-OLD = ("open_project", "open_solution", *SHARED, *STEPS)
-NEW = ("open_component", *SHARED, *STEPS)
-FLAGS = "{-std=c++14 -I../src}"
-
-
-def run_tcl(folder: Path, commands: tuple[str, ...], steps: str | None) -> subprocess.CompletedProcess[str]:
-    """run_hls.tcl under tclsh; each of the commands prints its name and arguments, others do not exist."""
-    tclsh = shutil.which("tclsh")
-    if tclsh is None:
-        pytest.skip("tclsh is not installed")
-    write_files(folder, emitted(CASES["fixed16"].deployment()))
-    stand_ins = "\n".join(f"proc {name} args {{ puts [list {name} {{*}}$args] }}" for name in commands)
-    (folder / "stand_ins.tcl").write_text(f"{stand_ins}\nsource run_hls.tcl\nputs {{it did not exit}}\n")
-    env = {name: value for name, value in os.environ.items() if name != "HLSGEN_STEPS"}
-    return subprocess.run(
-        [tclsh, "../stand_ins.tcl"],
-        cwd=folder / "vitis",
-        env=env if steps is None else {**env, "HLSGEN_STEPS": steps},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
 
 def settings(text: str) -> list[tuple[str, str, str]]:
@@ -54,62 +21,6 @@ def settings(text: str) -> list[tuple[str, str, str]]:
 
 def link_settings(deployment: Deployment) -> list[tuple[str, str, str]]:
     return settings(emitted(deployment)["vitis/link.cfg"])
-
-
-def test_tcl_of_older_releases(tmp_path: Path) -> None:
-    done = run_tcl(tmp_path, OLD, None)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines() == [
-        "open_project -reset conv_hls",
-        f"add_files ../src/conv.cpp -cflags {FLAGS}",
-        f"add_files -tb ../tb/conv_tb.cpp -cflags {FLAGS}",
-        "set_top conv",
-        "open_solution -reset solution1 -flow_target vitis",
-        "set_part xcu200-fsgd2104-2-e",
-        "create_clock -period 3.333 -name default",
-        f"csim_design -argv {tmp_path.resolve()}/tb",
-        "csynth_design",
-        "export_design -format xo -output conv.xo",
-    ]
-
-
-def test_tcl_of_newer_releases(tmp_path: Path) -> None:
-    done = run_tcl(tmp_path, NEW, "csynth  cosim")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines() == [
-        "open_component -reset conv_hls -flow_target vitis",
-        f"add_files ../src/conv.cpp -cflags {FLAGS}",
-        f"add_files -tb ../tb/conv_tb.cpp -cflags {FLAGS}",
-        "set_top conv",
-        "set_part xcu200-fsgd2104-2-e",
-        "create_clock -period 3.333 -name default",
-        "csynth_design",
-        f"cosim_design -argv {{{tmp_path.resolve()}/tb 2}}",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("commands", "opened"),
-    [
-        (OLD, ["open_project conv_hls", "open_solution solution1 -flow_target vitis"]),
-        (NEW, ["open_component conv_hls -flow_target vitis"]),
-    ],
-)
-def test_export_goes_on_from_an_earlier_synthesis(
-    commands: tuple[str, ...], opened: list[str], tmp_path: Path
-) -> None:
-    done = run_tcl(tmp_path, commands, "export")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert [line for line in done.stdout.splitlines() if line.startswith("open_")] == opened
-    steps = [line.split()[0] for line in done.stdout.splitlines() if line.split()[0] in STEPS]
-    assert steps == ["export_design"]
-
-
-@pytest.mark.parametrize("steps", ["synth", "csim [exit]", "csynth {", "$steps"])
-def test_tcl_refuses_an_unknown_step(steps: str, tmp_path: Path) -> None:
-    done = run_tcl(tmp_path, NEW, steps)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "error: HLSGEN_STEPS has no step '" in done.stderr
 
 
 def test_hls_config() -> None:

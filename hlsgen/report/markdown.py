@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from hlsgen.cost.accuracy import cost_text
 from hlsgen.report.bank_picture import bank_table
 from hlsgen.report.figures import KINDS
-from hlsgen.report.tables import SHARE_HEADS, kind_cells, page, shares, table, warning_lines
+from hlsgen.report.tables import SHARE_HEADS, kind_cells, lint_text, page, shares, table, warning_lines
 
 if TYPE_CHECKING:
     from hlsgen.tasks import TasksDesign
@@ -26,6 +26,7 @@ def markdown_report(design: TasksDesign, report: dict[str, Any]) -> str:
         "## On-chip memory\n\n" + _memory_table(report),
         "## Banks\n\n" + _banks(design, report),
         "## C-simulation\n\n" + _csim(report),
+        lint_text(report),
     )
     return page(parts)
 

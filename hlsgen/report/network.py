@@ -41,6 +41,7 @@ from hlsgen.report.tables import (
     csim_text,
     kind_cells,
     layer_cells,
+    lint_text,
     network_summary,
     page,
     quantisation_text,
@@ -279,6 +280,7 @@ def network_markdown(name: str, board: Board, balanced: Balanced, report: dict[s
             "## Streams\n\n" + _fifo_table(report),
             quantisation_text(report),
             "## C-simulation\n\n" + csim_text(report, compared="layers", at_once=at_once),
+            lint_text(report),
         )
     )
 

@@ -28,6 +28,16 @@ def warning_lines(report: dict[str, Any]) -> str:
     return "\n".join(f"**Warning:** {warning}" for warning in report["warnings"])
 
 
+def lint_text(report: dict[str, Any]) -> str:
+    """What the lint found in the emitted code; errors end a build."""
+    lint = report["lint"]
+    warnings = f"{lint['warnings']} warnings" if lint["warnings"] else "no warning"
+    return (
+        f"Pragma lint: {lint['pragmas']:,} `#pragma HLS` in {lint['files']} emitted files keep to "
+        f"the vendor's option table and to the form of dataflow regions; {warnings}."
+    )
+
+
 def network_summary(
     graph: Graph,
     report: dict[str, Any],

@@ -37,6 +37,7 @@ from hlsgen.report.tables import (
     csim_text,
     kind_cells,
     layer_cells,
+    lint_text,
     network_summary,
     page,
     quantisation_text,
@@ -271,6 +272,7 @@ def task_network_markdown(name: str, board: Board, graph: Graph, report: dict[st
             "## DDR\n\n" + _memory_text(report),
             quantisation_text(report),
             "## C-simulation\n\n" + csim_text(report, compared="kernels", at_once=at_once),
+            lint_text(report),
         )
     )
 

@@ -1,0 +1,68 @@
+"""hlsgen lint: the pragma lint on any C++ files."""
+
+from __future__ import annotations
+
+import stat
+import sys
+from pathlib import Path
+
+import click
+
+from hlsgen.cli_console import print_json, reporting
+from hlsgen.cli_reports import as_json_option
+
+
+@click.command()
+@click.argument(
+    "files",
+    nargs=-1,
+    required=True,
+    type=click.Path(exists=True, dir_okay=False),
+    metavar="FILE...",
+)
+@click.option(
+    "-I",
+    "folders",
+    multiple=True,
+    type=click.Path(exists=True, file_okay=False),
+    metavar="DIR",
+    help="Look for included headers there too.",
+)
+@click.option("--warnings-as-errors", is_flag=True, help="End with 1 on warnings too.")
+@as_json_option
+def lint(files: tuple[str, ...], folders: tuple[str, ...], warnings_as_errors: bool, as_json: bool) -> None:
+    """Check every #pragma HLS of C++ files, and the dataflow regions, ports and sizes around them.
+
+    Ends with 0 if there is no error, with 1 if there is one. docs/lint.md lists the rules.
+    """
+    with reporting(as_json):
+        from hlsgen.lint import Severity
+        from hlsgen.lint import lint as lint_files
+
+        linted = lint_files(files, _regular_file, folders)
+        summary = linted.as_json()
+        wrong = bool(summary["errors"]) or (warnings_as_errors and bool(summary["warnings"]))
+        if as_json:
+            print_json({**summary, "findings": [one.as_json() for one in linted.findings]})
+            sys.exit(int(wrong))
+        for finding in linted.findings:
+            click.echo(str(finding))
+        if linted.dropped:
+            click.echo(f"and {linted.dropped:,} more findings, in files with too many to read")
+        counts = (summary["errors"], Severity.ERROR), (summary["warnings"], Severity.WARNING)
+        said = ", ".join(f"{count} {what.value}{'' if count == 1 else 's'}" for count, what in counts)
+        click.echo(f"{summary['pragmas']} pragmas in {len(files)} file{'s'[: len(files) > 1]}: {said}")
+        sys.exit(int(wrong))
+
+
+def _regular_file(path: str) -> bytes | None:
+    """The file's first bytes, as many as are ever read and one more; None if it is none. Raises OSError."""
+    from hlsgen.lint.text import MAX_BYTES
+
+    try:
+        if not stat.S_ISREG(Path(path).stat().st_mode):
+            return None
+        with open(path, "rb") as file:
+            return file.read(MAX_BYTES + 1)
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return None

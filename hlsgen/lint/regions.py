@@ -1,0 +1,172 @@
+"""A dataflow region as its calls: what is called with what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tree_sitter import Node
+
+from hlsgen.lint.checking import Here
+from hlsgen.lint.macros import expand
+from hlsgen.lint.structure import Block
+from hlsgen.lint.syntax import parse
+
+
+@dataclass(frozen=True, kw_only=True)
+class Argument:
+    """An argument as it is written, with the node it comes from."""
+
+    node: Node
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Call:
+    """A stage: the function's name, its arguments, and its place in the file."""
+
+    name: str
+    arguments: tuple[Argument, ...]
+    start: int
+    end: int
+    method_of: str = ""
+
+
+@dataclass(kw_only=True, eq=False)
+class Region:
+    """A dataflow region. `others`: the statements that are neither declaration nor call."""
+
+    here: Here
+    block: Block
+    calls: list[Call] = field(default_factory=list)
+    others: list[Node] = field(default_factory=list)
+    assigned: list[Node] = field(default_factory=list)
+    macros: list[Node] = field(default_factory=list)
+
+
+_DECLARATIONS = frozenset(
+    ("declaration", "comment", "preproc_call", "preproc_def", "preproc_function_def", "preproc_undef")
+    + ("static_assert_declaration", "type_definition", "alias_declaration", "using_declaration")
+    + ("preproc_include",)
+)
+_NO_STAGES = frozenset(("assert", "printf", "std::printf", "static_assert"))
+_BRANCHES = frozenset(("preproc_if", "preproc_ifdef", "preproc_else", "preproc_elif", "labeled_statement"))
+
+
+def region_of(here: Here) -> Region:
+    """The statements of the block that a dataflow pragma stands in."""
+    assert here.block is not None
+    region = Region(here=here, block=here.block)
+    stack = list(reversed(here.block.node.named_children))
+    while stack:
+        node = stack.pop()
+        if node.type in _BRANCHES:
+            inner = [
+                child
+                for child in node.named_children
+                if child.type not in ("identifier", "binary_expression")
+            ]
+            stack += reversed([child for child in inner if child.type != "statement_identifier"])
+        elif node.type == "declaration":
+            _declaration(region, node)
+        elif node.type in _DECLARATIONS:
+            continue
+        elif node.type == "expression_statement":
+            _expression(region, node)
+        elif node.type == "return_statement" and not node.named_children and not stack:
+            continue
+        else:
+            region.others.append(node)
+    return region
+
+
+def _declaration(region: Region, node: Node) -> None:
+    """A declaration; `hls::task t(f, a, b)` is a call of f."""
+    type_ = node.child_by_field_name("type")
+    if type_ is None or not _text(type_).endswith("task"):
+        return
+    for declarator in node.children_by_field_name("declarator"):
+        given = declarator.child_by_field_name("parameters") or declarator.child_by_field_name("value")
+        arguments = [Argument(node=one, text=_text(one)) for one in (given.named_children if given else [])]
+        if arguments:
+            at = declarator.start_byte, declarator.end_byte
+            region.calls.append(
+                Call(name=arguments[0].text, arguments=tuple(arguments[1:]), start=at[0], end=at[1])
+            )
+
+
+def _expression(region: Region, node: Node) -> None:
+    inner = node.named_children[0] if node.named_children else None
+    if inner is None:
+        return
+    if inner.type == "assignment_expression":
+        right = inner.child_by_field_name("right")
+        called = right is not None and right.type == "call_expression"
+        (region.assigned if called else region.others).append(node)
+    elif inner.type == "call_expression":
+        call = _call(inner, (inner.start_byte, inner.end_byte))
+        if call.name in _NO_STAGES:
+            return
+        if region.here.names.macro(call.name) is not None:
+            _expanded(region, node, call)
+        else:
+            region.calls.append(call)
+    else:
+        region.others.append(node)
+
+
+def _call(node: Node, at: tuple[int, int]) -> Call:
+    function, given = node.child_by_field_name("function"), node.child_by_field_name("arguments")
+    arguments = [Argument(node=one, text=_text(one)) for one in (given.named_children if given else [])]
+    name, method_of = _text(function) if function is not None else "", ""
+    if function is not None and function.type == "field_expression":
+        method_of = _text(function.child_by_field_name("argument"))
+        name = _text(function.child_by_field_name("field"))
+    return Call(name=name, arguments=tuple(arguments), start=at[0], end=at[1], method_of=method_of)
+
+
+def _expanded(region: Region, node: Node, call: Call) -> None:
+    """A macro's call: the calls that it stands for, at its own place."""
+    text = expand(call.name, [one.text for one in call.arguments], region.here.names.macro)
+    inner = _statements(text) if text is not None else None
+    if inner is None:
+        region.macros.append(node)
+        return
+    for statement in inner:
+        first = statement.named_children[0] if statement.named_children else None
+        if statement.type == "expression_statement" and first is not None and first.type == "call_expression":
+            region.calls.append(_call(first, (call.start, call.end)))
+        elif statement.type not in _DECLARATIONS and first is not None:
+            region.others.append(node)
+
+
+def _statements(text: str) -> list[Node] | None:
+    """The statements that a text is, None if it cannot be read."""
+    root = parse(b"void f() {" + text.encode() + b";}")
+    if root.has_error or len(root.named_children) != 1:
+        return None
+    body = root.named_children[0].child_by_field_name("body")
+    return body.named_children if body is not None else None
+
+
+def _text(node: Node | None) -> str:
+    return "" if node is None or node.text is None else node.text.decode(errors="replace")
+
+
+def base_of(argument: Argument) -> tuple[str, str] | None:
+    """(variable, element) that an argument hands on: `s[2]` is ("s", "[2]"), `&x` is ("x", "").
+
+    None: it is no variable.
+    """
+    node = argument.node
+    if node.type in ("pointer_expression", "parenthesized_expression") and node.named_children:
+        node = node.named_children[-1]
+    element = ""
+    while node.type in ("subscript_expression", "field_expression"):
+        inner = node.child_by_field_name("argument")
+        if inner is None:
+            return None
+        element = _text(node)[len(_text(inner)) :] + element
+        node = inner
+    if node.type in ("identifier", "type_identifier", "qualified_identifier"):
+        return _text(node), "".join(element.split())
+    return None

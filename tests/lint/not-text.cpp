@@ -1,0 +1,2 @@
+void f() {}
+// ÿþ is no UTF-8

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from hlsgen.board import Board
 from hlsgen.emit.dataflow import (
     DataflowNames,
-    ddr_format,
     kernel_files,
     shared_files,
     weight_data,
 )
 from hlsgen.emit.environment import render, safe_comment
+from hlsgen.emit.joints import ddr_format
 from hlsgen.emit.ompss_network import ompss_network_files
 from hlsgen.emit.plan import Plan, array_bytes, npy_bytes
 from hlsgen.emit.project import csim_header_files, makefile
@@ -102,6 +102,7 @@ def _host(choice: TaskChoice, graph: Graph, name: str, source: str) -> dict[str,
         }
         for kernel in choice.kernels
     ]
+    tensors = [{"name": tensor, **ddr_format(choice.formats[tensor])} for tensor in graph.tensors()]
     return {
         "name": name,
         "guard": f"HLSGEN_NETWORK_{name.upper()}",
@@ -109,7 +110,9 @@ def _host(choice: TaskChoice, graph: Graph, name: str, source: str) -> dict[str,
         "interval": choice.interval,
         "kernels": kernels,
         "has_weights": any(kernel["weight_beats"] for kernel in kernels),
-        "tensors": [{"name": tensor, **ddr_format(choice.formats[tensor])} for tensor in graph.tensors()],
+        "tensors": tensors,
+        "widths": {tensor["name"]: tensor["WIDTH"] for tensor in tensors},
+        "PORT": choice.port_bits,
         "inputs": [port.name for port in graph.inputs],
         "outputs": [{"name": port.name, "source": port.source} for port in graph.outputs],
     }

@@ -88,7 +88,7 @@ class _PortProcess(Process):
     @property
     def argument(self) -> str:
         """The kernel's argument."""
-        return self.name.split("_", 1)[1]
+        return self.name.partition("_")[2]
 
     @property
     def transfers(self) -> int:

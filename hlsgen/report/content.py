@@ -306,9 +306,9 @@ class Search(_Section):
 
 class KernelPort(_Section):
     name: Text
-    way: Literal["read", "write"]
-    kind: Literal["memory", "stream"]
-    bits: Some
+    writes: bool
+    stream: bool
+    bits: Count
 
 
 class Interface(_Section):

@@ -23,7 +23,7 @@ def interface_figures(pipeline: Pipeline) -> dict[str, Any]:
         "output": wish.output,
         "free_running": pipeline.free_running,
         "ports": ports
-        + [{"name": name, "way": "read", "kind": "memory", "bits": bits} for name, bits in weights],
+        + [{"name": name, "writes": False, "stream": False, "bits": bits} for name, bits in weights],
     }
 
 
@@ -32,19 +32,18 @@ def _port(process: Load | Store) -> dict[str, Any]:
     stream = isinstance(port, StreamPort)
     return {
         "name": process.argument,
-        "way": "read" if isinstance(process, Load) else "write",
-        "kind": "stream" if stream else "memory",
-        "bits": process.port.bits(process.words)
-        if isinstance(process.port, StreamPort)
-        else process.port.bits,
+        "writes": isinstance(process, Store),
+        "stream": stream,
+        "bits": port.bits(process.words) if isinstance(port, StreamPort) else port.bits,
     }
 
 
 def interface_text(figures: Mapping[str, Any]) -> str:
     """The section `interface` in words."""
-    what = {"memory": "bits of DDR", "stream": "bits of an AXI stream"}
     named = [
-        f"{port['name']} {port['way']}s {port['bits']} {what[port['kind']]}" for port in figures["ports"]
+        f"{port['name']} {'writes' if port['writes'] else 'reads'} {port['bits']} bits of "
+        f"{'an AXI stream' if port['stream'] else 'DDR'}"
+        for port in figures["ports"]
     ]
     started = (
         "Nobody starts the kernel: it takes frames as they come."

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from hlsgen.board import load_board
 from hlsgen.emit.ompss_network import block_frames, network_obstacles
 from hlsgen.fixed import FixedType
 from hlsgen.ir import Graph, Port
@@ -154,16 +155,19 @@ def design_of(graph: Graph, **wish: object) -> TaskNetworkDesign:
     return made(graph, StreamWish(**wish))  # type: ignore[arg-type]
 
 
-def test_a_tensor_that_is_read_twice_and_several_outputs(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("board", "port"), [("u200", 512), ("zcu102", 128)])
+def test_a_tensor_that_is_read_twice_and_several_outputs(board: str, port: int, tmp_path: Path) -> None:
     from tests.test_task_network import twice
 
-    build = written(design_of(twice(), instances=2), tmp_path / "build", 5)
+    design = replace(design_of(twice(), instances=2), board=load_board(board))
+    build = written(design, tmp_path / "build", 5)
     source = (build / "ompss/twice_tasks.cpp").read_text()
-    assert "in([frames * twice_ompss::out_task::IN0_BEATS]in0)" in source, "one dependence a tensor"
+    assert "in([twice_ompss::BLOCK_IN0]in0)" in source, "one dependence a tensor"
+    assert set(re.findall(r"ap_uint<(\d+)>", source)) == {str(port)}
     done = make(build / "ompss", "sequential")
     assert done.returncode == 0, done.stderr
-    for port in ("y", "z"):
-        assert f"{port}: {5 * 192} of {5 * 192} equal" in done.stdout
+    for name in ("y", "z"):
+        assert f"{name}: {5 * 192} of {5 * 192} equal" in done.stdout
 
 
 def chain(count: int) -> Graph:

@@ -12,6 +12,7 @@ from hlsgen.emit.environment import render, safe_comment
 from hlsgen.emit.joints import ddr_format
 from hlsgen.emit.ompss_project import Accelerator, creator, function_name, tool_files
 from hlsgen.ir import Graph
+from hlsgen.mapping.ports import MOST_DDR_BITS
 from hlsgen.mapping.task_balance import TaskChoice
 from hlsgen.mapping.task_kernels import TaskKernel
 from hlsgen.ompss.clauses import MOST_ARGUMENTS, MOST_DEPENDENCES, MOST_TYPES, assert_accepted
@@ -41,8 +42,8 @@ class _Task:
         return [(port, tensor) for tensor, port in first.items()]
 
     def reads(self, space: str) -> list[str]:
-        """Array sections of what it reads; space: the C++ namespace of its constants."""
-        return [f"[frames * {space}::{port.upper()}_BEATS]{port}" for port, _ in self.read_once]
+        """Array sections of what it reads; space: the C++ namespace of their sizes."""
+        return [f"[{space}::BLOCK_{tensor.upper()}]{port}" for port, tensor in self.read_once]
 
 
 def network_obstacles(choice: TaskChoice, graph: Graph) -> list[str]:
@@ -57,7 +58,7 @@ def network_obstacles(choice: TaskChoice, graph: Graph) -> list[str]:
     for task in _tasks(choice):
         arguments = len(task.kernel.reads) + 2 + (2 if task.weight_beats else 0)
         found += _over(task.kernel.layer.name, arguments, len(task.read_once) + 1)
-    buffers = len(graph.inputs) + len(_results(graph)) + len(_widths(choice, graph))
+    buffers = len(graph.inputs) + len(_results(graph)) + bool(_scratch(graph))
     weights = any(task.weight_beats for task in _tasks(choice))
     found += _over("the task that creates the others", buffers + 2 + 2 * weights, buffers + weights)
     return found
@@ -144,11 +145,6 @@ def _scratch(graph: Graph) -> list[str]:
     return [layer.name for layer in graph.layers if layer.name not in results]
 
 
-def _widths(choice: TaskChoice, graph: Graph) -> list[int]:
-    """Of the DDR words of the tensors between layers: tensors of a width share a buffer."""
-    return sorted({ddr_format(choice.formats[one])["WIDTH"] for one in _scratch(graph)}, reverse=True)
-
-
 def block_frames(choice: TaskChoice, batch: int) -> int:
     """Frames of a task: as many as keep an average layer busy, but work for every instance."""
     average = choice.interval / len(choice.kernels)
@@ -162,10 +158,10 @@ def _context(
     functions = {task.function for task in tasks}
     frames = block_frames(choice, batch)
     tensors = {one: _tensor(one, choice, frames) for one in graph.tensors()}
-    slots: dict[int, int] = {width: 0 for width in _widths(choice, graph)}
+    slot = 0
     for one in _scratch(graph):
-        tensors[one] |= {"scratch": tensors[one]["WIDTH"], "AT": slots[tensors[one]["WIDTH"]]}
-        slots[tensors[one]["WIDTH"]] += tensors[one]["BLOCK"]
+        tensors[one]["AT"] = slot
+        slot += tensors[one]["BLOCK"]
     weights, at = [], 0
     for task in tasks:
         if task.weight_beats:
@@ -189,7 +185,8 @@ def _context(
         "inputs": [tensors[port.name] for port in graph.inputs],
         "results": [tensors[one] for one in _results(graph)],
         "outputs": [{"name": port.name, "source": port.source} for port in graph.outputs],
-        "slots": slots,
+        "PORT": choice.port_bits,
+        "SLOT": slot,
         "weights": weights,
         "weight_beats": at,
     }
@@ -202,21 +199,25 @@ def _signature(k: dict[str, Any]) -> dict[str, Any]:
     blocks = f"(frames + {space}::FRAMES_PER_TASK - 1) / {space}::FRAMES_PER_TASK"
     inputs = [f"[{blocks} * {space}::BLOCK_{t['name'].upper()}]{t['name']}_data" for t in k["inputs"]]
     results = [f"[{blocks} * {space}::BLOCK_{t['name'].upper()}]{t['name']}_data" for t in k["results"]]
-    parameters = [f"const ap_uint<{t['WIDTH']}> *{t['name']}_data" for t in k["inputs"]]
-    parameters += [f"ap_uint<{t['WIDTH']}> *{t['name']}_data" for t in k["results"]]
-    parameters += [f"ap_uint<{width}> *scratch_{width}" for width in k["slots"]]
+    parameters = [f"const ap_uint<{k['PORT']}> *{t['name']}_data" for t in k["inputs"]]
+    parameters += [f"ap_uint<{k['PORT']}> *{t['name']}_data" for t in k["results"]]
+    if k["SLOT"]:
+        results.append(f"[slots * {space}::SLOT]scratch")
+        parameters.append(f"ap_uint<{k['PORT']}> *scratch")
     if k["weights"]:
         inputs.append(f"[{space}::WEIGHT_BEATS]weights")
         parameters += ["const ap_uint<64> *weights", "unsigned long long version"]
     parameters += ["int frames", "int slots"]
     return {
         "sections_in": inputs,
-        "sections_out": results + [f"[slots * {space}::SLOT_{width}]scratch_{width}" for width in k["slots"]],
+        "sections_out": results,
         "parameters": parameters,
         "names": [parameter.split("*")[-1].split()[-1] for parameter in parameters],
     }
 
 
 def _tensor(name: str, choice: TaskChoice, frames: int) -> dict[str, Any]:
+    """BLOCK: its port words for a task, whole parts of MOST_DDR_BITS, so that no word holds two blocks."""
     found = ddr_format(choice.formats[name])
-    return {"name": name, "BLOCK": frames * found["FRAME_BEATS"], "scratch": None, **found}
+    parts = -(-frames * found["FRAME_BEATS"] * found["WIDTH"] // MOST_DDR_BITS)
+    return {"name": name, "BLOCK": parts * MOST_DDR_BITS // choice.port_bits, "AT": None, **found}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hlsgen.ompss import clauses
-from hlsgen.ompss.clauses import assert_accepted, check_ompss
+from hlsgen.ompss.clauses import check_ompss
 
 FOLDER = Path(__file__).parent / "ompss_rules"
 FILES = sorted(path.stem for path in FOLDER.glob("*.cpp"))
@@ -55,8 +55,3 @@ def test_broken_files_end() -> None:
     for end in range(0, len(text), 7):
         check_ompss(text[:end])
         check_ompss(text[end:])
-
-
-def test_emitted_files_are_asserted() -> None:
-    with pytest.raises(AssertionError, match=r"x\.cpp: Finding\(line=1.*rule='onto'"):
-        assert_accepted({"x.cpp": "#pragma oss task device(fpga) onto(1)\nvoid f() {}\n"})

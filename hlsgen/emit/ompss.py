@@ -10,7 +10,6 @@ from hlsgen.emit.ompss_project import Accelerator, creator, function_name, tool_
 from hlsgen.fixed import FixedType, NumberType
 from hlsgen.mapping.conv2d import ConvMapping
 from hlsgen.mapping.placement import Deployment, frame_copies, slrs_with
-from hlsgen.ompss.clauses import assert_accepted
 
 BLOCK_BITS = 512
 """Local arrays are filled up to blocks of this size: the widest memory port that is asked for."""
@@ -33,7 +32,6 @@ def ompss_files(deployment: Deployment, k: dict[str, Any], version: str) -> dict
         "main.cpp": "main.cpp",
     }
     files = {f"ompss/{path}": render(f"ompss/{name}.j2", **context) for name, path in names.items()}
-    assert_accepted(files)
     return files | tool_files(
         deployment.board,
         deployment.clock_mhz,

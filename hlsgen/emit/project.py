@@ -22,7 +22,7 @@ INCLUDE = Path(hlsgen.__file__).resolve().parent / "csim" / "include"
 
 def project_files(deployment: Deployment, k: dict[str, Any], version: str) -> dict[str, str]:
     """The Makefile and what it runs."""
-    return makefile(deployment.board, k, _layer_line(k), version, streaming=False)
+    return makefile(deployment.board, k, _layer_line(k), version, streaming=False, ompss=True)
 
 
 def makefile(
@@ -33,9 +33,10 @@ def makefile(
     *,
     streaming: bool,
     kernels: Sequence[str] = (),
+    ompss: bool = False,
 ) -> dict[str, str]:
     """The Makefile and what it runs; k: the kernel's name and where the design was written; kernels: those of
-    tasks.
+    tasks; ompss: whether there is an application of OmpSs-2@FPGA.
     """
     context = {
         "k": k,
@@ -44,6 +45,7 @@ def makefile(
         "layer_line": layer_line,
         "streaming": streaming,
         "kernels": kernels,
+        "ompss": ompss,
         "board": plain_word(board.title),
         "platform": plain_word(board.platform),
         "vitis_max": plain_word(board.vitis_max or ""),

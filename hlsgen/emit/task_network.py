@@ -63,12 +63,13 @@ def task_network_plan(
         clock_mhz=clock_mhz,
     )
     plan |= host_files(interface, VERSION)
-    plan |= ompss_network_files(
+    ompss = ompss_network_files(
         choice, graph, name=name, source=source, board=board, clock_mhz=clock_mhz, batch=batch
     )
+    plan |= ompss
     line = f"a network of {len(graph.layers)} layers, each a kernel that is called in turn"
     names = [kernel.name for kernel in choice.kernels]
-    plan |= makefile(board, k, line, VERSION, streaming=True, kernels=names)
+    plan |= makefile(board, k, line, VERSION, streaming=True, kernels=names, ompss=bool(ompss))
     return plan
 
 

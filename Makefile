@@ -4,9 +4,16 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 JOBS   ?= auto
 
-.PHONY: help demo test test-networks check golden bench bench-networks bench-predict bench-explore clean
+DESIGN ?= designs/conv.yaml
+BOARD  ?=
+TARGET ?= hw
+TO     ?= xclbin
+
+.PHONY: help demo bitstream test test-networks check golden bench bench-networks bench-predict bench-explore clean
 help:
 	@echo "make demo    install hlsgen into $(VENV) and build designs/conv.yaml"
+	@echo "make bitstream DESIGN=designs/conv.yaml BOARD=u200 [TARGET=hw_emu] [PLATFORM=...] [TO=all]  build it and synthesise"
+	@echo "             it to an xclbin with Vitis, whose settings64.sh is sourced before; docs/boards.md"
 	@echo "make test    install what the tests need and run them"
 	@echo "make test-networks  build and C-simulate the large networks of designs/, every layer against golden"
 	@echo "make check   ruff and mypy"
@@ -20,6 +27,14 @@ help:
 demo: $(VENV)/demo.stamp
 	$(BIN)/hlsgen build designs/conv.yaml
 	@echo && echo "the kernel: build/conv/src/   the report: build/conv/report.md   next: make -C build/conv help"
+
+# words for the shell to take as they are
+bitstream: export DESIGN := $(value DESIGN)
+bitstream: export BOARD  := $(value BOARD)
+bitstream: export TARGET := $(value TARGET)
+bitstream: export TO     := $(value TO)
+bitstream: $(VENV)/demo.stamp
+	$(BIN)/hlsgen synth "$$DESIGN" --to "$$TO" --target "$$TARGET" $${BOARD:+--board "$$BOARD"} $${PLATFORM:+--platform "$$PLATFORM"}
 
 test: $(VENV)/test.stamp
 	$(BIN)/python -m pytest -n $(JOBS)

@@ -21,6 +21,7 @@ from hlsgen.cli_lint import lint
 from hlsgen.cli_printing import print_build, print_estimate, print_fifos, print_verification
 from hlsgen.cli_reports import calibrate, compare, report
 from hlsgen.cli_sweep import sweep
+from hlsgen.cli_synth import synth
 from hlsgen.version import VERSION
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ cli.add_command(compare)
 cli.add_command(lint)
 cli.add_command(report)
 cli.add_command(sweep)
+cli.add_command(synth)
 
 
 def design_options(command: F) -> F:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.table import Table
 
-from hlsgen.cli_console import show
+from hlsgen.cli_console import note, show
 
 if TYPE_CHECKING:
     from hlsgen.design import Verification
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 def print_build(project: Project) -> None:
     for warning in project.report["warnings"]:
         click.echo(f"warning: {warning}", err=True)
+    print_kept(project)
     print_estimate(project.report)
     if project.verification is not None:
         print_verification(project.design.macs, project.verification)
@@ -24,6 +25,12 @@ def print_build(project: Project) -> None:
         click.echo("C-simulation skipped")
     folder = click.format_filename(project.folder)
     click.echo(f"wrote {folder}/ (start with {folder}/report.md)")
+
+
+def print_kept(project: Project) -> None:
+    """What became of earlier results of the vendor's tools."""
+    for text in project.notes:
+        note(text)
 
 
 def print_verification(macs: int, verification: Verification) -> None:

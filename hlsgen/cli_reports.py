@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import webbrowser
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.table import Table
@@ -58,7 +58,7 @@ def compare(build_dir: Path, reports: tuple[Path, ...], as_json: bool) -> None:
     """
 
     with reporting(as_json):
-        from hlsgen.synthesis.compare import compare_build, rows_of
+        from hlsgen.synthesis.compare import compare_build
 
         found, notes = compare_build(build_dir, reports)
         for text in notes:
@@ -66,15 +66,22 @@ def compare(build_dir: Path, reports: tuple[Path, ...], as_json: bool) -> None:
         if as_json:
             print_json({"build": str(build_dir), "synthesised": found})
             return
-        for one in found:
-            about = " ".join(part for part in (one["stage"], one["version"], one["part"]) if part)
-            about += {True: ", passed", False: ", FAILED", None: ""}[one.get("passed")]
-            head = ("one kernel", "modelled", "synthesised", "model above by")
-            table = Table(*head, title=f"{one['top']}: {about}")
-            for cells in rows_of(one):
-                table.add_row(*cells)
-            show(table)
+        print_synthesised(found)
         click.echo(f"wrote them into {click.format_filename(build_dir)}/report.json and report.md")
+
+
+def print_synthesised(found: list[dict[str, Any]]) -> None:
+    """A table of each report, as report.json has them."""
+    from hlsgen.synthesis.compare import rows_of
+
+    for one in found:
+        about = " ".join(part for part in (one["stage"], one["version"], one["part"]) if part)
+        about += {True: ", passed", False: ", FAILED", None: ""}[one.get("passed")]
+        head = ("one kernel", "modelled", "synthesised", "model above by")
+        table = Table(*head, title=f"{one['top']}: {about}")
+        for cells in rows_of(one):
+            table.add_row(*cells)
+        show(table)
 
 
 @click.command()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -69,6 +70,24 @@ class Target(click.ParamType[float]):
     help="What is done with each.",
 )
 @click.option(
+    "--synth",
+    "step",
+    type=click.Choice(["csynth", "cosim", "xo", "xclbin", "all"]),
+    metavar="STEP",
+    help="Build each and synthesise it as far: csynth, cosim, xo, xclbin or all.",
+)
+@click.option(
+    "--target", type=click.Choice(["hw", "hw_emu"]), default="hw", show_default=True, help="With --synth."
+)
+@click.option("--platform", metavar="P", help="With --synth: a Vitis platform's name or .xpfm [the board's].")
+@click.option(
+    "--timeout",
+    "hours",
+    type=click.FloatRange(0, 10_000, min_open=True),
+    metavar="HOURS",
+    help="With --synth: end a job's tools after so long.",
+)
+@click.option(
     "--terms", type=click.Path(path_type=Path), metavar="FILE", help="Terms of LUT and FF, for all designs."
 )
 @click.option(
@@ -99,6 +118,10 @@ def sweep(
     boards: tuple[str, ...],
     targets: tuple[float, ...],
     run: str,
+    step: str | None,
+    target: str,
+    platform: str | None,
+    hours: float | None,
     terms: Path | None,
     scheduler: str,
     workers: int | None,
@@ -111,7 +134,12 @@ def sweep(
         raise click.UsageError(f"--target-fps needs --run explore: {run} takes a design's mapping as it is")
     if workers and (scheduler == "serial" or "://" in scheduler):
         raise click.UsageError(f"--workers has no meaning with --scheduler {scheduler}")
+    if step and run == "explore":
+        raise click.UsageError("--synth builds designs as they are: --run explore does not go with it")
+    if not step and (target != "hw" or platform or hours):
+        raise click.UsageError("--target, --platform and --timeout need --synth")
     with reporting(as_json):
+        from hlsgen.flows.vitis import Request as Synthesis
         from hlsgen.sweep.cluster import check_scheduler
         from hlsgen.sweep.sweep import SERIAL, Request
         from hlsgen.sweep.sweep import sweep as swept_by
@@ -122,11 +150,14 @@ def sweep(
             designs=designs,
             boards=boards,
             targets=targets,
-            run=run,
+            run="synth" if step else run,
             terms=terms,
             folder=output,
             scheduler=scheduler,
             workers=workers,
+            synthesis=Synthesis(to=step, target=target, platform=_absolute(platform), hours=hours)
+            if step
+            else None,
         )
         with watching(as_json) as watch:
             swept = swept_by(request, watch)
@@ -135,6 +166,11 @@ def sweep(
         else:
             print_sweep(swept)
     return swept.exit_code
+
+
+def _absolute(platform: str | None) -> str | None:
+    """A platform's file may be read by a worker in another working folder."""
+    return os.path.abspath(platform) if platform and platform.endswith(".xpfm") else platform
 
 
 class Watched:
@@ -203,7 +239,9 @@ def print_sweep(swept: Swept) -> None:
 
     head = ("board", "frames/s", "cycles", "copies", "DSP", "LUT", "binds")
     targets = any(job.target_fps for job, _ in swept.outcomes)
-    table = Table(Column("modelled", overflow="fold"), *(["target"] if targets else []), *head)
+    synthesised = any(outcome.summary and outcome.summary.synthesis for _, outcome in swept.outcomes)
+    last = ("reports", "their DSP", "their LUT") if synthesised else ()
+    table = Table(Column("modelled", overflow="fold"), *(["target"] if targets else []), *head, *last)
     for job, outcome in swept.outcomes:
         one = outcome.summary
         first = [job.title, *([f"{job.target_fps or 0:,.0f}"] if targets else [])]
@@ -211,7 +249,12 @@ def print_sweep(swept: Swept) -> None:
             table.add_row(*first, job.board or "", "failed")
             continue
         figures = (one.frames_per_s, one.interval_cycles, one.instances, one.dsp, one.lut)
-        table.add_row(*first, one.board, *(f"{figure:,.0f}" for figure in figures), one.binds)
+        cells = [*(f"{figure:,.0f}" for figure in figures), one.binds]
+        if one.synthesis is not None:
+            found = (one.synthesis.dsp, one.synthesis.lut)
+            cells.append(one.synthesis.stage or "none")
+            cells += ["" if figure is None else f"{figure:,.0f}" for figure in found]
+        table.add_row(*first, one.board, *cells)
     show(table)
     for text in dict.fromkeys(outcome.text for _, outcome in swept.outcomes if not outcome.done):
         click.echo(text, err=True)

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,19 +20,17 @@ from hlsgen.board import Board
 from hlsgen.cost.terms import Style, Terms, load_terms
 from hlsgen.csim.compiler import Headers
 from hlsgen.csim.simulation import Comparison
-from hlsgen.errors import DesignError, Place, Problem
-from hlsgen.ir import Graph, Port
+from hlsgen.errors import DesignError, Problem
+from hlsgen.ir import Graph
 from hlsgen.layers.base import Codes
+from hlsgen.port_arrays import Arrays as Arrays
+from hlsgen.port_arrays import Floats as Floats
+from hlsgen.port_arrays import inputs_of, outputs_of
 from hlsgen.progress import Progress, Say, silent
-from hlsgen.quantise import quantised
 
 if TYPE_CHECKING:
     from hlsgen.explore.result import Explored
     from hlsgen.project import Project
-
-Floats = NDArray[np.float64]
-Arrays: TypeAlias = "Floats | list[Floats]"
-"""What a network gives: one array [frames, ...] in the framework's layout, or one for each output."""
 
 MOST_SAMPLE_FRAMES = 16
 """Frames that a build simulates unless told otherwise."""
@@ -109,48 +107,11 @@ class Design(ABC):
 
         Several inputs are a list. Raises DesignError: wrong shape, no numbers, NaN, out of the type's range.
         """
-        ports = self.graph.inputs
-        if len(ports) == 1:
-            return {ports[0].name: self._port_codes(ports[0], x, what)}
-        if not isinstance(x, list | tuple) or len(x) != len(ports):
-            names = ", ".join(port.name for port in ports)
-            message = f"{self.name} has {len(ports)} inputs: {names}"
-            raise DesignError(Problem(message=message, fix=f"a list of {len(ports)} arrays in this order"))
-        codes = {
-            port.name: self._port_codes(port, array, f"{what}[{number}]")
-            for number, (port, array) in enumerate(zip(ports, x, strict=True))
-        }
-        if len({len(array) for array in codes.values()}) > 1:
-            counts = ", ".join(f"{name}: {len(array)}" for name, array in codes.items())
-            raise DesignError(
-                Problem(message=f"the inputs have {counts} frames", fix="the same number in all")
-            )
-        return codes
-
-    def _port_codes(self, port: Port, x: Any, what: str, place: Place | None = None) -> Codes:
-        wanted = ", ".join(str(size) for size in port.shape)
-        fix = f"[frames, {wanted}], batch first"
-        try:
-            array = np.asarray(x, np.float64)
-        except (TypeError, ValueError) as error:
-            raise DesignError(Problem(message=f"{what} is no array of numbers: {error}", fix=fix)) from None
-        rank = len(port.shape)
-        if (
-            array.ndim not in (rank, rank + 1)
-            or array.shape[array.ndim - rank :] != port.shape
-            or not array.size
-        ):
-            raise DesignError(Problem(message=f"{what} has shape {array.shape}", fix=fix))
-        frames = port.to_tensor(array.reshape(-1, *port.shape)) / port.scale
-        return quantised(frames, port.tensor.type, what, place)
+        return inputs_of(self.name, self.graph.inputs, x, what)
 
     def outputs_of(self, tensors: Mapping[str, Codes]) -> Arrays:
         """Codes of the tensors that the outputs show -> numbers in the framework's layout."""
-        arrays = [
-            port.from_tensor(port.tensor.type.decode(tensors[port.source])) * port.scale
-            for port in self.graph.outputs
-        ]
-        return arrays[0] if len(arrays) == 1 else arrays
+        return outputs_of(self.graph.outputs, tensors)
 
     def golden(self, x: ArrayLike | Sequence[ArrayLike]) -> Arrays:
         """The design's result in NumPy, batch first; equal to C-simulation bit for bit."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from hlsgen.fixed import FixedType
 from hlsgen.graph_design import GraphDesign
 from hlsgen.ir import Graph
 from hlsgen.mapping.balance import StreamWish
+from hlsgen.mapping.ports import interface_problems, interface_wish
 from hlsgen.network import NetworkDesign
 from hlsgen.passes import FIXED_PASSES, FLOAT_PASSES, run_passes
 from hlsgen.passes.choose_types import Measured, choose_types, measured
@@ -37,7 +38,7 @@ STYLES: dict[str, type[NetworkDesign] | type[TaskNetworkDesign]] = {
 class Options:
     """What is wished of a network's design: the keywords of `hlsgen.from_torch`, which says what they mean.
 
-    Raises DesignError: there is no such style.
+    interface: None: the wish's. Raises DesignError: there is no such style or interface, or not together.
     """
 
     calibration: ArrayLike | Sequence[ArrayLike] | None = None
@@ -47,11 +48,21 @@ class Options:
     batch: int
     wish: StreamWish | None
     style: str
+    interface: object = None
 
     def __post_init__(self) -> None:
         if self.style not in STYLES:
             message = f"style is {self.style!r}, which there is not"
             raise DesignError(Problem(message=message, fix=f"one of {', '.join(STYLES)}"))
+        problems = interface_problems(self.full_wish.interface, self.style)
+        if problems:
+            raise DesignError(problems)
+
+    @property
+    def full_wish(self) -> StreamWish:
+        """The wish with the interface that is asked for beside it."""
+        wish = self.wish or StreamWish()
+        return wish if self.interface is None else replace(wish, interface=interface_wish(self.interface))
 
 
 def from_graph(graph: Graph, options: Options, source: str) -> GraphDesign:
@@ -71,7 +82,7 @@ def from_float(graph: Graph, options: Options, source: str) -> GraphDesign:
     precision = options.precision
     if precision is None and frames is None:
         precision = "fixed<16,6>"
-    wish = options.wish or StreamWish()
+    wish = options.full_wish
     any_weights = wish.weights.any_weights(reference)
     chosen = choose_types(reference, precision_of(precision), frames, any_weights)
     fixed = run_passes(chosen, FIXED_PASSES)
@@ -95,7 +106,7 @@ def from_float(graph: Graph, options: Options, source: str) -> GraphDesign:
 def from_fixed(graph: Graph, options: Options, source: str) -> GraphDesign:
     """A network that has its types already -> a design."""
     assert options.precision is None
-    wish = options.wish or StreamWish()
+    wish = options.full_wish
     fixed = run_passes(graph, FIXED_PASSES)
     fixed = for_any_weights(fixed, wish.weights.any_weights(fixed))
     return _design(fixed, options, source, wish=wish, samples=_calibration(fixed, options.calibration) or {})

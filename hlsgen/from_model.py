@@ -18,6 +18,8 @@ from hlsgen.precision import Precision
 if TYPE_CHECKING:
     import torch
 
+Interface = str | Mapping[str, str] | None
+
 
 def from_torch(
     model: torch.nn.Module,
@@ -31,6 +33,7 @@ def from_torch(
     name: str | None = None,
     wish: StreamWish | None = None,
     style: str = "dataflow",
+    interface: Interface = None,
 ) -> GraphDesign:
     """A PyTorch model as users write it -> a design. x and y of it are NCHW, as the model's.
 
@@ -38,6 +41,8 @@ def from_torch(
     input(s), [N, *input_shape]. precision: "auto" (the default with calibration data), a type for all
     activations ("fixed<16,6>" without), or a mapping by layer name; see hlsgen.precision.
     style: "dataflow", one streaming kernel with every layer a stage, or "tasks", a kernel for every layer.
+    interface: "memory" (the default): DDR at both ends; "stream": AXI streams from and to other kernels; or
+    {"input": "stream"} and the like.
     Raises DesignError: an operation that there is no layer for, contradictory shapes, types too narrow.
     """
     from hlsgen.frontends.torch import graph_of_module
@@ -50,6 +55,7 @@ def from_torch(
         batch=batch,
         wish=wish,
         style=style,
+        interface=interface,
     )
     graph = graph_of_module(model, _shapes(input_shape), name=name or _name_of(model))
     return from_graph(graph, options, f"{type(model).__name__} (PyTorch)")
@@ -66,6 +72,7 @@ def from_qkeras(
     name: str | None = None,
     wish: StreamWish | None = None,
     style: str = "dataflow",
+    interface: Interface = None,
 ) -> GraphDesign:
     """A QKeras model (or its file) -> a design with just its quantizers' types. x and y are NHWC, as its own.
 
@@ -81,6 +88,7 @@ def from_qkeras(
         batch=batch,
         wish=wish,
         style=style,
+        interface=interface,
     )
     graph = graph_of_keras(model, name=name or _name_of(model))
     return from_graph(graph, options, f"{graph.name} (QKeras)")
@@ -97,6 +105,7 @@ def from_onnx(
     name: str | None = None,
     wish: StreamWish | None = None,
     style: str = "dataflow",
+    interface: Interface = None,
 ) -> GraphDesign:
     """An ONNX or QONNX file (or ModelProto) -> a design; quantised models keep their own types.
 
@@ -112,6 +121,7 @@ def from_onnx(
         batch=batch,
         wish=wish,
         style=style,
+        interface=interface,
     )
     graph = graph_of_onnx(model, name=name or _name_of(model))
     return from_graph(graph, options, f"{graph.name} (ONNX)")

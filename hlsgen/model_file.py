@@ -17,6 +17,7 @@ from hlsgen.from_graph import Options, from_fixed, from_float
 from hlsgen.graph_design import GraphDesign
 from hlsgen.ir import Graph, Port
 from hlsgen.mapping.balance import StreamWish
+from hlsgen.mapping.ports import interface_problems
 from hlsgen.mapping.weights import task_weight_problems, weight_problems
 from hlsgen.model_schema import ModelFile
 from hlsgen.precision import LayerPrecision, Precision
@@ -153,6 +154,10 @@ def _wish(file: ModelFile, graph: Graph, document: Document, board: Board) -> St
     ]
     if problems:
         raise document.error(problems)
+    problems = [
+        replace(one, place=document.place(("interface",)))
+        for one in interface_problems(file.interface.wish, file.style)
+    ]
     wishes = file.mapping.weight_wishes
     found = weight_problems(graph, wishes, board)
     if file.style == "tasks":
@@ -172,6 +177,7 @@ def _wish(file: ModelFile, graph: Graph, document: Document, board: Board) -> St
         folds={name: fold for name, fold in folds.items() if any(fold.values())},
         target_interval=file.mapping.interval,
         weights=wishes,
+        interface=file.interface.wish,
         search=file.mapping.search,
     )
 

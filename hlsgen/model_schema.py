@@ -18,6 +18,7 @@ from pydantic import (
 
 from hlsgen.fixed import FixedType
 from hlsgen.layers.dense_stream import MOST_BATCH
+from hlsgen.mapping.ports import PORT_KINDS, InterfaceWish, PortKind
 from hlsgen.mapping.weights import WeightWish, WeightWishes, WishedPlace, WishedStorage
 from hlsgen.mistakes import Entries, Mistake, Real, Whole, must_be, nearest, refused
 from hlsgen.precision import MOST_TARGET_DB, OUTPUT_DB, TARGET_DB
@@ -235,6 +236,28 @@ def _inputs(value: object) -> object:
     return value if isinstance(value, list) else [value]
 
 
+class InterfaceSection(_Section):
+    """How frames come into the kernel and how results leave it, for all inputs and for all outputs."""
+
+    input: PortKind = "memory"
+    """memory: from DDR; stream: through AXI streams, from another kernel."""
+    output: PortKind = "memory"
+    """memory: to DDR; stream: through AXI streams, to another kernel."""
+
+    @property
+    def wish(self) -> InterfaceWish:
+        return InterfaceWish(input=self.input, output=self.output)
+
+
+def _interface(value: object) -> object:
+    if isinstance(value, dict | InterfaceSection):
+        return value
+    if value in PORT_KINDS:
+        return {"input": value, "output": value}
+    fix = f"{nearest(value, list(PORT_KINDS))}write memory, stream, or for example {{input: stream}}"
+    raise refused(must_be("memory, stream or a mapping", value, fix))
+
+
 class ModelFile(_Section):
     """A network of a framework, the board it is for, and what is fixed about its hardware."""
 
@@ -246,6 +269,10 @@ class ModelFile(_Section):
     """Target clock; None: the board's."""
     style: Literal["dataflow", "tasks"] = "dataflow"
     """dataflow: one streaming kernel, every layer a stage; tasks: every layer a kernel, called in turn."""
+    interface: Annotated[
+        InterfaceSection, BeforeValidator(_interface, json_schema_input_type=PortKind | InterfaceSection)
+    ] = InterfaceSection()
+    """memory: DDR at both ends; stream: AXI streams from and to other kernels; or each side by itself."""
     batch: Annotated[int, Whole(1, 1_000_000)] = 64
     """Frames in one run."""
     model: ModelSection = Field(examples=[{"torch": "net.py:make_net"}])

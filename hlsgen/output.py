@@ -1,4 +1,7 @@
-"""A build folder appears whole or not at all: a folder beside it is filled and takes its place at the end."""
+"""A build folder appears whole or not at all: a folder beside it is filled and takes its place at the end.
+
+What the vendor's tools made in the earlier one stays: hlsgen/kept.py.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,10 @@ from pathlib import Path, PurePosixPath
 from types import FrameType
 
 from hlsgen.errors import NotOursError, OutputError
+from hlsgen.kept import keep_results
 
+LOCK = "synth/lock"
+"""Locked in a build folder while a synthesis is at work there."""
 MARK = "report.json"
 """A folder with this file is a build of hlsgen and may be replaced by another."""
 
@@ -106,6 +112,16 @@ def _check_ours(target: Path) -> None:
         raise NotOursError(
             f"error: {target} holds files that are no build of hlsgen; nothing was changed\n{fix}"
         )
+    lock = target / LOCK
+    if lock.is_file():
+        try:
+            with _locked(lock, wait=False):
+                pass
+        except BlockingIOError:
+            raise OutputError(
+                f"error: a synthesis is at work in {target}; nothing was changed\n"
+                "fix: wait for its end, or build into another folder with -o"
+            ) from None
 
 
 def _tidy(target: Path) -> None:
@@ -116,7 +132,7 @@ def _tidy(target: Path) -> None:
     aside = _aside(target)
     if aside.is_dir():
         if target.exists():
-            shutil.rmtree(aside, ignore_errors=True)
+            _clear(aside, target)
         else:
             aside.rename(target)
     for left in target.parent.iterdir():
@@ -138,6 +154,13 @@ def _swap(fresh: Path, target: Path) -> None:
         if earlier:
             aside.rename(target)
         raise
+    if earlier:
+        _clear(aside, target)
+
+
+def _clear(aside: Path, target: Path) -> None:
+    """Ends the replacement of a build: what its successor keeps of it is moved, and the rest removed."""
+    keep_results(aside, target)
     shutil.rmtree(aside, ignore_errors=True)
 
 
@@ -148,8 +171,11 @@ def _remove(fresh: Path) -> None:
 
 @contextlib.contextmanager
 def _locked(folder: Path, *, wait: bool = True) -> Iterator[None]:
-    """The folder's advisory lock, which ends with the block or the process. BlockingIOError: it is taken."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    """The advisory lock of a folder or file, until the block or the process ends.
+
+    Raises BlockingIOError: it is taken.
+    """
+    descriptor = os.open(folder, os.O_RDONLY if folder.is_dir() else os.O_RDWR)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))

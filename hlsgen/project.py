@@ -20,11 +20,13 @@ from hlsgen.csim.scratch import SCRATCH_PREFIX, scratch_errors, scratch_folder
 from hlsgen.design import Arrays, Design, Verification
 from hlsgen.emit.plan import Plan, array_bytes, npy_bytes
 from hlsgen.errors import EmissionError
+from hlsgen.kept import earlier_builds, has_results
 from hlsgen.layers.base import Codes
 from hlsgen.lint import Severity, lint_emitted
 from hlsgen.output import MARK, overwrite_files, replacing, write_files
 from hlsgen.progress import Progress, silent
 from hlsgen.report.html import PAGE, html_of_build
+from hlsgen.synthesis.compare import read_back
 
 SHOWN_FINDINGS = 10
 """Of what the lint finds in emitted code."""
@@ -34,12 +36,16 @@ Simulator = Callable[[Mapping[str, Codes]], dict[str, Codes]]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Project:
-    """A build folder and what is known about it. `report` is the content of report.json."""
+    """A build folder and what is known about it. `report` is the content of report.json.
+
+    notes: what became of the results of the vendor's tools that the folder held before.
+    """
 
     design: Design
     folder: Path
     report: dict[str, Any]
     verification: Verification | None = None
+    notes: tuple[str, ...] = ()
     _simulators: dict[Headers, Simulator] = field(default_factory=dict)
 
     @cached_property
@@ -112,6 +118,7 @@ def build(
     progress(f"computing golden for {len(next(iter(inputs.values())))} frames")
     golden = design.golden_codes(inputs)
     report["warnings"] = design.warnings(inputs, golden)
+    earlier = earlier_builds(folder)
     with replacing(folder) as fresh:
         progress("emitting")
         plan = design.plan(inputs, golden)
@@ -123,7 +130,15 @@ def build(
         report["csim"] = csim_report(verification)
         write_files(fresh, {MARK: json.dumps(report, indent=2) + "\n", "report.md": design.markdown(report)})
         write_files(fresh, {PAGE: html_of_build(fresh)})
-    return Project(design=design, folder=folder, report=report, verification=verification)
+    notes = [
+        f"{one} is the earlier build: it has results of the vendor's tools, and other sources"
+        for one in sorted(earlier_builds(folder) - earlier)
+    ]
+    if has_results(folder):
+        synthesised, read = read_back(folder)
+        report |= {"synthesised": synthesised} if synthesised else {}
+        notes += read
+    return Project(design=design, folder=folder, report=report, verification=verification, notes=tuple(notes))
 
 
 def _lint(plan: Plan) -> dict[str, int]:

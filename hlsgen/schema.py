@@ -169,6 +169,8 @@ class DesignFile(_Section):
     """Target clock; None: the board's."""
     style: Literal["tasks", "dataflow"] = "tasks"
     """tasks: a kernel that is called layer by layer; dataflow: one streaming kernel."""
+    interface: Literal["memory", "stream"] = "memory"
+    """memory: DDR at both ends; stream is for networks, see `model`."""
     batch: Annotated[int, Whole(1, 1_000_000)] = 64
     """Frames in one run."""
     input: InputSection = Field(examples=[{"shape": [16, 64, 64], "type": "fixed<16,6>"}])

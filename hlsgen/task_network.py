@@ -16,6 +16,7 @@ from hlsgen.csim.compiler import Headers, compile_testbench
 from hlsgen.csim.dataflow import NetworkRun
 from hlsgen.csim.task_network import TaskRun, simulate
 from hlsgen.design import Design
+from hlsgen.emit.ompss_network import network_obstacles
 from hlsgen.emit.task_network import task_network_plan, task_weight_files
 from hlsgen.errors import DesignError, MismatchError, Problem
 from hlsgen.graph_design import GraphDesign
@@ -85,9 +86,17 @@ class TaskNetworkDesign(GraphDesign):
             source=self.source,
             board=self.board,
             clock_mhz=self.clock_mhz,
+            batch=self.batch,
             inputs=inputs,
             golden=golden,
         )
+
+    def warnings(self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]) -> list[str]:
+        """Also why there is no OmpSs-2@FPGA application, if there is none."""
+        return [
+            *super().warnings(inputs, golden),
+            *(f"no ompss/ folder: {one}" for one in network_obstacles(self.choice, self.graph)),
+        ]
 
     def markdown(self, report: dict[str, Any]) -> str:
         return task_network_markdown(self.name, self.board, self.graph, report)

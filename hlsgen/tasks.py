@@ -31,6 +31,7 @@ from hlsgen.layers.conv2d import Conv2d
 from hlsgen.mapping.conv2d import MOST_PARTITIONS, Infeasible, folding_faults
 from hlsgen.mapping.search import Choice, Wish, choose
 from hlsgen.passes import run_passes
+from hlsgen.port_arrays import port_codes
 from hlsgen.progress import Progress, silent
 from hlsgen.quantise import quantised
 from hlsgen.report.estimate import Estimate, estimate_of
@@ -88,7 +89,7 @@ class TasksDesign(Design):
 
     def codes(self, x: ArrayLike, *, what: str = "x", place: Place | None = None) -> Codes:
         """`inputs_of` the one input."""
-        return self._port_codes(self.graph.inputs[0], x, what, place)
+        return port_codes(self.graph.inputs[0], x, what, place)
 
     def golden_codes(self, inputs: Mapping[str, Codes]) -> dict[str, Codes]:
         simd = self.choice.deployment.mapping.folding.simd

@@ -105,6 +105,28 @@ def write_build(name: str, folder: Path) -> Path:
     return folder
 
 
+def in_threads(build: Path, word: str, *, threads: int, wait: int = 20) -> subprocess.CompletedProcess[str]:
+    """`make openmp` in the build's ompss/, which ends with status 3 unless two threads run tasks at a time.
+
+    word: of the names of the tasks' functions. wait: seconds that a thread waits for another one.
+    """
+    recorder = Path(__file__).with_name("thread_recorder.cpp")
+    sources = "main.cpp", *(path.name for path in (build / "ompss").glob("*_tasks.cpp")), f'"{recorder}"'
+    others = "/include/,src/,kernels/,tb/"
+    flags = f"-rdynamic -finstrument-functions -finstrument-functions-exclude-file-list={others}"
+    return make(
+        build / "ompss",
+        "openmp",
+        f"SOURCES={' '.join(sources)}",
+        env={
+            "CXXFLAGS": f"{STRICT} {flags}",
+            "OMP_NUM_THREADS": str(threads),
+            "HLSGEN_TASKS": word,
+            "HLSGEN_WAIT": str(wait),
+        },
+    )
+
+
 def outputs(name: str) -> int:
     """Elements that a run of the case compares."""
     channels, height, width = CASES[name].layer().output_shape

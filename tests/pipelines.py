@@ -23,6 +23,7 @@ from hlsgen.layers.base import Codes, Layer, Tensor
 from hlsgen.layers.stage import Fold
 from hlsgen.mapping.fifos import fifo_depths
 from hlsgen.mapping.pipeline import Pipeline, pipeline_of
+from hlsgen.mapping.ports import DDR_ONLY, Interfaces
 from hlsgen.mapping.weights import WeightPlace
 from hlsgen.output import write_files
 
@@ -77,9 +78,10 @@ def build_pipeline(
     board: str = "u200",
     edit: Mapping[str, tuple[str, str]] | None = None,
     weights: Mapping[str, WeightPlace] | None = None,
+    interfaces: Interfaces = DDR_ONLY,
 ) -> Built:
     """Emits and compiles; `edit` replaces text in emitted files, {path: (before, after)}, to make mutants."""
-    pipeline = pipeline_of(graph, folds, weights)
+    pipeline = pipeline_of(graph, folds, weights, interfaces=interfaces)
     pipeline = pipeline.with_depths(fifo_depths(pipeline))
     files = dataflow_files(pipeline, DataflowNames(kernel=graph.name, source="test"), load_board(board))
     for path, (before, after) in (edit or {}).items():
@@ -99,11 +101,13 @@ def assert_pipeline_exact(
     frames: int = FRAMES,
     seed: int = 0,
     weights: Mapping[str, WeightPlace] | None = None,
+    interfaces: Interfaces = DDR_ONLY,
+    edit: Mapping[str, tuple[str, str]] | None = None,
 ) -> Built:
     """C-simulation equals golden on every layer's output, every stage keeps to its schedule, and all of it
     runs through with FIFOs as deep as declared.
     """
-    built = build_pipeline(graph, folds, folder, weights=weights)
+    built = build_pipeline(graph, folds, folder, weights=weights, interfaces=interfaces, edit=edit)
     inputs = {port.name: random_codes(port.tensor, frames, seed + n) for n, port in enumerate(graph.inputs)}
     golden = run_golden(graph, inputs)
     run = built.run(inputs, folder)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from hlsgen.emit.ompss import ait_name
-from tests.build_folders import CASES, calls, emitted, make, outputs, stand_in, write_build
+from hlsgen.emit.ompss_project import ait_name
+from hlsgen.fixed import parse_type
+from hlsgen.mapping.conv2d import Folding
+from tests.build_folders import CASES, Case, calls, emitted, in_threads, make, outputs, stand_in, write_build
+from tests.kernels import conv
 
 CLAUSES = {"device", "in", "out", "copy_deps", "num_instances"}
 
@@ -31,6 +35,59 @@ def test_sequential_program_equals_golden(name: str, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "-std=c++11" in done.stdout
     assert f"conv: {outputs(name)} of {outputs(name)} equal" in done.stdout
+
+
+@pytest.mark.parametrize("name", ["float", "int8"])
+def test_openmp_tasks_run_in_several_threads(name: str, tmp_path: Path) -> None:
+    build = write_build(name, tmp_path)
+    done = in_threads(build, "conv_instance", threads=3)
+    assert done.returncode == 0, done.stderr
+    assert f"conv: {outputs(name)} of {outputs(name)} equal" in done.stdout
+
+
+def test_the_recorder_notices_a_single_thread(tmp_path: Path) -> None:
+    build = write_build("float", tmp_path)
+    done = in_threads(build, "conv_instance", threads=1, wait=1)
+    assert "only one thread runs tasks" in done.stderr and "Error 3" in done.stderr
+
+
+# codes that fill their containers, that lack some bits of them, and that are wider than 32 bits
+ARGUMENTS = {
+    "whole": ("fixed<16,6>", "fixed<8,1>", "fixed<16,6,rnd,sat>"),
+    "parts": ("ufixed<7,3>", "fixed<5,-1>", "fixed<12,7,rnd_conv,sat_sym>"),
+    "wide": ("fixed<33,10>", "fixed<9,2>", "fixed<35,20>"),
+    "wide_unsigned": ("ufixed<33,10>", "ufixed<3,0>", "ufixed<41,16>"),
+}
+
+
+@pytest.mark.parametrize("arguments", ["codes", "fixed"])
+@pytest.mark.parametrize("name", ARGUMENTS)
+def test_fixed_point_arguments(
+    name: str, arguments: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Types of the layer reach a task and come back: as integers, or as ap_fixed of their container."""
+    given, weights, result = ARGUMENTS[name]
+    layer = conv((3, 7, 9), 4, input_type=given, weight_type=weights, result_type=result, extremes=True)
+    monkeypatch.setitem(CASES, name, Case(layer=lambda: layer, folding=Folding(rows=2, pe=2, simd=1)))
+    build = write_build(name, tmp_path)
+    done = make(build / "ompss", "sequential", f"ARGUMENTS={arguments}")
+    assert done.returncode == 0, done.stderr
+    assert f"conv: {outputs(name)} of {outputs(name)} equal" in done.stdout
+    header = (build / "ompss/conv_kernel.fpga.h").read_text()
+    for text, argument in ((given, "in_code_t"), (weights, "weight_code_t"), (result, "out_code_t")):
+        own = parse_type(text)
+        (width, integer), bits = (
+            re.findall(rf"typedef ap_u?fixed<(-?\d+), (-?\d+)> {argument};", header)[0],
+            8,
+        )
+        while bits < own.width:  # type: ignore[union-attr]
+            bits *= 2
+        assert (int(width), int(width) - int(integer)) == (bits, own.fraction)  # type: ignore[union-attr]
+
+
+def test_arguments_of_another_kind(tmp_path: Path) -> None:
+    done = make(write_build("int8", tmp_path) / "ompss", "sequential", "ARGUMENTS=ints")
+    assert 'ARGUMENTS must be codes or fixed, not "ints"' in done.stderr and done.returncode == 2
 
 
 def test_exit_codes(tmp_path: Path) -> None:
@@ -88,17 +145,34 @@ def test_makefile_calls(tmp_path: Path) -> None:
     for tool in ("clang++", "ait", "vivado", "vitis_hls"):
         stand_in(tools, tool)
     env = {"PATH": f"{tools}:/usr/bin:/bin"}
-    assert make(build / "ompss", "program-p", env=env).returncode == 0
-    done = make(build / "ompss", "bitstream-p", env=env)
-    assert done.returncode == 0, done.stderr
-    check, program, _, bitstream = calls(tools)
-    assert check == "clang++ [] -fompss-2 -fsyntax-only -x c++ -"
+    targets = [f"{target}-{kind}" for target in ("program", "design", "bitstream") for kind in "pid"]
+    for target in targets:
+        done = make(build / "ompss", target, env=env)
+        assert done.returncode == 0, done.stderr
+    checks, found = calls(tools)[::2], dict(zip(targets, calls(tools)[1::2], strict=True))
+    assert set(checks) == {"clang++ [] -fompss-2 -fsyntax-only -x c++ -"}
     common = "-target aarch64-linux-gnu -std=c++11 -O3 -ffp-contract=off -fompss-2 -fompss-fpga-wrapper-code"
-    for call in (program, bitstream):
+    for target, call in found.items():
         assert call.startswith(f"clang++ [] {common} -fompss-fpga-memory-port-width 128 ")
         assert " main.cpp conv_tasks.cpp -o " in call
-    assert "-fompss-fpga-ait-flags --name=conv --board=zcu102 -c=200 " in bitstream
+        program = target.startswith("program")
+        assert ("-fompss-fpga-ait-flags --name=conv --board=zcu102 -c=200 " in call) == (not program)
+        assert ("-fompss-fpga-ait-flags --to_step=design" in call) == target.startswith("design")
+        assert (" -fompss-fpga-instrumentation " in call) == target.endswith("i")
+        assert (f" -g -fompss-fpga-hls-tasks-dir {build / 'ompss'} " in call) == target.endswith("d")
+        assert ("-fompss-fpga-ait-flags -k -i -v" in call) == (target.endswith("d") and not program)
+        assert call.endswith(f"-o conv-{target[-1]}") == program
     assert (build / "ompss/hlsgen/dot.h").is_file(), "Vitis HLS looks for headers in this folder"
+
+
+def test_every_instance_has_its_slr() -> None:
+    files = emitted(CASES["fixed16"].deployment())
+    placed = json.loads(files["ompss/placement.json"])["accs"]
+    assert [one["placement"] for one in placed["conv_instance"]["instances"].values()] == [0, 1, 2]
+    assert placed["conv_batch"] == {"instances": {"0": {"placement": 1}}}
+    assert "USER_CONFIG ?= placement.json" in files["ompss/Makefile"]
+    small = emitted(CASES["channels"].deployment())
+    assert "ompss/placement.json" not in small and "placement.json" not in small["ompss/Makefile"]
 
 
 def test_makefile_says_what_is_missing(tmp_path: Path) -> None:
@@ -114,7 +188,7 @@ def test_makefile_says_what_is_missing(tmp_path: Path) -> None:
     assert "error: ait was not found; pip install ait-bsc" in done.stderr
     done = make(build / "ompss", env=env)
     assert done.returncode == 0
-    for target in ("sequential", "program-p", "bitstream-p"):
+    for target in ("sequential", "openmp", "program-p", "design-p", "bitstream-p"):
         assert f"\n  {target} " in done.stdout
 
 

@@ -123,7 +123,7 @@ def test_a_target_is_reached_at_less_cost() -> None:
     found = design.explore(target_fps=rate)
     assert found.point.frames_per_s >= rate
     assert found.bound <= found.point.cost < fastest.point.cost
-    assert found.gap < 0.05
+    assert found.gap < 0.1
     assert found.greedy is None
     more = design.explore(target_fps=rate * 2)
     assert more.point.cost >= found.point.cost

@@ -241,7 +241,7 @@ def test_layers_over_slrs() -> None:
 
 
 def test_a_kernel_larger_than_an_slr_lies_over_both() -> None:
-    board = board_of((5_000, 8_000, 10, 4, 60), (5_000, 8_000, 10, 4, 60))
+    board = board_of((7_000, 11_000, 20, 4, 60), (7_000, 11_000, 20, 4, 60))
     found = explore(design_on(board.model_copy(update={"max_compute_units": 1})))
     assert found.point.by_slr is None and found.crossings >= 1
     for slr in board.slrs:

@@ -24,9 +24,9 @@ from hlsgen.layers.binary import Add
 from hlsgen.layers.clamp import Clamp
 from hlsgen.mapping.balance import NoFit, StreamWish, foldings, whole_of
 from hlsgen.mapping.placement import KINDS
-from hlsgen.mapping.processes import port_width
+from hlsgen.mapping.ports import DdrPort, ddr_word_bits, frame_bytes
 from hlsgen.mapping.task_balance import TaskChoice, task_balance
-from hlsgen.mapping.task_kernels import ddr_words, frame_bytes, kernel_names, task_kernel
+from hlsgen.mapping.task_kernels import ddr_words, kernel_names, task_kernel
 from hlsgen.mapping.task_placement import packed, shared_banks
 from hlsgen.mapping.weights import WeightWish, WeightWishes
 from hlsgen.project import Project, build, simulate_only
@@ -164,13 +164,13 @@ def test_words_in_ddr_are_wide_and_hold_every_element() -> None:
         tensor = Tensor(shape=shape, type=BYTE)
         sizes = []
         for bits in (64, 128, 256, 512):
-            words = ddr_words(tensor, bits)
-            assert port_width(words) <= bits
+            words = ddr_words(tensor, bits, DdrPort())
+            assert ddr_word_bits(words) <= bits
             assert words.frame_words * words.lanes >= np.prod(shape)
             sizes.append(words.frame_words)
             assert frame_bytes(words) >= np.prod(shape)
         assert sizes == sorted(sizes, reverse=True)
-    assert ddr_words(Tensor(shape=(64, 5, 5), type=BYTE), 512).channels == 64
+    assert ddr_words(Tensor(shape=(64, 5, 5), type=BYTE), 512, DdrPort()).channels == 64
 
 
 def test_names_of_kernels_are_no_layers_files() -> None:

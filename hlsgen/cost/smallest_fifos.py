@@ -6,7 +6,7 @@ from hlsgen.cost.families import SHIFT_WORDS
 from hlsgen.cost.sweeps import Sweeps, frames_of_period
 from hlsgen.cost.timing import steady_state
 from hlsgen.mapping.pipeline import Pipeline, Stream
-from hlsgen.mapping.processes import width_of
+from hlsgen.mapping.ports import width_of
 
 MOST_WORDS = 1 << 23
 """Of all streams in a period; with more the search takes minutes."""

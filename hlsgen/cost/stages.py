@@ -22,21 +22,22 @@ from hlsgen.cost.terms import Terms
 from hlsgen.layers.packing import FABRIC_PRODUCT_BITS
 from hlsgen.layers.stage import Stage, Work
 from hlsgen.mapping.pipeline import Pipeline, Stream
-from hlsgen.mapping.processes import (
-    Convert,
-    Fork,
-    Load,
-    LoadWeights,
-    Process,
-    StageProcess,
-    Store,
-    port_width,
-    width_of,
-)
+from hlsgen.mapping.ports import DdrPort, StreamPort, width_of
+from hlsgen.mapping.processes import Convert, Fork, Load, LoadWeights, Process, StageProcess, Store
 from hlsgen.mapping.storage import bram18_for, choose_storage, lutram_luts
 from hlsgen.mapping.weights import WeightPlace
 
-PORT_BURST_WORDS = 64 * 16
+BURST_WORDS = 64
+BURSTS_AHEAD = 8
+"""Bursts that an m_axi adapter holds: 512 words, as deep as a BRAM18 of 36 bits is, and at 512 bits 32 KiB,
+several times what DDR delivers in the time that it takes to answer.
+"""
+CARRIER_FIFO_WORDS = 2
+"""Between what moves port words and what takes them apart; the adapter's buffer is what waits for DDR."""
+WEIGHT_PORT_BITS = 64
+"""Weights that stay on chip are read once, a beat a cycle, which is all that their memories take; a port as
+wide as the board's would read them no faster and cost 13 BRAM18 more.
+"""
 
 
 def total_resources(pipeline: Pipeline, board: Board) -> Resources:
@@ -46,7 +47,14 @@ def total_resources(pipeline: Pipeline, board: Board) -> Resources:
         total += process_resources(process, board)
     for stream in pipeline.streams.values():
         total += fifo_resources(stream, board)
-    return total
+    return total + weight_port_resources(pipeline, board)
+
+
+def weight_port_resources(pipeline: Pipeline, board: Board) -> Resources:
+    """What loads the weights of all stages that keep them; nothing if none does."""
+    if not pipeline.loaders:
+        return Resources()
+    return cells(board.terms, "process_control", one=1) + ddr_resources(WEIGHT_PORT_BITS, board.terms)
 
 
 def process_resources(process: Process, board: Board) -> Resources:
@@ -56,11 +64,16 @@ def process_resources(process: Process, board: Board) -> Resources:
     terms = board.terms
     control = cells(terms, "process_control", one=1)
     if isinstance(process, Load | Store):
-        return control + port_resources(port_width(process.words), terms)
+        return control + port_resources(process, terms)
     if isinstance(process, LoadWeights):
         bits = sum(words.lanes * width_of(words.type) for words in process.stage.weight_streams)
-        port = port_resources(process.stage.beat_bits, terms)
-        return control + cells(terms, "stream_word", bits=bits) + port
+        carrier = carrier_resources(process.port, terms)
+        return (
+            control
+            + cells(terms, "stream_word", bits=bits)
+            + ddr_resources(process.port.bits, terms)
+            + carrier
+        )
     if isinstance(process, Fork):
         return control
     assert isinstance(process, Convert)
@@ -93,13 +106,16 @@ def stage_resources(stage: Stage, board: Board, place: WeightPlace | None) -> Re
 
 def fifo_resources(stream: Stream, board: Board) -> Resources:
     """A FIFO, as Vitis HLS builds it by itself: registers, shift registers, LUTRAM or BRAM."""
-    bits = stream.words.lanes * width_of(stream.words.type)
-    name = fifo_term(stream.depth, bits)
-    amounts = {"one": 1, "bits": bits, "address": address_bits(stream.depth)}
+    return _fifo(stream.depth, stream.words.lanes * width_of(stream.words.type), board.terms)
+
+
+def _fifo(depth: int, bits: int, terms: Terms) -> Resources:
+    name = fifo_term(depth, bits)
+    amounts = {"one": 1, "bits": bits, "address": address_bits(depth)}
     if name == "fifo_lutram":
-        amounts["primitives"] = lutram_luts(stream.depth, bits)
-    taken = cells(board.terms, name, **amounts)
-    return taken + Resources(bram18=bram18_for(stream.depth, bits) if name == "fifo_block" else 0)
+        amounts["primitives"] = lutram_luts(depth, bits)
+    taken = cells(terms, name, **amounts)
+    return taken + Resources(bram18=bram18_for(depth, bits) if name == "fifo_block" else 0)
 
 
 def _work(work: Work, terms: Terms) -> Resources:
@@ -130,6 +146,27 @@ def _products(terms: Terms, count: int, a: int, w: int) -> Resources:
     return dsp_products(terms, count, a, w)
 
 
-def port_resources(width: int, terms: Terms) -> Resources:
+def port_resources(process: Load | Store, terms: Terms) -> Resources:
+    """What stands between a kernel's port and its stream words.
+
+    DDR: the m_axi adapter, and where several stream words share a port word what takes it apart or puts it
+    together. An AXI stream: the register slice that Vitis HLS puts there, both ways two words deep.
+    """
+    port = process.port
+    if isinstance(port, StreamPort):
+        bits = port.bits(process.words)
+        parts = cells(terms, "stream_word", bits=bits) if process.transfers > 1 else Resources()
+        return parts + cells(terms, "fifo_registers", one=1, bits=bits + bits // 8 + 1)
+    parts = carrier_resources(port, terms) if process.carrier else Resources()
+    return parts + ddr_resources(port.bits, terms)
+
+
+def carrier_resources(port: DdrPort, terms: Terms) -> Resources:
+    """A process that moves port words, its FIFO, and a port word that is taken apart or put together."""
+    control = cells(terms, "process_control", one=1) + cells(terms, "stream_word", bits=port.bits)
+    return control + _fifo(CARRIER_FIFO_WORDS, port.bits, terms)
+
+
+def ddr_resources(width: int, terms: Terms) -> Resources:
     """An m_axi port of `width` bits with its burst buffer."""
-    return Resources(bram18=bram18_for(PORT_BURST_WORDS, max(32, width))) + axi_ports(terms, 1, width)
+    return Resources(bram18=bram18_for(BURST_WORDS * BURSTS_AHEAD, width)) + axi_ports(terms, 1, width)

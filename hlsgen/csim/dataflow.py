@@ -22,8 +22,8 @@ from hlsgen.layers.stage import Words
 from hlsgen.mapping.pipeline import Pipeline
 
 STANDS_STILL = "stands still"
-REFUSALS = {66: STANDS_STILL, 70: STANDS_STILL}
-"""By the testbench's exit status. 66: a deadlock. 70: a stream is read while empty."""
+REFUSALS = {66: STANDS_STILL, 67: "is given frames that do not end where they should", 70: STANDS_STILL}
+"""By the testbench's exit status. 66: a deadlock. 67: TLAST is wrong. 70: a stream is read while empty."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,13 +65,12 @@ class DataflowRun(NetworkRun):
     iterations: list[int]
 
     def check_schedule(self, frames: int) -> None:
-        for process, made in zip(self.pipeline.processes, self.iterations, strict=True):
+        made = self.counted
+        for carrier in self.pipeline.carriers:
+            _same_count(carrier.name, made[carrier.name], carrier.iterations(frames))
+        for process in self.pipeline.processes:
             schedule = process.schedule(frames)
-            if made != schedule.iterations:
-                raise MismatchError(
-                    f"error: {process.name} makes {made} iterations in C-simulation, "
-                    f"the schedule has {schedule.iterations}"
-                )
+            _same_count(process.name, made[process.name], schedule.iterations)
             for stream, times in zip(process.reads, schedule.reads, strict=True):
                 _same_times(process.name, "reads", stream, times, self.streams[stream].read_times)
             for stream, times in zip(process.writes, schedule.writes, strict=True):
@@ -79,8 +78,7 @@ class DataflowRun(NetworkRun):
 
     @property
     def counted(self) -> dict[str, int]:
-        names = (process.name for process in self.pipeline.processes)
-        return dict(zip(names, self.iterations, strict=True))
+        return dict(zip(self.pipeline.counted, self.iterations, strict=True))
 
 
 def save_inputs(pipeline: Pipeline, inputs: Mapping[str, Codes], folder: Path) -> None:
@@ -175,6 +173,13 @@ def frames_of_words(codes: Codes, words: Words) -> Codes:
     frames = codes.reshape(-1, height, words.groups, words.folds, words.px, words.channels)
     image = frames.transpose(0, 3, 5, 1, 2, 4).reshape(-1, channels, height, words.groups * words.px)
     return image[..., :width]
+
+
+def _same_count(process: str, made: int, modelled: int) -> None:
+    if made != modelled:
+        raise MismatchError(
+            f"error: {process} makes {made} iterations in C-simulation, the schedule has {modelled}"
+        )
 
 
 def _same_times(process: str, does: str, stream: str, times: Codes, measured: int) -> None:

@@ -33,7 +33,7 @@ class KernelNames:
     source: str
 
 
-SHARED_HEADERS = ("lanes.h", "memory.h", "iteration.h", "dot.h")
+SHARED_HEADERS = ("static.h", "lanes.h", "memory.h", "iteration.h", "dot.h")
 
 
 def kernel_files(mapping: ConvMapping, k: dict[str, Any], version: str) -> dict[str, str]:

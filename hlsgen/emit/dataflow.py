@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,31 +9,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hlsgen.board import Board
+from hlsgen.cost.stages import BURST_WORDS, BURSTS_AHEAD, WEIGHT_PORT_BITS
 from hlsgen.emit.environment import render, safe_comment, source_text
+from hlsgen.emit.joints import (
+    calls_of,
+    carrier_fifo,
+    format_text,
+    joints_of,
+    kernel_port,
+    weight_port,
+    word_name,
+)
 from hlsgen.fixed import FixedType
 from hlsgen.layers.base import Codes
 from hlsgen.layers.dense_stream import DenseStream
 from hlsgen.layers.stage import WEIGHT_BEAT_BITS, Stage, Words
 from hlsgen.mapping.pipeline import Pipeline
-from hlsgen.mapping.processes import (
-    Convert,
-    Fork,
-    Load,
-    LoadWeights,
-    Process,
-    StageProcess,
-    Store,
-    port_beats,
-    port_width,
-    slot_bits,
-    width_of,
-)
+from hlsgen.mapping.ports import width_of
+from hlsgen.mapping.processes import Load, StageProcess, Store
 from hlsgen.mapping.storage import choose_storage
 from hlsgen.mapping.weights import WeightPlace
 from hlsgen.version import VERSION
 
-SHARED_HEADERS = ("lanes.h", "dot.h", "nest.h", "raster.h", "stage.h", "stream.h")
-COSIM_FRAMES = 2
+SHARED_HEADERS = ("static.h", "lanes.h", "dot.h", "nest.h", "port.h", "raster.h", "stage.h", "stream.h")
 LINE = 16
 """Numbers in a line of a constant array."""
 
@@ -49,7 +46,7 @@ class DataflowNames:
 
 def dataflow_files(pipeline: Pipeline, names: DataflowNames, board: Board) -> dict[str, str]:
     """The kernel's sources and its testbench, by path in the build folder."""
-    k = _kernel(pipeline, names, _numbers(pipeline))
+    k = kernel_context(pipeline, names)
     testbench = render("hls/dataflow/testbench.cpp.j2", k=k, version=VERSION)
     return shared_files() | kernel_files(pipeline, names, board) | {f"tb/{names.kernel}_tb.cpp": testbench}
 
@@ -63,7 +60,8 @@ def shared_files() -> dict[str, str]:
 
 
 def _numbers(pipeline: Pipeline) -> dict[str, int]:
-    return {process.name: number for number, process in enumerate(pipeline.processes)}
+    """Of what C-simulation counts the iterations of."""
+    return {name: number for number, name in enumerate(pipeline.counted)}
 
 
 def kernel_files(pipeline: Pipeline, names: DataflowNames, board: Board) -> dict[str, str]:
@@ -77,7 +75,7 @@ def kernel_files(pipeline: Pipeline, names: DataflowNames, board: Board) -> dict
             files[f"src/{name}_weights.h"] = render("hls/dataflow/weights.h.j2", k=k, version=VERSION)
         if k["tables"]:
             files[f"src/{name}_table.h"] = render("hls/dataflow/table.h.j2", k=k, version=VERSION)
-    k = _kernel(pipeline, names, numbers)
+    k = kernel_context(pipeline, names)
     for template, path in (
         ("kernel.h.j2", f"src/{names.kernel}.h"),
         ("kernel.cpp.j2", f"src/{names.kernel}.cpp"),
@@ -189,7 +187,7 @@ def weight_data(pipeline: Pipeline) -> NDArray[np.uint64]:
 def weight_files(pipeline: Pipeline) -> dict[str, NDArray[np.uint64]]:
     """The .npy files of weights that the testbench reads, by name; none if all are constants."""
     files = {"weights.npy": weight_data(pipeline)} if pipeline.loaders else {}
-    return files | {f"{one.port}.npy": _streamed_beats(one.stage) for one in pipeline.streamers}
+    return files | {f"{one.argument}.npy": _streamed_beats(one.stage) for one in pipeline.streamers}
 
 
 def _streamed_beats(stage: DenseStream) -> NDArray[np.uint64]:
@@ -231,26 +229,25 @@ def _packed(words: Codes, bits: int) -> NDArray[np.uint64]:
     return beats.reshape(-1)
 
 
-def _kernel(pipeline: Pipeline, names: DataflowNames, numbers: Mapping[str, int]) -> dict[str, Any]:
+def kernel_context(pipeline: Pipeline, names: DataflowNames) -> dict[str, Any]:
+    """Everything that the templates of the kernel and its testbench name."""
     loaders = pipeline.loaders
     beats = {stage.name: sum(len(part) for part in _stage_beats(stage)) for stage in loaders}
-    ports = [_port(process) for process in pipeline.processes if isinstance(process, Load | Store)]
-    arguments = [
-        f"{'const ' if port['way'] == 'read' else ''}{names.kernel}_{port['name']}_t *{port['name']}"
-        for port in ports
-    ]
-    streamed = [_weight_port(process, names) for process in pipeline.streamers]
-    arguments += [f"const {names.kernel}_{port['name']}_t *{port['name']}" for port in streamed]
-    if loaders:
-        arguments += ["const hlsgen::weight_beat *weights", "int reload"]
+    ports = [kernel_port(process) for process in pipeline.processes if isinstance(process, Load | Store)]
+    streamed = [weight_port(process) for process in pipeline.streamers]
     streams = [
         {"name": stream.name, "word": word_name(stream.name), "depth": stream.depth}
         for stream in pipeline.streams.values()
-    ] + [{"name": f"{stage.name}_beats", "word": "hlsgen::weight_beat", "depth": 2} for stage in loaders]
-    calls = [_call(process, {stage.name for stage in loaders}) for process in pipeline.processes]
+    ]
+    streams += [carrier_fifo(carrier) for carrier in pipeline.carriers]
+    streams += [
+        {"name": f"{stage.name}_beats", "word": "hlsgen::weight_beat", "depth": 2} for stage in loaders
+    ]
+    calls = [call for process in pipeline.processes for call in calls_of(process, set(beats))]
     if loaders:
         targets = "".join(f"{stage.name}_beats, " for stage in loaders)
         calls.insert(0, f"load_weights, weights, {targets}reload")
+    numbers = _numbers(pipeline)
     return {
         "name": names.kernel,
         "guard": f"HLSGEN_KERNEL_{names.kernel.upper()}",
@@ -259,155 +256,48 @@ def _kernel(pipeline: Pipeline, names: DataflowNames, numbers: Mapping[str, int]
         "stages": list(pipeline.stages),
         "ports": ports,
         "streamed": streamed,
-        "signature": ", ".join([*arguments, "int frames"]),
+        "signature": ", ".join(_arguments(pipeline, names.kernel, [*ports, *streamed])),
+        "given": ", ".join(_given(pipeline, [*ports, *streamed])),
+        "free_running": pipeline.free_running,
+        "axi": any(port["axi"] for port in ports),
         "has_weights": bool(loaders),
         "weight_beats": sum(beats.values()),
         "weight_streams": [{"stage": name, "beats": count} for name, count in beats.items()],
         "words": [
-            {"name": word_name(stream.name), "type": stream.words.cpp, "format": _format(stream.words)}
+            {"name": word_name(stream.name), "type": stream.words.cpp, "format": format_text(stream.words)}
             for stream in pipeline.streams.values()
         ],
         "streams": streams,
         "joints": [
-            render("hls/dataflow/joints.j2", p=_joint(process, numbers[process.name], names)).strip() + "\n"
+            render("hls/dataflow/joints.j2", p=joint).strip() + "\n"
             for process in pipeline.processes
             if not isinstance(process, StageProcess)
+            for joint in joints_of(process, numbers, names.kernel)
         ],
         "calls": calls,
+        "burst_words": BURST_WORDS,
+        "bursts_ahead": BURSTS_AHEAD,
+        "weight_port_bits": WEIGHT_PORT_BITS,
     }
 
 
-def _call(process: Process, loaders: set[str]) -> str:
-    streams = ", ".join((*process.reads, *process.writes))
-    if isinstance(process, StageProcess):
-        weights = f"{process.name}_beats, reload, " if process.name in loaders else ""
-        return f"{process.name}::run, {streams}, {weights}frames"
-    if isinstance(process, LoadWeights):
-        return f"{process.name}, {process.port}, {streams}, frames"
-    if isinstance(process, Load):
-        return f"{process.name}, {process.name.removeprefix('load_')}, {streams}, frames"
-    if isinstance(process, Store):
-        return f"{process.name}, {streams}, {process.name.removeprefix('store_')}, frames"
-    return f"{process.name}, {streams}, frames"
+def _arguments(pipeline: Pipeline, kernel: str, ports: list[dict[str, Any]]) -> list[str]:
+    """The kernel's, as C++; one that runs for ever is not told how many frames there are."""
+    found = []
+    for port in ports:
+        type_ = f"{kernel}_{port['name']}_t"
+        if port["axi"]:
+            found.append(f"hls::stream<{type_}> &{port['name']}")
+        else:
+            found.append(f"{'' if port['way'] == 'write' else 'const '}{type_} *{port['name']}")
+    if pipeline.loaders:
+        found += ["const hlsgen::weight_beat *weights", "int reload"]
+    return found if pipeline.free_running else [*found, "int frames"]
 
 
-def _port(process: Load | Store) -> dict[str, Any]:
-    return {
-        "name": process.name.split("_", 1)[1],
-        "way": "read" if isinstance(process, Load) else "write",
-        **ddr_format(process.words),
-    }
-
-
-def ddr_format(words: Words) -> dict[str, Any]:
-    """How a tensor lies in DDR."""
-    channels, height, width = words.shape
-    beats = port_beats(words)
-    return {
-        "channels": channels,
-        "height": height,
-        "width": width,
-        "px": words.px,
-        "ch": words.channels,
-        "format": _format(words),
-        "type": str(words.type),
-        "BITS": width_of(words.type),
-        "SLOT": slot_bits(words.type),
-        "BEATS": beats,
-        "WIDTH": port_width(words),
-        "FRAME_BEATS": words.frame_words * beats,
-        "DEPTH": words.frame_words * beats * COSIM_FRAMES,
-    }
-
-
-def _weight_port(process: LoadWeights, names: DataflowNames) -> dict[str, Any]:
-    stage = process.stage
-    return {
-        "name": process.port,
-        "stage": stage.name,
-        "WIDTH": stage.beat_bits,
-        "PARTS": stage.beat_bits // WEIGHT_BEAT_BITS,
-        "BEATS": stage.block_beats,
-        "BATCH": stage.batch,
-    }
-
-
-def _joint(process: Process, number: int, names: DataflowNames) -> dict[str, Any]:
-    """What the function of a port, fork or converter names."""
-    common = {"name": process.name, "STAGE": number}
-    if isinstance(process, Convert):
-        return common | _converter(process)
-    if isinstance(process, LoadWeights):
-        return common | _weight_loader(process, names)
-    assert isinstance(process, Load | Store | Fork)
-    words = process.words
-    common |= {
-        "word": word_name((*process.reads, *process.writes)[0]),
-        "WORDS": words.frame_words,
-        "BITS": width_of(words.type),
-    }
-    if isinstance(process, Fork):
-        return common | {"kind": "fork"}
-    kind, port = process.name.split("_", 1)
-    return common | {
-        "kind": kind,
-        "beat": f"{names.kernel}_{port}_t",
-        "SLOT": slot_bits(words.type),
-        "BEATS": port_beats(words),
-    }
-
-
-def _weight_loader(process: LoadWeights, names: DataflowNames) -> dict[str, Any]:
-    stage = process.stage
-    _, filters, channels = stage.passes
-    weights, *biases = stage.weight_streams
-    return {
-        "kind": "load_weights",
-        "beat": f"{names.kernel}_{process.port}_t",
-        "word": weights.cpp,
-        "bias_word": biases[0].cpp if biases else None,
-        "BITS": width_of(weights.type),
-        "BIAS_BITS": width_of(biases[0].type) if biases else 0,
-        "GROUPS": filters,
-        "WORDS": channels,
-        "BATCH": stage.batch,
-    }
-
-
-def _converter(process: Convert) -> dict[str, Any]:
-    a, b = process.before, process.after
-    channels, height, width = a.shape
-    narrow = min(a, b, key=lambda words: words.lanes)
-    if process.form in ("gather_channels", "split_channels"):
-        arguments = f"{a.px}, {narrow.channels}, {process.ratio}"
-        count = max(a.frame_words, b.frame_words)
-    elif process.form == "regroup":
-        arguments = f"{channels}, {width}, {process.block}, {a.px}, {a.channels}, {b.px}, {b.channels}"
-        count = height
-    else:
-        arguments = f"{narrow.lanes}, {process.ratio}, {narrow.row_words}"
-        count = height
-    return {
-        "kind": "convert",
-        "form": process.form,
-        "arguments": arguments,
-        "in_word": word_name(process.reads[0]),
-        "out_word": word_name(process.writes[0]),
-        "COUNT": count,
-        "before": _format(a),
-        "after": _format(b),
-    }
-
-
-def _format(words: Words) -> str:
-    return f"{counted(words.px, 'pixel')} x {counted(words.channels, 'channel')}"
-
-
-def counted(number: int, noun: str) -> str:
-    """1 pixel, 2 pixels."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-def word_name(stream: str) -> str:
-    """The C++ name of what a stream carries: conv1_s carries conv1_word."""
-    return f"{stream.removesuffix('_s')}_word"
+def _given(pipeline: Pipeline, ports: list[dict[str, Any]]) -> list[str]:
+    """What the testbench calls the kernel with, argument by argument."""
+    found = [port["name"] if port["axi"] else f"{port['name']}.data()" for port in ports]
+    if pipeline.loaders:
+        found += ["weights.data()", "1"]
+    return found if pipeline.free_running else [*found, "frames"]

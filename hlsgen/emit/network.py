@@ -9,7 +9,8 @@ from hlsgen.emit.dataflow import DataflowNames, dataflow_files, weight_files
 from hlsgen.emit.environment import safe_comment
 from hlsgen.emit.plan import Plan, array_bytes, npy_bytes
 from hlsgen.emit.project import csim_header_files, makefile
-from hlsgen.emit.vitis import plain_word, tool_files
+from hlsgen.emit.vitis import LinkedKernel, plain_word, tool_files
+from hlsgen.emit.xrt import host_files, network_interface
 from hlsgen.layers.base import Codes
 from hlsgen.mapping.balance import Balanced
 from hlsgen.version import VERSION
@@ -34,24 +35,47 @@ def network_plan(
     data |= {
         f"{port.name}_golden.npy": npy_bytes(golden[port.source], port.tensor.type) for port in graph.outputs
     }
-    ports = [f"gmem_{port.name}" for port in (*graph.inputs, *graph.outputs)]
-    for file, beats in weight_files(pipeline).items():
-        data[file] = array_bytes(beats)
-        ports.append(f"gmem_{file.removesuffix('.npy')}")
+    weights = weight_files(pipeline)
+    data |= {file: array_bytes(beats) for file, beats in weights.items()}
     plan |= {f"tb/{path}": content for path, content in data.items()}
     plan |= csim_header_files()
+    linked = _linked(balanced, board, name, [file.removesuffix(".npy") for file in weights])
     plan |= tool_files(
         board,
         clock_mhz,
         k,
         VERSION,
         files=list(data),
-        ports=ports,
-        instances=_instances(balanced, board, name),
+        linked=linked,
     )
+    if not pipeline.interfaces.wish.streams:
+        # frames of an AXI stream come from another kernel, not from the host
+        interface = network_interface(
+            pipeline,
+            name=name,
+            source=source,
+            units=[instance["name"] for instance in linked.instances],
+            board=board.title,
+            clock_mhz=clock_mhz,
+        )
+        plan |= host_files(interface, VERSION)
     line = f"a network of {len(graph.layers)} layers as one streaming kernel"
     plan |= makefile(board, k, line, VERSION, streaming=True)
     return plan
+
+
+def _linked(balanced: Balanced, board: Board, kernel: str, weights: list[str]) -> LinkedKernel:
+    """The kernel with its ports; weights: the arguments that bring some."""
+    graph, wish = balanced.pipeline.graph, balanced.pipeline.interfaces.wish
+    inputs, outputs = ([port.name for port in side] for side in (graph.inputs, graph.outputs))
+    memory = [*(inputs if wish.input == "memory" else []), *(outputs if wish.output == "memory" else [])]
+    return LinkedKernel(
+        name=kernel,
+        ports=[f"gmem_{name}" for name in (*memory, *weights)],
+        instances=_instances(balanced, board, kernel),
+        inputs=inputs if wish.input == "stream" else [],
+        outputs=outputs if wish.output == "stream" else [],
+    )
 
 
 def _instances(balanced: Balanced, board: Board, kernel: str) -> list[dict[str, str]]:

@@ -2,36 +2,48 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
+from hlsgen.emit.conv2d import C_TYPE
 from hlsgen.emit.environment import render, safe_comment
-from hlsgen.emit.vitis import plain_word
+from hlsgen.emit.ompss_project import Accelerator, creator, function_name, tool_files
 from hlsgen.fixed import FixedType, NumberType
 from hlsgen.mapping.conv2d import ConvMapping
-from hlsgen.mapping.placement import Deployment, frame_copies, instances_with
+from hlsgen.mapping.placement import Deployment, frame_copies, slrs_with
 
 BLOCK_BITS = 512
 """Local arrays are filled up to blocks of this size: the widest memory port that is asked for."""
 NARROWEST_PORT_BITS = 64
-CROSS = {"alveo": "", "zynqmp": "aarch64-linux-gnu"}
-"""Target of the host's compiler, by the board's flow; empty: the machine itself."""
 
 
 def ompss_files(deployment: Deployment, k: dict[str, Any], version: str) -> dict[str, str]:
     """{"ompss/Makefile": text, ...}"""
-    context = {"k": k, "version": version, "source": safe_comment(k["source"])}
-    context |= _arrays(deployment.mapping, k) | _tools(deployment, k["name"])
+    slrs = slrs_with(deployment, frame_copies(deployment.mapping))
+    instance = Accelerator(
+        name=function_name(f"{k['name']}_instance"), instances=max(1, len(slrs)), slrs=slrs
+    )
+    batch = creator(deployment.board, function_name(f"{k['name']}_batch"))
+    context: dict[str, Any] = {"k": k, "version": version, "source": safe_comment(k["source"])}
+    context |= {"instances": instance.instances, "instance": instance.name, "batch": batch.name}
+    context |= _arrays(deployment.mapping, k, instance.name, batch.name)
     names = {
         "kernel.fpga.h": f"{k['name']}_kernel.fpga.h",
         "tasks.cpp": f"{k['name']}_tasks.cpp",
         "main.cpp": "main.cpp",
-        "Makefile": "Makefile",
     }
-    return {f"ompss/{path}": render(f"ompss/{name}.j2", **context) for name, path in names.items()}
+    files = {f"ompss/{path}": render(f"ompss/{name}.j2", **context) for name, path in names.items()}
+    return files | tool_files(
+        deployment.board,
+        deployment.clock_mhz,
+        k,
+        (instance, batch),
+        version,
+        port_bits=_port_bits(deployment),
+        arguments=not deployment.mapping.layer.is_float,
+    )
 
 
-def _arrays(mapping: ConvMapping, k: dict[str, Any]) -> dict[str, Any]:
+def _arrays(mapping: ConvMapping, k: dict[str, Any], instance: str, batch: str) -> dict[str, Any]:
     """Sizes of the local arrays, the code's integer type, and the columns that continued lines begin at."""
     layer, name = mapping.layer, k["name"]
     channels, height, width = layer.in_shape
@@ -48,6 +60,7 @@ def _arrays(mapping: ConvMapping, k: dict[str, Any]) -> dict[str, Any]:
         types["biases"], elements["biases"] = layer.bias_type, out_channels
     sizes = {array: _in_blocks(elements[array], type_) for array, type_ in types.items()}
     return {
+        "arguments": [_argument(array, type_) for array, type_ in types.items()],
         "sizes": sizes,
         "local_kib": -(
             -sum(sizes[array] * type_.container_bits for array, type_ in types.items()) // (8 * 1024)
@@ -58,9 +71,9 @@ def _arrays(mapping: ConvMapping, k: dict[str, Any]) -> dict[str, Any]:
         "out_conversion": "to_int64" if signed else "to_uint64",
         "block_bits": BLOCK_BITS,
         "block_bytes": BLOCK_BITS // 8,
-        "instance_indent": " " * len(f"void {name}_instance("),
-        "instance_call_indent": " " * len(f"{name}_instance("),
-        "batch_indent": " " * len(f"void {name}_batch("),
+        "instance_indent": " " * len(f"void {instance}("),
+        "instance_call_indent": " " * len(f"{instance}("),
+        "batch_indent": " " * len(f"void {batch}("),
         "frames_indent": " " * len(f"void {name}_frames("),
     }
 
@@ -70,20 +83,30 @@ def _in_blocks(elements: int, type_: NumberType) -> int:
     return -(-elements // block) * block
 
 
-def _tools(deployment: Deployment, kernel: str) -> dict[str, Any]:
-    board = deployment.board
-    port = max(NARROWEST_PORT_BITS, min(BLOCK_BITS, board.memory.port_bits))
-    return {
-        "instances": max(1, instances_with(deployment, frame_copies(deployment.mapping))),
-        "cross": CROSS[board.flow],
-        "ait_name": ait_name(kernel),
-        "ait_board": plain_word(board.ait_board),
-        "whole_mhz": int(deployment.clock_mhz),
-        "port_bits": 1 << (port.bit_length() - 1),
+def _port_bits(deployment: Deployment) -> int:
+    """Of the port that copies frames: a power of two."""
+    port = max(NARROWEST_PORT_BITS, min(BLOCK_BITS, deployment.board.memory.port_bits))
+    return 1 << (port.bit_length() - 1)
+
+
+ARGUMENT_NAMES = {
+    "input": "in_code_t",
+    "weights": "weight_code_t",
+    "biases": "bias_code_t",
+    "output": "out_code_t",
+}
+
+
+def _argument(array: str, type_: NumberType) -> dict[str, Any]:
+    """The types that an array of a task may have: plain codes, or fixed point as wide as its container."""
+    found = {
+        "name": ARGUMENT_NAMES[array],
+        "plain": C_TYPE[type_.dtype.name],
+        "bytes": type_.dtype.itemsize,
+        "own": type_.cpp,
     }
-
-
-def ait_name(kernel: str) -> str:
-    """The kernel's name as AIT takes it: single underscores, a letter first, a letter or digit last."""
-    name = re.sub("_+", "_", kernel).strip("_")
-    return name if name[:1].isalpha() else f"kernel_{name}".rstrip("_")
+    if isinstance(type_, FixedType):
+        bits = type_.container_bits
+        whole = FixedType(bits, type_.integer + bits - type_.width, type_.signed)
+        found["fixed"] = whole.cpp
+    return found

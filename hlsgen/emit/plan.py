@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hlsgen.cost.cycles import interval
 from hlsgen.emit.conv2d import KernelNames, kernel_constants, kernel_files
 from hlsgen.emit.environment import safe_comment
 from hlsgen.emit.ompss import ompss_files
 from hlsgen.emit.project import csim_header_files, project_files
-from hlsgen.emit.vitis import vitis_files
+from hlsgen.emit.vitis import named_instances, vitis_files
+from hlsgen.emit.xrt import conv_interface, host_files
 from hlsgen.fixed import NumberType
 from hlsgen.layers.base import Codes
 from hlsgen.report.bank_picture import bank_picture
@@ -41,6 +43,16 @@ def plan_of(design: TasksDesign, *, frames: Codes, golden: Codes) -> Plan:
     plan |= csim_header_files()
     plan |= vitis_files(deployment, k, VERSION)
     plan |= ompss_files(deployment, k, VERSION)
+    interface = conv_interface(
+        mapping,
+        name=design.name,
+        source=design.source,
+        units=[instance["name"] for instance in named_instances(deployment, design.name)],
+        board=deployment.board.title,
+        clock_mhz=deployment.clock_mhz,
+        frame_cycles=interval(mapping),
+    )
+    plan |= host_files(interface, VERSION)
     plan |= project_files(deployment, k, VERSION)
     return plan
 

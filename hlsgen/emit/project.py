@@ -1,7 +1,8 @@
-"""The build folder's Makefile, and the C-simulation headers that the folder carries."""
+"""The build folder's Makefile with its scripts, and the C-simulation headers that the folder carries."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,12 +14,15 @@ from hlsgen.emit.environment import render, safe_comment
 from hlsgen.emit.vitis import plain_word
 from hlsgen.mapping.placement import Deployment
 
+FLOW = "vitis/flow.json"
+"""What `hlsgen synth` has to know of a build folder: its kernels and its board."""
+SCRIPTS = ("check.sh", "tools.sh")
 INCLUDE = Path(hlsgen.__file__).resolve().parent / "csim" / "include"
 
 
 def project_files(deployment: Deployment, k: dict[str, Any], version: str) -> dict[str, str]:
-    """{"Makefile": text}"""
-    return makefile(deployment.board, k, _layer_line(k), version, streaming=False)
+    """The Makefile and what it runs."""
+    return makefile(deployment.board, k, _layer_line(k), version, streaming=False, ompss=True)
 
 
 def makefile(
@@ -29,8 +33,11 @@ def makefile(
     *,
     streaming: bool,
     kernels: Sequence[str] = (),
+    ompss: bool = False,
 ) -> dict[str, str]:
-    """{"Makefile": text}; k: the kernel's name and where the design was written; kernels: those of tasks."""
+    """The Makefile and what it runs; k: the kernel's name and where the design was written; kernels: those of
+    tasks; ompss: whether there is an application of OmpSs-2@FPGA.
+    """
     context = {
         "k": k,
         "version": version,
@@ -38,13 +45,29 @@ def makefile(
         "layer_line": layer_line,
         "streaming": streaming,
         "kernels": kernels,
+        "ompss": ompss,
         "board": plain_word(board.title),
         "platform": plain_word(board.platform),
         "vitis_max": plain_word(board.vitis_max or ""),
         "alveo": board.flow == "alveo",
+        "family": plain_word("_".join(board.platform.split("_")[:2])),
         "cosim_frames": COSIM_FRAMES,
     }
-    return {"Makefile": render("project/Makefile.j2", **context)}
+    scripts = SCRIPTS if board.flow == "alveo" else (*SCRIPTS, "run_app.sh")
+    files = {f"vitis/{name}": render(f"vitis/{name}.j2", **context) for name in scripts}
+    files["Makefile"] = render("project/Makefile.j2", **context)
+    files[FLOW] = _flow_text(board, k["name"], kernels)
+    return files
+
+
+def _flow_text(board: Board, name: str, kernels: Sequence[str]) -> str:
+    flow = {
+        "design": name,
+        "kernels": list(kernels) or [name],
+        "flow": board.flow,
+        "platform": plain_word(board.platform),
+    }
+    return json.dumps(flow, indent=2) + "\n"
 
 
 def csim_header_files() -> dict[str, str]:

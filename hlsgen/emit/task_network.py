@@ -11,15 +11,17 @@ from numpy.typing import NDArray
 from hlsgen.board import Board
 from hlsgen.emit.dataflow import (
     DataflowNames,
-    ddr_format,
     kernel_files,
     shared_files,
     weight_data,
 )
 from hlsgen.emit.environment import render, safe_comment
+from hlsgen.emit.joints import ddr_format
+from hlsgen.emit.ompss_network import ompss_network_files
 from hlsgen.emit.plan import Plan, array_bytes, npy_bytes
 from hlsgen.emit.project import csim_header_files, makefile
 from hlsgen.emit.vitis import LinkedKernel, plain_word, task_tool_files
+from hlsgen.emit.xrt import host_files, task_interface
 from hlsgen.ir import Graph
 from hlsgen.layers.base import Codes
 from hlsgen.mapping.task_balance import TaskChoice
@@ -35,6 +37,7 @@ def task_network_plan(
     source: str,
     board: Board,
     clock_mhz: float,
+    batch: int,
     inputs: Mapping[str, Codes],
     golden: Mapping[str, Codes],
 ) -> Plan:
@@ -48,10 +51,25 @@ def task_network_plan(
     data |= {file: array_bytes(beats) for file, beats in task_weight_files(choice).items()}
     plan |= {f"tb/{path}": content for path, content in data.items()}
     plan |= csim_header_files()
-    plan |= task_tool_files(board, clock_mhz, k, VERSION, files=list(data), kernels=_linked(choice))
+    linked = _linked(choice)
+    plan |= task_tool_files(board, clock_mhz, k, VERSION, files=list(data), kernels=linked)
+    interface = task_interface(
+        choice,
+        graph,
+        name=name,
+        source=source,
+        units={kernel.name: [instance["name"] for instance in kernel.instances] for kernel in linked},
+        board=board.title,
+        clock_mhz=clock_mhz,
+    )
+    plan |= host_files(interface, VERSION)
+    ompss = ompss_network_files(
+        choice, graph, name=name, source=source, board=board, clock_mhz=clock_mhz, batch=batch
+    )
+    plan |= ompss
     line = f"a network of {len(graph.layers)} layers, each a kernel that is called in turn"
     names = [kernel.name for kernel in choice.kernels]
-    plan |= makefile(board, k, line, VERSION, streaming=True, kernels=names)
+    plan |= makefile(board, k, line, VERSION, streaming=True, kernels=names, ompss=bool(ompss))
     return plan
 
 
@@ -97,6 +115,7 @@ def _host(choice: TaskChoice, graph: Graph, name: str, source: str) -> dict[str,
         }
         for kernel in choice.kernels
     ]
+    tensors = [{"name": tensor, **ddr_format(choice.formats[tensor])} for tensor in graph.tensors()]
     return {
         "name": name,
         "guard": f"HLSGEN_NETWORK_{name.upper()}",
@@ -104,7 +123,9 @@ def _host(choice: TaskChoice, graph: Graph, name: str, source: str) -> dict[str,
         "interval": choice.interval,
         "kernels": kernels,
         "has_weights": any(kernel["weight_beats"] for kernel in kernels),
-        "tensors": [{"name": tensor, **ddr_format(choice.formats[tensor])} for tensor in graph.tensors()],
+        "tensors": tensors,
+        "widths": {tensor["name"]: tensor["WIDTH"] for tensor in tensors},
+        "PORT": choice.port_bits,
         "inputs": [port.name for port in graph.inputs],
         "outputs": [{"name": port.name, "source": port.source} for port in graph.outputs],
     }

@@ -19,11 +19,16 @@ PORTS = ("gmem_input", "gmem_weights", "gmem_output")
 
 @dataclass(frozen=True, kw_only=True)
 class LinkedKernel:
-    """A kernel as it is linked: `ports` are its m_axi bundles; an instance has a name, an SLR, a DDR bank."""
+    """A kernel as it is linked: `ports` are its m_axi bundles; an instance has a name, an SLR, a DDR bank.
+
+    inputs, outputs: its AXI streams.
+    """
 
     name: str
     ports: Sequence[str]
     instances: Sequence[Mapping[str, str]]
+    inputs: Sequence[str] = ()
+    outputs: Sequence[str] = ()
 
 
 _UNUSUAL = re.compile(r"[^\w .:+/\[\]-]", re.ASCII)
@@ -31,15 +36,14 @@ _UNUSUAL = re.compile(r"[^\w .:+/\[\]-]", re.ASCII)
 
 def vitis_files(deployment: Deployment, k: dict[str, Any], version: str) -> dict[str, str]:
     """{"vitis/hls_config.cfg": text, ...}"""
-    instances = _named_instances(deployment, k["name"])
+    instances = named_instances(deployment, k["name"])
     return tool_files(
         deployment.board,
         deployment.clock_mhz,
         k,
         version,
         files=data_files(k),
-        ports=PORTS,
-        instances=instances,
+        linked=LinkedKernel(name=k["name"], ports=PORTS, instances=instances),
     )
 
 
@@ -50,11 +54,9 @@ def tool_files(
     version: str,
     *,
     files: Sequence[str],
-    ports: Sequence[str],
-    instances: list[dict[str, str]],
+    linked: LinkedKernel,
 ) -> dict[str, str]:
-    """{"vitis/hls_config.cfg": text, ...}; `files` of the testbench, `ports` the m_axi bundles."""
-    linked = LinkedKernel(name=k["name"], ports=ports, instances=instances)
+    """{"vitis/hls_config.cfg": text, ...}; `files` of the testbench."""
     context = _context(board, mhz, k, version, files=files, kernels=[linked])
     return {f"vitis/{name}": render(f"vitis/{name}.j2", **context) for name in FILES}
 
@@ -121,7 +123,8 @@ def plain_word(text: str) -> str:
     return _UNUSUAL.sub("_", text)
 
 
-def _named_instances(deployment: Deployment, kernel: str) -> list[dict[str, str]]:
+def named_instances(deployment: Deployment, kernel: str) -> list[dict[str, str]]:
+    """The compute units as link.cfg has them."""
     return [
         {"name": f"{kernel}_{number}", "slr": plain_word(instance.slr), "bank": plain_word(instance.bank)}
         for number, instance in enumerate(deployment.instances, start=1)

@@ -82,7 +82,7 @@ def _count(space: Space, each: Vector, most: int) -> int:
 
 def _found(space: Space, chosen: dict[str, Option], count: int) -> Found | None:
     """The kernel with as many instances as fit it with its converters and FIFOs."""
-    kernel = kernel_of(space.graph, chosen, space.board)
+    kernel = kernel_of(space.graph, chosen, space.board, space.wish.interface)
     each = vector(kernel.resources)
     for fewer in [count] if space.wish.instances else range(count, 0, -1):
         if placed_in(space.board, each, fewer) is not None:

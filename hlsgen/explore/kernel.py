@@ -10,13 +10,19 @@ import numpy as np
 
 from hlsgen.board import Board
 from hlsgen.cost.resources import Resources
-from hlsgen.cost.stages import fifo_resources, process_resources, total_resources
+from hlsgen.cost.stages import (
+    fifo_resources,
+    process_resources,
+    total_resources,
+    weight_port_resources,
+)
 from hlsgen.explore.options import Option, Vector, first_readers, vector
 from hlsgen.ir import Graph
 from hlsgen.mapping.balance import MOST_SIMULATED_WORDS, NoFit
 from hlsgen.mapping.fifos import fifo_depths, simulate, simulated_words
 from hlsgen.mapping.pipeline import Pipeline, pipeline_of
 from hlsgen.mapping.placement import KINDS
+from hlsgen.mapping.ports import InterfaceWish, interfaces_of
 from hlsgen.mapping.processes import Load, LoadWeights, StageProcess
 
 
@@ -56,11 +62,11 @@ class Kernel:
         return {name: amount - vector(self.options[name].resources) for name, amount in self.by_layer.items()}
 
 
-def kernel_of(graph: Graph, options: Mapping[str, Option], board: Board) -> Kernel:
+def kernel_of(graph: Graph, options: Mapping[str, Option], board: Board, interface: InterfaceWish) -> Kernel:
     """The kernel with FIFOs as deep as they must be. Raises NoFit: they take too long to compute."""
     folds = {name: one.fold for name, one in options.items()}
     places = {name: one.place for name, one in options.items() if one.place is not None}
-    pipeline = pipeline_of(graph, folds, places)
+    pipeline = pipeline_of(graph, folds, places, interfaces=interfaces_of(board, interface))
     if pipeline.frames_at_once > 1 and simulated_words(pipeline) > MOST_SIMULATED_WORDS:
         raise NoFit(
             f"FIFOs for blocks of {pipeline.frames_at_once} frames take too long to compute for this network",
@@ -68,13 +74,6 @@ def kernel_of(graph: Graph, options: Mapping[str, Option], board: Board) -> Kern
         )
     pipeline = pipeline.with_depths(fifo_depths(pipeline))
     return Kernel(pipeline=pipeline, options=dict(options), board=board)
-
-
-def unbuffered(graph: Graph, options: Mapping[str, Option], board: Board) -> Kernel:
-    """The kernel with FIFOs of two words: quick, and its resources a lower bound but for those FIFOs."""
-    folds = {name: one.fold for name, one in options.items()}
-    places = {name: one.place for name, one in options.items() if one.place is not None}
-    return Kernel(pipeline=pipeline_of(graph, folds, places), options=dict(options), board=board)
 
 
 def charged(pipeline: Pipeline, board: Board) -> dict[str, Vector]:
@@ -91,7 +90,7 @@ def charged(pipeline: Pipeline, board: Board) -> dict[str, Vector]:
             name = process.stage.name
         elif isinstance(process, Load):
             # an input that no layer reads goes straight to an output
-            name = first.get(process.name.removeprefix("load_"), (fallback, 0))[0]
+            name = first.get(process.argument, (fallback, 0))[0]
         else:
             name = owner[process.reads[0]]
         total[name] += vector(process_resources(process, board))
@@ -99,4 +98,6 @@ def charged(pipeline: Pipeline, board: Board) -> dict[str, Vector]:
             owner[stream] = name
     for stream, name in owner.items():
         total[name] += vector(fifo_resources(pipeline.streams[stream], board))
+    if pipeline.loaders:
+        total[pipeline.loaders[0].name] += vector(weight_port_resources(pipeline, board))
     return total

@@ -27,7 +27,8 @@ from hlsgen.layers.stage import Fold, Stage, Words
 from hlsgen.mapping.balance import NoFit, StreamWish
 from hlsgen.mapping.pipeline import WEIGHT_FIFO_WORDS, Stream, staged
 from hlsgen.mapping.placement import KINDS
-from hlsgen.mapping.processes import Fork, Load, LoadWeights, Store, port_beats, port_width, width_of
+from hlsgen.mapping.ports import Interfaces, ddr_port, interfaces_of, width_of
+from hlsgen.mapping.processes import Fork, Load, LoadWeights, Store
 from hlsgen.mapping.storage import LUTRAM_MOST_WORDS, Storage
 from hlsgen.mapping.weights import WeightPlace, WeightWish, placed
 
@@ -102,9 +103,9 @@ def layer_options(graph: Graph, layer: Layer, board: Board, wish: StreamWish) ->
     fixed = {key: value for key, value in (wish.folds or {}).get(layer.name, {}).items() if value is not None}
     own = wish.weights.of(layer.name)
     total = vector_of_board(board)
-    joints = _Joints(graph, layer, board)
+    joints = _Joints(graph, layer, board, interfaces_of(board, wish.interface))
     found = []
-    folds = placed(layer, own).folds(layer) if isinstance(layer, Conv2d) else layer.folds()
+    folds = placed(layer, own, ddr_port(board)).folds(layer) if isinstance(layer, Conv2d) else layer.folds()
     for fold in folds:
         if any(getattr(fold, key) != value for key, value in fixed.items()):
             continue
@@ -141,8 +142,8 @@ def _nothing(layer: Layer, fixed: Mapping[str, object], board: Board) -> NoFit:
 def usual_options(graph: Graph, layer: Layer, board: Board, wish: StreamWish) -> list[Option]:
     """Every folding on DSPs with its weights where they lie unless the search says otherwise."""
     fixed = (wish.folds or {}).get(layer.name, {})
-    place = placed(layer, wish.weights.of(layer.name)) if isinstance(layer, Conv2d) else None
-    joints = _Joints(graph, layer, board)
+    place = placed(layer, wish.weights.of(layer.name), ddr_port(board)) if isinstance(layer, Conv2d) else None
+    joints = _Joints(graph, layer, board, interfaces_of(board, wish.interface))
     return [
         joints.option(staged(layer, fold, place), fold, place)
         for fold in (place.folds(layer) if place else layer.folds())
@@ -184,13 +185,13 @@ def _placements(
         yield layer.stage(fold), None
         return
     if wish.storage != "auto" or wish.place == "stream":
-        place = placed(layer, wish)
+        place = placed(layer, wish, ddr_port(board))
         yield staged(layer, fold, place), place
         return
     shape = layer.stage(fold).weight_shape()
     assert shape is not None
     for storage in _storages(shape[0], wish, board):
-        place = placed(layer, replace(wish, storage=storage.value))
+        place = placed(layer, replace(wish, storage=storage.value), ddr_port(board))
         yield staged(layer, fold, place), place
 
 
@@ -210,9 +211,10 @@ def _storages(depth: int, wish: WeightWish, board: Board) -> list[Storage]:
 class _Joints:
     """What joins a layer to its neighbours and to DDR, as far as it depends on this layer alone."""
 
-    def __init__(self, graph: Graph, layer: Layer, board: Board) -> None:
+    def __init__(self, graph: Graph, layer: Layer, board: Board, interfaces: Interfaces) -> None:
         self.layer = layer
         self.board = board
+        self.interfaces = interfaces
         self._known: dict[tuple[Format, tuple[Format, ...]], tuple[Resources, int, int]] = {}
         consumers = graph.consumers()
         self.readers = len(consumers[layer.name])
@@ -232,11 +234,11 @@ class _Joints:
         around, interval, moved = self._known[gives, takes]
         total = stage_resources(stage, self.board, place) + around
         if isinstance(stage, DenseStream):
-            loader = LoadWeights(name="", reads=(), writes=(), stage=stage)
+            loader = LoadWeights(name="", reads=(), writes=(), stage=stage, port=self.interfaces.ddr)
             total += process_resources(loader, self.board)
             for words, depth in zip(stage.weight_streams, (WEIGHT_FIFO_WORDS, 2), strict=False):
                 total += fifo_resources(Stream(name="", words=words, depth=depth), self.board)
-            moved += -(-stage.block_beats * stage.beat_bits // 8 // stage.batch)
+            moved += loader.frame_bytes
         return Option(
             fold=fold,
             place=place,
@@ -253,16 +255,16 @@ class _Joints:
         interval, moved = 0, 0
         total = self._tensor(stage.output, self.readers)
         if self.stores:
-            store = Store(name="", reads=(), writes=(), words=stage.output)
+            store = Store(name="", reads=(), writes=(), words=stage.output, port=self.interfaces.output)
             interval = store.interval
             total += process_resources(store, self.board).times(self.stores)
-            moved += self.stores * _port_bytes(stage.output)
+            moved += self.stores * store.frame_bytes
         for index, readers in self.loads:
             words = stage.inputs[index]
-            load = Load(name="", reads=(), writes=(), words=words)
+            load = Load(name="", reads=(), writes=(), words=words, port=self.interfaces.input)
             interval = max(interval, load.interval)
             total += process_resources(load, self.board) + self._tensor(words, readers)
-            moved += _port_bytes(words)
+            moved += load.frame_bytes
         return total, interval, moved
 
     def _tensor(self, words: Words, readers: int) -> Resources:
@@ -299,7 +301,3 @@ def first_readers(graph: Graph) -> dict[str, tuple[str, int]]:
             if source in ports:
                 found.setdefault(source, (layer.name, index))
     return found
-
-
-def _port_bytes(words: Words) -> int:
-    return words.frame_words * port_beats(words) * port_width(words) // 8

@@ -201,7 +201,7 @@ class Space:
 
     def made(self, options: Mapping[str, Option]) -> Kernel:
         self.built += 1
-        return kernel_of(self.graph, options, self.board)
+        return kernel_of(self.graph, options, self.board, self.wish.interface)
 
     def picked(self, picks: tuple[int, ...]) -> dict[str, Option]:
         return {

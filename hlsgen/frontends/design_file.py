@@ -53,6 +53,14 @@ def not_yet(file: DesignFile, document: Document) -> list[Problem]:
                 place=document.place(("style",)),
             )
         )
+    if file.interface != "memory":
+        problems.append(
+            Problem(
+                message="a layer as a kernel by itself reads and writes DDR, with bursts of its own",
+                fix="interface: memory, or a network (a file with model instead of layers), which can stream",
+                place=document.place(("interface",)),
+            )
+        )
     if len(file.layers) > 1:
         problems.append(
             Problem(

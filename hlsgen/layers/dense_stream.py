@@ -35,6 +35,8 @@ class DenseStream(ConvStage):
     """
 
     batch: int
+    most_beat_bits: int = MOST_BEAT_BITS
+    """Of a DDR word: the port's."""
 
     template = "dense_stream"
 
@@ -87,7 +89,7 @@ class DenseStream(ConvStage):
     def beat_bits(self) -> int:
         """Bits of a DDR word: as few as bring a word of weights in the time of a block's frames."""
         wanted = -(-_chunks(self.weight_streams[0]) // self.batch)
-        return min(MOST_BEAT_BITS, WEIGHT_BEAT_BITS << (wanted - 1).bit_length())
+        return min(self.most_beat_bits, WEIGHT_BEAT_BITS << (wanted - 1).bit_length())
 
     def word_beats(self, words: Words) -> int:
         """DDR words of a word of `words`; each begins with a new one."""

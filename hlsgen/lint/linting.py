@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -20,6 +21,7 @@ from hlsgen.lint.syntax import MAX_DEPTH, MAX_SECONDS, read
 from hlsgen.lint.text import BRACKET_DEPTH, PragmaText, Source, unreadable
 from hlsgen.lint.ways import Ways
 from hlsgen.lint.words import read_pragma
+from hlsgen.ompss.clauses import check_ompss
 
 MAX_WORD = 40
 UNDERSTOOD = "see whether a compiler takes it; a macro may have to be written out"
@@ -97,7 +99,18 @@ def _lint_file(path: str, program: Program) -> tuple[Findings, int]:
         _check_reading(module, names, findings)
     _check_pragmas(pragmas, module, names, findings)
     check_numbers(module, names, findings)
+    _check_tasks(source, findings)
     return findings, len(pragmas)
+
+
+def _check_tasks(source: Source, findings: Findings) -> None:
+    """The directives of OmpSs-2@FPGA, which have rules of their own."""
+    if b"oss" not in source.data:
+        return
+    begins = [0, *(match.end() for match in re.finditer(b"\n", source.data))]
+    for one in check_ompss(source.data.decode("latin-1")):
+        at = begins[one.line - 1] + one.column - 1
+        findings.say("ompss-task", f"{one.message} ({one.rule})", one.fix, at, at + 1)
 
 
 def _module(source: Source, program: Program, findings: Findings) -> Module | None:

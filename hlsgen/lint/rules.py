@@ -107,6 +107,11 @@ RULES: dict[str, Rule] = {
         Severity.WARNING,
         partition_size="more than 1024 partitions (XFORM 203-103 in Vivado HLS; hours in Vitis HLS)",
     ),
+    # ---- tasks of OmpSs-2@FPGA
+    **_rules(
+        Severity.ERROR,
+        ompss_task="a `#pragma oss` that the compiler of OmpSs-2@FPGA refuses, or its hardware cannot have",
+    ),
     # ---- dataflow regions
     **_rules(
         Severity.ERROR,

@@ -38,6 +38,8 @@ _COMMENT = re.compile(
 _DIRECTIVE = re.compile(rb"[ \t]*#\s*(\w*)")
 _PRAGMA = re.compile(rb"[ \t]*#\s*pragma\b")
 _OPERATOR = re.compile(rb'\b_Pragma\s*\(\s*"((?:\\.|[^"\\\n])*)"')
+_STATIC = re.compile(rb"\bHLSGEN_STATIC\b")
+"""What emitted code writes for `static` (templates/hls/hlsgen/static.h): no grammar knows it as that."""
 _BRACKETS = bytes(set(range(256)) - set(b"()[]{}"))
 
 
@@ -104,7 +106,8 @@ class Source:
             if kind == "comment" or (kind == "directive" and _PRAGMA.match(match.group())):
                 plain[start:end] = blank
             code[start:end] = blank
-        return bytes(code), bytes(plain), directives
+        grammatical = _STATIC.sub(lambda match: b"static".ljust(len(match.group())), bytes(plain))
+        return bytes(code), grammatical, directives
 
     @property
     def code(self) -> bytes:

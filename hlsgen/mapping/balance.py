@@ -20,6 +20,7 @@ from hlsgen.layers.stage import Fold
 from hlsgen.mapping.fifos import fifo_depths, simulated_words
 from hlsgen.mapping.pipeline import Pipeline, pipeline_of, staged
 from hlsgen.mapping.placement import BINDS, KINDS, Instance, at_banks, capacity, usable
+from hlsgen.mapping.ports import InterfaceWish, interfaces_of
 from hlsgen.mapping.weights import WeightPlace, WeightWishes, weight_places
 
 STEP = 1.06
@@ -46,13 +47,14 @@ class Candidate:
 class StreamWish:
     """What the design fixes: instances, values of foldings by layer (None: free), where weights lie.
 
-    search: how the rest is chosen, by `balance` or by `hlsgen.explore`.
+    interface: of what kind the ports are. search: how the rest is chosen, by `balance` or `hlsgen.explore`.
     """
 
     instances: int | None = None
     folds: Mapping[str, Mapping[str, object]] | None = None
     target_interval: int | None = None
     weights: WeightWishes = field(default_factory=WeightWishes)
+    interface: InterfaceWish = InterfaceWish()
     search: Literal["quick", "best"] = "quick"
 
 
@@ -216,7 +218,7 @@ def _built(
 ) -> Balanced | None:
     """The kernel with its converters and FIFOs, if as many instances of it fit as of any slower one."""
     folds = {name: _picked(found, interval).fold for name, found in candidates.items()}
-    pipeline = pipeline_of(graph, folds, places)
+    pipeline = pipeline_of(graph, folds, places, interfaces=interfaces_of(board, wish.interface))
     if pipeline.frames_at_once > 1 and simulated_words(pipeline) > MOST_SIMULATED_WORDS:
         raise NoFit(
             f"FIFOs for blocks of {pipeline.frames_at_once} frames take too long to compute for this network",

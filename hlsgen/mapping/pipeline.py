@@ -11,8 +11,10 @@ from hlsgen.ir import Graph, Port
 from hlsgen.layers.base import Layer
 from hlsgen.layers.dense_stream import DenseStream
 from hlsgen.layers.stage import Fold, Stage, Words
+from hlsgen.mapping.ports import DDR_ONLY, Interfaces
 from hlsgen.mapping.processes import (
     REGISTER_LANES,
+    Carrier,
     Convert,
     Fork,
     Load,
@@ -44,6 +46,7 @@ class Pipeline:
     stages: Mapping[str, Stage]
     processes: tuple[Process, ...]
     streams: Mapping[str, Stream]
+    interfaces: Interfaces = DDR_ONLY
 
     @cached_property
     def interval(self) -> int:
@@ -71,10 +74,31 @@ class Pipeline:
 
     @property
     def ports(self) -> dict[str, Words]:
-        """By port the words that it has in DDR."""
-        return {
-            one.name.split("_", 1)[1]: one.words for one in self.processes if isinstance(one, Load | Store)
-        }
+        """By port the words that it takes or gives."""
+        return {one.argument: one.words for one in self.processes if isinstance(one, Load | Store)}
+
+    @property
+    def carriers(self) -> tuple[Carrier, ...]:
+        """What moves the port words of those processes that do not do it themselves, in their order."""
+        found = (one.carrier for one in self.processes if isinstance(one, Load | Store | LoadWeights))
+        return tuple(one for one in found if one is not None)
+
+    @property
+    def counted(self) -> tuple[str, ...]:
+        """What C-simulation counts the iterations of, by its numbers there."""
+        processes = (process.name for process in self.processes)
+        return (*processes, *(carrier.name for carrier in self.carriers))
+
+    @property
+    def free_running(self) -> bool:
+        """Whether it has AXI streams only, so that nobody need start it: it runs as long as frames come."""
+        memory = any(isinstance(one, Load | Store) and one.frame_bytes for one in self.processes)
+        return not (memory or self.loaders or self.streamers)
+
+    @property
+    def frame_bytes(self) -> int:
+        """Moved between DDR and the kernel for a frame, of full blocks where weights are streamed."""
+        return sum(one.frame_bytes for one in self.processes if isinstance(one, Load | Store | LoadWeights))
 
     @property
     def frames_at_once(self) -> int:
@@ -96,7 +120,7 @@ class Pipeline:
         """
         folds = {name: stage.fold for name, stage in self.stages.items()}
         depths = {name: stream.depth for name, stream in self.streams.items()}
-        fresh = pipeline_of(graph, folds, self.weights, self.ports).with_depths(depths)
+        fresh = pipeline_of(graph, folds, self.weights, self.ports, self.interfaces).with_depths(depths)
         problems = [
             problem
             for name, stage in fresh.stages.items()
@@ -116,14 +140,15 @@ def pipeline_of(
     folds: Mapping[str, Fold],
     weights: Mapping[str, WeightPlace] | None = None,
     ports: Mapping[str, Words] | None = None,
+    interfaces: Interfaces = DDR_ONLY,
 ) -> Pipeline:
     """The kernel of `graph` with each layer folded as given: with ports, forks and converters, FIFOs of 2.
 
-    weights: where they lie, by layer; None: as if nothing were wished. ports: by port the words that it has
-    in DDR; without, an input has its first reader's, an output its writer's.
+    weights: where they lie, by layer; None: as if nothing were wished. ports: by port the words that it takes
+    or gives; without, an input has its first reader's, an output its writer's.
     """
     places = auto_places(graph) if weights is None else weights
-    return _Joining(graph, folds, places, ports or {}).pipeline()
+    return _Joining(graph, folds, places, ports or {}, interfaces).pipeline()
 
 
 def staged(layer: Layer, fold: Fold, place: WeightPlace | None) -> Stage:
@@ -140,10 +165,12 @@ class _Joining:
         folds: Mapping[str, Fold],
         weights: Mapping[str, WeightPlace],
         ports: Mapping[str, Words],
+        interfaces: Interfaces,
     ) -> None:
         self.graph = graph
         self.weights = weights
         self.ports = ports
+        self.interfaces = interfaces
         self.stages = {
             layer.name: staged(layer, folds[layer.name], weights.get(layer.name)) for layer in graph.layers
         }
@@ -155,7 +182,15 @@ class _Joining:
         for port in self.graph.inputs:
             words = self._input_words(port)
             stream = self._stream(port.name, words)
-            self.processes.append(Load(name=f"load_{port.name}", reads=(), writes=(stream,), words=words))
+            self.processes.append(
+                Load(
+                    name=f"load_{port.name}",
+                    reads=(),
+                    writes=(stream,),
+                    words=words,
+                    port=self.interfaces.input,
+                )
+            )
             self._offer(port.name, stream)
         for layer in self.graph.layers:
             stage = self.stages[layer.name]
@@ -179,9 +214,21 @@ class _Joining:
             stream = self.free[port.source, port.name, -1]
             stream = self._converted(stream, self.ports.get(port.name, self.streams[stream].words), port.name)
             words = self.streams[stream].words
-            self.processes.append(Store(name=f"store_{port.name}", reads=(stream,), writes=(), words=words))
+            self.processes.append(
+                Store(
+                    name=f"store_{port.name}",
+                    reads=(stream,),
+                    writes=(),
+                    words=words,
+                    port=self.interfaces.output,
+                )
+            )
         return Pipeline(
-            graph=self.graph, stages=self.stages, processes=tuple(self.processes), streams=self.streams
+            graph=self.graph,
+            stages=self.stages,
+            processes=tuple(self.processes),
+            streams=self.streams,
+            interfaces=self.interfaces,
         )
 
     def _weights(self, stage: Stage) -> tuple[str, ...]:
@@ -195,7 +242,9 @@ class _Joining:
             self.streams[name] = Stream(name=name, words=words, depth=depth)
         streams = tuple(names[: len(stage.weight_streams)])
         name = f"load_{stage.name}_weights"
-        self.processes.append(LoadWeights(name=name, reads=(), writes=streams, stage=stage))
+        self.processes.append(
+            LoadWeights(name=name, reads=(), writes=streams, stage=stage, port=self.interfaces.ddr)
+        )
         return streams
 
     def _stream(self, name: str, words: Words) -> str:

@@ -85,12 +85,13 @@ def capacity(each: Resources, limit: Resources) -> tuple[int, str]:
     return counts[binding], binding
 
 
-def instances_with(deployment: Deployment, extra: Resources) -> int:
-    """How many of the deployment's instances fit when each takes `extra` besides."""
+def slrs_with(deployment: Deployment, extra: Resources) -> tuple[str, ...]:
+    """The SLRs of as many of the deployment's instances as fit when each takes `extra` besides."""
     board = deployment.board
     each = deployment.each + extra
-    fits = sum(capacity(each, usable(slr, board))[0] for slr in board.slrs)
-    return min(fits, len(deployment.instances))
+    fits = {slr.name: capacity(each, usable(slr, board)) for slr in board.slrs}
+    count = min(sum(number for number, _ in fits.values()), len(deployment.instances))
+    return tuple(instance.slr for instance in _place(fits, count, board))
 
 
 def frame_copies(mapping: ConvMapping) -> Resources:

@@ -1,4 +1,4 @@
-"""What a streaming kernel is made of besides the layers' stages: DDR ports, forks, changes of word format.
+"""What a streaming kernel is made of besides the layers' stages: ports, forks, changes of word format.
 
 Each has the schedule of a stage: in which iteration it reads and writes each word.
 """
@@ -12,12 +12,11 @@ from functools import cached_property
 
 import numpy as np
 
-from hlsgen.fixed import FixedType, NumberType
 from hlsgen.layers.dense_stream import DenseStream
 from hlsgen.layers.stage import Schedule, Stage, Words
+from hlsgen.mapping.ports import DdrPort, Port, frame_bytes
 from hlsgen.mapping.weights import WeightPlace
 
-MOST_PORT_BITS = 512
 REGISTER_LANES = 128
 """A change of both pixels and channels goes through words of all channels up to this size, else a memory."""
 
@@ -61,50 +60,91 @@ class StageProcess(Process):
         return self.stage.interval
 
 
-def slot_bits(type_: NumberType) -> int:
-    """Bits of an element in DDR."""
-    return type_.container_bits
+@dataclass(frozen=True, kw_only=True)
+class Carrier:
+    """Moves whole words of a DDR port to or from a FIFO, in a plain loop of its own.
 
+    Vitis HLS makes long bursts of a loop that moves the next port word in every iteration. What takes port
+    words apart asks for one in some iterations only.
 
-def port_width(words: Words) -> int:
-    """Bits of the DDR word that carries a stream word: the next power of two, at most 512."""
-    bits = words.lanes * slot_bits(words.type)
-    return min(MOST_PORT_BITS, 1 << (bits - 1).bit_length())
+    of: the process that takes the port words apart or puts them together.
+    """
 
+    name: str
+    of: Load | Store | LoadWeights
 
-def port_beats(words: Words) -> int:
-    """DDR words of a stream word."""
-    return -(-words.lanes * slot_bits(words.type) // port_width(words))
+    def iterations(self, frames: int) -> int:
+        """Port words of a call; never more than the iterations of the process."""
+        return self.of.port_words(frames)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Load(Process):
-    """Frames from DDR: a stream word is `port_beats` DDR words."""
+class _PortProcess(Process):
+    """Stream words from or to a port: an iteration for each transfer, but never less than one a word."""
 
     words: Words
+    port: Port = DdrPort()
 
-    latency = 64
+    @property
+    def argument(self) -> str:
+        """The kernel's argument."""
+        return self.name.partition("_")[2]
+
+    @property
+    def transfers(self) -> int:
+        return self.port.transfers(self.words)
+
+    @property
+    def together(self) -> int:
+        """Stream words of a port word."""
+        return self.port.together(self.words) if isinstance(self.port, DdrPort) else 1
+
+    @property
+    def frame_bytes(self) -> int:
+        """Of DDR that a frame moves."""
+        return frame_bytes(self.words) if isinstance(self.port, DdrPort) else 0
 
     @cached_property
     def interval(self) -> int:
-        return port_beats(self.words) * self.words.frame_words
+        return self.transfers * self.words.frame_words
+
+    def port_words(self, frames: int) -> int:
+        assert isinstance(self.port, DdrPort)
+        return self.port.port_words(self.words, frames * self.words.frame_words)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Load(_PortProcess):
+    """Frames from DDR or an AXI stream."""
+
+    @property
+    def latency(self) -> int:  # type: ignore[override]
+        return 64 if isinstance(self.port, DdrPort) else 4
+
+    @property
+    def carrier(self) -> Carrier | None:
+        return Carrier(name=f"read_{self.argument}", of=self) if self.together > 1 else None
 
     def schedule(self, frames: int) -> Schedule:
-        beats, count = port_beats(self.words), frames * self.words.frame_words
+        beats, count = self.transfers, frames * self.words.frame_words
         writes = np.arange(count, dtype=np.int64) * beats + beats - 1
         return Schedule(iterations=count * beats, reads=(), writes=(writes,))
 
 
 @dataclass(frozen=True, kw_only=True)
-class Store(Process):
-    words: Words
+class Store(_PortProcess):
+    """Frames to DDR or an AXI stream."""
 
-    @cached_property
-    def interval(self) -> int:
-        return port_beats(self.words) * self.words.frame_words
+    @property
+    def latency(self) -> int:  # type: ignore[override]
+        return 8 if self.carrier else 4
+
+    @property
+    def carrier(self) -> Carrier | None:
+        return Carrier(name=f"write_{self.argument}", of=self) if self.together > 1 else None
 
     def schedule(self, frames: int) -> Schedule:
-        beats, count = port_beats(self.words), frames * self.words.frame_words
+        beats, count = self.transfers, frames * self.words.frame_words
         reads = np.arange(count, dtype=np.int64) * beats
         return Schedule(iterations=count * beats, reads=(reads,), writes=())
 
@@ -114,13 +154,36 @@ class LoadWeights(Process):
     """The weights and biases of a stage from DDR, all of them for each block of frames."""
 
     stage: DenseStream
+    port: DdrPort = DdrPort()
 
     latency = 64
 
     @property
-    def port(self) -> str:
+    def argument(self) -> str:
         """The kernel's argument."""
         return f"{self.stage.name}_weights"
+
+    @property
+    def carrier(self) -> Carrier:
+        """Always: a block's last port word may be filled in part."""
+        return Carrier(name=f"read_{self.argument}", of=self)
+
+    @property
+    def together(self) -> int:
+        """Beats of the weights in a port word."""
+        return self.port.bits // self.stage.beat_bits
+
+    @property
+    def block_port_words(self) -> int:
+        return -(-self.stage.block_beats // self.together)
+
+    @property
+    def frame_bytes(self) -> int:
+        """Of DDR that a frame moves, its share of a full block."""
+        return -(-self.block_port_words * self.port.bits // 8 // self.stage.batch)
+
+    def port_words(self, frames: int) -> int:
+        return -(-frames // self.stage.batch) * self.block_port_words
 
     @cached_property
     def interval(self) -> int:
@@ -229,8 +292,3 @@ class Convert(Process):
             time = ((block + delay) * length)[:, None] + step[None, :]
             times.append(time[inside].astype(np.int64))
         return Schedule(iterations=(rows * blocks + 1) * length, reads=(times[0],), writes=(times[1],))
-
-
-def width_of(type_: NumberType) -> int:
-    """Bits of an element in a stream."""
-    return type_.width if isinstance(type_, FixedType) else type_.container_bits

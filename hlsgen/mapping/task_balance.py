@@ -20,18 +20,21 @@ from hlsgen.ir import Graph
 from hlsgen.layers.stage import Words
 from hlsgen.mapping.balance import NoFit, StreamWish, foldings, whole_of
 from hlsgen.mapping.placement import BINDS, KINDS, usable
+from hlsgen.mapping.ports import ddr_port
 from hlsgen.mapping.task_kernels import TaskKernel, ddr_words, kernel_names, task_kernel
 from hlsgen.mapping.task_placement import packed, share_of_slr, shared_banks
 from hlsgen.mapping.weights import WeightPlace, task_weight_problems, weight_places
 
-PORT_BITS = (512, 256, 128, 64)
-"""Widest words in DDR that are tried: wide ones are fast, narrow ones leave room for multipliers."""
+WORD_BITS = (512, 256, 128, 64)
+"""Widest stream words in DDR that are tried, as far as the port is as wide: wide ones are fast, narrow ones
+leave room for multipliers.
+"""
 ROUNDS = 3
 """Of weighing the kinds of resources."""
 FILLS = (1.0, 0.95, 0.88, 0.8)
 """Shares of the board that are tried, until the kernels can be placed whole in its SLRs."""
 TRIES = 12
-"""Combinations of instances and port width that are worked out in full, the fastest first."""
+"""Combinations of instances and word width that are worked out in full, the fastest first."""
 
 Prices = Mapping[str, float]
 
@@ -47,7 +50,7 @@ class TaskChoice:
 
     kernels: tuple[TaskKernel, ...]
     formats: Mapping[str, Words]
-    port_bits: int
+    word_bits: int
     instances: int
     slrs: tuple[tuple[str, ...], ...]
     banks: tuple[str, ...]
@@ -67,6 +70,11 @@ class TaskChoice:
     def interval(self) -> int:
         """Cycles a frame: every kernel in turn."""
         return sum(self.interval_of(kernel) for kernel in self.kernels)
+
+    @property
+    def port_bits(self) -> int:
+        """Of every DDR port but those of weights."""
+        return self.kernels[0].pipeline.interfaces.ddr.bits
 
     @property
     def weights(self) -> dict[str, WeightPlace]:
@@ -102,10 +110,10 @@ def task_balance(
 
 @dataclass(frozen=True, kw_only=True)
 class _Attempt:
-    """What a combination of instances and port width comes to. `order`: cycles of the batch, then cost."""
+    """What a combination of instances and word width comes to. `order`: cycles of the batch, then cost."""
 
     instances: int
-    port_bits: int
+    word_bits: int
     order: tuple[int, float]
 
 
@@ -128,8 +136,11 @@ class _Search:
             layer.name: [one.fold for one in foldings(layer, board, wish, places.get(layer.name))]
             for layer in graph.layers
         }
+        port = ddr_port(board)
         self.formats = {
-            bits: {tensor: ddr_words(tensors[tensor], bits) for tensor in tensors} for bits in PORT_BITS
+            bits: {tensor: ddr_words(tensors[tensor], bits, port) for tensor in tensors}
+            for bits in WORD_BITS
+            if bits <= port.bits
         }
         self.options = {
             bits: [
@@ -143,11 +154,11 @@ class _Search:
         }
 
     def attempts(self) -> Iterator[_Attempt]:
-        """Every number of instances that shortens the batch, with every port width, as far as they fit."""
+        """Every number of instances that shortens the batch, with every word width, as far as they fit."""
         fixed = self.wish.instances
         most = min(self.board.max_compute_units, self.batch)
         counts = [fixed] if fixed else sorted({-(-self.batch // share) for share in range(1, self.batch + 1)})
-        for bits in PORT_BITS:
+        for bits in self.formats:
             for count in counts:
                 if count > most:
                     break
@@ -156,12 +167,12 @@ class _Search:
                     break
                 cycles = self._interval(chosen, count) * -(-self.batch // count)
                 cost = _cost(_sum(one.resources for one in chosen), self._prices()) * count
-                yield _Attempt(instances=count, port_bits=bits, order=(cycles, cost))
+                yield _Attempt(instances=count, word_bits=bits, order=(cycles, cost))
 
     def worked_out(self, attempt: _Attempt, fill: float) -> TaskChoice | None:
         """With FIFOs of the right depths, every kernel in an SLR; None if that does not fit."""
         count = attempt.instances
-        chosen = self._chosen(attempt.port_bits, count, fill)
+        chosen = self._chosen(attempt.word_bits, count, fill)
         if chosen is None:
             return None
         kernels = tuple(kernel.with_fifos(self.board) for kernel in chosen)
@@ -171,8 +182,8 @@ class _Search:
         banks, rate = shared_banks(self.board, count, self.clock_mhz)
         return TaskChoice(
             kernels=kernels,
-            formats=self.formats[attempt.port_bits],
-            port_bits=attempt.port_bits,
+            formats=self.formats[attempt.word_bits],
+            word_bits=attempt.word_bits,
             instances=count,
             slrs=tuple(map(tuple, slrs)),
             banks=tuple(banks),
@@ -182,7 +193,7 @@ class _Search:
         )
 
     def no_fit(self) -> NoFit:
-        bits = PORT_BITS[-1]
+        bits = WORD_BITS[-1]
         least = _sum(
             min((one.resources for one in options), key=lambda one: _cost(one, self._prices()))
             for options in self.options[bits]
@@ -254,7 +265,7 @@ class _Search:
             return f"DDR bandwidth, for {waiting / total:.0%} of the cycles; {text}"
         if self.wish.instances or self.wish.folds or self.wish.target_interval:
             return f"{text}; the design fixes a part of the mapping"
-        fastest = [min(_cycles(one, rate) for one in found) for found in self.options[attempt.port_bits]]
+        fastest = [min(_cycles(one, rate) for one in found) for found in self.options[attempt.word_bits]]
         if total == sum(fastest):
             return f"{text}; every kernel has its fastest folding"
         each = _sum(one.resources for one in kernels)

@@ -12,22 +12,22 @@ from functools import cached_property
 
 from hlsgen.board import Board
 from hlsgen.cost.resources import Resources, cells
-from hlsgen.cost.stages import port_resources, total_resources
+from hlsgen.cost.stages import total_resources
 from hlsgen.ir import Graph, Port
 from hlsgen.layers.base import Layer, Tensor
 from hlsgen.layers.stage import Fold, Words, divisors
 from hlsgen.mapping.fifos import fifo_depths, simulate
 from hlsgen.mapping.pipeline import Pipeline, pipeline_of
-from hlsgen.mapping.processes import Load, Store, port_beats, port_width, slot_bits
+from hlsgen.mapping.ports import DdrPort, InterfaceWish, frame_bytes, interfaces_of, slot_bits
+from hlsgen.mapping.processes import Load, Store
 from hlsgen.mapping.weights import WeightPlace
 
-WEIGHT_PORT_BITS = 64
 PIXELS = (1, 2, 4, 8, 16, 32, 64)
 """Of a row, in one word of DDR."""
 
 
-def ddr_words(tensor: Tensor, most_bits: int) -> Words:
-    """The words of a tensor in DDR: of those with at most `most_bits` bits, the ones that are fewest a frame.
+def ddr_words(tensor: Tensor, most_bits: int, port: DdrPort) -> Words:
+    """The words of a tensor in DDR: of those with at most `most_bits` bits, the ones that move fastest.
 
     One pixel with some of its channels, or several pixels with all of them.
     """
@@ -40,12 +40,7 @@ def ddr_words(tensor: Tensor, most_bits: int) -> Words:
         for px, part in formats
         if px * part * slot <= most_bits or px * part == 1
     ]
-    return min(found, key=lambda words: (words.frame_words * port_beats(words), frame_bytes(words)))
-
-
-def frame_bytes(words: Words) -> int:
-    """Bytes of a frame in DDR, with what fills its words up."""
-    return words.frame_words * port_beats(words) * port_width(words) // 8
+    return min(found, key=lambda words: (words.frame_words * port.transfers(words), frame_bytes(words)))
 
 
 def kernel_names(design: str, layers: Iterable[Layer]) -> dict[str, str]:
@@ -111,11 +106,11 @@ class TaskKernel:
     @cached_property
     def bytes_read(self) -> int:
         """From DDR for a frame, weights not counted: they stay in the kernel."""
-        return sum(frame_bytes(one.words) for one in self.pipeline.processes if isinstance(one, Load))
+        return sum(one.frame_bytes for one in self.pipeline.processes if isinstance(one, Load))
 
     @cached_property
     def bytes_written(self) -> int:
-        return sum(frame_bytes(one.words) for one in self.pipeline.processes if isinstance(one, Store))
+        return sum(one.frame_bytes for one in self.pipeline.processes if isinstance(one, Store))
 
     @property
     def bytes_moved(self) -> int:
@@ -154,13 +149,11 @@ def task_kernel(
     ports = {port.name: formats[source] for port, source in zip(graph.inputs, layer.inputs, strict=True)}
     ports[graph.outputs[0].name] = formats[layer.name]
     weights = {} if place is None else {layer.name: place}
-    pipeline = pipeline_of(graph, {layer.name: fold}, weights, ports)
+    interfaces = interfaces_of(board, InterfaceWish())
+    pipeline = pipeline_of(graph, {layer.name: fold}, weights, ports, interfaces)
     return TaskKernel(layer=layer, fold=fold, pipeline=pipeline, resources=kernel_resources(pipeline, board))
 
 
 def kernel_resources(pipeline: Pipeline, board: Board) -> Resources:
-    """A kernel with its control and, if it loads weights, the port for them."""
-    total = total_resources(pipeline, board) + cells(board.terms, "kernel_control", one=1)
-    if pipeline.loaders:
-        total += port_resources(WEIGHT_PORT_BITS, board.terms)
-    return total
+    """A kernel with its control."""
+    return total_resources(pipeline, board) + cells(board.terms, "kernel_control", one=1)

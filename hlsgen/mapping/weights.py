@@ -19,6 +19,7 @@ from hlsgen.layers.conv2d_stage import ConvStage
 from hlsgen.layers.dense_stream import MOST_BATCH, DenseStream, can_stream
 from hlsgen.layers.packing import SHORTEST_CHAIN, chain_of_types
 from hlsgen.layers.stage import Fold, Stage
+from hlsgen.mapping.ports import MOST_DDR_BITS, DdrPort, ddr_port
 from hlsgen.mapping.storage import Memory, Storage, choose_storage
 
 Place = Literal["constant", "runtime", "stream"]
@@ -74,6 +75,7 @@ class WeightPlace:
 
     storage: the primitive wished for; None: the cheapest. batch: frames that share a word that is streamed.
     any_weights: the design wants to load other weights; else those at hand decide what is exact.
+    port_bits: of the DDR port of weights that are streamed.
     """
 
     layer: str
@@ -81,6 +83,7 @@ class WeightPlace:
     storage: Storage | None = None
     batch: int = 1
     any_weights: bool = False
+    port_bits: int = MOST_DDR_BITS
 
     @property
     def at_run_time(self) -> bool:
@@ -115,7 +118,7 @@ class WeightPlace:
         """`layer` as hardware with its weights here."""
         if self.place == "stream":
             assert isinstance(layer, Conv2d)
-            return DenseStream(layer=layer, fold=fold, batch=self.batch)
+            return DenseStream(layer=layer, fold=fold, batch=self.batch, most_beat_bits=self.port_bits)
         stage = layer.stage(fold)
         if self.any_weights and isinstance(stage, ConvStage):
             return replace(stage, any_weights=True)
@@ -128,7 +131,7 @@ def weight_places(graph: Graph, wishes: WeightWishes, board: Board) -> dict[str,
     if problems:
         raise DesignError(problems)
     return {
-        layer.name: placed(layer, wishes.of(layer.name))
+        layer.name: placed(layer, wishes.of(layer.name), ddr_port(board))
         for layer in graph.layers
         if isinstance(layer, Conv2d)
     }
@@ -136,11 +139,15 @@ def weight_places(graph: Graph, wishes: WeightWishes, board: Board) -> dict[str,
 
 def auto_places(graph: Graph) -> dict[str, WeightPlace]:
     """The places of a graph for which nothing is wished."""
-    return {layer.name: placed(layer, WeightWish()) for layer in graph.layers if isinstance(layer, Conv2d)}
+    return {
+        layer.name: placed(layer, WeightWish(), DdrPort())
+        for layer in graph.layers
+        if isinstance(layer, Conv2d)
+    }
 
 
-def placed(layer: Conv2d, wish: WeightWish) -> WeightPlace:
-    """Where the weights of `layer` lie if that is wished, which has no problems."""
+def placed(layer: Conv2d, wish: WeightWish, port: DdrPort) -> WeightPlace:
+    """Where the weights of `layer` lie if that is wished, which has no problems. port: of streamed ones."""
     place: Place
     if wish.place == "auto":
         # of one that wants a memory that cannot be initialised the weights arrive
@@ -156,6 +163,7 @@ def placed(layer: Conv2d, wish: WeightWish) -> WeightPlace:
         storage=storage,
         batch=batch,
         any_weights=wish.place in ("runtime", "stream"),
+        port_bits=port.bits,
     )
 
 

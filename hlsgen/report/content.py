@@ -304,6 +304,18 @@ class Search(_Section):
         return self
 
 
+class KernelPort(_Section):
+    name: Text
+    writes: bool
+    stream: bool
+    bits: Count
+
+
+class Interface(_Section):
+    free_running: bool
+    ports: Annotated[tuple[KernelPort, ...], Rows]
+
+
 class Report(_Section):
     """report.json, as far as the page shows it. Edges lead from inputs and earlier layers to later ones."""
 
@@ -312,6 +324,7 @@ class Report(_Section):
     board_title: Text
     part: Text
     clock_mhz: Positive
+    interface: Interface | None = None
     graph: GraphSection
     layers: Annotated[tuple[Layer, ...], Entries(1, MOST_ROWS)]
     total: Total

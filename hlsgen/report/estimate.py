@@ -10,7 +10,7 @@ from hlsgen.cost.cycles import AXI_LATENCY, ddr_cost, iterations
 from hlsgen.cost.resources import FMUL_DSP, instance_resources
 from hlsgen.design import Estimates
 from hlsgen.ir import Graph
-from hlsgen.mapping.placement import Deployment, ddr_bytes_per_s, frame_copies, instances_with, usable
+from hlsgen.mapping.placement import Deployment, ddr_bytes_per_s, frame_copies, slrs_with, usable
 from hlsgen.mapping.search import Choice
 from hlsgen.report.figures import board_figures, free_figures, performance_figures, resource_figures
 from hlsgen.report.roofline import built_ceiling, dsp_ceiling, roofline_figures
@@ -163,7 +163,7 @@ def _timeline(deployment: Deployment) -> list[dict[str, Any]]:
 
 def _ompss(deployment: Deployment) -> dict[str, int]:
     copies = frame_copies(deployment.mapping)
-    return {"instances": instances_with(deployment, copies), "frames_bram18": copies.bram18}
+    return {"instances": len(slrs_with(deployment, copies)), "frames_bram18": copies.bram18}
 
 
 def _slrs(deployment: Deployment) -> list[dict[str, Any]]:

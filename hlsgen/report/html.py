@@ -26,6 +26,7 @@ from hlsgen.report.content import Report, Roofline, Search
 from hlsgen.report.explored import explored_line
 from hlsgen.report.front_picture import FrontPicture, draw_front
 from hlsgen.report.graph_picture import GraphPicture
+from hlsgen.report.interface import interface_text
 from hlsgen.report.page_graph import DEEP_WORDS, graph_picture
 from hlsgen.report.page_tables import (
     Table,
@@ -264,6 +265,12 @@ def _slowest(report: Report) -> str:
     return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
+def _ports_note(report: Report) -> str:
+    if report.interface is None:
+        return ""
+    return " " + interface_text(report.interface.model_dump())
+
+
 def _notes(report: Report) -> dict[str, str]:
     """A sentence or two above the pictures, by section."""
     style = report.cost.style
@@ -287,7 +294,7 @@ def _notes(report: Report) -> dict[str, str]:
         f"equal golden bit for bit; the largest difference is {csim.max_abs_error:g}."
     )
     return {
-        "graph": edges[style],
+        "graph": edges[style] + _ports_note(report),
         "cycles": cycles[style],
         "resources": "A bar's end is what the platform leaves free; the mark is where the usable share ends. "
         f"LUT and FF are those of the routed design: {report.cost.routed.basis}. Terms: {report.cost.terms}.",

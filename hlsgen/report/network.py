@@ -20,7 +20,7 @@ from hlsgen.mapping.balance import Balanced
 from hlsgen.mapping.deadlock import least_depths, small_enough
 from hlsgen.mapping.pipeline import Pipeline
 from hlsgen.mapping.placement import Instance, ddr_bytes_per_s, usable
-from hlsgen.mapping.processes import Load, StageProcess, Store, port_beats, port_width
+from hlsgen.mapping.processes import StageProcess
 from hlsgen.passes.choose_types import Accuracy
 from hlsgen.report.explored import explored_text
 from hlsgen.report.figures import (
@@ -32,6 +32,7 @@ from hlsgen.report.figures import (
     quantisation_figures,
     resource_figures,
 )
+from hlsgen.report.interface import interface_figures, interface_text
 from hlsgen.report.roofline import built_ceiling, roofline_figures, stage_ceilings
 from hlsgen.report.structure import graph_figures
 from hlsgen.report.tables import (
@@ -106,15 +107,7 @@ class NetworkEstimate(Estimates):
     @property
     def frame_bytes(self) -> int:
         """Moved between DDR and the kernel for a frame, of full blocks where weights are streamed."""
-        total = 0
-        for process in self.balanced.pipeline.processes:
-            if isinstance(process, Load | Store):
-                words = process.words
-                total += words.frame_words * port_beats(words) * port_width(words) // 8
-        for streamer in self.balanced.pipeline.streamers:
-            stage = streamer.stage
-            total += -(-stage.block_beats * stage.beat_bits // 8 // stage.batch)
-        return total
+        return self.balanced.pipeline.frame_bytes
 
     @cached_property
     def _placed(self) -> tuple[Instance, ...]:
@@ -126,7 +119,7 @@ class NetworkEstimate(Estimates):
 
     @property
     def _ddr_frames_per_s(self) -> float:
-        return self._ddr_gb_per_s * 1e9 / self.frame_bytes
+        return self._ddr_gb_per_s * 1e9 / self.frame_bytes if self.frame_bytes else float("inf")
 
     def as_json(self) -> dict[str, Any]:
         pipeline, instances = self.balanced.pipeline, self.balanced.instances
@@ -143,6 +136,7 @@ class NetworkEstimate(Estimates):
             "board": self.board.name,
             "clock_mhz": self.clock_mhz,
             **board_figures(self.board),
+            "interface": interface_figures(pipeline),
             "graph": graph_figures(pipeline.graph, pipeline),
             "layers": [
                 layer_figures(process, self.board)
@@ -276,6 +270,7 @@ def network_markdown(name: str, board: Board, balanced: Balanced, report: dict[s
             network_summary(
                 balanced.pipeline.graph, report, instances="", interval=("interval of an instance", cycles)
             ),
+            "## Ports\n\n" + interface_text(report["interface"]),
             warning_lines(report),
             "## Board\n\n" + slr_table(report),
             cost_text(report),

@@ -58,11 +58,11 @@ def built_ceiling(macs_per_cycle: int, instances: int, clock_mhz: float) -> Ceil
 def roofline_figures(
     *, ceilings: tuple[Ceiling, ...], gops: float, macs: int, frame_bytes: int, ddr_gb_per_s: float
 ) -> dict[str, Any] | None:
-    """The section `roofline`; None if there is nothing to multiply. The last ceiling is the design's own.
+    """The section `roofline`; None if there is nothing to multiply, or no DDR is used.
 
-    ddr_gb_per_s: of the banks in use.
+    The last ceiling is the design's own. ddr_gb_per_s: of the banks in use.
     """
-    if not macs:
+    if not macs or not frame_bytes:
         return None
     intensity = 2 * macs / frame_bytes
     return {

@@ -15,9 +15,10 @@ from hlsgen.design import Estimates
 from hlsgen.emit.task_network import task_weight_files
 from hlsgen.ir import Graph
 from hlsgen.mapping.placement import usable
+from hlsgen.mapping.ports import frame_bytes
 from hlsgen.mapping.processes import StageProcess
 from hlsgen.mapping.task_balance import TaskChoice
-from hlsgen.mapping.task_kernels import TaskKernel, frame_bytes, kernel_resources
+from hlsgen.mapping.task_kernels import TaskKernel, kernel_resources
 from hlsgen.passes.choose_types import Accuracy
 from hlsgen.report.figures import (
     board_figures,
@@ -193,6 +194,7 @@ class TaskNetworkEstimate(Estimates):
         )
         return {
             "port_bits": choice.port_bits,
+            "word_bits": choice.word_bits,
             "frame_bytes": total,
             "intermediate_bytes": between,
             "weight_bytes": sum(beats.nbytes for beats in task_weight_files(choice).values()),
@@ -295,5 +297,6 @@ def _memory_text(report: dict[str, Any]) -> str:
         f"A frame moves {memory['frame_bytes']:,} bytes, {memory['intermediate_bytes']:,} of them between "
         f"kernels: {memory['gb_per_s']:,.2f} GB/s for all instances on the average; an instance has "
         f"{memory['gb_per_s_of_an_instance']:,.2f} GB/s at a time. For {memory['bound_cycles']:,} of "
-        f"{total:,} cycles a frame DDR is what a kernel waits for. Words of up to {memory['port_bits']} bits."
+        f"{total:,} cycles a frame DDR is what a kernel waits for. Words of up to {memory['word_bits']} bits "
+        f"through ports of {memory['port_bits']}."
     )

@@ -15,6 +15,10 @@ from pydantic import BaseModel, ConfigDict
 
 from hlsgen.design import Design, load
 from hlsgen.errors import DesignError, HlsgenError, OutputError, ToolError, error_json
+from hlsgen.flows.runner import wait_until_free
+from hlsgen.flows.vitis import Request as Synthesis
+from hlsgen.flows.vitis import Synthesised, SynthesisInterrupted, synthesise
+from hlsgen.flows.watch import Quiet
 from hlsgen.mapping.placement import KINDS
 from hlsgen.sweep.inputs import InputFile, check_inputs, code_digest
 
@@ -28,7 +32,7 @@ class Job:
 
     run: a name of RUNS. title: the design as the user named it. design, board (None: the design's own), terms
     and folder (of a build) are absolute where they are paths: a worker may have another working folder.
-    inputs: the files that it reads. code: hlsgen's own digest.
+    inputs: the files that it reads. code: hlsgen's own digest. synthesis: with run "synth", how far it goes.
     """
 
     run: str
@@ -40,11 +44,18 @@ class Job:
     builds: str
     inputs: tuple[InputFile, ...]
     code: str
+    synthesis: Synthesis | None = None
 
     @property
     def key(self) -> str:
         """A hash of all that the result depends on, and of nothing else: not of where the files lie."""
+        one = self.synthesis
+        what = None if one is None else (one.to, one.target, os.path.basename(one.platform or ""))
+        return self._key({} if what is None else {"synthesis": what})
+
+    def _key(self, more: dict[str, Any]) -> str:
         parts = {
+            **more,
             "run": self.run,
             # a design that cannot be read has no inputs, and its error names its path
             "design": os.path.basename(self.design) if self.inputs else self.design,
@@ -58,24 +69,47 @@ class Job:
 
     @property
     def stem(self) -> str:
-        """Name of the result's file and of the build folder: for people, and unique by its key."""
-        words = [Path(self.design).stem, Path(self.board).stem if self.board else ""]
-        words += [f"{self.target_fps:g}fps" if self.target_fps else "", self.key]
+        """Name of the result's file: for people, and unique by its key."""
+        words = [f"{self.target_fps:g}fps" if self.target_fps else ""]
+        words += [self.synthesis.to if self.synthesis else "", self.key]
+        return self._stem(words)
+
+    def _stem(self, words: list[str]) -> str:
+        words = [Path(self.design).stem, Path(self.board).stem if self.board else "", *words]
         return "-".join(word for word in words if word)
 
     @property
     def folder(self) -> Path:
-        """Of a build."""
-        return Path(self.builds) / self.stem
+        """Of a build. Syntheses of it have one folder however far they go: a further one goes on there."""
+        return Path(self.builds) / (self._stem([self._key({})]) if self.synthesis else self.stem)
 
     def __str__(self) -> str:
         board = f" on {self.board}" if self.board else ""
         target = f" for {self.target_fps:,.0f} frames/s" if self.target_fps else ""
-        return f"{self.title}{board}{target}"
+        synthesis = f", {self.synthesis.to}" if self.synthesis else ""
+        return f"{self.title}{board}{target}{synthesis}"
+
+
+class SynthesisSummary(BaseModel):
+    """stage: of the furthest reports; the figures are theirs, all kernels and compute units together."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    to: str
+    release: str
+    stage: str | None = None
+    dsp: float | None = None
+    bram18: float | None = None
+    uram: float | None = None
+    lut: float | None = None
+    ff: float | None = None
 
 
 class Summary(BaseModel):
-    """A line of the table: what the design does on the board; all instances together. csim: of a build."""
+    """A line of the table: what the design does on the board; all instances together.
+
+    csim: of a build. synthesis: how far one has come, and what its reports say.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -90,6 +124,7 @@ class Summary(BaseModel):
     ff: int
     binds: str
     csim: str | None = None
+    synthesis: SynthesisSummary | None = None
 
 
 class Outcome(BaseModel):
@@ -121,7 +156,7 @@ def failed(job: Job, error: HlsgenError) -> Outcome:
             if one.place and one.place.file == job.design:
                 one = replace(one, place=replace(one.place, file=job.title))
             problems.append(one)
-        error = DesignError(problems)
+        error = type(error)(problems)
     return Outcome(key=job.key, exit_code=error.exit_code, error=error_json(error), text=str(error))
 
 
@@ -134,6 +169,8 @@ def run_job(job: Job) -> str:
     with _one_at_a_time:
         try:
             return _outcome(job).as_text()
+        except SynthesisInterrupted:
+            raise KeyboardInterrupt from None  # the whole sweep is meant
         except HlsgenError as error:
             return failed(job, error).as_text()
         except OSError as error:
@@ -168,6 +205,24 @@ def _build(job: Job, design: Design) -> tuple[Figures, Summary]:
     return report, _summary(report).model_copy(update={"csim": report["csim"]["verdict"]})
 
 
+def _synth(job: Job, design: Design) -> tuple[Figures, Summary]:
+    assert job.synthesis is not None
+    wait_until_free(job.folder)  # of the tools of a worker that was lost
+    report, summary = _build(job, design)
+    done = synthesise(job.folder, job.synthesis, Quiet())
+    furthest = [one for one in done.reports if one["stage"] == _furthest(done)]
+    figures = {kind: sum(one[kind] for one in furthest) for kind in KINDS if furthest and kind in furthest[0]}
+    found = SynthesisSummary(to=job.synthesis.to, release=done.release, stage=_furthest(done), **figures)
+    report |= {"synthesised": list(done.reports)}
+    return report, summary.model_copy(update={"synthesis": found})
+
+
+def _furthest(done: Synthesised) -> str | None:
+    """The last stage that has a report with resources."""
+    stages = {one["stage"] for one in done.reports if "lut" in one}
+    return next((stage for stage in ("routed", "synthesised", "csynth") if stage in stages), None)
+
+
 def _explore(job: Job, design: Design) -> tuple[Figures, Summary]:
     found = design.explore(target_fps=job.target_fps)
     point = found.point
@@ -195,5 +250,6 @@ RUNS: dict[str, Callable[[Job, Design], tuple[Figures, Summary]]] = {
     "estimate": _estimate,
     "explore": _explore,
     "build": _build,
+    "synth": _synth,
 }
 """What a job may run."""

@@ -66,7 +66,7 @@ class Store:
             raise _output_error(self.folder, error) from None
         if not outcome.done or outcome.key != job.key:
             return None
-        return None if job.run == "build" and not (job.folder / MARK).is_file() else outcome
+        return None if job.run in ("build", "synth") and not (job.folder / MARK).is_file() else outcome
 
     def keep(self, job: Job, outcome: Outcome) -> None:
         """Writes the outcome's file, whole or not at all. Raises OutputError: it cannot be written."""

@@ -12,6 +12,7 @@ from typing import Any
 
 from hlsgen.board import load_board
 from hlsgen.errors import DesignError, HlsgenError, Problem, collecting
+from hlsgen.flows.vitis import Request as Synthesis
 from hlsgen.sweep.inputs import code_digest, file_digest, input_files, torch_files
 from hlsgen.sweep.jobs import Job, Outcome
 from hlsgen.sweep.runner import Ended, Watch, run_serially
@@ -19,6 +20,8 @@ from hlsgen.sweep.store import Store, file_of
 
 SERIAL = "serial"
 LOCAL = "local"
+CORES_A_SYNTHESIS = 8
+"""As many threads as Vivado takes on Linux (general.maxThreads, UG835 2022.1 "set_param")."""
 
 
 class SweepInterrupted(HlsgenError):
@@ -29,7 +32,10 @@ class SweepInterrupted(HlsgenError):
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What is swept. boards: empty for the designs' own. workers: None for as many as there are cores."""
+    """What is swept. boards: empty for the designs' own. workers: None for as many as there are cores.
+
+    synthesis: with run "synth".
+    """
 
     designs: tuple[Path, ...]
     boards: tuple[str, ...] = ()
@@ -39,6 +45,7 @@ class Request:
     folder: Path = Path("sweep")
     scheduler: str = LOCAL
     workers: int | None = None
+    synthesis: Synthesis | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,6 +133,7 @@ def jobs_of(request: Request, store: Store) -> list[Job]:
                     builds=str(store.builds),
                     inputs=inputs,
                     code=code_digest(),
+                    synthesis=request.synthesis,
                 )
                 for target in dict.fromkeys(request.targets or (None,))
             ]
@@ -138,7 +146,14 @@ def _running(jobs: Sequence[Job], request: Request, watch: Watch) -> Generator[E
     elif jobs:
         from hlsgen.sweep.cluster import run_on_cluster
 
-        yield from run_on_cluster(jobs, request.scheduler, request.workers, watch)
+        yield from run_on_cluster(jobs, request.scheduler, _workers(request), watch)
+
+
+def _workers(request: Request) -> int | None:
+    """The vendor's tools take several cores and many gigabytes each: one at once for every few cores."""
+    if request.workers is None and request.synthesis is not None and request.scheduler == LOCAL:
+        return max(1, len(os.sched_getaffinity(0)) // CORES_A_SYNTHESIS)
+    return request.workers
 
 
 def _announce(jobs: Sequence[Job], watch: Watch) -> None:
@@ -166,8 +181,8 @@ def _interrupted(total: int, outcomes: dict[Job, Outcome], request: Request) -> 
 def _row(job: Job, outcome: Outcome) -> dict[str, Any]:
     row: dict[str, Any] = {"design": job.title, "board": job.board, "target_fps": job.target_fps}
     row["file"] = file_of(job)
-    if job.run == "build":
-        row["build"] = f"builds/{job.stem}"
+    if job.run in ("build", "synth"):
+        row["build"] = f"builds/{job.folder.name}"
     if outcome.summary is None:
         return {**row, "error": outcome.error, "exit_code": outcome.exit_code}
     return {**row, **outcome.summary.model_dump(exclude_none=True)}

@@ -54,9 +54,24 @@ def compare_build(folder: Path, named: Sequence[Path] = ()) -> tuple[list[dict[s
     return found, notes
 
 
+def read_back(folder: Path) -> tuple[list[dict[str, Any]], list[str]]:
+    """As `compare_build`, for results that may have no reports yet, or damaged ones: notes say so.
+
+    Raises OutputError.
+    """
+    if not find_reports(folder):
+        return [], []
+    try:
+        return compare_build(folder)
+    except DesignError as error:
+        return [], [f"the vendor's reports were not read: {one.message}" for one in error.problems]
+
+
 def compared(build: Build, report: SynthesisReport) -> dict[str, Any] | None:
     """One report beside the model; None if it is of none of the build's kernels."""
     figures = report.as_json()
+    if report.path.is_relative_to(build.folder):
+        figures["file"] = report.path.relative_to(build.folder).as_posix()  # a build folder may be moved
     if report.stage is Stage.ROUTED and report.modules and not report.top:
         return _linked(build, report, figures)
     top = build.kernels[0] if report.top in WRAPPERS and len(build.kernels) == 1 else report.top

@@ -7,17 +7,26 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hlsgen.errors import DesignError, Problem, collecting
+from hlsgen.output import MARK
 from hlsgen.synthesis.cosim import read_cosim
 from hlsgen.synthesis.csynth import read_csynth
 from hlsgen.synthesis.report import SynthesisReport, read_text, refuse
 from hlsgen.synthesis.utilisation import read_utilisation
 
 MOST_FILES = 200_000
+LINKING = "_x."
+"""Begins the name of the folder that Vitis links in. Below it lie thousands of files: reports of all parts of
+the platform and copies of others; what counts is in its folder `reports`."""
 
 
 def is_report(name: str) -> bool:
-    """Whether the vendor tools call a report so that `read_report` can read."""
-    return name.endswith(("csynth.xml", "_cosim.rpt")) or (name.endswith(".rpt") and "util" in name)
+    """Whether the vendor tools call a report so that `read_report` can read.
+
+    Not those of a whole device: by SLR, and with the platform's own cells.
+    """
+    if name.endswith(("csynth.xml", "_cosim.rpt")):
+        return True
+    return name.endswith(".rpt") and "util" in name and "slr_util" not in name and "full_util" not in name
 
 
 def read_report(path: Path) -> SynthesisReport:
@@ -33,14 +42,19 @@ def read_report(path: Path) -> SynthesisReport:
 def find_reports(folder: Path) -> list[Path]:
     """The reports below a folder, in the order of their paths; links to folders are not followed.
 
-    Of csynth's, csynth.xml counts, which has all functions, and beside it no other. Raises DesignError: there
-    is no such folder, or it has too many files.
+    Of csynth's, csynth.xml counts, which has all functions, and beside it no other. Another build below the
+    folder keeps its own. Raises DesignError: there is no such folder, or it has too many files.
     """
     if not folder.is_dir():
         refuse(folder, "is no folder", "name a build folder, or the reports themselves")
     found: list[Path] = []
     seen = 0
     for where, folders, names in os.walk(folder):
+        if MARK in names and Path(where) != folder:
+            folders.clear()
+            continue
+        if Path(where).name.startswith(LINKING):
+            folders[:] = [name for name in folders if name == "reports"]
         folders.sort()
         seen += len(names)
         if seen > MOST_FILES:

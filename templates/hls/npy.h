@@ -51,16 +51,18 @@ private:
 
 inline bool exists(const std::string &path) { return std::ifstream(path).good(); }
 
-// Bytes of an element of a file: the digit of its type, as in '<i2'.
-inline int element_bytes(const std::string &path) {
+// The type of a file's elements, such as '<i2': byte order, kind, bytes.
+inline std::string element_type(const std::string &path) {
     std::ifstream file(path, std::ios::binary);
     if (!file) fail("cannot read " + path);
     std::string start(256, ' ');
     file.read(&start[0], std::streamsize(start.size()));
     const std::size_t descr = start.find("'descr': '");
     if (descr == std::string::npos) fail(path + " has no plain element type");
-    return start[descr + 12] - '0';
+    return start.substr(descr + 10, 3);
 }
+
+inline int element_bytes(const std::string &path) { return element_type(path)[2] - '0'; }
 
 // All elements of a file whose element size must be that of T; the shape is the caller's to know.
 template <typename T>

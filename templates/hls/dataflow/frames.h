@@ -3,6 +3,7 @@
 #define HLSGEN_TB_FRAMES_H
 
 #include <ap_int.h>
+#include <hls_stream.h>
 
 #include "npy.h"
 
@@ -13,7 +14,7 @@ struct format {
     int channels, height, width;
     int px, ch;      // pixels and channels of a word
     int bits, slot;  // of an element, and the room it takes
-    int beats;       // memory words of a stream word
+    int beats;       // of a stream word: parts of up to 512 bits in memory, transfers in an AXI stream
 
     std::size_t frame_codes() const { return std::size_t(channels) * height * width; }
     std::size_t row_words() const { return std::size_t((width + px - 1) / px) * (channels / ch); }
@@ -65,15 +66,67 @@ std::vector<std::uint64_t> from_beats(const std::vector<ap_uint<WIDTH> > &beats,
     return codes;
 }
 
-// Words of WIDTH bits, each from parts of 64, the lowest first.
-template <int WIDTH>
-std::vector<ap_uint<WIDTH> > joined(const std::vector<std::uint64_t> &parts) {
-    constexpr int PARTS = WIDTH / 64;
-    std::vector<ap_uint<WIDTH> > words(parts.size() / PARTS, ap_uint<WIDTH>(0));
-    for (std::size_t w = 0; w < words.size(); ++w) {
-        for (int p = 0; p < PARTS; ++p) words[w].range(p * 64 + 63, p * 64) = ap_uint<64>(parts[w * PARTS + p]);
+// Port words of PORT bits that hold `count` beats of WIDTH bits, all of them powers of two; the last may have room left.
+template <int PORT, int WIDTH>
+std::size_t port_words(std::size_t count) {
+    return (count * WIDTH + PORT - 1) / PORT;
+}
+
+// The same bytes in words of PORT bits, the lowest bits first; what is left of the last one is zero.
+template <int PORT, int WIDTH>
+std::vector<ap_uint<PORT> > regrouped(const std::vector<ap_uint<WIDTH> > &beats) {
+    constexpr int SMALLER = PORT < WIDTH ? PORT : WIDTH, STEP = SMALLER < 64 ? SMALLER : 64;
+    std::vector<ap_uint<PORT> > words(port_words<PORT, WIDTH>(beats.size()), ap_uint<PORT>(0));
+    for (std::size_t at = 0; at < beats.size() * WIDTH; at += STEP) {
+        const int from = int(at % WIDTH), to = int(at % PORT);
+        const ap_uint<STEP> part = beats[at / WIDTH].range(from + STEP - 1, from);
+        words[at / PORT].range(to + STEP - 1, to) = part;
     }
     return words;
+}
+
+// Room for what a kernel writes, and behind it 64 bytes that it must leave alone. No bit is zero yet.
+template <int PORT>
+std::vector<ap_uint<PORT> > guarded(std::size_t words) {
+    ap_uint<PORT> ones = 0;
+    for (int low = 0; low < PORT; low += 64) ones.range(low + 63, low) = ~ap_uint<64>(0);
+    return std::vector<ap_uint<PORT> >(words + 512 / PORT, ones);
+}
+
+// Takes away what `guarded` put behind a result.
+template <int PORT>
+void check_guard(const std::string &name, std::vector<ap_uint<PORT> > &words) {
+    for (int n = 0; n < 512 / PORT; ++n) {
+        if (!(words.back() == guarded<PORT>(0).back())) fail("the kernel wrote behind " + name);
+        words.pop_back();
+    }
+}
+
+// Beats as the transfers of an AXI stream; A is its ap_axiu.
+template <int WIDTH, typename A>
+void send(hls::stream<A> &to, const std::vector<ap_uint<WIDTH> > &beats, const format &f) {
+    for (std::size_t n = 0; n < beats.size(); ++n) {
+        A transfer;
+        transfer.data = beats[n];
+        transfer.keep = -1;
+        transfer.strb = -1;
+        transfer.last = (n + 1) % f.frame_beats() == 0;
+        to.write(transfer);
+    }
+}
+
+// The beats of some frames, whose transfers must be just these.
+template <int WIDTH, typename A>
+std::vector<ap_uint<WIDTH> > received(hls::stream<A> &from, const format &f, std::size_t frames) {
+    const ap_uint<WIDTH / 8> all = -1;
+    std::vector<ap_uint<WIDTH> > beats;
+    for (std::size_t n = 0; n < frames * f.frame_beats(); ++n) {
+        const A transfer = from.read();
+        if ((transfer.last != 0) != ((n + 1) % f.frame_beats() == 0)) fail("an output has TLAST where no frame ends, or lacks it");
+        if (!(transfer.keep == all) || !(transfer.strb == all)) fail("an output leaves bytes out");
+        beats.push_back(transfer.data);
+    }
+    return beats;
 }
 
 // The integers of a file, of any size, as 64 bits each.

@@ -4,6 +4,8 @@
 
 #include <ap_int.h>
 
+#include "hlsgen/static.h"
+
 namespace hlsgen {
 
 template <typename T, int N>

@@ -1,4 +1,4 @@
-// What joins the stages of a streaming kernel: DDR at both ends, forks, and words of another format.
+// What joins the stages of a streaming kernel: forks, words of another format, and weights for their memories.
 //
 // Words hold PX neighbouring pixels x CH channels, channels innermost; of the same pixels come all channels, then the
 // next pixels; each row of an image begins with a new word.
@@ -12,61 +12,6 @@
 #include "stage.h"
 
 namespace hlsgen {
-
-// ---- DDR ----------------------------------------------------------------------------------------------------------
-
-// A word of N elements of BITS bits as BEATS words of WIDTH bits, each element in a SLOT of its own.
-template <int STAGE, int BITS, int SLOT, int BEATS, int WIDTH, typename T, int N>
-inline void load(const ap_uint<WIDTH> *memory, hls::stream<lanes<T, N> > &out, long long words) {
-#pragma HLS inline
-    constexpr int PER_BEAT = WIDTH / SLOT;
-    lanes<T, N> word;
-    clear(word);
-    int beat = 0;
-    words: for (long long i = 0; i < words * BEATS; ++i) {
-#pragma HLS pipeline II=1 style=flp
-        iteration_of(STAGE);
-        const ap_uint<WIDTH> bits = memory[i];
-        for (int l = 0; l < PER_BEAT; ++l) {
-#pragma HLS unroll
-            const ap_uint<BITS> code = bits.range(l * SLOT + BITS - 1, l * SLOT);
-            for (int b = 0; b < BEATS; ++b) {
-#pragma HLS unroll
-                if (b == beat && b * PER_BEAT + l < N) set_bits<BITS>(word.lane[b * PER_BEAT + l < N ? b * PER_BEAT + l : 0], code);
-            }
-        }
-        if (++beat == BEATS) {
-            beat = 0;
-            out.write(word);
-        }
-    }
-}
-
-template <int STAGE, int BITS, int SLOT, int BEATS, int WIDTH, typename T, int N>
-inline void store(hls::stream<lanes<T, N> > &in, ap_uint<WIDTH> *memory, long long words) {
-#pragma HLS inline
-    constexpr int PER_BEAT = WIDTH / SLOT;
-    lanes<T, N> word;
-    clear(word);
-    int beat = 0;
-    words: for (long long i = 0; i < words * BEATS; ++i) {
-#pragma HLS pipeline II=1 style=flp
-        iteration_of(STAGE);
-        if (beat == 0) word = in.read();
-        ap_uint<WIDTH> bits = 0;
-        for (int l = 0; l < PER_BEAT; ++l) {
-#pragma HLS unroll
-            for (int b = 0; b < BEATS; ++b) {
-#pragma HLS unroll
-                if (b == beat && b * PER_BEAT + l < N) {
-                    bits.range(l * SLOT + BITS - 1, l * SLOT) = bits_of<BITS>(word.lane[b * PER_BEAT + l < N ? b * PER_BEAT + l : 0]);
-                }
-            }
-        }
-        memory[i] = bits;
-        if (++beat == BEATS) beat = 0;
-    }
-}
 
 // ---- Weights that arrive at run time ------------------------------------------------------------------------------
 
@@ -83,8 +28,9 @@ struct word_of_beats {
     static constexpr int BEATS = (N + LANES - 1) / LANES;
     lanes<T, LANES * BEATS> word;  // the last beat may be partly empty
 
-    // The beats shift through the word: the first one ends in its first lanes.
-    void take(const ap_uint<WIDTH> &bits) {
+    // Part `part` of `bits` is the next beat. They shift through the word: the first one ends in its first lanes.
+    template <int PORT>
+    void take(const ap_uint<PORT> &bits, int part) {
 #pragma HLS inline
         for (int l = 0; l < LANES * (BEATS - 1); ++l) {
 #pragma HLS unroll
@@ -93,7 +39,11 @@ struct word_of_beats {
         for (int l = 0; l < LANES; ++l) {
 #pragma HLS unroll
             const int low = l / PER_PART * WEIGHT_BEAT_BITS + l % PER_PART * BITS;
-            const ap_uint<BITS> code = bits.range(low + BITS - 1, low);
+            ap_uint<BITS> code = 0;
+            for (int p = 0; p < PORT / WIDTH; ++p) {
+#pragma HLS unroll
+                if (p == part) code = bits.range(p * WIDTH + low + BITS - 1, p * WIDTH + low);
+            }
             set_bits<BITS>(word.lane[LANES * (BEATS - 1) + l], code);
         }
     }
@@ -118,66 +68,11 @@ inline void load_words(hls::stream<weight_beat> &beats, lanes<T, N> (&words)[WOR
     int beat = 0, at = 0;
     weights: for (long long i = 0; i < (long long)WORDS * BEATS; ++i) {
 #pragma HLS pipeline II=1 style=flp
-        word.take(beats.read());
+        word.take(beats.read(), 0);
         if (++beat == BEATS) {
             beat = 0;
             words[at] = word.value();
             ++at;
-        }
-    }
-}
-
-// ---- Weights from DDR for every block of frames ---------------------------------------------------------------------
-
-// For each block: GROUPS times a word of biases, then WORDS words of weights.
-template <int STAGE, int BITS, int BIAS_BITS, int GROUPS, int WORDS, int WIDTH, typename T, int N, typename B, int M>
-inline void stream_weights(const ap_uint<WIDTH> *memory, hls::stream<lanes<T, N> > &weights, hls::stream<lanes<B, M> > &biases, int blocks) {
-#pragma HLS inline
-    constexpr int WEIGHT_BEATS = word_of_beats<BITS, WIDTH, T, N>::BEATS;
-    constexpr int BIAS_BEATS = word_of_beats<BIAS_BITS, WIDTH, B, M>::BEATS;
-    word_of_beats<BITS, WIDTH, T, N> weight;
-    word_of_beats<BIAS_BITS, WIDTH, B, M> bias;
-    clear(weight.word);
-    clear(bias.word);
-    blocks: for (int block = 0; block < blocks; ++block) {
-        int word = 0, beat = 0;  // word 0: the biases
-        words: for (int i = 0; i < GROUPS * (BIAS_BEATS + WORDS * WEIGHT_BEATS); ++i) {
-#pragma HLS pipeline II=1 style=flp
-            iteration_of(STAGE);
-            const ap_uint<WIDTH> bits = memory[i];
-            ++beat;
-            if (word == 0) {
-                bias.take(bits);
-                if (beat == BIAS_BEATS) biases.write(bias.value());
-            } else {
-                weight.take(bits);
-                if (beat == WEIGHT_BEATS) weights.write(weight.value());
-            }
-            if (beat == (word == 0 ? BIAS_BEATS : WEIGHT_BEATS)) {
-                beat = 0;
-                word = word == WORDS ? 0 : word + 1;
-            }
-        }
-    }
-}
-
-// Without biases.
-template <int STAGE, int BITS, int GROUPS, int WORDS, int WIDTH, typename T, int N>
-inline void stream_weights(const ap_uint<WIDTH> *memory, hls::stream<lanes<T, N> > &weights, int blocks) {
-#pragma HLS inline
-    constexpr int BEATS = word_of_beats<BITS, WIDTH, T, N>::BEATS;
-    word_of_beats<BITS, WIDTH, T, N> weight;
-    clear(weight.word);
-    blocks: for (int block = 0; block < blocks; ++block) {
-        int beat = 0;
-        words: for (int i = 0; i < GROUPS * WORDS * BEATS; ++i) {
-#pragma HLS pipeline II=1 style=flp
-            iteration_of(STAGE);
-            weight.take(memory[i]);
-            if (++beat == BEATS) {
-                beat = 0;
-                weights.write(weight.value());
-            }
         }
     }
 }
@@ -316,7 +211,7 @@ inline void regroup(hls::stream<lanes<T, PX_A * CH_A> > &in, hls::stream<lanes<T
     constexpr int ITERATIONS = WORDS_A > WORDS_B ? WORDS_A : WORDS_B;  // of a block
     constexpr int TOGETHER = CH_A > CH_B ? CH_A : CH_B;  // neighbouring channels lie in memories of their own
     static_assert(CHANNELS % TOGETHER == 0, "regroup: a word must hold a divisor of the channels");
-    static T block[2][BLOCK][CHANNELS];
+    HLSGEN_STATIC T block[2][BLOCK][CHANNELS];
 #pragma HLS array_partition variable=block dim=2 complete
 #pragma HLS array_partition variable=block dim=3 cyclic factor=TOGETHER
 #pragma HLS dependence variable=block inter false

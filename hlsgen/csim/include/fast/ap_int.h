@@ -420,14 +420,15 @@ struct int_value<W, S, true> {
     AP_FAST_INLINE std::uint64_t get_bits(int lo, int count) const {
         const int word = lo / 64, offset = lo % 64;
         std::uint64_t bits = words[word] >> offset;
-        if (offset + count > 64) bits |= words[word + 1] << (64 - offset);
+        // the second condition follows from the range, which GCC does not always see
+        if (offset + count > 64 && word + 1 < count_of_words) bits |= words[word + 1] << (64 - offset);
         return low_bits(bits, count);
     }
     AP_FAST_INLINE void set_bits(int lo, int count, std::uint64_t bits) {
         const int word = lo / 64, offset = lo % 64;
         const std::uint64_t mask = low_bits(~std::uint64_t(0), count);
         words[word] = (words[word] & ~(mask << offset)) | (bits & mask) << offset;
-        if (offset + count > 64) {
+        if (offset + count > 64 && word + 1 < count_of_words) {
             const int done = 64 - offset;
             words[word + 1] = (words[word + 1] & ~(mask >> done)) | (bits & mask) >> done;
         }

@@ -389,9 +389,9 @@ inline void accumulate(const in_t (&window)[SIMD][WAVE_ROWS][SPAN], const weight
 inline void run(hls::stream<pixels_t> &pixels, hls::stream<results_t> &results, int frames, position &at, band_t &band,
                 weights_t &weight, partial_t &partial) {
 #pragma HLS inline
-    static in_t window[SIMD][WAVE_ROWS][SPAN];
+    HLSGEN_STATIC in_t window[SIMD][WAVE_ROWS][SPAN];
 #pragma HLS array_partition variable=window complete dim=0
-    static weight_t held[PE][TERMS];
+    HLSGEN_STATIC weight_t held[PE][TERMS];
 #pragma HLS array_partition variable=held complete dim=0
 
     at.begin();
@@ -433,16 +433,16 @@ inline void run(hls::stream<pixels_t> &pixels, hls::stream<results_t> &results, 
 inline void compute(hls::stream<pixels_t> &pixels, const weight_t *weights,
                     hls::stream<results_t> &results, int frames) {
 #pragma HLS inline off
-    static band_t band;
+    HLSGEN_STATIC band_t band;
 #pragma HLS array_partition variable=band complete dim=1
 #pragma HLS array_partition variable=band complete dim=2
 #pragma HLS bind_storage variable=band type=ram_s2p impl=lutram
-    static weights_t weight;
+    HLSGEN_STATIC weights_t weight;
 #pragma HLS array_partition variable=weight complete dim=1
 #pragma HLS array_partition variable=weight complete dim=2
 #pragma HLS bind_storage variable=weight type=ram_s2p impl=lutram
     // an address comes back only a pass later, so that a sum's latency does not matter
-    static partial_t partial;
+    HLSGEN_STATIC partial_t partial;
 #pragma HLS array_partition variable=partial complete dim=1
 #pragma HLS array_partition variable=partial complete dim=2
 #pragma HLS bind_storage variable=partial type=ram_s2p impl=lutram
@@ -459,11 +459,11 @@ inline void compute(hls::stream<pixels_t> &pixels, const weight_t *weights,
 // One half of `rows` takes the results of a pass while the words of the pass before leave the other.
 inline void drain(hls::stream<results_t> &results, hls::stream<words_t> &words, int frames) {
 #pragma HLS inline off
-    static hlsgen::ram<words_t, 2 * OUT_WORDS> rows[PE * ROWS];
+    HLSGEN_STATIC hlsgen::ram<words_t, 2 * OUT_WORDS> rows[PE * ROWS];
 #pragma HLS array_partition variable=rows complete dim=1
 #pragma HLS aggregate variable=rows
 #pragma HLS bind_storage variable=rows type=ram_s2p impl=lutram
-    static out_t gathered[PE * ROWS][OUT_LANES];
+    HLSGEN_STATIC out_t gathered[PE * ROWS][OUT_LANES];
 #pragma HLS array_partition variable=gathered complete dim=0
 
     const long long passes = (long long)frames * TILES * NF;

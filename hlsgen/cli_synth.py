@@ -1,0 +1,209 @@
+"""The command that runs the vendor's tools: synth, with a live log."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from rich.console import Console, Group
+from rich.live import Live
+from rich.spinner import Spinner
+from rich.text import Text
+
+from hlsgen.cli_console import note, print_json, reporting, working
+from hlsgen.cli_reports import as_json_option, print_synthesised
+
+if TYPE_CHECKING:
+    from hlsgen.flows.vitis import Synthesised
+    from hlsgen.flows.watch import Watch
+
+SHOWN_LINES = 8
+"""Of a tool's log, on a terminal."""
+
+
+@click.command()
+@click.argument("what", metavar="DESIGN_OR_BUILD_DIR", type=click.Path(path_type=Path))
+@click.option(
+    "--to",
+    type=click.Choice(["csynth", "cosim", "xo", "xclbin", "all"]),
+    default="csynth",
+    show_default=True,
+    help="How far: all is xclbin, host program, and emulation's settings or the SD card.",
+)
+@click.option(
+    "--target", type=click.Choice(["hw", "hw_emu"]), default="hw", show_default=True, help="For xclbin."
+)
+@click.option("--platform", metavar="P", help="A Vitis platform's name or .xpfm file [the board's].")
+@click.option(
+    "--timeout",
+    "hours",
+    type=click.FloatRange(0, 10_000, min_open=True),
+    metavar="HOURS",
+    help="End all tools after so long [no limit].",
+)
+@click.option("--restart", is_flag=True, help="Run steps again that are complete.")
+@click.option("--board", metavar="B", help="With a design: another board than its own.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), metavar="DIR", help="Build folder [build/NAME]."
+)
+@as_json_option
+def synth(
+    what: Path,
+    to: str,
+    target: str,
+    platform: str | None,
+    hours: float | None,
+    restart: bool,
+    board: str | None,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Synthesise a design with Vitis, as `make` in its build folder does, step by step.
+
+    A design file is built first. Steps that are complete, with inputs that have not changed, are kept.
+    """
+    if what.is_dir() and (board or output):
+        raise click.UsageError("--board and -o go with a design file, not with a build folder")
+    with reporting(as_json):
+        from hlsgen.flows.vitis import Request, synthesise
+
+        folder = what if what.is_dir() else _built(what, board, output, as_json)
+        request = Request(to=to, target=target, platform=platform, hours=hours, restart=restart)
+        with watching(as_json) as watch:
+            done = synthesise(folder, request, watch)
+        if as_json:
+            print_json(done.as_json())
+        else:
+            print_done(done)
+
+
+def _built(design: Path, board: str | None, output: Path | None, as_json: bool) -> Path:
+    """The build folder of a design file, built as `hlsgen build` does."""
+    from hlsgen.cli_printing import print_kept
+    from hlsgen.design import load
+    from hlsgen.project import build
+
+    with working(as_json) as progress:
+        progress("reading the design")
+        loaded = load(design, board=board, say=note)
+        folder = output or Path("build") / loaded.name
+        project = build(loaded, folder, progress=progress)
+    for text in project.report["warnings"]:
+        click.echo(f"warning: {text}", err=True)
+    print_kept(project)
+    return folder
+
+
+@contextmanager
+def watching(as_json: bool) -> Iterator[Watch]:
+    from hlsgen.flows.watch import Quiet
+
+    console = Console(stderr=True, highlight=False)
+    if as_json:
+        yield Quiet()
+    elif not console.is_terminal:
+        yield Plain()
+    else:
+        shown = Shown()
+        with Live(shown, console=console, refresh_per_second=4, transient=True):
+            yield shown
+
+
+class Plain:
+    """A line on standard error for whatever begins or ends; the tools' own lines are in the logs."""
+
+    def begin(self, steps: Sequence[str]) -> None:
+        self.steps = steps
+        self.number = 0
+
+    def started(self, step: str, log: str) -> None:
+        self.number += 1
+        self._line(f"{step}: started, log {log}")
+
+    def kept(self, step: str) -> None:
+        self.number += 1
+        self._line(f"{step}: complete before")
+
+    def line(self, text: str) -> None: ...
+
+    def at(self, text: str) -> None:
+        self._line(f"  {text}")
+
+    def ended(self, step: str, seconds: float) -> None:
+        self._line(f"{step}: complete in {duration(seconds)}")
+
+    def say(self, text: str) -> None:
+        note(text)
+
+    def _line(self, text: str) -> None:
+        click.echo(f"[{self.number}/{len(self.steps)}] {text}", err=True)
+
+
+class Shown:
+    """On a terminal: the steps, what the running one is at, and the last lines of its log."""
+
+    def __init__(self) -> None:
+        self.spinner = Spinner("dots")
+        self.steps: dict[str, str] = {}
+        self.running = self.log = self.now = ""
+        self.begun = time.monotonic()
+        self.lines: deque[str] = deque(maxlen=SHOWN_LINES)
+
+    def begin(self, steps: Sequence[str]) -> None:
+        self.steps = dict.fromkeys(steps, "")
+        self.running = "looking for the tools"
+
+    def started(self, step: str, log: str) -> None:
+        self.running, self.log, self.now, self.begun = step, log, "", time.monotonic()
+        self.lines.clear()
+
+    def kept(self, step: str) -> None:
+        self.steps[step] = "complete before"
+
+    def line(self, text: str) -> None:
+        if text.strip():
+            self.lines.append(text)
+
+    def at(self, text: str) -> None:
+        self.now = text
+
+    def ended(self, step: str, seconds: float) -> None:
+        self.steps[step] = f"complete in {duration(seconds)}"
+
+    def say(self, text: str) -> None:
+        note(text)
+
+    def __rich__(self) -> Group:
+        rows: list[Text | Spinner] = [Text(f"  {name}: {how}") for name, how in self.steps.items() if how]
+        clock = duration(time.monotonic() - self.begun)
+        self.spinner.update(text=Text(f"{self.running}, {clock}{f': {self.now}' if self.now else ''}"))
+        rows.append(self.spinner)
+        rows += [Text(f"    {line}", style="dim", no_wrap=True, overflow="ellipsis") for line in self.lines]
+        rows += [Text(f"  log: {self.log}", style="dim")] if self.log else []
+        return Group(*rows)
+
+
+def duration(seconds: float) -> str:
+    """12 s, 3 min 5 s, or 2 h 14 min."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def print_done(done: Synthesised) -> None:
+    print_synthesised(list(done.reports))
+    steps = ", ".join(
+        f"{step['name']} {'kept' if step['status'] == 'kept' else duration(step['seconds'])}"
+        for step in done.steps
+    )
+    folder = click.format_filename(done.folder)
+    release = f" with Vitis {done.release}" if done.release else ""
+    click.echo(f"{done.request.to} done{release}: {steps}; in {folder}/ (logs in {folder}/synth/)")

@@ -1,0 +1,186 @@
+"""The steps from an emitted kernel to a bitstream, as the build folder's Makefile has them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from hlsgen.emit.project import FLOW
+from hlsgen.output import MARK
+from hlsgen.report.content import AGAIN
+from hlsgen.synthesis.report import read_text, refuse
+
+TO = ("csynth", "cosim", "xo", "xclbin", "all")
+"""How far a synthesis may go."""
+TARGETS = ("hw", "hw_emu")
+Name = Annotated[str, Field(pattern="^[A-Za-z_][A-Za-z0-9_]*$")]
+"""A kernel's name goes into paths, and anybody may have written the file that has it."""
+HLS_INPUTS = ("src/**/*", "vitis/run_hls.tcl")
+
+
+class Flow(BaseModel):
+    """What a build folder says of itself: its kernels and its board."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    design: Name
+    kernels: tuple[Name, ...]
+    flow: Literal["alveo", "zynqmp"]
+    platform: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """For what is linked. platform: a name, or the absolute path of an .xpfm file."""
+
+    target: str
+    platform: str
+
+    @property
+    def word(self) -> str:
+        """In the names of folders, as the Makefile makes it: plain characters only."""
+        name = self.platform.rpartition("/")[2].removesuffix(".xpfm").encode()
+        return f"{self.target}.{re.sub(rb'[^A-Za-z0-9_.-]', b'_', name).decode()}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One goal of the Makefile. Paths are relative to the build folder.
+
+    key: of its state and its log. inputs: globs of the files that it reads. after: the step whose result it
+    takes. outputs: empty if only make knows whether there is something to do. scratch: globs of folders with
+    reports, which are of no worth when the inputs have changed. stamps: the outputs are made after the
+    results, so they are never half done.
+    """
+
+    name: str
+    goal: str
+    key: str
+    inputs: tuple[str, ...] = ()
+    after: Step | None = None
+    outputs: tuple[str, ...] = ()
+    scratch: tuple[str, ...] = ()
+    stamps: bool = False
+
+    def digest(self, folder: Path, around: Mapping[str, str]) -> str:
+        """SHA-256 of the inputs, those of the steps before it included, and of what is `around` them."""
+        files = sorted({path for glob in self.inputs for path in folder.glob(glob) if path.is_file()})
+        parts = {
+            "key": self.key,
+            "files": [(str(path.relative_to(folder)), _sha256(path)) for path in files],
+            "after": self.after.digest(folder, around) if self.after else "",
+            "around": dict(around),
+        }
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+    def files(self, folder: Path) -> list[Path]:
+        """What make compares the outputs with: the files that the step reads."""
+        read = [path for glob in self.inputs for path in folder.glob(glob)]
+        return [*read, *(folder / path for path in (self.after.outputs if self.after else ()))]
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def read_flow(folder: Path) -> Flow:
+    """Raises DesignError: the folder is no build, or one of an older hlsgen."""
+    if not (folder / MARK).is_file():
+        refuse(folder, f"holds no {MARK}", "name a design file, or a folder that `hlsgen build` has written")
+    if not (folder / FLOW).is_file():
+        refuse(folder, f"holds no {FLOW}", AGAIN)
+    try:
+        return Flow.model_validate_json(read_text(folder / FLOW))
+    except ValidationError:
+        refuse(folder / FLOW, "is damaged", AGAIN)
+
+
+def steps_to(to: str, flow: Flow, place: Place) -> list[Step]:
+    """The steps up to one of TO, in order."""
+    csynth = Step(
+        name="csynth",
+        goal="csynth",
+        key="csynth",
+        inputs=HLS_INPUTS,
+        outputs=tuple(f"vitis/done/{kernel}.csynth" for kernel in flow.kernels),
+        stamps=True,
+        scratch=("_x.*/reports",),
+    )
+    xo = Step(
+        name="xo",
+        goal="xo",
+        key="xo",
+        after=csynth,
+        outputs=tuple(f"vitis/{kernel}.xo" for kernel in flow.kernels),
+    )
+    if to == "csynth":
+        return [csynth]
+    if to == "cosim":
+        return [csynth, _cosim(csynth, flow)]
+    if to == "xo":
+        return [csynth, xo]
+    linking = _linking(xo, flow, place)
+    return [csynth, xo, *linking] if to == "xclbin" else [csynth, xo, *linking, *_around(flow, place)]
+
+
+def _cosim(csynth: Step, flow: Flow) -> Step:
+    return Step(
+        name="cosim",
+        goal="cosim",
+        key="cosim",
+        inputs=("tb/*",),
+        after=csynth,
+        outputs=tuple(f"vitis/done/{kernel}.cosim" for kernel in flow.kernels),
+        stamps=True,
+    )
+
+
+def _linking(xo: Step, flow: Flow, place: Place) -> list[Step]:
+    """To the xclbin. On an Alveo card packaging makes it, on a Zynq linking."""
+    folder = f"build_dir.{place.word}"
+    alveo = flow.flow == "alveo"
+    xclbin = f"{folder}/{flow.design}.xclbin"
+    link = Step(
+        name="link",
+        goal="link",
+        key=f"link.{place.word}",
+        inputs=("vitis/link.cfg",),
+        after=xo,
+        outputs=(f"{folder}/{flow.design}.link.xclbin" if alveo else xclbin,),
+        scratch=(f"_x.{place.word}",),
+    )
+    if not alveo:
+        return [link]
+    key = f"package.{place.word}"
+    return [link, Step(name="package", goal="xclbin", key=key, after=link, outputs=(xclbin,))]
+
+
+def _around(flow: Flow, place: Place) -> list[Step]:
+    """What the xclbin needs to run: make says itself whether there is something to do."""
+    host = Step(name="host", goal="host", key="host")
+    if flow.flow == "zynqmp":
+        return [host, Step(name="package", goal="sd_card", key=f"package.{place.word}")]
+    if place.target == "hw_emu":
+        return [host, Step(name="emconfig", goal="emconfig", key=f"emconfig.{place.word}")]
+    return [host]
+
+
+def needs_of(to: str, flow: Flow, place: Place) -> list[str]:
+    """What vitis/check.sh has to look for."""
+    needs = ["hls"]
+    needs += ["cosim"] if to == "cosim" else []
+    needs += ["release"] if to in ("xo", "xclbin", "all") else []
+    needs += ["link"] if to in ("xclbin", "all") else []
+    if to == "all":
+        needs.append("host")
+        needs += ["card"] if flow.flow == "zynqmp" else []
+        needs += ["emconfig"] if flow.flow == "alveo" and place.target == "hw_emu" else []
+    return needs

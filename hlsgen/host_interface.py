@@ -1,0 +1,251 @@
+"""How a design's kernels are called: tensors in DDR, weights, arguments, compute units: interface.json.
+
+Written by hlsgen/emit/xrt.py into every build folder; all that hlsgen/runtime needs of a design.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from pydantic import NonNegativeInt, PositiveInt, TypeAdapter, ValidationError
+
+from hlsgen.errors import DesignError, Problem
+from hlsgen.fixed import NumberType, parse_type
+from hlsgen.ir import Port, Tensor
+from hlsgen.layers.base import Codes
+
+FORMAT = 1
+"""Of interface.json; another number, another meaning of its keys."""
+INTERFACE = "interface.json"
+
+Source = Literal["tensor", "constants", "reload", "frames"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostTensor:
+    """A frame in DDR: words of px pixels x ch channels, row by row, or (planar) channel by channel.
+
+    type: the number type as designs spell it; container: that of .npy files.
+    """
+
+    name: str
+    channels: PositiveInt
+    height: PositiveInt
+    width: PositiveInt
+    px: PositiveInt
+    ch: PositiveInt
+    element_bytes: PositiveInt
+    word_bytes: PositiveInt
+    planar: bool
+    type: str
+    container: str
+    bits: PositiveInt
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        return self.channels, self.height, self.width
+
+    @property
+    def groups(self) -> int:
+        """Groups of `px` pixels in a row."""
+        return -(-self.width // self.px)
+
+    @property
+    def folds(self) -> int:
+        """Words that hold all channels of the same pixels."""
+        return self.channels // self.ch
+
+    @property
+    def frame_bytes(self) -> int:
+        return self.height * self.groups * self.folds * self.word_bytes
+
+    @property
+    def number(self) -> NumberType:
+        return parse_type(self.type)
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostConstants:
+    """Weights or biases: the bytes of a .npy file in tb/, as they are. container: the type there."""
+
+    name: str
+    file: str
+    container: str
+    bytes: NonNegativeInt
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostPacking:
+    """When two products can share a multiplier; the lower ones are those of every other channel of `pe`.
+
+    `chain` neighbouring of their weights, of `terms` that are summed at a time, sum to at most `limit`.
+    """
+
+    weights: str
+    channel_weights: PositiveInt
+    pe: PositiveInt
+    terms: PositiveInt
+    chain: PositiveInt
+    limit: NonNegativeInt
+
+    def holds(self, codes: Codes) -> bool:
+        """Whether it is exact for these weights [M, ...]."""
+        magnitudes = np.abs(codes.astype(np.int64)).reshape(-1, self.channel_weights)
+        lower = magnitudes[np.arange(len(magnitudes)) % self.pe % 2 == 0].reshape(-1, self.terms)
+        sums = np.add.reduceat(lower, np.arange(0, self.terms, self.chain), axis=1)
+        return int(sums.max(initial=0)) <= self.limit
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostArgument:
+    """`port`: the kernel's argument; name: of the tensor or the constants, else the port's own."""
+
+    port: str
+    source: Source
+    name: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostStep:
+    """A call. units: compute units of the kernel; the n-th ones of all steps share a memory bank."""
+
+    kernel: str
+    units: tuple[str, ...]
+    arguments: tuple[HostArgument, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostPort:
+    """An input or output of the design and its tensor; shape, axes and scale as those of `hlsgen.ir.Port`.
+
+    golden: the file in tb/ with what it should be; of inputs none. csim: the file that C-simulation writes.
+    """
+
+    name: str
+    tensor: str
+    shape: tuple[PositiveInt, ...]
+    axes: tuple[int, int, int]
+    scale: float
+    golden: str = ""
+    csim: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostInterface:
+    """All that a caller has to know. streaming: which C-simulation headers the kernel needs.
+
+    packing: what other weights must keep to; None: nothing, or those who write them see to it.
+    chunk_frames: of a call. block_frames: those that weights from DDR are read once for.
+    """
+
+    name: str
+    source: str
+    board: str
+    clock_mhz: float
+    streaming: bool
+    tensors: tuple[HostTensor, ...]
+    constants: tuple[HostConstants, ...]
+    steps: tuple[HostStep, ...]
+    inputs: tuple[HostPort, ...]
+    outputs: tuple[HostPort, ...]
+    chunk_frames: PositiveInt
+    block_frames: PositiveInt
+    packing: HostPacking | None = None
+
+    @property
+    def lanes(self) -> int:
+        """Compute units of each kernel."""
+        return len(self.steps[0].units)
+
+    def tensor(self, name: str) -> HostTensor:
+        return next(one for one in self.tensors if one.name == name)
+
+    def port(self, port: HostPort) -> Port:
+        """The port as conversions to and from the framework's layout want it."""
+        tensor = self.tensor(port.tensor)
+        return Port(
+            name=port.name,
+            source=port.tensor,
+            tensor=Tensor(shape=tensor.shape, type=tensor.number),
+            shape=port.shape,
+            axes=port.axes,
+            scale=port.scale,
+        )
+
+    def chunk(self, frames: int, buffers: int) -> int:
+        """Frames of a call: an even share for each of all `buffers`, at most `chunk_frames`, whole blocks."""
+        share = min(-(-frames // buffers), self.chunk_frames)
+        return min(-(-share // self.block_frames) * self.block_frames, frames)
+
+    def as_json(self) -> str:
+        return json.dumps({"format": FORMAT, **asdict(self)}, indent=2) + "\n"
+
+
+def read_interface(folder: Path) -> HostInterface:
+    """That of a build folder. Raises DesignError: there is none, or it is not what hlsgen writes."""
+    path = folder / INTERFACE
+    fix = "name a folder that hlsgen build made, or build the design again"
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        message = f"cannot read {path}: {error.strerror or error}"
+        raise DesignError(Problem(message=message, fix=fix)) from None
+    except ValueError as error:
+        raise DesignError(Problem(message=f"{path} is no JSON document: {error}", fix=fix)) from None
+    if not isinstance(data, dict) or data.pop("format", None) != FORMAT:
+        message = f"{path} is not of format {FORMAT}, which this hlsgen reads"
+        raise DesignError(Problem(message=message, fix=fix))
+    try:
+        found = TypeAdapter(HostInterface).validate_python(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise DesignError(Problem(message=f"{path}: {where}: {first['msg']}", fix=fix)) from None
+    wrong = _contradiction(found)
+    if wrong:
+        raise DesignError(Problem(message=f"{path}: {wrong}", fix=fix))
+    return found
+
+
+def _contradiction(found: HostInterface) -> str | None:
+    """What does not fit together in it; None if all does."""
+    tensors = {tensor.name: tensor for tensor in found.tensors}
+    known = {"tensor": set(tensors), "constants": {one.name for one in found.constants}}
+    for step in found.steps:
+        for argument in step.arguments:
+            if argument.name not in known.get(argument.source, {argument.name}):
+                return f"{step.kernel} takes {argument.name}, which is not there"
+    if not found.steps or {len(step.units) for step in found.steps} in ({0}, set()):
+        return "there are no compute units"
+    if len({len(step.units) for step in found.steps}) > 1:
+        return "the kernels have different numbers of compute units"
+    for port in (*found.inputs, *found.outputs):
+        if port.tensor not in tensors:
+            return f"{port.name} is {port.tensor}, which is not there"
+        if math.prod(port.shape) != math.prod(tensors[port.tensor].shape) or sorted(port.axes) != [0, 1, 2]:
+            return f"{port.name} does not have the shape of {port.tensor}"
+    for tensor in found.tensors:
+        try:
+            container = tensor.number.dtype.itemsize
+        except ValueError as error:
+            return f"{tensor.name}: {error}"
+        used = tensor.px * tensor.ch * tensor.element_bytes
+        if container != tensor.element_bytes or used > tensor.word_bytes or tensor.channels % tensor.ch:
+            return f"the words of {tensor.name} do not hold its elements"
+        if tensor.planar and tensor.ch != 1:
+            return f"the words of {tensor.name} hold several channels, which lie apart"
+    if any("/" in name or name.startswith(".") for name in _file_names(found)):
+        return "a file's name leaves the folder"
+    return None
+
+
+def _file_names(found: HostInterface) -> list[str]:
+    names = [one.file for one in found.constants] + [step.kernel for step in found.steps] + [found.name]
+    for port in (*found.inputs, *found.outputs):
+        names += [port.name, port.golden, port.csim]
+    return [name for name in names if name]

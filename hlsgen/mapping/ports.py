@@ -1,0 +1,163 @@
+"""A kernel's ports: DDR, of which whole port words move in bursts, or AXI streams to other kernels.
+
+How a tensor lies in DDR does not depend on the port: stream word w begins at byte w * `ddr_word_bits` / 8,
+lane l of it at bit l * `slot_bits`. The port only says how many of these bits move at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from hlsgen.board import Board
+from hlsgen.errors import DesignError, Problem
+from hlsgen.fixed import FixedType, NumberType
+from hlsgen.layers.stage import Words
+
+MOST_DDR_BITS = 512
+"""Of a port word. Buffers are whole parts of so many bits, so that no port word lies beyond one."""
+LEAST_DDR_BITS = 64
+"""So no element lies in two port words."""
+MOST_STREAM_BITS = 1024
+"""Of a transfer of an AXI stream: the widest ap_uint that needs no setting."""
+
+PortKind = Literal["memory", "stream"]
+PORT_KINDS: tuple[PortKind, ...] = get_args(PortKind)
+
+
+def slot_bits(type_: NumberType) -> int:
+    """Bits of an element in DDR."""
+    return type_.container_bits
+
+
+def width_of(type_: NumberType) -> int:
+    """Bits of an element in a stream."""
+    return type_.width if isinstance(type_, FixedType) else type_.container_bits
+
+
+def ddr_word_bits(words: Words) -> int:
+    """Bits of a stream word in DDR: the next power of two, above 512 the next multiple of 512."""
+    bits = words.lanes * slot_bits(words.type)
+    if bits > MOST_DDR_BITS:
+        return -(-bits // MOST_DDR_BITS) * MOST_DDR_BITS
+    return 1 << (bits - 1).bit_length()
+
+
+def frame_bytes(words: Words) -> int:
+    """Bytes of a frame in DDR, with what fills its words up."""
+    return words.frame_words * ddr_word_bits(words) // 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class DdrPort:
+    """A port of `bits` bits into DDR, a power of two."""
+
+    bits: int = MOST_DDR_BITS
+
+    def transfers(self, words: Words) -> int:
+        """Port words of a stream word, 1 if it takes a part of one."""
+        return max(1, ddr_word_bits(words) // self.bits)
+
+    def together(self, words: Words) -> int:
+        """Stream words of a port word, 1 if one takes it all or more."""
+        return max(1, self.bits // ddr_word_bits(words))
+
+    def port_words(self, words: Words, count: int) -> int:
+        """Port words of `count` stream words; the last one may be filled in part."""
+        return -(-count * ddr_word_bits(words) // self.bits)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StreamPort:
+    """An AXI stream: a stream word is a transfer, its lanes side by side, rounded up to whole bytes."""
+
+    def transfers(self, words: Words) -> int:
+        """Of a stream word: 1 up to 1024 bits, else as few as there can be."""
+        return -(-words.lanes // (self.bits(words) // width_of(words.type)))
+
+    def bits(self, words: Words) -> int:
+        """Of a transfer: TDATA. No element lies in two of them."""
+        width = width_of(words.type)
+        most = MOST_STREAM_BITS // width
+        lanes = -(-words.lanes // -(-words.lanes // most))
+        return -(-lanes * width // 8) * 8
+
+
+Port = DdrPort | StreamPort
+
+
+@dataclass(frozen=True, kw_only=True)
+class InterfaceWish:
+    """What the design says of a network's ports: memory (DDR) or stream (AXI), for all of a side.
+
+    Raises DesignError: another word.
+    """
+
+    input: PortKind = "memory"
+    output: PortKind = "memory"
+
+    def __post_init__(self) -> None:
+        for side in ("input", "output"):
+            kind = getattr(self, side)
+            if kind not in PORT_KINDS:
+                message = f"the {side}s' interface is {kind!r}, which there is not"
+                raise DesignError(Problem(message=message, fix=f"one of {', '.join(PORT_KINDS)}"))
+
+    @property
+    def streams(self) -> bool:
+        """Whether any port is an AXI stream."""
+        return "stream" in (self.input, self.output)
+
+
+def interface_wish(given: object) -> InterfaceWish:
+    """`interface=` of `hlsgen.from_torch`: memory, stream, or {"input": ..., "output": ...}.
+
+    Raises DesignError: it is none of these.
+    """
+    if isinstance(given, InterfaceWish):
+        return given
+    if isinstance(given, str):
+        return InterfaceWish(input=given, output=given)  # type: ignore[arg-type]
+    if isinstance(given, Mapping) and given and set(given) <= {"input", "output"}:
+        return InterfaceWish(**given)
+    message = f"interface is {given!r}, which says nothing about ports"
+    raise DesignError(Problem(message=message, fix='"memory", "stream", or {"input": "stream"}'))
+
+
+def interface_problems(wish: InterfaceWish, style: str) -> list[Problem]:
+    """What keeps a network of this style from having such ports."""
+    if style == "dataflow" or not wish.streams:
+        return []
+    message = f"interface: stream is not for style: {style}, whose kernels are called in turn and meet in DDR"
+    return [Problem(message=message, fix="style: dataflow, or interface: memory")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Interfaces:
+    """The ports of a kernel: how wide those into DDR are, and on which side there are AXI streams instead."""
+
+    ddr: DdrPort = DdrPort()
+    wish: InterfaceWish = InterfaceWish()
+
+    @property
+    def input(self) -> Port:
+        return StreamPort() if self.wish.input == "stream" else self.ddr
+
+    @property
+    def output(self) -> Port:
+        return StreamPort() if self.wish.output == "stream" else self.ddr
+
+
+DDR_ONLY = Interfaces()
+"""The widest there are."""
+
+
+def ddr_port(board: Board) -> DdrPort:
+    """As wide as the board's, a power of two from 64 to 512."""
+    bits = min(MOST_DDR_BITS, max(LEAST_DDR_BITS, board.memory.port_bits))
+    return DdrPort(bits=1 << (bits.bit_length() - 1))
+
+
+def interfaces_of(board: Board, wish: InterfaceWish) -> Interfaces:
+    return Interfaces(ddr=ddr_port(board), wish=wish)

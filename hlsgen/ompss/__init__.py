@@ -1,0 +1,1 @@
+"""OmpSs-2@FPGA: what its compiler accepts."""

@@ -1,0 +1,53 @@
+"""A streaming kernel's ports as reports have them: into DDR, or AXI streams; and who starts the kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hlsgen.cost.stages import WEIGHT_PORT_BITS
+from hlsgen.mapping.pipeline import Pipeline
+from hlsgen.mapping.ports import StreamPort
+from hlsgen.mapping.processes import Load, LoadWeights, Store
+
+
+def interface_figures(pipeline: Pipeline) -> dict[str, Any]:
+    """The section `interface`. bits: that a port moves at a time."""
+    ports = [_port(one) for one in pipeline.processes if isinstance(one, Load | Store)]
+    weights = [(one.argument, one.port.bits) for one in pipeline.processes if isinstance(one, LoadWeights)]
+    if pipeline.loaders:
+        weights.append(("weights", WEIGHT_PORT_BITS))
+    wish = pipeline.interfaces.wish
+    return {
+        "input": wish.input,
+        "output": wish.output,
+        "free_running": pipeline.free_running,
+        "ports": ports
+        + [{"name": name, "writes": False, "stream": False, "bits": bits} for name, bits in weights],
+    }
+
+
+def _port(process: Load | Store) -> dict[str, Any]:
+    port = process.port
+    stream = isinstance(port, StreamPort)
+    return {
+        "name": process.argument,
+        "writes": isinstance(process, Store),
+        "stream": stream,
+        "bits": port.bits(process.words) if isinstance(port, StreamPort) else port.bits,
+    }
+
+
+def interface_text(figures: Mapping[str, Any]) -> str:
+    """The section `interface` in words."""
+    named = [
+        f"{port['name']} {'writes' if port['writes'] else 'reads'} {port['bits']} bits of "
+        f"{'an AXI stream' if port['stream'] else 'DDR'}"
+        for port in figures["ports"]
+    ]
+    started = (
+        "Nobody starts the kernel: it takes frames as they come."
+        if figures["free_running"]
+        else "The host starts it."
+    )
+    return f"At a time {', '.join(named)}. {started}"

@@ -1,0 +1,171 @@
+"""Opens a build folder, and runs frames on what was opened."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hlsgen.errors import DesignError, Problem
+from hlsgen.fixed import FixedType
+from hlsgen.host_interface import HostConstants, HostInterface, HostPacking, HostPort, read_interface
+from hlsgen.layers.base import Codes
+from hlsgen.port_arrays import Arrays, inputs_of, outputs_of
+from hlsgen.runtime.figures import Figures, figures_of
+
+TIMEOUT_S = 60.0
+
+
+class Backend(ABC):
+    """What computes: codes of the inputs [N, C, H, W] by name -> codes of the tensors that outputs show."""
+
+    fpga: bool
+    measured_on: str
+
+    @abstractmethod
+    def chunk(self, frames: int) -> int:
+        """Frames that go through together when a batch has so many."""
+
+    @abstractmethod
+    def run(self, inputs: Mapping[str, Codes], chunk: int) -> tuple[dict[str, Codes], list[float]]:
+        """Also the seconds that each chunk took. Raises ToolError: it fails, or a call does not end."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Gives back what it holds."""
+
+
+@dataclass(eq=False)
+class Runtime:
+    """A design that can be run. `figures`: of the last run; None before the first."""
+
+    interface: HostInterface
+    backend: Backend
+    figures: Figures | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def measured_on(self) -> str:
+        return self.backend.measured_on
+
+    def close(self) -> None:
+        self.backend.close()
+
+    def run(self, x: ArrayLike | Sequence[ArrayLike]) -> Arrays:
+        """Frames in the framework's layout, batch first (or one frame), as numbers; results likewise.
+
+        Several inputs are a list, several outputs too. Raises DesignError: x does not fit. ToolError.
+        """
+        interface = self.interface
+        inputs = inputs_of(interface.name, [interface.port(port) for port in interface.inputs], x)
+        tensors = self._computed(inputs)
+        return outputs_of([interface.port(port) for port in interface.outputs], tensors)
+
+    def run_codes(self, inputs: Mapping[str, ArrayLike]) -> dict[str, Codes]:
+        """Codes [N, C, H, W] by input -> codes by output, as the .npy files of the testbench hold them.
+
+        Raises DesignError: inputs that are missing, of another shape, or no codes of their type. ToolError.
+        """
+        codes = {port.name: self._checked(port, inputs) for port in self.interface.inputs}
+        if len({len(array) for array in codes.values()}) > 1:
+            message = f"the inputs of {self.interface.name} have different numbers of frames"
+            raise DesignError(Problem(message=message, fix="the same number in all"))
+        tensors = self._computed(codes)
+        return {port.name: tensors[port.tensor] for port in self.interface.outputs}
+
+    def _checked(self, port: HostPort, inputs: Mapping[str, ArrayLike]) -> Codes:
+        tensor = self.interface.tensor(port.tensor)
+        wanted = f"[frames, {tensor.channels}, {tensor.height}, {tensor.width}] of {tensor.type}"
+        if port.name not in inputs:
+            raise DesignError(Problem(message=f"input {port.name} is missing", fix=f"an array {wanted}"))
+        codes = np.asarray(inputs[port.name])
+        if codes.ndim != 4 or codes.shape[1:] != tensor.shape or not len(codes):
+            raise DesignError(Problem(message=f"input {port.name} has shape {codes.shape}", fix=wanted))
+        number = tensor.number
+        if not isinstance(number, FixedType):
+            return codes.astype(np.float32)
+        outside = codes.dtype.kind not in "iuO"
+        if outside or (codes < number.min_code).any() or (codes > number.max_code).any():
+            message = f"input {port.name} does not hold codes of {number}"
+            fix = f"integers from {number.min_code} to {number.max_code}; numbers go to run()"
+            raise DesignError(Problem(message=message, fix=fix))
+        return codes
+
+    def _computed(self, inputs: Mapping[str, Codes]) -> dict[str, Codes]:
+        frames = len(next(iter(inputs.values())))
+        chunk = self.backend.chunk(frames)
+        start = time.perf_counter()
+        tensors, spans = self.backend.run(inputs, chunk)
+        self.figures = figures_of(
+            spans,
+            measured_on=self.backend.measured_on,
+            fpga=self.backend.fpga,
+            frames=frames,
+            seconds=time.perf_counter() - start,
+            chunk_frames=chunk,
+        )
+        return tensors
+
+
+def open(
+    folder: str | Path,
+    *,
+    xclbin: str | Path | None = None,
+    device: int | str = 0,
+    timeout_s: float = TIMEOUT_S,
+) -> Runtime:
+    """The design in a build folder, ready to run; the model that it was made from is not needed.
+
+    xclbin: what the card gets; None: the C-simulation is compiled and takes its place. device: the card's
+    index or PCIe address. timeout_s: after which a call of a compute unit counts as stuck.
+    Raises DesignError: no such build, or its weights are not there. ToolError: no compiler; no pyxrt, no such
+    card, an xclbin that is missing or of another build.
+    """
+    folder = Path(folder)
+    interface = read_interface(folder)
+    constants = {
+        one.name: _constants(folder / "tb" / one.file, one, interface.packing) for one in interface.constants
+    }
+    if xclbin is None:
+        from hlsgen.runtime.simulation import Simulation
+
+        return Runtime(interface, Simulation(folder, interface))
+    from hlsgen.runtime.card import Card
+
+    return Runtime(interface, Card(interface, constants, Path(xclbin), device=device, timeout_s=timeout_s))
+
+
+def _constants(path: Path, wanted: HostConstants, packing: HostPacking | None) -> bytes:
+    """The bytes of weights. Raises DesignError: the file is missing, of another size, or its weights do not
+    suit the kernel.
+    """
+    fix = "build the design again, or write_weights of its project"
+    try:
+        codes = np.load(path, allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise DesignError(Problem(message=f"cannot read {path}: {error}", fix=fix)) from None
+    if codes.dtype != np.dtype(wanted.container) or codes.nbytes != wanted.bytes:
+        message = (
+            f"{path} holds {codes.nbytes} bytes of {codes.dtype}, but the kernel takes {wanted.bytes} of "
+            f"{np.dtype(wanted.container)}"
+        )
+        raise DesignError(Problem(message=message, fix=fix))
+    if packing is not None and packing.weights == wanted.name and not packing.holds(codes):
+        message = f"the weights in {path} are too large for this kernel's packing"
+        raise DesignError(Problem(message=message, fix="build the design for them"))
+    content: bytes = codes.tobytes()
+    return content

@@ -1,0 +1,87 @@
+"""The compiled C-simulation of a build folder in the place of a card."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+
+from hlsgen.csim.compiler import compile_testbench
+from hlsgen.csim.dataflow import REFUSALS
+from hlsgen.csim.scratch import SCRATCH_PREFIX, scratch_errors
+from hlsgen.csim.simulation import save_frames
+from hlsgen.csim.testbench import no_result, run_testbench
+from hlsgen.errors import ToolError
+from hlsgen.graph_design import workers
+from hlsgen.host_interface import HostInterface, HostPort
+from hlsgen.layers.base import Codes
+from hlsgen.runtime.layout import of_container
+from hlsgen.runtime.opening import Backend
+
+
+class Simulation(Backend):
+    """A process for each part of a batch, as many at once as there are cores."""
+
+    fpga = False
+    measured_on = "C-simulation on this machine"
+
+    def __init__(self, folder: Path, interface: HostInterface) -> None:
+        """Raises ToolError: no compiler, or it fails."""
+        self.folder, self.interface = folder, interface
+        with scratch_errors():
+            self.scratch = Path(tempfile.mkdtemp(prefix=SCRATCH_PREFIX))
+        kernels = [step.kernel for step in interface.steps if step.kernel != interface.name]
+        self.executable = self.scratch / "testbench"
+        try:
+            compile_testbench(
+                folder, interface.name, self.executable, streaming=interface.streaming, kernels=kernels
+            )
+        except ToolError:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        shutil.rmtree(self.scratch, ignore_errors=True)
+
+    def chunk(self, frames: int) -> int:
+        return min(-(-frames // workers()), self.interface.chunk_frames)
+
+    def run(self, inputs: Mapping[str, Codes], chunk: int) -> tuple[dict[str, Codes], list[float]]:
+        frames = len(next(iter(inputs.values())))
+        parts = [
+            {name: codes[first : first + chunk] for name, codes in inputs.items()}
+            for first in range(0, frames, chunk)
+        ]
+        with scratch_errors(), ThreadPoolExecutor(max_workers=workers()) as pool:
+            done = list(pool.map(self._run_part, parts))
+        tensors = {
+            port.tensor: np.concatenate([part[port.tensor] for part, _ in done])
+            for port in self.interface.outputs
+        }
+        return tensors, [seconds for _, seconds in done]
+
+    def _run_part(self, inputs: Mapping[str, Codes]) -> tuple[dict[str, Codes], float]:
+        start = time.perf_counter()
+        with tempfile.TemporaryDirectory(dir=self.scratch) as name:
+            folder = Path(name)
+            for port in self.interface.inputs:
+                number = self.interface.tensor(port.tensor).number
+                save_frames(folder / f"{port.name}.npy", inputs[port.name], number)
+            for one in self.interface.constants:
+                shutil.copy(self.folder / "tb" / one.file, folder / one.file)
+            run_testbench([str(self.executable), str(folder)], REFUSALS)
+            tensors = {port.tensor: self._result(folder, port) for port in self.interface.outputs}
+        return tensors, time.perf_counter() - start
+
+    def _result(self, folder: Path, port: HostPort) -> Codes:
+        tensor = self.interface.tensor(port.tensor)
+        try:
+            found = np.load(folder / port.csim, allow_pickle=False)
+        except (OSError, ValueError, EOFError):
+            raise no_result() from None
+        return of_container(found.astype(tensor.number.dtype), tensor)

@@ -1,0 +1,116 @@
+// Frames and weights from .npy files, results into them, and results against golden.
+#ifndef HLSGEN_HOST_ARRAYS_H
+#define HLSGEN_HOST_ARRAYS_H
+
+#include <algorithm>
+#include <cstdio>
+
+#include "../tb/npy.h"
+#include "pack.h"
+
+namespace host {
+
+constexpr std::size_t SHOWN_DIFFERENCES = 10;
+
+// All elements of a file, as bytes; they must have the size of those of `type`.
+inline std::vector<char> read_bytes(const std::string &path, const std::string &type) {
+    return with_container(type, [&](auto zero) {
+        const auto values = tb::read_npy<decltype(zero)>(path);
+        std::vector<char> bytes(values.size() * sizeof zero);
+        if (!bytes.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
+        return bytes;
+    });
+}
+
+// Fails if an element lies outside the type's range. From a file with (or without) signs where the type has none
+// (or some), elements of the other half would be read as other numbers.
+inline void check_range(const std::string &path, const std::vector<char> &bytes, const tensor &t, bool file_signed) {
+    const bool type_signed = t.type[1] == 'i';
+    with_container(t.type, [&](auto zero) {
+        typedef decltype(zero) code_t;
+        for (std::size_t i = 0; i * sizeof(code_t) < bytes.size(); ++i) {
+            code_t code;
+            std::memcpy(&code, &bytes[i * sizeof(code_t)], sizeof code);
+            const bool other_half = file_signed != type_signed && code >> (8 * sizeof(code_t) - 1) & 1;
+            if (other_half || extended(code, t.bits) != code) {
+                tb::fail(path + ": element " + std::to_string(i) + " is no code of " + std::to_string(t.bits) + " bits" +
+                         (type_signed ? "" : " without sign"));
+            }
+        }
+    });
+}
+
+// The frames [N, C, H, W] of a file, in codes (float32: in values).
+inline std::vector<char> read_frames(const std::string &path, const tensor &t) {
+    const char kind = tb::element_type(path)[1];
+    if ((kind == 'f') != (t.type[1] == 'f') || (kind != 'f' && kind != 'i' && kind != 'u')) {
+        tb::fail(path + " has elements of type " + tb::element_type(path) + ", but " + t.name + " takes " + t.type);
+    }
+    std::vector<char> bytes = read_bytes(path, t.type);
+    if (bytes.empty() || bytes.size() % t.in_ddr.array_bytes() != 0) {
+        tb::fail(path + " holds no whole number of frames of " + std::to_string(t.in_ddr.channels) + " x " +
+                 std::to_string(t.in_ddr.height) + " x " + std::to_string(t.in_ddr.width));
+    }
+    if (kind != 'f') check_range(path, bytes, t, kind == 'i');
+    return bytes;
+}
+
+inline std::vector<char> read_constants(const std::string &folder, const constants &c) {
+    const std::string path = folder + "/" + c.file;
+    std::vector<char> bytes = read_bytes(path, c.type);
+    if (bytes.size() != c.bytes) {
+        tb::fail(path + " holds " + std::to_string(bytes.size()) + " bytes, but the kernel takes " + std::to_string(c.bytes));
+    }
+    return bytes;
+}
+
+// Fails if products of these weights that share a multiplier would run into each other.
+inline void check_packing(const packing &p, const std::string &type, const std::vector<char> &bytes) {
+    with_container(type, [&](auto code) {
+        long long sum = 0;
+        for (std::size_t i = 0; i * sizeof code < bytes.size(); ++i) {
+            if (i / p.channel_weights % p.pe % 2 != 0) continue;
+            std::memcpy(&code, &bytes[i * sizeof code], sizeof code);
+            const bool begins = i % p.terms % p.chain == 0;
+            sum = (begins ? 0 : sum) + (code < 0 ? -(long long)code : (long long)code);
+            if (sum > p.limit) tb::fail("the weights are too large for this kernel's packing: build it for them");
+        }
+    });
+}
+
+inline void write_frames(const std::string &path, const std::vector<char> &bytes, const tensor &t) {
+    const layout &l = t.in_ddr;
+    const std::vector<std::size_t> shape = {bytes.size() / l.array_bytes(), std::size_t(l.channels), std::size_t(l.height),
+                                            std::size_t(l.width)};
+    tb::write_npy(path, t.type, shape, bytes);
+}
+
+inline std::string shown(const tensor &t, const char *element) {
+    if (t.type[1] == 'f') {
+        float value;
+        std::memcpy(&value, element, sizeof value);
+        return std::to_string(value);
+    }
+    return with_container(t.type, [&](auto code) {
+        std::memcpy(&code, element, sizeof code);
+        return std::to_string(+code);
+    });
+}
+
+// How many elements differ from golden, bit for bit; the first differences are printed.
+inline std::size_t differences(const std::string &name, const tensor &t, const std::vector<char> &got, const std::vector<char> &want) {
+    const layout &l = t.in_ddr;
+    const std::size_t bytes = l.element_bytes, count = got.size() / bytes;
+    std::size_t different = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        if (std::memcmp(&got[i * bytes], &want[i * bytes], bytes) == 0 || ++different > SHOWN_DIFFERENCES) continue;
+        const std::size_t column = i % l.width, row = i / l.width % l.height, channel = i / l.width / l.height % l.channels;
+        std::printf("%s: frame %zu, channel %zu, row %zu, column %zu: got %s, golden %s\n", name.c_str(), i / l.elements(), channel, row,
+                    column, shown(t, &got[i * bytes]).c_str(), shown(t, &want[i * bytes]).c_str());
+    }
+    return different;
+}
+
+}  // namespace host
+
+#endif

@@ -1,0 +1,95 @@
+// What the host program has to know of a design: its tensors in DDR, its kernels and what they are given.
+#ifndef HLSGEN_HOST_INTERFACE_H
+#define HLSGEN_HOST_INTERFACE_H
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace host {
+
+// A frame in DDR. Its elements, `element_bytes` each, lie in words: px neighbouring pixels x ch channels. Words come
+// row by row, in a row pixels first to last and of each the channels; planar: channel by channel instead. A word takes
+// `word_bytes`; what its elements leave of it means nothing.
+struct layout {
+    int channels, height, width;
+    int px, ch;
+    int element_bytes, word_bytes;
+    bool planar;
+
+    std::size_t elements() const { return std::size_t(channels) * height * width; }
+    std::size_t array_bytes() const { return elements() * element_bytes; }
+    std::size_t words() const { return std::size_t(height) * ((width + px - 1) / px) * (channels / ch); }
+    std::size_t frame_bytes() const { return words() * word_bytes; }
+};
+
+// type: of an element in .npy files, "<i2" for instance. bits: of its code; the container may have more.
+struct tensor {
+    std::string name;
+    layout in_ddr;
+    std::string type;
+    int bits;
+};
+
+// Data that stays: weights and biases, the bytes of a .npy file as they are. type: of an element there.
+struct constants {
+    std::string name;
+    std::string file;
+    std::string type;
+    std::size_t bytes;
+};
+
+// Two products share a multiplier, the lower ones those of every other output channel of `pe`. That is exact as long as
+// `chain` neighbouring of their weights, of `terms` that are summed at a time, sum to no more than `limit`.
+struct packing {
+    std::string weights;
+    std::size_t channel_weights, pe, terms, chain;
+    long long limit;
+};
+
+enum class source { tensor, constants, reload, frames };
+
+// An argument of a kernel. name: of the tensor or the constants; else its own.
+struct argument {
+    std::string port;
+    source from;
+    std::string name;
+
+    bool in_memory() const { return from == source::tensor || from == source::constants; }
+};
+
+// A call of a kernel. units: the kernel's compute units, of which lane i takes the i-th.
+struct step {
+    std::string kernel;
+    std::vector<std::string> units;
+    std::vector<argument> arguments;
+};
+
+// An input or output of the design: the tensor that holds it, its data and (of an output) what it should be.
+struct port {
+    std::string name;
+    std::string tensor;
+    std::string golden;
+};
+
+// chunk_frames: frames of a call that take some milliseconds. block_frames: weights are read once for so many frames.
+struct design {
+    std::string name;
+    std::vector<tensor> tensors;
+    std::vector<constants> weights;
+    std::vector<packing> packed;
+    std::vector<step> steps;
+    std::vector<port> inputs, outputs;
+    std::size_t chunk_frames, block_frames;
+
+    std::size_t lanes() const { return steps.front().units.size(); }
+    const tensor &tensor_of(const std::string &tensor_name) const {
+        std::size_t at = 0;
+        while (tensors[at].name != tensor_name) ++at;
+        return tensors[at];
+    }
+};
+
+}  // namespace host
+
+#endif

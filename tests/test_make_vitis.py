@@ -1,0 +1,410 @@
+"""The build folder's Makefile on a machine with Vitis, which stand-ins for its tools are."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from hlsgen.mapping.placement import Deployment
+from hlsgen.output import write_files
+from tests.build_folders import CASES, emitted, make, write_build
+from tests.vendor_tools import PLATFORMS, SYSTEM, VendorTools, host_program, vendor_tools
+
+U200, ZCU102 = PLATFORMS
+
+
+@pytest.fixture(scope="module")
+def builds(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("builds")
+    cases = (("u200", "float"), ("zcu102", "channels"))
+    return {board: write_build(name, folder / board) for board, name in cases}
+
+
+def copy_of(build: Path, folder: Path) -> Path:
+    shutil.copytree(build, folder)
+    host_program(folder)
+    return folder
+
+
+@pytest.fixture
+def u200(builds: dict[str, Path], tmp_path: Path) -> Path:
+    return copy_of(builds["u200"], tmp_path / "build")
+
+
+@pytest.fixture
+def zcu102(builds: dict[str, Path], tmp_path: Path) -> Path:
+    return copy_of(builds["zcu102"], tmp_path / "build")
+
+
+@pytest.fixture
+def tools(tmp_path: Path) -> VendorTools:
+    return vendor_tools(tmp_path / "bin")
+
+
+def said(done: subprocess.CompletedProcess[str]) -> str:
+    """What a command said that has to fail with make's own status."""
+    assert done.returncode == 2, done.stdout
+    return done.stderr
+
+
+# ---------------------------------------------------------------- the tools of both generations
+
+
+@pytest.mark.parametrize(
+    ("release", "names", "command"),
+    [
+        ("2022.2", ("vitis_hls", "v++"), "vitis_hls [csynth] -f run_hls.tcl"),
+        ("2024.1", ("vitis_hls", "vitis-run", "v++"), "vitis_hls [csynth] -f run_hls.tcl"),
+        ("2024.2", ("vitis_hls", "vitis-run", "v++"), "vitis-run [csynth] --mode hls --tcl run_hls.tcl"),
+        ("2025.1", ("vitis-run", "v++"), "vitis-run [csynth] --mode hls --tcl run_hls.tcl"),
+        ("2024.2", ("vitis_hls", "v++"), "vitis_hls [csynth] -f run_hls.tcl"),
+        ("2025.1.1", ("vitis-run",), "vitis-run [csynth] --mode hls --tcl run_hls.tcl"),
+    ],
+)
+def test_the_tool_of_the_release(
+    release: str, names: tuple[str, ...], command: str, u200: Path, tmp_path: Path
+) -> None:
+    tools = vendor_tools(tmp_path / "bin", release, names=names)
+    done = make(u200, "csynth", env=tools.environment)
+    assert done.returncode == 0, done.stderr
+    assert tools.calls() == [command]
+    assert f"Vitis {release[:6]}" in done.stdout
+    assert list(u200.glob("vitis/conv_hls/**/csynth.xml"))
+
+
+def test_cosim_and_xo_go_on_from_csynth(u200: Path, tools: VendorTools) -> None:
+    for goal in ("csynth", "csynth", "cosim", "xo", "xo"):
+        assert make(u200, goal, env=tools.environment).returncode == 0
+    assert tools.calls() == [f"vitis_hls [{step}] -f run_hls.tcl" for step in ("csynth", "cosim", "export")]
+    (u200 / "src/conv.h").touch()
+    assert make(u200, "xo", env=tools.environment).returncode == 0
+    assert len(tools.calls()) == 5, "synthesis and export again"
+
+
+# ---------------------------------------------------------------- to the bitstream
+
+
+@pytest.mark.parametrize("target", ["hw", "hw_emu"])
+def test_all_of_u200(target: str, u200: Path, tools: VendorTools) -> None:
+    done = make(u200, "all", f"TARGET={target}", env=tools.environment)
+    assert done.returncode == 0, done.stderr
+    folder = f"build_dir.{target}.{U200}"
+    platform = f"--platform {tools.folder}/vitis/base_platforms/{U200}/{U200}.xpfm"
+    debug = "" if target == "hw" else " -g"
+    expected = [
+        "vitis_hls [csynth] -f run_hls.tcl",
+        "vitis_hls [export] -f run_hls.tcl",
+        f"v++ [] -l -t {target} {platform} --save-temps{debug} --config vitis/link.cfg "
+        f"--temp_dir _x.{target}.{U200} -o {folder}/conv.link.xclbin vitis/conv.xo",
+        f"v++ [] -p {folder}/conv.link.xclbin -t {target} {platform} --save-temps{debug} "
+        f"--package.out_dir package.{target}.{U200} -o {folder}/conv.xclbin",
+    ]
+    if target == "hw_emu":
+        expected.append(f"emconfigutil [] {platform} --od {folder}")
+    assert tools.calls() == expected
+    assert (u200 / folder / "conv.xclbin").is_file()
+    assert (u200 / "host/conv_host").is_file()
+    assert make(u200, "all", f"TARGET={target}", env=tools.environment).returncode == 0
+    assert tools.calls() == expected, "nothing is made twice"
+
+
+@pytest.mark.parametrize(("target", "frames"), [("hw", ""), ("hw_emu", "--frames 2")])
+def test_run_and_test(target: str, frames: str, u200: Path, tools: VendorTools) -> None:
+    done = make(u200, "test", f"TARGET={target}", env=tools.environment)
+    assert done.returncode == 0, done.stderr
+    assert f"ran ../build_dir.{target}.{U200}/conv.xclbin {target} ../tb {frames}" in done.stdout
+    silent = make(u200, "test", f"TARGET={target}", env={**tools.environment, "STAND_IN_SAYS": "no result"})
+    assert "error: the run did not say TEST PASSED" in said(silent)
+    (u200 / "host/Makefile").write_text("host:\nrun:\n\tfalse\n")
+    assert "error: the run failed; see work/run.log" in said(
+        make(u200, "test", f"TARGET={target}", env=tools.environment)
+    )
+
+
+def test_run_needs_no_vitis_once_it_is_linked(u200: Path, tools: VendorTools) -> None:
+    assert make(u200, "xclbin", env=tools.environment).returncode == 0
+    card = {"PATH": SYSTEM, "XILINX_XRT": "/opt/xilinx/xrt", "STAND_IN_SAYS": "TEST PASSED"}
+    done = make(u200, "test", "XILINX_VITIS=", env=card)
+    assert done.returncode == 0, done.stderr
+
+
+def test_sd_card(zcu102: Path, tools: VendorTools) -> None:
+    done = make(zcu102, "all", env=tools.environment)
+    assert done.returncode == 0, done.stderr
+    folder, common = f"build_dir.hw.{ZCU102}", tools.folder / "common"
+    hls, export, link, card = tools.calls()
+    assert link.endswith(f" --temp_dir _x.hw.{ZCU102} -o {folder}/conv.xclbin vitis/conv.xo")
+    assert card.startswith(f"v++ [] -p {folder}/conv.xclbin -t hw --platform ")
+    assert card.endswith(
+        f" --package.out_dir package.hw.{ZCU102} "
+        f"--package.rootfs {common}/rootfs.ext4 --package.sd_file {common}/Image "
+        f"--package.sd_dir tb --package.sd_file host/conv_host --package.sd_file {folder}/conv.xclbin "
+        "--package.sd_file vitis/run_app.sh"
+    )
+    assert f"SYSROOT={common}/sysroots/cortexa72-cortexa53-xilinx-linux" in done.stdout
+    assert make(zcu102, "sd_card", env=tools.environment).returncode == 0
+    assert len(tools.calls()) == 4, "nothing is made twice"
+    told = make(zcu102, "run", env=tools.environment)
+    assert f"write package.hw.{ZCU102}/sd_card.img to an SD card" in told.stdout
+    assert "did not say TEST PASSED" in said(make(zcu102, "test", env=tools.environment))
+
+
+def test_emulation_of_zcu102(zcu102: Path, tools: VendorTools) -> None:
+    done = make(zcu102, "test", "TARGET=hw_emu", env=tools.environment)
+    assert done.returncode == 0, done.stderr
+    assert "launched -run-app run_app.sh" in done.stdout
+    card = next(call for call in tools.calls() if call.startswith("v++ [] -p"))
+    assert card.endswith(f"--package.sd_file build_dir.hw_emu.{ZCU102}/emconfig.json")
+
+
+@pytest.mark.parametrize("emulated", [True, False])
+def test_run_app(emulated: bool, tmp_path: Path) -> None:
+    """What the card starts, as it lies there: a program beside it tells how it was called."""
+    card = tmp_path / "my card"
+    card.mkdir()
+    shutil.copy(write_build("channels", tmp_path / "build") / "vitis/run_app.sh", card)
+    (card / "conv_host").write_text('#!/bin/sh\necho "$XCL_EMULATION_MODE $*"\nexit 3\n')
+    (card / "conv_host").chmod(0o755)
+    if emulated:
+        (card / "emconfig.json").touch()
+        (card / "tb").mkdir()
+    done = subprocess.run(["sh", card / "run_app.sh"], capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == ("hw_emu conv.xclbin tb --frames 2" if emulated else "conv.xclbin .")
+    assert done.returncode == 3
+
+
+def test_a_platform_by_its_file(u200: Path, tools: VendorTools, tmp_path: Path) -> None:
+    file = tmp_path / "my platforms/it's $(mine).xpfm"
+    file.parent.mkdir()
+    file.touch()
+    done = make(u200, "xclbin", env={**tools.environment, "PLATFORM": str(file)})
+    assert done.returncode == 0, done.stderr
+    assert f"--platform {file} " in tools.calls()[2]
+    assert (u200 / "build_dir.hw.it_s___mine_/conv.xclbin").is_file()
+
+
+def test_platform_repositories(u200: Path, tools: VendorTools, tmp_path: Path) -> None:
+    for name, folder in (("one", "a/one"), ("two", "b/two")):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / f"{name}.xpfm").touch()
+    env = {**tools.environment, "PLATFORM_REPO_PATHS": f"{tmp_path}/a:{tmp_path}/b/two"}
+    for name, folder in (("one", "a/one"), ("two", "b/two")):
+        assert make(u200, "link", f"PLATFORM={name}", env=env).returncode == 0
+        assert f"--platform {tmp_path}/{folder}/{name}.xpfm" in tools.calls()[-1]
+
+
+# ---------------------------------------------------------------- what is missing or refused
+
+
+def test_everything_that_is_missing_is_said_at_once(u200: Path) -> None:
+    if any(shutil.which(tool, path=SYSTEM) for tool in ("vitis_hls", "vitis-run", "v++", "emconfigutil")):
+        pytest.skip("Vitis is installed in the system's folders")
+    env = {"PATH": SYSTEM, "XILINX_VITIS": "", "XILINX_XRT": "", "PLATFORM_REPO_PATHS": ""}
+    text = said(make(u200, "all", "TARGET=hw_emu", env=env))
+    for message in (
+        "error: neither vitis_hls nor vitis-run was found\nfix: source the settings64.sh of Vitis",
+        "error: v++ was not found\nfix: source the settings64.sh of Vitis",
+        "error: XILINX_VITIS is not set\nfix: source the settings64.sh of Vitis",
+        f"error: the platform {U200} was not found in /opt/xilinx/platforms",
+        "error: emconfigutil was not found",
+    ):
+        assert message in text
+    assert not (u200 / "vitis/done").exists()
+
+
+def test_without_xrt(u200: Path, tools: VendorTools) -> None:
+    if Path("/usr/include/xrt/xrt/xrt_device.h").exists():
+        pytest.skip("XRT is installed in the system's folders")
+    text = said(make(u200, "host", "XILINX_XRT=", env=tools.environment))
+    assert "error: XILINX_XRT is not set\nfix: source /opt/xilinx/xrt/setup.sh" in text
+
+
+def test_what_the_zcu102_misses(zcu102: Path, tools: VendorTools, tmp_path: Path) -> None:
+    text = said(make(zcu102, "sd_card", env={**tools.environment, "EDGE_COMMON_SW": ""}))
+    assert "error: neither EDGE_COMMON_SW nor SYSROOT is set" in text
+    assert "error: EDGE_COMMON_SW is not set\nfix: let it name the folder of the common image" in text
+    empty = tmp_path / "empty"
+    text = said(make(zcu102, "sd_card", env={**tools.environment, "EDGE_COMMON_SW": str(empty)}))
+    assert f"error: there is no rootfs.ext4 in {empty}" in text
+    assert f"error: there is no Image in {empty}" in text
+    assert f"error: there is no sysroot at {empty}/sysroots/cortexa72-cortexa53-xilinx-linux" in text
+    assert tools.calls() == []
+
+
+def test_platforms_of_the_board_are_named(zcu102: Path, tools: VendorTools) -> None:
+    text = said(make(zcu102, "link", "PLATFORM=xilinx_zcu102_base_202210_1", env=tools.environment))
+    assert "error: the platform xilinx_zcu102_base_202210_1 was not found in" in text
+    assert f"of this board there are: {ZCU102}" in text
+    text = said(make(zcu102, "link", "PLATFORM=/no/such.xpfm", env=tools.environment))
+    assert "error: there is no file /no/such.xpfm" in text
+    assert "error: PLATFORM is empty" in said(make(zcu102, "link", "PLATFORM=", env=tools.environment))
+
+
+@pytest.mark.parametrize("goal", ["xo", "xclbin", "all", "run"])
+def test_u200_ends_with_2025_1(goal: str, u200: Path, tmp_path: Path) -> None:
+    tools = vendor_tools(tmp_path / "bin", "2025.2")
+    text = said(make(u200, goal, env=tools.environment))
+    assert "error: Vitis 2025.2 no longer supports AMD Alveo U200: 2025.1 was the last release" in text
+    assert "fix: source the settings64.sh of Vitis 2025.1 or older" in text
+    assert tools.calls() == []
+
+
+def test_hls_of_u200_runs_on_2025_2_and_says_what_comes(u200: Path, tmp_path: Path) -> None:
+    tools = vendor_tools(tmp_path / "bin", "2025.2.1")
+    done = make(u200, "csynth", env=tools.environment)
+    assert done.returncode == 0
+    assert "note: Vitis 2025.2 has no platforms of this board any more" in done.stderr
+
+
+def test_zcu102_on_any_release(zcu102: Path, tmp_path: Path) -> None:
+    tools = vendor_tools(tmp_path / "bin", "2025.2")
+    assert make(zcu102, "xo", env=tools.environment).returncode == 0
+    old = vendor_tools(tmp_path / "old", "2021.1")
+    done = make(zcu102, "link", env=old.environment)
+    assert "note: this build is meant for Vitis 2022.2 and newer, not 2021.1" in done.stderr
+
+
+@pytest.mark.parametrize("goal", ["csynth", "xclbin", "host", "run", "test", "sd_card"])
+def test_wrong_targets(goal: str, u200: Path, tools: VendorTools) -> None:
+    for target, message in (
+        ("sw_emu", "TARGET=sw_emu is gone: Vitis 2025.1 removed it"),
+        ("hardware", 'TARGET must be hw or hw_emu, not "hardware"'),
+        ("hw hw_emu", 'TARGET must be hw or hw_emu, not "hw hw_emu"'),
+        ("", 'TARGET must be hw or hw_emu, not ""'),
+    ):
+        assert message in said(make(u200, goal, f"TARGET={target}", env=tools.environment))
+    assert tools.calls() == []
+
+
+def test_a_card_needs_no_sd_card(u200: Path, tools: VendorTools) -> None:
+    assert "its host program needs no SD card" in said(make(u200, "sd_card", env=tools.environment))
+
+
+def test_without_a_host_program(builds: dict[str, Path], tools: VendorTools, tmp_path: Path) -> None:
+    build = copy_of(builds["u200"], tmp_path / "none")
+    shutil.rmtree(build / "host")
+    text = said(make(build, "host", env=tools.environment))
+    assert "error: this build has no host program: there is no host/Makefile" in text
+
+
+def test_cosim_refuses_a_path_that_it_would_split(
+    builds: dict[str, Path], tools: VendorTools, tmp_path: Path
+) -> None:
+    build = copy_of(builds["u200"], tmp_path / "a build")
+    assert make(build, "csynth", env=tools.environment).returncode == 0
+    assert "error: the path of this folder has a space" in said(make(build, "cosim", env=tools.environment))
+
+
+@pytest.mark.parametrize(
+    ("step", "goal", "missing"),
+    [
+        ("csynth", "csynth", "no *csynth.xml in vitis/conv_hls/"),
+        ("cosim", "cosim", "no *_cosim.rpt in vitis/conv_hls/"),
+        ("export", "xo", "no conv.xo in vitis/"),
+        ("link", "link", f"no conv.link.xclbin in build_dir.hw.{U200}/"),
+        ("package", "xclbin", f"no conv.xclbin in build_dir.hw.{U200}/"),
+    ],
+)
+def test_a_step_that_fails(step: str, goal: str, missing: str, u200: Path, tools: VendorTools) -> None:
+    """With an error, and without a word or a result: the same goal then goes on from there."""
+    done = make(u200, goal, env={**tools.environment, "STAND_IN_FAIL": step})
+    assert f"undeclared identifier 'x' in {step}" in done.stdout
+    assert done.returncode == 2
+    text = said(make(u200, goal, env={**tools.environment, "STAND_IN_SILENT": step}))
+    assert f"error: the tool ended as if all was well, but there is {missing}" in text
+    before = len(tools.calls())
+    assert make(u200, goal, env=tools.environment).returncode == 0
+    assert len(tools.calls()) == before + 1
+
+
+# ---------------------------------------------------------------- nothing is expanded
+
+
+@pytest.mark.parametrize("variable", ["PLATFORM", "TARGET", "XILINX_VITIS", "PLATFORM_REPO_PATHS"])
+@pytest.mark.parametrize("how", ["argument", "environment"])
+def test_values_expand_nothing(variable: str, how: str, u200: Path, tools: VendorTools) -> None:
+    value = "`touch bad1`;touch bad2 '\";touch bad3;'\" $$(touch bad4) & touch bad5"
+    if how == "environment":  # in an argument, make's own expressions are for make
+        value += "$(shell touch bad6)"
+    words = [f"{variable}={value}"] if how == "argument" else []
+    env = {**tools.environment, **({variable: value} if how == "environment" else {})}
+    for goal in ("help", "xclbin", "clean"):
+        make(u200, goal, *words, env=env)
+    assert not list(u200.rglob("bad*"))
+
+
+def test_folders_and_boards_expand_nothing(tools: VendorTools, tmp_path: Path) -> None:
+    word = 'x}; touch bad1; [y] $(shell touch bad2) `touch bad3` "\\'
+    deployment = CASES["float"].deployment()
+    board = deployment.board.model_copy(
+        update={"part": word, "title": word, "platform": word, "vitis_max": word}
+    )
+    build = tmp_path / "it's a $(shell touch bad4) `touch bad5` folder; touch bad6"
+    write_files(build, emitted(Deployment(**{**deployment.__dict__, "board": board})))
+    for goal in ("help", "csynth", "xclbin", "cleanall"):
+        make(build, goal, env=tools.environment)
+    assert make(build, "csynth", env=tools.environment).returncode == 0
+    assert not [path for path in tmp_path.rglob("*") if path.name.startswith("bad")]
+
+
+# ---------------------------------------------------------------- hlsgen's own Makefile
+
+
+@pytest.mark.parametrize(
+    ("words", "called"),
+    [
+        ([], "synth|designs/conv.yaml|--to|xclbin|--target|hw|"),
+        (
+            [
+                "DESIGN=my design's `touch bad`.yaml",
+                "BOARD=zcu102",
+                "TARGET=hw_emu",
+                "TO=all",
+                "PLATFORM=p `touch bad`",
+            ],
+            "synth|my design's `touch bad`.yaml|--to|all|--target|hw_emu|--board|zcu102|"
+            "--platform|p `touch bad`|",
+        ),
+    ],
+)
+def test_make_bitstream(words: list[str], called: str, tmp_path: Path) -> None:
+    shutil.copy(Path(__file__).parents[1] / "Makefile", tmp_path)
+    hlsgen = tmp_path / ".venv/bin/hlsgen"
+    hlsgen.parent.mkdir(parents=True)
+    hlsgen.write_text("#!/bin/sh\nprintf '%s|' \"$@\"\n")
+    hlsgen.chmod(0o755)
+    for name in ("pyproject.toml", ".venv/bin/python", ".venv/demo.stamp"):
+        (tmp_path / name).touch()
+    env = {name: "" for name in ("DESIGN", "BOARD", "TARGET", "TO", "PLATFORM")} if words else {}
+    done = make(tmp_path, "-s", "bitstream", *words, env=env)
+    assert (done.returncode, done.stdout) == (0, called), done.stderr
+    assert not (tmp_path / "bad").exists()
+
+
+# ---------------------------------------------------------------- cleaning
+
+
+def test_clean_keeps_what_takes_hours(u200: Path, tools: VendorTools) -> None:
+    host_files = {path for path in u200.rglob("*")}
+    assert make(u200, "all", "TARGET=hw_emu", env=tools.environment).returncode == 0
+    assert make(u200, "clean").returncode == 0
+    assert (u200 / f"build_dir.hw_emu.{U200}/conv.xclbin").is_file()
+    assert (u200 / "vitis/conv.xo").is_file()
+    assert not (u200 / "host/conv_host").exists()
+    (u200 / "synth").mkdir()
+    assert make(u200, "cleanall").returncode == 0
+    assert {path for path in u200.rglob("*")} == host_files
+
+
+@pytest.mark.parametrize("board", ["u200", "zcu102"])
+@pytest.mark.parametrize("script", ["tools.sh", "check.sh", "run_app.sh"])
+def test_scripts_are_posix_shell(script: str, board: str, builds: dict[str, Path]) -> None:
+    path = builds[board] / "vitis" / script
+    if board == "u200" and script == "run_app.sh":
+        assert not path.exists()
+        return
+    assert subprocess.run(["sh", "-n", path], check=False).returncode == 0
+    assert "bash" not in path.read_text()

@@ -51,6 +51,7 @@ def test_help_names_every_command() -> None:
         "estimate",
         "explore",
         "import",
+        "lint",
         "report",
         "schema",
         "sweep",

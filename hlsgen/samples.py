@@ -18,9 +18,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-from matplotlib import cbook
 from numpy.typing import NDArray
-from PIL import Image
 
 from hlsgen.errors import DesignError, Place, Problem
 
@@ -81,6 +79,9 @@ def photograph(shape: Shape, frames: int) -> Floats:
 @lru_cache(maxsize=2)
 def _picture(height: int, width: int) -> Floats:
     """Grey levels 0 to 255 of the photograph, at least `height` x `width`."""
+    from matplotlib import cbook
+    from PIL import Image
+
     path = cbook.get_sample_data(PHOTOGRAPH, asfileobj=False)
     with Image.open(path) as image:
         grey = image.convert("L")

@@ -6,11 +6,17 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from hlsgen.from_graph import Options, from_graph
+from hlsgen.mapping.balance import StreamWish
 from hlsgen.mapping.placement import Deployment
+from hlsgen.mapping.ports import InterfaceWish
 from hlsgen.output import write_files
+from hlsgen.project import build
 from tests.build_folders import CASES, emitted, make, write_build
+from tests.networks import residual_network
 from tests.vendor_tools import PLATFORMS, SYSTEM, VendorTools, host_program, vendor_tools
 
 U200, ZCU102 = PLATFORMS
@@ -283,11 +289,25 @@ def test_a_card_needs_no_sd_card(u200: Path, tools: VendorTools) -> None:
     assert "its host program needs no SD card" in said(make(u200, "sd_card", env=tools.environment))
 
 
-def test_without_a_host_program(builds: dict[str, Path], tools: VendorTools, tmp_path: Path) -> None:
-    build = copy_of(builds["u200"], tmp_path / "none")
-    shutil.rmtree(build / "host")
-    text = said(make(build, "host", env=tools.environment))
-    assert "error: this build has no host program: there is no host/Makefile" in text
+def test_without_a_host_program(tools: VendorTools, tmp_path: Path) -> None:
+    """A kernel with AXI streams is linked with others, which only their author's host program knows."""
+    graph = residual_network()
+    options = Options(
+        board="u200",
+        clock_mhz=None,
+        batch=4,
+        wish=StreamWish(interface=InterfaceWish(input="stream")),
+        style="dataflow",
+        calibration=np.random.default_rng(0).normal(0, 1, (2, *graph.inputs[0].shape)),
+        precision="auto",
+    )
+    build(from_graph(graph, options, "test"), tmp_path / "streams", frames=1, csim=False)
+    assert not (tmp_path / "streams/host").exists()
+    for goal in ("host", "run", "test", "sd_card"):
+        text = said(make(tmp_path / "streams", goal, env=tools.environment))
+        assert "error: this kernel has AXI streams: link it with the kernels at their other ends" in text
+    shown = make(tmp_path / "streams", "help", env=tools.environment).stdout
+    assert "write their host program" in shown and "\n  run " not in shown
 
 
 def test_cosim_refuses_a_path_that_it_would_split(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from hlsgen import DesignError
 from hlsgen.from_graph import Options, from_graph
 from hlsgen.mapping.balance import StreamWish
+from hlsgen.mapping.ports import InterfaceWish
 from hlsgen.network import NetworkDesign
 from hlsgen.project import build
 from hlsgen.report.explored import MOST_ROWS, some_points
@@ -104,3 +106,16 @@ def test_refused(style: str, mapping: str, message: str, tmp_path: Path) -> None
         hlsgen.load(path)
     assert message in str(caught.value)
     assert f"{path}:7:" in str(caught.value)
+
+
+def test_explore_keeps_the_interface() -> None:
+    design = searched("quick")
+    streams = replace(
+        design, wish=replace(design.wish, interface=InterfaceWish(input="stream", output="stream"))
+    )
+    found = streams.explore()
+    chosen = found.chosen
+    assert isinstance(chosen, NetworkDesign)
+    again = replace(chosen, chosen=None)  # as its design file would be read
+    assert chosen.wish.interface.streams and again.balanced.pipeline.free_running
+    assert again.estimate().as_json()["total"] == chosen.estimate().as_json()["total"]

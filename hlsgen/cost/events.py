@@ -64,9 +64,9 @@ def before(source: Times, targets: Times, period: int | None) -> Before:
     period: both go on for ever at this distance; None: they do not.
     """
     if period is None or not len(targets):
-        return Before(index=_last_not_after(source, targets), turns=())
+        return Before(index=last_not_after(source, targets), turns=())
     turn = (targets - source[0]) // period
-    index = _last_not_after(source, targets - turn * period)
+    index = last_not_after(source, targets - turn * period)
     ends = np.flatnonzero(np.diff(turn)) + 1
     begins = [0, *ends.tolist()]
     turns = tuple(
@@ -77,7 +77,7 @@ def before(source: Times, targets: Times, period: int | None) -> Before:
     return Before(index=index, turns=turns)
 
 
-def _last_not_after(source: Times, targets: Times) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
+def last_not_after(source: Times, targets: Times) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
     """By target the index of the last element of the ascending `source` that is not larger; -1: none."""
     first, span = int(source[0]), int(source[-1] - source[0]) + 1
     if span > MOST_SPARSE * (len(source) + len(targets)):

@@ -48,7 +48,8 @@ def network_plan(
         files=list(data),
         linked=linked,
     )
-    if not pipeline.interfaces.wish.streams:
+    host = not pipeline.interfaces.wish.streams
+    if host:
         # frames of an AXI stream come from another kernel, not from the host
         interface = network_interface(
             pipeline,
@@ -60,7 +61,7 @@ def network_plan(
         )
         plan |= host_files(interface, VERSION)
     line = f"a network of {len(graph.layers)} layers as one streaming kernel"
-    plan |= makefile(board, k, line, VERSION, streaming=True)
+    plan |= makefile(board, k, line, VERSION, streaming=True, host=host)
     return plan
 
 

@@ -34,9 +34,10 @@ def makefile(
     streaming: bool,
     kernels: Sequence[str] = (),
     ompss: bool = False,
+    host: bool = True,
 ) -> dict[str, str]:
     """The Makefile and what it runs; k: the kernel's name and where the design was written; kernels: those of
-    tasks; ompss: whether there is an application of OmpSs-2@FPGA.
+    tasks; ompss, host: whether there is an application of OmpSs-2@FPGA, and a host program.
     """
     context = {
         "k": k,
@@ -46,6 +47,7 @@ def makefile(
         "streaming": streaming,
         "kernels": kernels,
         "ompss": ompss,
+        "host": host,
         "board": plain_word(board.title),
         "platform": plain_word(board.platform),
         "vitis_max": plain_word(board.vitis_max or ""),

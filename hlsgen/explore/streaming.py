@@ -172,10 +172,13 @@ def _fixed(wish: StreamWish, found: Found) -> StreamWish:
         place = options[layer.name].place
         if isinstance(layer, Conv2d) and place is not None and place.storage is not None:
             layers[layer.name] = replace(layers.get(layer.name, WeightWish()), storage=place.storage.value)
-    return StreamWish(
+    return replace(
+        wish,
         instances=found.instances,
         folds={name: _fold_values(option) for name, option in options.items()},
+        target_interval=None,
         weights=WeightWishes(place=wish.weights.place, layers=layers),
+        search="quick",
     )
 
 

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 Doubles = NDArray[np.float64]
 
@@ -22,6 +21,14 @@ class Tail(NamedTuple):
 
     gain: float
     offset: float = 0.0
+
+
+def _special(name: str, x: Doubles) -> Doubles:
+    """A function of SciPy's, whose import takes a sixth of a second that most networks need not wait."""
+    from scipy import special
+
+    found: Doubles = getattr(special, name)(x)
+    return found
 
 
 ZERO = Tail(0.0)
@@ -81,9 +88,9 @@ HARD = (("slope", 1 / 6), ("offset", 0.5))
 """torch's hard_sigmoid, relu6(x + 3) / 6; that of Keras 2 has (0.2, 0.5), that of QKeras (0.5, 0.5)."""
 
 FUNCTIONS: dict[str, Function] = {
-    "sigmoid": Function(compute=special.expit, tails=lambda: _constants(0, 1)),
+    "sigmoid": Function(compute=lambda x: _special("expit", x), tails=lambda: _constants(0, 1)),
     "tanh": Function(compute=np.tanh, tails=lambda: _constants(-1, 1)),
-    "erf": Function(compute=special.erf, tails=lambda: _constants(-1, 1)),
+    "erf": Function(compute=lambda x: _special("erf", x), tails=lambda: _constants(-1, 1)),
     "softsign": Function(compute=lambda x: x / (1 + np.abs(x)), tails=lambda: _constants(-1, 1)),
     "sign": Function(compute=np.sign, tails=lambda: _constants(-1, 1)),
     "bipolar": Function(compute=lambda x: np.where(x >= 0, 1.0, -1.0), tails=lambda: _constants(-1, 1)),
@@ -104,11 +111,11 @@ FUNCTIONS: dict[str, Function] = {
         tails=lambda: (Tail(0.0, -SELU_SCALE * SELU_ALPHA), Tail(SELU_SCALE)),
     ),
     "silu": Function(
-        compute=lambda x, beta: x * special.expit(beta * x),
+        compute=lambda x, beta: x * _special("expit", beta * x),
         tails=lambda beta: (ZERO, IDENTITY),
         parameters=(("beta", 1.0),),
     ),
-    "gelu": Function(compute=lambda x: x * special.ndtr(x), tails=lambda: (ZERO, IDENTITY)),
+    "gelu": Function(compute=lambda x: x * _special("ndtr", x), tails=lambda: (ZERO, IDENTITY)),
     "gelu_tanh": Function(compute=_gelu_tanh, tails=lambda: (ZERO, IDENTITY)),
     "mish": Function(
         compute=lambda x: x * np.tanh(np.logaddexp(0, x)),
@@ -119,7 +126,7 @@ FUNCTIONS: dict[str, Function] = {
         tails=lambda beta, threshold: (ZERO, IDENTITY),
         parameters=(("beta", 1.0), ("threshold", 20.0)),
     ),
-    "log_sigmoid": Function(compute=special.log_expit, tails=lambda: (IDENTITY, ZERO)),
+    "log_sigmoid": Function(compute=lambda x: _special("log_expit", x), tails=lambda: (IDENTITY, ZERO)),
     "hard_sigmoid": Function(
         compute=_hard_sigmoid, tails=lambda slope, offset: _constants(0, 1), parameters=HARD
     ),

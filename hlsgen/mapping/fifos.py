@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hlsgen.cost.events import last_not_after
 from hlsgen.layers.stage import Times
 from hlsgen.mapping.pipeline import Pipeline
 from hlsgen.mapping.processes import Load, Process
@@ -70,8 +71,8 @@ def _begin(times: Times, reads: tuple[Times, ...], delays: list[Times]) -> Times
     """When iterations `times` begin: each plus the delay that reads up to it have made."""
     begin = times.copy()
     for read, delay in zip(reads, delays, strict=True):
-        before = np.searchsorted(read, times, side="right")
-        begin = np.maximum(begin, times + np.where(before > 0, delay[np.maximum(before, 1) - 1], 0))
+        last = last_not_after(read, times)
+        begin = np.maximum(begin, times + np.where(last < 0, 0, delay[np.maximum(last, 0)]))
     return begin
 
 
@@ -101,5 +102,4 @@ def most_held(written: Times, read: Times) -> int:
     assert len(written) == len(read)
     if not len(read):
         return 0
-    before = np.searchsorted(written, read, side="right")
-    return int((before - np.arange(len(read))).max())
+    return int((last_not_after(written, read) + 1 - np.arange(len(read))).max())

@@ -44,6 +44,7 @@ class Plan:
         self.pipeline = pipeline
         self.frames = frames or frames_of_period(pipeline)
         self.periodic = frames is None
+        self.iterations: list[int] = []  # of a call, by process
         self.loops = [self._loop(process, latencies) for process in pipeline.processes]
         writers = _ends([process.writes for process in pipeline.processes])
         readers = _ends([process.reads for process in pipeline.processes])
@@ -55,6 +56,7 @@ class Plan:
         held = max(1, latency)
         if not self.periodic:
             schedule = process.schedule(self.frames)
+            self.iterations.append(schedule.iterations)
             return Loop(schedule.reads, schedule.writes, latency=latency, held=held, period=None)
         # the first frames of a call begin without those before, the last ones end without those after
         schedule = process.schedule(3 * self.frames)
@@ -213,10 +215,11 @@ def _ends(streams: list[tuple[str, ...]]) -> dict[str, tuple[int, int]]:
 
 def _middle(schedule: Schedule, name: str) -> int:
     """Iterations of a period: the second of three, which the third one repeats."""
-    found = set()
+    found: set[int] = set()
     for times in (*schedule.reads, *schedule.writes):
         words = len(times) // 3
-        found |= set(np.unique(times[2 * words :] - times[words : 2 * words]).tolist())
+        apart = times[2 * words :] - times[words : 2 * words]
+        found |= {int(apart.min()), int(apart.max())}
     if len(found) != 1:
         raise Unrepeated(name)
-    return int(found.pop())
+    return found.pop()

@@ -211,8 +211,8 @@ def _span(call: Sweeps, number: int) -> tuple[int, int, int]:
     first_output = min([int(t[0]) for t in ends] or [int(t[0]) + loop.latency for t in begins])
     delays = [times[-1] - own[-1] for times, own in zip(begins, loop.reads, strict=True)]
     delays += [times[-1] - own[-1] - loop.latency for times, own in zip(ends, loop.writes, strict=True)]
-    iterations = process.schedule(call.plan.frames).iterations
-    return begin, first_output, int(max(delays)) + iterations - 1 + loop.latency
+    last = call.plan.iterations[number] - 1
+    return begin, first_output, int(max(delays)) + last + loop.latency
 
 
 def _stalls(steady: Sweeps, number: int) -> tuple[dict[str, int], dict[str, int]]:

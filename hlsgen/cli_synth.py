@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import click
@@ -33,7 +34,8 @@ SHOWN_LINES = 8
     type=click.Choice(["csynth", "cosim", "xo", "xclbin", "all"]),
     default="csynth",
     show_default=True,
-    help="How far: all is xclbin, host program, and emulation's settings or the SD card.",
+    help="How far: all is xclbin, host program, and emulation's settings or the SD card. Kernels that run by "
+    "themselves, with AXI streams only, have no cosim.",
 )
 @click.option(
     "--target", type=click.Choice(["hw", "hw_emu"]), default="hw", show_default=True, help="For xclbin."
@@ -44,7 +46,7 @@ SHOWN_LINES = 8
     "hours",
     type=click.FloatRange(0, 10_000, min_open=True),
     metavar="HOURS",
-    help="End all tools after so long [no limit].",
+    help="End all steps after so long, together [no limit].",
 )
 @click.option("--restart", is_flag=True, help="Run steps again that are complete.")
 @click.option("--board", metavar="B", help="With a design: another board than its own.")
@@ -145,7 +147,10 @@ class Plain:
 
 
 class Shown:
-    """On a terminal: the steps, what the running one is at, and the last lines of its log."""
+    """On a terminal: the steps, what the running one is at, and the last lines of its log.
+
+    Another thread shows it again and again, hence the lock.
+    """
 
     def __init__(self) -> None:
         self.spinner = Spinner("dots")
@@ -153,38 +158,47 @@ class Shown:
         self.running = self.log = self.now = ""
         self.begun = time.monotonic()
         self.lines: deque[str] = deque(maxlen=SHOWN_LINES)
+        self.lock = Lock()
 
     def begin(self, steps: Sequence[str]) -> None:
-        self.steps = dict.fromkeys(steps, "")
-        self.running = "looking for the tools"
+        with self.lock:
+            self.steps = dict.fromkeys(steps, "")
+            self.running = "looking for the tools"
 
     def started(self, step: str, log: str) -> None:
-        self.running, self.log, self.now, self.begun = step, log, "", time.monotonic()
-        self.lines.clear()
+        with self.lock:
+            self.running, self.log, self.now, self.begun = step, log, "", time.monotonic()
+            self.lines.clear()
 
     def kept(self, step: str) -> None:
-        self.steps[step] = "complete before"
+        with self.lock:
+            self.steps[step] = "complete before"
 
     def line(self, text: str) -> None:
         if text.strip():
-            self.lines.append(text)
+            with self.lock:
+                self.lines.append(text)
 
     def at(self, text: str) -> None:
         self.now = text
 
     def ended(self, step: str, seconds: float) -> None:
-        self.steps[step] = f"complete in {duration(seconds)}"
+        with self.lock:
+            self.steps[step] = f"complete in {duration(seconds)}"
 
     def say(self, text: str) -> None:
         note(text)
 
     def __rich__(self) -> Group:
-        rows: list[Text | Spinner] = [Text(f"  {name}: {how}") for name, how in self.steps.items() if how]
-        clock = duration(time.monotonic() - self.begun)
-        self.spinner.update(text=Text(f"{self.running}, {clock}{f': {self.now}' if self.now else ''}"))
+        with self.lock:
+            steps, lines = list(self.steps.items()), list(self.lines)
+            running, log, now, begun = self.running, self.log, self.now, self.begun
+        rows: list[Text | Spinner] = [Text(f"  {name}: {how}") for name, how in steps if how]
+        clock = duration(time.monotonic() - begun)
+        self.spinner.update(text=Text(f"{running}, {clock}{f': {now}' if now else ''}"))
         rows.append(self.spinner)
-        rows += [Text(f"    {line}", style="dim", no_wrap=True, overflow="ellipsis") for line in self.lines]
-        rows += [Text(f"  log: {self.log}", style="dim")] if self.log else []
+        rows += [Text(f"    {line}", style="dim", no_wrap=True, overflow="ellipsis") for line in lines]
+        rows += [Text(f"  log: {log}", style="dim")] if log else []
         return Group(*rows)
 
 

@@ -23,6 +23,8 @@ FORMAT = 1
 """Of interface.json; another number, another meaning of its keys."""
 INTERFACE = "interface.json"
 
+Container = Literal["<i1", "<i2", "<i4", "<i8", "<u1", "<u2", "<u4", "<u8", "<f4"]
+"""Of an element in .npy files, as NumPy spells it."""
 Source = Literal["tensor", "constants", "reload", "frames"]
 
 
@@ -43,7 +45,7 @@ class HostTensor:
     word_bytes: PositiveInt
     planar: bool
     type: str
-    container: str
+    container: Container
     bits: PositiveInt
 
     @property
@@ -75,7 +77,7 @@ class HostConstants:
 
     name: str
     file: str
-    container: str
+    container: Container
     bytes: NonNegativeInt
 
 

@@ -20,7 +20,6 @@ RESULTS = (
     "build_dir.*",
     "_x.*",
     "package.*",
-    "synth",
 )
 """What takes long to make. What else is in the folder of a build that has such is kept with it."""
 SOURCES = ("src/**/*", "vitis/*.tcl", "vitis/*.cfg")

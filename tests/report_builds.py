@@ -11,6 +11,8 @@ import numpy as np
 import hlsgen
 from hlsgen.from_graph import Options, from_graph
 from hlsgen.ir import Graph, Port
+from hlsgen.mapping.balance import StreamWish
+from hlsgen.mapping.ports import InterfaceWish
 from hlsgen.project import build
 from tests.networks import convolution, residual_network, tensor
 from tests.small_design import DESIGN
@@ -37,6 +39,22 @@ def built(kind: str, folder: Path) -> Path:
         precision="auto",
     )
     build(from_graph(graph, options, "test"), target, frames=2, csim=False)
+    return target
+
+
+def streaming(board: str, target: Path) -> Path:
+    """The build folder of a network all of whose ports are AXI streams."""
+    graph = residual_network()
+    options = Options(
+        board=board,
+        clock_mhz=None,
+        batch=4,
+        wish=StreamWish(interface=InterfaceWish(input="stream", output="stream")),
+        style="dataflow",
+        calibration=np.random.default_rng(0).normal(0, 1, (2, *graph.inputs[0].shape)),
+        precision="auto",
+    )
+    build(from_graph(graph, options, "test"), target, frames=1, csim=False)
     return target
 
 

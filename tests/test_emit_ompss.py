@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -58,6 +59,21 @@ ARGUMENTS = {
     "wide": ("fixed<33,10>", "fixed<9,2>", "fixed<35,20>"),
     "wide_unsigned": ("ufixed<33,10>", "ufixed<3,0>", "ufixed<41,16>"),
 }
+
+
+def test_ait_s_flags_see_the_arguments(tmp_path: Path) -> None:
+    """AIT gives Vitis HLS the standard and its own folder, no macro: the header has to have the choice."""
+    folder = write_build("int8", tmp_path) / "ompss"
+    (folder / "hlsgen").symlink_to("../src/hlsgen")
+    code = '#include "conv_kernel.fpga.h"\n#include <type_traits>\n'
+    code += 'static_assert(std::is_integral<conv_task::in_code_t>::value == PLAIN, "other arguments");'
+    for arguments in ("codes", "fixed", "codes"):
+        make(folder, "conv_arguments.fpga.h", f"ARGUMENTS={arguments}")
+        command = ["g++", "-fsyntax-only", "-w", "-std=c++11", f"-I{folder}", "-x", "c++", "-"]
+        command += ["-isystem", str(folder.parent / "csim/include/fast")]
+        command += [f"-I{folder.parent}/csim/include/common", f"-DPLAIN={int(arguments == 'codes')}"]
+        done = subprocess.run(command, input=code, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("arguments", ["codes", "fixed"])

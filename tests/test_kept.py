@@ -86,6 +86,15 @@ def test_without_results_nothing_is_kept() -> None:
     assert set(contents("b")) == {MARK, "src/k.cpp", "vitis/link.cfg", "vitis/run_hls.tcl", "tb/x.npy"}
 
 
+@pytest.mark.parametrize("kernel", ["int a;", "int b;"])
+def test_logs_alone_are_no_results(kernel: str) -> None:
+    """Of a synthesis that found no tools."""
+    build()
+    write_files(Path("b"), {"synth/lock": "", "synth/checks.log": "not found", "synth/state.json": "{}"})
+    build(kernel=kernel)
+    assert set(contents("b")) == {MARK, "src/k.cpp", "vitis/link.cfg", "vitis/run_hls.tcl", "tb/x.npy"}
+
+
 @pytest.mark.parametrize("same", [True, False])
 @pytest.mark.parametrize("moves", range(8))
 def test_a_killed_build_loses_nothing(same: bool, moves: int, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,7 @@ from hlsgen.output import write_files
 from hlsgen.project import build
 from tests.build_folders import CASES, emitted, make, write_build
 from tests.networks import residual_network
+from tests.report_builds import streaming
 from tests.vendor_tools import PLATFORMS, SYSTEM, VendorTools, host_program, vendor_tools
 
 U200, ZCU102 = PLATFORMS
@@ -132,7 +133,7 @@ def test_run_and_test(target: str, frames: str, u200: Path, tools: VendorTools) 
 
 def test_run_needs_no_vitis_once_it_is_linked(u200: Path, tools: VendorTools) -> None:
     assert make(u200, "xclbin", env=tools.environment).returncode == 0
-    card = {"PATH": SYSTEM, "XILINX_XRT": "/opt/xilinx/xrt", "STAND_IN_SAYS": "TEST PASSED"}
+    card = {"PATH": SYSTEM, "XILINX_XRT": tools.environment["XILINX_XRT"], "STAND_IN_SAYS": "TEST PASSED"}
     done = make(u200, "test", "XILINX_VITIS=", env=card)
     assert done.returncode == 0, done.stderr
 
@@ -323,9 +324,9 @@ def test_cosim_refuses_a_path_that_it_would_split(
     [
         ("csynth", "csynth", "no *csynth.xml in vitis/conv_hls/"),
         ("cosim", "cosim", "no *_cosim.rpt in vitis/conv_hls/"),
-        ("export", "xo", "no conv.xo in vitis/"),
-        ("link", "link", f"no conv.link.xclbin in build_dir.hw.{U200}/"),
-        ("package", "xclbin", f"no conv.xclbin in build_dir.hw.{U200}/"),
+        ("export", "xo", "no vitis/conv.xo, or it is empty"),
+        ("link", "link", f"no build_dir.hw.{U200}/conv.link.xclbin, or it is empty"),
+        ("package", "xclbin", f"no build_dir.hw.{U200}/conv.xclbin, or it is empty"),
     ],
 )
 def test_a_step_that_fails(step: str, goal: str, missing: str, u200: Path, tools: VendorTools) -> None:
@@ -338,6 +339,68 @@ def test_a_step_that_fails(step: str, goal: str, missing: str, u200: Path, tools
     before = len(tools.calls())
     assert make(u200, goal, env=tools.environment).returncode == 0
     assert len(tools.calls()) == before + 1
+
+
+@pytest.mark.parametrize(
+    ("step", "goal", "changed"),
+    [
+        ("csynth", "csynth", "src/conv.h"),
+        ("cosim", "cosim", "tb/input.npy"),
+        ("export", "xo", "src/conv.h"),
+        ("link", "link", "vitis/link.cfg"),
+        ("package", "xclbin", "vitis/link.cfg"),
+    ],
+)
+def test_an_earlier_result_is_not_taken_for_a_new_one(
+    step: str, goal: str, changed: str, u200: Path, tools: VendorTools
+) -> None:
+    assert make(u200, goal, env=tools.environment).returncode == 0
+    (u200 / "vitis/nested").mkdir()
+    (u200 / "vitis/nested/conv.xo").write_text("of another")
+    (u200 / changed).touch()
+    text = said(make(u200, goal, env={**tools.environment, "STAND_IN_SILENT": step}))
+    assert "error: the tool ended as if all was well, but there is no " in text
+
+
+def test_the_search_for_the_platform_is_not_shown(u200: Path, tools: VendorTools) -> None:
+    done = make(u200, "all", "TARGET=hw_emu", env=tools.environment)
+    traced = [line for line in done.stderr.splitlines() if line.startswith("+")]
+    assert [line.split()[1] for line in traced] == ["vitis_hls", "vitis_hls", "v++", "v++", "emconfigutil"]
+
+
+@pytest.mark.parametrize("target", ["hw", "hw_emu"])
+def test_emconfig_needs_its_tool_and_the_platform(target: str, u200: Path, tmp_path: Path) -> None:
+    alone = vendor_tools(tmp_path / "one", names=("emconfigutil",))
+    assert make(u200, "emconfig", f"TARGET={target}", env=alone.environment).returncode == 0
+    none = vendor_tools(tmp_path / "none", names=()).environment
+    text = said(make(u200, "emconfig", f"TARGET={target}", "PLATFORM=other", env=none))
+    assert "error: emconfigutil was not found" in text and "error: the platform other was not" in text
+    assert "v++" not in text
+
+
+@pytest.mark.parametrize("goal", ["run", "test", "sd_card", "all"])
+def test_words_that_do_not_reach_the_card_are_refused(goal: str, zcu102: Path, tools: VendorTools) -> None:
+    for word in ("ARGS=--repeat 10", "DATA=mine"):
+        text = said(make(zcu102, goal, "TARGET=hw_emu", word, env=tools.environment))
+        assert "ARGS and DATA do not reach the card: leave them out" in text
+    name, _, value = word.partition("=")
+    assert "do not reach the card" in said(make(zcu102, goal, env={**tools.environment, name: value}))
+    assert tools.calls() == []
+
+
+def test_xrt_has_to_be_where_it_is_said_to_be(u200: Path, tools: VendorTools) -> None:
+    env = {**tools.environment, "XILINX_XRT": "/no/such"}
+    text = said(make(u200, "host", env=env))
+    assert "error: XILINX_XRT is /no/such, which has no folder include" in text
+
+
+def test_cosim_of_a_kernel_that_runs_by_itself_is_refused(tools: VendorTools, tmp_path: Path) -> None:
+    build = streaming("u200", tmp_path / "streams")
+    text = said(make(build, "cosim", env=tools.environment))
+    assert "error: this kernel runs by itself, without an end" in text
+    assert tools.calls() == []
+    assert "  cosim        none: this kernel" in make(build, "help", env=tools.environment).stdout
+    assert make(build, "xo", env=tools.environment).returncode == 0
 
 
 # ---------------------------------------------------------------- nothing is expanded

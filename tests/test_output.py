@@ -319,6 +319,8 @@ def test_targets_with_like_names_do_not_touch_each_other(tmp_path: Path) -> None
 def test_without_locks_nothing_of_others_is_removed(earlier: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     other = earlier.with_name(".conv.hlsgen-abcdefgh")
     other.mkdir()
+    (earlier / "synth").mkdir()
+    (earlier / "synth/lock").touch()  # of a synthesis, which nobody can be known to hold
 
     def flock(_descriptor: int, _operation: int) -> None:
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import shutil
 import sys
@@ -20,6 +21,7 @@ from hlsgen.errors import DesignError, HlsgenError, ToolError
 from hlsgen.fixed import FixedType
 from hlsgen.host_interface import HostTensor, read_interface
 from hlsgen.runtime.layout import packed, unpacked
+from hlsgen.runtime.simulation import Simulation
 from tests import stand_in_pyxrt
 from tests.host_builds import DESIGNS, FRAMES, HostBuild, host_build, interface
 
@@ -251,6 +253,16 @@ WRONG_INTERFACES = {
         "conv takes x, which is not",
     ),
     "units": (partial(put, value=[]), ("steps", 0, "units"), "there are no compute units"),
+    "container": (
+        partial(put, value="garbage"),
+        ("tensors", 0, "container"),
+        "tensors.0.container: Input should be '<i1'",
+    ),
+    "container of weights": (
+        partial(put, value="O"),
+        ("constants", 0, "container"),
+        "constants.0.container: Input should be '<i1'",
+    ),
     "path": (partial(put, value="../x.npy"), ("constants", 0, "file"), "a file's name leaves the folder"),
 }
 
@@ -264,6 +276,26 @@ def test_wrong_interface(case: str, conv: HostBuild, tmp_path: Path) -> None:
     assert message in str(refused.value) and "\nfix: name a folder that hlsgen build made" in str(
         refused.value
     )
+
+
+def test_a_closed_one_says_so(conv: HostBuild, pyxrt: Any) -> None:
+    for net in (opened(conv), runtime.open(conv.build)):
+        port = net.interface.inputs[0]
+        x = np.zeros((1, *port.shape))
+        net.run(x)
+        net.close()
+        with pytest.raises(DesignError, match="conv was closed, and runs no more\nfix: open its build"):
+            net.run(x)
+
+
+def test_one_that_is_not_closed_leaves_nothing(conv: HostBuild) -> None:
+    net = runtime.open(conv.build)
+    assert isinstance(net.backend, Simulation)
+    scratch = net.backend.scratch
+    assert scratch.is_dir()
+    del net
+    gc.collect()
+    assert not scratch.exists()
 
 
 def test_no_build_folder(conv: HostBuild, tmp_path: Path) -> None:

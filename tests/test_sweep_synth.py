@@ -105,7 +105,8 @@ def test_the_key_has_what_the_result_depends_on() -> None:
     plain = job()
     assert job(hours=9.0).key == plain.key
     others = [job(to="xo"), job(target="hw_emu"), job(platform="mine")]
-    assert len({plain.key, *(other.key for other in others)}) == 4
+    others += [job(platform="/a/mine.xpfm"), job(platform="/b/mine.xpfm")]
+    assert len({plain.key, *(other.key for other in others)}) == 6
     assert {other.folder for other in others} == {plain.folder}
 
 

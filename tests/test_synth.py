@@ -8,6 +8,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ import pytest
 
 import hlsgen
 from hlsgen.flows.runner import claimed
+from hlsgen.flows.vitis import Request, synthesise
+from hlsgen.flows.watch import Quiet
 from tests import report_builds
 from tests.command_line import document, failure, run, working_folder
 from tests.small_design import DESIGN
@@ -154,7 +157,7 @@ def test_a_design_is_built_first(tools: VendorTools) -> None:
 
 
 def test_a_platform_by_its_file(tools: VendorTools) -> None:
-    Path("it's $(touch bad).xpfm").touch()
+    Path("it's $(touch bad).xpfm").write_text("<platform/>")
     found = document(*TO_XCLBIN, "--platform", "it's $(touch bad).xpfm")
     assert found["platform"] == os.path.abspath("it's $(touch bad).xpfm")
     assert Path("built/build_dir.hw.it_s___touch_bad_/conv.xclbin").is_file()
@@ -202,6 +205,49 @@ def test_another_release_or_option_counts(tools: VendorTools, monkeypatch: pytes
     found = document(*TO_XCLBIN)
     assert found["release"] == "2024.2"
     assert {status for _, status in steps(found)} == {"complete"}
+
+
+def test_an_option_of_linking_is_nothing_to_synthesis(
+    tools: VendorTools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document(*TO_XCLBIN)
+    monkeypatch.setenv("VPP_LDFLAGS", "--jobs 8")
+    assert {status for _, status in steps(document("synth", "built", "--to", "xo"))} == {"kept"}
+    assert [status for _, status in steps(document(*TO_XCLBIN))] == ["kept"] * 2 + ["complete"] * 2
+
+
+def test_platforms_of_one_name_are_different(tools: VendorTools) -> None:
+    words = ("--target", "hw_emu", "--to", "all")
+    host_program(Path("built"))
+    for folder in ("p1", "p2"):
+        Path(folder).mkdir()
+        Path(folder, "plat.xpfm").touch()
+    document("synth", "built", *words, "--platform", "p1/plat.xpfm")
+    before = len(tools.calls())
+    found = document("synth", "built", *words, "--platform", "p2/plat.xpfm")
+    assert [status for _, status in steps(found)][:4] == ["kept", "kept", "complete", "complete"]
+    again = tools.calls()[before:]
+    assert len(again) == 3, "link, package, emconfig"
+    assert all(f"--platform {Path('p2/plat.xpfm').absolute()} " in call for call in again)
+    Path("p2/plat.xpfm").write_text("another")
+    found = document("synth", "built", *words, "--platform", "p2/plat.xpfm")
+    assert [status for _, status in steps(found)][:4] == ["kept", "kept", "complete", "complete"]
+
+
+@pytest.mark.parametrize(("board", "target"), [("u200", "hw"), ("u200", "hw_emu"), ("zcu102", "hw_emu")])
+def test_all_of_a_kernel_without_a_host_program(
+    board: str, target: str, tools: VendorTools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It needs no XRT and no sysroot; its co-simulation, which has no end, is refused."""
+    report_builds.streaming(board, Path("streams"))
+    for name in ("XILINX_XRT", "EDGE_COMMON_SW"):
+        monkeypatch.delenv(name)
+    found = document("synth", "streams", "--to", "all", "--target", target)
+    last = ["emconfig"] if (board, target) == ("u200", "hw_emu") else []
+    linked = ["link", "package"] if board == "u200" else ["link"]
+    assert [name for name, _ in steps(found)] == ["csynth", "xo", *linked, *last]
+    refused = failure(1, "synth", "streams", "--to", "cosim")
+    assert "runs by itself, without an end" in refused and "\nfix: make csim and make csim-bounded" in refused
 
 
 def test_restart(tools: VendorTools) -> None:
@@ -316,7 +362,8 @@ def test_no_build_folder(tools: VendorTools) -> None:
     Path("empty").mkdir()
     assert "empty holds no report.json" in failure(1, "synth", "empty")
     Path("built/vitis/flow.json").write_text(
-        '{"design": "../x", "kernels": [], "flow": "alveo", "platform": ""}'
+        '{"design": "../x", "kernels": [], "flow": "alveo", "platform": "", "host": true, '
+        '"free_running": false}'
     )
     assert "vitis/flow.json is damaged" in failure(1, "synth", "built")
     Path("built/vitis/flow.json").unlink()
@@ -346,7 +393,8 @@ def test_a_timeout_ends_grandchildren(tools: VendorTools, monkeypatch: pytest.Mo
     monkeypatch.setenv("STAND_IN_HANG", "csynth")
     result = run("synth", "built", "--timeout", "0.0006")
     assert result.exit_code == 4
-    assert "error: csynth did not end within 0.0006 hours and was ended" in result.stderr
+    message = "error: csynth was ended, for the 0.0006 hours of --timeout for all steps are over"
+    assert message in result.stderr
     assert "hanging in csynth" in result.stderr
     pids = tools.pids()
     assert len(pids) == 2
@@ -372,13 +420,14 @@ def test_the_tools_end_with_hlsgen(number: int, tools: VendorTools, monkeypatch:
     assert steps(found)[:3] == [("csynth", "kept"), ("xo", "kept"), ("link", "complete")]
 
 
-def test_a_result_that_may_be_half_written_is_made_again(tools: VendorTools) -> None:
-    """The machine went down while it was linked: make would take the file for whole."""
+@pytest.mark.parametrize("status", ["running", "failed", "timed out", "interrupted"])
+def test_a_result_that_may_be_half_written_is_made_again(status: str, tools: VendorTools) -> None:
+    """The machine went down while it was linked, or make was killed: make would take the file for whole."""
     document(*TO_XCLBIN)
     path = Path("built/synth/state.json")
     state = json.loads(path.read_text())
     for key in state["steps"]:
-        state["steps"][key]["status"] = "running"
+        state["steps"][key]["status"] = status
     path.write_text(json.dumps(state))
     before = len(tools.calls())
     assert {status for _, status in steps(document(*TO_XCLBIN))} == {"complete"}
@@ -412,8 +461,6 @@ def test_on_a_terminal(tools: VendorTools) -> None:
     script = shutil.which("script")
     if script is None:
         pytest.skip("script (bsdutils) is not installed")
-    import sys
-
     command = f"{sys.executable} -c 'from hlsgen.cli import main; main()' synth built --to xclbin"
     environment = {**os.environ, "PYTHONPATH": str(Path(hlsgen.__file__).parents[1]), "TERM": "xterm"}
     begin = time.monotonic()
@@ -424,3 +471,43 @@ def test_on_a_terminal(tools: VendorTools) -> None:
     assert "csynth: complete in" in done.stdout
     assert "log: built/synth/" in done.stdout
     assert time.monotonic() - begin < 60
+
+
+def test_the_display_is_read_while_it_is_written() -> None:
+    """Two threads, as with rich: no line that comes while it is drawn disturbs it."""
+    from threading import Thread
+
+    from hlsgen.cli_synth import Shown
+
+    shown = Shown()
+
+    def write() -> None:
+        for number in range(20_000):
+            shown.line(f"line {number}")
+
+    thread = Thread(target=write)
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        thread.start()
+        while thread.is_alive():
+            shown.__rich__()
+    finally:
+        sys.setswitchinterval(before)
+        thread.join()
+    assert "line 19999" in [str(row).strip() for row in shown.__rich__().renderables]
+
+
+def test_lines_of_tools_are_shown_without_their_control_characters(tools: VendorTools) -> None:
+    class Lines(Quiet):
+        def __init__(self) -> None:
+            self.lines: list[str] = []
+
+        def line(self, text: str) -> None:
+            self.lines.append(text)
+
+    tool = tools.folder / "vitis_hls"
+    tool.write_text(tool.read_text() + "printf '\\033[31mred\\n'\n")
+    seen = Lines()
+    synthesise(Path("built"), Request(), seen)
+    assert "\ufffd[31mred" in seen.lines

@@ -162,6 +162,7 @@ def vendor_tools(
     compiler = folder / "vitis/gnu/aarch64/lin/aarch64-linux/bin/aarch64-linux-gnu-g++"
     compiler.parent.mkdir(parents=True)
     compiler.touch(0o755)
+    (folder / "xrt/include").mkdir(parents=True)
     (folder / "common/sysroots/cortexa72-cortexa53-xilinx-linux/usr/include").mkdir(parents=True)
     for name in ("rootfs.ext4", "Image"):
         (folder / "common" / name).touch()

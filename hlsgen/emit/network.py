@@ -61,7 +61,7 @@ def network_plan(
         )
         plan |= host_files(interface, VERSION)
     line = f"a network of {len(graph.layers)} layers as one streaming kernel"
-    plan |= makefile(board, k, line, VERSION, streaming=True, host=host)
+    plan |= makefile(board, k, line, VERSION, streaming=True, host=host, free_running=pipeline.free_running)
     return plan
 
 

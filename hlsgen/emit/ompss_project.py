@@ -59,6 +59,8 @@ def tool_files(
         "arguments": arguments,
     }
     files = {"ompss/Makefile": render("ompss/Makefile.j2", **context)}
+    if arguments:
+        files[f"ompss/{k['name']}_arguments.fpga.h"] = "// Written by make: ARGUMENTS=codes\n"
     if placement:
         files["ompss/placement.json"] = json.dumps(placement, indent=2) + "\n"
     return files

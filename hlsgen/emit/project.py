@@ -35,9 +35,11 @@ def makefile(
     kernels: Sequence[str] = (),
     ompss: bool = False,
     host: bool = True,
+    free_running: bool = False,
 ) -> dict[str, str]:
     """The Makefile and what it runs; k: the kernel's name and where the design was written; kernels: those of
-    tasks; ompss, host: whether there is an application of OmpSs-2@FPGA, and a host program.
+    tasks; ompss, host: whether there is an application of OmpSs-2@FPGA, and a host program. free_running:
+    whether the kernel runs by itself, without an end.
     """
     context = {
         "k": k,
@@ -48,6 +50,7 @@ def makefile(
         "kernels": kernels,
         "ompss": ompss,
         "host": host,
+        "free_running": free_running,
         "board": plain_word(board.title),
         "platform": plain_word(board.platform),
         "vitis_max": plain_word(board.vitis_max or ""),
@@ -58,16 +61,18 @@ def makefile(
     scripts = SCRIPTS if board.flow == "alveo" else (*SCRIPTS, "run_app.sh")
     files = {f"vitis/{name}": render(f"vitis/{name}.j2", **context) for name in scripts}
     files["Makefile"] = render("project/Makefile.j2", **context)
-    files[FLOW] = _flow_text(board, k["name"], kernels)
+    files[FLOW] = _flow_text(board, k["name"], kernels, host=host, free_running=free_running)
     return files
 
 
-def _flow_text(board: Board, name: str, kernels: Sequence[str]) -> str:
+def _flow_text(board: Board, name: str, kernels: Sequence[str], *, host: bool, free_running: bool) -> str:
     flow = {
         "design": name,
         "kernels": list(kernels) or [name],
         "flow": board.flow,
         "platform": plain_word(board.platform),
+        "host": host,
+        "free_running": free_running,
     }
     return json.dumps(flow, indent=2) + "\n"
 

@@ -6,7 +6,7 @@ Both say the same: what arguments kernels take, how tensors lie in DDR, which co
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from hlsgen.emit.environment import render, safe_comment, source_text
 from hlsgen.fixed import NumberType
 from hlsgen.host_interface import (
     INTERFACE,
+    Container,
     HostArgument,
     HostConstants,
     HostInterface,
@@ -249,8 +250,8 @@ def _number(type_: NumberType) -> dict[str, Any]:
     return {"type": str(type_), "container": _container(type_), "bits": width_of(type_)}
 
 
-def _container(type_: NumberType) -> str:
-    return type_.dtype.newbyteorder("<").str.replace("|", "<")
+def _container(type_: NumberType) -> Container:
+    return cast(Container, f"<{type_.dtype.kind}{type_.dtype.itemsize}")
 
 
 def _packing(mapping: ConvMapping) -> HostPacking | None:

@@ -13,6 +13,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hlsgen.emit.project import FLOW
+from hlsgen.errors import DesignError, Problem
 from hlsgen.output import MARK
 from hlsgen.report.content import AGAIN
 from hlsgen.synthesis.report import read_text, refuse
@@ -23,6 +24,8 @@ TARGETS = ("hw", "hw_emu")
 Name = Annotated[str, Field(pattern="^[A-Za-z_][A-Za-z0-9_]*$")]
 """A kernel's name goes into paths, and anybody may have written the file that has it."""
 HLS_INPUTS = ("src/**/*", "vitis/run_hls.tcl")
+PACKAGE_AROUND = ("release", "platform")
+LINK_AROUND = (*PACKAGE_AROUND, "link")
 
 
 class Flow(BaseModel):
@@ -34,6 +37,10 @@ class Flow(BaseModel):
     kernels: tuple[Name, ...]
     flow: Literal["alveo", "zynqmp"]
     platform: str
+    host: bool
+    """Whether there is a host program."""
+    free_running: bool
+    """Whether the kernel runs by itself, without an end."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,8 +63,8 @@ class Step:
 
     key: of its state and its log. inputs: globs of the files that it reads. after: the step whose result it
     takes. outputs: empty if only make knows whether there is something to do. scratch: globs of folders with
-    reports, which are of no worth when the inputs have changed. stamps: the outputs are made after the
-    results, so they are never half done.
+    reports, and files, which are of no worth when the inputs have changed. stamps: the outputs are made after
+    the results, so they are never half done. around: what else it depends on, of what `digest` is told.
     """
 
     name: str
@@ -68,15 +75,16 @@ class Step:
     outputs: tuple[str, ...] = ()
     scratch: tuple[str, ...] = ()
     stamps: bool = False
+    around: tuple[str, ...] = ("release",)
 
     def digest(self, folder: Path, around: Mapping[str, str]) -> str:
-        """SHA-256 of the inputs, those of the steps before it included, and of what is `around` them."""
+        """SHA-256 of the inputs, those of the steps before it included, and of what is around them."""
         files = sorted({path for glob in self.inputs for path in folder.glob(glob) if path.is_file()})
         parts = {
             "key": self.key,
-            "files": [(str(path.relative_to(folder)), _sha256(path)) for path in files],
+            "files": [(str(path.relative_to(folder)), sha256(path)) for path in files],
             "after": self.after.digest(folder, around) if self.after else "",
-            "around": dict(around),
+            "around": {name: around[name] for name in self.around},
         }
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
@@ -86,7 +94,8 @@ class Step:
         return [*read, *(folder / path for path in (self.after.outputs if self.after else ()))]
 
 
-def _sha256(path: Path) -> str:
+def sha256(path: Path) -> str:
+    """Of a file. Raises OSError."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -104,7 +113,15 @@ def read_flow(folder: Path) -> Flow:
 
 
 def steps_to(to: str, flow: Flow, place: Place) -> list[Step]:
-    """The steps up to one of TO, in order."""
+    """The steps up to one of TO, in order. Raises DesignError: the kernel has no end to simulate to."""
+    if to == "cosim" and flow.free_running:
+        message = (
+            f"kernel {flow.design} runs by itself, without an end, so its RTL co-simulation would never end"
+        )
+        fix = (
+            "make csim and make csim-bounded check it here; docs/boards.md says how to co-simulate it by hand"
+        )
+        raise DesignError(Problem(message=message, fix=fix))
     csynth = Step(
         name="csynth",
         goal="csynth",
@@ -155,22 +172,28 @@ def _linking(xo: Step, flow: Flow, place: Place) -> list[Step]:
         inputs=("vitis/link.cfg",),
         after=xo,
         outputs=(f"{folder}/{flow.design}.link.xclbin" if alveo else xclbin,),
-        scratch=(f"_x.{place.word}",),
+        scratch=(f"_x.{place.word}", f"{folder}/emconfig.json"),
+        around=LINK_AROUND,
     )
     if not alveo:
         return [link]
     key = f"package.{place.word}"
-    return [link, Step(name="package", goal="xclbin", key=key, after=link, outputs=(xclbin,))]
+    package = Step(
+        name="package", goal="xclbin", key=key, after=link, outputs=(xclbin,), around=PACKAGE_AROUND
+    )
+    return [link, package]
 
 
 def _around(flow: Flow, place: Place) -> list[Step]:
     """What the xclbin needs to run: make says itself whether there is something to do."""
-    host = Step(name="host", goal="host", key="host")
+    found = [Step(name="host", goal="host", key="host")] if flow.host else []
     if flow.flow == "zynqmp":
-        return [host, Step(name="package", goal="sd_card", key=f"package.{place.word}")]
+        # a card holds the host program
+        card = Step(name="package", goal="sd_card", key=f"package.{place.word}")
+        return [*found, card] if flow.host else []
     if place.target == "hw_emu":
-        return [host, Step(name="emconfig", goal="emconfig", key=f"emconfig.{place.word}")]
-    return [host]
+        found.append(Step(name="emconfig", goal="emconfig", key=f"emconfig.{place.word}"))
+    return found
 
 
 def needs_of(to: str, flow: Flow, place: Place) -> list[str]:
@@ -180,7 +203,7 @@ def needs_of(to: str, flow: Flow, place: Place) -> list[str]:
     needs += ["release"] if to in ("xo", "xclbin", "all") else []
     needs += ["link"] if to in ("xclbin", "all") else []
     if to == "all":
-        needs.append("host")
-        needs += ["card"] if flow.flow == "zynqmp" else []
+        needs += ["host"] if flow.host else []
+        needs += ["card"] if flow.host and flow.flow == "zynqmp" else []
         needs += ["emconfig"] if flow.flow == "alveo" and place.target == "hw_emu" else []
     return needs

@@ -17,12 +17,13 @@ from hlsgen.errors import DesignError, HlsgenError, OutputError, Problem, ToolEr
 from hlsgen.flows.lines import Heard, at
 from hlsgen.flows.runner import Line, claimed, run_tool
 from hlsgen.flows.state import Status, StepState, read_state, write_state
-from hlsgen.flows.steps import Flow, Place, Step, needs_of, read_flow, steps_to
+from hlsgen.flows.steps import Flow, Place, Step, needs_of, read_flow, sha256, steps_to
 from hlsgen.flows.watch import Watch
 from hlsgen.mistakes import printable
 from hlsgen.synthesis.compare import read_back
 
 RELEASE = re.compile(r"Vitis (20\d\d\.\d+)$")
+PLATFORM = re.compile(r"platform (.+\.xpfm)$")
 OUTER_MAKE = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "GNUMAKEFLAGS")
 """What a make that called hlsgen would tell the make that hlsgen calls."""
 READ_BACK = ("csynth", "cosim", "link")
@@ -120,8 +121,12 @@ class _Synthesis:
     def run(self) -> Synthesised:
         steps = steps_to(self.request.to, self.flow, self.place)
         self.watch.begin([step.name for step in steps])
-        release = self.checked()
-        around = {"release": release, "link": self.environment.get("VPP_LDFLAGS", "")}
+        release, platform = self.checked()
+        around = {
+            "release": release,
+            "platform": self.identity(platform),
+            "link": self.environment.get("VPP_LDFLAGS", ""),
+        }
         for step in steps:
             if not self.is_kept(step, around):
                 self.do(step, around)
@@ -137,11 +142,21 @@ class _Synthesis:
             reports=tuple(reports),
         )
 
-    def checked(self) -> str:
-        """The release of Vitis. Raises MachineError: this machine lacks something that the steps need."""
+    def identity(self, platform: str) -> str:
+        """Of a platform: the folder's name of a target's results has only the last part of its name."""
+        path = Path(os.path.abspath(self.folder / platform))
+        return f"{path} {sha256(path)}" if path.is_file() else self.place.platform
+
+    def checked(self) -> tuple[str, str]:
+        """The release of Vitis, and the platform's file if it is needed; empty: no tool tells.
+
+        Raises MachineError: this machine lacks something that the steps need.
+        """
         said: list[str] = []
+        platforms: list[str] = []
 
         def line(text: str) -> None:
+            platforms.extend(PLATFORM.findall(text))
             said.append(printable(text))
             if text.startswith("note: "):
                 self.watch.say(said[-1].removeprefix("note: "))
@@ -153,7 +168,7 @@ class _Synthesis:
         if status:
             raise _lacking(said, self.log("checks"))
         releases = [found[1] for text in said if (found := RELEASE.match(text))]
-        return releases[0] if releases else ""
+        return "".join(releases[:1]), "".join(platforms[:1])
 
     def make(self, words: list[str], log: str, line: Line) -> int | None:
         """The exit status of make; None: the time is over. Raises ToolError: there is no make."""
@@ -201,7 +216,7 @@ class _Synthesis:
 
         def line(text: str) -> None:
             heard.hear(text)
-            self.watch.line(text)
+            self.watch.line(printable(text))
             now = at(text)
             if now is not None:
                 self.watch.at(now)
@@ -220,7 +235,7 @@ class _Synthesis:
             state = self.record(step, ended, digest, time.monotonic() - begin)
         if ended is not Status.COMPLETE:
             how = (
-                f"did not end within {self.request.hours:g} hours and was ended"
+                f"was ended, for the {self.request.hours:g} hours of --timeout for all steps are over"
                 if status is None
                 else f"failed (make ended with status {status})"
             )
@@ -240,7 +255,10 @@ class _Synthesis:
             (self.folder / path).unlink(missing_ok=True)
         for pattern in step.scratch:
             for found in self.folder.glob(pattern):
-                shutil.rmtree(found, ignore_errors=True)
+                if found.is_dir() and not found.is_symlink():
+                    shutil.rmtree(found, ignore_errors=True)
+                else:
+                    found.unlink(missing_ok=True)
 
     def read_back(self) -> list[dict[str, Any]]:
         """The reports that are there, now also in report.json. One that is damaged is said to be, no more."""
@@ -254,7 +272,7 @@ class _Synthesis:
 
 def _is_doubtful(step: Step, before: StepState, digest: str) -> bool:
     """Whether results of a step may be there that are of other inputs, or half written."""
-    return before.inputs != digest or (before.status is Status.RUNNING and not step.stamps)
+    return before.inputs != digest or (before.status is not Status.COMPLETE and not step.stamps)
 
 
 def _log_name(key: str) -> str:

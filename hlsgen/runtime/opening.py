@@ -49,6 +49,7 @@ class Runtime:
     interface: HostInterface
     backend: Backend
     figures: Figures | None = None
+    closed: bool = False
 
     def __enter__(self) -> Self:
         return self
@@ -63,6 +64,8 @@ class Runtime:
         return self.backend.measured_on
 
     def close(self) -> None:
+        """Gives back the card, or the folder of the C-simulation; it runs no more."""
+        self.closed = True
         self.backend.close()
 
     def run(self, x: ArrayLike | Sequence[ArrayLike]) -> Arrays:
@@ -106,6 +109,9 @@ class Runtime:
         return codes
 
     def _computed(self, inputs: Mapping[str, Codes]) -> dict[str, Codes]:
+        if self.closed:
+            message = f"{self.interface.name} was closed, and runs no more"
+            raise DesignError(Problem(message=message, fix="open its build folder again"))
         frames = len(next(iter(inputs.values())))
         chunk = self.backend.chunk(frames)
         start = time.perf_counter()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import time
+import weakref
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -35,6 +36,8 @@ class Simulation(Backend):
         self.folder, self.interface = folder, interface
         with scratch_errors():
             self.scratch = Path(tempfile.mkdtemp(prefix=SCRATCH_PREFIX))
+        # also for who never closes it
+        self._remove = weakref.finalize(self, shutil.rmtree, self.scratch, ignore_errors=True)
         kernels = [step.kernel for step in interface.steps if step.kernel != interface.name]
         self.executable = self.scratch / "testbench"
         try:
@@ -46,7 +49,7 @@ class Simulation(Backend):
             raise
 
     def close(self) -> None:
-        shutil.rmtree(self.scratch, ignore_errors=True)
+        self._remove()
 
     def chunk(self, frames: int) -> int:
         return min(-(-frames // workers()), self.interface.chunk_frames)

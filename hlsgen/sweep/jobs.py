@@ -48,9 +48,11 @@ class Job:
 
     @property
     def key(self) -> str:
-        """A hash of all that the result depends on, and of nothing else: not of where the files lie."""
+        """A hash of all that the result depends on, and of nothing else: not of where the files lie, but for a
+        platform's file, which has others beside it.
+        """
         one = self.synthesis
-        what = None if one is None else (one.to, one.target, os.path.basename(one.platform or ""))
+        what = None if one is None else (one.to, one.target, one.platform or "")
         return self._key({} if what is None else {"synthesis": what})
 
     def _key(self, more: dict[str, Any]) -> str:

@@ -152,7 +152,7 @@ def test_reports_are_read_back_and_what_was_put_aside_is_said() -> None:
 
 def test_a_locked_build_is_left_alone() -> None:
     build()
-    write_files(Path("b"), {"synth/lock": ""})
+    write_files(Path("b"), {"synth/lock": "", "vitis/k.xo": "hours"})
     with (
         output._locked(Path("b/synth/lock")),
         pytest.raises(output.OutputError, match="a synthesis is at work"),

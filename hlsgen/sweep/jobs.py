@@ -48,8 +48,8 @@ class Job:
 
     @property
     def key(self) -> str:
-        """A hash of all that the result depends on, and of nothing else: not of where the files lie, but for a
-        platform's file, which has others beside it.
+        """A hash of all that the result depends on, and of nothing else: not of where the files lie, but for
+        a platform's file, which has others beside it.
         """
         one = self.synthesis
         what = None if one is None else (one.to, one.target, one.platform or "")

@@ -149,6 +149,11 @@ class Finding:
         first, line_break, rest = text.partition("\n")
         return f"{first} [{self.rule.name}]{line_break}{rest}"
 
+    @property
+    def line(self) -> str:
+        """All of it in one line."""
+        return f"{self.place.file}:{self.place.line}: {self.message} ({self.rule.name}); {self.fix}"
+
     def as_json(self) -> dict[str, Any]:
         where = self.place
         return {

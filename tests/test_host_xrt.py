@@ -159,6 +159,8 @@ def test_make_run_says_what_is_missing(tmp_path: Path) -> None:
     (host / "conv_host").touch()
     done = make(host, "run")
     assert done.returncode == 2
-    assert "error: ../xclbin.hw/conv.xclbin is missing" in done.stderr
+    assert "error: XCLBIN must name the .xclbin file" in done.stderr
+    done = make(host, "run", "XCLBIN=nothing.xclbin")
+    assert "error: nothing.xclbin is missing" in done.stderr
     done = make(host, "run", "TARGET=sw_emu")
     assert 'TARGET must be hw or hw_emu, not "sw_emu"' in done.stderr

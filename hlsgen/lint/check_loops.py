@@ -18,7 +18,9 @@ def check_trips(all_of_them: list[Here]) -> None:
     """Every pipelined loop with a bound that is not constant, and every such loop around one, says its trip count."""
     said = {id(here.block) for here in all_of_them if here.form.name == "loop_tripcount"}
     for here in all_of_them:
-        if here.form.name != "pipeline" or here.block is None or here.block.loop is None:
+        if here.form.name != "pipeline" or here.pragma.says("off"):
+            continue
+        if here.block is None or here.block.loop is None:
             continue
         block: Block | None = here.block
         while block is not None:

@@ -204,8 +204,8 @@ inline void store(hls::stream<lanes<T, N> > &in, ap_uint<PORT> *memory, int fram
 
 // ---- DDR: weights for every block of frames -------------------------------------------------------------------------
 
-// For each block of BATCH frames: GROUPS times a word of biases, then WORDS words of weights. Beats are of WIDTH bits; a
-// block begins with a new port word.
+// For each block of BATCH frames: GROUPS times a word of biases, then WORDS words of weights. Beats are of WIDTH bits;
+// a block begins with a new port word.
 template <int STAGE, int WIDTH, int BITS, int BIAS_BITS, int GROUPS, int WORDS, int BATCH, int PORT, typename T, int N,
           typename B, int M>
 inline void stream_weights(hls::stream<ap_uint<PORT> > &in, hls::stream<lanes<T, N> > &weights,

@@ -51,7 +51,8 @@ def lint(files: tuple[str, ...], folders: tuple[str, ...], warnings_as_errors: b
             click.echo(f"and {linted.dropped:,} more findings, in files with too many to read")
         counts = (summary["errors"], Severity.ERROR), (summary["warnings"], Severity.WARNING)
         said = ", ".join(f"{count} {what.value}{'' if count == 1 else 's'}" for count, what in counts)
-        click.echo(f"{summary['pragmas']} pragmas in {len(files)} file{'s'[: len(files) > 1]}: {said}")
+        plural = "" if summary["pragmas"] == 1 else "s"
+        click.echo(f"{summary['pragmas']} pragma{plural} in {len(files)} file{'s'[: len(files) > 1]}: {said}")
         sys.exit(int(wrong))
 
 

@@ -21,6 +21,8 @@ EMITTED_NAMES = frozenset(
     | {"pixels", "position", "rows_filled", "rows_needed", "run", "store", "watch", "weight_codes", "weights"}
 )
 """Names that emitted C++ needs for itself: with one of them it does not compile."""
+EMITTED_PREFIXES = ("load_", "store_", "read_", "write_", "convert_", "fork_")
+"""Of the functions between a network's layers, each followed by the name of a port or layer."""
 C_HEADERS = frozenset(
     {"alloca", "assert", "complex", "ctype", "endian", "errno", "features", "fenv", "float", "inttypes"}
     | {"iso646", "limits", "locale", "malloc", "math", "memory", "pthread", "sched", "setjmp", "signal"}

@@ -62,7 +62,11 @@ class Options:
     def full_wish(self) -> StreamWish:
         """The wish with the interface that is asked for beside it."""
         wish = self.wish or StreamWish()
-        return wish if self.interface is None else replace(wish, interface=interface_wish(self.interface))
+        if self.interface is not None:
+            wish = replace(wish, interface=interface_wish(self.interface))
+        # each instance would need streams of its own: between other kernels there is one
+        alone = wish.interface.streams and wish.instances is None
+        return replace(wish, instances=1) if alone else wish
 
 
 def from_graph(graph: Graph, options: Options, source: str) -> GraphDesign:

@@ -22,7 +22,7 @@ from hlsgen.emit.plan import Plan, array_bytes, npy_bytes
 from hlsgen.errors import EmissionError
 from hlsgen.kept import earlier_builds, has_results
 from hlsgen.layers.base import Codes
-from hlsgen.lint import Severity, lint_emitted
+from hlsgen.lint import Linted, Severity, lint_emitted
 from hlsgen.output import MARK, overwrite_files, replacing, write_files
 from hlsgen.progress import Progress, silent
 from hlsgen.report.html import PAGE, html_of_build
@@ -122,7 +122,9 @@ def build(
     with replacing(folder) as fresh:
         progress("emitting")
         plan = design.plan(inputs, golden)
-        report["lint"] = _lint(plan)
+        linted = _lint(plan)
+        report["lint"] = linted.as_json()
+        report["warnings"] += [one.line for one in linted.findings[:SHOWN_FINDINGS]]
         write_files(fresh, plan)
         verification = None
         if csim:
@@ -141,8 +143,8 @@ def build(
     return Project(design=design, folder=folder, report=report, verification=verification, notes=tuple(notes))
 
 
-def _lint(plan: Plan) -> dict[str, int]:
-    """The `lint` section of report.json. Raises EmissionError: the emitted code breaks a rule."""
+def _lint(plan: Plan) -> Linted:
+    """What the lint warns of in the emitted code. Raises EmissionError: it breaks a rule."""
     linted = lint_emitted(plan)
     wrong = [finding for finding in linted.findings if finding.rule.severity is Severity.ERROR]
     if wrong:
@@ -152,7 +154,7 @@ def _lint(plan: Plan) -> dict[str, int]:
             f"hlsgen, not of the design\n{found}\nfix: report it with the design file; another mapping or "
             "other types may avoid it"
         )
-    return linted.as_json()
+    return linted
 
 
 def simulate_only(

@@ -13,7 +13,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import PlainValidator, WithJsonSchema
 
-from hlsgen.cpp_names import C_HEADERS, C_LIBRARY, CPP_KEYWORDS, EMITTED_NAMES, VENDOR_PREFIXES
+from hlsgen.cpp_names import (
+    C_HEADERS,
+    C_LIBRARY,
+    CPP_KEYWORDS,
+    EMITTED_NAMES,
+    EMITTED_PREFIXES,
+    VENDOR_PREFIXES,
+)
 from hlsgen.fixed import ACCEPTED, FixedType, NumberType, parse_type
 from hlsgen.mistakes import Mistake, Whole, must_be, nearest, refused, shown, unknown_key
 
@@ -72,6 +79,9 @@ def check_identifier(value: object) -> str:
     if value.upper() == value:
         message = f"must hold a small letter, unlike {value}: names in capitals are C's macros"
         raise refused(Mistake(message=message, fix=f"write {value.lower()} or another name"))
+    if value.startswith(EMITTED_PREFIXES):
+        message = f"must not start with {value.partition('_')[0]}_, as functions of the emitted C++ do"
+        raise refused(Mistake(message=message, fix=f"write n_{value} or another name"))
     if value.endswith("_t") or value.startswith(VENDOR_PREFIXES):
         message = f"must not end with _t or start with {' or '.join(VENDOR_PREFIXES)}, as {value} does"
         fix = "C's types and the headers of Vitis HLS have such names: write another one"

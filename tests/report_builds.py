@@ -17,11 +17,11 @@ from hlsgen.project import build
 from tests.networks import convolution, residual_network, tensor
 from tests.small_design import DESIGN
 
-KINDS = ("layer", "dataflow", "tasks", "names")
+KINDS = ("layer", "dataflow", "best", "tasks", "names")
 
 
 def built(kind: str, folder: Path) -> Path:
-    """The build folder of a layer, a network of each style, or one with the longest names."""
+    """The build folder of a layer, a network of each style, the best mapping, or the longest names."""
     target = folder / kind
     if kind == "layer":
         path = folder / "small.yaml"
@@ -33,7 +33,7 @@ def built(kind: str, folder: Path) -> Path:
         board="zcu102" if kind == "tasks" else "u200",
         clock_mhz=None,
         batch=64,
-        wish=None,
+        wish=StreamWish(search="best") if kind == "best" else None,
         style="tasks" if kind == "tasks" else "dataflow",
         calibration=np.random.default_rng(0).normal(0, 1, (4, *graph.inputs[0].shape)),
         precision="auto",

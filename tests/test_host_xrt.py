@@ -139,6 +139,8 @@ def test_makefile_finds_xrt(tmp_path: Path) -> None:
     (tmp_path / "xrt/include/xrt/xrt_device.h").touch()
     done = make(host, "-n", "host", f"XILINX_XRT={tmp_path}/xrt")
     assert f'-isystem "{tmp_path}/xrt/include" -L"{tmp_path}/xrt/lib" main.cpp -o conv_host' in done.stdout
+    done = make(host, "host", f"XILINX_XRT={tmp_path}/none", "CXX=g++")
+    assert f"XRT's headers were not found below {tmp_path}/none" in done.stderr
     vitis = tmp_path / "vitis/gnu/aarch64/lin/aarch64-linux/bin/aarch64-linux-gnu-g++"
     vitis.parent.mkdir(parents=True)
     vitis.touch()
@@ -159,6 +161,8 @@ def test_make_run_says_what_is_missing(tmp_path: Path) -> None:
     (host / "conv_host").touch()
     done = make(host, "run")
     assert done.returncode == 2
-    assert "error: ../xclbin.hw/conv.xclbin is missing" in done.stderr
+    assert "error: XCLBIN must name the .xclbin file" in done.stderr
+    done = make(host, "run", "XCLBIN=nothing.xclbin")
+    assert "error: nothing.xclbin is missing" in done.stderr
     done = make(host, "run", "TARGET=sw_emu")
     assert 'TARGET must be hw or hw_emu, not "sw_emu"' in done.stderr

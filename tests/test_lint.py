@@ -104,6 +104,25 @@ def test_a_network_of_tasks_is_clean() -> None:
     assert_clean(dict(design.plan(inputs, design.golden_codes(inputs))), 100)
 
 
+def findings_without_trip_counts(files: dict[str, Any]) -> tuple[int, int]:
+    """(trip counts that files have, findings of `no-tripcount` once they are taken out)."""
+    sources = {path: text for path, text in files.items() if path.endswith((".h", ".cpp"))}
+    removed = sum(text.count("#pragma HLS loop_tripcount") for text in sources.values())
+    bare = {path: text.replace("#pragma HLS loop_tripcount", "//") for path, text in sources.items()}
+    found = [finding.rule.name for finding in lint_emitted(bare).findings]
+    return removed, found.count("no-tripcount")
+
+
+def test_every_trip_count_is_of_a_loop_that_needs_it() -> None:
+    """The other way round, that no loop lacks one, is what clean code is."""
+    removed, found = findings_without_trip_counts(emitted(CASES["fixed16"].deployment()))
+    assert removed == found + 2  # requests and responses of the ports: their loops are not pipelined
+    graph = residual()
+    files = dataflow(graph, {layer.name: next(iter(layer.folds())) for layer in graph.layers})
+    removed, found = findings_without_trip_counts(files)
+    assert removed == found > 10
+
+
 def test_a_mistake_in_emitted_code_is_seen() -> None:
     """Each of a kernel's own pragmas, misspelt, is found."""
     files = emitted(CASES["fixed16"].deployment())

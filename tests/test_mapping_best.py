@@ -119,3 +119,14 @@ def test_explore_keeps_the_interface() -> None:
     again = replace(chosen, chosen=None)  # as its design file would be read
     assert chosen.wish.interface.streams and again.balanced.pipeline.free_running
     assert again.estimate().as_json()["total"] == chosen.estimate().as_json()["total"]
+
+
+def test_a_fixed_interval_is_no_less_than_what_is_reached() -> None:
+    """No folding has just this interval: the bound is that of the next shorter one."""
+    design = searched("quick")
+    shortest = design.explore().point.interval_cycles
+    found = replace(design, wish=replace(design.wish, target_interval=3 * shortest + 1)).explore()
+    assert found.point.interval_cycles <= 3 * shortest + 1
+    assert found.bound >= found.point.frames_per_s * (1 - 1e-9)
+    rates = [one.frames_per_s for one in found.front]
+    assert len(set(rates)) == len(rates), "the chosen point stands alone at its rate"

@@ -1,4 +1,4 @@
-"""docs/ompss.md: its targets and variables are the Makefile's, its snippet runs, its numbers are ours."""
+"""docs/ompss.md: its targets and variables are the Makefile's, its rules the lint's, its numbers are ours."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import re
 import subprocess
 from pathlib import Path
 
-import pytest
-
 from hlsgen.fixed import parse_type
+from hlsgen.lint import lint
 from tests.build_folders import CASES, emitted, write_build
 from tests.documents import assert_constants_are_as_stated, blocks, document, rows, ticked
 
@@ -48,20 +47,13 @@ def test_argument_types() -> None:
         assert ("unsigned" in plain) == ("ap_ufixed" in whole) == own.startswith("`u")
 
 
-def test_the_snippet(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    build = write_build("int8", tmp_path / "build" / "conv_int8")
-    source = build / "ompss" / "conv_tasks.cpp"
-    source.rename(source.with_name("conv_int8_tasks.cpp"))
-    monkeypatch.chdir(tmp_path)
-    (snippet,) = blocks(TEXT, "python")
-    exec(snippet, {})
-    assert capsys.readouterr().out == ""
-    broken = source.with_name("conv_int8_tasks.cpp")
-    broken.write_text(broken.read_text().replace("num_instances(conv_task::INSTANCES)", "num_instances(0)"))
-    exec(snippet, {})
-    assert capsys.readouterr().out.startswith("13 31 constant Expected this to evaulate to a constant")
+def test_the_lint_has_the_rules(tmp_path: Path) -> None:
+    source = write_build("int8", tmp_path / "build") / "ompss" / "conv_tasks.cpp"
+    source.write_text(source.read_text().replace("num_instances(conv_task::INSTANCES)", "num_instances(0)"))
+    linted = lint([str(source)], lambda path: Path(path).read_bytes() if Path(path).is_file() else None)
+    (found,) = [one for one in linted.findings if one.rule.name == "ompss-task"]
+    assert (found.place.line, found.place.column) == (13, 31)
+    assert "Expected this to evaulate to a constant" in found.message
 
 
 def test_the_help_names_every_target(tmp_path: Path) -> None:

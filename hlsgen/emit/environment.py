@@ -16,7 +16,7 @@ _CPP_COMMENT_UNSAFE = re.compile(r"[^\w ./:,()<>=+\-\[\]]")
 @cache
 def environment() -> jinja2.Environment:
     """Undefined names are errors; block tags leave no blank lines."""
-    return jinja2.Environment(
+    made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(data_folder("templates")),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -25,6 +25,8 @@ def environment() -> jinja2.Environment:
         # C++, not HTML: what comes from outside is validated by the schema or goes through safe_comment
         autoescape=False,
     )
+    made.filters["counted"] = counted
+    return made
 
 
 def render(template: str, **context: Any) -> str:
@@ -37,6 +39,11 @@ def source_text(template: str) -> str:
     loader = environment().loader
     assert loader is not None
     return loader.get_source(environment(), template)[0]
+
+
+def counted(number: int, noun: str) -> str:
+    """1 pixel, 2 pixels."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def safe_comment(text: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hlsgen.cost.stages import CARRIER_FIFO_WORDS
+from hlsgen.emit.environment import counted
 from hlsgen.layers.stage import WEIGHT_BEAT_BITS, Words
 from hlsgen.mapping.ports import MOST_DDR_BITS, DdrPort, StreamPort, ddr_word_bits, slot_bits, width_of
 from hlsgen.mapping.processes import Carrier, Convert, Fork, Load, LoadWeights, Process, StageProcess, Store
@@ -178,21 +179,18 @@ def _converter(process: Convert) -> dict[str, Any]:
     channels, height, width = a.shape
     narrow = min(a, b, key=lambda words: words.lanes)
     if process.form in ("gather_channels", "split_channels"):
-        arguments = f"{a.px}, {narrow.channels}, {process.ratio}"
-        count = max(a.frame_words, b.frame_words)
+        frame_words = max(a.frame_words, b.frame_words)
+        arguments = f"{a.px}, {narrow.channels}, {process.ratio}, {frame_words}"
     elif process.form == "regroup":
-        arguments = f"{channels}, {width}, {process.block}, {a.px}, {a.channels}, {b.px}, {b.channels}"
-        count = height
+        arguments = f"{channels}, {width}, {process.block}, {a.px}, {a.channels}, {b.px}, {b.channels}, {height}"
     else:
-        arguments = f"{narrow.lanes}, {process.ratio}, {narrow.row_words}"
-        count = height
+        arguments = f"{narrow.lanes}, {process.ratio}, {narrow.row_words}, {height}"
     return {
         "kind": "convert",
         "form": process.form,
         "arguments": arguments,
         "in_word": word_name(process.reads[0]),
         "out_word": word_name(process.writes[0]),
-        "COUNT": count,
         "before": format_text(a),
         "after": format_text(b),
     }
@@ -200,11 +198,6 @@ def _converter(process: Convert) -> dict[str, Any]:
 
 def format_text(words: Words) -> str:
     return f"{counted(words.px, 'pixel')} x {counted(words.channels, 'channel')}"
-
-
-def counted(number: int, noun: str) -> str:
-    """1 pixel, 2 pixels."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def word_name(stream: str) -> str:

@@ -56,7 +56,8 @@ def front(space: Space, found: Found, most: int, up_to: float) -> tuple[FrontPoi
                 points.append(_point(rate, interval, count, each, limit))
     # beaten: as fast or faster with no larger share, to a millionth
     amounts = np.array([[-round(one.frames_per_s * 1e3), round(one.largest_share * 1e6)] for one in points])
-    kept = {*non_dominated(amounts), 0}
+    # what converters cost on other intervals is not known so well that it could beat the kernel that was made
+    kept = {one for one in non_dominated(amounts) if amounts[one, 0] != amounts[0, 0]} | {0}
     return tuple(sorted((points[one] for one in kept), key=lambda one: (one.frames_per_s, one.largest_share)))
 
 

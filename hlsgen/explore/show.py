@@ -51,7 +51,8 @@ def _where(explored: Explored) -> str:
 def _proof(explored: Explored) -> str:
     best = "fastest" if explored.goal.fastest else "cheapest"
     figure = f"{explored.bound:,.0f} frames/s" if explored.goal.fastest else f"a cost of {explored.bound:.4f}"
-    counted = f"{explored.solved} problems solved, {explored.built} kernels made"
+    made = f"{explored.built} kernel{'' if explored.built == 1 else 's'} made"
+    counted = f"{explored.solved} problems solved, {made}"
     if explored.proven:
         return f"proven the {best} of this model ({counted})"
     side = "more" if explored.goal.fastest else "less"

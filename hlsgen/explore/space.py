@@ -57,10 +57,11 @@ class Space:
     @cached_property
     def intervals(self) -> Vector:
         """The intervals of which some layer's options have one, from the shortest that all layers reach."""
-        if self.wish.target_interval:
-            return np.array([self.wish.target_interval], np.int64)
         every = np.unique(np.concatenate([one.intervals for one in self.options.values()]))
-        return every[every >= self.shortest]
+        every = every[every >= self.shortest]
+        # of those that keep to a fixed one the longest: what some layer then really has
+        most = self.wish.target_interval
+        return every[every <= most][-1:] if most else every
 
     @cached_property
     def shortest(self) -> int:

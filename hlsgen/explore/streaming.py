@@ -191,7 +191,6 @@ def _balanced(space: Space, found: Found, why: str) -> Balanced:
         instances=found.instances,
         by_slr=by_slr,
         spans=not any(by_slr.values()),
-        intervals_tried=space.solved,
         binds=why,
     )
 

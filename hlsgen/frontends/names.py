@@ -5,11 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from hlsgen.cpp_names import C_HEADERS, C_LIBRARY, CPP_KEYWORDS, EMITTED_NAMES, VENDOR_PREFIXES
+from hlsgen.cpp_names import (
+    C_HEADERS,
+    C_LIBRARY,
+    CPP_KEYWORDS,
+    EMITTED_NAMES,
+    EMITTED_PREFIXES,
+    VENDOR_PREFIXES,
+)
+from hlsgen.model_schema import ModelMapping
 
 LONGEST = 63
 """Letters of a name, as in a design file."""
-MAPPING_KEYS = frozenset({"instances", "interval", "weights", "auto"})
+MAPPING_KEYS = frozenset(ModelMapping.model_fields) | {"auto", "best"}
 """Words of a design's `mapping` that are no layer."""
 _TAKEN = CPP_KEYWORDS | EMITTED_NAMES | C_LIBRARY | C_HEADERS | MAPPING_KEYS
 
@@ -25,7 +33,7 @@ def valid_name(wish: str) -> str:
         name = f"n{name}"
     if name.upper() == name:
         name = name.lower()
-    if name.startswith(VENDOR_PREFIXES):
+    if name.startswith(VENDOR_PREFIXES + EMITTED_PREFIXES):
         name = f"n_{name}"
     name = name[:LONGEST].rstrip("_")
     if name in _TAKEN or name.endswith("_t"):

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from hlsgen.lint.check_dataflow import check_dataflow
+from hlsgen.lint.check_loops import check_trips
 from hlsgen.lint.check_places import check_conflicts, check_place, check_variables
 from hlsgen.lint.check_ports import check_ports
 from hlsgen.lint.check_sizes import check_numbers, check_partitions
@@ -192,6 +193,7 @@ def _check_pragmas(pragmas: list[PragmaText], module: Module, names: Names, find
             check_variables(here)
             valid.append(here)
     check_conflicts(valid)
+    check_trips(valid)
     interfaces = [here for here in valid if here.form.name == "interface"]
     check_ports(interfaces, [here for here in valid if here.form.name != "interface"])
     check_partitions(valid)

@@ -78,6 +78,7 @@ RULES: dict[str, Rule] = {
     **_rules(
         Severity.WARNING,
         before_loop="a loop's pragma before the loop: it holds for all that is around it",
+        no_tripcount="a pipelined loop, or a loop around one, with a bound that is not constant and no loop_tripcount",
     ),
     # ---- ports
     **_rules(
@@ -148,6 +149,11 @@ class Finding:
         text = str(problem).replace(": error: ", f": {self.rule.severity}: ", 1)
         first, line_break, rest = text.partition("\n")
         return f"{first} [{self.rule.name}]{line_break}{rest}"
+
+    @property
+    def line(self) -> str:
+        """All of it in one line."""
+        return f"{self.place.file}:{self.place.line}: {self.message} ({self.rule.name}); {self.fix}"
 
     def as_json(self) -> dict[str, Any]:
         where = self.place

@@ -79,7 +79,6 @@ class Balanced:
     instances: int
     by_slr: Mapping[str, int]
     spans: bool
-    intervals_tried: int
     binds: str
 
     @property
@@ -109,11 +108,9 @@ def balance(graph: Graph, board: Board, wish: StreamWish, *, batch: int) -> Bala
     fastest = max(found[0].interval for found in candidates.values())
     if wish.target_interval and fastest > wish.target_interval:
         raise _out_of_reach(candidates, wish.target_interval)
-    tried = 0
     options: list[tuple[float, int, int]] = []
     interval = wish.target_interval or fastest
     while True:
-        tried += 1
         total = _total(candidates, interval)
         count = _count(total, board, batch, wish.instances)
         if not count and all(len(found) == 1 for found in candidates.values()):
@@ -125,7 +122,7 @@ def balance(graph: Graph, board: Board, wish: StreamWish, *, batch: int) -> Bala
             break
         interval = min(slowest, max(interval + 1, int(interval * STEP)))
     for _, negative, _ in sorted(options, reverse=True):
-        found = _built(graph, candidates, places, -negative, board, batch, wish, tried)
+        found = _built(graph, candidates, places, -negative, board, batch, wish)
         if found is None:
             continue
         if wish.target_interval and found.pipeline.interval > wish.target_interval:
@@ -214,7 +211,6 @@ def _built(
     board: Board,
     batch: int,
     wish: StreamWish,
-    tried: int,
 ) -> Balanced | None:
     """The kernel with its converters and FIFOs, if as many instances of it fit as of any slower one."""
     folds = {name: _picked(found, interval).fold for name, found in candidates.items()}
@@ -237,7 +233,6 @@ def _built(
         instances=count,
         by_slr=by_slr,
         spans=spans,
-        intervals_tried=tried,
         binds=_binds(candidates, pipeline, board, batch, wish, count, each),
     )
 

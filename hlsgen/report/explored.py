@@ -14,7 +14,8 @@ MOST_ROWS = 16
 
 def explored_line(found: dict[str, Any]) -> str:
     """How good the kernel is, in a line."""
-    solved = f"{found['problems_solved']} problems solved, {found['kernels_made']} kernels made"
+    made = found["kernels_made"]
+    solved = f"{found['problems_solved']} problems solved, {made} kernel{'s' if made != 1 else ''} made"
     if found["proven"]:
         text = f"proven the fastest of this model ({solved})"
     else:

@@ -34,6 +34,7 @@ from hlsgen.report.page_tables import (
     csim_table,
     difference_tables,
     fifo_tables,
+    front_table,
     instance_table,
     layer_tables,
     term_table,
@@ -85,6 +86,7 @@ class Page:
     terms: Table
     roofline: RooflinePicture | None
     front: FrontPicture | None
+    front_points: Table | None
     timeline: tuple[BarChart, ...]
     stalls: BarChart | None
     banks: Banks | None
@@ -149,6 +151,7 @@ def page_of(report: Report, bank_picture: bytes) -> Page:
         terms=term_table(report),
         roofline=draw_roofline(report.roofline) if report.roofline else None,
         front=draw_front(report.explored) if report.explored else None,
+        front_points=front_table(report.explored) if report.explored else None,
         timeline=timeline_charts(report),
         stalls=stall_chart(report.timing) if report.timing else None,
         banks=banks,

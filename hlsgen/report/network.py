@@ -181,7 +181,6 @@ class NetworkEstimate(Estimates):
             ],
             **timing_figures(self.timing),
             "quantisation": quantisation_figures(self.accuracy),
-            "intervals_tried": self.balanced.intervals_tried,
             **({"explored": self.explored} if self.explored else {}),
         }
 
@@ -223,7 +222,7 @@ class NetworkEstimate(Estimates):
                     "used": resource_figures(self.balanced.each),
                     "usable": resource_figures(whole),
                     "free": free_figures(self.board.total),
-                    "ddr": [],
+                    "ddr": sorted({one.bank for one in self._placed}),
                 }
             )
         return rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hlsgen.report.charts import RESOURCES, TITLES
-from hlsgen.report.content import Difference, Fifo, Layer, Report
+from hlsgen.report.content import Difference, Fifo, Layer, Report, Search
 from hlsgen.report.page_graph import folding_text, shape_text
 
 SHALLOW = 2
@@ -40,6 +40,21 @@ class Table:
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     numbers: tuple[int, ...] = ()
+
+
+def front_table(search: Search) -> Table:
+    """The Pareto front, ascending in frames a second."""
+    rows = [
+        (
+            f"{one.frames_per_s:,.0f}" + (" (this one)" if one.chosen else ""),
+            f"{one.instances:,}",
+            f"{one.interval:,}",
+            f"{one.largest_share:.1%}",
+        )
+        for one in search.front
+    ]
+    head = ("frames a second", "instances", "cycles a frame", "largest share")
+    return Table(title=f"All {len(rows)} points", head=head, rows=tuple(rows), numbers=(0, 1, 2, 3))
 
 
 def instance_table(report: Report) -> Table:

@@ -31,7 +31,8 @@ def warning_lines(report: dict[str, Any]) -> str:
 def lint_text(report: dict[str, Any]) -> str:
     """What the lint found in the emitted code; errors end a build."""
     lint = report["lint"]
-    warnings = f"{lint['warnings']} warnings" if lint["warnings"] else "no warning"
+    count = lint["warnings"]
+    warnings = f"{count} warning{'s' if count > 1 else ''}, see above" if count else "no warning"
     return (
         f"Pragma lint: {lint['pragmas']:,} `#pragma HLS` in {lint['files']} emitted files keep to "
         f"the vendor's option table and to the form of dataflow regions; {warnings}."

@@ -350,6 +350,8 @@ def test_a_layer_that_breaks_its_rules_is_refused() -> None:
         ("__a__b__", "a_b"),
         ("size_t", "size_t1"),
         ("instances", "instances1"),
+        ("search", "search1"),
+        ("load_x", "n_load_x"),
         ("été", "t"),
         ("_t", "t"),
         ("", "n"),

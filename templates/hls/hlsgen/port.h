@@ -4,6 +4,8 @@
 // word that is only a part of a port word asks for a new one now and then, which is no such loop. So where several
 // stream words share a port word one process moves port words between DDR and a FIFO, and another takes them apart or
 // puts them together.
+//
+// Loops run over all frames of a call. Their trip counts, which only reports know, are those of one frame.
 #ifndef HLSGEN_PORT_H
 #define HLSGEN_PORT_H
 
@@ -23,21 +25,27 @@ namespace hlsgen {
 
 // ---- DDR: port words ------------------------------------------------------------------------------------------------
 
-template <int STAGE, int PORT>
-inline void read_port(const ap_uint<PORT> *memory, hls::stream<ap_uint<PORT> > &out, long long count) {
+// A frame is WORDS stream words, PARTS of them in a port word; frames follow each other without a gap.
+template <int STAGE, int WORDS, int PARTS, int PORT>
+inline void read_port(const ap_uint<PORT> *memory, hls::stream<ap_uint<PORT> > &out, int frames) {
 #pragma HLS inline
+    constexpr int TRIPS = (WORDS + PARTS - 1) / PARTS;
+    const long long count = ((long long)frames * WORDS + PARTS - 1) / PARTS;
     port_words: for (long long i = 0; i < count; ++i) {
 #pragma HLS pipeline II=1 style=flp
+#pragma HLS loop_tripcount min=TRIPS max=TRIPS
         iteration_of(STAGE);
         out.write(memory[i]);
     }
 }
 
-// The first COUNT port words, `times` times.
-template <int STAGE, int COUNT, int PORT>
-inline void read_port_again(const ap_uint<PORT> *memory, hls::stream<ap_uint<PORT> > &out, int times) {
+// The first COUNT port words, for each block of BATCH frames.
+template <int STAGE, int COUNT, int BATCH, int PORT>
+inline void read_port_again(const ap_uint<PORT> *memory, hls::stream<ap_uint<PORT> > &out, int frames) {
 #pragma HLS inline
-    passes: for (int t = 0; t < times; ++t) {
+    const int blocks = (frames + BATCH - 1) / BATCH;
+    blocks: for (int block = 0; block < blocks; ++block) {
+#pragma HLS loop_tripcount min=1 max=1
         port_words: for (int i = 0; i < COUNT; ++i) {
 #pragma HLS pipeline II=1 style=flp
             iteration_of(STAGE);
@@ -46,11 +54,14 @@ inline void read_port_again(const ap_uint<PORT> *memory, hls::stream<ap_uint<POR
     }
 }
 
-template <int STAGE, int PORT>
-inline void write_port(hls::stream<ap_uint<PORT> > &in, ap_uint<PORT> *memory, long long count) {
+template <int STAGE, int WORDS, int PARTS, int PORT>
+inline void write_port(hls::stream<ap_uint<PORT> > &in, ap_uint<PORT> *memory, int frames) {
 #pragma HLS inline
+    constexpr int TRIPS = (WORDS + PARTS - 1) / PARTS;
+    const long long count = ((long long)frames * WORDS + PARTS - 1) / PARTS;
     port_words: for (long long i = 0; i < count; ++i) {
 #pragma HLS pipeline II=1 style=flp
+#pragma HLS loop_tripcount min=TRIPS max=TRIPS
         iteration_of(STAGE);
         memory[i] = in.read();
     }
@@ -59,15 +70,17 @@ inline void write_port(hls::stream<ap_uint<PORT> > &in, ap_uint<PORT> *memory, l
 // ---- DDR: stream words that share a port word -----------------------------------------------------------------------
 
 // A port word is PARTS stream words of N elements of BITS bits, each element in a SLOT of its own.
-template <int STAGE, int BITS, int SLOT, int PARTS, int PORT, typename T, int N>
-inline void take_apart(hls::stream<ap_uint<PORT> > &in, hls::stream<lanes<T, N> > &out, long long words) {
+template <int STAGE, int BITS, int SLOT, int PARTS, int WORDS, int PORT, typename T, int N>
+inline void take_apart(hls::stream<ap_uint<PORT> > &in, hls::stream<lanes<T, N> > &out, int frames) {
 #pragma HLS inline
     constexpr int WIDTH = PORT / PARTS;
     static_assert(N * SLOT <= WIDTH, "take_apart: a stream word lies in one port word");
     ap_uint<PORT> bits = 0;
     int part = 0;
+    const long long words = (long long)frames * WORDS;
     words: for (long long i = 0; i < words; ++i) {
 #pragma HLS pipeline II=1 style=flp
+#pragma HLS loop_tripcount min=WORDS max=WORDS
         iteration_of(STAGE);
         if (part == 0) bits = in.read();
         lanes<T, N> word;
@@ -86,15 +99,17 @@ inline void take_apart(hls::stream<ap_uint<PORT> > &in, hls::stream<lanes<T, N> 
 }
 
 // What no stream word fills of the last port word is zero.
-template <int STAGE, int BITS, int SLOT, int PARTS, int PORT, typename T, int N>
-inline void put_together(hls::stream<lanes<T, N> > &in, hls::stream<ap_uint<PORT> > &out, long long words) {
+template <int STAGE, int BITS, int SLOT, int PARTS, int WORDS, int PORT, typename T, int N>
+inline void put_together(hls::stream<lanes<T, N> > &in, hls::stream<ap_uint<PORT> > &out, int frames) {
 #pragma HLS inline
     constexpr int WIDTH = PORT / PARTS;
     static_assert(N * SLOT <= WIDTH, "put_together: a stream word lies in one port word");
     ap_uint<PORT> bits = 0;
     int part = 0;
+    const long long words = (long long)frames * WORDS;
     words: for (long long i = 0; i < words; ++i) {
 #pragma HLS pipeline II=1 style=flp
+#pragma HLS loop_tripcount min=WORDS max=WORDS
         iteration_of(STAGE);
         const lanes<T, N> word = in.read();
         if (part == 0) bits = 0;
@@ -126,7 +141,8 @@ inline void set_part(lanes<T, N> &word, int beat, const ap_uint<WIDTH> &bits) {
         const ap_uint<BITS> code = bits.range(l * SLOT + BITS - 1, l * SLOT);
         for (int b = 0; b < BEATS; ++b) {
 #pragma HLS unroll
-            if (b == beat && b * PER_BEAT + l < N) set_bits<BITS>(word.lane[b * PER_BEAT + l < N ? b * PER_BEAT + l : 0], code);
+            const int lane = b * PER_BEAT + l;
+            if (b == beat && lane < N) set_bits<BITS>(word.lane[lane < N ? lane : 0], code);
         }
     }
 }
@@ -140,23 +156,26 @@ inline ap_uint<WIDTH> part_of(const lanes<T, N> &word, int beat) {
 #pragma HLS unroll
         for (int b = 0; b < BEATS; ++b) {
 #pragma HLS unroll
-            if (b == beat && b * PER_BEAT + l < N) {
-                bits.range(l * SLOT + BITS - 1, l * SLOT) = bits_of<BITS>(word.lane[b * PER_BEAT + l < N ? b * PER_BEAT + l : 0]);
+            const int lane = b * PER_BEAT + l;
+            if (b == beat && lane < N) {
+                bits.range(l * SLOT + BITS - 1, l * SLOT) = bits_of<BITS>(word.lane[lane < N ? lane : 0]);
             }
         }
     }
     return bits;
 }
 
-// A stream word is BEATS port words.
-template <int STAGE, int BITS, int SLOT, int BEATS, int PORT, typename T, int N>
-inline void load(const ap_uint<PORT> *memory, hls::stream<lanes<T, N> > &out, long long words) {
+// A stream word is BEATS port words, a frame WORDS stream words.
+template <int STAGE, int BITS, int SLOT, int BEATS, int WORDS, int PORT, typename T, int N>
+inline void load(const ap_uint<PORT> *memory, hls::stream<lanes<T, N> > &out, int frames) {
 #pragma HLS inline
+    constexpr int FRAME = WORDS * BEATS;
     lanes<T, N> word;
     clear(word);
     int beat = 0;
-    words: for (long long i = 0; i < words * BEATS; ++i) {
+    words: for (long long i = 0; i < (long long)frames * FRAME; ++i) {
 #pragma HLS pipeline II=1 style=flp
+#pragma HLS loop_tripcount min=FRAME max=FRAME
         iteration_of(STAGE);
         set_part<BITS, SLOT, BEATS>(word, beat, memory[i]);
         if (++beat == BEATS) {
@@ -166,14 +185,16 @@ inline void load(const ap_uint<PORT> *memory, hls::stream<lanes<T, N> > &out, lo
     }
 }
 
-template <int STAGE, int BITS, int SLOT, int BEATS, int PORT, typename T, int N>
-inline void store(hls::stream<lanes<T, N> > &in, ap_uint<PORT> *memory, long long words) {
+template <int STAGE, int BITS, int SLOT, int BEATS, int WORDS, int PORT, typename T, int N>
+inline void store(hls::stream<lanes<T, N> > &in, ap_uint<PORT> *memory, int frames) {
 #pragma HLS inline
+    constexpr int FRAME = WORDS * BEATS;
     lanes<T, N> word;
     clear(word);
     int beat = 0;
-    words: for (long long i = 0; i < words * BEATS; ++i) {
+    words: for (long long i = 0; i < (long long)frames * FRAME; ++i) {
 #pragma HLS pipeline II=1 style=flp
+#pragma HLS loop_tripcount min=FRAME max=FRAME
         iteration_of(STAGE);
         if (beat == 0) word = in.read();
         memory[i] = part_of<BITS, SLOT, BEATS, PORT>(word, beat);
@@ -183,10 +204,12 @@ inline void store(hls::stream<lanes<T, N> > &in, ap_uint<PORT> *memory, long lon
 
 // ---- DDR: weights for every block of frames -------------------------------------------------------------------------
 
-// For each block: GROUPS times a word of biases, then WORDS words of weights. Beats are of WIDTH bits; a block begins
-// with a new port word.
-template <int STAGE, int WIDTH, int BITS, int BIAS_BITS, int GROUPS, int WORDS, int PORT, typename T, int N, typename B, int M>
-inline void stream_weights(hls::stream<ap_uint<PORT> > &in, hls::stream<lanes<T, N> > &weights, hls::stream<lanes<B, M> > &biases, int blocks) {
+// For each block of BATCH frames: GROUPS times a word of biases, then WORDS words of weights. Beats are of WIDTH bits;
+// a block begins with a new port word.
+template <int STAGE, int WIDTH, int BITS, int BIAS_BITS, int GROUPS, int WORDS, int BATCH, int PORT, typename T, int N,
+          typename B, int M>
+inline void stream_weights(hls::stream<ap_uint<PORT> > &in, hls::stream<lanes<T, N> > &weights,
+                           hls::stream<lanes<B, M> > &biases, int frames) {
 #pragma HLS inline
     constexpr int WEIGHT_BEATS = word_of_beats<BITS, WIDTH, T, N>::BEATS;
     constexpr int BIAS_BEATS = word_of_beats<BIAS_BITS, WIDTH, B, M>::BEATS;
@@ -195,7 +218,9 @@ inline void stream_weights(hls::stream<ap_uint<PORT> > &in, hls::stream<lanes<T,
     clear(weight.word);
     clear(bias.word);
     ap_uint<PORT> bits = 0;
+    const int blocks = (frames + BATCH - 1) / BATCH;
     blocks: for (int block = 0; block < blocks; ++block) {
+#pragma HLS loop_tripcount min=1 max=1
         int word = 0, beat = 0, part = 0;  // word 0: the biases
         words: for (int i = 0; i < GROUPS * (BIAS_BEATS + WORDS * WEIGHT_BEATS); ++i) {
 #pragma HLS pipeline II=1 style=flp
@@ -219,14 +244,16 @@ inline void stream_weights(hls::stream<ap_uint<PORT> > &in, hls::stream<lanes<T,
 }
 
 // Without biases.
-template <int STAGE, int WIDTH, int BITS, int GROUPS, int WORDS, int PORT, typename T, int N>
-inline void stream_weights(hls::stream<ap_uint<PORT> > &in, hls::stream<lanes<T, N> > &weights, int blocks) {
+template <int STAGE, int WIDTH, int BITS, int GROUPS, int WORDS, int BATCH, int PORT, typename T, int N>
+inline void stream_weights(hls::stream<ap_uint<PORT> > &in, hls::stream<lanes<T, N> > &weights, int frames) {
 #pragma HLS inline
     constexpr int BEATS = word_of_beats<BITS, WIDTH, T, N>::BEATS;
     word_of_beats<BITS, WIDTH, T, N> weight;
     clear(weight.word);
     ap_uint<PORT> bits = 0;
+    const int blocks = (frames + BATCH - 1) / BATCH;
     blocks: for (int block = 0; block < blocks; ++block) {
+#pragma HLS loop_tripcount min=1 max=1
         int beat = 0, part = 0;
         words: for (int i = 0; i < GROUPS * WORDS * BEATS; ++i) {
 #pragma HLS pipeline II=1 style=flp
@@ -249,21 +276,25 @@ inline void stream_weights(hls::stream<ap_uint<PORT> > &in, hls::stream<lanes<T,
 inline void check_transfer(long long transfer, int frame, bool last, bool whole) {
     const bool ends = (transfer + 1) % frame == 0;
     if (last == ends && whole) return;
-    std::fprintf(stderr, "AXI stream: transfer %lld of frame %lld has TLAST %d%s; a frame is %d transfers, the last one with TLAST\n",
-                 transfer % frame, transfer / frame, int(last), whole ? "" : " and bytes left out by TKEEP or TSTRB", frame);
+    std::fprintf(stderr,
+                 "AXI stream: transfer %lld of frame %lld has TLAST %d%s; a frame is %d transfers, the last one with "
+                 "TLAST\n",
+                 transfer % frame, transfer / frame, int(last), whole ? "" : " and bytes left out by TKEEP or TSTRB",
+                 frame);
     std::exit(67);
 }
 #endif
 
 // A stream word is BEATS transfers of WIDTH bits, elements of BITS bits side by side; a frame is FRAME transfers.
 template <int STAGE, int BITS, int BEATS, int WIDTH, int FRAME, typename A, typename T, int N>
-inline void receive(hls::stream<A> &in, hls::stream<lanes<T, N> > &out, long long words) {
+inline void receive(hls::stream<A> &in, hls::stream<lanes<T, N> > &out, int frames) {
 #pragma HLS inline
     lanes<T, N> word;
     clear(word);
     int beat = 0;
-    words: for (long long i = 0; i < words * BEATS; ++i) {
+    words: for (long long i = 0; i < (long long)frames * FRAME; ++i) {
 #pragma HLS pipeline II=1 style=flp
+#pragma HLS loop_tripcount min=FRAME max=FRAME
         iteration_of(STAGE);
         const A transfer = in.read();
 #ifndef __SYNTHESIS__
@@ -280,13 +311,14 @@ inline void receive(hls::stream<A> &in, hls::stream<lanes<T, N> > &out, long lon
 
 // The last transfer of each frame has TLAST; every byte is kept.
 template <int STAGE, int BITS, int BEATS, int WIDTH, int FRAME, typename A, typename T, int N>
-inline void send(hls::stream<lanes<T, N> > &in, hls::stream<A> &out, long long words) {
+inline void send(hls::stream<lanes<T, N> > &in, hls::stream<A> &out, int frames) {
 #pragma HLS inline
     lanes<T, N> word;
     clear(word);
     int beat = 0, of_frame = 0;
-    words: for (long long i = 0; i < words * BEATS; ++i) {
+    words: for (long long i = 0; i < (long long)frames * FRAME; ++i) {
 #pragma HLS pipeline II=1 style=flp
+#pragma HLS loop_tripcount min=FRAME max=FRAME
         iteration_of(STAGE);
         if (beat == 0) word = in.read();
         A transfer;

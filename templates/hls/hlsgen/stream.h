@@ -2,6 +2,8 @@
 //
 // Words hold PX neighbouring pixels x CH channels, channels innermost; of the same pixels come all channels, then the
 // next pixels; each row of an image begins with a new word.
+//
+// Loops run over all frames of a call. Their trip counts, which only reports know, are those of one frame.
 #ifndef HLSGEN_STREAM_H
 #define HLSGEN_STREAM_H
 
@@ -79,11 +81,13 @@ inline void load_words(hls::stream<weight_beat> &beats, lanes<T, N> (&words)[WOR
 
 // ---- Forks ----------------------------------------------------------------------------------------------------------
 
-template <int STAGE, typename W>
-inline void fork(hls::stream<W> &in, hls::stream<W> &first, hls::stream<W> &second, long long words) {
+// WORDS: of a frame.
+template <int STAGE, int WORDS, typename W>
+inline void fork(hls::stream<W> &in, hls::stream<W> &first, hls::stream<W> &second, int frames) {
 #pragma HLS inline
-    words: for (long long i = 0; i < words; ++i) {
+    words: for (long long i = 0; i < (long long)frames * WORDS; ++i) {
 #pragma HLS pipeline II=1 style=flp
+#pragma HLS loop_tripcount min=WORDS max=WORDS
         iteration_of(STAGE);
         const W word = in.read();
         first.write(word);
@@ -93,16 +97,17 @@ inline void fork(hls::stream<W> &in, hls::stream<W> &first, hls::stream<W> &seco
 
 // ---- Words of another format ----------------------------------------------------------------------------------------
 
-// RATIO words of CH channels become one of RATIO * CH, of the same PX pixels.
-template <int STAGE, int PX, int CH, int RATIO, typename T>
+// RATIO words of CH channels become one of RATIO * CH, of the same PX pixels. WORDS: of an input frame.
+template <int STAGE, int PX, int CH, int RATIO, int WORDS, typename T>
 inline void gather_channels(hls::stream<lanes<T, PX * CH> > &in, hls::stream<lanes<T, PX * CH * RATIO> > &out,
-                            long long words) {
+                            int frames) {
 #pragma HLS inline
     lanes<T, PX * CH * RATIO> wide;
     clear(wide);
     int part = 0;
-    words: for (long long i = 0; i < words; ++i) {  // of the input
+    words: for (long long i = 0; i < (long long)frames * WORDS; ++i) {
 #pragma HLS pipeline II=1 style=flp
+#pragma HLS loop_tripcount min=WORDS max=WORDS
         iteration_of(STAGE);
         const lanes<T, PX * CH> word = in.read();
         for (int r = 0; r < RATIO; ++r) {
@@ -119,15 +124,17 @@ inline void gather_channels(hls::stream<lanes<T, PX * CH> > &in, hls::stream<lan
     }
 }
 
-template <int STAGE, int PX, int CH, int RATIO, typename T>
+// WORDS: of an output frame.
+template <int STAGE, int PX, int CH, int RATIO, int WORDS, typename T>
 inline void split_channels(hls::stream<lanes<T, PX * CH * RATIO> > &in, hls::stream<lanes<T, PX * CH> > &out,
-                           long long words) {
+                           int frames) {
 #pragma HLS inline
     lanes<T, PX * CH * RATIO> wide;
     clear(wide);
     int part = 0;
-    words: for (long long i = 0; i < words; ++i) {  // of the output
+    words: for (long long i = 0; i < (long long)frames * WORDS; ++i) {
 #pragma HLS pipeline II=1 style=flp
+#pragma HLS loop_tripcount min=WORDS max=WORDS
         iteration_of(STAGE);
         if (part == 0) wide = in.read();
         lanes<T, PX * CH> word;
@@ -144,15 +151,18 @@ inline void split_channels(hls::stream<lanes<T, PX * CH * RATIO> > &in, hls::str
     }
 }
 
-// Words of all channels: RATIO of LANES elements become one, a row's last perhaps of fewer. WORDS: of an input row.
-template <int STAGE, int LANES, int RATIO, int WORDS, typename T>
-inline void gather_pixels(hls::stream<lanes<T, LANES> > &in, hls::stream<lanes<T, LANES * RATIO> > &out, long long rows) {
+// Words of all channels: RATIO of LANES elements become one, a row's last perhaps of fewer. WORDS: of an input row;
+// ROWS: of a frame.
+template <int STAGE, int LANES, int RATIO, int WORDS, int ROWS, typename T>
+inline void gather_pixels(hls::stream<lanes<T, LANES> > &in, hls::stream<lanes<T, LANES * RATIO> > &out, int frames) {
 #pragma HLS inline
+    constexpr int FRAME = ROWS * WORDS;
     lanes<T, LANES * RATIO> wide;
     clear(wide);
     int part = 0, column = 0;
-    words: for (long long i = 0; i < rows * WORDS; ++i) {
+    words: for (long long i = 0; i < (long long)frames * FRAME; ++i) {
 #pragma HLS pipeline II=1 style=flp
+#pragma HLS loop_tripcount min=FRAME max=FRAME
         iteration_of(STAGE);
         const lanes<T, LANES> word = in.read();
         for (int r = 0; r < RATIO; ++r) {
@@ -173,14 +183,16 @@ inline void gather_pixels(hls::stream<lanes<T, LANES> > &in, hls::stream<lanes<T
 }
 
 // WORDS: of an output row.
-template <int STAGE, int LANES, int RATIO, int WORDS, typename T>
-inline void split_pixels(hls::stream<lanes<T, LANES * RATIO> > &in, hls::stream<lanes<T, LANES> > &out, long long rows) {
+template <int STAGE, int LANES, int RATIO, int WORDS, int ROWS, typename T>
+inline void split_pixels(hls::stream<lanes<T, LANES * RATIO> > &in, hls::stream<lanes<T, LANES> > &out, int frames) {
 #pragma HLS inline
+    constexpr int FRAME = ROWS * WORDS;
     lanes<T, LANES * RATIO> wide;
     clear(wide);
     int part = 0, column = 0;
-    words: for (long long i = 0; i < rows * WORDS; ++i) {
+    words: for (long long i = 0; i < (long long)frames * FRAME; ++i) {
 #pragma HLS pipeline II=1 style=flp
+#pragma HLS loop_tripcount min=FRAME max=FRAME
         iteration_of(STAGE);
         if (part == 0) wide = in.read();
         lanes<T, LANES> word;
@@ -202,13 +214,14 @@ inline void split_pixels(hls::stream<lanes<T, LANES * RATIO> > &in, hls::stream<
 }
 
 // Any format to any other: two blocks of BLOCK pixels x CHANNELS channels, one filled while the other is emptied.
-template <int STAGE, int CHANNELS, int WIDTH, int BLOCK, int PX_A, int CH_A, int PX_B, int CH_B, typename T>
-inline void regroup(hls::stream<lanes<T, PX_A * CH_A> > &in, hls::stream<lanes<T, PX_B * CH_B> > &out, long long rows) {
+template <int STAGE, int CHANNELS, int WIDTH, int BLOCK, int PX_A, int CH_A, int PX_B, int CH_B, int ROWS, typename T>
+inline void regroup(hls::stream<lanes<T, PX_A * CH_A> > &in, hls::stream<lanes<T, PX_B * CH_B> > &out, int frames) {
 #pragma HLS inline
-    constexpr int BLOCKS = (WIDTH + BLOCK - 1) / BLOCK;  // of a row
+    constexpr int BLOCKS = ROWS * ((WIDTH + BLOCK - 1) / BLOCK);  // of a frame
     constexpr int FOLDS_A = CHANNELS / CH_A, FOLDS_B = CHANNELS / CH_B;
     constexpr int WORDS_A = BLOCK / PX_A * FOLDS_A, WORDS_B = BLOCK / PX_B * FOLDS_B;
     constexpr int ITERATIONS = WORDS_A > WORDS_B ? WORDS_A : WORDS_B;  // of a block
+    constexpr int TRIPS = (BLOCKS + 1) * ITERATIONS;
     constexpr int TOGETHER = CH_A > CH_B ? CH_A : CH_B;  // neighbouring channels lie in memories of their own
     static_assert(CHANNELS % TOGETHER == 0, "regroup: a word must hold a divisor of the channels");
     HLSGEN_STATIC T block[2][BLOCK][CHANNELS];
@@ -219,9 +232,11 @@ inline void regroup(hls::stream<lanes<T, PX_A * CH_A> > &in, hls::stream<lanes<T
     int first_a = 0, first_b = 0;        // pixels before the block in its row
     int pixel_a = 0, channel_a = 0, pixel_b = 0, channel_b = 0, step = 0;
     bool any = false;                    // a block is there to be emptied
-    long long left = rows * BLOCKS;      // blocks to be filled
-    words: for (long long i = 0; i < (rows * BLOCKS + 1) * ITERATIONS; ++i) {
+    const long long blocks = (long long)frames * BLOCKS;
+    long long left = blocks;             // to be filled
+    words: for (long long i = 0; i < (blocks + 1) * ITERATIONS; ++i) {
 #pragma HLS pipeline II=1 style=flp
+#pragma HLS loop_tripcount min=TRIPS max=TRIPS
         iteration_of(STAGE);
         if (left > 0 && pixel_a < BLOCK && first_a + pixel_a < WIDTH) {
             const lanes<T, PX_A * CH_A> word = in.read();

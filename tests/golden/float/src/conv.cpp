@@ -43,12 +43,16 @@ struct load_run {
 
 void load(hls::burst_maxi<conv_input_t> input, hls::stream<pixels_t> &pixels, int frames) {
 #pragma HLS inline off
-    constexpr int RUNS = (LOAD_TILE_END - LOAD_TILE_BEGIN) * IN_CHANNELS;  // of a frame
+    constexpr long long TIMES = 1;  // that the frames are read
+    constexpr long long RUNS = TIMES * (LOAD_TILE_END - LOAD_TILE_BEGIN) * IN_CHANNELS;  // of a frame
     constexpr int ROWS_USED = 12;  // of the image
-    constexpr int WORDS = ROWS_USED * IN_CHANNELS * IN_WORDS;
-    long long to_request = (long long)frames * RUNS;
+    constexpr long long WORDS = TIMES * ROWS_USED * IN_CHANNELS * IN_WORDS;
+    constexpr int REQUEST_TRIPS = RUNS < BURSTS_AHEAD ? int(RUNS) : BURSTS_AHEAD;
+    constexpr int TRIPS = trips_of(WORDS);
+    long long to_request = frames * RUNS;
     load_run ahead;
     requests: for (int i = 0; i < BURSTS_AHEAD && to_request > 0; ++i) {
+#pragma HLS loop_tripcount min=REQUEST_TRIPS max=REQUEST_TRIPS
         input.read_request(ahead.address(), ahead.words());
         ahead.advance(frames);
         --to_request;
@@ -57,8 +61,9 @@ void load(hls::burst_maxi<conv_input_t> input, hls::stream<pixels_t> &pixels, in
     int left = here.words();  // of the burst that is read
     here.advance(frames);
     int next_left = here.words();  // a burst ahead, so that nothing waits for it
-    words: for (long long i = 0; i < (long long)frames * WORDS; ++i) {
+    words: for (long long i = 0; i < frames * WORDS; ++i) {
 #pragma HLS pipeline II=1 style=flp
+#pragma HLS loop_tripcount min=TRIPS max=TRIPS
         hlsgen::iteration(hlsgen::LOOP_LOAD);
         pixels.write(hlsgen::unpack<IN_BITS, IN_SLOT, IN_LANES, in_t>(input.read()));
         if (--left == 0) {
@@ -115,6 +120,7 @@ void store(hls::stream<words_t> &words, hls::burst_maxi<conv_output_t> output, i
     int open = 0;
     beats: for (long long i = 0; i < (long long)frames * WORDS; ++i) {
 #pragma HLS pipeline II=1 style=flp
+#pragma HLS loop_tripcount min=WORDS max=WORDS
         hlsgen::iteration(hlsgen::LOOP_STORE);
         if (first) output.write_request(run.address(), run.words());
         output.write(hlsgen::pack<OUT_BITS, OUT_SLOT, OUT_LANES>(words.read()));
@@ -126,7 +132,12 @@ void store(hls::stream<words_t> &words, hls::burst_maxi<conv_output_t> output, i
             else ++open;
         }
     }
-    responses: for (int i = 0; i < open; ++i) output.write_response();
+    constexpr int BURSTS = TILES * OUT_CHANNELS;  // of a frame
+    constexpr int RESPONSE_TRIPS = BURSTS < RESPONSES_OPEN ? BURSTS : RESPONSES_OPEN;
+    responses: for (int i = 0; i < open; ++i) {
+#pragma HLS loop_tripcount min=RESPONSE_TRIPS max=RESPONSE_TRIPS
+        output.write_response();
+    }
 }
 
 }  // namespace

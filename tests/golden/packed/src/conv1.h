@@ -3,7 +3,7 @@
 //   in   [4, 12, 10] of ap_fixed<8, 3>
 //   out  [4, 10, 8] of ap_fixed<8, 3>
 //
-// Each iteration computes 1 rows x 4 output channels over 1 input channels x 9 taps: 36 multiply-accumulates.
+// Each iteration computes 1 row x 4 output channels over 1 input channel x 9 taps: 36 multiply-accumulates.
 // It reads one new column of 3 rows; the older columns of the window stay in registers.
 // 400 iterations a frame, modelled at one a cycle.
 //
@@ -125,6 +125,10 @@ inline int rows_filled(int tile) {
 }
 
 constexpr int NO_TILE = -1;
+
+// A loop's trip count as its pragma holds it. Reports need it, as `frames` is known only at run time; so it is that of one
+// frame.
+constexpr int trips_of(long long iterations) { return iterations < 2147483647 ? int(iterations) : 2147483647; }
 
 // The tile whose rows arrive while `tile` is computed: the next one, of the next frame after the last.
 inline int next_tile(int tile) {
@@ -400,6 +404,7 @@ inline void run(hls::stream<pixels_t> &pixels, hls::stream<results_t> &results, 
     next.start(0);
     fill: for (int i = 0; i < (frames > 0 ? FIRST_FILL : 0); ++i) {
 #pragma HLS pipeline II=1
+#pragma HLS loop_tripcount min=FIRST_FILL max=FIRST_FILL
         hlsgen::iteration(hlsgen::LOOP_FILL);
         fill_band(band, next, pixels.read());
     }
@@ -409,6 +414,7 @@ inline void run(hls::stream<pixels_t> &pixels, hls::stream<results_t> &results, 
     next.start(to_fill > 0 ? next_tile(0) : NO_TILE);
     iterations: for (long long i = 0; i < (long long)frames * ITERATIONS; ++i) {
 #pragma HLS pipeline II=1
+#pragma HLS loop_tripcount min=ITERATIONS max=ITERATIONS
 #pragma HLS dependence variable=band inter RAW distance=36 true
 #pragma HLS dependence variable=band inter WAR false
 #pragma HLS dependence variable=partial inter RAW distance=10 true
@@ -476,8 +482,10 @@ inline void drain(hls::stream<results_t> &results, hls::stream<words_t> &words, 
     int out_r = 0;
     int out_word = 0;
     int tile = 0;
+    constexpr int TRIPS = trips_of(((long long)TILES * NF + 1) * DRAIN_STEPS);  // of one frame
     columns: for (long long i = 0; i < (passes + 1) * DRAIN_STEPS; ++i) {
 #pragma HLS pipeline II=1
+#pragma HLS loop_tripcount min=TRIPS max=TRIPS
 #pragma HLS dependence variable=rows inter false
         hlsgen::iteration(hlsgen::LOOP_DRAIN);
         if (pass < passes && step < OUT_WIDTH) {

@@ -473,31 +473,6 @@ def test_on_a_terminal(tools: VendorTools) -> None:
     assert time.monotonic() - begin < 60
 
 
-def test_the_display_is_read_while_it_is_written() -> None:
-    """Two threads, as with rich: no line that comes while it is drawn disturbs it."""
-    from threading import Thread
-
-    from hlsgen.cli_synth import Shown
-
-    shown = Shown()
-
-    def write() -> None:
-        for number in range(20_000):
-            shown.line(f"line {number}")
-
-    thread = Thread(target=write)
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        thread.start()
-        while thread.is_alive():
-            shown.__rich__()
-    finally:
-        sys.setswitchinterval(before)
-        thread.join()
-    assert "line 19999" in [str(row).strip() for row in shown.__rich__().renderables]
-
-
 def test_lines_of_tools_are_shown_without_their_control_characters(tools: VendorTools) -> None:
     class Lines(Quiet):
         def __init__(self) -> None:

@@ -39,7 +39,9 @@ def _check_loop(here: Here, block: Block, loop: Node) -> None:
     counters = set(_NAME.findall(_text(here, loop.child_by_field_name("update"))))
     first = loop.child_by_field_name("initializer")
     begins = [] if first is None else [child.child_by_field_name("value") for child in first.named_children]
-    counters |= {_text(here, child).partition("=")[0].strip() for child in (first.named_children if first else [])}
+    counters |= {
+        _text(here, child).partition("=")[0].strip() for child in (first.named_children if first else [])
+    }
     for text in (_text(here, condition), *(_text(here, value) for value in begins)):
         for name in _NAME.findall(text):
             if name not in counters and _at_run_time(here, name, around):
@@ -62,4 +64,6 @@ def _at_run_time(here: Here, name: str, block: Block, steps: int = 0) -> bool:
         return False
     if variable is block.function.parameter(name) or not variable.constant:
         return True
-    return any(_at_run_time(here, one, block, steps + 1) for one in _NAME.findall(variable.value) if one != name)
+    return any(
+        _at_run_time(here, one, block, steps + 1) for one in _NAME.findall(variable.value) if one != name
+    )

@@ -222,6 +222,7 @@ def _transfers(mapping: ConvMapping) -> dict[str, Any]:
         "LOAD_TILE_BEGIN": filled[0],
         "LOAD_TILE_END": filled[-1] + 1,
         "LOAD_TIMES": mapping.load_times,
+        "trips": _trips(mapping),
         "FIRST_ROWS": wave.rows_filled(0),
         "in_burst": burst_limit(mapping.input_burst),
         "in_outstanding": outstanding(mapping.input_burst),
@@ -233,6 +234,25 @@ def _transfers(mapping: ConvMapping) -> dict[str, Any]:
         "depth_weights": layer.weights.size,
         "COSIM_FRAMES": COSIM_FRAMES,
     }
+
+
+MOST_TRIPS = 2**31 - 1
+
+
+def _trips(mapping: ConvMapping) -> dict[str, int]:
+    """How often loops run in a call with one frame, as far as their pragmas can say."""
+    wave, channels = mapping.wave, mapping.layer.in_shape[0]
+    filters = mapping.layer.out_channels // mapping.folding.pe
+    runs = sum(wave.rows_filled(tile) > 0 for tile in range(wave.tiles)) * channels
+    stalls, last_stalls = mapping.stalls
+    trips = {
+        "requests": min(mapping.load_times * runs, outstanding(mapping.input_burst)),
+        "load": mapping.load_times * wave.rows_used * channels * mapping.in_words,
+        "compute": wave.tiles * mapping.tile_iterations + stalls - last_stalls,
+        "drain": (wave.tiles * filters + 1) * mapping.drain_steps,
+        "responses": min(wave.tiles * mapping.layer.out_channels, outstanding(mapping.output_burst)),
+    }
+    return {name: min(number, MOST_TRIPS) for name, number in trips.items()}
 
 
 COSIM_FRAMES = 2

@@ -15,7 +15,7 @@ _NAME = re.compile(r"(?<![\w.])(?<!->)[A-Za-z_]\w*(?:::\w+)*(?!\w|\s*\()")
 
 
 def check_trips(all_of_them: list[Here]) -> None:
-    """Pipelined loops with a bound that is not constant, and such loops around them, say their trip counts."""
+    """Pipelined loops whose bounds are not constant, and such loops around them, say their trip counts."""
     said = {id(here.block) for here in all_of_them if here.form.name == "loop_tripcount"}
     for here in all_of_them:
         if here.form.name != "pipeline" or here.pragma.says("off"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from hlsgen.cost.cycles import has_bias, interval
+from hlsgen.cost.cycles import has_bias, interval, iterations
 from hlsgen.emit.environment import render, source_text
 from hlsgen.fixed import FixedType, NumberType
 from hlsgen.layers.packing import lower_lane_limit, signed_bits
@@ -242,14 +242,13 @@ MOST_TRIPS = 2**31 - 1
 def _trips(mapping: ConvMapping) -> dict[str, int]:
     """How often loops run in a call with one frame, as far as their pragmas can say."""
     wave, channels = mapping.wave, mapping.layer.in_shape[0]
-    filters = mapping.layer.out_channels // mapping.folding.pe
+    counts = iterations(mapping, 1)
     runs = sum(wave.rows_filled(tile) > 0 for tile in range(wave.tiles)) * channels
-    stalls, last_stalls = mapping.stalls
     trips = {
         "requests": min(mapping.load_times * runs, outstanding(mapping.input_burst)),
-        "load": mapping.load_times * wave.rows_used * channels * mapping.in_words,
-        "compute": wave.tiles * mapping.tile_iterations + stalls - last_stalls,
-        "drain": (wave.tiles * filters + 1) * mapping.drain_steps,
+        "load": counts.load,
+        "compute": counts.compute // mapping.load_times,  # the loop begins anew for each
+        "drain": counts.drain,
         "responses": min(wave.tiles * mapping.layer.out_channels, outstanding(mapping.output_burst)),
     }
     return {name: min(number, MOST_TRIPS) for name, number in trips.items()}

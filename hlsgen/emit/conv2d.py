@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from hlsgen.cost.cycles import has_bias, interval
+from hlsgen.cost.cycles import has_bias, interval, iterations
 from hlsgen.emit.environment import render, source_text
 from hlsgen.fixed import FixedType, NumberType
 from hlsgen.layers.packing import lower_lane_limit, signed_bits
@@ -222,6 +222,7 @@ def _transfers(mapping: ConvMapping) -> dict[str, Any]:
         "LOAD_TILE_BEGIN": filled[0],
         "LOAD_TILE_END": filled[-1] + 1,
         "LOAD_TIMES": mapping.load_times,
+        "trips": _trips(mapping),
         "FIRST_ROWS": wave.rows_filled(0),
         "in_burst": burst_limit(mapping.input_burst),
         "in_outstanding": outstanding(mapping.input_burst),
@@ -233,6 +234,24 @@ def _transfers(mapping: ConvMapping) -> dict[str, Any]:
         "depth_weights": layer.weights.size,
         "COSIM_FRAMES": COSIM_FRAMES,
     }
+
+
+MOST_TRIPS = 2**31 - 1
+
+
+def _trips(mapping: ConvMapping) -> dict[str, int]:
+    """How often loops run in a call with one frame, as far as their pragmas can say."""
+    wave, channels = mapping.wave, mapping.layer.in_shape[0]
+    counts = iterations(mapping, 1)
+    runs = sum(wave.rows_filled(tile) > 0 for tile in range(wave.tiles)) * channels
+    trips = {
+        "requests": min(mapping.load_times * runs, outstanding(mapping.input_burst)),
+        "load": counts.load,
+        "compute": counts.compute // mapping.load_times,  # the loop begins anew for each
+        "drain": counts.drain,
+        "responses": min(wave.tiles * mapping.layer.out_channels, outstanding(mapping.output_burst)),
+    }
+    return {name: min(number, MOST_TRIPS) for name, number in trips.items()}
 
 
 COSIM_FRAMES = 2

@@ -182,7 +182,9 @@ def _converter(process: Convert) -> dict[str, Any]:
         frame_words = max(a.frame_words, b.frame_words)
         arguments = f"{a.px}, {narrow.channels}, {process.ratio}, {frame_words}"
     elif process.form == "regroup":
-        arguments = f"{channels}, {width}, {process.block}, {a.px}, {a.channels}, {b.px}, {b.channels}, {height}"
+        arguments = (
+            f"{channels}, {width}, {process.block}, {a.px}, {a.channels}, {b.px}, {b.channels}, {height}"
+        )
     else:
         arguments = f"{narrow.lanes}, {process.ratio}, {narrow.row_words}, {height}"
     return {

@@ -15,7 +15,7 @@ _NAME = re.compile(r"(?<![\w.])(?<!->)[A-Za-z_]\w*(?:::\w+)*(?!\w|\s*\()")
 
 
 def check_trips(all_of_them: list[Here]) -> None:
-    """Every pipelined loop with a bound that is not constant, and every such loop around one, says its trip count."""
+    """Pipelined loops whose bounds are not constant, and such loops around them, say their trip counts."""
     said = {id(here.block) for here in all_of_them if here.form.name == "loop_tripcount"}
     for here in all_of_them:
         if here.form.name != "pipeline" or here.pragma.says("off"):
@@ -38,9 +38,10 @@ def _check_loop(here: Here, block: Block, loop: Node) -> None:
         return
     counters = set(_NAME.findall(_text(here, loop.child_by_field_name("update"))))
     first = loop.child_by_field_name("initializer")
-    begins = [] if first is None else [child.child_by_field_name("value") for child in first.named_children]
-    counters |= {_text(here, child).partition("=")[0].strip() for child in (first.named_children if first else [])}
-    for text in (_text(here, condition), *(_text(here, value) for value in begins)):
+    declared = [] if first is None else first.named_children
+    counters |= {_text(here, one.child_by_field_name("declarator")) for one in declared}
+    begins = [_text(here, one.child_by_field_name("value")) for one in declared]
+    for text in (_text(here, condition), *begins):
         for name in _NAME.findall(text):
             if name not in counters and _at_run_time(here, name, around):
                 which = "this pipelined loop" if block is here.block else "this loop around a pipelined one"
@@ -62,4 +63,5 @@ def _at_run_time(here: Here, name: str, block: Block, steps: int = 0) -> bool:
         return False
     if variable is block.function.parameter(name) or not variable.constant:
         return True
-    return any(_at_run_time(here, one, block, steps + 1) for one in _NAME.findall(variable.value) if one != name)
+    others = set(_NAME.findall(variable.value)) - {name}
+    return any(_at_run_time(here, other, block, steps + 1) for other in others)

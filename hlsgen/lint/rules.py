@@ -78,7 +78,7 @@ RULES: dict[str, Rule] = {
     **_rules(
         Severity.WARNING,
         before_loop="a loop's pragma before the loop: it holds for all that is around it",
-        no_tripcount="a pipelined loop, or a loop around one, with a bound that is not constant and no loop_tripcount",
+        no_tripcount="a pipelined loop, or one around it, of a bound not constant and no loop_tripcount",
     ),
     # ---- ports
     **_rules(

@@ -25,11 +25,10 @@ namespace hlsgen {
 
 // ---- DDR: port words ------------------------------------------------------------------------------------------------
 
-// A frame is WORDS stream words, PARTS of them in a port word; frames follow each other without a gap.
-template <int STAGE, int WORDS, int PARTS, int PORT>
+// A frame is WORDS stream words, PARTS of them in a port word; frames follow each other without a gap. TRIPS: for reports.
+template <int STAGE, int WORDS, int PARTS, int PORT, int TRIPS = (WORDS + PARTS - 1) / PARTS>
 inline void read_port(const ap_uint<PORT> *memory, hls::stream<ap_uint<PORT> > &out, int frames) {
 #pragma HLS inline
-    constexpr int TRIPS = (WORDS + PARTS - 1) / PARTS;
     const long long count = ((long long)frames * WORDS + PARTS - 1) / PARTS;
     port_words: for (long long i = 0; i < count; ++i) {
 #pragma HLS pipeline II=1 style=flp
@@ -54,10 +53,9 @@ inline void read_port_again(const ap_uint<PORT> *memory, hls::stream<ap_uint<POR
     }
 }
 
-template <int STAGE, int WORDS, int PARTS, int PORT>
+template <int STAGE, int WORDS, int PARTS, int PORT, int TRIPS = (WORDS + PARTS - 1) / PARTS>
 inline void write_port(hls::stream<ap_uint<PORT> > &in, ap_uint<PORT> *memory, int frames) {
 #pragma HLS inline
-    constexpr int TRIPS = (WORDS + PARTS - 1) / PARTS;
     const long long count = ((long long)frames * WORDS + PARTS - 1) / PARTS;
     port_words: for (long long i = 0; i < count; ++i) {
 #pragma HLS pipeline II=1 style=flp

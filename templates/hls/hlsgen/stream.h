@@ -221,7 +221,7 @@ inline void regroup(hls::stream<lanes<T, PX_A * CH_A> > &in, hls::stream<lanes<T
     constexpr int FOLDS_A = CHANNELS / CH_A, FOLDS_B = CHANNELS / CH_B;
     constexpr int WORDS_A = BLOCK / PX_A * FOLDS_A, WORDS_B = BLOCK / PX_B * FOLDS_B;
     constexpr int ITERATIONS = WORDS_A > WORDS_B ? WORDS_A : WORDS_B;  // of a block
-    constexpr int TRIPS = (BLOCKS + 1) * ITERATIONS;
+    constexpr int TRIPS = (BLOCKS + 1) * ITERATIONS;  // with one frame
     constexpr int TOGETHER = CH_A > CH_B ? CH_A : CH_B;  // neighbouring channels lie in memories of their own
     static_assert(CHANNELS % TOGETHER == 0, "regroup: a word must hold a divisor of the channels");
     HLSGEN_STATIC T block[2][BLOCK][CHANNELS];
@@ -234,7 +234,7 @@ inline void regroup(hls::stream<lanes<T, PX_A * CH_A> > &in, hls::stream<lanes<T
     bool any = false;                    // a block is there to be emptied
     const long long blocks = (long long)frames * BLOCKS;
     long long left = blocks;             // to be filled
-    words: for (long long i = 0; i < (blocks + 1) * ITERATIONS; ++i) {
+    words: for (long long i = 0; i < (blocks - BLOCKS) * ITERATIONS + TRIPS; ++i) {
 #pragma HLS pipeline II=1 style=flp
 #pragma HLS loop_tripcount min=TRIPS max=TRIPS
         iteration_of(STAGE);

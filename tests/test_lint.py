@@ -175,7 +175,7 @@ def test_wrong_emitted_code_is_a_bug_of_ours(folder: Path, monkeypatch: pytest.M
 
 def test_a_clean_file(folder: Path) -> None:
     (folder / "a.cpp").write_text("void f() {\n#pragma HLS inline\n}\n")
-    assert text("lint", "a.cpp") == "1 pragmas in 1 file: 0 errors, 0 warnings\n"
+    assert text("lint", "a.cpp") == "1 pragma in 1 file: 0 errors, 0 warnings\n"
     assert document("lint", "a.cpp") == {"files": 1, "pragmas": 1, "errors": 0, "warnings": 0, "findings": []}
 
 

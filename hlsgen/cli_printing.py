@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 def print_build(project: Project) -> None:
     for warning in project.report["warnings"]:
         click.echo(f"warning: {warning}", err=True)
+    for finding in project.report["lint"]["findings"]:
+        click.echo(f"lint: {finding}", err=True)
     print_kept(project)
     print_estimate(project.report)
     if project.verification is not None:

@@ -123,8 +123,8 @@ def build(
         progress("emitting")
         plan = design.plan(inputs, golden)
         linted = _lint(plan)
-        report["lint"] = linted.as_json()
-        report["warnings"] += [one.line for one in linted.findings[:SHOWN_FINDINGS]]
+        shown = [one.line for one in linted.findings[:SHOWN_FINDINGS]]
+        report["lint"] = {**linted.as_json(), "findings": shown}
         write_files(fresh, plan)
         verification = None
         if csim:

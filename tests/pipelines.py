@@ -48,7 +48,8 @@ def random_codes(tensor: Tensor, frames: int, seed: int) -> Codes:
     """Codes of every size; the first frames are all lowest and all highest."""
     assert isinstance(tensor.type, FixedType)
     generator = np.random.default_rng(seed)
-    low, high = tensor.type.min_code, tensor.type.max_code
+    # ufixed<64> has codes that no int64 holds
+    low, high = tensor.type.min_code, min(tensor.type.max_code, (1 << 63) - 1)
     codes: NDArray[np.int64] = generator.integers(low, high, (frames, *tensor.shape), endpoint=True)
     if frames > 2:
         codes[0] = low

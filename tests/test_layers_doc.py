@@ -373,10 +373,10 @@ def test_measured_errors_of_tables() -> None:
 
 
 @pytest.mark.parametrize(
-    ("result", "bound"), [("fixed<16,1,rnd,sat>", 2.0**-13.9), ("ufixed<8,0,rnd,sat>", 1.5 / 256)]
+    ("result", "bound"), [("fixed<16,1,rnd,sat>", 2.0**-13.8), ("ufixed<8,0,rnd,sat>", 1.5 / 256)]
 )
 def test_measured_error_of_softmax(result: str, bound: float) -> None:
-    assert "2^-13.9" in section("softmax") and "1.5 LSB" in section("softmax")
+    assert "2^-13.8" in section("softmax") and "1.5 LSB" in section("softmax")
     type_, rng = parse_type(result), np.random.default_rng(0)
     source = parse_type("fixed<16,6>")
     assert isinstance(type_, FixedType) and isinstance(source, FixedType)

@@ -214,7 +214,7 @@ def test_the_address_sanitizer_would_see_a_port_word_too_many(
     compiler.chmod(0o755)
     monkeypatch.setenv("CXX", str(compiler))
     graph = side_by_side([bytes_of_one_channel(7, 8).layer])
-    edit = {"src/cases.cpp": ("(memory, out, frames);", "(memory, out, frames + 1);")}
+    edit = {"src/cases.cpp": ("(memory, out, frames);", "(memory, out, frames + 64);")}
     built = build_pipeline(
         graph, {layer.name: Fold() for layer in graph.layers}, tmp_path / "build", edit=edit
     )

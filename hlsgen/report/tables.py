@@ -32,10 +32,13 @@ def lint_text(report: dict[str, Any]) -> str:
     """What the lint found in the emitted code; errors end a build."""
     lint = report["lint"]
     count = lint["warnings"]
-    warnings = f"{count} warning{'s' if count > 1 else ''}, see above" if count else "no warning"
+    warnings = (
+        f"{count} warning{'s' if count > 1 else ''}, the first of them below" if count else "no warning"
+    )
     return (
         f"Pragma lint: {lint['pragmas']:,} `#pragma HLS` in {lint['files']} emitted files keep to "
         f"the vendor's option table and to the form of dataflow regions; {warnings}."
+        + "".join(f"\n- {one}" for one in lint["findings"])
     )
 
 

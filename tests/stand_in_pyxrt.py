@@ -57,7 +57,7 @@ class xclbin:  # noqa: N801
         lines = [line.split() for line in Path(path).read_text().splitlines()]
         if not lines or lines[0][0] != "library":
             raise RuntimeError("bad xclbin")
-        self.library = lines[0][1]
+        self.shared_object = lines[0][1]
         self.arguments = {words[1]: words[2:] for words in lines if words[0] == "kernel"}
         self.units = {f"{words[1]}:{words[2]}": int(words[3]) for words in lines if words[0] == "unit"}
 
@@ -95,7 +95,7 @@ class device:  # noqa: N801
 
     def load_xclbin(self, container: xclbin) -> str:
         self.container = container
-        self.units = {name: _Unit(*name.split(":"), container.library) for name in container.units}
+        self.units = {name: _Unit(*name.split(":"), container.shared_object) for name in container.units}
         return "uuid"
 
 

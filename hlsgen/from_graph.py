@@ -21,7 +21,7 @@ from hlsgen.network import NetworkDesign
 from hlsgen.passes import FIXED_PASSES, FLOAT_PASSES, run_passes
 from hlsgen.passes.choose_types import Measured, choose_types, measured
 from hlsgen.passes.size_accumulators import for_any_weights
-from hlsgen.precision import Precision, precision_of
+from hlsgen.precision import Precision, input_type_of, precision_of, saturating
 from hlsgen.task_network import TaskNetworkDesign
 
 ACCURACY_FRAMES = 16
@@ -70,13 +70,20 @@ class Options:
 
 
 def from_graph(graph: Graph, options: Options, source: str) -> GraphDesign:
-    """`source` says where the graph is from. Raises DesignError: a precision for a network with own types."""
+    """`source` says where the graph is from.
+
+    Raises DesignError: a network with types of its own, and a precision of more than its inputs, or one that
+    contradicts them.
+    """
     if graph.inputs[0].tensor.is_float:
         return from_float(graph, options, source)
-    if options.precision is not None:
-        message = f"{graph.name} brings its own number types, so that precision= has nothing to say"
-        raise DesignError(Problem(message=message, fix="leave precision out"))
-    return from_fixed(graph, options, source)
+    wished = input_type_of(options.precision)
+    for port in graph.inputs:
+        if wished is not None and port.tensor.type not in (wished, saturating(wished)):
+            message = f"the input is to be {wished}, but the network's own quantizers make {port.name}"
+            fix = "leave it out of precision="
+            raise DesignError(Problem(message=f"{message} {port.tensor.type}", fix=fix))
+    return from_fixed(graph, replace(options, precision=None), source)
 
 
 def from_float(graph: Graph, options: Options, source: str) -> GraphDesign:

@@ -13,7 +13,7 @@ from hlsgen.fixed import FixedType
 from hlsgen.from_graph import Options, from_graph
 from hlsgen.graph_design import GraphDesign
 from hlsgen.mapping.balance import StreamWish
-from hlsgen.precision import Precision
+from hlsgen.precision import Precision, precision_of, saturating
 
 if TYPE_CHECKING:
     import torch
@@ -76,7 +76,7 @@ def from_qkeras(
 ) -> GraphDesign:
     """A QKeras model (or its file) -> a design with just its quantizers' types. x and y are NHWC, as its own.
 
-    A plain Keras model is quantised as `from_torch` does. Raises DesignError as `from_torch` does.
+    precision={"input": type}: of inputs that no quantizer reads first, else fixed<16,6>. A plain Keras model is quantised as `from_torch` does. Raises DesignError as `from_torch` does.
     """
     from hlsgen.frontends.qkeras import graph_of_keras
 
@@ -90,7 +90,7 @@ def from_qkeras(
         style=style,
         interface=interface,
     )
-    graph = graph_of_keras(model, name=name or _name_of(model))
+    graph = graph_of_keras(model, name=name or _name_of(model), input_type=_wished_input(precision))
     return from_graph(graph, options, f"{graph.name} (QKeras)")
 
 
@@ -109,6 +109,7 @@ def from_onnx(
 ) -> GraphDesign:
     """An ONNX or QONNX file (or ModelProto) -> a design; quantised models keep their own types.
 
+    precision of a quantised model: {"input": type}, of inputs that it computes with before it quantises them.
     Raises DesignError as `from_torch` does.
     """
     from hlsgen.frontends.onnx import graph_of_onnx
@@ -123,8 +124,14 @@ def from_onnx(
         style=style,
         interface=interface,
     )
-    graph = graph_of_onnx(model, name=name or _name_of(model))
+    graph = graph_of_onnx(model, name=name or _name_of(model), input_types=[_wished_input(precision)])
     return from_graph(graph, options, f"{graph.name} (ONNX)")
+
+
+def _wished_input(precision: str | FixedType | Precision | Mapping[str, object] | None) -> FixedType | None:
+    """The type that inputs shall have which no quantiser of the network reads first; None: none is wished."""
+    type_ = precision_of(precision).input
+    return None if type_ is None else saturating(type_)
 
 
 def _shapes(given: Sequence[int] | Sequence[Sequence[int]]) -> list[tuple[int, ...]]:

@@ -20,7 +20,7 @@ from hlsgen.mapping.balance import StreamWish
 from hlsgen.mapping.ports import interface_problems
 from hlsgen.mapping.weights import task_weight_problems, weight_problems
 from hlsgen.model_schema import ModelFile
-from hlsgen.precision import LayerPrecision, Precision
+from hlsgen.precision import LayerPrecision, Precision, saturating
 from hlsgen.progress import Say
 from hlsgen.schema_values import SampleFile
 
@@ -109,7 +109,8 @@ def _graph(file: ModelFile, document: Document, say: Say) -> Graph:
 
     assert model.onnx is not None
     with _at(document, ("model", "onnx")):
-        return graph_of_onnx(document.beside(model.onnx), name=file.name)
+        types = [None if one.type is None else saturating(one.type) for one in file.input]
+        return graph_of_onnx(document.beside(model.onnx), name=file.name, input_types=types)
 
 
 def _check_input_types(file: ModelFile, graph: Graph, document: Document) -> None:
@@ -117,7 +118,7 @@ def _check_input_types(file: ModelFile, graph: Graph, document: Document) -> Non
     problems = []
     for index, (given, port) in enumerate(zip(file.input, graph.inputs, strict=False)):
         own = port.tensor.type
-        if given.type is None or port.tensor.is_float or given.type == own:
+        if given.type is None or port.tensor.is_float or own in (given.type, saturating(given.type)):
             continue
         listed = isinstance(document.data.get("input"), list)
         problems.append(

@@ -83,6 +83,20 @@ def precision_of(given: str | FixedType | Precision | Mapping[str, object] | Non
     )
 
 
+def input_type_of(given: str | FixedType | Precision | Mapping[str, object] | None) -> FixedType | None:
+    """What `precision=` may say of a network that brings its own types: {"input": type}. None: nothing.
+
+    Raises DesignError: it says more than that, or no type.
+    """
+    if given is None:
+        return None
+    asked = precision_of(given)
+    if asked.input is None or asked != Precision(input=asked.input):
+        message = "the network brings its own number types, so that precision= can only say its inputs'"
+        raise DesignError(Problem(message=message, fix='leave precision out, or {"input": "ufixed<8,0>"}'))
+    return asked.input
+
+
 def _default(given: object) -> FixedType | Literal["auto"]:
     return "auto" if given in (None, "auto") else _type("precision", given)
 

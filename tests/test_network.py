@@ -219,6 +219,16 @@ def test_a_build_warns_of_an_output_that_is_far_from_floating_point(tmp_path: Pa
         assert all(one.startswith("out0 has only ") for one in said)
 
 
+def test_what_g_takes_for_a_read_of_nothing_ends_no_build(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    precision = {"default": "fixed<18,3>", "input": "fixed<7,1>", "weights": "fixed<8,-1>"}
+    fold = {"px": 1, "pe": 2, "simd": 1, "multipliers": "packed"}
+    wish = StreamWish(instances=1, folds={"conv2d": fold})
+    convolution = nn.Conv2d(3, 8, 3, stride=2, padding=1)
+    design = hlsgen.from_torch(convolution, (3, 16, 16), precision=precision, batch=2, wish=wish)
+    assert design.build(tmp_path / "net").report["csim"]["verdict"] == "equal"
+
+
 def test_several_inputs_and_outputs_are_lists(tmp_path: Path) -> None:
     class Two(nn.Module):  # type: ignore[misc, name-defined]
         def __init__(self) -> None:

@@ -18,7 +18,7 @@ What is not exact, because no quantiser says how it shall be rounded:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -63,12 +63,14 @@ class Quantised:
     """What a frontend knows of a float graph's quantisation.
 
     weights: by layer the grid of its weights, the scale [M] by output channel. on_grid: layers whose bias is
-    given in codes of input scale * weight scale. inputs: types of inputs that no quantiser reads first.
+    given in codes of input scale * weight scale. inputs: types that the model gives inputs. wished: types for
+    inputs that no quantiser reads first, alike by all that read them.
     """
 
     weights: Mapping[str, Grid]
     on_grid: frozenset[str]
     inputs: Mapping[str, FixedType]
+    wished: Mapping[str, FixedType] = field(default_factory=dict)
 
 
 def fixed_graph(graph: Graph, known: Quantised) -> Graph:
@@ -101,6 +103,9 @@ class _Typing:
         type_ = self._known.inputs.get(port.name)
         scale = ONE
         if type_ is None:
+            grids, unquantised = self._first_grids(port.name)
+            type_ = self._known.wished.get(port.name) if unquantised or not _alike(grids) else None
+        if type_ is None:
             grid = self._first_grid(port.name)
             if grid.bipolar:
                 # the sign, as the one bit of floor(x / 2 scale)
@@ -115,13 +120,9 @@ class _Typing:
         self._values[port.name] = Lifted(name=port.name, tensor=tensor, scale=scale)
         return replace(port, tensor=tensor, scale=port.scale * float(scale[0]))
 
-    def _first_grid(self, name: str) -> Grid:
-        """The grid on which every reader of an input puts it before anything else."""
+    def _first_grids(self, name: str) -> tuple[list[Grid], str | None]:
+        """The grids on which readers of an input put it before anything else, and one that does not."""
         grids: list[Grid] = []
-        fix = (
-            f"quantise {name} before anything else reads it (a Quant, or a QuantizeLinear and a "
-            f"DequantizeLinear), everywhere alike"
-        )
         pending = [name]
         while pending:
             for reader, _ in self._readers[pending.pop()]:
@@ -131,10 +132,22 @@ class _Typing:
                 elif isinstance(layer, FakeQuant):
                     grids.append(layer.grid)
                 else:
-                    message = f"{reader} reads the input {name} of the quantised model as it is, unquantised"
-                    raise DesignError(Problem(message=message, fix=fix))
+                    return grids, reader
+        return grids, None
+
+    def _first_grid(self, name: str) -> Grid:
+        """The grid on which every reader of an input puts it before anything else."""
+        grids, reader = self._first_grids(name)
+        fix = (
+            f"quantise {name} before anything else reads it (a Quant, or a QuantizeLinear and a "
+            f"DequantizeLinear), everywhere alike; or say in what type it comes: type of input in a design "
+            f'file, precision={{"input": "ufixed<8,0>"}} in Python'
+        )
+        if reader is not None:
+            message = f"{reader} reads the input {name} of the quantised model as it is, unquantised"
+            raise DesignError(Problem(message=message, fix=fix))
         first = grids[0]
-        if not all(grid.equals(first) for grid in grids):
+        if not _alike(grids):
             message = f"the input {name} is quantised in {len(grids)} places, not alike"
             raise DesignError(Problem(message=message, fix=fix))
         if first.scale.size > 1:
@@ -372,3 +385,7 @@ def _summed(layer: Pool2d | GlobalPool) -> tuple[Pool2d | GlobalPool, int]:
     if len(layer.distinct_counts) > 1:
         return layer, 1
     return replace(layer, divisor=1), layer.distinct_counts[0]
+
+
+def _alike(grids: list[Grid]) -> bool:
+    return all(grid.equals(grids[0]) for grid in grids)

@@ -8,7 +8,7 @@ layout, [N, C, H, W]; every frame of the batch is computed by itself.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from hlsgen.frontends.onnx_sums import SUMS
 from hlsgen.frontends.onnx_values import Constant, Integers, Known, Real
 from hlsgen.frontends.onnx_windows import WINDOWS
 from hlsgen.frontends.quantisers import FakeQuant
+from hlsgen.frontends.views import Value
 from hlsgen.ir import Graph
 
 OPERATIONS: dict[str, Handler] = {**ELEMENTWISE, **INTEGER, **SHAPES, **SUMS, **WINDOWS}
@@ -57,12 +58,12 @@ INSTEAD = {
 """For operations that are missing: what could stand in their place."""
 
 
-def graph_of_onnx(source: Any, *, name: str, input_types: Mapping[str, FixedType] | None = None) -> Graph:
+def graph_of_onnx(source: Any, *, name: str, input_types: Sequence[FixedType | None] = ()) -> Graph:
     """The graph of an ONNX file, or of an onnx.ModelProto.
 
     A float model gives a float graph. A model with quantisers gives a fixed-point graph; ports carry the
-    scale of codes whose values are not the model's. input_types: the types of inputs of a quantised model
-    that no quantiser reads first.
+    scale of codes whose values are not the model's. input_types: in the order of the model's inputs, the types
+    of those that no quantiser reads first; inputs beyond the list have its last type.
     Raises ToolError: the package onnx is missing. DesignError: the model cannot be read, an operation or one
     of its attributes is not supported, a size is open, something of a quantised model is not quantised.
     """
@@ -71,7 +72,7 @@ def graph_of_onnx(source: Any, *, name: str, input_types: Mapping[str, FixedType
 
 
 def float_graph_of_onnx(
-    source: Any, *, name: str, input_types: Mapping[str, FixedType] | None = None
+    source: Any, *, name: str, input_types: Sequence[FixedType | None] = ()
 ) -> tuple[Graph, Quantised | None]:
     """The model in real arithmetic, with `FakeQuant` layers, and what is known of its quantisation, if any.
 
@@ -84,8 +85,12 @@ def float_graph_of_onnx(
         builder=RecordingBuilder(name, channels_last=False),
         read=frozenset(model.outputs) | {name for node in model.nodes for name in node.inputs},
     )
-    for one in model.inputs:
-        _take_input(reading, one, (input_types or {}).get(one.name))
+    wished: dict[str, FixedType] = {}
+    for index, one in enumerate(model.inputs):
+        type_ = input_types[min(index, len(input_types) - 1)] if input_types else None
+        view = _take_input(reading, one)
+        if type_ is not None:
+            wished[view.source] = type_
     reading.known.update({key: Constant(values=array) for key, array in model.constants.items()})
     _read_nodes(reading, model)
     for output in model.outputs:
@@ -99,25 +104,29 @@ def float_graph_of_onnx(
     if not quantised:
         return graph, None
     return graph, Quantised(
-        weights=reading.weight_grids, on_grid=frozenset(reading.on_grid), inputs=reading.input_types
+        weights=reading.weight_grids,
+        on_grid=frozenset(reading.on_grid),
+        inputs=reading.input_types,
+        wished=wished,
     )
 
 
 # inputs and outputs
 
 
-def _take_input(reading: Reading, one: Input, type_: FixedType | None) -> None:
+def _take_input(reading: Reading, one: Input) -> Value:
     view = reading.builder.input(one.name, one.shape)
-    type_ = type_ or _declared_type(one)
+    type_ = _declared_type(one)
     if type_ is not None:
         reading.input_types[view.source] = type_
     if "int" not in one.dtype:
         reading.known[one.name] = Real(view=view)
-        return
+        return view
     ends = np.iinfo(one.dtype)
     reading.known[one.name] = Integers(
         real=view, scale=np.ones(1), zero=np.zeros(1), axis=0, low=int(ends.min), high=int(ends.max)
     )
+    return view
 
 
 def _declared_type(one: Input) -> FixedType | None:

@@ -300,7 +300,7 @@ def test_refused_quantisers(text: str) -> None:
 
 def test_an_input_that_nothing_quantises_may_be_given_a_type() -> None:
     made = qonnx([quant("w", "v"), node("Conv", "x v", "y")])
-    graph = graph_of_onnx(made, name="net", input_types={"x": FixedType(8, 3)})
+    graph = graph_of_onnx(made, name="net", input_types=[FixedType(8, 3)])
     assert str(graph.input.type) == "fixed<8,3>"
     assert graph.layers[0].golden(np.ones((1, 3, 6, 6), np.int64)).shape == (1, 4, 4, 4)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import hlsgen
 from hlsgen.errors import MismatchError
 from hlsgen.fixed import FixedType
 from hlsgen.ir import Graph, Port, run_golden
@@ -15,7 +16,10 @@ from hlsgen.layers.base import Codes, Tensor
 from hlsgen.layers.binary import Add
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.stage import Fold
+from hlsgen.mapping.balance import StreamWish
 from hlsgen.mapping.deadlock import least_depths, runs_through
+from hlsgen.mapping.fifos import SHALLOWEST, simulate
+from hlsgen.network import NetworkDesign
 from tests.pipelines import Built, build_pipeline, random_codes
 
 BYTE = FixedType(8, 8)
@@ -136,3 +140,21 @@ def test_an_input_that_is_an_output_too_needs_no_depth() -> None:
 
     pipeline = pipeline_of(graph, {layer.name: Fold(px=1, pe=2, simd=2) for layer in graph.layers})
     assert set(least_depths(pipeline).values()) == {1}
+
+
+@pytest.mark.parametrize("interval", [170, 300, 600])
+def test_what_lies_in_pipelines_has_room_in_a_simulation_without_them(interval: int) -> None:
+    """The last rows of an image go in front of their mirror image, but come behind the rest of it."""
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    convolution = torch.nn.Conv2d(4, 4, 3, padding=1)
+    design = hlsgen.from_torch(
+        torch.nn.Sequential(convolution, torch.nn.ReflectionPad2d(2)),
+        (4, 12, 12),
+        precision="fixed<16,6>",
+        wish=StreamWish(instances=1, target_interval=interval),
+    )
+    assert isinstance(design, NetworkDesign)
+    pipeline = design.balanced.pipeline
+    assert runs_through(pipeline, {name: stream.depth for name, stream in pipeline.streams.items()})
+    only_piped = {name: max(SHALLOWEST, held) for name, held in simulate(pipeline).held.items()}
+    assert not runs_through(pipeline, only_piped)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hlsgen.errors import DesignError
-from hlsgen.fixed import FixedType, Overflow, Rounding, parse_type
+from hlsgen.fixed import MAX_TENSOR_WIDTH, FixedType, FloatType, Overflow, Rounding, parse_type
 from hlsgen.ir import Graph, Port, run_golden, verify
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.binary import Add
@@ -16,6 +16,7 @@ from hlsgen.layers.cast import Cast
 from hlsgen.layers.clamp import Clamp
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.dense import Dense
+from hlsgen.layers.leaky import Leaky
 from hlsgen.layers.rearrange import Rearrange
 from hlsgen.passes import FIXED_PASSES, FLOAT_PASSES, run_passes
 from hlsgen.passes.choose_types import choose_types, measured
@@ -23,7 +24,7 @@ from hlsgen.passes.fold_affine import fold_affine
 from hlsgen.passes.fuse_cast import fuse_cast
 from hlsgen.passes.fuse_clamp import fuse_clamp
 from hlsgen.precision import LayerPrecision, Precision, chosen, fitted, precision_of, whole_range
-from tests.networks import frames, residual_network
+from tests.networks import frames, relu, residual_network
 
 BYTE = FixedType(8, 4)
 SATURATING = FixedType(8, 4, True, Rounding.RND, Overflow.SAT)
@@ -197,6 +198,29 @@ def test_what_only_a_slope_or_a_limit_reads_stays_exact() -> None:
     conv2, add = by_name["conv2"], by_name["add"]
     assert isinstance(conv2, Conv2d) and conv2.result_type == conv2.accumulator
     assert isinstance(add, Add) and add.result_type == add.exact_type
+
+
+def test_exact_products_of_products_end_at_the_widest_tensor() -> None:
+    graph = residual_network()
+    shape, layers = graph.layers[0].output_shape, list(graph.layers[:1])
+    for number in range(3):
+        layer = Leaky(
+            name=f"slope{number}",
+            inputs=(layers[-1].name,),
+            source=layers[-1].output,
+            slopes=np.array([0.25, 0.3, 0.35, 0.4]),
+            slope_type=FloatType(),
+            result_type=FloatType(),
+        )
+        layers.append(layer)
+    layers.append(relu("limit", layers[-1].name, shape))
+    outputs = (Port.of("y", layers[-1].output, "limit"),)
+    fixed = choose_types(
+        replace(graph, layers=tuple(layers), outputs=outputs), precision_of("fixed<16,6>"), None
+    )
+    widths = [layer.output_type.width for layer in fixed.layers if isinstance(layer.output_type, FixedType)]
+    assert len(widths) == 5 and max(widths) <= MAX_TENSOR_WIDTH
+    assert widths[1] > 32 and str(fixed.layers[2].output_type) == "fixed<16,6,rnd,sat>"
 
 
 @pytest.mark.parametrize("width", [8, 12, 16])

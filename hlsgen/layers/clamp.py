@@ -81,10 +81,11 @@ class Clamp(Unary, kind="clamp"):
         The source's, unless a limit is beyond its range. Raises ValueError above 128 bits.
         """
         type_ = self.source_type
-        low, high = (
-            int(_clipped(np.array(code, object), *self.limit_codes))
-            for code in (type_.min_code, type_.max_code)
-        )
+        lowest, highest = self.limit_codes
+        ends = (type_.min_code, type_.max_code)  # Python's integers: a source may have more than 64 bits
+        low, high = (end if lowest is None else max(end, lowest) for end in ends)
+        if highest is not None:
+            low, high = min(low, highest), min(high, highest)
         within = type_.min_code <= low and high <= type_.max_code
         return type_ if within else tight_accumulator(low, high, type_.fraction)
 

@@ -36,8 +36,11 @@ class Timing:
     longest_wait: int
 
 
-def simulate(pipeline: Pipeline, frames: int = FRAMES) -> Timing:
-    """The kernel with unbounded FIFOs, its inputs arriving at the pace of its interval."""
+def simulate(pipeline: Pipeline, frames: int = FRAMES, *, piped: bool = True) -> Timing:
+    """The kernel with unbounded FIFOs, its inputs arriving at the pace of its interval.
+
+    piped: an iteration ends its process's latency after it began, and holds its words till then; else at once.
+    """
     written: dict[str, Times] = {}
     held: dict[str, int] = {}
     end = longest = 0
@@ -55,7 +58,7 @@ def simulate(pipeline: Pipeline, frames: int = FRAMES) -> Timing:
         for stream, times in zip(process.writes, schedule.writes, strict=True):
             paced = _paced(process, pipeline.interval, times)
             begin = _begin(paced, schedule.reads, delays)
-            written[stream] = begin + process.latency
+            written[stream] = begin + (process.latency if piped else 0)
             end = max(end, int(written[stream][-1]) if len(begin) else 0)
     return Timing(held=held, latency_cycles=end, longest_wait=longest)
 
@@ -84,9 +87,11 @@ def fifo_depths(pipeline: Pipeline) -> dict[str, int]:
     # a branch may have to hold words of several frames: those that arrive while one word waits
     meeting = -(-timing.longest_wait // pipeline.interval) + 1
     held = timing.held if meeting <= frames else simulate(pipeline, meeting + 1).held
+    # what lies in a pipeline needs no room, but there are no pipelines in a C-simulation
+    plain = simulate(pipeline, frames if meeting <= frames else meeting + 1, piped=False).held
     fixed = {name for process in pipeline.streamers for name in process.writes}
     return {
-        name: stream.depth if name in fixed else max(SHALLOWEST, held[name])
+        name: stream.depth if name in fixed else max(SHALLOWEST, held[name], plain[name])
         for name, stream in pipeline.streams.items()
     }
 

@@ -253,7 +253,11 @@ class _Typing:
             inputs.append(replace(port, tensor=replace(port.tensor, type=type_)))
         layers = []
         for layer in self.graph.layers:
-            typed = self._typed(layer)
+            wanted = self._result(layer)
+            typed = self._typed(layer, wanted)
+            if wanted is None and _width(typed) > MAX_TENSOR_WIDTH:
+                # products of products: rounded as any other activation
+                typed = self._typed(layer, self._activation(layer.name))
             assert isinstance(typed.output_type, FixedType)
             self.types[layer.name] = typed.output_type
             layers.append(typed)
@@ -277,22 +281,23 @@ class _Typing:
             return None if not isinstance(layer, Concat | Softmax | Table) else self._activation(layer.name)
         return self._activation(layer.name)
 
-    def _typed(self, layer: Layer) -> Layer:
+    def _typed(self, layer: Layer, result: FixedType | None) -> Layer:
+        """`result`: the type of what it gives; None: what it gives by nature."""
         sources = tuple(self.types[name] for name in layer.inputs)
         if isinstance(layer, Conv2d):
-            return self._convolution(layer, sources[0])
+            return self._convolution(layer, sources[0], result)
         if isinstance(layer, Leaky):
             width = self._weight_width(layer)
             type_ = self.precision.of(layer.name).weights or _plain(whole_range(layer.slopes, width))
             codes = quantised(layer.slopes, type_, f"{layer.name}: slopes", layer.place)
             layer = replace(layer, slopes=codes, slope_type=type_)
-        return layer.retyped(sources, self._result(layer))
+        return layer.retyped(sources, result)
 
     def _weight_width(self, layer: Layer) -> int:
         default = self.precision.default
         return default.width if isinstance(default, FixedType) else 8
 
-    def _convolution(self, layer: Conv2d, source: FixedType) -> Conv2d:
+    def _convolution(self, layer: Conv2d, source: FixedType, result: FixedType | None) -> Conv2d:
         given = self.precision.of(layer.name)
         values = np.asarray(layer.weights, np.float64)
         # a type that was chosen may clip rare outliers, one that was given must hold them all
@@ -305,8 +310,8 @@ class _Typing:
         bias_codes = quantised(biases, bias, f"{layer.name}: bias", layer.place)
         typed = replace(layer, weight_type=weight, weights=codes, bias_type=bias, bias=bias_codes)
         # retyped takes the accumulator that these weights need
-        typed = typed.retyped((source,), self._result(layer))
-        return self._accumulator(typed, exact_result=self._result(layer) is None)
+        typed = typed.retyped((source,), result)
+        return self._accumulator(typed, exact_result=result is None)
 
     def _weight_type(self, values: Floats) -> FixedType:
         default = self.precision.default
@@ -331,6 +336,11 @@ class _Typing:
             return layer
         wide = layer.exact_accumulator() if wish == "exact" else wish
         return replace(layer, accumulator=wide, result_type=wide if exact_result else layer.result_type)
+
+
+def _width(layer: Layer) -> int:
+    assert isinstance(layer.output_type, FixedType)
+    return layer.output_type.width
 
 
 def _plain(type_: FixedType) -> FixedType:

@@ -55,6 +55,11 @@ def test_float_clamp_equals_torch(low: float, high: float | None, name: str) -> 
     np.testing.assert_array_equal(clamp(low, high).golden(values), wanted)
 
 
+def test_limits_of_the_widest_unsigned_type() -> None:
+    layer = clamp(1.0, 5.0, "ufixed<64,32>", "ufixed<64,32>")
+    assert str(layer.limited_type) == "ufixed<64,32>"
+
+
 def clamped(x: Fraction, low: int | None, high: int | None, resolution: Fraction) -> Fraction:
     """Limits are rounded towards each other, to the resolution of the source."""
     if low is not None:

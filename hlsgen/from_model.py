@@ -76,7 +76,8 @@ def from_qkeras(
 ) -> GraphDesign:
     """A QKeras model (or its file) -> a design with just its quantizers' types. x and y are NHWC, as its own.
 
-    precision={"input": type}: of inputs that no quantizer reads first, else fixed<16,6>. A plain Keras model is quantised as `from_torch` does. Raises DesignError as `from_torch` does.
+    precision={"input": type}: of inputs that no quantizer reads first, else fixed<16,6>. A plain Keras model
+    is quantised as `from_torch` does. Raises DesignError as `from_torch` does.
     """
     from hlsgen.frontends.qkeras import graph_of_keras
 

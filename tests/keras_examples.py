@@ -47,7 +47,17 @@ def examples() -> Iterator[Any]:
         pieces = [layers.Activation(getattr(packages.quantizers, name)) for name in QKERAS_FUNCTIONS]
         yield _together(keras, VECTOR, [*(q.QActivation(text) for text in QUANTIZERS), *pieces])
         left, right = keras.Input(IMAGE), keras.Input(IMAGE)
-        joins = _named([layers.Add(), layers.Subtract(), layers.Multiply(), layers.Concatenate()])
+        joins = _named(
+            [
+                layers.Add(),
+                layers.Subtract(),
+                layers.Multiply(),
+                layers.Maximum(),
+                layers.Minimum(),
+                layers.Average(),
+                layers.Concatenate(),
+            ]
+        )
         yield keras.Model([left, right], [join([left, right]) for join in joins])
 
 

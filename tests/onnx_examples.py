@@ -61,7 +61,9 @@ def _sums() -> Iterator[Any]:
         yield _one(op, np.array([2, 3]))
         yield _one(op, np.array([3]))
     yield _one("Softmax", axis=1)
+    yield _one("ReduceMin", np.array([2, 3]))
     yield _one("ArgMax", axis=1)
+    yield _one("ArgMin", axis=1)
 
 
 def _elementwise() -> Iterator[Any]:
@@ -87,7 +89,7 @@ def _elementwise() -> Iterator[Any]:
     yield _one("Pow", np.float32(2))
     for op in ("Add", "Sub", "Mul", "Div", "Sum"):
         yield _one(op, _numbers(4, 1, 1) ** 2 + np.float32(1))
-    for op in ("Add", "Sub", "Mul", "Sum"):
+    for op in ("Add", "Sub", "Mul", "Sum", "Max", "Min"):
         yield _two(op)
     yield model([node("Sigmoid", "x", "s"), node("Mul", "x s", "y")], {"x": IMAGE})
 
@@ -104,6 +106,7 @@ def _shapes() -> Iterator[Any]:
     yield _one("Upsample", np.array([1, 1, 2, 2], np.float32), opset=9)
     yield _one("Slice", np.array([1]), np.array([3]), np.array([2]))
     yield _one("Gather", np.array([0, 2]), axis=1)
+    yield _one("Gather", np.array([0, 1, 3]), axis=1)
     yield _one("Tile", np.array([1, 2, 1, 1]))
     yield _one("Expand", np.array([1, 4, 6, 8]), shape=("N", 1, 6, 8))
     split = node("Split", "x", "a b", axis=1, num_outputs=2)

@@ -104,7 +104,8 @@ IMAGES: list[Case] = [
     lambda x: (x.mean((2, 3)), x.mean(2), x.sum((2, 3)), x.sum(-1), x.amax((2, 3)), x.amax(3)),
     lambda x: tuple(x.max(1)),
     lambda x: x.max(2)[0],
-    lambda x: x.argmax(1),
+    lambda x: (x.argmax(1), x.argmin(1), x.amin((2, 3))),
+    lambda x: tuple(x.min(1)),
     lambda x: F.softmax(x, 1),
     lambda x: F.max_pool2d(x, 2, return_indices=True)[0],
     # limits and functions
@@ -133,6 +134,7 @@ IMAGES: list[Case] = [
     lambda x: (2 * x)[:, 1:, :, 1:-1],
     lambda x: (2 * x).select(1, 2),
     lambda x: (2 * x)[:, [1, 3]],
+    lambda x: (2 * x)[:, [0, 1, 3]],
     lambda x: (2 * x).index_select(1, torch.tensor([0, 2])),
     lambda x: (torch.split(2 * x, 3, 1), torch.split(2 * x, [1, 3], 1)),
     lambda x: (torch.unsafe_split(2 * x, 3, 2), torch.unsafe_split_with_sizes(2 * x, [2, 2], 1)),
@@ -173,6 +175,7 @@ PAIRS: list[Case] = [
     lambda x, y: (torch.cat([x, y], 1), torch.concat([x, y], 2), torch.concatenate([x, y], 3)),
     lambda x, y: torch.hstack((x, y)),
     lambda x, y: torch.stack([x, y], 1),
+    lambda x, y: (torch.maximum(x, y), torch.minimum(x, y), torch.max(x, y), torch.min(x, y)),
 ]
 EXAMPLES: dict[tuple[tuple[int, ...], ...], list[Case]] = {
     (IMAGE,): IMAGES,

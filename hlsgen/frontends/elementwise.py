@@ -122,6 +122,14 @@ class Elementwise(Reshaping):
         """left * right; shapes broadcast as in NumPy."""
         return self._binary(Mul, left, right, result_type)
 
+    def maximum(self, left: Value, right: Value) -> Value:
+        """The larger of two, element by element; shapes broadcast: max(l - r, 0) + r."""
+        return self.add(self.clamp(self.sub(left, right), 0.0, None), right)
+
+    def minimum(self, left: Value, right: Value) -> Value:
+        """The smaller of two, element by element; shapes broadcast: l - max(l - r, 0)."""
+        return self.sub(left, self.clamp(self.sub(left, right), 0.0, None))
+
     def _binary(self, kind: type[Binary], left: Value, right: Value, result_type: NumberType) -> Value:
         rank = max(left.rank, right.rank)
         left, right = (self.reshape(x, (1,) * (rank - x.rank) + x.shape) for x in (left, right))

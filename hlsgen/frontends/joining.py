@@ -12,6 +12,9 @@ from hlsgen.frontends.views import Arrangement, Value
 from hlsgen.layers.concat import Concat
 from hlsgen.layers.pad import Pad
 
+MOST_PARTS = 16
+"""Slices that any order of an axis may be made of: each is a stage of its own."""
+
 
 class Joining(Reshaping):
     """Operations that make a larger value."""
@@ -31,6 +34,24 @@ class Joining(Reshaping):
         shape = list(values[0].shape)
         shape[axis] = sum(value.shape[axis] for value in values)
         return Value.of(layer.name, layer.output, shape, chw)
+
+    def take(self, x: Value, axis: int, indices: Sequence[int]) -> Value:
+        """The elements of an axis at any indices, counted from the front: a view, or slices side by side.
+
+        Raises DesignError: those would be more than MOST_PARTS.
+        """
+        axis = self.axis(x, axis)
+        if x.taken(axis, indices) is None and len(x.axes[axis]) > 1:
+            x = self.materialise(x, self.in_order(x.rank))
+        found = x.taken(axis, indices)
+        if found is not None:
+            return found
+        runs = _runs(indices)
+        if len(runs) > MOST_PARTS:
+            message = f"its {len(indices)} indices are {len(runs)} slices, more than {MOST_PARTS}"
+            raise self.refusal(message, "fewer slices (a permutation that a reshape and a transpose make)")
+        parts = [x.taken(axis, run) for run in runs]
+        return self.concat([part for part in parts if part is not None], axis)
 
     def pad(
         self,
@@ -98,6 +119,18 @@ class Joining(Reshaping):
         if mode == "wrap":
             return self.slice(x, axis, 0 if at_end else size - width, width)
         return self.slice(x, axis, size - 1 - width if at_end else 1, width).flipped(axis)
+
+
+def _runs(indices: Sequence[int]) -> list[Sequence[int]]:
+    """The indices cut into parts at equal steps."""
+    runs: list[list[int]] = []
+    for index in indices:
+        run = runs[-1] if runs else []
+        if not runs or (len(run) > 1 and index - run[-1] != run[1] - run[0]):
+            runs.append([index])
+        else:
+            run.append(index)
+    return list(runs)
 
 
 def _outermost(chw: Arrangement, axis: int) -> list[Arrangement]:

@@ -62,8 +62,8 @@ def graph_of_onnx(source: Any, *, name: str, input_types: Sequence[FixedType | N
     """The graph of an ONNX file, or of an onnx.ModelProto.
 
     A float model gives a float graph. A model with quantisers gives a fixed-point graph; ports carry the
-    scale of codes whose values are not the model's. input_types: in the order of the model's inputs, the types
-    of those that no quantiser reads first; inputs beyond the list have its last type.
+    scale of codes whose values are not the model's. input_types: in the order of the model's inputs, of
+    those that no quantiser reads first; inputs beyond the list have its last type.
     Raises ToolError: the package onnx is missing. DesignError: the model cannot be read, an operation or one
     of its attributes is not supported, a size is open, something of a quantised model is not quantised.
     """

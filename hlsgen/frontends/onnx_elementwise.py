@@ -149,16 +149,23 @@ def _two(
     combined: Callable[[Polynomial, Polynomial], Polynomial | None],
 ) -> Real:
     left, right = reading.real(node, 0), reading.real(node, 1)
+    joined = _joined(reading, node, operation, left, right)
+    first, second = left.polynomial, right.polynomial
+    origin = combined(first, second) if first.base == second.base else None
+    return replace(joined, origin=origin)
+
+
+def _joined(
+    reading: Reading, node: Node, operation: Callable[[Value, Value], Value], left: Real, right: Real
+) -> Real:
+    """An operation of the builder on two values that broadcast."""
     reading.same_rank(node, left.view, right.view)
     try:
         np.broadcast_shapes(left.view.shape, right.view.shape)
     except ValueError:
         shapes = " and ".join(str(list(reading.shape(x.view))) for x in (left, right))
         raise node.problem(f"shapes {shapes} do not broadcast", "shapes whose axes are equal or 1") from None
-    view = operation(left.view, right.view)
-    first, second = left.polynomial, right.polynomial
-    origin = combined(first, second) if first.base == second.base else None
-    return Real(view=view, origin=origin)
+    return Real(view=operation(left.view, right.view))
 
 
 def add_all(reading: Reading, node: Node) -> Sequence[Known]:
@@ -236,10 +243,11 @@ def _extreme(reading: Reading, node: Node, *, low: bool) -> Real:
     given = [i for i in range(len(node.inputs)) if node.input(i)]
     reals = [i for i in given if not isinstance(reading.value(node, i), Constant)]
     limits = [reading.number(node, i, "limit") for i in given if i not in reals]
-    if len(reals) > 1:
-        raise node.problem(f"it takes the {node.op} of {len(reals)} tensors", "one tensor and constants")
     numbers = [limit for limit in limits if limit is not None]
     x = reading.real(node, reals[0])
+    operation = reading.builder.maximum if low else reading.builder.minimum
+    for index in reals[1:]:
+        x = _joined(reading, node, operation, x, reading.real(node, index))
     if not numbers:
         return x
     return _limited(reading, node, x, max(numbers) if low else None, None if low else min(numbers))

@@ -136,13 +136,12 @@ def gather(reading: Reading, node: Node) -> Sequence[Known]:
     axis = reading.axis(node, int(node.attribute("axis", 0)), x.rank)
     chosen = np.where(indices < 0, indices + x.shape[axis], indices)
     flat = [int(index) for index in chosen.reshape(-1)]
-    step = flat[1] - flat[0] if len(flat) > 1 else 1
-    regular = flat and flat == [flat[0] + step * number for number in range(len(flat))] and step > 0
-    if indices.ndim > 1 or not regular or not 0 <= flat[0] <= flat[-1] < x.shape[axis]:
+    if not flat or not 0 <= min(flat) <= max(flat) < x.shape[axis]:
         message = f"it takes the elements {few(flat)} of an axis of {x.shape[axis]}"
-        raise node.problem(message, "one index, or indices at equal steps, upwards, within the axis")
-    view = reading.builder.slice(x, axis, flat[0], len(flat), step)
-    return [Real(view=view if indices.ndim else reading.builder.squeeze(view, (axis,)))]
+        raise node.problem(message, "indices within the axis")
+    view = reading.builder.take(x, axis, flat)
+    shape = (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :])
+    return [Real(view=reading.builder.reshape(view, shape))]
 
 
 def slice_(reading: Reading, node: Node) -> Sequence[Known]:

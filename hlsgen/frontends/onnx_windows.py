@@ -13,6 +13,7 @@ from hlsgen.frontends.onnx_values import Known, Real
 from hlsgen.frontends.views import Value
 
 Function = Literal["max", "average", "sum"]
+"""What the builder's `reduce` takes."""
 
 
 def _overhang(node: Node, x: Value, stride: Pair, reach: Pair, pads: Sides) -> tuple[Sides, Pair]:
@@ -80,7 +81,7 @@ def global_max_pool(reading: Reading, node: Node) -> Sequence[Known]:
     return _global(reading, node, "max")
 
 
-def _reduce(reading: Reading, node: Node, function: Function) -> Sequence[Known]:
+def _reduce(reading: Reading, node: Node, function: Function | Literal["min"]) -> Sequence[Known]:
     x = reading.view(node)
     axes = reading.integers(node, 1, "axes")
     if not axes:
@@ -90,6 +91,8 @@ def _reduce(reading: Reading, node: Node, function: Function) -> Sequence[Known]
         raise node.problem(message, "the axes that it reduces, without axis 0")
     chosen = reading.axes(node, axes, x.rank)
     keep = node.flag("keepdims", 1)
+    if function == "min":
+        return [Real(view=reading.builder.smallest(x, chosen, keep))]
     return [Real(view=reading.builder.reduce(x, function, chosen, keep))]
 
 
@@ -99,6 +102,10 @@ def reduce_mean(reading: Reading, node: Node) -> Sequence[Known]:
 
 def reduce_max(reading: Reading, node: Node) -> Sequence[Known]:
     return _reduce(reading, node, "max")
+
+
+def reduce_min(reading: Reading, node: Node) -> Sequence[Known]:
+    return _reduce(reading, node, "min")
 
 
 def reduce_sum(reading: Reading, node: Node) -> Sequence[Known]:
@@ -118,21 +125,23 @@ def softmax(reading: Reading, node: Node) -> Sequence[Known]:
 def arg_max(reading: Reading, node: Node) -> Sequence[Known]:
     x = reading.view(node)
     if node.flag("select_last_index"):
-        message = "it takes the last of equal largest values (select_last_index)"
+        message = "it takes the last of equal values (select_last_index)"
         raise node.problem(message, "select_last_index 0: the first of them")
     axis = reading.axis(node, int(node.attribute("axis", 0)), x.rank)
-    view = reading.builder.argmax(x, axis, node.flag("keepdims", 1))
-    return [Real(view=view, integral=True)]
+    first = reading.builder.argmin if node.op == "ArgMin" else reading.builder.argmax
+    return [Real(view=first(x, axis, node.flag("keepdims", 1)), integral=True)]
 
 
 WINDOWS: dict[str, Handler] = {
     "ArgMax": arg_max,
+    "ArgMin": arg_max,
     "AveragePool": average_pool,
     "GlobalAveragePool": global_average_pool,
     "GlobalMaxPool": global_max_pool,
     "MaxPool": max_pool,
     "ReduceMax": reduce_max,
     "ReduceMean": reduce_mean,
+    "ReduceMin": reduce_min,
     "ReduceSum": reduce_sum,
     "Softmax": softmax,
 }

@@ -143,6 +143,18 @@ def _subtracted(net: Net, layer: Any, inputs: list[Value]) -> Value:
     return _merged(net, inputs, "sub")
 
 
+def _largest(net: Net, layer: Any, inputs: list[Value]) -> Value:
+    return _merged(net, inputs, "maximum")
+
+
+def _smallest(net: Net, layer: Any, inputs: list[Value]) -> Value:
+    return _merged(net, inputs, "minimum")
+
+
+def _averaged(net: Net, layer: Any, inputs: list[Value]) -> Value:
+    return net.builder.scaled(_merged(net, inputs, "add"), 1 / len(inputs))
+
+
 def _merged(net: Net, inputs: list[Value], operation: str) -> Value:
     if len({x.rank for x in inputs}) > 1:
         ranks = " and ".join(str(x.rank) for x in inputs)
@@ -238,6 +250,9 @@ LAYERS: dict[str, Build] = {
     "Add": _added,
     "Subtract": _subtracted,
     "Multiply": _multiplied,
+    "Maximum": _largest,
+    "Minimum": _smallest,
+    "Average": _averaged,
     "Concatenate": _concatenated,
     "Flatten": _flattened,
     "Reshape": _reshaped,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from hlsgen.fixed import NumberType
-from hlsgen.frontends.reshaping import Reshaping
+from hlsgen.frontends.elementwise import Elementwise
 from hlsgen.frontends.sums import FLOAT, Pair, shown
 from hlsgen.frontends.views import Value
 from hlsgen.layers.adaptive_pool import AdaptivePool
@@ -18,7 +18,7 @@ from hlsgen.layers.softmax import Softmax
 Sides = tuple[int, int, int, int]
 
 
-class Reductions(Reshaping):
+class Reductions(Elementwise):
     """Operations over windows, or along whole axes."""
 
     def pool2d(
@@ -118,6 +118,10 @@ class Reductions(Reshaping):
             x, shape if keep else [shape[axis] for axis in range(len(shape)) if axis not in chosen]
         )
 
+    def smallest(self, x: Value, axes: Sequence[int], keep: bool = False) -> Value:
+        """The smallest value over `axes`: -max(-x)."""
+        return self.affine(self.reduce(self.affine(x, -1.0), "max", axes, keep), -1.0)
+
     def _global(
         self, x: Value, function: str, kept: tuple[int, ...], many: list[int], result_type: NumberType
     ) -> Value:
@@ -135,6 +139,10 @@ class Reductions(Reshaping):
         source = self.materialise(x, chw)
         layer = self.layer(Softmax, source, source=source.tensor, result_type=result_type)
         return source.on(layer.name, layer.output)
+
+    def argmin(self, x: Value, axis: int, keep: bool = False) -> Value:
+        """Index of the first smallest element along an axis."""
+        return self.argmax(self.affine(x, -1.0), axis, keep)
 
     def argmax(self, x: Value, axis: int, keep: bool = False, result_type: NumberType = FLOAT) -> Value:
         """Index of the first largest element along an axis; it stays as an axis of one element if `keep`."""

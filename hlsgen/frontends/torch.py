@@ -30,7 +30,7 @@ CHECKS = frozenset(
     {"_assert_tensor_metadata", "_assert_scalar", "_assert_async", "sym_constrain_range_for_size"}
 )
 """Operations that give nothing: export writes down with them what it took for granted."""
-INDEX_OPS = frozenset({"argmax"})
+INDEX_OPS = frozenset({"argmax", "argmin"})
 """Operations that give whole numbers."""
 MODULES_OF = (torch_arithmetic, torch_layers, torch_views)
 """Importing them registers their converters."""

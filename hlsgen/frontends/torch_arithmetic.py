@@ -48,20 +48,21 @@ def clamp_max(call: Call, self: object, max: object) -> Value:
 
 @converts("maximum")
 def maximum(call: Call, self: object, other: object) -> Value:
+    if isinstance(self, Value) and isinstance(other, Value):
+        return call.builder.maximum(self, other)
     x, limit = _value_first(call, self, other)
     return _expanded(call, clamp(call, x, limit, None))
 
 
 @converts("minimum")
 def minimum(call: Call, self: object, other: object) -> Value:
+    if isinstance(self, Value) and isinstance(other, Value):
+        return call.builder.minimum(self, other)
     x, limit = _value_first(call, self, other)
     return _expanded(call, clamp(call, x, None, limit))
 
 
 def _value_first(call: Call, left: object, right: object) -> tuple[Value, object]:
-    if isinstance(left, Value) and isinstance(right, Value):
-        message = "it compares two tensors that both depend on the model's inputs"
-        raise call.refusal(message, "a constant limit (clamp), or F.relu(a - b) + b")
     return (call.value(left), right) if isinstance(left, Value) else (call.value(right), left)
 
 

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from hlsgen.frontends.builder import Value
+from hlsgen.frontends.torch_arithmetic import maximum, minimum
 from hlsgen.frontends.torch_call import Array, Call, Missing, converts
 
 Pair = tuple[int, int]
@@ -240,10 +241,29 @@ def amax(call: Call, self: object, dim: object = (), keepdim: bool = False) -> V
     return _reduced(call, self, "max", list(dim) if isinstance(dim, list | tuple) else dim, keepdim, None)
 
 
+@converts("amin")
+def amin(call: Call, self: object, dim: object = (), keepdim: bool = False) -> Value:
+    x = call.value(self)
+    return call.builder.smallest(x, call.axes(x, list(dim) if isinstance(dim, tuple) else dim), keepdim)
+
+
 @converts("max")
-def max_(call: Call, self: object, dim: object = None, keepdim: bool = False) -> list[Value]:
+def max_(
+    call: Call, self: object, dim: object = None, keepdim: bool = False, other: object = None
+) -> Value | list[Value]:
+    if other is not None:
+        return maximum(call, self, other)
     values = _reduced(call, self, "max", dim, keepdim, None)
     return [values, argmax(call, self, dim, keepdim)]
+
+
+@converts("min")
+def min_(
+    call: Call, self: object, dim: object = None, keepdim: bool = False, other: object = None
+) -> Value | list[Value]:
+    if other is not None:
+        return minimum(call, self, other)
+    return [amin(call, self, dim, keepdim), argmin(call, self, dim, keepdim)]
 
 
 def _reduced(
@@ -264,6 +284,12 @@ def argmax(call: Call, self: object, dim: object = None, keepdim: bool = False) 
     x = call.value(self)
     axes = call.axes(x, dim)
     return call.builder.argmax(x, axes[0], keepdim)
+
+
+@converts("argmin")
+def argmin(call: Call, self: object, dim: object = None, keepdim: bool = False) -> Value:
+    x = call.value(self)
+    return call.builder.argmin(x, call.axes(x, dim)[0], keepdim)
 
 
 @converts("softmax")

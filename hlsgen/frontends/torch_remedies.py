@@ -44,13 +44,13 @@ REMEDIES = (
     | dict.fromkeys(
         ("log_softmax", "_log_softmax"), "F.softmax, or the scores before it: the order is the same"
     )
-    | dict.fromkeys(("topk", "sort", "argsort", "argmin", "nonzero", "unique", "nms"), HOST)
+    | dict.fromkeys(("topk", "sort", "argsort", "nonzero", "unique", "nms"), HOST)
     | dict.fromkeys(("embedding", "one_hot", "gather", "scatter", "index_put", "take_along_dim"), HOST)
     | dict.fromkeys(("select_scatter", "slice_scatter", "copy", "fill", "masked_scatter"), SHAPE)
     | dict.fromkeys(("im2col", "col2im", "unfold"), "nn.Conv2d, which takes the patches itself")
     | dict.fromkeys(("sqrt", "rsqrt", "reciprocal", "log", "log2", "log1p", "sin", "cos", "floor"), ONE_VALUE)
     | dict.fromkeys(("round", "ceil", "exp2", "expm1", "remainder", "fmod"), ONE_VALUE)
-    | {"amin": "-torch.amax(-x, dim)", "min": "-torch.amax(-x, dim)", "prod": "products of slices"}
+    | {"prod": "products of slices"}
     | dict.fromkeys(("std", "var", "std_mean", "var_mean"), NORM)
     | dict.fromkeys(("bernoulli", "native_dropout", "rand_like", "empty_like", "new_empty"), DROPOUT)
     | dict.fromkeys(

@@ -152,19 +152,11 @@ def index_(call: Call, self: object, indices: Sequence[object]) -> Value:
 
 
 def _indexed(call: Call, x: Value, axis: int, index: object) -> Value:
-    """The elements of an axis at constant, evenly spaced indices."""
+    """The elements of an axis at constant indices."""
     positions = call.constant(index, "index").astype(np.int64)
     if positions.ndim != 1:
         raise call.refusal(f"its index has {positions.ndim} axes", "an index of one axis, or slices")
-    positions %= x.shape[axis]
-    steps = set(np.diff(positions).tolist())
-    if len(steps) > 1 or 0 in steps:
-        message = f"its indices {', '.join(map(str, positions[:8]))} are not evenly spaced"
-        raise call.refusal(message, "slices with a step, a channel shuffle, or torch.cat of slices")
-    step = steps.pop() if steps else 1
-    first, size = int(min(positions[0], positions[-1])), len(positions)
-    taken = call.builder.slice(x, axis, first, size, abs(step))
-    return call.builder.flip(taken, (axis,)) if step < 0 else taken
+    return call.builder.take(x, axis, (positions % x.shape[axis]).tolist())
 
 
 @converts("split", "unsafe_split")

@@ -146,6 +146,17 @@ class Value:
         found = _sliced(self.axes[axis], begin, size, step)
         return found and replace(self._with(axis, found[0]), offset=self.offset + found[1])
 
+    def taken(self, axis: int, indices: Sequence[int]) -> Value | None:
+        """The elements of the axis at `indices`, in their order; None: no atoms say that."""
+        if len(self.axes[axis]) > 1:
+            return None
+        digits = _digits(indices)
+        stride = self.axes[axis][0][1] if self.axes[axis] else 0
+        if digits is None:
+            return None
+        atoms = ((size, step * stride) for size, step in digits)
+        return replace(self._with(axis, atoms), offset=self.offset + indices[0] * stride)
+
     def repeated(self, axis: int, times: int) -> Value:
         """Each element of the axis `times` times: 1 1 2 2."""
         return self._with(axis, (*self.axes[axis], (times, 0)))
@@ -239,6 +250,24 @@ def _joined(atoms: Iterable[Atom]) -> Axis:
         else:
             result.append((size, stride))
     return tuple(result)
+
+
+def _digits(indices: Sequence[int]) -> Axis | None:
+    """Atoms whose digits give `indices` less the first of them; None: there are none."""
+    count = len(indices)
+    if count == 1:
+        return ()
+    step = indices[1] - indices[0]
+    run = next((n for n in range(2, count) if indices[n] - indices[n - 1] != step), count)
+    for size in range(run, 1, -1):
+        if count % size:
+            continue
+        first = [index - indices[0] for index in indices[:size]]
+        outer = indices[::size]
+        blocks = [start + index for start in outer for index in first]
+        if blocks == list(indices) and (found := _digits(outer)) is not None:
+            return (*found, (size, step))
+    return None
 
 
 def _sliced(atoms: Axis, begin: int, size: int, step: int) -> tuple[Axis, int] | None:

@@ -173,7 +173,7 @@ def test_global_pools(op: str, shape: tuple[Any, ...]) -> None:
     assert kinds(one(op, shape=shape))[-1] == "global_pool"
 
 
-@pytest.mark.parametrize("op", ["ReduceMean", "ReduceMax", "ReduceSum"])
+@pytest.mark.parametrize("op", ["ReduceMean", "ReduceMax", "ReduceMin", "ReduceSum"])
 @pytest.mark.parametrize("axes", [(2, 3), (-1,), (1,), (1, 2, 3), (2,)])
 @pytest.mark.parametrize("keep", [0, 1])
 def test_reductions(op: str, axes: tuple[int, ...], keep: int) -> None:
@@ -198,8 +198,9 @@ def test_softmax(shape: tuple[Any, ...], opset: int, axis: int) -> None:
 
 @pytest.mark.parametrize("axis", [1, 2, -1])
 @pytest.mark.parametrize("keep", [0, 1])
-def test_arg_max(axis: int, keep: int) -> None:
-    nodes = [node("ArgMax", "x", "i", axis=axis, keepdims=keep), node("Cast", "i", "y", to=1)]
+@pytest.mark.parametrize("op", ["ArgMax", "ArgMin"])
+def test_arg_max(axis: int, keep: int, op: str) -> None:
+    nodes = [node(op, "x", "i", axis=axis, keepdims=keep), node("Cast", "i", "y", to=1)]
     assert_same(model(nodes, {"x": IMAGE}), normal(1, 2, 4, 6, 8))
     assert_same(model(nodes[:1], {"x": IMAGE}, outputs="i", output_type=7), normal(1, 2, 4, 6, 8))
 

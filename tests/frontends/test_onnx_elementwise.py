@@ -100,6 +100,16 @@ def test_limits_by_max_and_min(op: str) -> None:
     one(op, np.float32(0.25), np.array([0.5], np.float32))
 
 
+@pytest.mark.parametrize("op", ["Max", "Min"])
+def test_the_larger_and_the_smaller_of_several(op: str) -> None:
+    made = model(
+        [node(op, "x z w c", "y")],
+        {"x": IMAGE, "z": ("N", 4, 1, 1), "w": IMAGE},
+        {"c": np.float32(0.25)},
+    )
+    assert_same(made, normal(1, 2, 4, 6, 8), normal(2, 2, 4, 1, 1), normal(3, 2, 4, 6, 8))
+
+
 @pytest.mark.parametrize("exponent", [1.0, 2.0, 3.0])
 def test_powers(exponent: float) -> None:
     nodes = [node("Pow", "x e", "p"), node("Tanh", "p", "y")]

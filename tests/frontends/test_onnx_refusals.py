@@ -108,7 +108,9 @@ WRONG: dict[str, Callable[[], str]] = {
     "divides by a tensor": lambda: message(model([node("Div", "x x", "y")], {"x": IMAGE})),
     "to the power 0.5": lambda: refused("Pow", np.float32(0.5)),
     "lower limit has 4 elements": lambda: refused("Max", normal(1, 4, 1, 1)).replace("limit", "lower limit"),
-    "tensors": lambda: message(model([node("Max", "x z", "y")], {"x": IMAGE, "z": IMAGE})),
+    "do not broadcast": lambda: message(
+        model([node("Max", "x z", "y")], {"x": IMAGE, "z": ("N", 4, 5, 8)}, domains={})
+    ),
     "shrinks by": lambda: refused("Shrink", bias=0.25, lambd=0.5),
     "finite": lambda: refused("Mul", np.float32(np.inf)),
     "each frame alike": lambda: refused("Add", normal(1, 2, 4, 6, 8), shape=(2, 4, 6, 8)),
@@ -129,7 +131,8 @@ WRONG: dict[str, Callable[[], str]] = {
     "perhaps the batch": lambda: refused("Squeeze", shape=("N", 4, 1, 8)),
     "repeats [2, 1, 1, 1] times": lambda: refused("Tile", np.array([2, 1, 1, 1])),
     "the batch as it is": lambda: refused("Expand", np.array([3, 1, 4, 6, 8])),
-    "at equal steps": lambda: refused("Gather", np.array([0, 1, 3]), axis=1),
+    "more than 16": lambda: refused("Gather", np.arange(37) ** 2 % 37, axis=1, shape=("N", 37, 2, 2)),
+    "within the axis": lambda: refused("Gather", np.array([0, 4]), axis=1),
     "none": lambda: refused("Slice", np.array([3]), np.array([3]), np.array([1])),
     "it cuts off all": lambda: refused("Pad", np.array([0, -4, 0, 0, 0, 0, 0, 0])),
     "it interpolates": lambda: refused("Resize", None, np.array([1, 1, 2, 2], np.float32), mode="linear"),

@@ -87,7 +87,17 @@ def test_splits_and_joins() -> None:
     assert_same(model(uneven, {"x": IMAGE}, opset=18), normal(1, 2, 4, 6, 8))
 
 
-@pytest.mark.parametrize("indices", [np.array(1), np.array([1, 3]), np.array([-2, -1]), np.array([0])])
+@pytest.mark.parametrize(
+    "indices",
+    [
+        np.array(1),
+        np.array([1, 3]),
+        np.array([-2, -1]),
+        np.array([0]),
+        np.array([3, 0, 1]),
+        np.array([[0, 2], [1, 3]]),
+    ],
+)
 def test_gather(indices: Any) -> None:
     nodes = [node("Gather", "x i", "g", axis=1), node("Relu", "g", "y")]
     assert_same(model(nodes, {"x": IMAGE}, {"i": indices}), normal(1, 2, 4, 6, 8))

@@ -273,7 +273,9 @@ def test_shapes() -> None:
         check(functional(SIGNAL, Q.QActivation(bits(6, 2)), layer, L.ReLU()))
 
 
-@pytest.mark.parametrize("kind", [L.Add, L.Multiply, L.Subtract, L.Concatenate])
+@pytest.mark.parametrize(
+    "kind", [L.Add, L.Multiply, L.Subtract, L.Maximum, L.Minimum, L.Average, L.Concatenate]
+)
 def test_several_tensors(kind: Any) -> None:
     with quiet():
         a, b = K.Input(IMAGE), K.Input(IMAGE)

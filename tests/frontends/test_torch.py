@@ -132,6 +132,9 @@ CASES = {
     "sum_columns": case(lambda m, x: x.sum(-1), IMAGE, layers=["pool2d"]),
     "amax": case(lambda m, x: x.amax((2, 3)), IMAGE, layers=["global_pool"]),
     "max": case(lambda m, x: x.max(2)[0], IMAGE, layers=["pool2d"]),
+    "amin": case(lambda m, x: x.amin((2, 3)), IMAGE, layers=["affine", "global_pool", "affine"]),
+    "min_with_index": case(lambda m, x: tuple(x.min(1)), IMAGE),
+    "argmin": case(lambda m, x: x.argmin(1), VECTOR, layers=["affine", "argmax"]),
     "max_with_index": case(
         lambda m, x: tuple(x.max(1)), VECTOR, layers=["rearrange", "global_pool", "argmax"]
     ),
@@ -153,6 +156,10 @@ CASES = {
     "clamp_both": case(lambda m, x: torch.clamp(x, -0.5, 1), IMAGE, layers=["clamp"]),
     "clamp_min": case(lambda m, x: torch.clamp_min(x, 0.5).clamp_max(0.75), IMAGE),
     "clamp_infinite": case(lambda m, x: torch.clamp(x, 0, math.inf), IMAGE, layers=["clamp"]),
+    "larger": case(lambda m, x, y: torch.max(x, y), IMAGE, IMAGE, layers=["sub", "clamp", "add"]),
+    "larger_of_each": case(lambda m, x, y: torch.maximum(x, y[:, :1]), IMAGE, IMAGE),
+    "smaller": case(lambda m, x, y: torch.min(x, y), IMAGE, IMAGE, layers=["sub", "clamp", "sub"]),
+    "smaller_of_each": case(lambda m, x, y: torch.minimum(x[:, :, :1], y), IMAGE, IMAGE),
     "maximum": case(lambda m, x: torch.maximum(x, torch.tensor(0.25)), IMAGE, layers=["clamp"]),
     "minimum": case(lambda m, x: torch.minimum(torch.tensor(0.25), x), IMAGE, layers=["clamp"]),
     "leaky_relu": case(nn.LeakyReLU(0.1), IMAGE, layers=["leaky"]),
@@ -246,6 +253,11 @@ CASES = {
     "narrow": case(lambda m, x: (2 * x).narrow(1, 1, 2), IMAGE, layers=["affine", "crop"]),
     "select": case(lambda m, x: (2 * x)[:, -1] + x[:, 0], IMAGE),
     "index": case(lambda m, x: (2 * x)[:, [3, 1]], IMAGE),
+    "index_shuffled": case(lambda m, x: (2 * x)[:, [0, 2, 1, 3]], IMAGE, layers=["affine", "rearrange"]),
+    "index_uneven": case(lambda m, x: (2 * x)[:, :, [0, 1, 3, 3, 2, 5]], IMAGE),
+    "index_of_two": case(
+        lambda m, x: (2 * x).view(-1, 36, 4).transpose(1, 2).flatten(1)[:, [7, 5, 40]], IMAGE
+    ),
     "index_select": case(lambda m, x: (2 * x).index_select(1, torch.tensor([0, 2])), IMAGE),
     "new_axis": case(lambda m, x: (2 * x)[:, :, None, ..., None], IMAGE, layers=["affine"]),
     "split": case(lambda m, x: sum(x.split(3, 1)[1:], 2 * x[:, :1]), IMAGE),

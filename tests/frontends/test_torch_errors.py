@@ -202,20 +202,17 @@ OPERATIONS = {
         says="aten.fill",
         fix="torch.cat",
     ),
-    "uneven_index": refused(
-        lambda m, x: x[:, [0, 1, 3]],
-        IMAGE,
-        says="indices 0, 1, 3 are not evenly spaced",
-        fix="torch.cat of slices",
+    "scattered_index": refused(
+        lambda m, x: x[:, [n * n % 37 for n in range(37)]],
+        (37, 2, 2),
+        says="its 37 indices are 19 slices, more than 16",
+        fix="fewer slices",
     ),
     "two_indices": refused(
         lambda m, x: x[:, [0, 1], [1, 2]], IMAGE, says="indexes 2 axes", fix="index of one axis"
     ),
     "square_index": refused(
         lambda m, x: x[:, torch.tensor([[0, 1]])], IMAGE, says="its index has 2 axes", fix="index of one axis"
-    ),
-    "maximum": refused(
-        lambda m, x, y: torch.maximum(x, y), IMAGE, IMAGE, says="compares two", fix="F.relu(a - b)"
     ),
     "many_limits": refused(
         lambda m, x: torch.clamp(x, m.scale), IMAGE, says="limit has 4 elements", fix="single"
@@ -227,7 +224,7 @@ OPERATIONS = {
     "complex": refused(
         lambda m, x: (x * torch.tensor(1j)).real, IMAGE, says="casts to complex64", fix="number types"
     ),
-    "several_minimum": refused(lambda m, x: x.amin(1), IMAGE, says="aten.amin", fix="-torch.amax(-x, dim)"),
+    "minimum_of_all": refused(lambda m, x: x.amin(), IMAGE, says=FRAMES, fix="each frame"),
     "unknown": refused(
         lambda m, x: torch.fft.fft(x).real, IMAGE, says="aten.fft_fft", fix="reshapes; or leave it"
     ),

@@ -100,7 +100,7 @@ class ModelSection(_Section):
     onnx: FilePath | None = None
     """An ONNX or QONNX model."""
     weights: FilePath | None = None
-    """With torch: a state_dict that is loaded into the network; nothing in it is run."""
+    """With torch: a state_dict, or a checkpoint that holds one, for the network; nothing in it is run."""
 
     @model_validator(mode="after")
     def check_one(self) -> Self:

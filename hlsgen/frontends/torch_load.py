@@ -14,6 +14,9 @@ from typing import Any
 from hlsgen.errors import DesignError, Place, Problem
 from hlsgen.frontends.torch_package import nn, torch
 
+UNUSED = "num_batches_tracked"
+"""A count of training that old checkpoints lack."""
+Tensors = Mapping[str, torch.Tensor]
 MOST_LISTED = 5
 """Names that a message lists before it says how many there are more."""
 
@@ -108,10 +111,10 @@ def _imported(path: Path) -> Any:
 
 def _load_weights(model: nn.Module, weights: Path, place: Place | None) -> None:
     """Gives the model the state dict of a file. Raises DesignError: it is none, or that of another model."""
-    state = _state_dict(weights, place)
     own = model.state_dict()
+    state = _without_wrapper(_state_dict(weights, own, place), own)
     wrong = []
-    missing = sorted(own.keys() - state.keys())
+    missing = sorted(own.keys() - state.keys() - {name for name in own if name.endswith(UNUSED)})
     unexpected = sorted(state.keys() - own.keys())
     if missing:
         wrong.append(f"it lacks {_listed(missing)}")
@@ -126,11 +129,40 @@ def _load_weights(model: nn.Module, weights: Path, place: Place | None) -> None:
         raise _error(
             message, "the state dict of this very model: torch.save(model.state_dict(), path)", place
         )
-    model.load_state_dict(state)
+    model.load_state_dict(own | state)
 
 
-def _state_dict(weights: Path, place: Place | None) -> dict[str, torch.Tensor]:
-    """The tensors of a file by name; nothing in it is executed."""
+def _without_wrapper(state: Tensors, own: Tensors) -> Tensors:
+    """The tensors under the model's own names: DataParallel and others put theirs before each (module.)."""
+    if state.keys() <= own.keys():
+        return state
+    for prefix in {name[: -len(wanted)] for name in state for wanted in own if name.endswith(f".{wanted}")}:
+        inner = {name.removeprefix(prefix): tensor for name, tensor in state.items()}
+        if all(name.startswith(prefix) for name in state) and inner.keys() <= own.keys():
+            return inner
+    return state
+
+
+def _inside(state: Mapping[Any, Any], own: Tensors) -> dict[str, torch.Tensor] | None:
+    """The state dict in a checkpoint that holds more: the only one, or that which fits the model."""
+    found = [dict(each) for each in state.values() if _is_state(each)]
+    fitting = [each for each in found if _without_wrapper(each, own).keys() == own.keys()]
+    for candidates in (found, fitting):
+        if len(candidates) == 1:
+            return candidates[0]
+    return None
+
+
+def _is_state(held: object) -> bool:
+    """Whether it is tensors by name, at least one."""
+    if not isinstance(held, Mapping) or not held:
+        return False
+    names = all(isinstance(name, str) for name in held)
+    return names and all(isinstance(tensor, torch.Tensor) for tensor in held.values())
+
+
+def _state_dict(weights: Path, own: Tensors, place: Place | None) -> dict[str, torch.Tensor]:
+    """The tensors of a file by name, its own or those in a checkpoint; nothing in it is executed."""
     fix = "a file that torch.save(model.state_dict(), path) wrote"
     if not weights.is_file():
         raise _error(f"there is no weights file {weights}", fix, place)
@@ -143,7 +175,10 @@ def _state_dict(weights: Path, place: Place | None) -> dict[str, torch.Tensor]:
         raise _error(message, fix, place) from error
     except Exception as error:  # what is no such file makes the unpickler raise anything
         raise _error(f"{weights.name} cannot be read: {_first_line(error)}", fix, place) from error
-    if not isinstance(state, Mapping) or not all(isinstance(each, torch.Tensor) for each in state.values()):
+    if not _is_state(state):
+        inside = _inside(state, own) if isinstance(state, Mapping) else None
+        if inside is not None:
+            return inside
         held = f" with {_listed([str(key) for key in state])}" if isinstance(state, Mapping) else ""
         message = f"{weights.name} holds a {type(state).__name__}{held}, not a state dict"
         raise _error(message, fix, place)

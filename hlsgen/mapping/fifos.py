@@ -39,7 +39,7 @@ class Timing:
 def simulate(pipeline: Pipeline, frames: int = FRAMES, *, piped: bool = True) -> Timing:
     """The kernel with unbounded FIFOs, its inputs arriving at the pace of its interval.
 
-    piped: an iteration ends its process's latency after it began, and holds its words till then; else at once.
+    piped: an iteration ends its process's latency after it began, and holds its words; else at once.
     """
     written: dict[str, Times] = {}
     held: dict[str, int] = {}

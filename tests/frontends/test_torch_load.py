@@ -186,10 +186,53 @@ def test_weights_of_another_model(model_file: Path, tmp_path: Path) -> None:
     )
 
 
-def test_a_checkpoint_that_holds_a_state_dict_and_more(model_file: Path, tmp_path: Path) -> None:
-    state = {"epoch": 3, "state_dict": nn.Linear(4, 2).state_dict()}
+TRAINED = nn.Linear(4, 2).state_dict()
+OTHER = nn.Linear(3, 5, bias=False).state_dict()
+
+
+def parallel(state: dict[str, torch.Tensor], prefix: str = "module.") -> dict[str, torch.Tensor]:
+    return {f"{prefix}{name}": tensor for name, tensor in state.items()}
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        {"epoch": 3, "state_dict": TRAINED, "optimizer": {"state": {}, "param_groups": [{"lr": 0.1}]}},
+        {"net": parallel(TRAINED)},
+        {"model": TRAINED, "discriminator": OTHER},
+        parallel(TRAINED),
+        parallel(TRAINED, "_orig_mod.module."),
+    ],
+    ids=["with an optimizer", "nested and parallel", "of two models", "parallel", "compiled"],
+)
+def test_checkpoints_that_hold_the_state_dict(state: object, model_file: Path, tmp_path: Path) -> None:
+    model = load_module(model_file, "make_net", saved(tmp_path, state))
+    for name, tensor in model.state_dict().items():
+        torch.testing.assert_close(tensor, TRAINED[name], rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("state", [{"model": TRAINED, "ema": TRAINED}, {"epoch": 3, "names": ["weight"]}])
+def test_checkpoints_that_do_not_say_which_or_hold_none(
+    state: dict[str, object], model_file: Path, tmp_path: Path
+) -> None:
     problem = load_problem(model_file, weights=saved(tmp_path, state))
-    assert problem.message == "weights.pt holds a dict with epoch, state_dict, not a state dict"
+    assert problem.message == f"weights.pt holds a dict with {', '.join(state)}, not a state dict"
+
+
+def test_a_prefix_that_only_some_have_stays(model_file: Path, tmp_path: Path) -> None:
+    state = parallel(TRAINED) | {"loss": torch.zeros(1)}
+    problem = load_problem(model_file, weights=saved(tmp_path, state))
+    assert "it lacks bias, weight; the model has no loss, module.bias, module.weight" in problem.message
+
+
+def test_a_count_of_training_may_be_missing(tmp_path: Path) -> None:
+    path = tmp_path / "net.py"
+    path.write_text("from torch import nn\ndef make_net():\n    return nn.BatchNorm2d(3)\n")
+    state = nn.BatchNorm2d(3).state_dict()
+    state["running_mean"] += 2
+    del state["num_batches_tracked"]
+    model = load_module(path, "make_net", saved(tmp_path, state))
+    torch.testing.assert_close(model.running_mean, torch.full((3,), 2.0))
 
 
 def test_weights_that_are_one_tensor(model_file: Path, tmp_path: Path) -> None:

@@ -97,7 +97,9 @@ def _plain(layers: Any) -> dict[tuple[int, ...], list[Any]]:
         layers.ZeroPadding2D(1),
         layers.Cropping2D(1),
         layers.UpSampling2D(2),
+        layers.UpSampling2D(2, interpolation="bilinear"),
         layers.Rescaling(0.5, 1.0),
+        layers.Normalization(mean=[0.1, 0.2, 0.3, 0.4], variance=[1.0, 2.0, 3.0, 4.0]),
         layers.SpatialDropout2D(0.5),
     ]
     signals = [

@@ -141,6 +141,7 @@ IMAGES: list[Case] = [
     lambda x: (2 * x).unbind(2),
     lambda x: torch.constant_pad_nd(x, [1, 0], 2.5),
     lambda x: F.interpolate(x, size=(2, 12), mode="nearest-exact"),
+    nn.Upsample(scale_factor=2, mode="bilinear"),
 ]
 SIGNALS: list[Case] = [
     nn.Conv1d(4, 3, 3),
@@ -158,6 +159,7 @@ SIGNALS: list[Case] = [
     nn.ReplicationPad1d(1),
     nn.CircularPad1d(1),
     nn.Upsample(scale_factor=3),
+    nn.Upsample(scale_factor=2, mode="linear"),
     lambda x: F.max_pool1d(x, 2, return_indices=True)[0],
     lambda x: F.interpolate(x, size=18, mode="nearest-exact"),
     lambda x: torch.mv(x[:, 0], NUMBERS[0]),

@@ -17,12 +17,12 @@ Views, no layer unless there is no view that says it (`reshaping`): reshape, fla
 permute, transpose, flip, repeat, tile, expand, slice, split, depth_to_space, space_to_depth.
 
 Layers, with weights as NumPy arrays in PyTorch's layouts:
-    conv2d, conv_transpose2d, pool2d        of [C, H, W] or [C, L]
+    conv2d, conv_transpose2d, pool2d, interpolated      of [C, H, W] or [C, L]
     dense                                   along any axis; of a flattened image it permutes the weights
     affine, leaky                           parameters broadcast to the value's shape, as NumPy does
     clamp, table, cast                      of any value
-    add, sub, mul                           of any two values; shapes broadcast
-    concat, pad, reduce, softmax, argmax    of any value along any axis
+    add, sub, mul, maximum, minimum         of any two values; shapes broadcast
+    concat, take, pad, reduce, smallest, softmax, argmax, argmin    of any value along any axis
     layer                                   any kind, on the tensors as they are
 Each takes its values in whatever view. `materialise(value, chw)` puts a Rearrange or a Crop in between where
 the tensor is not arranged as the layer needs it, once for all that need the same. What takes each element by
@@ -44,9 +44,8 @@ import numpy as np
 
 from hlsgen.errors import DesignError, Problem
 from hlsgen.fixed import FloatType, NumberType
-from hlsgen.frontends.convolutions import Convolutions
-from hlsgen.frontends.joining import Joining
 from hlsgen.frontends.reductions import Reductions
+from hlsgen.frontends.resampling import Resampling
 from hlsgen.frontends.sums import SumTypes
 from hlsgen.frontends.views import Arrangement, Value
 from hlsgen.ir import Graph, Port, verify
@@ -58,7 +57,7 @@ __all__ = ["Arrangement", "GraphBuilder", "SumTypes", "Value"]
 Axes = tuple[int, int, int]
 
 
-class GraphBuilder(Convolutions, Reductions, Joining):
+class GraphBuilder(Resampling, Reductions):
     """Collects layers and ports; see the module's text.
 
     name: the graph's. channels_last: whether the framework's arrays are [H, W, C]. taken: names that, besides

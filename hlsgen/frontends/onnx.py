@@ -56,6 +56,17 @@ INSTEAD = {
     "QuantAvgPool2d": "an average pool and a Quant in its place",
 }
 """For operations that are missing: what could stand in their place."""
+CHOICE = "Relu, LeakyRelu, Clip, or a product with a gate such as HardSigmoid"
+FUNCTION = "an activation that hlsgen has, such as Relu, Sigmoid, Tanh, Gelu or Softplus; or constant inputs"
+OF_CONSTANTS = (
+    dict.fromkeys(
+        ("Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Equal", "Where", "Not", "And"), CHOICE
+    )
+    | dict.fromkeys(("Sqrt", "Log", "Reciprocal", "Floor", "Ceil", "Round", "Mod"), FUNCTION)
+    | dict.fromkeys(("ReduceL1", "ReduceL2", "ReduceSumSquare"), "BatchNormalization, or constant inputs")
+    | {"Mean": "Add, and Mul with a constant"}
+)
+"""For operations that may be computed of constants alone: what could do the same of tensors."""
 
 
 def graph_of_onnx(source: Any, *, name: str, input_types: Sequence[FixedType | None] = ()) -> Graph:
@@ -104,7 +115,7 @@ def float_graph_of_onnx(
     if not quantised:
         return graph, None
     return graph, Quantised(
-        weights=reading.weight_grids,
+        weights=reading.plain_grids | reading.weight_grids,
         on_grid=frozenset(reading.on_grid),
         inputs=reading.input_types,
         wished=wished,
@@ -219,7 +230,7 @@ def _results(reading: Reading, node: Node) -> Sequence[Known]:
         return _moved_integers(reading, node, first)
     if node.op not in OPERATIONS:
         message = "it is computed when all its inputs are constant, and not otherwise"
-        raise node.problem(message, "constant inputs")
+        raise node.problem(message, OF_CONSTANTS.get(node.op, "constant inputs"))
     return OPERATIONS[node.op](reading, node)
 
 

@@ -22,7 +22,7 @@ from hlsgen.layers.conv2d import Conv2d
 class RecordingBuilder(GraphBuilder):
     """A builder that remembers the last convolution it made, whose weights may have a grid."""
 
-    convolution: Conv2d
+    convolution: Conv2d | None = None
 
     def layer(self, kind: Callable[..., Layer], *values: Value, suffix: str = "", **fields: Any) -> Layer:
         made = super().layer(kind, *values, suffix=suffix, **fields)
@@ -39,6 +39,8 @@ class Reading:
     builder: RecordingBuilder
     known: dict[str, Known] = field(default_factory=dict)
     weight_grids: dict[str, Grid] = field(default_factory=dict)
+    plain_grids: dict[str, Grid] = field(default_factory=dict)
+    """Of weights that are ours, not the model's: they make no model a quantised one."""
     on_grid: set[str] = field(default_factory=set)
     input_types: dict[str, FixedType] = field(default_factory=dict)
     read: frozenset[str] = frozenset()

@@ -10,7 +10,11 @@ import numpy as np
 from hlsgen.frontends.onnx_model import LARGEST_TENSOR, Node, few
 from hlsgen.frontends.onnx_reading import Handler, Reading
 from hlsgen.frontends.onnx_values import Array, Constant, Known, Real
+from hlsgen.frontends.quantisers import Grid
 from hlsgen.frontends.views import Value
+
+SAME_SCALE = 1e-6
+"""Difference of factors that differ by the rounding of float32 only."""
 
 
 def identity(reading: Reading, node: Node) -> Sequence[Known]:
@@ -234,14 +238,38 @@ def resize(reading: Reading, node: Node) -> Sequence[Known]:
     x = reading.view(node)
     scales, sizes = _scales_and_sizes(reading, node, x)
     mode = node.attribute("mode", "nearest")
+    if mode == "linear":
+        return [Real(view=_interpolated(reading, node, x, scales, sizes))]
     for axis, (scale, size) in enumerate(zip(scales, sizes, strict=True)):
         if size == x.shape[axis] and scale == 1:
             continue
         if mode != "nearest":
             message = f"it interpolates (mode {mode})"
-            raise node.problem(message, 'mode "nearest", or a transposed convolution')
+            raise node.problem(message, 'mode "nearest" or "linear", or a transposed convolution')
         x = _resampled(reading, node, x, axis, _nearest(reading, node, x.shape[axis], size, scale))
     return [Real(view=x)]
+
+
+def _interpolated(reading: Reading, node: Node, x: Value, scales: list[float], sizes: list[int]) -> Value:
+    """Mode linear, by whole factors along rows and columns."""
+    where = node.attribute("coordinate_transformation_mode", "half_pixel")
+    if where not in ("half_pixel", "pytorch_half_pixel") or node.flag("antialias") or reading.opset < 11:
+        message = f"it interpolates (mode linear, {'antialias' if node.flag('antialias') else where})"
+        fix = 'coordinate_transformation_mode "half_pixel" with a whole factor, or a transposed convolution'
+        raise node.problem(message, fix)
+    factors = [size // old for size, old in zip(sizes, x.shape, strict=True)]
+    exact = [old * factor for old, factor in zip(x.shape, factors, strict=True)]
+    near = all(abs(scale - factor) < SAME_SCALE for scale, factor in zip(scales, factors, strict=True))
+    if x.rank not in (2, 3) or factors[0] != 1 or exact != sizes or not near:
+        message = f"it interpolates {few(sizes)} elements between {few(list(x.shape))}"
+        raise node.problem(message, "whole factors along rows and columns, or a transposed convolution")
+    before = reading.builder.convolution
+    view = reading.builder.interpolated(x, factors[1:])
+    made = reading.builder.convolution
+    if made is not None and made is not before:
+        steps = 4 * math.prod(factors)
+        reading.plain_grids[made.name] = Grid(scale=np.array([1 / steps]), low=0, high=steps)
+    return view
 
 
 def _scales_and_sizes(reading: Reading, node: Node, x: Value) -> tuple[list[float], list[int]]:

@@ -265,12 +265,13 @@ def summed(reading: Reading, node: Node, weights: Constant, bias: Constant | Non
         return view
     aside = RecordingBuilder("scales", channels_last=False)
     build(aside, np.broadcast_to(weights.scale, weights.values.shape).astype(np.float64))
+    layer = reading.builder.convolution
+    assert aside.convolution is not None and layer is not None, "both have made one"
     scales = aside.convolution.weights.reshape(aside.convolution.out_channels, -1)
     by_output = scales.max(axis=1)
     if ((scales != 0) & (scales != by_output[:, None])).any():
         message = "the scale of its quantised weights differs within an output channel"
         raise node.problem(message, "one scale for each output channel, or one for all")
-    layer = reading.builder.convolution
     reading.weight_grids[layer.name] = Grid(
         scale=np.where(by_output > 0, by_output, 1.0),
         low=weights.low,

@@ -24,6 +24,7 @@ from hlsgen.frontends.qkeras_builder import TypedBuilder
 from hlsgen.frontends.qkeras_layers import LAYERS
 from hlsgen.frontends.qkeras_load import CONTAINERS, Packages, loaded_model, tensorflow_packages
 from hlsgen.frontends.qkeras_quantizers import UnsupportedQuantizerError, is_quantizer, plain_type
+from hlsgen.frontends.qkeras_remedies import remedy
 from hlsgen.frontends.qkeras_weights import Net, unquantised
 from hlsgen.ir import Graph
 
@@ -113,7 +114,7 @@ def _layer_problems(label: str, layer: Any) -> Iterator[Problem]:
     home = type(layer).__module__.partition(".")[0]
     if kind not in KNOWN or home not in ("tf_keras", "qkeras"):
         message = f"layer {label} is of class {type(layer).__module__}.{kind}, which hlsgen does not know"
-        yield Problem(message=message, fix=f"one of: {', '.join(sorted(KNOWN))}")
+        yield Problem(message=message, fix=remedy(kind, KNOWN))
     elif getattr(layer, "data_format", "channels_last") != "channels_last":
         message = f"layer {label} ({kind}) has data_format={layer.data_format}"
         yield Problem(message=message, fix='data_format="channels_last", which Keras runs on every processor')

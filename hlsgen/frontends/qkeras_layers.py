@@ -13,6 +13,9 @@ from hlsgen.frontends.qkeras_quantizers import nearly, quantised_weights
 from hlsgen.frontends.qkeras_weights import LAYERS as WEIGHTED
 from hlsgen.frontends.qkeras_weights import Build, Net, array, pair, sides
 
+EPSILON = 1e-7
+"""Keras' own."""
+
 # activations
 
 
@@ -209,10 +212,13 @@ def _cropped(net: Net, layer: Any, inputs: list[Value]) -> Value:
 
 
 def _upsampled(net: Net, layer: Any, inputs: list[Value]) -> Value:
-    """UpSampling1D and 2D, of the nearest pixel."""
-    if getattr(layer, "interpolation", "nearest") != "nearest":
-        raise net.builder.refusal(f"its interpolation is {layer.interpolation}", 'interpolation="nearest"')
-    x = inputs[0]
+    """UpSampling1D and 2D, of the nearest pixel or between pixels."""
+    x, way = inputs[0], getattr(layer, "interpolation", "nearest")
+    if way == "bilinear" and not net.builder.fixed:
+        return net.builder.interpolated(x, pair(layer.size))
+    if way != "nearest":
+        where = " in a quantised model" if net.builder.fixed else ""
+        raise net.builder.refusal(f"its interpolation is {way}{where}", 'interpolation="nearest"')
     for axis, times in enumerate(np.reshape(layer.size, -1).tolist()):
         x = net.builder.repeat(x, axis, int(times))
     return x
@@ -221,6 +227,16 @@ def _upsampled(net: Net, layer: Any, inputs: list[Value]) -> Value:
 def _rescaling(net: Net, layer: Any, inputs: list[Value]) -> Value:
     shift = array(layer.offset)
     return net.builder.scaled(inputs[0], array(layer.scale), shift if shift.any() else None)
+
+
+def _normalised(net: Net, layer: Any, inputs: list[Value]) -> Value:
+    """Normalization: (x - mean) / deviation, or with `invert` back again; both are known beforehand."""
+    # as Keras, whose epsilon keeps the divisor from zero
+    deviation = np.maximum(np.sqrt(array(layer.variance)), EPSILON)
+    mean = array(layer.mean)
+    if layer.invert:
+        return net.builder.scaled(inputs[0], deviation[0], mean[0])
+    return net.builder.scaled(inputs[0], 1 / deviation[0], -mean[0] / deviation[0])
 
 
 IDENTITIES = (
@@ -262,5 +278,6 @@ LAYERS: dict[str, Build] = {
     **dict.fromkeys(("Cropping1D", "Cropping2D"), _cropped),
     **dict.fromkeys(("UpSampling1D", "UpSampling2D"), _upsampled),
     "Rescaling": _rescaling,
+    "Normalization": _normalised,
 }
 """By class of layer."""

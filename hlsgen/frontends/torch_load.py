@@ -129,7 +129,7 @@ def _load_weights(model: nn.Module, weights: Path, place: Place | None) -> None:
         raise _error(
             message, "the state dict of this very model: torch.save(model.state_dict(), path)", place
         )
-    model.load_state_dict(own | state)
+    model.load_state_dict({**own, **state})
 
 
 def _without_wrapper(state: Tensors, own: Tensors) -> Tensors:

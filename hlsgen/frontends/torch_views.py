@@ -275,6 +275,41 @@ def upsample_nearest(
     return x
 
 
+@converts("upsample_linear1d", "upsample_bilinear2d")
+def upsample_linear(
+    call: Call,
+    self: object = None,
+    output_size: object = None,
+    align_corners: bool = False,
+    scale_factors: object = None,
+    scales: object = None,
+    scales_h: object = None,
+    scales_w: object = None,
+    input: object = None,
+) -> Value:
+    x = call.value(input if input is not None else self)
+    if align_corners:
+        message = (
+            "it puts the corners' centres on each other (align_corners), so that each pixel has other weights"
+        )
+        raise call.refusal(
+            message, "align_corners=False with a whole scale_factor, or a transposed convolution"
+        )
+    given = scale_factors or [each for each in (scales, scales_h, scales_w) if each is not None]
+    factors = list(given) if isinstance(given, list | tuple) else []
+    whole = []
+    for axis, wanted in enumerate(call.shape[1:], start=1):
+        size = x.shape[axis]
+        factor = factors[axis - 1] if len(factors) >= axis else wanted / size
+        if wanted % size or abs(factor - wanted / size) > 1e-9:
+            message = (
+                f"it interpolates {wanted} rows or columns between {size}, by a factor that is not whole"
+            )
+            raise call.refusal(message, "a scale_factor of 2, 3, ..., or a transposed convolution")
+        whole.append(wanted // size)
+    return call.builder.interpolated(x, whole)
+
+
 def _not_whole(call: Call, size: int, wanted: int) -> Exception:
     message = f"it makes {wanted} rows or columns of {size}, by a factor that is not whole"
     return call.refusal(message, "a scale_factor of 2, 3, ... or 1/2, 1/3, ..., or a transposed convolution")

@@ -54,6 +54,16 @@ def test_activations_of_every_kind(
     assert not steps.any()
 
 
+def test_linear_resizing_is_exact_by_powers_of_two() -> None:
+    net = Net((3, 4, 5))
+    scales = net.constant([1, 1, 2, 4])
+    y = net.add("Resize", f"{net.quant('x', 2.0**-4)} - {scales}", mode="linear")
+    array = 4 * normal(1, FRAMES, 3, 4, 5)
+    made = net.qonnx(net.quant(y, 2.0**-5, 12), (3, 8, 20))
+    _, steps = differences(made, array, 2.0**-5, executed(made, array))
+    assert not steps.any()
+
+
 def test_a_convolutional_network_is_exact() -> None:
     net = Net((3, 8, 8))
     x = net.quant("x", 2.0**-5)

@@ -135,7 +135,17 @@ WRONG: dict[str, Callable[[], str]] = {
     "within the axis": lambda: refused("Gather", np.array([0, 4]), axis=1),
     "none": lambda: refused("Slice", np.array([3]), np.array([3]), np.array([1])),
     "it cuts off all": lambda: refused("Pad", np.array([0, -4, 0, 0, 0, 0, 0, 0])),
-    "it interpolates": lambda: refused("Resize", None, np.array([1, 1, 2, 2], np.float32), mode="linear"),
+    "it interpolates": lambda: refused("Resize", None, np.array([1, 1, 2, 2], np.float32), mode="cubic"),
+    "mode linear, align_corners": lambda: refused(
+        "Resize",
+        None,
+        np.array([1, 1, 2, 2], np.float32),
+        mode="linear",
+        coordinate_transformation_mode="align_corners",
+    ),
+    "it interpolates [4, 9, 8] elements between [4, 6, 8]": lambda: refused(
+        "Resize", None, np.array([1, 1, 1.5, 1], np.float32), mode="linear"
+    ),
     "not each equally often": lambda: refused("Resize", None, np.array([1, 1, 1.5, 1], np.float32)),
     "keeps the aspect ratio": lambda: refused(
         "Resize", None, None, np.array([1, 4, 12, 16]), opset=18, keep_aspect_ratio_policy="not_larger"
@@ -193,7 +203,11 @@ WRONG: dict[str, Callable[[], str]] = {
     ),
     "blocks of 4 x 4 do not make up": lambda: refused("SpaceToDepth", blocksize=4),
     "of a tensor of 3 axes": lambda: refused("DepthToSpace", blocksize=2, shape=("N", 4, 6)),
-    "computed when all its inputs are constant": lambda: refused("Sqrt"),
+    "computed when all its inputs are constant": lambda: refused("Trilu"),
+    "activation that hlsgen has": lambda: refused("Sqrt"),
+    "product with a gate": lambda: message(
+        model([node("Greater", "x c", "g"), node("Where", "g x c", "y")], {"x": IMAGE}, {"c": np.float32(0)})
+    ),
 }
 
 

@@ -207,3 +207,16 @@ def test_weights_computed_in_the_model_are_folded() -> None:
     ]
     constants = {"v": normal(1, 4, 3, 3, 3), "g": normal(2, 3, 1, 1, 1)}
     assert kinds(assert_same(model(nodes, {"x": IMAGE}, constants), normal(3, 2, 4, 6, 8))) == ["conv2d"]
+
+
+@pytest.mark.parametrize("shape", [(2, 4, 6, 8), (2, 4, 1, 8)])
+@pytest.mark.parametrize("mode", ["half_pixel", "pytorch_half_pixel"])
+def test_linear_resizing_by_whole_factors(shape: Any, mode: str) -> None:
+    scales = np.array([1, 1, 2, 3], np.float32)
+    one("Resize", None, scales, shape=shape, mode="linear", coordinate_transformation_mode=mode)
+    sizes = np.array([2, 4, 2 * shape[2], 8])
+    one("Resize", None, None, sizes, shape=shape, mode="linear", coordinate_transformation_mode=mode)
+
+
+def test_linear_resizing_of_a_signal() -> None:
+    one("Resize", None, np.array([1, 1, 4], np.float32), shape=("N", 4, 6), mode="linear")

@@ -119,8 +119,8 @@ class Dense(L.Dense):
         (lambda: L.ReLU(dtype="float16", name="short"), "layer short (ReLU) computes in float16"),
         (lambda: L.ReLU(threshold=1.0, name="late"), "layer late: it has a threshold of 1"),
         (
-            lambda: L.UpSampling2D(interpolation="bilinear", name="soft"),
-            "layer soft: its interpolation is bilinear",
+            lambda: L.UpSampling2D(interpolation="bicubic", name="soft"),
+            "layer soft: its interpolation is bicubic",
         ),
         (
             lambda: L.Activation(python_function, name="mine"),
@@ -188,7 +188,16 @@ def test_functions_of_tensorflow() -> None:
     with quiet():
         a = K.Input((3, 4))
         model = K.Model(a, L.ReLU()(a + a))
-    assert "TFOpLambda, which hlsgen does not know" in refusal(model)
+    said = refusal(model)
+    assert "TFOpLambda, which hlsgen does not know" in said and "layers in its place: Add" in said
+
+
+def test_layers_that_cannot_be_built_name_what_can() -> None:
+    with quiet():
+        a = K.Input((3, 4))
+        model = K.Model(a, L.LSTM(2)(L.LayerNormalization()(a)))
+    said = refusal(model)
+    assert "BatchNormalization, whose statistics" in said and "Conv1D" in said
 
 
 def test_open_sizes_and_too_many_axes() -> None:

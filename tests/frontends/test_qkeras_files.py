@@ -65,11 +65,14 @@ FLOAT = 1e-5
         ),
         lambda: (
             L.Rescaling(1 / 255, -0.5),
+            L.Normalization(mean=0.125, variance=0.5),
+            L.Normalization(mean=0.25, variance=4.0, invert=True),
             L.Permute((2, 3, 1)),
             L.Reshape((24, 7)),
             L.Conv1D(3, 3, padding="causal"),
         ),
         lambda: (L.Reshape((42, 4)), L.SeparableConv1D(3, 2), L.Conv1DTranspose(3, 4, 2), L.MaxPooling1D(2)),
+        lambda: (L.UpSampling2D((3, 2), interpolation="bilinear"), L.ReLU()),
         lambda: (L.Softmax(axis=1), L.Activation("swish"), L.Concatenate(2)),
         lambda: (
             Q.QConv2D(3, 2),

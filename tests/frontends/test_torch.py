@@ -156,6 +156,19 @@ CASES = {
     "clamp_both": case(lambda m, x: torch.clamp(x, -0.5, 1), IMAGE, layers=["clamp"]),
     "clamp_min": case(lambda m, x: torch.clamp_min(x, 0.5).clamp_max(0.75), IMAGE),
     "clamp_infinite": case(lambda m, x: torch.clamp(x, 0, math.inf), IMAGE, layers=["clamp"]),
+    "bilinear": case(
+        nn.Upsample(scale_factor=2, mode="bilinear"),
+        IMAGE,
+        layers=["crop", "crop", "concat", "crop", "crop", "concat", "conv2d", "rearrange"],
+    ),
+    "bilinear_sides": case(lambda m, x: F.interpolate(x, size=(18, 6), mode="bilinear"), IMAGE),
+    "bilinear_of_one_row": case(
+        lambda m, x: F.interpolate(x[:, :, :1], scale_factor=(2, 5), mode="bilinear"), IMAGE
+    ),
+    "bilinear_of_one_pixel": case(
+        lambda m, x: F.interpolate(x.mean((2, 3), keepdim=True), (4, 6), mode="bilinear"), IMAGE
+    ),
+    "linear_upsampling": case(nn.Upsample(scale_factor=3, mode="linear"), SIGNAL),
     "larger": case(lambda m, x, y: torch.max(x, y), IMAGE, IMAGE, layers=["sub", "clamp", "add"]),
     "larger_of_each": case(lambda m, x, y: torch.maximum(x, y[:, :1]), IMAGE, IMAGE),
     "smaller": case(lambda m, x, y: torch.min(x, y), IMAGE, IMAGE, layers=["sub", "clamp", "sub"]),

@@ -109,11 +109,23 @@ OPERATIONS = {
     "nearly_hardshrink": refused(
         lambda m, x: torch.where(x.abs() <= 0.5, 1, x), IMAGE, says="aten.le", fix="gate"
     ),
-    "bilinear": refused(
-        nn.Upsample(scale_factor=2, mode="bilinear"),
+    "bilinear_corners": refused(
+        nn.Upsample(scale_factor=2, mode="bilinear", align_corners=True),
         IMAGE,
-        says="aten.upsample_bilinear2d",
-        fix="mode='nearest'",
+        says="aten.upsample_bilinear2d: it puts the corners' centres on each other",
+        fix="align_corners=False",
+    ),
+    "part_bilinear": refused(
+        nn.Upsample(scale_factor=1.5, mode="bilinear"),
+        IMAGE,
+        says="it interpolates 9 rows or columns between 6",
+        fix="a scale_factor of 2, 3",
+    ),
+    "bicubic": refused(
+        nn.Upsample(scale_factor=2, mode="bicubic"),
+        IMAGE,
+        says="aten.upsample_bicubic2d",
+        fix="'bilinear' with a whole",
     ),
     "part_upsampling": refused(
         nn.Upsample(scale_factor=1.5),

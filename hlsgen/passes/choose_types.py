@@ -300,9 +300,10 @@ class _Typing:
         bias = given.bias or _bias_type(source, weight, biases * room)
         bias_codes = quantised(biases, bias, f"{layer.name}: bias", layer.place)
         typed = replace(layer, weight_type=weight, weights=codes, bias_type=bias, bias=bias_codes)
+        result = self._result(layer)
         # retyped takes the accumulator that these weights need
-        typed = typed.retyped((source,), self._result(layer))
-        return self._accumulator(typed, exact_result=self._result(layer) is None)
+        typed = typed.retyped((source,), result)
+        return self._accumulator(typed, exact_result=result is None)
 
     def _weight_type(self, values: Floats) -> FixedType:
         default = self.precision.default

@@ -24,6 +24,15 @@ def weights(bits: int) -> dict[str, Any]:
     return {"kernel_quantizer": quantizer, "bias_quantizer": Q.quantized_bits(bits, 0, alpha=1)}
 
 
+def activations() -> st.SearchStrategy[Any]:
+    """Quantizers whose results have few bits, so that sums of them are exact in float32."""
+    return st.one_of(
+        st.integers(4, 8).map(lambda bits: Q.quantized_relu(bits, 3)),
+        st.integers(2, 4).map(Q.quantized_po2),
+        st.builds(Q.quantized_relu_po2, bits=st.integers(2, 3), negative_slope=st.sampled_from([0, 0.25])),
+    )
+
+
 @st.composite
 def networks(draw: st.DrawFn) -> Any:
     """A quantised convolution, a pool, a depthwise or plain convolution, a dense layer: parameters drawn."""
@@ -50,7 +59,7 @@ def networks(draw: st.DrawFn) -> Any:
         padding=padding,
         **weights(draw(st.integers(3, 8))),
     )(x)
-    x = Q.QActivation(Q.quantized_relu(draw(st.integers(4, 8)), 3))(x)
+    x = Q.QActivation(draw(activations()))(x)
     x = pool(x) if min(x.shape[1:3]) >= 3 else x
     x = Q.QActivation(Q.quantized_bits(8, 3, alpha=1))(x)
     if draw(st.booleans()):

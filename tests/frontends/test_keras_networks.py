@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -87,6 +88,11 @@ def test_csimulation_is_qkeras_own_prediction(
         model = randomised(data.draw(networks()), seed)
     design = hlsgen.from_qkeras(model, board="zcu102", name="drawn")
     project = design.build(tmp_path_factory.mktemp("keras") / "b", frames=2)
+    assert_predicts(model, design, project, seed)
+
+
+def assert_predicts(model: Any, design: hlsgen.GraphDesign, project: hlsgen.Project, seed: int) -> None:
+    """C-simulation of random inputs gives what the model predicts for them."""
     type_ = design.graph.inputs[0].tensor.type
     assert isinstance(type_, FixedType)
     codes = np.random.default_rng(seed).integers(
@@ -94,3 +100,24 @@ def test_csimulation_is_qkeras_own_prediction(
     )
     x = type_.decode(codes)
     np.testing.assert_array_equal(project.csim(x), predicted(model, [x])[0])
+
+
+@pytest.mark.parametrize("style", ["dataflow", "tasks"])
+def test_powers_of_two_as_weights_and_activations(tmp_path: Path, style: str) -> None:
+    powers = {
+        "kernel_quantizer": "quantized_po2(4,1)",
+        "bias_quantizer": "quantized_po2(4,1)",
+    }
+    with quiet():
+        x = inputs = K.Input((6, 5, 2))
+        x = Q.QActivation("quantized_po2(4)")(x)
+        x = Q.QConv2D(4, 3, activation="quantized_po2(4)", **powers)(x)
+        x = Q.QConv2D(3, 1, activation=Q.quantized_relu_po2(3, negative_slope=0.25), **powers)(x)
+        x = Q.QConv2D(3, 2, kernel_quantizer="quantized_relu_po2(3,1)", use_bias=False)(x)
+        x = Q.QActivation("quantized_relu_po2(3, 4)")(x)
+        x = Q.QDense(4, activation="quantized_po2(5,quadratic_approximation=1)", **powers)(L.Flatten()(x))
+        model = randomised(K.Model(inputs, x), 3)
+    design = hlsgen.from_qkeras(model, board="zcu102", name="powers", style=style)
+    kinds = [layer.kind for layer in design.graph.layers]
+    assert kinds == ["steps", "conv2d", "steps", "conv2d", "steps", "conv2d", "steps", "dense", "steps"]
+    assert_predicts(model, design, design.build(tmp_path / "b", frames=2), 5)

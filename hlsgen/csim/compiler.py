@@ -21,8 +21,8 @@ INCLUDE = Path(__file__).resolve().parent / "include"
 COMPILE_SECONDS = 600
 ERROR_LINES = 20
 """Of what a failing compiler prints, so many lines are shown."""
-# a stage's registers have no initial value: what is read of them before they are set is selected away, and g++
-# says now and then that it is used, now and then that it may be
+# registers of stages have no initial value: what is read of them before they are set is selected away, and
+# g++ says of some that it is used, of others that it may be
 WARNINGS = (
     "-Wall",
     "-Wextra",

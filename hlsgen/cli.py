@@ -270,7 +270,18 @@ def explore(
 
 @cli.command("import")
 @click.argument("model")
-@click.option("--shape", metavar="C,H,W", help="With PyTorch: the shape of a frame, the batch left out.")
+@click.option(
+    "--shape",
+    "shapes",
+    metavar="C,H,W",
+    multiple=True,
+    help="With PyTorch: the shape of a frame, the batch left out; of several inputs each in turn.",
+)
+@click.option(
+    "--input-type",
+    metavar="TYPE",
+    help="Of a quantised model: the type of inputs that nothing quantises first.",
+)
 @click.option("--weights", type=click.Path(path_type=Path), help="With PyTorch: a state_dict to load.")
 @click.option("--board", metavar="B", default="u200", show_default=True, help="The board to design for.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="DESIGN", help="[NAME.yaml]")
@@ -280,7 +291,8 @@ def explore(
 )
 def import_(
     model: str,
-    shape: str | None,
+    shapes: tuple[str, ...],
+    input_type: str | None,
     weights: Path | None,
     board: str,
     output: Path | None,
@@ -297,7 +309,8 @@ def import_(
 
         load_board(board)
         folder = output.parent if output else Path()
-        found = import_model(model, folder, shape=_shape(shape), weights=weights, board=board)
+        sizes = [_shape(shape) for shape in shapes]
+        found = import_model(model, folder, shapes=sizes, input_type=input_type, weights=weights, board=board)
         path = output or Path(f"{found.graph.name}.yaml")
         write_design(found.text, path, force=force)
         layers = found.graph.layers
@@ -316,10 +329,8 @@ def import_(
         click.echo(f"wrote {click.format_filename(path)}; next: hlsgen build {click.format_filename(path)}")
 
 
-def _shape(text: str | None) -> tuple[int, ...] | None:
+def _shape(text: str) -> tuple[int, ...]:
     """Raises click.UsageError: no list of positive numbers."""
-    if text is None:
-        return None
     parts = text.split(",")
     if not all(part.strip().isdecimal() and int(part) > 0 for part in parts):
         raise click.UsageError(f"--shape takes sizes such as 3,32,32, not {text!r}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from hlsgen.errors import DesignError, OutputError, Problem
 from hlsgen.frontends.names import valid_name
 from hlsgen.ir import Graph
 from hlsgen.model_schema import FRAMEWORKS
+from hlsgen.precision import input_type_of, saturating
 
 ONNX_ENDINGS = (".onnx",)
 KERAS_ENDINGS = (".h5", ".hdf5", ".keras")
@@ -28,16 +30,27 @@ class Imported:
 
 
 def import_model(
-    model: str, folder: Path, *, shape: tuple[int, ...] | None, weights: Path | None, board: str
+    model: str,
+    folder: Path,
+    *,
+    shapes: Sequence[tuple[int, ...]],
+    input_type: str | None,
+    weights: Path | None,
+    board: str,
 ) -> Imported:
     """The model as users name it: net.py:make_net, net.onnx, or net.h5; the design will lie in `folder`.
 
-    shape: of a frame, which a PyTorch module does not say. Raises DesignError as the frontends do.
+    shapes: of a frame of each input, which a PyTorch module does not say. input_type: of inputs that a
+    quantised model does not quantise first. Raises DesignError as the frontends do.
     """
     framework = framework_of(model)
+    wished = input_type_of(None if input_type is None else {"input": input_type})
     if framework == "torch":
-        return _from_torch(model, folder, shape, weights, board)
-    if shape is not None or weights is not None:
+        if wished is not None:
+            message = f"{model} is in floating point: the design file's precision says its types"
+            raise DesignError(Problem(message=message, fix="leave --input-type out"))
+        return _from_torch(model, folder, shapes, weights, board)
+    if shapes or weights is not None:
         message = f"{model} says itself what shape the input has, and holds its weights"
         raise DesignError(Problem(message=message, fix="leave --shape and --weights out"))
     path = Path(model)
@@ -45,13 +58,15 @@ def import_model(
     if framework == "onnx":
         from hlsgen.frontends.onnx import graph_of_onnx
 
-        graph = graph_of_onnx(path, name=name)
+        types = [] if wished is None else [saturating(wished)]
+        graph = graph_of_onnx(path, name=name, input_types=types)
     else:
         from hlsgen.frontends.qkeras import graph_of_keras
 
-        graph = graph_of_keras(path, name=name)
+        graph = graph_of_keras(path, name=name, input_type=wished)
     source = {framework: _relative(path, folder)}
-    return Imported(graph=graph, framework=framework, text=_text(graph, source, None, board))
+    inputs = [] if input_type is None else [{"type": input_type} for _ in graph.inputs]
+    return Imported(graph=graph, framework=framework, text=_text(graph, source, inputs, board))
 
 
 def framework_of(model: str) -> str:
@@ -72,32 +87,36 @@ def framework_of(model: str) -> str:
 
 
 def _from_torch(
-    model: str, folder: Path, shape: tuple[int, ...] | None, weights: Path | None, board: str
+    model: str, folder: Path, shapes: Sequence[tuple[int, ...]], weights: Path | None, board: str
 ) -> Imported:
     from hlsgen.frontends.torch import graph_of_module, load_module
 
-    if shape is None:
+    if not shapes:
         message = f"{model}: a PyTorch module does not say what it takes"
         raise DesignError(Problem(message=message, fix="--shape 3,32,32, the batch left out"))
     file, function = model.rsplit(":", 1)
     path = Path(file)
     module = load_module(path, function, weights, None)
-    graph = graph_of_module(module, [shape], name=valid_name(path.stem))
+    graph = graph_of_module(module, shapes, name=valid_name(path.stem))
     source = {"torch": f"{_relative(path, folder)}:{function}"}
     if weights is not None:
         source["weights"] = _relative(weights, folder)
-    return Imported(graph=graph, framework="torch", text=_text(graph, source, shape, board))
+    return Imported(
+        graph=graph,
+        framework="torch",
+        text=_text(graph, source, [{"shape": list(shape)} for shape in shapes], board),
+    )
 
 
 def _relative(path: Path, folder: Path) -> str:
     return Path(os.path.relpath(path, folder)).as_posix()
 
 
-def _text(graph: Graph, source: dict[str, str], shape: tuple[int, ...] | None, board: str) -> str:
-    """The design file. Values from outside go through the YAML writer."""
+def _text(graph: Graph, source: dict[str, str], inputs: Sequence[Mapping[str, object]], board: str) -> str:
+    """The design file; `inputs`: what it says of each. Values from outside go through the YAML writer."""
     document: dict[str, object] = {"name": graph.name, "board": board, "batch": 64, "model": source}
-    if shape is not None:
-        document["input"] = {"shape": list(shape)}
+    if inputs:
+        document["input"] = dict(inputs[0]) if len(inputs) == 1 else [dict(one) for one in inputs]
     if graph.input.is_float:
         document["precision"] = "auto"
     document["mapping"] = "auto"

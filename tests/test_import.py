@@ -45,6 +45,39 @@ def test_a_design_file_that_builds(folder: Path) -> None:
     assert design.graph.outputs[0].shape == (3,)
 
 
+PAIR = """
+from torch import nn
+
+
+class Pair(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Linear(3, 2), nn.Linear(4, 2)
+
+    def forward(self, x, y):
+        return self.first(x) + self.second(y)
+"""
+
+
+def test_several_inputs(folder: Path) -> None:
+    (folder / "pair.py").write_text(PAIR)
+    result = run("pair.py:Pair", "--shape", "3", "--shape", "4")
+    assert result.exception is None, result.output
+    design = hlsgen.load(folder / "pair.yaml")
+    assert [port.shape for port in design.graph.inputs] == [(3,), (4,)]
+
+
+def test_an_input_that_a_quantised_model_computes_with_first(folder: Path) -> None:
+    onnx = pytest.importorskip("onnx", reason="needs onnx: pip install 'hlsgen[onnx]'")
+    from tests.frontends.test_onnx_inputs import PIXELS, first_layers
+
+    onnx.save(first_layers(2), folder / "tfc.onnx")
+    assert "reads the input x of the quantised model as it is" in run("tfc.onnx").output
+    result = run("tfc.onnx", "--input-type", PIXELS)
+    assert result.exception is None, result.output
+    assert str(hlsgen.load(folder / "tfc.yaml").graph.inputs[0].tensor.type) == "ufixed<8,0,rnd,sat>"
+
+
 def test_json(folder: Path) -> None:
     result = run("net.py:make_net", "--shape", "1,6,6", "--json")
     document = json.loads(result.output)
@@ -69,6 +102,8 @@ def test_an_existing_file_is_kept(folder: Path) -> None:
         (["none.onnx"], 1, "none.onnx"),
         (["net.py:make_net", "--shape", "1,6,6", "--board", "u201"], 1, "u201"),
         (["net.onnx", "--shape", "1,6,6"], 1, "leave --shape and --weights out"),
+        (["net.py:make_net", "--input-type", "fixed<8,1>"], 1, "leave --input-type out"),
+        (["net.onnx", "--input-type", "fixed<8"], 1, "precision: input: "),
     ],
 )
 def test_mistakes(folder: Path, words: list[str], code: int, message: str) -> None:

@@ -141,7 +141,7 @@ class _Typing:
         fix = (
             f"quantise {name} before anything else reads it (a Quant, or a QuantizeLinear and a "
             f"DequantizeLinear), everywhere alike; or say in what type it comes: type of input in a design "
-            f'file, precision={{"input": "ufixed<8,0>"}} in Python'
+            f'file (hlsgen import --input-type), precision={{"input": "ufixed<8,0>"}} in Python'
         )
         if reader is not None:
             message = f"{reader} reads the input {name} of the quantised model as it is, unquantised"

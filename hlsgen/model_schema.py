@@ -17,7 +17,7 @@ from pydantic import (
 )
 
 from hlsgen.fixed import FixedType
-from hlsgen.layers.dense_stream import MOST_BATCH
+from hlsgen.layers.conv2d_stream import MOST_BATCH
 from hlsgen.mapping.ports import PORT_KINDS, InterfaceWish, PortKind
 from hlsgen.mapping.weights import WeightWish, WeightWishes, WishedPlace, WishedStorage
 from hlsgen.mistakes import Entries, Mistake, Real, Whole, must_be, nearest, refused

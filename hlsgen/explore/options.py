@@ -22,7 +22,7 @@ from hlsgen.ir import Graph
 from hlsgen.layers.base import Layer
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.conv2d_stage import ConvStage
-from hlsgen.layers.dense_stream import DenseStream
+from hlsgen.layers.conv2d_stream import ConvStream
 from hlsgen.layers.stage import Fold, Stage, Words
 from hlsgen.mapping.balance import NoFit, StreamWish
 from hlsgen.mapping.pipeline import WEIGHT_FIFO_WORDS, Stream, staged
@@ -233,7 +233,7 @@ class _Joints:
             self._known[gives, takes] = self._around(stage)
         around, interval, moved = self._known[gives, takes]
         total = stage_resources(stage, self.board, place) + around
-        if isinstance(stage, DenseStream):
+        if isinstance(stage, ConvStream):
             loader = LoadWeights(name="", reads=(), writes=(), stage=stage, port=self.interfaces.ddr)
             total += process_resources(loader, self.board)
             for words, depth in zip(stage.weight_streams, (WEIGHT_FIFO_WORDS, 2), strict=False):

@@ -9,7 +9,7 @@ from functools import cached_property
 from hlsgen.errors import DesignError
 from hlsgen.ir import Graph, Port
 from hlsgen.layers.base import Layer
-from hlsgen.layers.dense_stream import DenseStream
+from hlsgen.layers.conv2d_stream import ConvStream
 from hlsgen.layers.stage import Fold, Stage, Words
 from hlsgen.mapping.ports import DDR_ONLY, Interfaces
 from hlsgen.mapping.processes import (
@@ -233,7 +233,7 @@ class _Joining:
 
     def _weights(self, stage: Stage) -> tuple[str, ...]:
         """The streams of weights that `stage` reads, with what fills them."""
-        if not isinstance(stage, DenseStream):
+        if not isinstance(stage, ConvStream):
             return ()
         names = [f"{stage.name}_{what}_words" for what in ("weight", "bias")]
         depths = (WEIGHT_FIFO_WORDS, 2)

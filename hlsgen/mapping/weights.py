@@ -1,7 +1,7 @@
 """Where each layer's weights lie, decided once: emission, cost, report and C-simulation all ask here.
 
 constant: text in the C++ source. runtime: loaded into an on-chip memory by a call that says so. stream: never
-kept on chip, each word read from DDR once for several frames (see hlsgen/layers/dense_stream.py).
+kept on chip, each word read from DDR once for several frames (see hlsgen/layers/conv2d_stream.py).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from hlsgen.ir import Graph
 from hlsgen.layers.base import Layer
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.conv2d_stage import ConvStage
-from hlsgen.layers.dense_stream import MOST_BATCH, DenseStream, can_stream
+from hlsgen.layers.conv2d_stream import ConvStream, can_stream, most_batch, stream_folds
 from hlsgen.layers.packing import SHORTEST_CHAIN, chain_of_types
 from hlsgen.layers.stage import Fold, Stage
 from hlsgen.mapping.ports import MOST_DDR_BITS, DdrPort, ddr_port
@@ -30,8 +30,8 @@ MOST_AUTO_CONSTANTS = 8192
 """A layer with more loads its weights at run time: constants this many stay readable and quick to compile."""
 MOST_CONSTANTS = 65536
 """More as text are refused: compilers take minutes and gigabytes for them."""
-BATCH_REUSE = 16
-"""Frames that a streamed word of weights is used for, unless the design says otherwise."""
+LEAST_USES = 16
+"""Of a streamed word of weights, unless the design says otherwise: one for each output pixel of a frame."""
 INITIALISED = (Storage.REGISTER, Storage.LUTRAM, Storage.BRAM)
 """Memories that have their contents from the start; a URAM has not."""
 
@@ -43,7 +43,7 @@ class WeightWish:
     place: WishedPlace = "auto"
     storage: WishedStorage = "auto"
     batch_reuse: int | None = None
-    """With stream: frames that a word of weights is used for; None: 16."""
+    """With stream: frames that a word of weights is used for; None: as many as make 16 uses of it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,21 +104,23 @@ class WeightPlace:
 
     def folds(self, layer: Layer) -> Iterator[Fold]:
         """Foldings of `layer` with its weights here: packed multipliers must be exact for all it may take."""
+        if self.place == "stream":
+            assert isinstance(layer, Conv2d)
+            yield from stream_folds(layer)
+            return
         for fold in layer.folds():
             if fold.multipliers != "packed" or self._packs(layer):
                 yield fold
 
     def _packs(self, layer: Layer) -> bool:
         assert isinstance(layer, Conv2d)
-        if self.place == "stream":
-            return False
         return not self.any_weights or chain_of_types(layer) >= SHORTEST_CHAIN
 
     def stage(self, layer: Layer, fold: Fold) -> Stage:
         """`layer` as hardware with its weights here."""
         if self.place == "stream":
             assert isinstance(layer, Conv2d)
-            return DenseStream(layer=layer, fold=fold, batch=self.batch, most_beat_bits=self.port_bits)
+            return ConvStream(layer=layer, fold=fold, batch=self.batch, most_beat_bits=self.port_bits)
         stage = layer.stage(fold)
         if self.any_weights and isinstance(stage, ConvStage):
             return replace(stage, any_weights=True)
@@ -156,7 +158,7 @@ def placed(layer: Conv2d, wish: WeightWish, port: DdrPort) -> WeightPlace:
     else:
         place = wish.place
     storage = None if wish.storage == "auto" else Storage(wish.storage)
-    batch = (wish.batch_reuse or BATCH_REUSE) if place == "stream" else 1
+    batch = (wish.batch_reuse or _usual_batch(layer)) if place == "stream" else 1
     return WeightPlace(
         layer=layer.name,
         place=place,
@@ -165,6 +167,11 @@ def placed(layer: Conv2d, wish: WeightWish, port: DdrPort) -> WeightPlace:
         any_weights=wish.place in ("runtime", "stream"),
         port_bits=port.bits,
     )
+
+
+def _usual_batch(layer: Conv2d) -> int:
+    _, rows, columns = layer.output_shape
+    return min(most_batch(layer), -(-LEAST_USES // (rows * columns)))
 
 
 def weight_problems(graph: Graph, wishes: WeightWishes, board: Board) -> list[tuple[str, Problem]]:
@@ -234,15 +241,15 @@ def packing_problems(before: Stage, after: Stage) -> list[Problem]:
 
 def _stream_problems(layer: Conv2d, wish: WeightWish, graph: Graph) -> Iterator[Problem]:
     if not can_stream(layer):
-        shape = " x ".join(map(str, layer.in_shape))
-        message = f"weights are streamed for dense layers, not for a {layer.kind} of an image of {shape}"
+        message = f"weights are not streamed for a layer of {layer.groups} groups, which has few of them"
         yield layer.problem(message, "weights: runtime")
     if wish.storage != "auto":
         message = f"weights that are streamed are not kept, so that storage: {wish.storage} has no meaning"
         yield layer.problem(message, "leave storage out, or weights: runtime")
-    if wish.batch_reuse is not None and not 1 <= wish.batch_reuse <= MOST_BATCH:
+    most = most_batch(layer)
+    if wish.batch_reuse is not None and not 1 <= wish.batch_reuse <= most:
         message = f"a word of weights cannot be used for {wish.batch_reuse} frames"
-        yield layer.problem(message, f"batch_reuse from 1 to {MOST_BATCH}")
+        yield layer.problem(message, f"batch_reuse from 1 to {most}")
     ports = {*graph.tensors(), *(port.name for port in graph.outputs)}
     if f"{layer.name}_weights" in ports:
         message = f"its port for weights would have the name {layer.name}_weights, which is taken"

@@ -22,10 +22,11 @@ from hlsgen.layers.base import Codes
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.dense import Dense
 from hlsgen.layers.stage import Fold
-from hlsgen.mapping.balance import StreamWish, balance
+from hlsgen.mapping.balance import balance
 from hlsgen.mapping.pipeline import pipeline_of
 from hlsgen.mapping.storage import Storage
 from hlsgen.mapping.weights import WeightWish, WeightWishes, weight_places
+from hlsgen.mapping.wish import StreamWish
 from hlsgen.precision import Precision
 
 SOURCE = FixedType(8, 3)

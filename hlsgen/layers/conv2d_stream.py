@@ -22,6 +22,10 @@ MOST_BEAT_BITS = 512
 LEAST_MEMORY_SUMS = 8
 """A memory gives a running sum no sooner than a few cycles after it was written: fewer sums than that may lie
 between two weights of a block with one frame only if they are registers."""
+CYCLES_AHEAD = 256
+"""Weights for so many cycles are fetched ahead: DDR answers late, and brings bursts."""
+MOST_WORDS_AHEAD = 16
+"""Of weights: a FIFO of shift registers."""
 MOST_REGISTER_SUMS = 64
 """Running sums of an output channel in registers, behind a multiplexer."""
 
@@ -137,6 +141,12 @@ class ConvStream(ConvStage):
             biases = Tensor(shape=(layer.out_channels, 1, 1), type=layer.bias_type)
             found.append(Words(tensor=biases, channels=self.pe))
         return tuple(found)
+
+    @property
+    def words_ahead(self) -> tuple[int, ...]:
+        """Depths of the FIFOs of `weight_streams`."""
+        words = -(-CYCLES_AHEAD // (self.batch * self.pixels))
+        return max(2, min(MOST_WORDS_AHEAD, words)), *(2 for _ in self.weight_streams[1:])
 
     def weight_shape(self) -> tuple[int, int, int]:
         (words, *_) = self.weight_streams

@@ -7,21 +7,22 @@ then fit the board do the most frames a second.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from hlsgen.board import Board
 from hlsgen.cost.resources import Resources
-from hlsgen.cost.stages import stage_resources, total_resources
+from hlsgen.cost.stages import total_resources
 from hlsgen.ir import Graph
-from hlsgen.layers.base import Layer
-from hlsgen.layers.stage import Fold
+from hlsgen.mapping.candidates import Candidate
 from hlsgen.mapping.fifos import fifo_depths, simulated_words
-from hlsgen.mapping.pipeline import Pipeline, pipeline_of, staged
-from hlsgen.mapping.placement import BINDS, KINDS, Instance, at_banks, capacity, usable
-from hlsgen.mapping.ports import InterfaceWish, interfaces_of
-from hlsgen.mapping.weights import WeightPlace, WeightWishes, weight_places
+from hlsgen.mapping.pipeline import Pipeline, pipeline_of
+from hlsgen.mapping.placement import BINDS, KINDS, Instance, at_banks, capacity, ddr_bytes_per_s, usable
+from hlsgen.mapping.ports import interfaces_of
+from hlsgen.mapping.processes import LoadWeights
+from hlsgen.mapping.spill import MEMORY_PRICE, Choice, kept_on_chip, spilled
+from hlsgen.mapping.weights import weight_places
+from hlsgen.mapping.wish import NoFit, StreamWish
 
 STEP = 1.06
 """Ratio of the intervals that are looked at, from the shortest possible one."""
@@ -29,41 +30,13 @@ MARGIN = 1.15
 """What converters, FIFOs and ports take besides the stages, as a share; the exact figure decides in the end.
 """
 
+BLOCKS = (1, 2, 4, 8, 16)
+"""Frames that streamed weights are used for, looked at as long as a larger block is faster."""
+WORTHWHILE = 1.05
+"""By so much: a larger block takes memory, and its frames wait for each other."""
+
 MOST_SIMULATED_WORDS = 1 << 27
 """Of all streams over the frames that FIFO depths are computed from: a gigabyte of times."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Candidate:
-    """A folding of a layer that no other one beats in both interval and cost."""
-
-    fold: Fold
-    interval: int
-    resources: Resources
-    share: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class StreamWish:
-    """What the design fixes: instances, values of foldings by layer (None: free), where weights lie.
-
-    interface: of what kind the ports are. search: how the rest is chosen, by `balance` or `hlsgen.explore`.
-    """
-
-    instances: int | None = None
-    folds: Mapping[str, Mapping[str, object]] | None = None
-    target_interval: int | None = None
-    weights: WeightWishes = field(default_factory=WeightWishes)
-    interface: InterfaceWish = InterfaceWish()
-    search: Literal["quick", "best"] = "quick"
-
-
-class NoFit(Exception):
-    """Nothing fits; the message says what is too much, `fix` what could be changed."""
-
-    def __init__(self, message: str, fix: str) -> None:
-        super().__init__(message)
-        self.fix = fix
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,6 +55,12 @@ class Balanced:
     binds: str
 
     @property
+    def spilled(self) -> tuple[str, ...]:
+        """The layers whose weights are streamed because they have no room on chip."""
+        weights = self.pipeline.weights.items()
+        return tuple(name for name, one in weights if one.place == "stream" and not one.any_weights)
+
+    @property
     def placed(self) -> dict[str, int]:
         """Instances by SLR: evenly, as far as they fit; one that spans several is named after the first."""
         left = dict(self.by_slr)
@@ -96,92 +75,159 @@ class Balanced:
         return at_banks([slr for slr, count in self.placed.items() for _ in range(count)], board)
 
 
-def balance(graph: Graph, board: Board, wish: StreamWish, *, batch: int) -> Balanced:
+def balance(graph: Graph, board: Board, wish: StreamWish, *, batch: int, clock_mhz: float) -> Balanced:
     """The fastest kernel of `graph` for `board`.
+
+    All weights are on chip; where that does not fit, those of as many layers are streamed as is fastest, of
+    layers of which the design leaves open where they lie.
 
     Raises NoFit: not even the smallest foldings fit, or the interval asked for is out of reach.
     DesignError: weights cannot lie where they shall.
     """
+    search = _Search(graph=graph, board=board, wish=wish, batch=batch, clock_mhz=clock_mhz)
     places = weight_places(graph, wish.weights, board)
-    candidates = {layer.name: foldings(layer, board, wish, places.get(layer.name)) for layer in graph.layers}
-    slowest = max(found[-1].interval for found in candidates.values())
-    fastest = max(found[0].interval for found in candidates.values())
-    if wish.target_interval and fastest > wish.target_interval:
-        raise _out_of_reach(candidates, wish.target_interval)
-    options: list[tuple[float, int, int]] = []
-    interval = wish.target_interval or fastest
-    while True:
-        total = _total(candidates, interval)
-        count = _count(total, board, batch, wish.instances)
-        if not count and all(len(found) == 1 for found in candidates.values()):
-            # everything is fixed, perhaps by a search that knew the exact figures: they alone decide
-            count = wish.instances or 1
-        if count:
-            options.append((count / interval, -interval, count))
-        if interval >= slowest or wish.target_interval:
-            break
-        interval = min(slowest, max(interval + 1, int(interval * STEP)))
-    for _, negative, _ in sorted(options, reverse=True):
-        found = _built(graph, candidates, places, -negative, board, batch, wish)
-        if found is None:
-            continue
-        if wish.target_interval and found.pipeline.interval > wish.target_interval:
-            raise _slowed(found.pipeline, wish.target_interval)
-        return found
-    raise _no_fit(_total(candidates, wish.target_interval or slowest), board, wish)
+    kept = kept_on_chip(graph, board, wish, places)
+    found = search.best([kept]) if kept.complete else None
+    if found is None:
+        found = search.spilled(kept_on_chip(graph, board, wish, places, memory_price=MEMORY_PRICE))
+    return found
 
 
-def foldings(layer: Layer, board: Board, wish: StreamWish, place: WeightPlace | None) -> list[Candidate]:
-    """The foldings worth looking at, fastest first."""
-    fixed = (wish.folds or {}).get(layer.name, {})
-    total = board.total
-    found = []
-    for fold in place.folds(layer) if place else layer.folds():
-        if any(value is not None and getattr(fold, key) != value for key, value in fixed.items()):
-            continue
-        # one number for all costs cannot weigh logic cells against DSPs that are left over
-        if fold.multipliers == "fabric" and fixed.get("multipliers") is None:
-            continue
-        stage = staged(layer, fold, place)
-        resources = stage_resources(stage, board, place)
-        if any(getattr(resources, kind) > getattr(total, kind) for kind in KINDS):
-            continue
-        found.append(
-            Candidate(
-                fold=fold, interval=stage.interval, resources=resources, share=share_of(resources, board)
+@dataclass(frozen=True, kw_only=True)
+class _Search:
+    """What is asked for."""
+
+    graph: Graph
+    board: Board
+    wish: StreamWish
+    batch: int
+    clock_mhz: float
+
+    def best(self, choices: Sequence[Choice]) -> Balanced | None:
+        """The kernel of the most frames a cycle, of equals the first choice's; None: none fits.
+
+        Raises NoFit: the interval asked for is out of reach.
+        """
+        asked = self.wish.target_interval
+        options = []
+        for number, choice in enumerate(choices):
+            if asked and choice.shortest > asked:
+                raise _out_of_reach(choice.candidates, asked)
+            options += [(rate, -number, -interval) for rate, interval in self._rates(choice)]
+        for _, number, interval in sorted(options, reverse=True):
+            found = self._built(choices[-number], -interval)
+            if found is None:
+                continue
+            if asked and found.pipeline.interval > asked:
+                raise _slowed(found.pipeline, asked)
+            return found
+        return None
+
+    def spilled(self, kept: Choice) -> Balanced:
+        """The fastest kernel with some weights streamed, their blocks as large as DDR asks for.
+
+        Raises NoFit: none fits.
+        """
+        best, best_rate, least = None, 0.0, kept
+        for block in BLOCKS:
+            choices = list(spilled(self.graph, self.board, self.wish, kept, batch=block))
+            found = self.best(choices)
+            if found is None:
+                least = choices[-1] if choices else kept
+                break
+            by_ddr = self._ddr_rate(found.pipeline.frame_bytes, found.instances)
+            by_stages = found.instances / found.pipeline.interval
+            if min(by_ddr, by_stages) < WORTHWHILE * best_rate:
+                break
+            best, best_rate = found, min(by_ddr, by_stages)
+            if by_stages <= by_ddr and not isinstance(found.pipeline.slowest, LoadWeights):
+                break
+        if best is None:
+            raise _no_fit(_total(least, self.wish.target_interval or least.longest), self.board, self.wish)
+        return best
+
+    def _rates(self, choice: Choice) -> Iterator[tuple[float, int]]:
+        """(frames a cycle, interval) of every interval with which an instance fits."""
+        asked = self.wish.target_interval
+        interval = asked or choice.shortest
+        while True:
+            count = self._count(_total(choice, interval))
+            if not count and choice.fixed:
+                # everything is fixed, perhaps by a search that knew the exact figures: they alone decide
+                count = self.wish.instances or 1
+            if count:
+                moved = sum(one.ddr_bytes for one in choice.picked(interval).values())
+                yield min(count / interval, self._ddr_rate(moved, count)), interval
+            if interval >= choice.longest or asked:
+                return
+            interval = min(choice.longest, max(interval + 1, int(interval * STEP)))
+
+    def _ddr_rate(self, frame_bytes: int, count: int) -> float:
+        """Frames a cycle for which DDR moves so many bytes each, of `count` instances."""
+        if not frame_bytes:
+            return float("inf")
+        placed = at_banks([self.board.slrs[0].name] * count, self.board)
+        return ddr_bytes_per_s(placed, self.board, self.clock_mhz) / (self.clock_mhz * 1e6) / frame_bytes
+
+    def _count(self, each: Resources) -> int:
+        """Instances that fit, each in one SLR, or one over all SLRs; 0 if none, or fewer than asked for."""
+        board, fixed = self.board, self.wish.instances
+        alone = sum(capacity(each, usable(slr, board))[0] for slr in board.slrs)
+        count = min(alone or min(1, capacity(each, whole_of(board))[0]), board.max_compute_units, self.batch)
+        if fixed is not None:
+            return fixed if count >= fixed else 0
+        return count
+
+    def _built(self, choice: Choice, interval: int) -> Balanced | None:
+        """The kernel with its converters and FIFOs; None if it does not fit."""
+        board = self.board
+        folds = {name: one.fold for name, one in choice.picked(interval).items()}
+        interfaces = interfaces_of(board, self.wish.interface)
+        pipeline = pipeline_of(self.graph, folds, choice.places, interfaces=interfaces)
+        if pipeline.frames_at_once > 1 and simulated_words(pipeline) > MOST_SIMULATED_WORDS:
+            raise NoFit(
+                f"FIFOs for blocks of {pipeline.frames_at_once} frames take too long to compute for this "
+                "network",
+                "a smaller batch_reuse for the layers whose weights are streamed",
             )
+        pipeline = pipeline.with_depths(fifo_depths(pipeline))
+        each = total_resources(pipeline, board)
+        count = self._count(each)
+        if not count:
+            return None
+        by_slr = {slr.name: capacity(each, usable(slr, board))[0] for slr in board.slrs}
+        return Balanced(
+            pipeline=pipeline,
+            each=each,
+            instances=count,
+            by_slr=by_slr,
+            spans=not any(by_slr.values()),
+            binds=self._binds(choice.candidates, pipeline, count, each),
         )
-    if not found:
-        asked = ", ".join(f"{key}: {value}" for key, value in fixed.items() if value is not None)
-        raise NoFit(
-            f"{layer.name}: no folding" + (f" with {asked}" if asked else "") + " fits it",
-            "values that divide the layer's channels (pe, simd) or width (px), or mapping: auto",
-        )
-    found.sort(key=lambda one: (one.share, one.interval))
-    best: list[Candidate] = []
-    for one in found:
-        if not best or one.interval < best[-1].interval:
-            best.append(one)
-    return best[::-1]
+
+    def _binds(
+        self, candidates: Mapping[str, list[Candidate]], pipeline: Pipeline, count: int, each: Resources
+    ) -> str:
+        """The slowest stage, and why it is no faster."""
+        slowest = pipeline.slowest
+        stage = f"{slowest.name} with {slowest.interval:,} cycles a frame"
+        if self.wish.target_interval or self.wish.folds or self.wish.instances:
+            return f"{stage}; the design fixes a part of the mapping"
+        if count >= self.batch:
+            return f"{stage}; the batch has no frame for another instance"
+        found = candidates.get(slowest.name)
+        if found is not None and found[0].interval >= slowest.interval:
+            return f"{stage}, its fastest folding"
+        whole = whole_of(self.board)
+        shares = {
+            kind: getattr(each, kind) * count / getattr(whole, kind) for kind in KINDS if getattr(whole, kind)
+        }
+        kind = max(shares, key=lambda one: shares[one])
+        return f"{stage}; {BINDS[kind]} for more"
 
 
-def share_of(resources: Resources, board: Board) -> float:
-    """Cost as one number: the sum of the shares of each kind that the board has."""
-    total = board.total
-    return float(
-        sum(getattr(resources, kind) / getattr(total, kind) for kind in KINDS if getattr(total, kind))
-    )
-
-
-def _picked(found: list[Candidate], interval: int) -> Candidate:
-    """The cheapest candidate that is no slower than `interval`, else the fastest; fastest first."""
-    return next((one for one in reversed(found) if one.interval <= interval), found[0])
-
-
-def _total(candidates: Mapping[str, list[Candidate]], interval: int) -> Resources:
-    total = Resources()
-    for found in candidates.values():
-        total += _picked(found, interval).resources
+def _total(choice: Choice, interval: int) -> Resources:
+    total = sum((one.resources for one in choice.picked(interval).values()), Resources())
     return Resources(**{kind: int(getattr(total, kind) * MARGIN) for kind in KINDS})
 
 
@@ -191,77 +237,6 @@ def whole_of(board: Board) -> Resources:
     for slr in board.slrs:
         total += usable(slr, board)
     return total
-
-
-def _count(each: Resources, board: Board, batch: int, fixed: int | None) -> int:
-    """Instances that fit, each in one SLR, or one over all SLRs; 0 if none, or fewer than `fixed`."""
-    count = sum(capacity(each, usable(slr, board))[0] for slr in board.slrs)
-    count = min(count or capacity(each, whole_of(board))[0], board.max_compute_units, batch)
-    count = min(count, 1) if not any(capacity(each, usable(slr, board))[0] for slr in board.slrs) else count
-    if fixed is not None:
-        return fixed if count >= fixed else 0
-    return count
-
-
-def _built(
-    graph: Graph,
-    candidates: Mapping[str, list[Candidate]],
-    places: Mapping[str, WeightPlace],
-    interval: int,
-    board: Board,
-    batch: int,
-    wish: StreamWish,
-) -> Balanced | None:
-    """The kernel with its converters and FIFOs, if as many instances of it fit as of any slower one."""
-    folds = {name: _picked(found, interval).fold for name, found in candidates.items()}
-    pipeline = pipeline_of(graph, folds, places, interfaces=interfaces_of(board, wish.interface))
-    if pipeline.frames_at_once > 1 and simulated_words(pipeline) > MOST_SIMULATED_WORDS:
-        raise NoFit(
-            f"FIFOs for blocks of {pipeline.frames_at_once} frames take too long to compute for this network",
-            "a smaller batch_reuse for the layers whose weights are streamed",
-        )
-    pipeline = pipeline.with_depths(fifo_depths(pipeline))
-    each = total_resources(pipeline, board)
-    count = _count(each, board, batch, wish.instances)
-    if not count:
-        return None
-    by_slr = {slr.name: capacity(each, usable(slr, board))[0] for slr in board.slrs}
-    spans = not any(by_slr.values())
-    return Balanced(
-        pipeline=pipeline,
-        each=each,
-        instances=count,
-        by_slr=by_slr,
-        spans=spans,
-        binds=_binds(candidates, pipeline, board, batch, wish, count, each),
-    )
-
-
-def _binds(
-    candidates: Mapping[str, list[Candidate]],
-    pipeline: Pipeline,
-    board: Board,
-    batch: int,
-    wish: StreamWish,
-    count: int,
-    each: Resources,
-) -> str:
-    """The slowest stage, and why it is no faster."""
-    slowest = pipeline.slowest
-    stage = f"{slowest.name} with {slowest.interval:,} cycles a frame"
-    if wish.target_interval or wish.folds or wish.instances:
-        return f"{stage}; the design fixes a part of the mapping"
-    if count >= batch:
-        return f"{stage}; the batch has no frame for another instance"
-    found = candidates.get(slowest.name)
-    if found is not None and found[0].interval >= slowest.interval:
-        return f"{stage}, its fastest folding"
-    whole = whole_of(board)
-    shares = {
-        kind: getattr(each, kind) * count / getattr(whole, kind) for kind in KINDS if getattr(whole, kind)
-    }
-    kind = max(shares, key=lambda one: shares[one])
-    return f"{stage}; {BINDS[kind]} for more"
 
 
 def _out_of_reach(candidates: Mapping[str, list[Candidate]], interval: int) -> NoFit:

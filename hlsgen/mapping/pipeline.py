@@ -25,9 +25,6 @@ from hlsgen.mapping.processes import (
 )
 from hlsgen.mapping.weights import WeightPlace, auto_places, packing_problems
 
-WEIGHT_FIFO_WORDS = 16
-"""Words of weights that are fetched ahead: shift registers, and enough to hide that DDR brings bursts."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Stream:
@@ -236,8 +233,7 @@ class _Joining:
         if not isinstance(stage, ConvStream):
             return ()
         names = [f"{stage.name}_{what}_words" for what in ("weight", "bias")]
-        depths = (WEIGHT_FIFO_WORDS, 2)
-        for name, words, depth in zip(names, stage.weight_streams, depths, strict=False):
+        for name, words, depth in zip(names, stage.weight_streams, stage.words_ahead, strict=False):
             assert name not in self.streams
             self.streams[name] = Stream(name=name, words=words, depth=depth)
         streams = tuple(names[: len(stage.weight_streams)])

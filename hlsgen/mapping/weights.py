@@ -1,7 +1,7 @@
 """Where each layer's weights lie, decided once: emission, cost, report and C-simulation all ask here.
 
 constant: text in the C++ source. runtime: loaded into an on-chip memory by a call that says so. stream: never
-kept on chip, each word read from DDR once for several frames (see hlsgen/layers/conv2d_stream.py).
+kept on chip, each word read from DDR once for a block of frames (see hlsgen/layers/conv2d_stream.py).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from hlsgen.mapping.storage import Memory, Storage, choose_storage
 
 Place = Literal["constant", "runtime", "stream"]
 WishedPlace = Literal["auto", "constant", "runtime", "stream"]
-WishedStorage = Literal["auto", "register", "lutram", "bram", "uram"]
+WishedStorage = Literal["auto", "register", "lutram", "bram", "uram", "ddr"]
 
 MOST_AUTO_CONSTANTS = 8192
 """A layer with more loads its weights at run time: constants this many stay readable and quick to compile."""
@@ -44,6 +44,11 @@ class WeightWish:
     storage: WishedStorage = "auto"
     batch_reuse: int | None = None
     """With stream: frames that a word of weights is used for; None: as many as make 16 uses of it."""
+
+    @property
+    def streams(self) -> bool:
+        """Whether the weights are never on chip: storage ddr says so of just those at hand."""
+        return self.place == "stream" or (self.place, self.storage) == ("auto", "ddr")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,13 +156,15 @@ def auto_places(graph: Graph) -> dict[str, WeightPlace]:
 def placed(layer: Conv2d, wish: WeightWish, port: DdrPort) -> WeightPlace:
     """Where the weights of `layer` lie if that is wished, which has no problems. port: of streamed ones."""
     place: Place
-    if wish.place == "auto":
+    if wish.streams:
+        place = "stream"
+    elif wish.place == "auto":
         # of one that wants a memory that cannot be initialised the weights arrive
         small = layer.weights.size <= MOST_AUTO_CONSTANTS and wish.storage != "uram"
         place = "constant" if small else "runtime"
     else:
         place = wish.place
-    storage = None if wish.storage == "auto" else Storage(wish.storage)
+    storage = None if wish.storage in ("auto", "ddr") else Storage(wish.storage)
     batch = (wish.batch_reuse or _usual_batch(layer)) if place == "stream" else 1
     return WeightPlace(
         layer=layer.name,
@@ -167,6 +174,17 @@ def placed(layer: Conv2d, wish: WeightWish, port: DdrPort) -> WeightPlace:
         any_weights=wish.place in ("runtime", "stream"),
         port_bits=port.bits,
     )
+
+
+def may_spill(layer: Layer, wishes: WeightWishes) -> bool:
+    """Whether hlsgen may decide to stream the weights of `layer`, which then are just those at hand."""
+    wish = wishes.of(layer.name)
+    return isinstance(layer, Conv2d) and can_stream(layer) and (wish.place, wish.storage) == ("auto", "auto")
+
+
+def spilled_place(layer: Conv2d, batch: int, port: DdrPort) -> WeightPlace:
+    """Where the weights of a layer lie that hlsgen streams because they have no room on chip."""
+    return placed(layer, WeightWish(storage="ddr", batch_reuse=min(batch, most_batch(layer))), port)
 
 
 def _usual_batch(layer: Conv2d) -> int:
@@ -193,7 +211,7 @@ def weight_problems(graph: Graph, wishes: WeightWishes, board: Board) -> list[tu
         if isinstance(layer, Conv2d):
             wish = wishes.of(layer.name)
             found += [(layer.name, one) for one in _layer_problems(layer, wish, board)]
-            if wish.place == "stream":
+            if wish.streams:
                 found += [(layer.name, one) for one in _stream_problems(layer, wish, graph)]
             elif wish.batch_reuse is not None:
                 message = "batch_reuse is of weights that are streamed, and its weights are not"
@@ -207,7 +225,7 @@ def task_weight_problems(graph: Graph, wishes: WeightWishes) -> list[tuple[str, 
     return [
         (layer.name, layer.problem(message, "weights: runtime, or style: dataflow"))
         for layer in graph.layers
-        if wishes.of(layer.name).place == "stream"
+        if wishes.of(layer.name).streams
     ]
 
 
@@ -217,6 +235,9 @@ def _layer_problems(layer: Conv2d, wish: WeightWish, board: Board) -> Iterator[P
         message = f"weights: {wish.place} with storage: {wish.storage} is nothing that there is"
         yield layer.problem(message, f"weights: one of {places}; storage: one of {memories}")
         return
+    if wish.storage == "ddr" and wish.place in ("constant", "runtime"):
+        message = f"weights: {wish.place} keeps them on chip, storage: ddr does not"
+        yield layer.problem(message, "weights: stream, or another storage")
     if wish.place == "constant" and layer.weights.size > MOST_CONSTANTS:
         message = f"{layer.weights.size:,} weights as constants are more than the {MOST_CONSTANTS:,} allowed"
         yield layer.problem(message, "weights: runtime, which loads them from DDR once")
@@ -243,7 +264,7 @@ def _stream_problems(layer: Conv2d, wish: WeightWish, graph: Graph) -> Iterator[
     if not can_stream(layer):
         message = f"weights are not streamed for a layer of {layer.groups} groups, which has few of them"
         yield layer.problem(message, "weights: runtime")
-    if wish.storage != "auto":
+    if wish.storage not in ("auto", "ddr"):
         message = f"weights that are streamed are not kept, so that storage: {wish.storage} has no meaning"
         yield layer.problem(message, "leave storage out, or weights: runtime")
     most = most_batch(layer)

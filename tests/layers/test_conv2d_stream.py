@@ -26,11 +26,12 @@ from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.conv2d_stream import ConvStream, most_batch, stream_folds
 from hlsgen.layers.dense import Dense
 from hlsgen.layers.stage import Fold
-from hlsgen.mapping.balance import NoFit, StreamWish, balance
+from hlsgen.mapping.balance import balance
 from hlsgen.mapping.deadlock import least_depths, runs_through
 from hlsgen.mapping.pipeline import pipeline_of
 from hlsgen.mapping.processes import LoadWeights
 from hlsgen.mapping.weights import WeightPlace, WeightWish, WeightWishes, auto_places
+from hlsgen.mapping.wish import NoFit, StreamWish
 from hlsgen.precision import Precision
 from tests.layers.random_convolutions import convolutions
 from tests.layers.test_dense_stage import codes, dense

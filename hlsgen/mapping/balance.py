@@ -19,7 +19,6 @@ from hlsgen.mapping.fifos import fifo_depths, simulated_words
 from hlsgen.mapping.pipeline import Pipeline, pipeline_of
 from hlsgen.mapping.placement import BINDS, KINDS, Instance, at_banks, capacity, ddr_bytes_per_s, usable
 from hlsgen.mapping.ports import interfaces_of
-from hlsgen.mapping.processes import LoadWeights
 from hlsgen.mapping.spill import MEMORY_PRICE, Choice, kept_on_chip, spilled
 from hlsgen.mapping.weights import weight_places
 from hlsgen.mapping.wish import NoFit, StreamWish
@@ -34,6 +33,9 @@ BLOCKS = (1, 2, 4, 8, 16)
 """Frames that streamed weights are used for, looked at as long as a larger block is faster."""
 WORTHWHILE = 1.05
 """By so much: a larger block takes memory, and its frames wait for each other."""
+
+MOST_FITTING = 4
+"""Kernels that fit, made in search of one that is as fast as it seemed before its FIFOs were known."""
 
 MOST_SIMULATED_WORDS = 1 << 27
 """Of all streams over the frames that FIFO depths are computed from: a gigabyte of times."""
@@ -104,7 +106,7 @@ class _Search:
     clock_mhz: float
 
     def best(self, choices: Sequence[Choice]) -> Balanced | None:
-        """The kernel of the most frames a cycle, of equals the first choice's; None: none fits.
+        """A kernel of the most frames a cycle, of equals the first choice's; None: none fits.
 
         Raises NoFit: the interval asked for is out of reach.
         """
@@ -114,35 +116,45 @@ class _Search:
             if asked and choice.shortest > asked:
                 raise _out_of_reach(choice.candidates, asked)
             options += [(rate, -number, -interval) for rate, interval in self._rates(choice)]
-        for _, number, interval in sorted(options, reverse=True):
-            found = self._built(choices[-number], -interval)
+        best, best_rate, made, fitting = None, 0.0, set(), 0
+        for rate, number, interval in sorted(options, reverse=True):
+            # with its FIFOs there may be room for fewer instances than it seemed
+            if best is not None and (rate < WORTHWHILE * best_rate or fitting == MOST_FITTING):
+                break
+            choice = choices[-number]
+            folds = tuple(one.fold for one in choice.picked(-interval).values())
+            if (number, folds) in made:
+                continue
+            made.add((number, folds))
+            found = self._built(choice, -interval)
             if found is None:
                 continue
             if asked and found.pipeline.interval > asked:
                 raise _slowed(found.pipeline, asked)
-            return found
-        return None
+            fitting += 1
+            if self._rate(found) > best_rate:
+                best, best_rate = found, self._rate(found)
+        return best
 
     def spilled(self, kept: Choice) -> Balanced:
-        """The fastest kernel with some weights streamed, their blocks as large as DDR asks for.
+        """The fastest kernel with some weights streamed, in larger blocks as long as DDR is what binds.
 
         Raises NoFit: none fits.
         """
-        best, best_rate, least = None, 0.0, kept
+        blocks: list[tuple[float, list[Choice]]] = []
         for block in BLOCKS:
             choices = list(spilled(self.graph, self.board, self.wish, kept, batch=block))
-            found = self.best(choices)
-            if found is None:
-                least = choices[-1] if choices else kept
+            rate = max((rate for one in choices for rate, _ in self._rates(one)), default=0.0)
+            if blocks and rate < WORTHWHILE * blocks[-1][0]:
                 break
-            by_ddr = self._ddr_rate(found.pipeline.frame_bytes, found.instances)
-            by_stages = found.instances / found.pipeline.interval
-            if min(by_ddr, by_stages) < WORTHWHILE * best_rate:
-                break
-            best, best_rate = found, min(by_ddr, by_stages)
-            if by_stages <= by_ddr and not isinstance(found.pipeline.slowest, LoadWeights):
-                break
+            blocks.append((rate, choices))
+        best, best_rate = None, 0.0
+        for rate, choices in reversed(blocks):
+            found = self.best(choices) if rate > best_rate else None
+            if found is not None and self._rate(found) > best_rate:
+                best, best_rate = found, self._rate(found)
         if best is None:
+            least = (blocks[0][1] or [kept])[-1]
             raise _no_fit(_total(least, self.wish.target_interval or least.longest), self.board, self.wish)
         return best
 
@@ -161,6 +173,11 @@ class _Search:
             if interval >= choice.longest or asked:
                 return
             interval = min(choice.longest, max(interval + 1, int(interval * STEP)))
+
+    def _rate(self, found: Balanced) -> float:
+        """Frames a cycle, no more than DDR carries."""
+        by_ddr = self._ddr_rate(found.pipeline.frame_bytes, found.instances)
+        return min(found.instances / found.pipeline.interval, by_ddr)
 
     def _ddr_rate(self, frame_bytes: int, count: int) -> float:
         """Frames a cycle for which DDR moves so many bytes each, of `count` instances."""

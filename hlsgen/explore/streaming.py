@@ -43,7 +43,10 @@ def _space(design: NetworkDesign, progress: Progress) -> Space:
     except NoFit:
         pass  # the search may still find what fits, and says what is too much if it does not
     else:
-        layers |= {name: replace(layers.get(name, WeightWish()), storage="ddr") for name in quick.spilled}
+        layers |= {
+            name: WeightWish(storage="ddr", batch_reuse=quick.pipeline.weights[name].batch)
+            for name in quick.spilled
+        }
     wish = replace(wish, weights=replace(wish.weights, layers=layers))
     return Space(graph=design.graph, board=board, clock_mhz=design.clock_mhz, wish=wish)
 
@@ -88,7 +91,7 @@ def _explored(design: NetworkDesign, goal: Goal, space: Space, progress: Progres
         solved=space.solved,
         built=space.built,
         chosen=replace(design, wish=wish, chosen=_balanced(space, found, why)),
-        mapping=_mapping(design, found),
+        mapping=_mapping(space.wish.weights, found),
     )
 
 
@@ -170,9 +173,8 @@ def _storage(option: Option) -> WishedStorage:
     return place.storage.value if place.storage is not None else "auto"
 
 
-def _mapping(design: NetworkDesign, found: Found) -> dict[str, Any]:
+def _mapping(wishes: WeightWishes, found: Found) -> dict[str, Any]:
     """The design file's `mapping`, everything in it fixed."""
-    wishes = design.wish.weights
     mapping: dict[str, Any] = {"instances": found.instances}
     if wishes.place != "auto":
         mapping["weights"] = wishes.place

@@ -20,7 +20,7 @@ from hlsgen.mapping.pipeline import Pipeline, pipeline_of
 from hlsgen.mapping.placement import BINDS, KINDS, Instance, at_banks, capacity, ddr_bytes_per_s, usable
 from hlsgen.mapping.ports import interfaces_of
 from hlsgen.mapping.spill import MEMORY_PRICE, Choice, kept_on_chip, spilled
-from hlsgen.mapping.weights import weight_places
+from hlsgen.mapping.weights import kept_by_design, weight_places
 from hlsgen.mapping.wish import NoFit, StreamWish
 
 STEP = 1.06
@@ -155,7 +155,7 @@ class _Search:
                 best, best_rate = found, self._rate(found)
         if best is None:
             least = (blocks[0][1] or [kept])[-1]
-            raise _no_fit(_total(least, self.wish.target_interval or least.longest), self.board, self.wish)
+            raise self._no_fit(least)
         return best
 
     def _rates(self, choice: Choice) -> Iterator[tuple[float, int]]:
@@ -222,6 +222,30 @@ class _Search:
             binds=self._binds(choice.candidates, pipeline, count, each),
         )
 
+    def _no_fit(self, least: Choice) -> NoFit:
+        """Why no kernel fits. least: with as many weights streamed as the design leaves open."""
+        asked, title = self.wish.target_interval, self.board.title
+        total, whole = _total(least, asked or least.longest), whole_of(self.board)
+        at = f" at an interval of {asked:,} cycles" if asked else ""
+        over = [kind for kind in KINDS if getattr(total, kind) > getattr(whole, kind)]
+        if not over:
+            count = f"{self.wish.instances} instances do" if self.wish.instances else "the kernel does"
+            fix = "fewer instances, a longer interval, or mapping: auto"
+            return NoFit(f"{count} not fit {title}{at}", fix)
+        needs = ", ".join(
+            f"{getattr(total, kind):,} {kind.upper()} of {getattr(whole, kind):,}" for kind in over
+        )
+        fixes = ["a longer interval"] if asked else []
+        kept = kept_by_design(self.graph, self.wish.weights)
+        if kept:
+            fixes.append(f"weights: stream for {kept[0]}, the most weights that the design keeps on chip")
+        fixes += ["narrower types", "a smaller network", "or a larger board"]
+        return NoFit(
+            f"{at.strip() or 'with the smallest foldings'}{_streaming(least)} the kernel needs {needs} of "
+            f"the usable share of {title}",
+            ", ".join(fixes),
+        )
+
     def _binds(
         self, candidates: Mapping[str, list[Candidate]], pipeline: Pipeline, count: int, each: Resources
     ) -> str:
@@ -241,6 +265,11 @@ class _Search:
         }
         kind = max(shares, key=lambda one: shares[one])
         return f"{stage}; {BINDS[kind]} for more"
+
+
+def _streaming(choice: Choice) -> str:
+    count = sum(place.place == "stream" for place in choice.places.values())
+    return f" and the weights of {count} layer{'s' if count > 1 else ''} streamed" if count else ""
 
 
 def _total(choice: Choice, interval: int) -> Resources:
@@ -273,25 +302,4 @@ def _slowed(pipeline: Pipeline, interval: int) -> NoFit:
         f"{slowest.name} takes {slowest.interval:,} cycles a frame, more than the interval of {interval:,} "
         "that the design asks for",
         f"interval: {slowest.interval} or more, or more instances",
-    )
-
-
-def _no_fit(least: Resources, board: Board, wish: StreamWish) -> NoFit:
-    whole = whole_of(board)
-    over = [
-        f"{getattr(least, kind):,} {kind.upper()} of {getattr(whole, kind):,}"
-        for kind in KINDS
-        if getattr(least, kind) > getattr(whole, kind)
-    ]
-    asked = f"at an interval of {wish.target_interval:,} cycles" if wish.target_interval else ""
-    if over:
-        return NoFit(
-            f"{asked or 'with the smallest foldings'} the kernel needs {', '.join(over)} of the usable share "
-            f"of {board.title}",
-            ("a longer interval, " if asked else "") + "narrower types, a smaller network, or a larger board",
-        )
-    count = f"{wish.instances} instances do" if wish.instances else "the kernel does"
-    return NoFit(
-        f"{count} not fit {board.title}" + (f" {asked}" if asked else ""),
-        "fewer instances, a longer interval, or mapping: auto",
     )

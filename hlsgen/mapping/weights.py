@@ -182,6 +182,19 @@ def may_spill(layer: Layer, wishes: WeightWishes) -> bool:
     return isinstance(layer, Conv2d) and can_stream(layer) and (wish.place, wish.storage) == ("auto", "auto")
 
 
+def kept_by_design(graph: Graph, wishes: WeightWishes) -> list[str]:
+    """The layers whose weights the design keeps on chip, though they could be streamed; the largest first."""
+    found = [
+        layer
+        for layer in graph.layers
+        if isinstance(layer, Conv2d)
+        and can_stream(layer)
+        and not may_spill(layer, wishes)
+        and not wishes.of(layer.name).streams
+    ]
+    return [layer.name for layer in sorted(found, key=lambda layer: -layer.weights.size)]
+
+
 def spilled_place(layer: Conv2d, batch: int, port: DdrPort) -> WeightPlace:
     """Where the weights of a layer lie that hlsgen streams because they have no room on chip."""
     return placed(layer, WeightWish(storage="ddr", batch_reuse=min(batch, most_batch(layer))), port)

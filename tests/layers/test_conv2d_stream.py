@@ -269,16 +269,23 @@ def alone(layer: Conv2d, name: str = "x") -> Graph:
     )
 
 
-IMAGE = replace(POINTWISE, in_shape=(6, 4, 4))
+GROUPED = replace(POINTWISE, groups=2, weights=codes(FixedType(6, 1), (4, 3, 1, 1), 1))
+FEW_PIXELS = replace(POINTWISE, in_shape=(6, 2, 2))  # its running sums are registers
 
 
 @pytest.mark.parametrize(
     ("graph", "wish", "message"),
     [
-        (alone(IMAGE), wished(), "for dense layers, not for a conv2d of an image of 6 x 4 x 4"),
+        (alone(GROUPED), wished(), "not streamed for a layer of 2 groups"),
+        (alone(FEW_PIXELS), wished(batch_reuse=17), "for 17 frames"),
         (alone(POINTWISE), wished(storage="bram"), "storage: bram has no meaning"),
         (alone(POINTWISE), wished(batch_reuse=1000), "for 1000 frames"),
         (alone(POINTWISE, "fc_weights"), wished(), "fc_weights, which is taken"),
+        (
+            alone(POINTWISE),
+            StreamWish(weights=WeightWishes(layers={"fc": WeightWish(place="runtime", storage="ddr")})),
+            "weights: runtime keeps them on chip, storage: ddr does not",
+        ),
         (
             alone(POINTWISE),
             StreamWish(weights=WeightWishes(layers={"fc": WeightWish(batch_reuse=4)})),
@@ -289,15 +296,15 @@ IMAGE = replace(POINTWISE, in_shape=(6, 4, 4))
 )
 def test_what_cannot_be_streamed_is_refused(graph: Graph, wish: StreamWish, message: str) -> None:
     with pytest.raises(DesignError, match=message):
-        balance(graph, load_board("u200"), wish, batch=4)
+        balance(graph, load_board("u200"), wish, batch=4, clock_mhz=300)
 
 
 def test_the_balance_counts_the_blocks_memories() -> None:
     """A large block costs memory; without weights on chip a large layer still takes less."""
     graph, board = alone(dense(1024, 1024)), load_board("u200")
     target = {"target_interval": 4200, "instances": 1}
-    kept = balance(graph, board, StreamWish(**target), batch=4)  # type: ignore[arg-type]
-    found = balance(graph, board, replace(wished(batch_reuse=16), **target), batch=4)  # type: ignore[arg-type]
+    kept = balance(graph, board, StreamWish(**target), batch=4, clock_mhz=300)  # type: ignore[arg-type]
+    found = balance(graph, board, replace(wished(batch_reuse=16), **target), batch=4, clock_mhz=300)  # type: ignore[arg-type]
     assert isinstance(found.pipeline.stages["fc"], ConvStream)
     assert found.pipeline.interval <= 4300
     assert found.each.bram18 + 16 * found.each.uram < kept.each.bram18 + 16 * kept.each.uram
@@ -307,7 +314,7 @@ def test_the_balance_counts_the_blocks_memories() -> None:
 def test_too_many_frames_to_compute_fifos_for_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hlsgen.mapping.balance.MOST_SIMULATED_WORDS", 100)
     with pytest.raises(NoFit, match="blocks of 16 frames") as refused:
-        balance(alone(POINTWISE), load_board("u200"), wished(), batch=4)
+        balance(alone(POINTWISE), load_board("u200"), wished(), batch=4, clock_mhz=300)
     assert "smaller batch_reuse" in refused.value.fix
 
 
@@ -343,7 +350,7 @@ def test_a_network_with_streamed_layers_and_other_weights(tmp_path: Path) -> Non
         "ddr",
         3,
     )
-    assert "stream in ddr, for 4 frames" in (tmp_path / "build/report.md").read_text()
+    assert "stream in ddr, for every block of 4 frames" in (tmp_path / "build/report.md").read_text()
     assert "m_axi_gmem_n3_weights" in (tmp_path / "build/vitis/link.cfg").read_text()
     assert {path.name for path in (tmp_path / "build/tb").glob("*weights.npy")} == {
         "weights.npy",

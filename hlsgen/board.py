@@ -36,7 +36,7 @@ Text = Annotated[str, AfterValidator(_check_text)]
 
 
 class _Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
 class SLR(_Section):

@@ -19,15 +19,12 @@ from hlsgen.mapping.ports import interface_problems, interface_wish
 from hlsgen.mapping.wish import StreamWish
 from hlsgen.network import NetworkDesign
 from hlsgen.passes import FIXED_PASSES, FLOAT_PASSES, run_passes
-from hlsgen.passes.choose_types import Measured, choose_types, measured
+from hlsgen.passes.choose_types import choose_types, measured
+from hlsgen.passes.float_run import FloatRun
 from hlsgen.passes.size_accumulators import for_any_weights
 from hlsgen.precision import Precision, precision_of
 from hlsgen.task_network import TaskNetworkDesign
 
-ACCURACY_FRAMES = 16
-"""Calibration frames that the accuracy is stated on: the golden of every layer is computed for them."""
-ACCURACY_MACS = 1 << 31
-"""Fewer, if together they would need more multiply-accumulates."""
 STYLES: dict[str, type[NetworkDesign] | type[TaskNetworkDesign]] = {
     "dataflow": NetworkDesign,
     "tasks": TaskNetworkDesign,
@@ -88,13 +85,10 @@ def from_float(graph: Graph, options: Options, source: str) -> GraphDesign:
         precision = "fixed<16,6>"
     wish = options.full_wish
     any_weights = wish.weights.any_weights(reference)
-    chosen = choose_types(reference, precision_of(precision), frames, any_weights)
+    calibration = None if frames is None else FloatRun(reference, frames)
+    chosen = choose_types(reference, precision_of(precision), calibration, any_weights)
     fixed = run_passes(chosen, FIXED_PASSES)
-    known: Measured | None = None
-    if frames is not None:
-        count = max(1, min(ACCURACY_FRAMES, ACCURACY_MACS // max(1, reference.macs)))
-        few = {name: array[:count] for name, array in frames.items()}
-        known = measured(fixed, reference, few)
+    known = None if calibration is None else measured(fixed, calibration)
     return _design(
         fixed,
         options,

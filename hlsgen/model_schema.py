@@ -37,7 +37,7 @@ TEXT_SCHEMA = WithJsonSchema({"type": "string"})
 
 
 class _Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
 class TorchSource(BaseModel):
@@ -200,7 +200,7 @@ class StageMapping(_Section):
 class ModelMapping(BaseModel):
     """Folding of the layers, by layer name; `auto` is as an empty mapping, `best` as {search: best}."""
 
-    model_config = ConfigDict(frozen=True, extra="allow", strict=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="allow", strict=True)
     __pydantic_extra__: dict[str, StageMapping] = Field(init=False)
 
     instances: Annotated[int, Whole(1, 1024)] | None = None

@@ -27,7 +27,7 @@ QUANTIZERS = (
     "quantized_relu(4,1)", "quantized_relu(4,1,negative_slope=0.25)", "quantized_relu(4,1,use_sigmoid=1)",
     "quantized_tanh(4)", "quantized_tanh(4,use_real_tanh=1)", "quantized_sigmoid(4)",
     "quantized_sigmoid(4,symmetric=1)", "quantized_sigmoid(4,use_real_sigmoid=1)", "quantized_hswish(6,2)",
-    "binary(alpha=1)", "ternary(alpha=1)", "ternary(alpha=0.5)",
+    "binary(alpha=1)", "ternary(alpha=1)", "ternary(alpha=0.5)", "quantized_po2(4)", "quantized_relu_po2(3)",
 )  # fmt: skip
 
 

@@ -24,6 +24,7 @@ from hlsgen.layers.pad import Pad
 from hlsgen.layers.pool2d import Pool2d
 from hlsgen.layers.rearrange import Rearrange
 from hlsgen.layers.softmax import Softmax
+from hlsgen.layers.steps import Steps
 from hlsgen.layers.table import Table
 
 TYPE = FixedType(8, 4)
@@ -120,6 +121,7 @@ EXAMPLES: dict[str, list[Layer]] = {
     "global_pool": unary(GlobalPool, function="average"),
     "clamp": unary(Clamp, low=0.0),
     "leaky": unary(Leaky, slopes=np.array([1]), slope_type=TYPE),
+    "steps": unary(Steps, thresholds=(0.0,), values=(-1.0, 1.0)),
     "table": unary(Table, function="sigmoid"),
     "softmax": unary(Softmax),
     "argmax": unary(ArgMax, result_type=FixedType(8, 8, signed=False)),

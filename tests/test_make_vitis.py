@@ -203,6 +203,29 @@ def test_platform_repositories(u200: Path, tools: VendorTools, tmp_path: Path) -
         assert f"--platform {tmp_path}/{folder}/{name}.xpfm" in tools.calls()[-1]
 
 
+def test_another_platform_of_the_same_name_is_linked_for_anew(
+    u200: Path, tools: VendorTools, tmp_path: Path
+) -> None:
+    files = [tmp_path / folder / "mine.xpfm" for folder in ("a", "b")]
+    for file in files:
+        file.parent.mkdir()
+        file.touch()
+
+    def linked(file: Path, *goals: str) -> int:
+        """How often `make` links and makes emconfig.json."""
+        before = len(tools.calls())
+        done = make(u200, *goals, "TARGET=hw_emu", env={**tools.environment, "PLATFORM": str(file)})
+        assert done.returncode == 0, done.stderr
+        return sum(f"--platform {file}" in call and " -p " not in call for call in tools.calls()[before:])
+
+    assert linked(files[0], "xclbin", "emconfig") == 2
+    assert linked(files[0], "xclbin", "emconfig") == 0
+    assert linked(files[1], "xclbin", "emconfig") == 2
+    assert linked(files[1], "link") == 0
+    # where it only runs, the platform's place does not count
+    assert linked(files[0], "run") == 0
+
+
 # ---------------------------------------------------------------- what is missing or refused
 
 

@@ -19,6 +19,7 @@ from hlsgen.layers.dense import Dense
 from hlsgen.layers.rearrange import Rearrange
 from hlsgen.passes import FIXED_PASSES, FLOAT_PASSES, run_passes
 from hlsgen.passes.choose_types import choose_types, measured
+from hlsgen.passes.float_run import FloatRun
 from hlsgen.passes.fold_affine import fold_affine
 from hlsgen.passes.fuse_cast import fuse_cast
 from hlsgen.passes.fuse_clamp import fuse_clamp
@@ -203,7 +204,7 @@ def test_what_only_a_slope_or_a_limit_reads_stays_exact() -> None:
 def test_more_bits_are_nearer_to_floating_point(width: int) -> None:
     graph, x = reference(), {"x": frames(4)}
     fixed = run_passes(choose_types(graph, precision_of(f"fixed<{width},4>"), None), FIXED_PASSES)
-    (last,) = [one for one in measured(fixed, graph, x).accuracy if one.name == "pool"]
+    (last,) = [one for one in measured(fixed, FloatRun(graph, x)).accuracy if one.name == "pool"]
     # 6 dB a bit, less what a range of 4 integer bits for values around 1 wastes
     assert 6 * (width - 4) - 12 < last.snr_db < 6 * width
 
@@ -211,7 +212,7 @@ def test_more_bits_are_nearer_to_floating_point(width: int) -> None:
 def test_auto_reaches_its_target_on_every_tensor_it_chooses() -> None:
     graph, x = reference(), {"x": frames(16)}
     for target in (20.0, 40.0, 60.0):
-        fixed = choose_types(graph, Precision(default="auto", target_db=target), x)
+        fixed = choose_types(graph, Precision(default="auto", target_db=target), FloatRun(graph, x))
         values = run_golden(graph, x)
         type_ = fixed.inputs[0].tensor.type
         assert isinstance(type_, FixedType)

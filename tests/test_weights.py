@@ -13,7 +13,7 @@ import torch
 
 import hlsgen
 from hlsgen.board import load_board
-from hlsgen.emit.dataflow import DataflowNames, dataflow_files, weight_files
+from hlsgen.emit.dataflow import DataflowNames, dataflow_files, weight_beats, weight_files
 from hlsgen.errors import DesignError
 from hlsgen.fixed import FixedType
 from hlsgen.from_graph import Options, from_fixed
@@ -181,6 +181,7 @@ def test_the_weights_of_all_stages_come_in_one_file() -> None:
     )
     files = weight_files(pipeline)
     assert list(files) == ["weights.npy"] and files["weights.npy"].dtype == np.uint64
+    assert sum(weight_beats(pipeline).values()) == len(files["weights.npy"])
     assert not weight_files(pipeline_of(network(SMALL), {"small": Fold()}))
 
 

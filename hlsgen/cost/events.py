@@ -39,53 +39,74 @@ MOST_SPARSE = 4
 """Places of a table for each event, beyond which it is not worth making."""
 
 
+Index = np.ndarray[tuple[int], np.dtype[np.int32]]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Before:
     """By event of one stream the last event of another stream of the process that is not after it.
 
-    index: of that event, -1 if there is none. turns: (from, to, periods): events `from` to `to` find theirs
-    that many periods later or earlier.
+    index: of that event, -1 if there is none; of streams with the same times a slice of all.
+    turns: (from, to, periods): events `from` to `to` find theirs that many periods later or earlier.
     """
 
-    index: np.ndarray[tuple[int], np.dtype[np.int32]]
-    turns: tuple[tuple[int, int, int], ...]
+    index: Index | slice
+    turns: tuple[tuple[int, int, int], ...] = ()
+
+    @property
+    def events(self) -> int:
+        return self.index.stop if isinstance(self.index, slice) else len(self.index)
 
     def largest(self, running: Times, drift: int) -> Times:
-        """Of the running maxima of that other stream, the one that each event sees."""
+        """Of the running maxima of that other stream, the one that each event sees; may be a view of them."""
         found: Times = running[self.index]
         for begin, end, periods in self.turns:
             found[begin:end] += periods * drift
         return found
 
+    def source(self, event: int) -> tuple[int, int]:
+        """The event that `event` finds, and how many periods later that is."""
+        periods = next((periods for begin, end, periods in self.turns if begin <= event < end), 0)
+        return event if isinstance(self.index, slice) else int(self.index[event]), periods
+
 
 def before(source: Times, targets: Times, period: int | None) -> Before:
-    """The events of `source` that are not after `targets`, all in iterations (or all in cycles).
+    """The events of `source` that are not after `targets`, all ascending, in iterations (or all in cycles).
 
     period: both go on for ever at this distance; None: they do not.
     """
+    if np.array_equal(source, targets):
+        return Before(index=slice(len(targets)))
     if period is None or not len(targets):
-        return Before(index=last_not_after(source, targets), turns=())
-    turn = (targets - source[0]) // period
-    index = last_not_after(source, targets - turn * period)
-    ends = np.flatnonzero(np.diff(turn)) + 1
-    begins = [0, *ends.tolist()]
-    turns = tuple(
-        (begin, end, int(turn[begin]))
-        for begin, end in zip(begins, [*ends.tolist(), len(turn)], strict=True)
-        if turn[begin]
-    )
-    return Before(index=index, turns=turns)
+        return Before(index=last_not_after(source, targets))
+    index = np.empty(len(targets), np.int32)
+    turns = _turns(targets, int(source[0]), period)
+    for begin, end, turn in turns:
+        index[begin:end] = last_not_after(source, targets[begin:end] - turn * period)
+    return Before(index=index, turns=tuple(one for one in turns if one[2]))
 
 
-def last_not_after(source: Times, targets: Times) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
-    """By target the index of the last element of the ascending `source` that is not larger; -1: none."""
+def _turns(times: Times, first: int, period: int) -> list[tuple[int, int, int]]:
+    """(from, to, turn) of the ascending `times` by the period, counted from `first`, that they lie in."""
+    turns = range((int(times[0]) - first) // period, (int(times[-1]) - first) // period + 1)
+    begins = np.searchsorted(times, [first + turn * period for turn in turns]).tolist()
+    ends = [*begins[1:], len(times)]
+    return [each for each in zip(begins, ends, turns, strict=True) if each[0] < each[1]]
+
+
+def last_not_after(source: Times, targets: Times) -> Index:
+    """By target the index of the last element of `source` that is not larger; -1: none. Both ascend."""
     first, span = int(source[0]), int(source[-1] - source[0]) + 1
     if span > MOST_SPARSE * (len(source) + len(targets)):
         return (np.searchsorted(source, targets, side="right") - 1).astype(np.int32)
     # where events are dense, looking up how many there were takes a fifth of the time of bisecting for each
-    counts = np.cumsum(np.bincount(source - first, minlength=span), dtype=np.int32)
-    index = counts[np.clip(targets - first, 0, span - 1)] - 1
-    index[targets < first] = -1
+    last = np.cumsum(np.bincount(source - first, minlength=span), dtype=np.int32)
+    last -= 1
+    early, late = np.searchsorted(targets, [first, first + span])
+    index = np.empty(len(targets), np.int32)
+    index[:early] = -1
+    index[early:late] = last[targets[early:late] - first]
+    index[late:] = len(source) - 1
     return index
 
 
@@ -125,8 +146,6 @@ class Loop:
         self._to_reads = [self._of(times, times - held) for times in reads]
         self._to_writes = [self._of(times, times) for times in writes]
         self._to_first = self._of(np.array([self.first]), np.array([self.first]) - held)
-        anchor = np.array([self.first])
-        self._anchors = [before(anchor, times, period) for times in (*reads, *writes)]
 
     def _of(self, after_reads: Times, after_writes: Times) -> list[Before]:
         return [
@@ -138,15 +157,14 @@ class Loop:
         """When the words of a stream are read."""
         delay = self._delay(self._to_reads[stream], running, drift, (0, -self.latency))
         if anchored:
-            np.maximum(delay, self._anchor(stream, drift), out=delay)
+            self._anchor(self.reads[stream], delay, 0, drift)
         return np.add(delay, self.reads[stream], out=delay)
 
     def ends(self, stream: int, running: list[Times], drift: int | None, *, anchored: bool) -> Times:
         """When the words of a stream are written."""
         delay = self._delay(self._to_writes[stream], running, drift, (self.latency, 0))
         if anchored:
-            anchor = self._anchor(len(self.reads) + stream, drift) + self.latency
-            np.maximum(delay, anchor, out=delay)
+            self._anchor(self.writes[stream], delay, self.latency, drift)
         return np.add(delay, self.writes[stream], out=delay)
 
     def first_delay(self, running: list[Times], drift: int | None) -> int:
@@ -165,23 +183,23 @@ class Loop:
         if stream is not None:
             found = (self._to_writes if write else self._to_reads)[stream]
         added = (self.latency, 0) if write else (0, -self.latency)
-        return [
-            (
-                int(one.index[event]),
-                next((periods for begin, end, periods in one.turns if begin <= event < end), 0),
-                added[number >= len(self.reads)],
-            )
-            for number, one in enumerate(found)
-        ]
+        return [(*one.source(event), added[number >= len(self.reads)]) for number, one in enumerate(found)]
 
     def _delay(
         self, sources: list[Before], running: list[Times], drift: int | None, added: tuple[int, int]
     ) -> Times:
-        delay = np.full(len(sources[0].index), NEVER, np.int64)
+        delay = np.full(sources[0].events, NEVER, np.int64)
         for number, (source, maxima) in enumerate(zip(sources, running, strict=True)):
             seen = source.largest(maxima, drift or 0)
             np.maximum(delay, seen + added[number >= len(self.reads)], out=delay)
         return delay
 
-    def _anchor(self, number: int, drift: int | None) -> Times:
-        return self._anchors[number].largest(np.array([0, NEVER]), drift or 0)
+    def _anchor(self, times: Times, delay: Times, least: int, drift: int | None) -> None:
+        """Makes `delay`, of iterations `times`, at least what the place of the first one leaves: `least`, and
+        `drift` more in each later period.
+        """
+        if self.period is None or drift is None:
+            np.maximum(delay, least, out=delay)
+            return
+        for begin, end, turn in _turns(times, self.first, self.period):
+            np.maximum(delay[begin:end], least + turn * drift, out=delay[begin:end])

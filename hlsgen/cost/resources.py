@@ -7,6 +7,7 @@ full DSP: 2); RAM and FIFO shapes of the primitives.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
 from hlsgen.cost.terms import Terms
@@ -43,6 +44,17 @@ class Resources:
             uram=self.uram + other.uram,
             dsp=self.dsp + other.dsp,
         )
+
+    @classmethod
+    def sum(cls, parts: Iterable[Resources]) -> Resources:
+        lut = ff = bram18 = uram = dsp = 0
+        for part in parts:
+            lut += part.lut
+            ff += part.ff
+            bram18 += part.bram18
+            uram += part.uram
+            dsp += part.dsp
+        return cls(lut=lut, ff=ff, bram18=bram18, uram=uram, dsp=dsp)
 
     def times(self, count: int) -> Resources:
         return Resources(**{f.name: getattr(self, f.name) * count for f in fields(self)})

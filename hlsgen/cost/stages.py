@@ -43,12 +43,9 @@ wide as the board's would read them no faster and cost 13 BRAM18 more.
 
 def total_resources(pipeline: Pipeline, board: Board) -> Resources:
     """The whole kernel: one instance."""
-    total = Resources()
-    for process in pipeline.processes:
-        total += process_resources(process, board)
-    for stream in pipeline.streams.values():
-        total += fifo_resources(stream, board)
-    return total + weight_port_resources(pipeline, board)
+    parts = [process_resources(process, board) for process in pipeline.processes]
+    parts += [fifo_resources(stream, board) for stream in pipeline.streams.values()]
+    return Resources.sum([*parts, weight_port_resources(pipeline, board)])
 
 
 def weight_port_resources(pipeline: Pipeline, board: Board) -> Resources:
@@ -94,15 +91,16 @@ def stage_resources(stage: Stage, board: Board, place: WeightPlace | None) -> Re
     """A layer's stage with its buffers, and with its weights where `place` says."""
     terms = board.terms
     out = stage.output.lanes * width_of(stage.output.type)
-    total = cells(terms, "process_control", one=1)
-    total += cells(terms, "stream_word", bits=out) + cells(terms, "register", bits=out)
-    for work in stage.work():
-        total += _work(work, terms)
-    for buffer in stage.buffers():
-        memory = choose_storage(buffer.name, buffer.depth, buffer.bits, buffer.copies, board)
-        total += memory_resources(terms, memory)
+    parts = [cells(terms, "process_control", one=1)]
+    parts += [cells(terms, "stream_word", bits=out), cells(terms, "register", bits=out)]
+    parts += [_work(work, terms) for work in stage.work()]
+    memories = [
+        choose_storage(buffer.name, buffer.depth, buffer.bits, buffer.copies, board)
+        for buffer in stage.buffers()
+    ]
     weights = place.memory(stage, board) if place else None
-    return total + memory_resources(terms, weights) if weights else total
+    parts += [memory_resources(terms, memory) for memory in (*memories, *([weights] if weights else []))]
+    return Resources.sum(parts)
 
 
 def weight_stream_resources(stage: ConvStream, port: DdrPort, board: Board) -> Resources:

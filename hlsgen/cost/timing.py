@@ -255,7 +255,7 @@ def _most_held(steady: Sweeps, stream: str) -> int:
     read: Times = steady.begins[stream]
     cycles = steady.cycles[steady.plan.joints[stream].reader[0]]
     found = before(written, read, cycles)
-    count = found.index.astype(np.int64) + 1
+    count = np.arange(1, len(written) + 1)[found.index]
     for begin, end, periods in found.turns:
         count[begin:end] += periods * len(written)
     return int((count - np.arange(len(read))).max())

@@ -184,6 +184,11 @@ def weight_data(pipeline: Pipeline) -> NDArray[np.uint64]:
     return np.concatenate(parts)
 
 
+def weight_beats(pipeline: Pipeline) -> dict[str, int]:
+    """How many beats each stage that loads its weights takes, without making them."""
+    return {stage.name: sum(_beat_counts(stage)) for stage in pipeline.loaders}
+
+
 def weight_files(pipeline: Pipeline) -> dict[str, NDArray[np.uint64]]:
     """The .npy files of weights that the testbench reads, by name; none if all are constants."""
     files = {"weights.npy": weight_data(pipeline)} if pipeline.loaders else {}
@@ -215,10 +220,25 @@ def _stage_beats(stage: Stage) -> list[NDArray[np.uint64]]:
     return beats
 
 
+def _beat_counts(stage: Stage) -> tuple[int, int]:
+    """Beats of the weights and of the biases."""
+    layer: Any = stage.layer
+    shape = stage.weight_shape()
+    assert shape is not None
+    words, lanes, bits = shape
+    biases = stage.bias_words().shape if layer.bias.size else (0, 0)  # type: ignore[attr-defined]
+    return words * _word_beats(lanes, bits), biases[0] * _word_beats(biases[1], width_of(layer.bias_type))
+
+
+def _word_beats(lanes: int, bits: int) -> int:
+    """Beats of a word of `lanes` codes of `bits` bits."""
+    return -(-lanes // (WEIGHT_BEAT_BITS // bits))
+
+
 def _packed(words: Codes, bits: int) -> NDArray[np.uint64]:
     """[words, lanes] codes: lanes tightly in beats of 64 bits, each word begins with a new beat."""
     lanes = WEIGHT_BEAT_BITS // bits
-    count = -(-words.shape[1] // lanes)
+    count = _word_beats(words.shape[1], bits)
     padded = np.zeros((len(words), count * lanes), np.uint64)
     mask = np.uint64((1 << bits) - 1)
     padded[:, : words.shape[1]] = words.astype(np.int64).view(np.uint64) & mask
@@ -232,7 +252,7 @@ def _packed(words: Codes, bits: int) -> NDArray[np.uint64]:
 def kernel_context(pipeline: Pipeline, names: DataflowNames) -> dict[str, Any]:
     """Everything that the templates of the kernel and its testbench name."""
     loaders = pipeline.loaders
-    beats = {stage.name: sum(len(part) for part in _stage_beats(stage)) for stage in loaders}
+    beats = weight_beats(pipeline)
     ports = [kernel_port(process) for process in pipeline.processes if isinstance(process, Load | Store)]
     streamed = [weight_port(process) for process in pipeline.streamers]
     streams = [

@@ -1,4 +1,4 @@
-"""The one Jinja2 environment that every emitted file goes through."""
+"""The Jinja2 environment that every emitted file goes through, and the one of HTML."""
 
 from __future__ import annotations
 
@@ -14,16 +14,19 @@ _CPP_COMMENT_UNSAFE = re.compile(r"[^\w ./:,()<>=+\-\[\]]")
 
 
 @cache
-def environment() -> jinja2.Environment:
-    """Undefined names are errors; block tags leave no blank lines."""
+def environment(*, html: bool = False) -> jinja2.Environment:
+    """Undefined names are errors; block tags leave no blank lines.
+
+    html: everything that a template names is escaped. Elsewhere nothing is: what comes from outside is
+    validated by the schema or goes through safe_comment.
+    """
     made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(data_folder("templates")),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        # C++, not HTML: what comes from outside is validated by the schema or goes through safe_comment
-        autoescape=False,
+        autoescape=html,
     )
     made.filters["counted"] = counted
     return made

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hlsgen.board import Board
-from hlsgen.emit.dataflow import DataflowNames, kernel_context, weight_data
+from hlsgen.emit.dataflow import DataflowNames, kernel_context, weight_beats
 from hlsgen.emit.environment import render, safe_comment
 from hlsgen.emit.joints import ddr_format
 from hlsgen.emit.ompss_project import Accelerator, creator, function_name, tool_files
@@ -119,7 +119,7 @@ def _tasks(choice: TaskChoice) -> list[_Task]:
     for kernel in choice.kernels:
         space = _free(f"{kernel.layer.name}_task", taken)
         taken.add(space)
-        beats = len(weight_data(kernel.pipeline)) if kernel.pipeline.loaders else 0
+        beats = sum(weight_beats(kernel.pipeline).values())
         function = function_name(kernel.name)
         tasks.append(_Task(kernel=kernel, function=function, space=space, weight_beats=beats))
     return tasks

@@ -13,6 +13,7 @@ from hlsgen.emit.dataflow import (
     DataflowNames,
     kernel_files,
     shared_files,
+    weight_beats,
     weight_data,
 )
 from hlsgen.emit.environment import render, safe_comment
@@ -111,7 +112,7 @@ def _host(choice: TaskChoice, graph: Graph, name: str, source: str) -> dict[str,
             "name": kernel.name,
             "layer": kernel.layer.name,
             "reads": list(kernel.reads.values()),
-            "weight_beats": len(weight_data(kernel.pipeline)),
+            "weight_beats": sum(weight_beats(kernel.pipeline).values()),
         }
         for kernel in choice.kernels
     ]

@@ -9,9 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hlsgen.emit.dataflow import weight_data, weight_files
+from hlsgen.emit.dataflow import weight_beats
 from hlsgen.emit.environment import render, safe_comment, source_text
 from hlsgen.fixed import NumberType
 from hlsgen.host_interface import (
@@ -27,7 +26,7 @@ from hlsgen.host_interface import (
 )
 from hlsgen.ir import Graph, Port
 from hlsgen.layers.packing import lower_lane_limit
-from hlsgen.layers.stage import Words
+from hlsgen.layers.stage import WEIGHT_BEAT_BITS, Words
 from hlsgen.mapping.conv2d import ConvMapping
 from hlsgen.mapping.pipeline import Pipeline
 from hlsgen.mapping.ports import ddr_word_bits, slot_bits, width_of
@@ -112,7 +111,9 @@ def network_interface(
     words = {one.argument: one.words for one in pipeline.processes if isinstance(one, Load | Store)}
     tensors = tuple(_rows(port, of) for port, of in words.items())
     graph = pipeline.graph
-    files = weight_files(pipeline)
+    files = {one.argument: one.stage.block_beats * one.stage.beat_bits for one in pipeline.streamers}
+    if pipeline.loaders:
+        files = {"weights": _loaded_bits(pipeline), **files}
     return HostInterface(
         name=name,
         source=safe_comment(source),
@@ -120,7 +121,7 @@ def network_interface(
         clock_mhz=clock_mhz,
         streaming=True,
         tensors=tensors,
-        constants=tuple(_beats(file.removesuffix(".npy"), file, beats) for file, beats in files.items()),
+        constants=tuple(_beats(name, bits) for name, bits in files.items()),
         steps=(
             HostStep(
                 kernel=name,
@@ -157,7 +158,7 @@ def task_interface(
         streaming=True,
         tensors=tensors,
         constants=tuple(
-            _beats(_weights_of(kernel), f"{_weights_of(kernel)}.npy", weight_data(kernel.pipeline))
+            _beats(_weights_of(kernel), _loaded_bits(kernel.pipeline))
             for kernel in choice.kernels
             if kernel.pipeline.loaders
         ),
@@ -273,8 +274,13 @@ def _constants(name: str, file: str, count: int, type_: NumberType) -> HostConst
     return HostConstants(name=name, file=file, container=_container(type_), bytes=size)
 
 
-def _beats(name: str, file: str, beats: NDArray[np.uint64]) -> HostConstants:
-    return HostConstants(name=name, file=file, container="<u8", bytes=beats.nbytes)
+def _loaded_bits(pipeline: Pipeline) -> int:
+    """Of all weights that are loaded at run time, in DDR."""
+    return sum(weight_beats(pipeline).values()) * WEIGHT_BEAT_BITS
+
+
+def _beats(name: str, bits: int) -> HostConstants:
+    return HostConstants(name=name, file=f"{name}.npy", container="<u8", bytes=bits // 8)
 
 
 def _chunk_frames(tensors: Sequence[HostTensor], cycles: float, clock_mhz: float) -> int:

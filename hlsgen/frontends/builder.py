@@ -20,7 +20,7 @@ Layers, with weights as NumPy arrays in PyTorch's layouts:
     conv2d, conv_transpose2d, pool2d        of [C, H, W] or [C, L]
     dense                                   along any axis; of a flattened image it permutes the weights
     affine, leaky                           parameters broadcast to the value's shape, as NumPy does
-    clamp, table, cast                      of any value
+    clamp, table, steps, cast               of any value
     add, sub, mul                           of any two values; shapes broadcast
     concat, pad, reduce, softmax, argmax    of any value along any axis
     layer                                   any kind, on the tensors as they are

@@ -18,6 +18,7 @@ from hlsgen.layers.binary import Add, Binary, Mul, Sub
 from hlsgen.layers.cast import Cast
 from hlsgen.layers.clamp import Clamp
 from hlsgen.layers.leaky import Leaky
+from hlsgen.layers.steps import Steps
 from hlsgen.layers.table import Table
 
 
@@ -89,6 +90,13 @@ class Elementwise(Reshaping):
     ) -> Value:
         """A function that a Table layer knows."""
         return self._each(Table, x, function=function, parameters=parameters, result_type=result_type)
+
+    def steps(
+        self, x: Value, thresholds: Sequence[float], values: Sequence[float], result_type: NumberType = FLOAT
+    ) -> Value:
+        """values[i], where i of the ascending `thresholds` are not above the value."""
+        given = {"thresholds": tuple(thresholds), "values": tuple(values)}
+        return self._each(Steps, x, **given, result_type=result_type)
 
     def cast(self, x: Value, result_type: NumberType) -> Value:
         """As another number type."""

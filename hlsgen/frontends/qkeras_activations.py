@@ -1,7 +1,8 @@
 """Activations of Keras and QKeras on values of the graph: functions, and quantizers of activations.
 
 Exact: quantized_bits, quantized_relu (with slope, bound or a sigmoid that is not the real one), binary,
-ternary, quantized_tanh and quantized_sigmoid unless real, Keras' relu and linear, QKeras' functions.
+ternary, quantized_po2 and quantized_relu_po2, quantized_tanh and quantized_sigmoid unless real, Keras' relu
+and linear, QKeras' functions.
 By a table, so within a rounding of QKeras' float32: real tanh and sigmoid, quantized_hswish, softmax and
 Keras' other functions. Those rounded by a quantizer that follows are rounded once.
 """
@@ -28,6 +29,7 @@ from hlsgen.frontends.qkeras_quantizers import (
     kind_of,
     relu_type,
 )
+from hlsgen.frontends.qkeras_steps import step_function
 
 SIGN = FixedType(1, 1, True, Rounding.TRN, Overflow.SAT)
 """-1 for what is below 0, else 0."""
@@ -59,11 +61,6 @@ def activated(builder: TypedBuilder, x: Value, activation: Any, sigmoid: str) ->
 
 def _refused(kind: str) -> tuple[str, str]:
     """Why a quantizer of activations cannot be built, and what can."""
-    if kind in ("quantized_po2", "quantized_relu_po2"):
-        return (
-            f"{kind} as an activation needs a logarithm in hardware",
-            "quantized_bits or quantized_relu; of weights",
-        )
     if kind == "bernoulli":
         return "bernoulli draws its results by lot", "binary, or quantized_sigmoid"
     return f"{kind} has no fixed-point counterpart", f"one of {', '.join(sorted(QUANTIZERS))}"
@@ -200,6 +197,11 @@ def _hswish(builder: TypedBuilder, x: Value, quantizer: Any, _: str) -> Value:
     return y if scale is None else builder.scaled(y, scale)
 
 
+def _powers(builder: TypedBuilder, x: Value, quantizer: Any, _: str) -> Value:
+    """quantized_po2, quantized_relu_po2: a power of two by the range that x is in."""
+    return builder.steps(x, *step_function(quantizer, builder.type_of(x)))
+
+
 Build = Callable[[TypedBuilder, Value, Any, str], Value]
 QUANTIZERS: dict[str, Build] = {
     "quantized_bits": _bits,
@@ -207,6 +209,8 @@ QUANTIZERS: dict[str, Build] = {
     "quantized_tanh": _quantized_tanh,
     "quantized_sigmoid": _quantized_sigmoid,
     "quantized_hswish": _hswish,
+    "quantized_po2": _powers,
+    "quantized_relu_po2": _powers,
     "binary": _binary,
     "ternary": _ternary,
 }

@@ -156,7 +156,7 @@ def quantised_weights(quantizer: Any, values: Any) -> Quantised:
             f"{kind} does not quantise weights", f"one of {', '.join(sorted(STEPS))}"
         )
     check_deterministic(quantizer)
-    result = _called(quantizer, values)
+    result = called(quantizer, values, "the weights")
     if not np.isfinite(result).all():
         raise UnsupportedQuantizerError(
             f"{kind} makes NaN or infinity of the weights",
@@ -172,8 +172,11 @@ def quantised_weights(quantizer: Any, values: Any) -> Quantised:
     return base if in_codes else Quantised(codes=base.codes, type=base.type, scale=scale)
 
 
-def _called(quantizer: Any, values: Any) -> Doubles:
-    """The quantizer's own result, if it can be, without the noise of its straight-through estimator."""
+def called(quantizer: Any, values: Any, what: str) -> Doubles:
+    """The quantizer's own result, if it can be, without the noise of its straight-through estimator.
+
+    what: the values' name in the error. Raises UnsupportedQuantizerError: QKeras fails.
+    """
     through = getattr(quantizer, "use_ste", None)
     try:
         if through is not None:
@@ -181,7 +184,7 @@ def _called(quantizer: Any, values: Any) -> Doubles:
         return np.asarray(quantizer(np.asarray(values, np.float32)), np.float64)
     except Exception as error:  # TensorFlow's and QKeras' many, for arguments that QKeras cannot compute with
         first = (str(error).strip() or type(error).__name__).splitlines()[0]
-        message = f"QKeras cannot compute {type(quantizer).__name__} of the weights: {first[:200]}"
+        message = f"QKeras cannot compute {type(quantizer).__name__} of {what}: {first[:200]}"
         raise UnsupportedQuantizerError(message, "arguments with which QKeras predicts") from None
     finally:
         if through is not None:

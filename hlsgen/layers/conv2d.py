@@ -364,11 +364,12 @@ class Conv2d(Layer, kind="conv2d"):
 
         As int64, or as Python ints where int64 could overflow.
         """
-        windows = self._windows(padded)
         finer = self.sum_fraction - self.product_fraction
         bound = max(abs(v) for v in self.worst_case_sum)
         if bound < EXACT_IN_FLOAT64:
+            windows = self._windows(padded.astype(np.float64))
             return self._by_matrix(windows, channels).astype(np.int64) << finer
+        windows = self._windows(padded)
         parts = []
         for window, weights in self._by_group(windows.astype(object), self.weights.astype(object), channels):
             parts.append(np.einsum("nchwij,mcij->nmhw", window, weights, optimize=False))
@@ -417,9 +418,8 @@ def _product(windows: Codes, weights: Codes) -> NDArray[np.float64]:
     for frame, top in product(range(frames), range(0, rows, step)):
         block = windows[frame, :, top : top + step]
         fields = block.transpose(0, 3, 4, 1, 2).reshape(matrix.shape[1], -1)
-        out[frame, :, top : top + step] = (matrix @ fields.astype(np.float64)).reshape(
-            len(matrix), -1, columns
-        )
+        sums = matrix @ fields.astype(np.float64, copy=False)
+        out[frame, :, top : top + step] = sums.reshape(len(matrix), -1, columns)
     return out
 
 

@@ -105,7 +105,7 @@ class ConvStage(Stage):
         """Input channels of a group at once."""
         return self.fold.simd // self.groups_at_once
 
-    @property
+    @cached_property
     def passes(self) -> tuple[int, int, int]:
         """(GF, NF, CF): passes over the groups, over the filters and over the channels of a group."""
         members = self.layer.out_channels // self.layer.groups

@@ -62,7 +62,7 @@ class Raster:
         """Rows before the arriving one that a window reaches back to."""
         return self.lag_rows + self.padding[0] if self.kernel[0] > 1 or self.padding[0] else 0
 
-    @property
+    @cached_property
     def _word_span(self) -> tuple[int, int]:
         """The first and the last input word of an output word's windows, relative to its own step."""
         left = -self.padding[1]

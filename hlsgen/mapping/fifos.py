@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hlsgen.cost.events import last_not_after
+from hlsgen.cost.events import before, last_not_after, running_maxima
 from hlsgen.layers.stage import Times
 from hlsgen.mapping.pipeline import Pipeline
 from hlsgen.mapping.processes import Load, Process
@@ -45,7 +45,7 @@ def simulate(pipeline: Pipeline, frames: int = FRAMES) -> Timing:
         schedule = process.schedule(frames)
         arrivals = [written.pop(stream) + 1 for stream in process.reads]
         delays = [
-            np.maximum.accumulate(arrival - times)
+            running_maxima(arrival - times, None)
             for arrival, times in zip(arrivals, schedule.reads, strict=True)
         ]
         for stream, arrival, times in zip(process.reads, arrivals, schedule.reads, strict=True):
@@ -69,10 +69,9 @@ def _paced(process: Process, interval: int, times: Times) -> Times:
 
 def _begin(times: Times, reads: tuple[Times, ...], delays: list[Times]) -> Times:
     """When iterations `times` begin: each plus the delay that reads up to it have made."""
-    begin = times.copy()
+    begin = times
     for read, delay in zip(reads, delays, strict=True):
-        last = last_not_after(read, times)
-        begin = np.maximum(begin, times + np.where(last < 0, 0, delay[np.maximum(last, 0)]))
+        begin = np.maximum(begin, times + before(read, times, None).largest(delay, 0))
     return begin
 
 

@@ -105,9 +105,10 @@ def choose_storage(
 
 
 def share_of(memory: Memory, board: Board) -> float:
-    """The largest share of any resource of the board that `memory` takes."""
+    """The share of the board's primitives that `memory` takes, of the one kind that it is made of."""
     total = board.total
-    shares = [memory.bram18 / total.bram18, memory.lut / total.lut, memory.ff / total.ff]
-    if memory.uram:
-        shares.append(memory.uram / total.uram)
-    return max(shares)
+    if memory.storage is Storage.BRAM:
+        return memory.bram18 / total.bram18
+    if memory.storage is Storage.URAM:
+        return memory.uram / total.uram
+    return memory.lut / total.lut if memory.storage is Storage.LUTRAM else memory.ff / total.ff

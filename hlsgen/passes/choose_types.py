@@ -27,6 +27,7 @@ from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.leaky import Leaky
 from hlsgen.layers.softmax import Softmax
 from hlsgen.layers.table import Table
+from hlsgen.passes.float_run import FloatRun
 from hlsgen.precision import (
     MOST_SAMPLES,
     MOST_TARGET_DB,
@@ -93,10 +94,10 @@ OUTPUT_MACS = 1 << 30
 def choose_types(
     graph: Graph,
     precision: Precision,
-    calibration: Mapping[str, Floats] | None,
+    calibration: FloatRun | None,
     any_weights: Collection[str] = (),
 ) -> Graph:
-    """`graph`, all float, with types and codes. `calibration`: frames [N, C, H, W] of each input.
+    """`graph`, all float, with types and codes. `calibration`: what it gives for some typical frames.
 
     any_weights: layers that other weights of the same types shall go into: their accumulators hold the sums
     of any weights, and their biases may be some times larger.
@@ -114,17 +115,14 @@ def choose_types(
         )
     if precision.default != "auto" or calibration is None:
         return _Typing(graph, precision, {}, any_weights).graph_of()
-    return _chosen_for_outputs(graph, precision, calibration, any_weights)
+    return _chosen_for_outputs(precision, calibration, any_weights)
 
 
-def _chosen_for_outputs(
-    graph: Graph, precision: Precision, calibration: Mapping[str, Floats], any_weights: Collection[str]
-) -> Graph:
+def _chosen_for_outputs(precision: Precision, calibration: FloatRun, any_weights: Collection[str]) -> Graph:
     """Types with `target_db` in each tensor, or more where noise adds up to too much at the outputs."""
-    samples = _samples(graph, calibration)
-    frames = max(1, min(OUTPUT_FRAMES, OUTPUT_MACS // max(1, graph.macs)))
-    few = {name: array[:frames] for name, array in calibration.items()}
-    wanted = run_golden(graph, few)
+    graph, samples = calibration.graph, _samples(calibration)
+    frames = max(1, min(OUTPUT_FRAMES, OUTPUT_MACS // max(1, graph.macs), calibration.kept))
+    few, wanted = calibration.inputs(frames), calibration.first(frames)
     typed = _Typing(graph, precision, samples, any_weights).graph_of()
     for _ in range(OUTPUT_ROUNDS):
         short = precision.output_db - _worst_output(typed, wanted, few)
@@ -164,10 +162,10 @@ def noisy_outputs(graph: Graph) -> set[str]:
     return {port.name for port in graph.outputs if port.source not in choosing}
 
 
-def measured(fixed: Graph, reference: Graph, calibration: Mapping[str, Floats]) -> Measured:
-    """Each layer of `fixed` that `reference` has too against floating point, then each output."""
-    wanted = run_golden(reference, calibration)
-    inputs = _encoded(fixed, calibration)
+def measured(fixed: Graph, calibration: FloatRun) -> Measured:
+    """Each layer of `fixed` that floating point has too against it, then each output; on the frames kept."""
+    reference, wanted = calibration.graph, calibration.first(calibration.kept)
+    inputs = _encoded(fixed, calibration.inputs(calibration.kept))
     tensors = run_golden(fixed, inputs)
     values = _decoded(fixed, tensors)
     found = [
@@ -212,15 +210,13 @@ def _check_names(graph: Graph, precision: Precision) -> None:
         raise DesignError(Problem(message=message, fix=f"the layers are {shown}"))
 
 
-def _samples(graph: Graph, calibration: Mapping[str, Floats]) -> dict[str, Floats]:
-    """Values of every tensor, at most MOST_SAMPLES, over all frames; frames are run one at a time."""
-    frames = min(len(array) for array in calibration.values())
-    each = max(256, MOST_SAMPLES // frames)
+def _samples(calibration: FloatRun) -> dict[str, Floats]:
+    """Values of every tensor, at most MOST_SAMPLES, over all frames."""
+    each = max(256, MOST_SAMPLES // calibration.count)
     generator = np.random.default_rng(0)
     parts: dict[str, list[Floats]] = {}
-    for frame in range(frames):
-        values = run_golden(graph, {name: array[frame : frame + 1] for name, array in calibration.items()})
-        for name, array in values.items():
+    for frame in range(calibration.count):
+        for name, array in calibration.of_frame(frame).items():
             flat = array.reshape(-1)
             if flat.size > each:
                 # the extremes always belong to it: what clips them must pay for it
@@ -304,9 +300,10 @@ class _Typing:
         bias = given.bias or _bias_type(source, weight, biases * room)
         bias_codes = quantised(biases, bias, f"{layer.name}: bias", layer.place)
         typed = replace(layer, weight_type=weight, weights=codes, bias_type=bias, bias=bias_codes)
+        result = self._result(layer)
         # retyped takes the accumulator that these weights need
-        typed = typed.retyped((source,), self._result(layer))
-        return self._accumulator(typed, exact_result=self._result(layer) is None)
+        typed = typed.retyped((source,), result)
+        return self._accumulator(typed, exact_result=result is None)
 
     def _weight_type(self, values: Floats) -> FixedType:
         default = self.precision.default

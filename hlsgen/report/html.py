@@ -8,12 +8,9 @@ from __future__ import annotations
 
 import base64
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
-import jinja2
-
-from hlsgen.data_files import data_folder
+from hlsgen.emit.environment import environment
 from hlsgen.report.charts import (
     BarChart,
     accuracy_chart,
@@ -101,24 +98,12 @@ class Page:
 def html_report(report: Report, folder: Path) -> str:
     """The page. `folder`: the build, which may hold banks.svg. The same content gives the same text."""
     page = page_of(report, _picture_bytes(folder / BANK_PICTURE))
-    return _environment().get_template("report/page.html.j2").render(page=page)
+    return environment(html=True).get_template("report/page.html.j2").render(page=page)
 
 
 def html_of_build(folder: Path) -> str:
     """The page of a build folder as it is now. Raises DesignError: report.json is missing or damaged."""
     return html_report(read_report(folder), folder)
-
-
-@cache
-def _environment() -> jinja2.Environment:
-    return jinja2.Environment(
-        loader=jinja2.FileSystemLoader(data_folder("templates")),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=True,
-    )
 
 
 def _picture_bytes(path: Path) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,15 @@ L = K.layers
 def weights(bits: int) -> dict[str, Any]:
     quantizer = Q.quantized_bits(bits, 0, alpha=1)
     return {"kernel_quantizer": quantizer, "bias_quantizer": Q.quantized_bits(bits, 0, alpha=1)}
+
+
+def activations() -> st.SearchStrategy[Any]:
+    """Quantizers whose results have few bits, so that sums of them are exact in float32."""
+    return st.one_of(
+        st.integers(4, 8).map(lambda bits: Q.quantized_relu(bits, 3)),
+        st.integers(2, 4).map(Q.quantized_po2),
+        st.builds(Q.quantized_relu_po2, bits=st.integers(2, 3), negative_slope=st.sampled_from([0, 0.25])),
+    )
 
 
 @st.composite
@@ -50,7 +60,7 @@ def networks(draw: st.DrawFn) -> Any:
         padding=padding,
         **weights(draw(st.integers(3, 8))),
     )(x)
-    x = Q.QActivation(Q.quantized_relu(draw(st.integers(4, 8)), 3))(x)
+    x = Q.QActivation(draw(activations()))(x)
     x = pool(x) if min(x.shape[1:3]) >= 3 else x
     x = Q.QActivation(Q.quantized_bits(8, 3, alpha=1))(x)
     if draw(st.booleans()):
@@ -78,6 +88,11 @@ def test_csimulation_is_qkeras_own_prediction(
         model = randomised(data.draw(networks()), seed)
     design = hlsgen.from_qkeras(model, board="zcu102", name="drawn")
     project = design.build(tmp_path_factory.mktemp("keras") / "b", frames=2)
+    assert_predicts(model, design, project, seed)
+
+
+def assert_predicts(model: Any, design: hlsgen.GraphDesign, project: hlsgen.Project, seed: int) -> None:
+    """C-simulation of random inputs gives what the model predicts for them."""
     type_ = design.graph.inputs[0].tensor.type
     assert isinstance(type_, FixedType)
     codes = np.random.default_rng(seed).integers(
@@ -85,3 +100,23 @@ def test_csimulation_is_qkeras_own_prediction(
     )
     x = type_.decode(codes)
     np.testing.assert_array_equal(project.csim(x), predicted(model, [x])[0])
+
+
+@pytest.mark.parametrize("style", ["dataflow", "tasks"])
+def test_powers_of_two_as_weights_and_activations(tmp_path: Path, style: str) -> None:
+    powers = {
+        "kernel_quantizer": "quantized_po2(4,1)",
+        "bias_quantizer": "quantized_po2(4,1)",
+    }
+    with quiet():
+        x = inputs = K.Input((6, 5, 2))
+        x = Q.QActivation("quantized_po2(4)")(x)
+        x = Q.QConv2D(4, 3, activation="quantized_po2(4)", **powers)(x)
+        x = Q.QConv2D(3, 2, kernel_quantizer="quantized_relu_po2(3,1)", use_bias=False)(x)
+        x = Q.QActivation("quantized_relu_po2(3, 4)")(x)
+        x = Q.QDense(4, activation="quantized_po2(5,quadratic_approximation=1)", **powers)(L.Flatten()(x))
+        model = randomised(K.Model(inputs, x), 3)
+    design = hlsgen.from_qkeras(model, board="zcu102", name="powers", style=style)
+    kinds = [layer.kind for layer in design.graph.layers]
+    assert kinds == ["steps", "conv2d", "steps", "conv2d", "steps", "dense", "steps"]
+    assert_predicts(model, design, design.build(tmp_path / "b", frames=2), 5)

@@ -131,8 +131,8 @@ class Dense(L.Dense):
         (lambda: L.Softmax(axis=0, name="batch"), "layer batch: it works along axis 0"),
         (lambda: Q.QActivation("binary_tanh", name="round"), "layer round: binary_sigmoid rounds"),
         (
-            lambda: Q.QActivation("quantized_po2(4)", name="power"),
-            "layer power: quantized_po2 as an activation",
+            lambda: Q.QActivation("quantized_po2(8)", name="power"),
+            "layer power: quantized_po2 of 8 bits gives powers from 2**-64 to 2**",
         ),
         (lambda: Q.QActivation("bernoulli", name="lot"), "layer lot: bernoulli draws its results by lot"),
         (

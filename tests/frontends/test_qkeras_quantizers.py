@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 
 from hlsgen.errors import DesignError
 from hlsgen.fixed import FixedType, Overflow, Rounding
-from hlsgen.frontends.qkeras_activations import activated
-from hlsgen.frontends.qkeras_builder import TypedBuilder
 from hlsgen.frontends.qkeras_load import quiet
 from hlsgen.frontends.qkeras_quantizers import (
     UnsupportedQuantizerError,
@@ -24,28 +22,15 @@ from hlsgen.frontends.qkeras_quantizers import (
     quantised_weights,
 )
 from hlsgen.ir import Graph
-from tests.frontends.keras_models import Doubles, packages
+from tests.frontends.keras_models import packages
 from tests.frontends.ports import kinds, outputs_of
+from tests.frontends.quantizer_graphs import graph_of, values_of
 
 Q = packages().quantizers
 
 SOURCE = FixedType(11, 4)
 """All its codes: halves, quarters and beyond the ends of every quantizer below."""
 FINE = FixedType(14, 3)
-
-
-def graph_of(quantizer: Any, source: FixedType = SOURCE, sigmoid: str = "hard") -> Graph:
-    """One activation on all codes of `source`, as the columns of a vector."""
-    builder = TypedBuilder("net", fixed=True)
-    x = builder.input("x", (1,), source)
-    with builder.at("act"):
-        y = activated(builder, x, quantizer, sigmoid)
-    builder.output("y", y)
-    return builder.build()
-
-
-def values_of(source: FixedType) -> Doubles:
-    return source.decode(np.arange(source.min_code, source.max_code + 1)).reshape(-1, 1)
 
 
 def check(quantizer: Any, source: FixedType = SOURCE, error: float = 0.0, sigmoid: str = "hard") -> Graph:
@@ -204,8 +189,6 @@ def noisy() -> Any:
         (lambda: Q.quantized_relu(8, 0, negative_slope=2.0**-9), "is limited to"),
         (lambda: Q.quantized_relu(4, 2, relu_upper_bound=0.3, is_quantized_clip=False), "is bounded by 0.3"),
         (lambda: Q.quantized_relu(4, 2, use_sigmoid=1, negative_slope=0.5), "not both"),
-        (lambda: Q.quantized_po2(4), "needs a logarithm"),
-        (lambda: Q.quantized_relu_po2(4), "needs a logarithm"),
         (lambda: Q.bernoulli(), "draws its results by lot"),
         (lambda: Q.quantized_ulaw(4), "quantized_ulaw has no fixed-point counterpart"),
         (lambda: Q.quantized_tanh(1, symmetric=True), "is always 0"),

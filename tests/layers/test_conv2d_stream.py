@@ -250,7 +250,9 @@ def test_weights_never_become_text() -> None:
     files = dataflow_files(pipeline, DataflowNames(kernel="net", source="test"), load_board("u200"))
     assert sum(map(len, files.values())) < 80_000
     assert not [path for path in files if path.endswith("_weights.h")]
-    (name,) = weight_files(pipeline)
+    ((name, beats),) = weight_files(pipeline).items()
+    (loader,) = pipeline.streamers
+    assert beats.nbytes == loader.stage.block_beats * loader.stage.beat_bits // 8
     assert name == f"{graph.layers[0].name}_weights.npy"
     assert f"bundle=gmem_{graph.layers[0].name}_weights" in files["src/net.cpp"]
 

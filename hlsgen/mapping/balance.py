@@ -273,16 +273,13 @@ def _streaming(choice: Choice) -> str:
 
 
 def _total(choice: Choice, interval: int) -> Resources:
-    total = sum((one.resources for one in choice.picked(interval).values()), Resources())
+    total = Resources.sum(one.resources for one in choice.picked(interval).values())
     return Resources(**{kind: int(getattr(total, kind) * MARGIN) for kind in KINDS})
 
 
 def whole_of(board: Board) -> Resources:
     """What a design may use of all SLRs together."""
-    total = Resources()
-    for slr in board.slrs:
-        total += usable(slr, board)
-    return total
+    return Resources.sum(usable(slr, board) for slr in board.slrs)
 
 
 def _out_of_reach(candidates: Mapping[str, list[Candidate]], interval: int) -> NoFit:

@@ -59,6 +59,7 @@ def print_estimate(figures: dict[str, Any]) -> None:
         f"; binds: {speed['binds']}"
     )
     _print_timing(figures)
+    _print_streamed(figures)
     table = Table("modelled", "instances", "DSP", "BRAM18", "URAM", "LUT", "FF")
     for slr in figures["slrs"]:
         cells = [
@@ -90,6 +91,22 @@ def _print_timing(figures: dict[str, Any]) -> None:
     if timing["waits"]:
         text += f"; slower than its slowest stage alone: {', '.join(timing['waits'])}"
     click.echo(text)
+
+
+def _print_streamed(figures: dict[str, Any]) -> None:
+    """Which share of a network's weights is never on chip."""
+    weights = [layer["weights"] for layer in figures["layers"] if layer.get("weights")]
+    streamed = [one for one in weights if one["place"] == "stream"]
+    if not streamed:
+        return
+    from hlsgen.report.tables import block_text
+
+    codes, every = (sum(one["codes"] for one in found) for found in (streamed, weights))
+    largest = max(one["batch_reuse"] for one in streamed)
+    click.echo(
+        f"streamed from DDR for {block_text(largest)}: {codes:,} of {every:,} weights, those of "
+        f"{len(streamed)} of {len(weights)} layers"
+    )
 
 
 def print_fifos(figures: dict[str, Any]) -> None:

@@ -15,8 +15,8 @@ from hlsgen.errors import DesignError, Problem
 from hlsgen.fixed import FixedType
 from hlsgen.graph_design import GraphDesign
 from hlsgen.ir import Graph
-from hlsgen.mapping.balance import StreamWish
 from hlsgen.mapping.ports import interface_problems, interface_wish
+from hlsgen.mapping.wish import StreamWish
 from hlsgen.network import NetworkDesign
 from hlsgen.passes import FIXED_PASSES, FLOAT_PASSES, run_passes
 from hlsgen.passes.choose_types import choose_types, measured

@@ -12,7 +12,7 @@ from hlsgen.board import Board
 from hlsgen.fixed import FixedType
 from hlsgen.from_graph import Options, from_graph
 from hlsgen.graph_design import GraphDesign
-from hlsgen.mapping.balance import StreamWish
+from hlsgen.mapping.wish import StreamWish
 from hlsgen.precision import Precision, precision_of, saturating
 
 if TYPE_CHECKING:

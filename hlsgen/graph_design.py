@@ -24,8 +24,8 @@ from hlsgen.errors import DesignError, MismatchError, Problem
 from hlsgen.fixed import FixedType
 from hlsgen.ir import Graph, run_golden
 from hlsgen.layers.base import Codes
-from hlsgen.mapping.balance import StreamWish
 from hlsgen.mapping.weights import WeightPlace
+from hlsgen.mapping.wish import StreamWish
 from hlsgen.passes.choose_types import Accuracy, Measured, noisy_outputs
 from hlsgen.passes.other_weights import same_structure, with_weights_of
 from hlsgen.precision import OUTPUT_DB

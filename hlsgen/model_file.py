@@ -16,9 +16,9 @@ from hlsgen.fixed import FixedType
 from hlsgen.from_graph import Options, from_fixed, from_float
 from hlsgen.graph_design import GraphDesign
 from hlsgen.ir import Graph, Port
-from hlsgen.mapping.balance import StreamWish
 from hlsgen.mapping.ports import interface_problems
 from hlsgen.mapping.weights import task_weight_problems, weight_problems
+from hlsgen.mapping.wish import StreamWish
 from hlsgen.model_schema import ModelFile
 from hlsgen.precision import LayerPrecision, Precision, saturating
 from hlsgen.progress import Say

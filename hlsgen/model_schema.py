@@ -17,7 +17,7 @@ from pydantic import (
 )
 
 from hlsgen.fixed import FixedType
-from hlsgen.layers.dense_stream import MOST_BATCH
+from hlsgen.layers.conv2d_stream import MOST_BATCH
 from hlsgen.mapping.ports import PORT_KINDS, InterfaceWish, PortKind
 from hlsgen.mapping.weights import WeightWish, WeightWishes, WishedPlace, WishedStorage
 from hlsgen.mistakes import Entries, Mistake, Real, Whole, must_be, nearest, refused
@@ -181,9 +181,10 @@ class StageMapping(_Section):
     weights: WishedPlace = "auto"
     """Where its weights lie: constant (source), runtime (loaded by a call), stream (DDR); auto: as all."""
     storage: WishedStorage = "auto"
-    """What primitive holds its weights."""
+    """What primitive holds its weights; ddr: none, the weights at hand are streamed."""
     batch_reuse: Annotated[int, Whole(1, MOST_BATCH)] | None = None
-    """With weights: stream, the frames that each word of weights is used for; None: 16."""
+    """Of weights that are streamed, the frames that each word of them is used for; None: as many as use it 16
+    times."""
 
     @property
     def fold(self) -> dict[str, object]:

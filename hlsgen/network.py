@@ -20,7 +20,8 @@ from hlsgen.emit.network import network_plan
 from hlsgen.errors import DesignError, MismatchError, Problem
 from hlsgen.graph_design import GraphDesign
 from hlsgen.layers.base import Codes
-from hlsgen.mapping.balance import Balanced, NoFit, balance
+from hlsgen.mapping.balance import Balanced, balance
+from hlsgen.mapping.wish import NoFit
 from hlsgen.report.network import NetworkEstimate, network_estimate, network_markdown
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class NetworkDesign(GraphDesign):
             assert isinstance(chosen, NetworkDesign) and chosen.chosen is not None
             return chosen.chosen
         try:
-            return balance(self.graph, self.board, self.wish, batch=self.batch)
+            return balance(self.graph, self.board, self.wish, batch=self.batch, clock_mhz=self.clock_mhz)
         except NoFit as failure:
             raise DesignError(Problem(message=f"{self.name}: {failure}", fix=failure.fix)) from None
 

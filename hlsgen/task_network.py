@@ -21,8 +21,8 @@ from hlsgen.emit.task_network import task_network_plan, task_weight_files
 from hlsgen.errors import DesignError, MismatchError, Problem
 from hlsgen.graph_design import GraphDesign
 from hlsgen.layers.base import Codes
-from hlsgen.mapping.balance import NoFit
 from hlsgen.mapping.task_balance import TaskChoice, task_balance
+from hlsgen.mapping.wish import NoFit
 from hlsgen.report.task_network import TaskNetworkEstimate, task_network_markdown
 
 

@@ -23,8 +23,8 @@ from hlsgen.ir import Graph, Port
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.dense import Dense
 from hlsgen.layers.pool2d import Pool2d
-from hlsgen.mapping.balance import StreamWish
 from hlsgen.mapping.weights import WeightWish, WeightWishes
+from hlsgen.mapping.wish import StreamWish
 from hlsgen.project import Project, build
 from tests.networks import FLOAT, convolution, frames, relu
 from tests.xclbin import Argument, Kernel, write_xclbin

@@ -25,10 +25,10 @@ from hlsgen.ir import run_golden
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.clamp import Clamp
 from hlsgen.layers.stage import Fold, Words
-from hlsgen.mapping.balance import StreamWish
 from hlsgen.mapping.ports import Interfaces, InterfaceWish, StreamPort
 from hlsgen.mapping.processes import Load, Store
 from hlsgen.mapping.weights import WeightWishes
+from hlsgen.mapping.wish import StreamWish
 from hlsgen.network import NetworkDesign
 from tests.pipelines import assert_pipeline_exact, build_pipeline, random_codes, side_by_side
 from tests.test_ports import Case, cases

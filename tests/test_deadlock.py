@@ -16,9 +16,9 @@ from hlsgen.layers.base import Codes, Tensor
 from hlsgen.layers.binary import Add
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.stage import Fold
-from hlsgen.mapping.balance import StreamWish
 from hlsgen.mapping.deadlock import least_depths, runs_through
 from hlsgen.mapping.fifos import SHALLOWEST, simulate
+from hlsgen.mapping.wish import StreamWish
 from hlsgen.network import NetworkDesign
 from tests.pipelines import Built, build_pipeline, random_codes
 

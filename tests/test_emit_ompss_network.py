@@ -19,7 +19,7 @@ from hlsgen.ir import Graph, Port
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.clamp import Clamp
 from hlsgen.layers.concat import Concat
-from hlsgen.mapping.balance import StreamWish
+from hlsgen.mapping.wish import StreamWish
 from hlsgen.output import write_files
 from hlsgen.task_network import TaskNetworkDesign
 from tests.build_folders import in_threads, make

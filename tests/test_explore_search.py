@@ -24,12 +24,12 @@ from hlsgen.ir import Graph, Port
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.binary import Add
 from hlsgen.layers.conv2d import Conv2d
-from hlsgen.mapping.balance import StreamWish
 from hlsgen.mapping.fifos import fifo_depths
 from hlsgen.mapping.pipeline import pipeline_of
 from hlsgen.mapping.placement import KINDS, usable
 from hlsgen.mapping.storage import Storage
 from hlsgen.mapping.weights import WeightPlace, WeightWish, WeightWishes
+from hlsgen.mapping.wish import StreamWish
 from hlsgen.network import NetworkDesign
 
 NUMBERS = FixedType(8, 2)

@@ -323,7 +323,7 @@ def test_constants() -> None:
     assert not missing, f"docs/layers.md does not say {missing}"
 
 
-WEIGHTS = ("stage", "dense_stream")
+WEIGHTS = ("stage", "conv2d_stream")
 """How weights reach a stage is no matter of the kinds."""
 NOT_DOCUMENTED = {
     # of the DSP: docs/layers.md says what follows from them

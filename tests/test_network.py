@@ -15,7 +15,7 @@ import hlsgen
 from hlsgen.cli import cli
 from hlsgen.csim.compiler import reference_headers
 from hlsgen.errors import DesignError, MismatchError
-from hlsgen.mapping.balance import StreamWish
+from hlsgen.mapping.wish import StreamWish
 from hlsgen.precision import Precision
 
 torch = pytest.importorskip("torch", reason="torch is not installed")

@@ -11,7 +11,7 @@ import pytest
 
 from hlsgen.cost.terms import CELLS, FEATURES, OUTSIDE, TARGETS, Target, Terms, packaged_terms
 from hlsgen.from_model import from_torch
-from hlsgen.mapping.balance import StreamWish
+from hlsgen.mapping.wish import StreamWish
 from hlsgen.project import build
 from hlsgen.synthesis.calibrate import calibrate
 from hlsgen.synthesis.compare import compare_build

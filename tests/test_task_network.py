@@ -22,13 +22,15 @@ from hlsgen.ir import Graph, Port
 from hlsgen.layers.base import Layer, Tensor
 from hlsgen.layers.binary import Add
 from hlsgen.layers.clamp import Clamp
-from hlsgen.mapping.balance import NoFit, StreamWish, foldings, whole_of
+from hlsgen.mapping.balance import whole_of
+from hlsgen.mapping.candidates import foldings
 from hlsgen.mapping.placement import KINDS
 from hlsgen.mapping.ports import DdrPort, ddr_word_bits, frame_bytes
 from hlsgen.mapping.task_balance import TaskChoice, task_balance
 from hlsgen.mapping.task_kernels import ddr_words, kernel_names, task_kernel
 from hlsgen.mapping.task_placement import packed, shared_banks
 from hlsgen.mapping.weights import WeightWish, WeightWishes
+from hlsgen.mapping.wish import NoFit, StreamWish
 from hlsgen.project import Project, build, simulate_only
 from hlsgen.task_network import TaskNetworkDesign
 from tests.networks import frames

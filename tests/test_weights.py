@@ -22,10 +22,11 @@ from hlsgen.layers.base import Codes
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.dense import Dense
 from hlsgen.layers.stage import Fold
-from hlsgen.mapping.balance import StreamWish, balance
+from hlsgen.mapping.balance import balance
 from hlsgen.mapping.pipeline import pipeline_of
 from hlsgen.mapping.storage import Storage
 from hlsgen.mapping.weights import WeightWish, WeightWishes, weight_places
+from hlsgen.mapping.wish import StreamWish
 from hlsgen.precision import Precision
 
 SOURCE = FixedType(8, 3)
@@ -107,7 +108,7 @@ def test_what_cannot_be_is_refused(
 def test_the_wished_primitive_is_emitted_and_counted(storage: str) -> None:
     layer = dense("large", 16, 40)
     own = wishes(large=WeightWish(place="runtime", storage=storage))  # type: ignore[arg-type]
-    found = balance(network(layer), U200, StreamWish(weights=own, instances=1), batch=4)
+    found = balance(network(layer), U200, StreamWish(weights=own, instances=1), batch=4, clock_mhz=300)
     text = dataflow_files(found.pipeline, DataflowNames(kernel="net", source="test"), U200)["src/large.h"]
     if storage == "register":
         assert "#pragma HLS array_partition variable=weights complete" in text

@@ -19,6 +19,7 @@ from hlsgen.cost.resources import (
     packed_products,
 )
 from hlsgen.cost.terms import Terms
+from hlsgen.layers.conv2d_stream import ConvStream
 from hlsgen.layers.packing import FABRIC_PRODUCT_BITS
 from hlsgen.layers.stage import Stage, Work
 from hlsgen.mapping.pipeline import Pipeline, Stream
@@ -100,6 +101,14 @@ def stage_resources(stage: Stage, board: Board, place: WeightPlace | None) -> Re
     weights = place.memory(stage, board) if place else None
     parts += [memory_resources(terms, memory) for memory in (*memories, *([weights] if weights else []))]
     return Resources.sum(parts)
+
+
+def weight_stream_resources(stage: ConvStream, port: DdrPort, board: Board) -> Resources:
+    """What brings the weights of `stage` from DDR: the port with its process, and the FIFOs."""
+    total = process_resources(LoadWeights(name="", reads=(), writes=(), stage=stage, port=port), board)
+    for words, depth in zip(stage.weight_streams, stage.words_ahead, strict=True):
+        total += fifo_resources(Stream(name="", words=words, depth=depth), board)
+    return total
 
 
 def fifo_resources(stream: Stream, board: Board) -> Resources:

@@ -22,7 +22,7 @@ from hlsgen.emit.joints import (
 )
 from hlsgen.fixed import FixedType
 from hlsgen.layers.base import Codes
-from hlsgen.layers.dense_stream import DenseStream
+from hlsgen.layers.conv2d_stream import ConvStream
 from hlsgen.layers.stage import WEIGHT_BEAT_BITS, Stage, Words
 from hlsgen.mapping.pipeline import Pipeline
 from hlsgen.mapping.ports import width_of
@@ -195,7 +195,7 @@ def weight_files(pipeline: Pipeline) -> dict[str, NDArray[np.uint64]]:
     return files | {f"{one.argument}.npy": _streamed_beats(one.stage) for one in pipeline.streamers}
 
 
-def _streamed_beats(stage: DenseStream) -> NDArray[np.uint64]:
+def _streamed_beats(stage: ConvStream) -> NDArray[np.uint64]:
     """Of PE outputs the biases, then the weights, each word in whole DDR words of `stage.beat_bits`."""
     layer, filters = stage.layer, stage.passes[1]
     parts = [_whole_beats(stage.weight_words(), stage.weight_streams[0], stage)]
@@ -204,7 +204,7 @@ def _streamed_beats(stage: DenseStream) -> NDArray[np.uint64]:
     return np.concatenate([part.reshape(filters, -1) for part in parts], axis=1).reshape(-1)
 
 
-def _whole_beats(codes: Codes, words: Words, stage: DenseStream) -> NDArray[np.uint64]:
+def _whole_beats(codes: Codes, words: Words, stage: ConvStream) -> NDArray[np.uint64]:
     packed = _packed(codes, width_of(words.type)).reshape(len(codes), -1)
     room = stage.word_beats(words) * stage.beat_bits // WEIGHT_BEAT_BITS
     return np.pad(packed, ((0, 0), (0, room - packed.shape[1])))

@@ -159,7 +159,7 @@ def _carrier(process: Load | Store | LoadWeights) -> dict[str, Any]:
 
 def _weight_loader(process: LoadWeights) -> dict[str, Any]:
     stage = process.stage
-    _, filters, channels = stage.passes
+    filters = stage.passes[1]
     weights, *biases = stage.weight_streams
     return {
         "kind": "load_weights",
@@ -169,7 +169,7 @@ def _weight_loader(process: LoadWeights) -> dict[str, Any]:
         "BITS": width_of(weights.type),
         "BIAS_BITS": width_of(biases[0].type) if biases else 0,
         "GROUPS": filters,
-        "WORDS": channels,
+        "WORDS": stage.filter_words,
         "BATCH": stage.batch,
     }
 

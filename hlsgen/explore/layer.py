@@ -17,7 +17,8 @@ from hlsgen.explore.options import non_dominated
 from hlsgen.explore.result import Explored, Goal, LayerChoice, Point
 from hlsgen.fixed import FixedType
 from hlsgen.layers.packing import signed_bits, widths_pack
-from hlsgen.mapping.balance import share_of, whole_of
+from hlsgen.mapping.balance import whole_of
+from hlsgen.mapping.candidates import share_of
 from hlsgen.mapping.conv2d import Infeasible, map_conv2d
 from hlsgen.mapping.placement import KINDS, Deployment, deploy
 from hlsgen.mapping.search import foldings

@@ -17,20 +17,25 @@ from numpy.typing import NDArray
 from hlsgen.board import Board
 from hlsgen.cost.families import SHIFT_WORDS, SMALL_FIFO_BITS
 from hlsgen.cost.resources import Resources
-from hlsgen.cost.stages import fifo_resources, process_resources, stage_resources
+from hlsgen.cost.stages import (
+    fifo_resources,
+    process_resources,
+    stage_resources,
+    weight_stream_resources,
+)
 from hlsgen.ir import Graph
 from hlsgen.layers.base import Layer
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.conv2d_stage import ConvStage
-from hlsgen.layers.dense_stream import DenseStream
+from hlsgen.layers.conv2d_stream import ConvStream
 from hlsgen.layers.stage import Fold, Stage, Words
-from hlsgen.mapping.balance import NoFit, StreamWish
-from hlsgen.mapping.pipeline import WEIGHT_FIFO_WORDS, Stream, staged
+from hlsgen.mapping.pipeline import Stream, staged
 from hlsgen.mapping.placement import KINDS
 from hlsgen.mapping.ports import Interfaces, ddr_port, interfaces_of, width_of
 from hlsgen.mapping.processes import Fork, Load, LoadWeights, Store
 from hlsgen.mapping.storage import LUTRAM_MOST_WORDS, Storage
 from hlsgen.mapping.weights import WeightPlace, WeightWish, placed
+from hlsgen.mapping.wish import NoFit, StreamWish
 
 Vector = NDArray[np.int64]
 """One number for each of KINDS."""
@@ -233,12 +238,10 @@ class _Joints:
             self._known[gives, takes] = self._around(stage)
         around, interval, moved = self._known[gives, takes]
         total = stage_resources(stage, self.board, place) + around
-        if isinstance(stage, DenseStream):
-            loader = LoadWeights(name="", reads=(), writes=(), stage=stage, port=self.interfaces.ddr)
-            total += process_resources(loader, self.board)
-            for words, depth in zip(stage.weight_streams, (WEIGHT_FIFO_WORDS, 2), strict=False):
-                total += fifo_resources(Stream(name="", words=words, depth=depth), self.board)
-            moved += loader.frame_bytes
+        if isinstance(stage, ConvStream):
+            port = self.interfaces.ddr
+            total += weight_stream_resources(stage, port, self.board)
+            moved += LoadWeights(name="", reads=(), writes=(), stage=stage, port=port).frame_bytes
         return Option(
             fold=fold,
             place=place,

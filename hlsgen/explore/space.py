@@ -17,8 +17,8 @@ from hlsgen.explore.layout import Layout, capacities, placed_in
 from hlsgen.explore.options import LayerOptions, Option, Vector, all_options, vector, vector_of_board
 from hlsgen.explore.spread import spread
 from hlsgen.ir import Graph
-from hlsgen.mapping.balance import StreamWish
 from hlsgen.mapping.placement import KINDS, at_banks, ddr_bytes_per_s
+from hlsgen.mapping.wish import StreamWish
 
 ROUNDS = 4
 """Kernels that are made for an interval: after each the next choice allows for the joints of the last."""

@@ -17,25 +17,41 @@ from hlsgen.explore.result import Explored, Goal, LayerChoice, Point
 from hlsgen.explore.search import Searched, cheapest_for, evened, fastest, quickest
 from hlsgen.explore.space import Found, Space
 from hlsgen.explore.spread import crossings
-from hlsgen.layers.conv2d import Conv2d
-from hlsgen.mapping.balance import Balanced, NoFit, StreamWish
+from hlsgen.mapping.balance import Balanced, balance
 from hlsgen.mapping.placement import KINDS, capacity, usable
-from hlsgen.mapping.weights import WeightWish, WeightWishes
+from hlsgen.mapping.weights import WeightWish, WeightWishes, WishedStorage
+from hlsgen.mapping.wish import NoFit, StreamWish
 from hlsgen.network import NetworkDesign
 from hlsgen.progress import Progress
 
 
 def explore_network(design: NetworkDesign, goal: Goal, progress: Progress) -> Explored:
     """The best kernel and instances. Raises DesignError: nothing fits, or the goal is out of reach."""
-    space = Space(graph=design.graph, board=design.board, clock_mhz=design.clock_mhz, wish=design.wish)
     try:
-        return _explored(design, goal, space, progress)
+        return _explored(design, goal, _space(design, progress), progress)
     except NoFit as failure:
         raise DesignError(Problem(message=f"{design.name}: {failure}", fix=failure.fix)) from None
 
 
-def _explored(design: NetworkDesign, goal: Goal, space: Space, progress: Progress) -> Explored:
+def _space(design: NetworkDesign, progress: Progress) -> Space:
+    """What is searched. Where not all weights have room on chip, those streamed are those of `balance`."""
     progress("listing every layer's options")
+    wish, board = design.wish, design.board
+    layers = dict(wish.weights.layers)
+    try:
+        quick = balance(design.graph, board, wish, batch=design.batch, clock_mhz=design.clock_mhz)
+    except NoFit:
+        pass  # the search may still find what fits, and says what is too much if it does not
+    else:
+        layers |= {
+            name: WeightWish(storage="ddr", batch_reuse=quick.pipeline.weights[name].batch)
+            for name in quick.spilled
+        }
+    wish = replace(wish, weights=replace(wish.weights, layers=layers))
+    return Space(graph=design.graph, board=board, clock_mhz=design.clock_mhz, wish=wish)
+
+
+def _explored(design: NetworkDesign, goal: Goal, space: Space, progress: Progress) -> Explored:
     most = min(design.batch, design.board.max_compute_units)
     if space.wish.instances:
         most = space.wish.instances
@@ -75,7 +91,7 @@ def _explored(design: NetworkDesign, goal: Goal, space: Space, progress: Progres
         solved=space.solved,
         built=space.built,
         chosen=replace(design, wish=wish, chosen=_balanced(space, found, why)),
-        mapping=_mapping(design, found),
+        mapping=_mapping(space.wish.weights, found),
     )
 
 
@@ -143,14 +159,22 @@ def _fold_values(option: Option) -> dict[str, Any]:
 def _layer_mapping(option: Option) -> dict[str, Any]:
     """The keys of a layer in a design file but for `weights`, which stays what the design says."""
     values = _fold_values(option)
-    if option.place is not None and option.place.storage is not None:
-        values["storage"] = option.place.storage.value
-    return values
+    storage = _storage(option)
+    return values if storage == "auto" else {**values, "storage": storage}
 
 
-def _mapping(design: NetworkDesign, found: Found) -> dict[str, Any]:
+def _storage(option: Option) -> WishedStorage:
+    """The key `storage` of a layer in a design file; auto: none is needed."""
+    place = option.place
+    if place is None:
+        return "auto"
+    if place.place == "stream" and not place.any_weights:
+        return "ddr"
+    return place.storage.value if place.storage is not None else "auto"
+
+
+def _mapping(wishes: WeightWishes, found: Found) -> dict[str, Any]:
     """The design file's `mapping`, everything in it fixed."""
-    wishes = design.wish.weights
     mapping: dict[str, Any] = {"instances": found.instances}
     if wishes.place != "auto":
         mapping["weights"] = wishes.place
@@ -169,9 +193,9 @@ def _fixed(wish: StreamWish, found: Found) -> StreamWish:
     options = found.kernel.options
     layers = dict(wish.weights.layers)
     for layer in found.kernel.pipeline.graph.layers:
-        place = options[layer.name].place
-        if isinstance(layer, Conv2d) and place is not None and place.storage is not None:
-            layers[layer.name] = replace(layers.get(layer.name, WeightWish()), storage=place.storage.value)
+        storage = _storage(options[layer.name])
+        if storage != "auto":
+            layers[layer.name] = replace(layers.get(layer.name, WeightWish()), storage=storage)
     return replace(
         wish,
         instances=found.instances,

@@ -35,10 +35,10 @@ def conv_folds(layer: Conv2d) -> Iterator[Fold]:
     a time: then all channels of each. Several pixels at once where they divide a row, or all of it.
     Each with every kind of multipliers that makes a difference.
     """
-    chain = layer.packed_chain if _in_dsp(layer) else 0
+    chain = layer.packed_chain if in_dsp(layer) else 0
     for fold in _parallel_folds(layer):
         yield fold
-        if not _in_dsp(layer):
+        if not in_dsp(layer):
             continue
         groups_at_once = max(1, fold.simd // layer.group_channels)
         terms = fold.simd // groups_at_once * layer.taps
@@ -47,7 +47,7 @@ def conv_folds(layer: Conv2d) -> Iterator[Fold]:
         yield replace(fold, multipliers="fabric")
 
 
-def _in_dsp(layer: Conv2d) -> bool:
+def in_dsp(layer: Conv2d) -> bool:
     """Whether a product is large enough for a DSP."""
     if not isinstance(layer.input_type, FixedType) or not isinstance(layer.weight_type, FixedType):
         return False
@@ -150,8 +150,13 @@ class ConvStage(Stage):
         return self.raster.interval(groups=groups, filters=filters, channels=channels)
 
     @property
+    def terms(self) -> int:
+        """Products of an output that are added in an iteration."""
+        return self.simd * self.layer.taps
+
+    @property
     def multipliers(self) -> int:
-        return self.fold.px * self.fold.pe * self.simd * self.layer.taps
+        return self.fold.px * self.fold.pe * self.terms
 
     @cached_property
     def chain(self) -> int:
@@ -159,14 +164,14 @@ class ConvStage(Stage):
         if self.fold.multipliers != "packed":
             return 0
         most = chain_of_types(self.layer) if self.any_weights else self.layer.packed_chain
-        return min(most, self.simd * self.layer.taps)
+        return min(most, self.terms)
 
     @property
     def dot_type(self) -> FixedType:
         """Holds the sum of an iteration's products of one output."""
         layer = self.layer
         assert isinstance(layer.input_type, FixedType) and isinstance(layer.weight_type, FixedType)
-        return accumulator_type(layer.input_type, layer.weight_type, self.simd * layer.taps)
+        return accumulator_type(layer.input_type, layer.weight_type, self.terms)
 
     def work(self) -> tuple[Work, ...]:
         layer = self.layer
@@ -174,7 +179,7 @@ class ConvStage(Stage):
         if self.fold.multipliers == "packed":
             codes = (signed_bits(layer.input_type), signed_bits(layer.weight_type))
             pairs = self.fold.px * self.fold.pe // 2
-            chunks = pairs * -(-self.simd * self.layer.taps // self.chain)
+            chunks = pairs * -(-self.terms // self.chain)
             bits = (*codes, self.dot_type.width, chunks)
             return (Work(operator="packed", count=self.multipliers // 2, bits=bits),)
         widths = (layer.input_type.width, layer.weight_type.width)

@@ -7,21 +7,21 @@ then fit the board do the most frames a second.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from hlsgen.board import Board
 from hlsgen.cost.resources import Resources
-from hlsgen.cost.stages import stage_resources, total_resources
+from hlsgen.cost.stages import total_resources
 from hlsgen.ir import Graph
-from hlsgen.layers.base import Layer
-from hlsgen.layers.stage import Fold
+from hlsgen.mapping.candidates import Candidate
 from hlsgen.mapping.fifos import fifo_depths, simulated_words
-from hlsgen.mapping.pipeline import Pipeline, pipeline_of, staged
-from hlsgen.mapping.placement import BINDS, KINDS, Instance, at_banks, capacity, usable
-from hlsgen.mapping.ports import InterfaceWish, interfaces_of
-from hlsgen.mapping.weights import WeightPlace, WeightWishes, weight_places
+from hlsgen.mapping.pipeline import Pipeline, pipeline_of
+from hlsgen.mapping.placement import BINDS, KINDS, Instance, at_banks, capacity, ddr_bytes_per_s, usable
+from hlsgen.mapping.ports import interfaces_of
+from hlsgen.mapping.spill import MEMORY_PRICE, Choice, kept_on_chip, spilled
+from hlsgen.mapping.weights import kept_by_design, weight_places
+from hlsgen.mapping.wish import NoFit, StreamWish
 
 STEP = 1.06
 """Ratio of the intervals that are looked at, from the shortest possible one."""
@@ -29,41 +29,16 @@ MARGIN = 1.15
 """What converters, FIFOs and ports take besides the stages, as a share; the exact figure decides in the end.
 """
 
+BLOCKS = (1, 2, 4, 8, 16)
+"""Frames that streamed weights are used for, looked at as long as a larger block is faster."""
+WORTHWHILE = 1.05
+"""By so much: a larger block takes memory, and its frames wait for each other."""
+
+MOST_FITTING = 4
+"""Kernels that fit, made in search of one that is as fast as it seemed before its FIFOs were known."""
+
 MOST_SIMULATED_WORDS = 1 << 27
 """Of all streams over the frames that FIFO depths are computed from: a gigabyte of times."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Candidate:
-    """A folding of a layer that no other one beats in both interval and cost."""
-
-    fold: Fold
-    interval: int
-    resources: Resources
-    share: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class StreamWish:
-    """What the design fixes: instances, values of foldings by layer (None: free), where weights lie.
-
-    interface: of what kind the ports are. search: how the rest is chosen, by `balance` or `hlsgen.explore`.
-    """
-
-    instances: int | None = None
-    folds: Mapping[str, Mapping[str, object]] | None = None
-    target_interval: int | None = None
-    weights: WeightWishes = field(default_factory=WeightWishes)
-    interface: InterfaceWish = InterfaceWish()
-    search: Literal["quick", "best"] = "quick"
-
-
-class NoFit(Exception):
-    """Nothing fits; the message says what is too much, `fix` what could be changed."""
-
-    def __init__(self, message: str, fix: str) -> None:
-        super().__init__(message)
-        self.fix = fix
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,6 +57,12 @@ class Balanced:
     binds: str
 
     @property
+    def spilled(self) -> tuple[str, ...]:
+        """The layers whose weights are streamed because they have no room on chip."""
+        weights = self.pipeline.weights.items()
+        return tuple(name for name, one in weights if one.place == "stream" and not one.any_weights)
+
+    @property
     def placed(self) -> dict[str, int]:
         """Instances by SLR: evenly, as far as they fit; one that spans several is named after the first."""
         left = dict(self.by_slr)
@@ -96,172 +77,209 @@ class Balanced:
         return at_banks([slr for slr, count in self.placed.items() for _ in range(count)], board)
 
 
-def balance(graph: Graph, board: Board, wish: StreamWish, *, batch: int) -> Balanced:
+def balance(graph: Graph, board: Board, wish: StreamWish, *, batch: int, clock_mhz: float) -> Balanced:
     """The fastest kernel of `graph` for `board`.
+
+    All weights are on chip; where that does not fit, those of as many layers are streamed as is fastest, of
+    layers of which the design leaves open where they lie.
 
     Raises NoFit: not even the smallest foldings fit, or the interval asked for is out of reach.
     DesignError: weights cannot lie where they shall.
     """
+    search = _Search(graph=graph, board=board, wish=wish, batch=batch, clock_mhz=clock_mhz)
     places = weight_places(graph, wish.weights, board)
-    candidates = {layer.name: foldings(layer, board, wish, places.get(layer.name)) for layer in graph.layers}
-    slowest = max(found[-1].interval for found in candidates.values())
-    fastest = max(found[0].interval for found in candidates.values())
-    if wish.target_interval and fastest > wish.target_interval:
-        raise _out_of_reach(candidates, wish.target_interval)
-    options: list[tuple[float, int, int]] = []
-    interval = wish.target_interval or fastest
-    while True:
-        total = _total(candidates, interval)
-        count = _count(total, board, batch, wish.instances)
-        if not count and all(len(found) == 1 for found in candidates.values()):
-            # everything is fixed, perhaps by a search that knew the exact figures: they alone decide
-            count = wish.instances or 1
-        if count:
-            options.append((count / interval, -interval, count))
-        if interval >= slowest or wish.target_interval:
-            break
-        interval = min(slowest, max(interval + 1, int(interval * STEP)))
-    for _, negative, _ in sorted(options, reverse=True):
-        found = _built(graph, candidates, places, -negative, board, batch, wish)
-        if found is None:
-            continue
-        if wish.target_interval and found.pipeline.interval > wish.target_interval:
-            raise _slowed(found.pipeline, wish.target_interval)
-        return found
-    raise _no_fit(_total(candidates, wish.target_interval or slowest), board, wish)
+    kept = kept_on_chip(graph, board, wish, places)
+    found = search.best([kept]) if kept.complete else None
+    if found is None:
+        found = search.spilled(kept_on_chip(graph, board, wish, places, memory_price=MEMORY_PRICE))
+    return found
 
 
-def foldings(layer: Layer, board: Board, wish: StreamWish, place: WeightPlace | None) -> list[Candidate]:
-    """The foldings worth looking at, fastest first."""
-    fixed = (wish.folds or {}).get(layer.name, {})
-    total = board.total
-    found = []
-    for fold in place.folds(layer) if place else layer.folds():
-        if any(value is not None and getattr(fold, key) != value for key, value in fixed.items()):
-            continue
-        # one number for all costs cannot weigh logic cells against DSPs that are left over
-        if fold.multipliers == "fabric" and fixed.get("multipliers") is None:
-            continue
-        stage = staged(layer, fold, place)
-        resources = stage_resources(stage, board, place)
-        if any(getattr(resources, kind) > getattr(total, kind) for kind in KINDS):
-            continue
-        found.append(
-            Candidate(
-                fold=fold, interval=stage.interval, resources=resources, share=share_of(resources, board)
+@dataclass(frozen=True, kw_only=True)
+class _Search:
+    """What is asked for."""
+
+    graph: Graph
+    board: Board
+    wish: StreamWish
+    batch: int
+    clock_mhz: float
+
+    def best(self, choices: Sequence[Choice]) -> Balanced | None:
+        """A kernel of the most frames a cycle, of equals the first choice's; None: none fits.
+
+        Raises NoFit: the interval asked for is out of reach.
+        """
+        asked = self.wish.target_interval
+        options = []
+        for number, choice in enumerate(choices):
+            if asked and choice.shortest > asked:
+                raise _out_of_reach(choice.candidates, asked)
+            options += [(rate, -number, -interval) for rate, interval in self._rates(choice)]
+        best, best_rate, made, fitting = None, 0.0, set(), 0
+        for rate, number, interval in sorted(options, reverse=True):
+            # with its FIFOs there may be room for fewer instances than it seemed
+            if best is not None and (rate < WORTHWHILE * best_rate or fitting == MOST_FITTING):
+                break
+            choice = choices[-number]
+            folds = tuple(one.fold for one in choice.picked(-interval).values())
+            if (number, folds) in made:
+                continue
+            made.add((number, folds))
+            found = self._built(choice, -interval)
+            if found is None:
+                continue
+            if asked and found.pipeline.interval > asked:
+                raise _slowed(found.pipeline, asked)
+            fitting += 1
+            if self._rate(found) > best_rate:
+                best, best_rate = found, self._rate(found)
+        return best
+
+    def spilled(self, kept: Choice) -> Balanced:
+        """The fastest kernel with some weights streamed, in larger blocks as long as DDR is what binds.
+
+        Raises NoFit: none fits.
+        """
+        blocks: list[tuple[float, list[Choice]]] = []
+        for block in BLOCKS:
+            choices = list(spilled(self.graph, self.board, self.wish, kept, batch=block))
+            rate = max((rate for one in choices for rate, _ in self._rates(one)), default=0.0)
+            if blocks and rate < WORTHWHILE * blocks[-1][0]:
+                break
+            blocks.append((rate, choices))
+        best, best_rate = None, 0.0
+        for rate, choices in reversed(blocks):
+            found = self.best(choices) if rate > best_rate else None
+            if found is not None and self._rate(found) > best_rate:
+                best, best_rate = found, self._rate(found)
+        if best is None:
+            least = (blocks[0][1] or [kept])[-1]
+            raise self._no_fit(least)
+        return best
+
+    def _rates(self, choice: Choice) -> Iterator[tuple[float, int]]:
+        """(frames a cycle, interval) of every interval with which an instance fits."""
+        asked = self.wish.target_interval
+        interval = asked or choice.shortest
+        while True:
+            count = self._count(_total(choice, interval))
+            if not count and choice.fixed:
+                # everything is fixed, perhaps by a search that knew the exact figures: they alone decide
+                count = self.wish.instances or 1
+            if count:
+                moved = sum(one.ddr_bytes for one in choice.picked(interval).values())
+                yield min(count / interval, self._ddr_rate(moved, count)), interval
+            if interval >= choice.longest or asked:
+                return
+            interval = min(choice.longest, max(interval + 1, int(interval * STEP)))
+
+    def _rate(self, found: Balanced) -> float:
+        """Frames a cycle, no more than DDR carries."""
+        by_ddr = self._ddr_rate(found.pipeline.frame_bytes, found.instances)
+        return min(found.instances / found.pipeline.interval, by_ddr)
+
+    def _ddr_rate(self, frame_bytes: int, count: int) -> float:
+        """Frames a cycle for which DDR moves so many bytes each, of `count` instances."""
+        if not frame_bytes:
+            return float("inf")
+        placed = at_banks([self.board.slrs[0].name] * count, self.board)
+        return ddr_bytes_per_s(placed, self.board, self.clock_mhz) / (self.clock_mhz * 1e6) / frame_bytes
+
+    def _count(self, each: Resources) -> int:
+        """Instances that fit, each in one SLR, or one over all SLRs; 0 if none, or fewer than asked for."""
+        board, fixed = self.board, self.wish.instances
+        alone = sum(capacity(each, usable(slr, board))[0] for slr in board.slrs)
+        count = min(alone or min(1, capacity(each, whole_of(board))[0]), board.max_compute_units, self.batch)
+        if fixed is not None:
+            return fixed if count >= fixed else 0
+        return count
+
+    def _built(self, choice: Choice, interval: int) -> Balanced | None:
+        """The kernel with its converters and FIFOs; None if it does not fit."""
+        board = self.board
+        folds = {name: one.fold for name, one in choice.picked(interval).items()}
+        interfaces = interfaces_of(board, self.wish.interface)
+        pipeline = pipeline_of(self.graph, folds, choice.places, interfaces=interfaces)
+        if pipeline.frames_at_once > 1 and simulated_words(pipeline) > MOST_SIMULATED_WORDS:
+            raise NoFit(
+                f"FIFOs for blocks of {pipeline.frames_at_once} frames take too long to compute for this "
+                "network",
+                "a smaller batch_reuse for the layers whose weights are streamed",
             )
+        pipeline = pipeline.with_depths(fifo_depths(pipeline))
+        each = total_resources(pipeline, board)
+        count = self._count(each)
+        if not count:
+            return None
+        by_slr = {slr.name: capacity(each, usable(slr, board))[0] for slr in board.slrs}
+        return Balanced(
+            pipeline=pipeline,
+            each=each,
+            instances=count,
+            by_slr=by_slr,
+            spans=not any(by_slr.values()),
+            binds=self._binds(choice.candidates, pipeline, count, each),
         )
-    if not found:
-        asked = ", ".join(f"{key}: {value}" for key, value in fixed.items() if value is not None)
-        raise NoFit(
-            f"{layer.name}: no folding" + (f" with {asked}" if asked else "") + " fits it",
-            "values that divide the layer's channels (pe, simd) or width (px), or mapping: auto",
+
+    def _no_fit(self, least: Choice) -> NoFit:
+        """Why no kernel fits. least: with as many weights streamed as the design leaves open."""
+        asked, title = self.wish.target_interval, self.board.title
+        total, whole = _total(least, asked or least.longest), whole_of(self.board)
+        at = f" at an interval of {asked:,} cycles" if asked else ""
+        over = [kind for kind in KINDS if getattr(total, kind) > getattr(whole, kind)]
+        if not over:
+            count = f"{self.wish.instances} instances do" if self.wish.instances else "the kernel does"
+            fix = "fewer instances, a longer interval, or mapping: auto"
+            return NoFit(f"{count} not fit {title}{at}", fix)
+        needs = ", ".join(
+            f"{getattr(total, kind):,} {kind.upper()} of {getattr(whole, kind):,}" for kind in over
         )
-    found.sort(key=lambda one: (one.share, one.interval))
-    best: list[Candidate] = []
-    for one in found:
-        if not best or one.interval < best[-1].interval:
-            best.append(one)
-    return best[::-1]
+        fixes = ["a longer interval"] if asked else []
+        kept = kept_by_design(self.graph, self.wish.weights)
+        if kept:
+            fixes.append(f"weights: stream for {kept[0]}, the most weights that the design keeps on chip")
+        fixes += ["narrower types", "a smaller network", "or a larger board"]
+        return NoFit(
+            f"{at.strip() or 'with the smallest foldings'}{_streaming(least)} the kernel needs {needs} of "
+            f"the usable share of {title}",
+            ", ".join(fixes),
+        )
+
+    def _binds(
+        self, candidates: Mapping[str, list[Candidate]], pipeline: Pipeline, count: int, each: Resources
+    ) -> str:
+        """The slowest stage, and why it is no faster."""
+        slowest = pipeline.slowest
+        stage = f"{slowest.name} with {slowest.interval:,} cycles a frame"
+        if self.wish.target_interval or self.wish.folds or self.wish.instances:
+            return f"{stage}; the design fixes a part of the mapping"
+        if count >= self.batch:
+            return f"{stage}; the batch has no frame for another instance"
+        found = candidates.get(slowest.name)
+        if found is not None and found[0].interval >= slowest.interval:
+            return f"{stage}, its fastest folding"
+        whole = whole_of(self.board)
+        shares = {
+            kind: getattr(each, kind) * count / getattr(whole, kind) for kind in KINDS if getattr(whole, kind)
+        }
+        kind = max(shares, key=lambda one: shares[one])
+        return f"{stage}; {BINDS[kind]} for more"
 
 
-def share_of(resources: Resources, board: Board) -> float:
-    """Cost as one number: the sum of the shares of each kind that the board has."""
-    total = board.total
-    return float(
-        sum(getattr(resources, kind) / getattr(total, kind) for kind in KINDS if getattr(total, kind))
-    )
+def _streaming(choice: Choice) -> str:
+    count = sum(place.place == "stream" for place in choice.places.values())
+    return f" and the weights of {count} layer{'s' if count > 1 else ''} streamed" if count else ""
 
 
-def _picked(found: list[Candidate], interval: int) -> Candidate:
-    """The cheapest candidate that is no slower than `interval`, else the fastest; fastest first."""
-    return next((one for one in reversed(found) if one.interval <= interval), found[0])
-
-
-def _total(candidates: Mapping[str, list[Candidate]], interval: int) -> Resources:
-    total = Resources()
-    for found in candidates.values():
-        total += _picked(found, interval).resources
+def _total(choice: Choice, interval: int) -> Resources:
+    total = Resources.sum(one.resources for one in choice.picked(interval).values())
     return Resources(**{kind: int(getattr(total, kind) * MARGIN) for kind in KINDS})
 
 
 def whole_of(board: Board) -> Resources:
     """What a design may use of all SLRs together."""
-    total = Resources()
-    for slr in board.slrs:
-        total += usable(slr, board)
-    return total
-
-
-def _count(each: Resources, board: Board, batch: int, fixed: int | None) -> int:
-    """Instances that fit, each in one SLR, or one over all SLRs; 0 if none, or fewer than `fixed`."""
-    count = sum(capacity(each, usable(slr, board))[0] for slr in board.slrs)
-    count = min(count or capacity(each, whole_of(board))[0], board.max_compute_units, batch)
-    count = min(count, 1) if not any(capacity(each, usable(slr, board))[0] for slr in board.slrs) else count
-    if fixed is not None:
-        return fixed if count >= fixed else 0
-    return count
-
-
-def _built(
-    graph: Graph,
-    candidates: Mapping[str, list[Candidate]],
-    places: Mapping[str, WeightPlace],
-    interval: int,
-    board: Board,
-    batch: int,
-    wish: StreamWish,
-) -> Balanced | None:
-    """The kernel with its converters and FIFOs, if as many instances of it fit as of any slower one."""
-    folds = {name: _picked(found, interval).fold for name, found in candidates.items()}
-    pipeline = pipeline_of(graph, folds, places, interfaces=interfaces_of(board, wish.interface))
-    if pipeline.frames_at_once > 1 and simulated_words(pipeline) > MOST_SIMULATED_WORDS:
-        raise NoFit(
-            f"FIFOs for blocks of {pipeline.frames_at_once} frames take too long to compute for this network",
-            "a smaller batch_reuse for the layers whose weights are streamed",
-        )
-    pipeline = pipeline.with_depths(fifo_depths(pipeline))
-    each = total_resources(pipeline, board)
-    count = _count(each, board, batch, wish.instances)
-    if not count:
-        return None
-    by_slr = {slr.name: capacity(each, usable(slr, board))[0] for slr in board.slrs}
-    spans = not any(by_slr.values())
-    return Balanced(
-        pipeline=pipeline,
-        each=each,
-        instances=count,
-        by_slr=by_slr,
-        spans=spans,
-        binds=_binds(candidates, pipeline, board, batch, wish, count, each),
-    )
-
-
-def _binds(
-    candidates: Mapping[str, list[Candidate]],
-    pipeline: Pipeline,
-    board: Board,
-    batch: int,
-    wish: StreamWish,
-    count: int,
-    each: Resources,
-) -> str:
-    """The slowest stage, and why it is no faster."""
-    slowest = pipeline.slowest
-    stage = f"{slowest.name} with {slowest.interval:,} cycles a frame"
-    if wish.target_interval or wish.folds or wish.instances:
-        return f"{stage}; the design fixes a part of the mapping"
-    if count >= batch:
-        return f"{stage}; the batch has no frame for another instance"
-    found = candidates.get(slowest.name)
-    if found is not None and found[0].interval >= slowest.interval:
-        return f"{stage}, its fastest folding"
-    whole = whole_of(board)
-    shares = {
-        kind: getattr(each, kind) * count / getattr(whole, kind) for kind in KINDS if getattr(whole, kind)
-    }
-    kind = max(shares, key=lambda one: shares[one])
-    return f"{stage}; {BINDS[kind]} for more"
+    return Resources.sum(usable(slr, board) for slr in board.slrs)
 
 
 def _out_of_reach(candidates: Mapping[str, list[Candidate]], interval: int) -> NoFit:
@@ -281,25 +299,4 @@ def _slowed(pipeline: Pipeline, interval: int) -> NoFit:
         f"{slowest.name} takes {slowest.interval:,} cycles a frame, more than the interval of {interval:,} "
         "that the design asks for",
         f"interval: {slowest.interval} or more, or more instances",
-    )
-
-
-def _no_fit(least: Resources, board: Board, wish: StreamWish) -> NoFit:
-    whole = whole_of(board)
-    over = [
-        f"{getattr(least, kind):,} {kind.upper()} of {getattr(whole, kind):,}"
-        for kind in KINDS
-        if getattr(least, kind) > getattr(whole, kind)
-    ]
-    asked = f"at an interval of {wish.target_interval:,} cycles" if wish.target_interval else ""
-    if over:
-        return NoFit(
-            f"{asked or 'with the smallest foldings'} the kernel needs {', '.join(over)} of the usable share "
-            f"of {board.title}",
-            ("a longer interval, " if asked else "") + "narrower types, a smaller network, or a larger board",
-        )
-    count = f"{wish.instances} instances do" if wish.instances else "the kernel does"
-    return NoFit(
-        f"{count} not fit {board.title}" + (f" {asked}" if asked else ""),
-        "fewer instances, a longer interval, or mapping: auto",
     )

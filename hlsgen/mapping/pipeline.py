@@ -9,7 +9,7 @@ from functools import cached_property
 from hlsgen.errors import DesignError
 from hlsgen.ir import Graph, Port
 from hlsgen.layers.base import Layer
-from hlsgen.layers.dense_stream import DenseStream
+from hlsgen.layers.conv2d_stream import ConvStream
 from hlsgen.layers.stage import Fold, Stage, Words
 from hlsgen.mapping.ports import DDR_ONLY, Interfaces
 from hlsgen.mapping.processes import (
@@ -24,9 +24,6 @@ from hlsgen.mapping.processes import (
     Store,
 )
 from hlsgen.mapping.weights import WeightPlace, auto_places, packing_problems
-
-WEIGHT_FIFO_WORDS = 16
-"""Words of weights that are fetched ahead: shift registers, and enough to hide that DDR brings bursts."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -233,11 +230,10 @@ class _Joining:
 
     def _weights(self, stage: Stage) -> tuple[str, ...]:
         """The streams of weights that `stage` reads, with what fills them."""
-        if not isinstance(stage, DenseStream):
+        if not isinstance(stage, ConvStream):
             return ()
         names = [f"{stage.name}_{what}_words" for what in ("weight", "bias")]
-        depths = (WEIGHT_FIFO_WORDS, 2)
-        for name, words, depth in zip(names, stage.weight_streams, depths, strict=False):
+        for name, words, depth in zip(names, stage.weight_streams, stage.words_ahead, strict=False):
             assert name not in self.streams
             self.streams[name] = Stream(name=name, words=words, depth=depth)
         streams = tuple(names[: len(stage.weight_streams)])

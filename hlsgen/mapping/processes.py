@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from hlsgen.layers.dense_stream import DenseStream
+from hlsgen.layers.conv2d_stream import ConvStream
 from hlsgen.layers.stage import Schedule, Stage, Words
 from hlsgen.mapping.ports import DdrPort, Port, frame_bytes
 from hlsgen.mapping.weights import WeightPlace
@@ -153,7 +153,7 @@ class Store(_PortProcess):
 class LoadWeights(Process):
     """The weights and biases of a stage from DDR, all of them for each block of frames."""
 
-    stage: DenseStream
+    stage: ConvStream
     port: DdrPort = DdrPort()
 
     latency = 64
@@ -191,10 +191,10 @@ class LoadWeights(Process):
 
     def schedule(self, frames: int) -> Schedule:
         stage = self.stage
-        blocks, (_, filters, channels) = -(-frames // stage.batch), stage.passes
+        blocks, filters, words = -(-frames // stage.batch), stage.passes[1], stage.filter_words
         bias_beats, weight_beats = stage.group_beats
         begin = np.arange(blocks * filters, dtype=np.int64) * (bias_beats + weight_beats)
-        ends = bias_beats + (np.arange(channels, dtype=np.int64) + 1) * (weight_beats // channels) - 1
+        ends = bias_beats + (np.arange(words, dtype=np.int64) + 1) * (weight_beats // words) - 1
         writes = [(begin[:, None] + ends).reshape(-1)]
         if bias_beats:
             writes.append(begin + bias_beats - 1)

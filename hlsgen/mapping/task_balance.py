@@ -18,12 +18,14 @@ from hlsgen.cost.resources import Resources
 from hlsgen.errors import DesignError
 from hlsgen.ir import Graph
 from hlsgen.layers.stage import Words
-from hlsgen.mapping.balance import NoFit, StreamWish, foldings, whole_of
+from hlsgen.mapping.balance import whole_of
+from hlsgen.mapping.candidates import foldings, nothing_fits
 from hlsgen.mapping.placement import BINDS, KINDS, usable
 from hlsgen.mapping.ports import ddr_port
 from hlsgen.mapping.task_kernels import TaskKernel, ddr_words, kernel_names, task_kernel
 from hlsgen.mapping.task_placement import packed, share_of_slr, shared_banks
 from hlsgen.mapping.weights import WeightPlace, task_weight_problems, weight_places
+from hlsgen.mapping.wish import NoFit, StreamWish
 
 WORD_BITS = (512, 256, 128, 64)
 """Widest stream words in DDR that are tried, as far as the port is as wide: wide ones are fast, narrow ones
@@ -136,6 +138,9 @@ class _Search:
             layer.name: [one.fold for one in foldings(layer, board, wish, places.get(layer.name))]
             for layer in graph.layers
         }
+        for layer in graph.layers:
+            if not folds[layer.name]:
+                raise nothing_fits(layer, wish)
         port = ddr_port(board)
         self.formats = {
             bits: {tensor: ddr_words(tensors[tensor], bits, port) for tensor in tensors}

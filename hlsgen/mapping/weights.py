@@ -1,7 +1,7 @@
 """Where each layer's weights lie, decided once: emission, cost, report and C-simulation all ask here.
 
 constant: text in the C++ source. runtime: loaded into an on-chip memory by a call that says so. stream: never
-kept on chip, each word read from DDR once for several frames (see hlsgen/layers/dense_stream.py).
+kept on chip, each word read from DDR once for a block of frames (see hlsgen/layers/conv2d_stream.py).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from hlsgen.ir import Graph
 from hlsgen.layers.base import Layer
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.conv2d_stage import ConvStage
-from hlsgen.layers.dense_stream import MOST_BATCH, DenseStream, can_stream
+from hlsgen.layers.conv2d_stream import ConvStream, can_stream, most_batch, stream_folds
 from hlsgen.layers.packing import SHORTEST_CHAIN, chain_of_types
 from hlsgen.layers.stage import Fold, Stage
 from hlsgen.mapping.ports import MOST_DDR_BITS, DdrPort, ddr_port
@@ -24,14 +24,14 @@ from hlsgen.mapping.storage import Memory, Storage, choose_storage
 
 Place = Literal["constant", "runtime", "stream"]
 WishedPlace = Literal["auto", "constant", "runtime", "stream"]
-WishedStorage = Literal["auto", "register", "lutram", "bram", "uram"]
+WishedStorage = Literal["auto", "register", "lutram", "bram", "uram", "ddr"]
 
 MOST_AUTO_CONSTANTS = 8192
 """A layer with more loads its weights at run time: constants this many stay readable and quick to compile."""
 MOST_CONSTANTS = 65536
 """More as text are refused: compilers take minutes and gigabytes for them."""
-BATCH_REUSE = 16
-"""Frames that a streamed word of weights is used for, unless the design says otherwise."""
+LEAST_USES = 16
+"""Of a streamed word of weights, unless the design says otherwise: one for each output pixel of a frame."""
 INITIALISED = (Storage.REGISTER, Storage.LUTRAM, Storage.BRAM)
 """Memories that have their contents from the start; a URAM has not."""
 
@@ -43,7 +43,12 @@ class WeightWish:
     place: WishedPlace = "auto"
     storage: WishedStorage = "auto"
     batch_reuse: int | None = None
-    """With stream: frames that a word of weights is used for; None: 16."""
+    """With stream: frames that a word of weights is used for; None: as many as make 16 uses of it."""
+
+    @property
+    def streams(self) -> bool:
+        """Whether the weights are never on chip: storage ddr says so of just those at hand."""
+        return self.place == "stream" or (self.place, self.storage) == ("auto", "ddr")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,21 +109,23 @@ class WeightPlace:
 
     def folds(self, layer: Layer) -> Iterator[Fold]:
         """Foldings of `layer` with its weights here: packed multipliers must be exact for all it may take."""
+        if self.place == "stream":
+            assert isinstance(layer, Conv2d)
+            yield from stream_folds(layer)
+            return
         for fold in layer.folds():
             if fold.multipliers != "packed" or self._packs(layer):
                 yield fold
 
     def _packs(self, layer: Layer) -> bool:
         assert isinstance(layer, Conv2d)
-        if self.place == "stream":
-            return False
         return not self.any_weights or chain_of_types(layer) >= SHORTEST_CHAIN
 
     def stage(self, layer: Layer, fold: Fold) -> Stage:
         """`layer` as hardware with its weights here."""
         if self.place == "stream":
             assert isinstance(layer, Conv2d)
-            return DenseStream(layer=layer, fold=fold, batch=self.batch, most_beat_bits=self.port_bits)
+            return ConvStream(layer=layer, fold=fold, batch=self.batch, most_beat_bits=self.port_bits)
         stage = layer.stage(fold)
         if self.any_weights and isinstance(stage, ConvStage):
             return replace(stage, any_weights=True)
@@ -149,14 +156,16 @@ def auto_places(graph: Graph) -> dict[str, WeightPlace]:
 def placed(layer: Conv2d, wish: WeightWish, port: DdrPort) -> WeightPlace:
     """Where the weights of `layer` lie if that is wished, which has no problems. port: of streamed ones."""
     place: Place
-    if wish.place == "auto":
+    if wish.streams:
+        place = "stream"
+    elif wish.place == "auto":
         # of one that wants a memory that cannot be initialised the weights arrive
         small = layer.weights.size <= MOST_AUTO_CONSTANTS and wish.storage != "uram"
         place = "constant" if small else "runtime"
     else:
         place = wish.place
-    storage = None if wish.storage == "auto" else Storage(wish.storage)
-    batch = (wish.batch_reuse or BATCH_REUSE) if place == "stream" else 1
+    storage = None if wish.storage in ("auto", "ddr") else Storage(wish.storage)
+    batch = (wish.batch_reuse or _usual_batch(layer)) if place == "stream" else 1
     return WeightPlace(
         layer=layer.name,
         place=place,
@@ -165,6 +174,35 @@ def placed(layer: Conv2d, wish: WeightWish, port: DdrPort) -> WeightPlace:
         any_weights=wish.place in ("runtime", "stream"),
         port_bits=port.bits,
     )
+
+
+def may_spill(layer: Layer, wishes: WeightWishes) -> bool:
+    """Whether hlsgen may decide to stream the weights of `layer`, which then are just those at hand."""
+    wish = wishes.of(layer.name)
+    return isinstance(layer, Conv2d) and can_stream(layer) and (wish.place, wish.storage) == ("auto", "auto")
+
+
+def kept_by_design(graph: Graph, wishes: WeightWishes) -> list[str]:
+    """The layers whose weights the design keeps on chip, though they could be streamed; the largest first."""
+    found = [
+        layer
+        for layer in graph.layers
+        if isinstance(layer, Conv2d)
+        and can_stream(layer)
+        and not may_spill(layer, wishes)
+        and not wishes.of(layer.name).streams
+    ]
+    return [layer.name for layer in sorted(found, key=lambda layer: -layer.weights.size)]
+
+
+def spilled_place(layer: Conv2d, batch: int, port: DdrPort) -> WeightPlace:
+    """Where the weights of a layer lie that hlsgen streams because they have no room on chip."""
+    return placed(layer, WeightWish(storage="ddr", batch_reuse=min(batch, most_batch(layer))), port)
+
+
+def _usual_batch(layer: Conv2d) -> int:
+    _, rows, columns = layer.output_shape
+    return min(most_batch(layer), -(-LEAST_USES // (rows * columns)))
 
 
 def weight_problems(graph: Graph, wishes: WeightWishes, board: Board) -> list[tuple[str, Problem]]:
@@ -186,7 +224,7 @@ def weight_problems(graph: Graph, wishes: WeightWishes, board: Board) -> list[tu
         if isinstance(layer, Conv2d):
             wish = wishes.of(layer.name)
             found += [(layer.name, one) for one in _layer_problems(layer, wish, board)]
-            if wish.place == "stream":
+            if wish.streams:
                 found += [(layer.name, one) for one in _stream_problems(layer, wish, graph)]
             elif wish.batch_reuse is not None:
                 message = "batch_reuse is of weights that are streamed, and its weights are not"
@@ -200,7 +238,7 @@ def task_weight_problems(graph: Graph, wishes: WeightWishes) -> list[tuple[str, 
     return [
         (layer.name, layer.problem(message, "weights: runtime, or style: dataflow"))
         for layer in graph.layers
-        if wishes.of(layer.name).place == "stream"
+        if wishes.of(layer.name).streams
     ]
 
 
@@ -210,6 +248,9 @@ def _layer_problems(layer: Conv2d, wish: WeightWish, board: Board) -> Iterator[P
         message = f"weights: {wish.place} with storage: {wish.storage} is nothing that there is"
         yield layer.problem(message, f"weights: one of {places}; storage: one of {memories}")
         return
+    if wish.storage == "ddr" and wish.place in ("constant", "runtime"):
+        message = f"weights: {wish.place} keeps them on chip, storage: ddr does not"
+        yield layer.problem(message, "weights: stream, or another storage")
     if wish.place == "constant" and layer.weights.size > MOST_CONSTANTS:
         message = f"{layer.weights.size:,} weights as constants are more than the {MOST_CONSTANTS:,} allowed"
         yield layer.problem(message, "weights: runtime, which loads them from DDR once")
@@ -234,15 +275,15 @@ def packing_problems(before: Stage, after: Stage) -> list[Problem]:
 
 def _stream_problems(layer: Conv2d, wish: WeightWish, graph: Graph) -> Iterator[Problem]:
     if not can_stream(layer):
-        shape = " x ".join(map(str, layer.in_shape))
-        message = f"weights are streamed for dense layers, not for a {layer.kind} of an image of {shape}"
+        message = f"weights are not streamed for a layer of {layer.groups} groups, which has few of them"
         yield layer.problem(message, "weights: runtime")
-    if wish.storage != "auto":
+    if wish.storage not in ("auto", "ddr"):
         message = f"weights that are streamed are not kept, so that storage: {wish.storage} has no meaning"
         yield layer.problem(message, "leave storage out, or weights: runtime")
-    if wish.batch_reuse is not None and not 1 <= wish.batch_reuse <= MOST_BATCH:
+    most = most_batch(layer)
+    if wish.batch_reuse is not None and not 1 <= wish.batch_reuse <= most:
         message = f"a word of weights cannot be used for {wish.batch_reuse} frames"
-        yield layer.problem(message, f"batch_reuse from 1 to {MOST_BATCH}")
+        yield layer.problem(message, f"batch_reuse from 1 to {most}")
     ports = {*graph.tensors(), *(port.name for port in graph.outputs)}
     if f"{layer.name}_weights" in ports:
         message = f"its port for weights would have the name {layer.name}_weights, which is taken"

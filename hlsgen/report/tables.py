@@ -93,8 +93,14 @@ def weight_text(weights: dict[str, Any] | None) -> str:
     """runtime in uram"""
     if not weights:
         return ""
-    frames = f", for {weights['batch_reuse']} frames" if "batch_reuse" in weights else ""
-    return f"{weights['place']} in {weights['storage']}{frames}"
+    if "batch_reuse" not in weights:
+        return f"{weights['place']} in {weights['storage']}"
+    return f"{weights['place']} in {weights['storage']}, for {block_text(weights['batch_reuse'])}"
+
+
+def block_text(frames: int) -> str:
+    """every block of 4 frames"""
+    return "every frame" if frames == 1 else f"every block of {frames} frames"
 
 
 def quantisation_text(report: dict[str, Any]) -> str:

@@ -1,14 +1,17 @@
-"""Dense layers whose weights come from DDR for every block of frames: results, schedules, FIFOs, reports."""
+"""Layers whose weights come from DDR for every block of frames: results, schedules, FIFOs, reports."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
 
 import hlsgen
 from hlsgen.board import load_board
@@ -20,15 +23,17 @@ from hlsgen.ir import Graph, Port, run_golden
 from hlsgen.layers.base import Layer
 from hlsgen.layers.binary import Add
 from hlsgen.layers.conv2d import Conv2d
+from hlsgen.layers.conv2d_stream import ConvStream, most_batch, stream_folds
 from hlsgen.layers.dense import Dense
-from hlsgen.layers.dense_stream import DenseStream
 from hlsgen.layers.stage import Fold
-from hlsgen.mapping.balance import NoFit, StreamWish, balance
+from hlsgen.mapping.balance import balance
 from hlsgen.mapping.deadlock import least_depths, runs_through
 from hlsgen.mapping.pipeline import pipeline_of
 from hlsgen.mapping.processes import LoadWeights
 from hlsgen.mapping.weights import WeightPlace, WeightWish, WeightWishes, auto_places
+from hlsgen.mapping.wish import NoFit, StreamWish
 from hlsgen.precision import Precision
+from tests.layers.random_convolutions import convolutions
 from tests.layers.test_dense_stage import codes, dense
 from tests.pipelines import Built, assert_pipeline_exact, build_pipeline, random_codes, side_by_side
 
@@ -75,6 +80,19 @@ POINTWISE = Conv2d(
     weights=codes(FixedType(6, 1), (4, 6, 1, 1), 1),
     bias=codes(FixedType(8, 3), (4,), 2),
 ).retyped((FixedType(9, 4),), FixedType(12, 7))
+
+
+def convolution(in_shape: tuple[int, int, int], channels: int, **fields: Any) -> Conv2d:
+    kernel = fields.setdefault("kernel", (3, 3))
+    shape = (channels, in_shape[0], *kernel)
+    layer = replace(POINTWISE, in_shape=in_shape, out_channels=channels, low=None, high=None, **fields)
+    layer = replace(
+        layer, weights=codes(layer.weight_type, shape, 5), bias=codes(layer.bias_type, (channels,), 6)
+    )
+    return layer.retyped((layer.input_type,), layer.result_type)
+
+
+SAME = (1, 1, 1, 1)
 CASES = (
     Streamed(layer=dense(12, 6), fold=Fold(pe=2, simd=3), batch=4),
     Streamed(layer=dense(12, 6), fold=Fold(), batch=2),
@@ -88,6 +106,29 @@ CASES = (
     Streamed(layer=dense((4, 2, 6), 6), fold=Fold(pe=3, simd=2), batch=2),
     Streamed(layer=POINTWISE, fold=Fold(pe=2, simd=2), batch=4),
 )
+IMAGES = (
+    Streamed(layer=convolution((6, 5, 4), 4, padding=SAME), fold=Fold(pe=2, simd=3), batch=1),
+    Streamed(layer=convolution((6, 5, 4), 4), fold=Fold(pe=4, simd=6), batch=3),  # six sums: registers
+    Streamed(
+        layer=convolution((4, 6, 7), 2, stride=(2, 3), padding=(0, 2, 3, 1), dilation=(2, 1)),
+        fold=Fold(pe=1, simd=2),
+        batch=2,
+    ),
+    # two products a DSP
+    Streamed(
+        layer=convolution((8, 4, 4), 4, padding=SAME), fold=Fold(pe=2, simd=4, multipliers="packed"), batch=2
+    ),
+    Streamed(layer=dense(12, 6), fold=Fold(pe=2, simd=6, multipliers="packed"), batch=3),
+    Streamed(
+        layer=convolution((4, 3, 5), 6, kernel=(1, 1)), fold=Fold(pe=3, simd=4, multipliers="fabric"), batch=1
+    ),
+    Streamed(layer=convolution((3, 5, 5), 2, kernel=(1, 1), stride=(2, 2)), fold=Fold(pe=2), batch=1),
+    Streamed(
+        layer=convolution((2, 1, 9), 3, kernel=(1, 4), padding=(0, 3, 0, 0)), fold=Fold(pe=3, simd=2), batch=2
+    ),
+    # a kernel that reaches below the image only
+    Streamed(layer=convolution((2, 2, 3), 2, kernel=(3, 2), padding=(0, 0, 2, 0)), fold=Fold(), batch=5),
+)
 
 
 def run_and_compare(built: Built, graph: Graph, frames: int, folder: Path, *, bounded: bool = False) -> None:
@@ -100,32 +141,63 @@ def run_and_compare(built: Built, graph: Graph, frames: int, folder: Path, *, bo
         run.check_schedule(frames)
 
 
-def test_every_block_and_folding_is_exact(tmp_path: Path) -> None:
+@pytest.mark.parametrize("cases", [CASES, IMAGES], ids=["vectors", "images"])
+def test_every_block_and_folding_is_exact(cases: Sequence[Streamed], tmp_path: Path) -> None:
     """Calls of less than a block, of whole blocks, and with a last block of fewer frames."""
-    graph, folds, weights = graph_of(CASES)
+    graph, folds, weights = graph_of(cases)
     built = assert_pipeline_exact(graph, folds, tmp_path, frames=5, weights=weights)
     for frames in (1, 4, 12, 17):
         run_and_compare(built, graph, frames, tmp_path)
         run_and_compare(built, graph, frames, tmp_path, bounded=True)
 
 
+@st.composite
+def drawn(draw: st.DrawFn) -> Streamed:
+    layer = draw(convolutions(most_groups=1))
+    fold = draw(st.sampled_from(list(stream_folds(layer))))
+    return Streamed(layer=layer, fold=fold, batch=draw(st.integers(1, min(4, most_batch(layer)))))
+
+
+# no shrinking: each example is a compilation
+@settings(
+    max_examples=2,
+    deadline=None,
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],
+    suppress_health_check=[HealthCheck.too_slow],
+)
+@given(cases=st.lists(drawn(), min_size=12, max_size=12))
+def test_any_convolution_can_be_streamed(
+    cases: list[Streamed], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    graph, folds, weights = graph_of(cases)
+    assert_pipeline_exact(graph, folds, tmp_path_factory.mktemp("streamed"), frames=5, weights=weights)
+
+
 def test_the_reference_headers_agree(tmp_path: Path) -> None:
-    graph, folds, weights = graph_of(CASES)
+    graph, folds, weights = graph_of([*CASES, *IMAGES])
     built = build_pipeline(graph, folds, tmp_path, headers=Headers.REFERENCE, weights=weights)
     run_and_compare(built, graph, 5, tmp_path)
 
 
+VECTOR = Streamed(layer=dense(12, 6), fold=Fold(pe=2, simd=3), batch=4)
+
+
 @pytest.mark.parametrize(
-    ("before", "after"),
+    ("case", "before", "after"),
     [
-        ("if (frame == 0) {", "if (frame == 0 && filters >= 0 && channels == 0) {"),  # a word kept too long
-        ("left -= count;", "left -= 1;"),
-        ("write_at += NF;", "write_at += 1;"),
-        ("if (channels == 0) row_of_biases = biases.read();", "row_of_biases = biases.read();"),
+        (VECTOR, "if (pixel == 0) {", "if (pixel == 0 && channels == 0) {"),  # a word kept too long
+        (VECTOR, "left -= count;", "left -= 1;"),
+        (VECTOR, "moved += NF;", "moved += 1;"),
+        (VECTOR, "if (first) row_of_biases = biases.read();", "row_of_biases = biases.read();"),
+        (IMAGES[0], "in_row < IN_HEIGHT && ", ""),
+        (IMAGES[0], "kernel_row == 0 && ", ""),  # starts anew at each row of the kernel
+        (IMAGES[1], "frame_at += IN_WORDS;", ""),  # every pixel from the first frame
+        (IMAGES[2], "row * STRIDE_H", "row"),
+        (IMAGES[2], "kernel_row * DILATION_H", "kernel_row"),
     ],
 )
-def test_mistakes_in_the_stage_are_seen(tmp_path: Path, before: str, after: str) -> None:
-    graph, folds, weights = graph_of([Streamed(layer=dense(12, 6), fold=Fold(pe=2, simd=3), batch=4)])
+def test_mistakes_in_the_stage_are_seen(tmp_path: Path, case: Streamed, before: str, after: str) -> None:
+    graph, folds, weights = graph_of([case])
     edit = {f"src/{graph.layers[0].name}.h": (before, after)}
     built = build_pipeline(graph, folds, tmp_path, edit=edit, weights=weights)
     with pytest.raises((AssertionError, MismatchError)):
@@ -134,15 +206,15 @@ def test_mistakes_in_the_stage_are_seen(tmp_path: Path, before: str, after: str)
 
 def test_intervals_and_traffic() -> None:
     layer = dense(64, 32, bias=False)
-    stage = DenseStream(layer=layer, fold=Fold(pe=8, simd=8), batch=16)
+    stage = ConvStream(layer=layer, fold=Fold(pe=8, simd=8), batch=16)
     assert stage.interval == 8 + 4 * 8 + 4
     # 64 weights of 6 bits, ten in 64 bits: seven DDR words in the time of 16 frames
     assert (stage.beat_bits, stage.block_beats) == (64, 4 * 8 * 7)
     # with a frame at a time a DDR word is as wide as it can be
-    alone = DenseStream(layer=layer, fold=Fold(pe=8, simd=8), batch=1)
+    alone = ConvStream(layer=layer, fold=Fold(pe=8, simd=8), batch=1)
     assert (alone.beat_bits, alone.block_beats) == (512, 4 * 8)
     # where DDR is too slow it makes the interval
-    wide = DenseStream(layer=layer, fold=Fold(pe=32, simd=64), batch=1)
+    wide = ConvStream(layer=layer, fold=Fold(pe=32, simd=64), batch=1)
     assert wide.interval == wide.block_beats == -(-2048 // 80)
     assert LoadWeights(name="w", reads=(), writes=("w",), stage=wide).interval == wide.interval
 
@@ -199,16 +271,23 @@ def alone(layer: Conv2d, name: str = "x") -> Graph:
     )
 
 
-IMAGE = replace(POINTWISE, in_shape=(6, 4, 4))
+GROUPED = replace(POINTWISE, groups=2, weights=codes(FixedType(6, 1), (4, 3, 1, 1), 1))
+FEW_PIXELS = replace(POINTWISE, in_shape=(6, 2, 2))  # its running sums are registers
 
 
 @pytest.mark.parametrize(
     ("graph", "wish", "message"),
     [
-        (alone(IMAGE), wished(), "for dense layers, not for a conv2d of an image of 6 x 4 x 4"),
+        (alone(GROUPED), wished(), "not streamed for a layer of 2 groups"),
+        (alone(FEW_PIXELS), wished(batch_reuse=17), "for 17 frames"),
         (alone(POINTWISE), wished(storage="bram"), "storage: bram has no meaning"),
         (alone(POINTWISE), wished(batch_reuse=1000), "for 1000 frames"),
         (alone(POINTWISE, "fc_weights"), wished(), "fc_weights, which is taken"),
+        (
+            alone(POINTWISE),
+            StreamWish(weights=WeightWishes(layers={"fc": WeightWish(place="runtime", storage="ddr")})),
+            "weights: runtime keeps them on chip, storage: ddr does not",
+        ),
         (
             alone(POINTWISE),
             StreamWish(weights=WeightWishes(layers={"fc": WeightWish(batch_reuse=4)})),
@@ -219,16 +298,16 @@ IMAGE = replace(POINTWISE, in_shape=(6, 4, 4))
 )
 def test_what_cannot_be_streamed_is_refused(graph: Graph, wish: StreamWish, message: str) -> None:
     with pytest.raises(DesignError, match=message):
-        balance(graph, load_board("u200"), wish, batch=4)
+        balance(graph, load_board("u200"), wish, batch=4, clock_mhz=300)
 
 
 def test_the_balance_counts_the_blocks_memories() -> None:
     """A large block costs memory; without weights on chip a large layer still takes less."""
     graph, board = alone(dense(1024, 1024)), load_board("u200")
     target = {"target_interval": 4200, "instances": 1}
-    kept = balance(graph, board, StreamWish(**target), batch=4)  # type: ignore[arg-type]
-    found = balance(graph, board, replace(wished(batch_reuse=16), **target), batch=4)  # type: ignore[arg-type]
-    assert isinstance(found.pipeline.stages["fc"], DenseStream)
+    kept = balance(graph, board, StreamWish(**target), batch=4, clock_mhz=300)  # type: ignore[arg-type]
+    found = balance(graph, board, replace(wished(batch_reuse=16), **target), batch=4, clock_mhz=300)  # type: ignore[arg-type]
+    assert isinstance(found.pipeline.stages["fc"], ConvStream)
     assert found.pipeline.interval <= 4300
     assert found.each.bram18 + 16 * found.each.uram < kept.each.bram18 + 16 * kept.each.uram
     assert auto_places(graph)["fc"].place == "runtime"
@@ -237,7 +316,7 @@ def test_the_balance_counts_the_blocks_memories() -> None:
 def test_too_many_frames_to_compute_fifos_for_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hlsgen.mapping.balance.MOST_SIMULATED_WORDS", 100)
     with pytest.raises(NoFit, match="blocks of 16 frames") as refused:
-        balance(alone(POINTWISE), load_board("u200"), wished(), batch=4)
+        balance(alone(POINTWISE), load_board("u200"), wished(), batch=4, clock_mhz=300)
     assert "smaller batch_reuse" in refused.value.fix
 
 
@@ -273,7 +352,7 @@ def test_a_network_with_streamed_layers_and_other_weights(tmp_path: Path) -> Non
         "ddr",
         3,
     )
-    assert "stream in ddr, for 4 frames" in (tmp_path / "build/report.md").read_text()
+    assert "stream in ddr, for every block of 4 frames" in (tmp_path / "build/report.md").read_text()
     assert "m_axi_gmem_n3_weights" in (tmp_path / "build/vitis/link.cfg").read_text()
     assert {path.name for path in (tmp_path / "build/tb").glob("*weights.npy")} == {
         "weights.npy",

@@ -1,0 +1,101 @@
+"""What each layer could be: its foldings with what they take, those that no other one beats."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hlsgen.board import Board
+from hlsgen.cost.resources import Resources
+from hlsgen.cost.stages import fifo_resources, stage_resources, weight_stream_resources
+from hlsgen.layers.base import Layer
+from hlsgen.layers.conv2d_stream import ConvStream
+from hlsgen.layers.stage import Fold
+from hlsgen.mapping.pipeline import Stream, staged
+from hlsgen.mapping.placement import KINDS
+from hlsgen.mapping.ports import ddr_port
+from hlsgen.mapping.processes import LoadWeights
+from hlsgen.mapping.weights import WeightPlace
+from hlsgen.mapping.wish import NoFit, StreamWish
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """A folding of a layer that no other one beats in both interval and cost.
+
+    share: its cost as one number. ddr_bytes: of weights that are streamed, a frame.
+    """
+
+    fold: Fold
+    interval: int
+    resources: Resources
+    share: float
+    ddr_bytes: int = 0
+
+
+def foldings(
+    layer: Layer, board: Board, wish: StreamWish, place: WeightPlace | None, *, memory_price: float = 1.0
+) -> list[Candidate]:
+    """The foldings worth looking at, fastest first; none if none fits the board.
+
+    memory_price: of BRAM and URAM, as a multiple of that of other kinds.
+    """
+    fixed = (wish.folds or {}).get(layer.name, {})
+    total = board.total
+    found = []
+    for fold in place.folds(layer) if place else layer.folds():
+        if any(value is not None and getattr(fold, key) != value for key, value in fixed.items()):
+            continue
+        # one number for all costs cannot weigh logic cells against DSPs that are left over
+        if fold.multipliers == "fabric" and fixed.get("multipliers") is None:
+            continue
+        one = _candidate(layer, fold, board, place, memory_price)
+        if all(getattr(one.resources, kind) <= getattr(total, kind) for kind in KINDS):
+            found.append(one)
+    found.sort(key=lambda one: (one.share, one.interval))
+    best: list[Candidate] = []
+    for one in found:
+        if not best or one.interval < best[-1].interval:
+            best.append(one)
+    return best[::-1]
+
+
+def nothing_fits(layer: Layer, wish: StreamWish) -> NoFit:
+    """`foldings` found none for `layer`."""
+    fixed = (wish.folds or {}).get(layer.name, {})
+    asked = ", ".join(f"{key}: {value}" for key, value in fixed.items() if value is not None)
+    return NoFit(
+        f"{layer.name}: no folding" + (f" with {asked}" if asked else "") + " fits it",
+        "values that divide the layer's channels (pe, simd) or width (px), or mapping: auto",
+    )
+
+
+def _candidate(
+    layer: Layer, fold: Fold, board: Board, place: WeightPlace | None, memory_price: float
+) -> Candidate:
+    stage = staged(layer, fold, place)
+    resources, moved = stage_resources(stage, board, place), 0
+    if isinstance(stage, ConvStream):
+        port = ddr_port(board)
+        moved = LoadWeights(name="", reads=(), writes=(), stage=stage, port=port).frame_bytes
+        # the next block arrives while this one is computed
+        waiting = Stream(name="", words=stage.inputs[0], depth=stage.batch * stage.inputs[0].frame_words)
+        resources += weight_stream_resources(stage, port, board) + fifo_resources(waiting, board)
+    return Candidate(
+        fold=fold,
+        interval=stage.interval,
+        resources=resources,
+        share=share_of(resources, board, memory_price),
+        ddr_bytes=moved,
+    )
+
+
+def share_of(resources: Resources, board: Board, memory_price: float = 1.0) -> float:
+    """Cost as one number: the sum of the shares of each kind that the board has, memories at their price."""
+    total, prices = board.total, {"bram18": memory_price, "uram": memory_price}
+    return float(
+        sum(
+            prices.get(kind, 1.0) * getattr(resources, kind) / getattr(total, kind)
+            for kind in KINDS
+            if getattr(total, kind)
+        )
+    )

@@ -208,6 +208,21 @@ def test_auto_raises_its_target_until_the_output_is_near_enough() -> None:
     assert found[20.0] < 38
 
 
+def test_an_offset_of_the_output_is_no_signal() -> None:
+    """Small changes on a large constant keep their 20 dB."""
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Conv2d(4, 8, 3), nn.Tanh(), nn.Flatten(), nn.Linear(8 * 16, 1))
+    with torch.no_grad():
+        net[3].bias.fill_(50.0)
+    frames = np.random.default_rng(0).normal(0, 1, (16, 4, 6, 6))
+    design = hlsgen.from_torch(net.eval(), (4, 6, 6), calibration=frames)
+    with torch.no_grad():
+        wanted = net(torch.from_numpy(frames).float()).numpy()
+    error = np.std(design.golden(frames) - wanted) / np.std(wanted)
+    assert error < 0.12
+    assert design.accuracy[-1].snr_db == pytest.approx(-20 * np.log10(error), abs=3)  # type: ignore[attr-defined]
+
+
 def test_a_build_warns_of_an_output_that_is_far_from_floating_point(tmp_path: Path) -> None:
     frames = np.random.default_rng(0).normal(0, 1, (2, 4, 6, 6))
     for wanted, warns in ((0.0, True), (25.0, False)):

@@ -49,8 +49,8 @@ OTHER_BIASES = 4
 class Accuracy:
     """How near a tensor is to the floating-point network.
 
-    snr_db: signal to noise, inf if equal. agreement: of an output of scores, the share of frames whose
-    largest score is the same one; None for other tensors.
+    snr_db: signal to noise, inf if equal; of an output its mean is no signal. agreement: of an output of
+    scores, the share of frames whose largest score is the same one; None for other tensors.
     """
 
     name: str
@@ -139,7 +139,7 @@ def _worst_output(fixed: Graph, wanted: Mapping[str, Floats], calibration: Mappi
     values = _decoded(fixed, run_golden(fixed, _encoded(fixed, calibration)))
     noisy = noisy_outputs(fixed)
     sources = {port.source for port in fixed.outputs if port.name in noisy and port.source in values}
-    return min((_snr(values[name], wanted[name]) for name in sources), default=math.inf)
+    return min((_output_snr(values[name], wanted[name]) for name in sources), default=math.inf)
 
 
 def _encoded(fixed: Graph, calibration: Mapping[str, Floats]) -> dict[str, Codes]:
@@ -182,7 +182,7 @@ def measured(fixed: Graph, calibration: FloatRun) -> Measured:
                 Accuracy(
                     name=port.name,
                     type=str(port.tensor.type),
-                    snr_db=_snr(*pair),
+                    snr_db=_output_snr(*pair),
                     agreement=_agreement(*pair),
                 )
             )
@@ -190,8 +190,16 @@ def measured(fixed: Graph, calibration: FloatRun) -> Measured:
 
 
 def _snr(values: Floats, wanted: Floats) -> float:
+    return _ratio_db(float(np.mean(wanted**2)), values, wanted)
+
+
+def _output_snr(values: Floats, wanted: Floats) -> float:
+    """What varies is the signal: small changes on a large offset are what an output is read for."""
+    return _ratio_db(float(np.var(wanted)) or float(np.mean(wanted**2)), values, wanted)
+
+
+def _ratio_db(signal: float, values: Floats, wanted: Floats) -> float:
     noise = float(np.mean((values - wanted) ** 2))
-    signal = float(np.mean(wanted**2))
     return math.inf if noise == 0.0 else 10 * math.log10(signal / noise) if signal else -math.inf
 
 

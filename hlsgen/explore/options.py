@@ -7,7 +7,7 @@ they come on top, so that sums of options are a lower bound of every kernel that
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -29,13 +29,14 @@ from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.conv2d_stage import ConvStage
 from hlsgen.layers.conv2d_stream import ConvStream
 from hlsgen.layers.stage import Fold, Stage, Words
+from hlsgen.mapping.candidates import nothing_fits
 from hlsgen.mapping.pipeline import Stream, staged
 from hlsgen.mapping.placement import KINDS
 from hlsgen.mapping.ports import Interfaces, ddr_port, interfaces_of, width_of
 from hlsgen.mapping.processes import Fork, Load, LoadWeights, Store
 from hlsgen.mapping.storage import LUTRAM_MOST_WORDS, Storage
 from hlsgen.mapping.weights import WeightPlace, WeightWish, placed
-from hlsgen.mapping.wish import NoFit, StreamWish
+from hlsgen.mapping.wish import StreamWish
 
 Vector = NDArray[np.int64]
 """One number for each of KINDS."""
@@ -119,7 +120,7 @@ def layer_options(graph: Graph, layer: Layer, board: Board, wish: StreamWish) ->
             if (vector(option.resources) <= total).all():
                 found.append(option)
     if not found:
-        raise _nothing(layer, fixed, board)
+        raise nothing_fits(layer, board, wish)
     amounts = np.array([[one.interval, *vector(one.resources)] for one in found], np.int64)
     kept = non_dominated(amounts)
     order = np.lexsort(amounts.T[::-1])
@@ -127,20 +128,6 @@ def layer_options(graph: Graph, layer: Layer, board: Board, wish: StreamWish) ->
         layer=layer,
         options=tuple(found[index] for index in kept),
         every=tuple(found[int(index)] for index in order),
-    )
-
-
-def _nothing(layer: Layer, fixed: Mapping[str, object], board: Board) -> NoFit:
-    """Every folding of `layer` was left out."""
-    if fixed:
-        asked = ", ".join(f"{key}: {value}" for key, value in fixed.items())
-        return NoFit(
-            f"{layer.name}: no folding with {asked} fits it and {board.title}",
-            "values that divide the layer's channels (pe, simd) or width (px), or mapping: auto",
-        )
-    return NoFit(
-        f"{layer.name}: even its smallest folding takes more than {board.title} has",
-        "narrower types, a smaller layer, or a larger board",
     )
 
 

@@ -143,11 +143,18 @@ class _Search:
         """
         blocks: list[tuple[float, list[Choice]]] = []
         for block in BLOCKS:
-            choices = list(spilled(self.graph, self.board, self.wish, kept, batch=block))
+            try:
+                choices = list(spilled(self.graph, self.board, self.wish, kept, batch=block))
+            except NoFit:
+                if not blocks:
+                    raise
+                break  # a layer that fits in smaller blocks only
             rate = max((rate for one in choices for rate, _ in self._rates(one)), default=0.0)
             if blocks and rate < WORTHWHILE * blocks[-1][0]:
                 break
             blocks.append((rate, choices))
+            if not rate:
+                break
         best, best_rate = None, 0.0
         for rate, choices in reversed(blocks):
             found = self.best(choices) if rate > best_rate else None

@@ -59,13 +59,18 @@ def foldings(
     return best[::-1]
 
 
-def nothing_fits(layer: Layer, wish: StreamWish) -> NoFit:
-    """`foldings` found none for `layer`."""
+def nothing_fits(layer: Layer, board: Board, wish: StreamWish) -> NoFit:
+    """Why no folding of `layer` that the design allows fits."""
     fixed = (wish.folds or {}).get(layer.name, {})
     asked = ", ".join(f"{key}: {value}" for key, value in fixed.items() if value is not None)
+    if asked:
+        return NoFit(
+            f"{layer.name}: no folding with {asked} fits it and {board.title}",
+            "values that divide the layer's channels (pe, simd) or width (px), or mapping: auto",
+        )
     return NoFit(
-        f"{layer.name}: no folding" + (f" with {asked}" if asked else "") + " fits it",
-        "values that divide the layer's channels (pe, simd) or width (px), or mapping: auto",
+        f"{layer.name}: even its smallest folding takes more than {board.title} has",
+        "narrower types, a smaller layer, or a larger board",
     )
 
 

@@ -71,7 +71,7 @@ def kept_on_chip(
     }
     for layer in graph.layers:
         if not candidates[layer.name] and not may_spill(layer, wish.weights):
-            raise nothing_fits(layer, wish)
+            raise nothing_fits(layer, board, wish)
     return Choice(places=places, candidates=candidates)
 
 
@@ -93,7 +93,7 @@ def spilled(graph: Graph, board: Board, wish: StreamWish, kept: Choice, *, batch
         found = foldings(layer, board, wish, place, memory_price=MEMORY_PRICE)
         here = kept.candidates[layer.name]
         if not found and not here:
-            raise nothing_fits(layer, wish)
+            raise nothing_fits(layer, board, wish)
         if not here:
             choice = choice.with_layer(layer.name, place, found)
         elif found and found[-1].share < here[-1].share:

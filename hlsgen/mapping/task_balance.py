@@ -140,7 +140,7 @@ class _Search:
         }
         for layer in graph.layers:
             if not folds[layer.name]:
-                raise nothing_fits(layer, wish)
+                raise nothing_fits(layer, board, wish)
         port = ddr_port(board)
         self.formats = {
             bits: {tensor: ddr_words(tensors[tensor], bits, port) for tensor in tensors}

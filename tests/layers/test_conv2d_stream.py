@@ -331,7 +331,7 @@ def model(seed: int) -> torch.nn.Module:
 def designed(seed: int) -> hlsgen.Design:
     layers = {
         "n3": WeightWish(place="stream", batch_reuse=3),
-        "n5": WeightWish(place="stream", batch_reuse=4),
+        "n0": WeightWish(place="stream", batch_reuse=4),
     }
     return hlsgen.from_torch(
         model(seed),
@@ -357,7 +357,7 @@ def test_a_network_with_streamed_layers_and_other_weights(tmp_path: Path) -> Non
     assert {path.name for path in (tmp_path / "build/tb").glob("*weights.npy")} == {
         "weights.npy",
         "n3_weights.npy",
-        "n5_weights.npy",
+        "n0_weights.npy",
     }
     x = np.random.default_rng(0).normal(0, 1, (5, 2, 6, 6))
     assert np.array_equal(project.csim(x), project.golden(x))

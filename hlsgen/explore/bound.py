@@ -71,7 +71,8 @@ def _scarce(space: Space, layout: Layout, index: int) -> list[str]:
         capacity[number] = endless
         if np.isfinite(cheapest(costs, capacity, space.prices, relaxed=True).objective):
             single.append(kind)
-    return single or ["lut", "bram18", "uram", "dsp"]
+    together = ("lut", "bram18", "uram", "dsp")
+    return single or [kind for kind in together if layout.capacity[KINDS.index(kind)]]
 
 
 def utilisation(space: Space, found: Found) -> dict[str, float]:

@@ -128,6 +128,7 @@ def test_explore_streams_them_too_and_writes_it_down(tmp_path: Path) -> None:
     assert spilled and all(mapping[name]["batch_reuse"] >= 1 for name in spilled)
     assert explored.point.frames_per_s >= design.estimate().frames_per_s * 0.999
     again = designed(tmp_path, with_bram(60), mapping=mapping)
+    assert explored.summary()["streamed_layers"] == len(spilled)
     chosen = explored.chosen
     assert isinstance(chosen, NetworkDesign)
     assert again.balanced.pipeline.interval == chosen.balanced.pipeline.interval

@@ -64,7 +64,8 @@ class Explored:
     bound: no kernel of this model is faster (or, with a goal, cheaper); gap: from `point` to it, relative.
     multiplier_fps: all usable DSPs at work in every cycle; None: no layer needs one. greedy: the baseline;
     None: it finds nothing that fits. crossings: borders of SLRs that streams of an instance cross.
-    chosen: the design with this mapping fixed. mapping: the same as the design file's key.
+    chosen: the design with this mapping fixed. mapping: the same as the design file's key. streamed: layers
+    whose weights are streamed for want of room; which, was chosen before the search.
     """
 
     design: Design
@@ -82,6 +83,7 @@ class Explored:
     built: int
     chosen: Design
     mapping: Mapping[str, Any]
+    streamed: int = 0
 
     @property
     def proven(self) -> bool:
@@ -121,6 +123,7 @@ class Explored:
             "slr_crossings": self.crossings,
             "problems_solved": self.solved,
             "kernels_made": self.built,
+            "streamed_layers": self.streamed,
         }
 
 

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from hlsgen.explore.result import Explored
 from hlsgen.mapping.balance import whole_of
-from hlsgen.report.explored import some_points
+from hlsgen.report.explored import model_text, some_points
 
 COLUMNS = ("dsp", "bram18", "uram", "lut", "ff")
 
@@ -53,10 +53,11 @@ def _proof(explored: Explored) -> str:
     figure = f"{explored.bound:,.0f} frames/s" if explored.goal.fastest else f"a cost of {explored.bound:.4f}"
     made = f"{explored.built} kernel{'' if explored.built == 1 else 's'} made"
     counted = f"{explored.solved} problems solved, {made}"
+    model = model_text(explored.streamed)
     if explored.proven:
-        return f"proven the {best} of this model ({counted})"
+        return f"proven the {best} of {model} ({counted})"
     side = "more" if explored.goal.fastest else "less"
-    return f"within {explored.gap:.2%} of the {best} of this model: none has {side} than {figure} ({counted})"
+    return f"within {explored.gap:.2%} of the {best} of {model}: none has {side} than {figure} ({counted})"
 
 
 def layer_table(explored: Explored) -> Table:

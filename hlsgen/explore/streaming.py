@@ -76,6 +76,7 @@ def _explored(design: NetworkDesign, goal: Goal, space: Space, progress: Progres
     value = found.frames_per_s if goal.fastest else space.price(found)
     why = binds(space, found, layout, most) if goal.fastest else "the goal: it is reached at least cost"
     wish = _fixed(space.wish, found)
+    chosen = replace(design, wish=wish, chosen=_balanced(space, found, why))
     return Explored(
         design=design,
         goal=goal,
@@ -90,7 +91,8 @@ def _explored(design: NetworkDesign, goal: Goal, space: Space, progress: Progres
         crossings=crossings(found.slrs, space.edges) if found.slrs else 0,
         solved=space.solved,
         built=space.built,
-        chosen=replace(design, wish=wish, chosen=_balanced(space, found, why)),
+        chosen=chosen,
+        streamed=len(chosen.balanced.spilled),
         mapping=_mapping(space.wish.weights, found),
     )
 

@@ -296,6 +296,7 @@ class Search(_Section):
     front: Annotated[tuple[FrontPoint, ...], Entries(1, MOST_ROWS)]
     problems_solved: Count
     kernels_made: Count
+    streamed_layers: Count = 0
 
     @model_validator(mode="after")
     def check_chosen(self) -> Self:

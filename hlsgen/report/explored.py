@@ -16,15 +16,23 @@ def explored_line(found: dict[str, Any]) -> str:
     """How good the kernel is, in a line."""
     made = found["kernels_made"]
     solved = f"{found['problems_solved']} problems solved, {made} kernel{'s' if made != 1 else ''} made"
+    model = model_text(found["streamed_layers"])
     if found["proven"]:
-        text = f"proven the fastest of this model ({solved})"
+        text = f"proven the fastest of {model} ({solved})"
     else:
-        text = f"within {found['gap']:.2%} of the fastest of this model: none has more than "
+        text = f"within {found['gap']:.2%} of the fastest of {model}: none has more than "
         text += f"{found['bound']:,.0f} frames/s ({solved})"
     if found["greedy"]:
         more = found["point"]["frames_per_s"] / found["greedy"]["frames_per_s"] - 1
         text += f"; {more:.1%} faster than the greedy baseline"
     return text
+
+
+def model_text(streamed: int) -> str:
+    """What the search looked at, where weights of so many layers had to be streamed."""
+    if not streamed:
+        return "this model"
+    return f"this model with the weights of {streamed} layer{'s' if streamed > 1 else ''} streamed"
 
 
 def explored_text(report: dict[str, Any]) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hlsgen.cost.events import before, last_not_after, running_maxima
+from hlsgen.cost.events import Before, before, last_not_after, running_maxima
 from hlsgen.layers.stage import Times
 from hlsgen.mapping.pipeline import Pipeline
 from hlsgen.mapping.processes import Load, Process
@@ -36,31 +36,71 @@ class Timing:
     longest_wait: int
 
 
-def simulate(pipeline: Pipeline, frames: int = FRAMES, *, piped: bool = True) -> Timing:
-    """The kernel with unbounded FIFOs, its inputs arriving at the pace of its interval.
+def simulate(pipeline: Pipeline, frames: int = FRAMES) -> Timing:
+    """The kernel with unbounded FIFOs, its inputs arriving at the pace of its interval."""
+    run = _Run(piped=True)
+    _simulate(pipeline, frames, run)
+    return run.timing
 
-    piped: an iteration ends its process's latency after it began, and holds its words; else at once.
-    """
-    written: dict[str, Times] = {}
-    held: dict[str, int] = {}
-    end = longest = 0
-    for process in pipeline.processes:
-        schedule = process.schedule(frames)
-        arrivals = [written.pop(stream) + 1 for stream in process.reads]
+
+class _Run:
+    """The kernel's time. piped: an iteration ends its process's latency after it began; else at once."""
+
+    def __init__(self, *, piped: bool) -> None:
+        self.piped = piped
+        self.written: dict[str, Times] = {}
+        self.held: dict[str, int] = {}
+        self.end = self.longest = 0
+
+    @property
+    def timing(self) -> Timing:
+        return Timing(held=self.held, latency_cycles=self.end, longest_wait=self.longest)
+
+    def take(self, process: Process, steps: _Steps) -> None:
+        """Goes on by one process, whose inputs are there."""
+        arrivals = [self.written.pop(stream) + 1 for stream in process.reads]
         delays = [
             running_maxima(arrival - times, None)
-            for arrival, times in zip(arrivals, schedule.reads, strict=True)
+            for arrival, times in zip(arrivals, steps.reads, strict=True)
         ]
-        for stream, arrival, times in zip(process.reads, arrivals, schedule.reads, strict=True):
-            begin = _begin(times, schedule.reads, delays)
-            held[stream] = most_held(arrival - 1, begin)
-            longest = max(longest, int((begin - arrival).max(initial=0)))
-        for stream, times in zip(process.writes, schedule.writes, strict=True):
-            paced = _paced(process, pipeline.interval, times)
-            begin = _begin(paced, schedule.reads, delays)
-            written[stream] = begin + (process.latency if piped else 0)
-            end = max(end, int(written[stream][-1]) if len(begin) else 0)
-    return Timing(held=held, latency_cycles=end, longest_wait=longest)
+        begins = steps.begins(delays)
+        for stream, arrival, begin in zip(process.reads, arrivals, begins, strict=False):
+            self.held[stream] = most_held(arrival - 1, begin)
+            self.longest = max(self.longest, int((begin - arrival).max(initial=0)))
+        for stream, begin in zip(process.writes, begins[len(arrivals) :], strict=True):
+            self.written[stream] = begin + (process.latency if self.piped else 0)
+            self.end = max(self.end, int(self.written[stream][-1]) if len(begin) else 0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Steps:
+    """A process's reads and writes, in iterations. waits: of each, by input, the reads before it."""
+
+    reads: tuple[Times, ...]
+    events: tuple[Times, ...]
+    waits: tuple[tuple[Before, ...], ...]
+
+    def begins(self, delays: list[Times]) -> list[Times]:
+        """When each event happens: each plus the delay that reads up to it have made."""
+        found = []
+        for times, waits in zip(self.events, self.waits, strict=True):
+            begin = times
+            for wait, delay in zip(waits, delays, strict=True):
+                begin = np.maximum(begin, times + wait.largest(delay, 0))
+            found.append(begin)
+        return found
+
+
+def _simulate(pipeline: Pipeline, frames: int, *runs: _Run) -> None:
+    """What the schedules say of the order of events is found once for all runs."""
+    for process in pipeline.processes:
+        schedule = process.schedule(frames)
+        paced = (_paced(process, pipeline.interval, times) for times in schedule.writes)
+        events = (*schedule.reads, *paced)
+        waits = tuple(tuple(before(read, times, None) for read in schedule.reads) for times in events)
+        steps = _Steps(reads=schedule.reads, events=events, waits=waits)
+        for run in runs:
+            run.take(process, steps)
 
 
 def _paced(process: Process, interval: int, times: Times) -> Times:
@@ -70,29 +110,27 @@ def _paced(process: Process, interval: int, times: Times) -> Times:
     return times * interval // max(1, process.interval)
 
 
-def _begin(times: Times, reads: tuple[Times, ...], delays: list[Times]) -> Times:
-    """When iterations `times` begin: each plus the delay that reads up to it have made."""
-    begin = times
-    for read, delay in zip(reads, delays, strict=True):
-        begin = np.maximum(begin, times + before(read, times, None).largest(delay, 0))
-    return begin
-
-
 def fifo_depths(pipeline: Pipeline) -> dict[str, int]:
     """By stream: the words that it needs room for. Weights that are streamed wait in DDR: theirs stay."""
     # a stage that takes in blocks of frames works on the second one while the third arrives
     frames = max(FRAMES, 2 * pipeline.frames_at_once)
-    timing = simulate(pipeline, frames)
+    piped, plain = _both(pipeline, frames)
     # a branch may have to hold words of several frames: those that arrive while one word waits
-    meeting = -(-timing.longest_wait // pipeline.interval) + 1
-    held = timing.held if meeting <= frames else simulate(pipeline, meeting + 1).held
-    # what lies in a pipeline needs no room, but there are no pipelines in a C-simulation
-    plain = simulate(pipeline, frames if meeting <= frames else meeting + 1, piped=False).held
+    meeting = -(-piped.longest // pipeline.interval) + 1
+    if meeting > frames:
+        piped, plain = _both(pipeline, meeting + 1)
     fixed = {name for process in pipeline.streamers for name in process.writes}
     return {
-        name: stream.depth if name in fixed else max(SHALLOWEST, held[name], plain[name])
+        name: stream.depth if name in fixed else max(SHALLOWEST, piped.held[name], plain.held[name])
         for name, stream in pipeline.streams.items()
     }
+
+
+def _both(pipeline: Pipeline, frames: int) -> tuple[_Run, _Run]:
+    """What lies in a pipeline needs no room in a FIFO, but there are no pipelines in a C-simulation."""
+    runs = _Run(piped=True), _Run(piped=False)
+    _simulate(pipeline, frames, *runs)
+    return runs
 
 
 def simulated_words(pipeline: Pipeline) -> int:

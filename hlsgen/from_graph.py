@@ -19,8 +19,8 @@ from hlsgen.mapping.ports import interface_problems, interface_wish
 from hlsgen.mapping.wish import StreamWish
 from hlsgen.network import NetworkDesign
 from hlsgen.passes import FIXED_PASSES, FLOAT_PASSES, run_passes
-from hlsgen.passes.choose_types import choose_types, measured
 from hlsgen.passes.float_run import FloatRun
+from hlsgen.passes.quantise_network import quantised_network
 from hlsgen.passes.size_accumulators import for_any_weights
 from hlsgen.precision import Precision, input_type_of, precision_of, saturating
 from hlsgen.task_network import TaskNetworkDesign
@@ -93,9 +93,7 @@ def from_float(graph: Graph, options: Options, source: str) -> GraphDesign:
     wish = options.full_wish
     any_weights = wish.weights.any_weights(reference)
     calibration = None if frames is None else FloatRun(reference, frames)
-    chosen = choose_types(reference, precision_of(precision), calibration, any_weights)
-    fixed = run_passes(chosen, FIXED_PASSES)
-    known = None if calibration is None else measured(fixed, calibration)
+    fixed, known = quantised_network(reference, precision_of(precision), calibration, any_weights)
     return _design(
         fixed,
         options,

@@ -26,7 +26,7 @@ from hlsgen.ir import Graph, run_golden
 from hlsgen.layers.base import Codes
 from hlsgen.mapping.weights import WeightPlace
 from hlsgen.mapping.wish import StreamWish
-from hlsgen.passes.choose_types import Accuracy, Measured, noisy_outputs
+from hlsgen.passes.accuracy import Accuracy, Measured, noisy_outputs
 from hlsgen.passes.other_weights import same_structure, with_weights_of
 from hlsgen.precision import OUTPUT_DB
 from hlsgen.progress import Progress, silent

@@ -19,7 +19,8 @@ from hlsgen.layers.dense import Dense
 from hlsgen.layers.leaky import Leaky
 from hlsgen.layers.rearrange import Rearrange
 from hlsgen.passes import FIXED_PASSES, FLOAT_PASSES, run_passes
-from hlsgen.passes.choose_types import choose_types, measured
+from hlsgen.passes.accuracy import measured
+from hlsgen.passes.choose_types import choose_types
 from hlsgen.passes.float_run import FloatRun
 from hlsgen.passes.fold_affine import fold_affine
 from hlsgen.passes.fuse_cast import fuse_cast

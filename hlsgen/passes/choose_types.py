@@ -11,15 +11,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from hlsgen.errors import DesignError, Problem
 from hlsgen.fixed import MAX_TENSOR_WIDTH, FixedType, tight_accumulator
-from hlsgen.ir import Graph, Port, run_golden
-from hlsgen.layers.argmax import ArgMax
-from hlsgen.layers.base import Codes, Layer
+from hlsgen.ir import Graph, Port
+from hlsgen.layers.base import Layer
 from hlsgen.layers.cast import Cast
 from hlsgen.layers.clamp import Clamp
 from hlsgen.layers.concat import Concat
@@ -30,7 +29,6 @@ from hlsgen.layers.table import Table
 from hlsgen.passes.float_run import FloatRun
 from hlsgen.precision import (
     MOST_SAMPLES,
-    MOST_TARGET_DB,
     Floats,
     Precision,
     chosen,
@@ -45,52 +43,6 @@ OTHER_BIASES = 4
 """How much larger the biases of other weights for the same kernel may be."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Accuracy:
-    """How near a tensor is to the floating-point network.
-
-    snr_db: signal to noise, inf if equal; of an output its mean is no signal. agreement: of an output of
-    scores, the share of frames whose largest score is the same one; None for other tensors.
-    """
-
-    name: str
-    type: str
-    snr_db: float
-    agreement: float | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Measured:
-    """A network beside its floating-point original: what was found, and the codes that it was found with.
-
-    inputs: frames of each input of `graph`. tensors: what every layer of it gives for them.
-    """
-
-    graph: Graph
-    accuracy: tuple[Accuracy, ...]
-    inputs: Mapping[str, Codes]
-    tensors: Mapping[str, Codes]
-
-    def golden_for(self, graph: Graph, inputs: Mapping[str, Codes]) -> dict[str, Codes] | None:
-        """Golden of these frames, if it is known already."""
-        same = graph is self.graph and all(
-            np.array_equal(codes, self.inputs[name]) for name, codes in inputs.items()
-        )
-        return dict(self.tensors) if same else None
-
-
-OUTPUT_ROUNDS = 4
-"""Times that `auto` raises the target of all tensors for the sake of the outputs."""
-OUTPUT_STEP_DB = 3.0
-"""By this much at least."""
-OUTPUT_STEP = 1.5
-"""Or by this share of what is missing: an output gains less than its tensors, whose widths are whole bits."""
-OUTPUT_FRAMES = 2
-"""Calibration frames that the outputs are looked at on meanwhile."""
-OUTPUT_MACS = 1 << 30
-"""Fewer, if together they would need more multiply-accumulates."""
-
-
 def choose_types(
     graph: Graph,
     precision: Precision,
@@ -102,7 +54,6 @@ def choose_types(
     any_weights: layers that other weights of the same types shall go into: their accumulators hold the sums
     of any weights, and their biases may be some times larger.
 
-    With auto, the target of all tensors is raised in steps until the outputs have `precision.output_db`.
     Raises DesignError: auto without calibration, a layer named that there is not, a type too narrow.
     """
     _check_names(graph, precision)
@@ -113,100 +64,8 @@ def choose_types(
                 fix='calibration=x with some typical frames, or a type such as precision="fixed<16,6>"',
             )
         )
-    if precision.default != "auto" or calibration is None:
-        return _Typing(graph, precision, {}, any_weights).graph_of()
-    return _chosen_for_outputs(precision, calibration, any_weights)
-
-
-def _chosen_for_outputs(precision: Precision, calibration: FloatRun, any_weights: Collection[str]) -> Graph:
-    """Types with `target_db` in each tensor, or more where noise adds up to too much at the outputs."""
-    graph, samples = calibration.graph, _samples(calibration)
-    frames = max(1, min(OUTPUT_FRAMES, OUTPUT_MACS // max(1, graph.macs), calibration.kept))
-    few, wanted = calibration.inputs(frames), calibration.first(frames)
-    typed = _Typing(graph, precision, samples, any_weights).graph_of()
-    for _ in range(OUTPUT_ROUNDS):
-        short = precision.output_db - _worst_output(typed, wanted, few)
-        if short <= 0:
-            break
-        target = precision.target_db + max(short * OUTPUT_STEP, OUTPUT_STEP_DB)
-        precision = replace(precision, target_db=min(target, MOST_TARGET_DB))
-        typed = _Typing(graph, precision, samples, any_weights).graph_of()
-    return typed
-
-
-def _worst_output(fixed: Graph, wanted: Mapping[str, Floats], calibration: Mapping[str, Floats]) -> float:
-    """The least signal to noise of an output, in dB; inf without one that has noise."""
-    values = _decoded(fixed, run_golden(fixed, _encoded(fixed, calibration)))
-    noisy = noisy_outputs(fixed)
-    sources = {port.source for port in fixed.outputs if port.name in noisy and port.source in values}
-    return min((_output_snr(values[name], wanted[name]) for name in sources), default=math.inf)
-
-
-def _encoded(fixed: Graph, calibration: Mapping[str, Floats]) -> dict[str, Codes]:
-    """Frames of the inputs as codes of their types."""
-    return {
-        port.name: port.tensor.type.encode(calibration[port.name])
-        for port in fixed.inputs
-        if isinstance(port.tensor.type, FixedType)
-    }
-
-
-def _decoded(fixed: Graph, got: Mapping[str, Codes]) -> dict[str, Floats]:
-    """What each layer gives, as numbers."""
-    return {layer.name: layer.output_type.decode(got[layer.name]) for layer in fixed.layers}
-
-
-def noisy_outputs(graph: Graph) -> set[str]:
-    """The outputs' names, without those that choose: an index is right or wrong."""
-    choosing = {layer.name for layer in graph.layers if isinstance(layer, ArgMax)}
-    return {port.name for port in graph.outputs if port.source not in choosing}
-
-
-def measured(fixed: Graph, calibration: FloatRun) -> Measured:
-    """Each layer of `fixed` that floating point has too against it, then each output; on the frames kept."""
-    reference, wanted = calibration.graph, calibration.first(calibration.kept)
-    inputs = _encoded(fixed, calibration.inputs(calibration.kept))
-    tensors = run_golden(fixed, inputs)
-    values = _decoded(fixed, tensors)
-    found = [
-        Accuracy(
-            name=layer.name, type=str(layer.output_type), snr_db=_snr(values[layer.name], wanted[layer.name])
-        )
-        for layer in fixed.layers
-        if layer.name in wanted
-    ]
-    for port, shown in zip(fixed.outputs, reference.outputs, strict=True):
-        if port.source in values and shown.source in wanted:
-            pair = (values[port.source], wanted[shown.source])
-            found.append(
-                Accuracy(
-                    name=port.name,
-                    type=str(port.tensor.type),
-                    snr_db=_output_snr(*pair),
-                    agreement=_agreement(*pair),
-                )
-            )
-    return Measured(graph=fixed, accuracy=tuple(found), inputs=inputs, tensors=tensors)
-
-
-def _snr(values: Floats, wanted: Floats) -> float:
-    return _ratio_db(float(np.mean(wanted**2)), values, wanted)
-
-
-def _output_snr(values: Floats, wanted: Floats) -> float:
-    """What varies is the signal: small changes on a large offset are what an output is read for."""
-    return _ratio_db(float(np.var(wanted)) or float(np.mean(wanted**2)), values, wanted)
-
-
-def _ratio_db(signal: float, values: Floats, wanted: Floats) -> float:
-    noise = float(np.mean((values - wanted) ** 2))
-    return math.inf if noise == 0.0 else 10 * math.log10(signal / noise) if signal else -math.inf
-
-
-def _agreement(values: Floats, wanted: Floats) -> float | None:
-    if wanted.shape[1] < 2 or wanted.shape[2:] != (1, 1):
-        return None
-    return float(np.mean(values.argmax(axis=1) == wanted.argmax(axis=1)))
+    samples = calibration.samples if precision.default == "auto" and calibration is not None else {}
+    return _Typing(graph, precision, samples, any_weights).graph_of()
 
 
 def _check_names(graph: Graph, precision: Precision) -> None:
@@ -216,22 +75,6 @@ def _check_names(graph: Graph, precision: Precision) -> None:
         message = f"precision names {', '.join(unknown)}, which is no layer of {graph.name}"
         shown = ", ".join(known[:20]) + (", ..." if len(known) > 20 else "")
         raise DesignError(Problem(message=message, fix=f"the layers are {shown}"))
-
-
-def _samples(calibration: FloatRun) -> dict[str, Floats]:
-    """Values of every tensor, at most MOST_SAMPLES, over all frames."""
-    each = max(256, MOST_SAMPLES // calibration.count)
-    generator = np.random.default_rng(0)
-    parts: dict[str, list[Floats]] = {}
-    for frame in range(calibration.count):
-        for name, array in calibration.of_frame(frame).items():
-            flat = array.reshape(-1)
-            if flat.size > each:
-                # the extremes always belong to it: what clips them must pay for it
-                some = generator.choice(flat.size, each - 2, replace=False)
-                flat = np.concatenate([flat[some], [flat.min(), flat.max()]])
-            parts.setdefault(name, []).append(flat)
-    return {name: np.concatenate(arrays) for name, arrays in parts.items()}
 
 
 class _Typing:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
+
+import numpy as np
 
 from hlsgen.ir import Graph, run_golden
-from hlsgen.precision import Floats
+from hlsgen.precision import MOST_SAMPLES, Floats
 
 KEPT_FRAMES = 16
 """Calibration frames whose tensors are kept: the accuracy of types is stated on them."""
@@ -41,3 +44,19 @@ class FloatRun:
         if frame < self.kept:
             return {name: values[part] for name, values in self._first.items()}
         return run_golden(self.graph, {name: array[part] for name, array in self.frames.items()})
+
+    @cached_property
+    def samples(self) -> dict[str, Floats]:
+        """Values of every tensor, at most MOST_SAMPLES, over all frames."""
+        each = max(256, MOST_SAMPLES // self.count)
+        generator = np.random.default_rng(0)
+        parts: dict[str, list[Floats]] = {}
+        for frame in range(self.count):
+            for name, array in self.of_frame(frame).items():
+                flat = array.reshape(-1)
+                if flat.size > each:
+                    # the extremes always belong to it: what clips them must pay for it
+                    some = generator.choice(flat.size, each - 2, replace=False)
+                    flat = np.concatenate([flat[some], [flat.min(), flat.max()]])
+                parts.setdefault(name, []).append(flat)
+        return {name: np.concatenate(arrays) for name, arrays in parts.items()}

@@ -11,7 +11,7 @@ from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import process_resources
 from hlsgen.layers.conv2d_stage import ConvStage
 from hlsgen.mapping.processes import Process, StageProcess
-from hlsgen.passes.choose_types import Accuracy
+from hlsgen.passes.accuracy import Accuracy
 
 KINDS = ("dsp", "bram18", "uram", "lut", "ff")
 

@@ -21,7 +21,7 @@ from hlsgen.mapping.deadlock import least_depths, small_enough
 from hlsgen.mapping.pipeline import Pipeline
 from hlsgen.mapping.placement import Instance, ddr_bytes_per_s, usable
 from hlsgen.mapping.processes import StageProcess
-from hlsgen.passes.choose_types import Accuracy
+from hlsgen.passes.accuracy import Accuracy
 from hlsgen.report.explored import explored_text
 from hlsgen.report.figures import (
     board_figures,

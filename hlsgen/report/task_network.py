@@ -19,7 +19,7 @@ from hlsgen.mapping.ports import frame_bytes
 from hlsgen.mapping.processes import StageProcess
 from hlsgen.mapping.task_balance import TaskChoice
 from hlsgen.mapping.task_kernels import TaskKernel, kernel_resources
-from hlsgen.passes.choose_types import Accuracy
+from hlsgen.passes.accuracy import Accuracy
 from hlsgen.report.figures import (
     board_figures,
     free_figures,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
-from matplotlib import cbook
 from numpy.typing import NDArray
 from PIL import Image
 
-PICTURE = "grace_hopper.jpg"
+PICTURE = "mpl-data/sample_data/grace_hopper.jpg"
 SEED = 0
 LARGEST, SMALLEST = 13 / 16, 5 / 16
 """A frame's share of the picture: of its width, or of its height where that limits it."""
@@ -42,6 +43,9 @@ def photograph(height: int, width: int, frames: int) -> NDArray[np.float32]:
 
 @lru_cache(maxsize=1)
 def _picture() -> Image.Image:
-    """The photograph, RGB of 8 bits."""
-    with Image.open(cbook.get_sample_data(PICTURE, asfileobj=False)) as image:
+    """The photograph, RGB of 8 bits. Importing matplotlib for it would take longer than all the rest."""
+    package = find_spec("matplotlib")
+    if package is None or package.origin is None:
+        raise ModuleNotFoundError("the photograph comes with matplotlib: pip install matplotlib")
+    with Image.open(Path(package.origin).parent / PICTURE) as image:
         return image.convert("RGB")

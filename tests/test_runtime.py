@@ -118,7 +118,7 @@ def test_figures_say_what_they_were_measured_on(
 def test_units_share_the_batch_and_transfers_overlap(
     made: HostBuild, pyxrt: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pyxrt, "call_seconds", 0.02)
+    monkeypatch.setattr(pyxrt, "call_seconds", 0.1)  # long beside what a busy machine takes for a transfer
     with opened(made) as net:
         codes = {
             port.name: np.zeros((40, *net.interface.tensor(port.tensor).shape), int)
@@ -138,7 +138,7 @@ def test_units_share_the_batch_and_transfers_overlap(
         sent += what == "to_device" and len(working) > 0
     lanes = net.interface.lanes
     assert most >= lanes + (made.kind == "tasks")
-    assert sent >= 5
+    assert sent >= 3
     for step in net.interface.steps:
         calls = [
             line.split() for line in pyxrt.log if line.startswith("begin") and line.split()[1] in step.units

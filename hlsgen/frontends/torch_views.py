@@ -244,6 +244,12 @@ def _image(call: Call, argument: object) -> Value:
     return x
 
 
+def _scale_factors(together: object, *by_axis: object) -> list[Any]:
+    """By axis, as far as they are given: in one list, or each as an argument of its own."""
+    given = together or [each for each in by_axis if each is not None]
+    return list(given) if isinstance(given, list | tuple) else []
+
+
 @converts(
     "upsample_nearest1d", "upsample_nearest2d", "_upsample_nearest_exact1d", "_upsample_nearest_exact2d"
 )
@@ -258,8 +264,7 @@ def upsample_nearest(
     input: object = None,
 ) -> Value:
     x = call.value(input if input is not None else self)
-    given = scale_factors or [each for each in (scales, scales_h, scales_w) if each is not None]
-    factors = list(given) if isinstance(given, list | tuple) else []
+    factors = _scale_factors(scale_factors, scales, scales_h, scales_w)
     for axis, wanted in enumerate(call.shape[1:], start=1):
         size = x.shape[axis]
         factor = factors[axis - 1] if len(factors) >= axis else None
@@ -295,8 +300,7 @@ def upsample_linear(
         raise call.refusal(
             message, "align_corners=False with a whole scale_factor, or a transposed convolution"
         )
-    given = scale_factors or [each for each in (scales, scales_h, scales_w) if each is not None]
-    factors = list(given) if isinstance(given, list | tuple) else []
+    factors = _scale_factors(scale_factors, scales, scales_h, scales_w)
     whole = []
     for axis, wanted in enumerate(call.shape[1:], start=1):
         size = x.shape[axis]

@@ -108,14 +108,16 @@ class _Search:
     def best(self, choices: Sequence[Choice]) -> Balanced | None:
         """A kernel of the most frames a cycle, of equals the first choice's; None: none fits.
 
-        Raises NoFit: the interval asked for is out of reach.
+        Raises NoFit: the interval asked for is out of every choice's reach, or a kernel cannot be made.
         """
         asked = self.wish.target_interval
-        options = []
-        for number, choice in enumerate(choices):
-            if asked and choice.shortest > asked:
-                raise _out_of_reach(choice.candidates, asked)
-            options += [(rate, -number, -interval) for rate, interval in self._rates(choice)]
+        if asked and choices and all(choice.shortest > asked for choice in choices):
+            raise _out_of_reach(choices[0].candidates, asked)
+        options = [
+            (rate, -number, -interval)
+            for number, choice in enumerate(choices)
+            for rate, interval in self._rates(choice)
+        ]
         best, best_rate, made, fitting = None, 0.0, set(), 0
         for rate, number, interval in sorted(options, reverse=True):
             # with its FIFOs there may be room for fewer instances than it seemed
@@ -156,18 +158,24 @@ class _Search:
             if not rate:
                 break
         best, best_rate = None, 0.0
+        failure = self._no_fit((blocks[0][1] or [kept])[-1])
         for rate, choices in reversed(blocks):
-            found = self.best(choices) if rate > best_rate else None
+            try:
+                found = self.best(choices) if rate > best_rate else None
+            except NoFit as out_of_reach:
+                # smaller blocks wait less for each other, and their FIFOs are sooner computed
+                found, failure = None, out_of_reach
             if found is not None and self._rate(found) > best_rate:
                 best, best_rate = found, self._rate(found)
         if best is None:
-            least = (blocks[0][1] or [kept])[-1]
-            raise self._no_fit(least)
+            raise failure
         return best
 
     def _rates(self, choice: Choice) -> Iterator[tuple[float, int]]:
         """(frames a cycle, interval) of every interval with which an instance fits."""
         asked = self.wish.target_interval
+        if asked and choice.shortest > asked:
+            return
         interval = asked or choice.shortest
         while True:
             count = self._count(_total(choice, interval))

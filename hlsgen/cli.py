@@ -150,7 +150,9 @@ def check(design: Path, board: str | None, terms: Path | None, as_json: bool) ->
         from hlsgen.design import load
 
         loaded = load(design, board=board, terms=terms, say=note)
-        loaded.check()
+        with working(as_json) as progress:
+            loaded.choose(progress)
+            loaded.check()
         if as_json:
             print_json({"design": loaded.name, "board": loaded.board.name, "verdict": "ok"})
         else:
@@ -202,8 +204,9 @@ def estimate(design: Path, board: str | None, terms: Path | None, fifos: bool, a
         from hlsgen.design import load
 
         with working(as_json) as progress:
-            progress("choosing the hardware")
-            found = load(design, board=board, terms=terms, say=note).estimate()
+            loaded = load(design, board=board, terms=terms, say=note)
+            loaded.choose(progress)
+            found = loaded.estimate()
             if fifos:
                 progress("looking for the shallowest FIFOs")
                 found = found.with_smallest_fifos()

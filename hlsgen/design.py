@@ -134,6 +134,10 @@ class Design(ABC):
         """What the kernel loads at run time: the testbench's .npy files of weights, by name."""
         return {}
 
+    def choose(self, progress: Progress) -> None:
+        """Chooses the hardware, as `estimate` would: a long search says how far it is. Raises as it does."""
+        progress("choosing the hardware")
+
     @abstractmethod
     def check(self) -> None:
         """Raises DesignError with what making the design leaves open: hardware that does not fit, samples."""

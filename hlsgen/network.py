@@ -22,6 +22,7 @@ from hlsgen.graph_design import GraphDesign
 from hlsgen.layers.base import Codes
 from hlsgen.mapping.balance import Balanced, balance
 from hlsgen.mapping.wish import NoFit
+from hlsgen.progress import Progress, silent
 from hlsgen.report.network import NetworkEstimate, network_estimate, network_markdown
 
 if TYPE_CHECKING:
@@ -45,6 +46,13 @@ class NetworkDesign(GraphDesign):
     @cached_property
     def balanced(self) -> Balanced:
         """The hardware chosen. Raises DesignError: nothing fits what the design fixes."""
+        return self._balanced(silent)
+
+    def choose(self, progress: Progress) -> None:
+        if "balanced" not in self.__dict__:
+            self.__dict__["balanced"] = self._balanced(progress)
+
+    def _balanced(self, progress: Progress) -> Balanced:
         if self.chosen is not None:
             return self.chosen
         if self.explored is not None:
@@ -52,7 +60,14 @@ class NetworkDesign(GraphDesign):
             assert isinstance(chosen, NetworkDesign) and chosen.chosen is not None
             return chosen.chosen
         try:
-            return balance(self.graph, self.board, self.wish, batch=self.batch, clock_mhz=self.clock_mhz)
+            return balance(
+                self.graph,
+                self.board,
+                self.wish,
+                batch=self.batch,
+                clock_mhz=self.clock_mhz,
+                progress=progress,
+            )
         except NoFit as failure:
             raise DesignError(Problem(message=f"{self.name}: {failure}", fix=failure.fix)) from None
 

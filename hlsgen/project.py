@@ -112,7 +112,7 @@ def build(
     iterations from the model, or a memory's ports do not suffice. ToolError: no compiler. OutputError: the
     folder cannot be written. EmissionError: a bug of hlsgen, which its lint found.
     """
-    progress("choosing the hardware")
+    design.choose(progress)
     report = design.estimate().as_json()
     inputs = design.sample_inputs(frames, file=input_file)
     progress(f"computing golden for {len(next(iter(inputs.values())))} frames")

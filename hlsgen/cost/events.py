@@ -110,6 +110,18 @@ def last_not_after(source: Times, targets: Times) -> Index:
     return index
 
 
+def held_for_ever(written: Times, read: Times, period: int) -> int:
+    """The most words between writing and reading, in cycles, of a period that repeats itself for ever.
+
+    A word written in the cycle of a read needs its room.
+    """
+    found = before(written, read, period)
+    count = np.arange(1, len(written) + 1)[found.index]
+    for begin, end, periods in found.turns:
+        count[begin:end] += periods * len(written)
+    return int((count - np.arange(len(read))).max())
+
+
 def running_maxima(values: Times, drift: int | None) -> Times:
     """Of `values` so far; the periods before had the same ones, each less by `drift`. None: there were none,
     and one more element, the last, stands for "before the first".

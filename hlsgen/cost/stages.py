@@ -25,7 +25,7 @@ from hlsgen.layers.stage import Stage, Work
 from hlsgen.mapping.pipeline import Pipeline, Stream
 from hlsgen.mapping.ports import DdrPort, StreamPort, width_of
 from hlsgen.mapping.processes import Convert, Fork, Load, LoadWeights, Process, StageProcess, Store
-from hlsgen.mapping.storage import bram18_for, choose_storage, lutram_luts
+from hlsgen.mapping.storage import Storage, block_fifo, bram18_for, choose_storage, lutram_luts
 from hlsgen.mapping.weights import WeightPlace
 
 BURST_WORDS = 64
@@ -34,7 +34,9 @@ BURSTS_AHEAD = 8
 several times what DDR delivers in the time that it takes to answer.
 """
 CARRIER_FIFO_WORDS = 2
-"""Between what moves port words and what takes them apart; the adapter's buffer is what waits for DDR."""
+"""Between what moves port words and what takes them apart, in registers; the adapter's buffer is what waits
+for DDR.
+"""
 WEIGHT_PORT_BITS = 64
 """Weights that stay on chip are read once, a beat a cycle, which is all that their memories take; a port as
 wide as the board's would read them no faster and cost 13 BRAM18 more.
@@ -112,17 +114,30 @@ def weight_stream_resources(stage: ConvStream, port: DdrPort, board: Board) -> R
 
 
 def fifo_resources(stream: Stream, board: Board) -> Resources:
-    """A FIFO, as Vitis HLS builds it by itself: registers, shift registers, LUTRAM or BRAM."""
-    return _fifo(stream.depth, stream.words.lanes * width_of(stream.words.type), board.terms)
+    """A FIFO: registers, shift registers, LUTRAM or BRAM as Vitis HLS chooses, or URAM as it is told."""
+    return _fifo(stream.depth, _word_bits(stream), board)
 
 
-def _fifo(depth: int, bits: int, terms: Terms) -> Resources:
+def lies_in_uram(stream: Stream, board: Board) -> bool:
+    """Whether a FIFO is told to be of URAM."""
+    depth, bits = stream.depth, _word_bits(stream)
+    return fifo_term(depth, bits) == "fifo_block" and block_fifo(depth, bits, board).storage is Storage.URAM
+
+
+def _word_bits(stream: Stream) -> int:
+    return stream.words.lanes * width_of(stream.words.type)
+
+
+def _fifo(depth: int, bits: int, board: Board) -> Resources:
     name = fifo_term(depth, bits)
     amounts = {"one": 1, "bits": bits, "address": address_bits(depth)}
     if name == "fifo_lutram":
         amounts["primitives"] = lutram_luts(depth, bits)
-    taken = cells(terms, name, **amounts)
-    return taken + Resources(bram18=bram18_for(depth, bits) if name == "fifo_block" else 0)
+    taken = cells(board.terms, name, **amounts)
+    if name != "fifo_block":
+        return taken
+    memory = block_fifo(depth, bits, board)
+    return taken + Resources(bram18=memory.bram18, uram=memory.uram)
 
 
 def _work(work: Work, terms: Terms) -> Resources:
@@ -171,7 +186,7 @@ def port_resources(process: Load | Store, terms: Terms) -> Resources:
 def carrier_resources(port: DdrPort, terms: Terms) -> Resources:
     """A process that moves port words, its FIFO, and a port word that is taken apart or put together."""
     control = cells(terms, "process_control", one=1) + cells(terms, "stream_word", bits=port.bits)
-    return control + _fifo(CARRIER_FIFO_WORDS, port.bits, terms)
+    return control + cells(terms, "fifo_registers", one=1, bits=port.bits)
 
 
 def ddr_resources(width: int, terms: Terms) -> Resources:

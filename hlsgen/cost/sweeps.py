@@ -58,14 +58,8 @@ class Plan:
             schedule = process.schedule(self.frames)
             self.iterations.append(schedule.iterations)
             return Loop(schedule.reads, schedule.writes, latency=latency, held=held, period=None)
-        # the first frames of a call begin without those before, the last ones end without those after
-        schedule = process.schedule(3 * self.frames)
-        period = _middle(schedule, process.name)
-        reads, writes = (
-            tuple(times[len(times) // 3 : len(times) // 3 * 2] for times in streams)
-            for streams in (schedule.reads, schedule.writes)
-        )
-        return Loop(reads, writes, latency=latency, held=held, period=period)
+        repeated = repeated_schedule(process, self.frames)
+        return Loop(repeated.reads, repeated.writes, latency=latency, held=held, period=repeated.iterations)
 
     def _parts(self) -> tuple[Part, ...]:
         """The kernel's processes, apart where no stream joins them."""
@@ -211,6 +205,18 @@ class Unrepeated(Exception):
 def _ends(streams: list[tuple[str, ...]]) -> dict[str, tuple[int, int]]:
     """By stream its process and its number there."""
     return {name: (number, index) for number, names in enumerate(streams) for index, name in enumerate(names)}
+
+
+def repeated_schedule(process: Process, frames: int) -> Schedule:
+    """What `process` does for ever, of a period of `frames` frames. Raises Unrepeated."""
+    # the first frames of a call begin without those before, the last ones end without those after
+    schedule = process.schedule(3 * frames)
+    iterations = _middle(schedule, process.name)
+    reads, writes = (
+        tuple(times[len(times) // 3 : len(times) // 3 * 2] for times in streams)
+        for streams in (schedule.reads, schedule.writes)
+    )
+    return Schedule(iterations=iterations, reads=reads, writes=writes)
 
 
 def _middle(schedule: Schedule, name: str) -> int:

@@ -14,10 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from hlsgen.cost.circles import Circle, Wait, find_circle
-from hlsgen.cost.events import before
+from hlsgen.cost.events import held_for_ever
 from hlsgen.cost.sweeps import Plan, Sweeps, frames_of_period
 from hlsgen.errors import DesignError, Problem
-from hlsgen.layers.stage import Times
 from hlsgen.mapping.pipeline import Pipeline
 
 PATIENCE = 12
@@ -103,7 +102,10 @@ def simulate(pipeline: Pipeline, depths: Mapping[str, int] | None = None) -> Tim
         period_frames=frames_of_period(pipeline),
         waits=waits,
         processes=tuple(processes),
-        held={name: _most_held(steady, name) for name in pipeline.streams},
+        held={
+            name: held_for_ever(steady.ends[name], steady.begins[name], _period(steady, name))
+            for name in pipeline.streams
+        },
     )
 
 
@@ -249,13 +251,8 @@ def _stalls(steady: Sweeps, number: int) -> tuple[dict[str, int], dict[str, int]
     )
 
 
-def _most_held(steady: Sweeps, stream: str) -> int:
-    """The most words between writing and reading; a word written in the cycle of a read needs its room."""
-    written: Times = steady.ends[stream]
-    read: Times = steady.begins[stream]
+def _period(steady: Sweeps, stream: str) -> int:
+    """Cycles after which everything in a stream happens again."""
     cycles = steady.cycles[steady.plan.joints[stream].reader[0]]
-    found = before(written, read, cycles)
-    count = np.arange(1, len(written) + 1)[found.index]
-    for begin, end, periods in found.turns:
-        count[begin:end] += periods * len(written)
-    return int((count - np.arange(len(read))).max())
+    assert cycles is not None
+    return cycles

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hlsgen.board import Board
-from hlsgen.cost.stages import BURST_WORDS, BURSTS_AHEAD, WEIGHT_PORT_BITS
+from hlsgen.cost.stages import BURST_WORDS, BURSTS_AHEAD, WEIGHT_PORT_BITS, lies_in_uram
 from hlsgen.emit.environment import render, safe_comment, source_text
 from hlsgen.emit.joints import (
     calls_of,
@@ -46,7 +46,7 @@ class DataflowNames:
 
 def dataflow_files(pipeline: Pipeline, names: DataflowNames, board: Board) -> dict[str, str]:
     """The kernel's sources and its testbench, by path in the build folder."""
-    k = kernel_context(pipeline, names)
+    k = kernel_context(pipeline, names, board)
     testbench = render("hls/dataflow/testbench.cpp.j2", k=k, version=VERSION)
     return shared_files() | kernel_files(pipeline, names, board) | {f"tb/{names.kernel}_tb.cpp": testbench}
 
@@ -75,7 +75,7 @@ def kernel_files(pipeline: Pipeline, names: DataflowNames, board: Board) -> dict
             files[f"src/{name}_weights.h"] = render("hls/dataflow/weights.h.j2", k=k, version=VERSION)
         if k["tables"]:
             files[f"src/{name}_table.h"] = render("hls/dataflow/table.h.j2", k=k, version=VERSION)
-    k = kernel_context(pipeline, names)
+    k = kernel_context(pipeline, names, board)
     for template, path in (
         ("kernel.h.j2", f"src/{names.kernel}.h"),
         ("kernel.cpp.j2", f"src/{names.kernel}.cpp"),
@@ -249,19 +249,25 @@ def _packed(words: Codes, bits: int) -> NDArray[np.uint64]:
     return beats.reshape(-1)
 
 
-def kernel_context(pipeline: Pipeline, names: DataflowNames) -> dict[str, Any]:
+def kernel_context(pipeline: Pipeline, names: DataflowNames, board: Board) -> dict[str, Any]:
     """Everything that the templates of the kernel and its testbench name."""
     loaders = pipeline.loaders
     beats = weight_beats(pipeline)
     ports = [kernel_port(process) for process in pipeline.processes if isinstance(process, Load | Store)]
     streamed = [weight_port(process) for process in pipeline.streamers]
     streams = [
-        {"name": stream.name, "word": word_name(stream.name), "depth": stream.depth}
+        {
+            "name": stream.name,
+            "word": word_name(stream.name),
+            "depth": stream.depth,
+            "uram": lies_in_uram(stream, board),
+        }
         for stream in pipeline.streams.values()
     ]
     streams += [carrier_fifo(carrier) for carrier in pipeline.carriers]
     streams += [
-        {"name": f"{stage.name}_beats", "word": "hlsgen::weight_beat", "depth": 2} for stage in loaders
+        {"name": f"{stage.name}_beats", "word": "hlsgen::weight_beat", "depth": 2, "uram": False}
+        for stage in loaders
     ]
     calls = [call for process in pipeline.processes for call in calls_of(process, set(beats))]
     if loaders:

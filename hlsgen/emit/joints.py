@@ -84,7 +84,8 @@ def carrier_fifo(carrier: Carrier) -> dict[str, Any]:
     """Between what moves port words and what takes them apart or puts them together."""
     port = carrier.of.port
     assert isinstance(port, DdrPort)
-    return {"name": _fifo_name(carrier), "word": f"ap_uint<{port.bits}>", "depth": CARRIER_FIFO_WORDS}
+    word = f"ap_uint<{port.bits}>"
+    return {"name": _fifo_name(carrier), "word": word, "depth": CARRIER_FIFO_WORDS, "uram": False}
 
 
 def _fifo_name(carrier: Carrier) -> str:

@@ -95,7 +95,7 @@ def ompss_network_files(
     }
     for task in tasks:
         pipeline, names = task.kernel.pipeline, DataflowNames(kernel=task.kernel.name, source=source)
-        context = kernel_context(pipeline, names)
+        context = kernel_context(pipeline, names, board)
         text = render("ompss/network_kernel.fpga.h.j2", k=context, task=task, top=k, version=VERSION)
         files[f"ompss/kernels/{task.kernel.name}.fpga.h"] = text
     accelerators = [

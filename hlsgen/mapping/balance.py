@@ -15,13 +15,15 @@ from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import total_resources
 from hlsgen.ir import Graph
 from hlsgen.mapping.candidates import Candidate
-from hlsgen.mapping.fifos import fifo_depths, simulated_words
+from hlsgen.mapping.effort import Effort, Steps
+from hlsgen.mapping.fifos import growing_depths, simulated_words
 from hlsgen.mapping.pipeline import Pipeline, pipeline_of
 from hlsgen.mapping.placement import BINDS, KINDS, Instance, at_banks, capacity, ddr_bytes_per_s, usable
 from hlsgen.mapping.ports import interfaces_of
 from hlsgen.mapping.spill import MEMORY_PRICE, Choice, kept_on_chip, spilled
 from hlsgen.mapping.weights import kept_by_design, weight_places
 from hlsgen.mapping.wish import NoFit, StreamWish
+from hlsgen.progress import Progress, silent
 
 STEP = 1.06
 """Ratio of the intervals that are looked at, from the shortest possible one."""
@@ -77,7 +79,15 @@ class Balanced:
         return at_banks([slr for slr, count in self.placed.items() for _ in range(count)], board)
 
 
-def balance(graph: Graph, board: Board, wish: StreamWish, *, batch: int, clock_mhz: float) -> Balanced:
+def balance(
+    graph: Graph,
+    board: Board,
+    wish: StreamWish,
+    *,
+    batch: int,
+    clock_mhz: float,
+    progress: Progress = silent,
+) -> Balanced:
     """The fastest kernel of `graph` for `board`.
 
     All weights are on chip; where that does not fit, those of as many layers are streamed as is fastest, of
@@ -86,11 +96,13 @@ def balance(graph: Graph, board: Board, wish: StreamWish, *, batch: int, clock_m
     Raises NoFit: not even the smallest foldings fit, or the interval asked for is out of reach.
     DesignError: weights cannot lie where they shall.
     """
-    search = _Search(graph=graph, board=board, wish=wish, batch=batch, clock_mhz=clock_mhz)
+    effort = Effort(progress)
+    search = _Search(graph=graph, board=board, wish=wish, batch=batch, clock_mhz=clock_mhz, effort=effort)
     places = weight_places(graph, wish.weights, board)
     kept = kept_on_chip(graph, board, wish, places)
     found = search.best([kept]) if kept.complete else None
     if found is None:
+        effort.begin()
         found = search.spilled(kept_on_chip(graph, board, wish, places, memory_price=MEMORY_PRICE))
     return found
 
@@ -104,9 +116,10 @@ class _Search:
     wish: StreamWish
     batch: int
     clock_mhz: float
+    effort: Effort
 
     def best(self, choices: Sequence[Choice]) -> Balanced | None:
-        """A kernel of the most frames a cycle, of equals the first choice's; None: none fits.
+        """A kernel of the most frames a cycle, of equals the first choice's; None: none is found that fits.
 
         Raises NoFit: the interval asked for is out of every choice's reach, or a kernel cannot be made.
         """
@@ -119,7 +132,8 @@ class _Search:
             for rate, interval in self._rates(choice)
         ]
         best, best_rate, made, fitting = None, 0.0, set(), 0
-        for rate, number, interval in sorted(options, reverse=True):
+        steps = Steps(sorted(options, reverse=True))
+        for rate, number, interval in steps:
             # with its FIFOs there may be room for fewer instances than it seemed
             if best is not None and (rate < WORTHWHILE * best_rate or fitting == MOST_FITTING):
                 break
@@ -127,8 +141,11 @@ class _Search:
             folds = tuple(one.fold for one in choice.picked(-interval).values())
             if (number, folds) in made:
                 continue
+            if self.effort.spent:
+                break
             made.add((number, folds))
             found = self._built(choice, -interval)
+            steps.tell(fits=found is not None)
             if found is None:
                 continue
             if asked and found.pipeline.interval > asked:
@@ -158,7 +175,7 @@ class _Search:
             if not rate:
                 break
         best, best_rate = None, 0.0
-        failure = self._no_fit((blocks[0][1] or [kept])[-1])
+        failure: NoFit | None = None
         for rate, choices in reversed(blocks):
             try:
                 found = self.best(choices) if rate > best_rate else None
@@ -168,7 +185,7 @@ class _Search:
             if found is not None and self._rate(found) > best_rate:
                 best, best_rate = found, self._rate(found)
         if best is None:
-            raise failure
+            raise failure or self._no_fit((blocks[0][1] or [kept])[-1])
         return best
 
     def _rates(self, choice: Choice) -> Iterator[tuple[float, int]]:
@@ -222,11 +239,14 @@ class _Search:
                 "network",
                 "a smaller batch_reuse for the layers whose weights are streamed",
             )
-        pipeline = pipeline.with_depths(fifo_depths(pipeline))
-        each = total_resources(pipeline, board)
-        count = self._count(each)
-        if not count:
-            return None
+        self.effort.makes(simulated_words(pipeline))
+        for depths in growing_depths(pipeline):
+            pipeline = pipeline.with_depths(depths)
+            each = total_resources(pipeline, board)
+            count = self._count(each)
+            if not count:
+                self.effort.lacks(each, whole_of(board))
+                return None
         by_slr = {slr.name: capacity(each, usable(slr, board))[0] for slr in board.slrs}
         return Balanced(
             pipeline=pipeline,
@@ -241,8 +261,13 @@ class _Search:
         """Why no kernel fits. least: with as many weights streamed as the design leaves open."""
         asked, title = self.wish.target_interval, self.board.title
         total, whole = _total(least, asked or least.longest), whole_of(self.board)
+        made = self.effort.least
         at = f" at an interval of {asked:,} cycles" if asked else ""
-        over = [kind for kind in KINDS if getattr(total, kind) > getattr(whole, kind)]
+        smallest = (at.strip() or "with the smallest foldings") + _streaming(least)
+        over = _over(total, whole)
+        if not over and made is not None:
+            smallest = f"of {self.effort.kernels} kernels that were made none fits; with its FIFOs"
+            total, over = made, _over(made, whole)
         if not over:
             count = f"{self.wish.instances} instances do" if self.wish.instances else "the kernel does"
             fix = "fewer instances, a longer interval, or mapping: auto"
@@ -256,8 +281,7 @@ class _Search:
             fixes.append(f"weights: stream for {kept[0]}, the most weights that the design keeps on chip")
         fixes += ["narrower types", "a smaller network", "or a larger board"]
         return NoFit(
-            f"{at.strip() or 'with the smallest foldings'}{_streaming(least)} the kernel needs {needs} of "
-            f"the usable share of {title}",
+            f"{smallest} the kernel needs {needs} of the usable share of {title}",
             ", ".join(fixes),
         )
 
@@ -280,6 +304,11 @@ class _Search:
         }
         kind = max(shares, key=lambda one: shares[one])
         return f"{stage}; {BINDS[kind]} for more"
+
+
+def _over(total: Resources, whole: Resources) -> list[str]:
+    """The kinds of which `total` is more than there is."""
+    return [kind for kind in KINDS if getattr(total, kind) > getattr(whole, kind)]
 
 
 def _streaming(choice: Choice) -> str:

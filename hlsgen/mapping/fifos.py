@@ -9,12 +9,14 @@ at once.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from hlsgen.cost.events import Before, before, last_not_after, running_maxima
-from hlsgen.layers.stage import Times
+from hlsgen.cost.events import NEVER, Before, before, held_for_ever, last_not_after, running_maxima
+from hlsgen.cost.sweeps import Unrepeated, frames_of_period, repeated_schedule
+from hlsgen.layers.stage import Schedule, Times
 from hlsgen.mapping.pipeline import Pipeline
 from hlsgen.mapping.processes import Load, Process
 
@@ -44,10 +46,14 @@ def simulate(pipeline: Pipeline, frames: int = FRAMES) -> Timing:
 
 
 class _Run:
-    """The kernel's time. piped: an iteration ends its process's latency after it began; else at once."""
+    """The kernel's time. piped: an iteration ends its process's latency after it began; else at once.
 
-    def __init__(self, *, piped: bool) -> None:
+    cycles: of a period of an endless run, which is looked at; None: a call that begins with empty FIFOs.
+    """
+
+    def __init__(self, *, piped: bool, cycles: int | None = None) -> None:
         self.piped = piped
+        self.cycles = cycles
         self.written: dict[str, Times] = {}
         self.held: dict[str, int] = {}
         self.end = self.longest = 0
@@ -59,13 +65,18 @@ class _Run:
     def take(self, process: Process, steps: _Steps) -> None:
         """Goes on by one process, whose inputs are there."""
         arrivals = [self.written.pop(stream) + 1 for stream in process.reads]
+        drift = None if self.cycles is None else self.cycles - (steps.period or 0)
         delays = [
-            running_maxima(arrival - times, None)
+            running_maxima(arrival - times, drift)
             for arrival, times in zip(arrivals, steps.reads, strict=True)
         ]
-        begins = steps.begins(delays)
+        begins = steps.begins(delays, drift)
         for stream, arrival, begin in zip(process.reads, arrivals, begins, strict=False):
-            self.held[stream] = most_held(arrival - 1, begin)
+            self.held[stream] = (
+                most_held(arrival - 1, begin)
+                if self.cycles is None
+                else held_for_ever(arrival - 1, begin, self.cycles)
+            )
             self.longest = max(self.longest, int((begin - arrival).max(initial=0)))
         for stream, begin in zip(process.writes, begins[len(arrivals) :], strict=True):
             self.written[stream] = begin + (process.latency if self.piped else 0)
@@ -74,31 +85,51 @@ class _Run:
 
 @dataclass(frozen=True, kw_only=True)
 class _Steps:
-    """A process's reads and writes, in iterations. waits: of each, by input, the reads before it."""
+    """A process's reads and writes, in iterations. waits: of each, by input, the reads before it.
+
+    period: iterations after which it does the same again, for ever; None: of a call.
+    """
 
     reads: tuple[Times, ...]
     events: tuple[Times, ...]
     waits: tuple[tuple[Before, ...], ...]
+    period: int | None = None
 
-    def begins(self, delays: list[Times]) -> list[Times]:
+    @classmethod
+    def of(cls, process: Process, schedule: Schedule, interval: int, period: int | None = None) -> _Steps:
+        paced = (_paced(process, interval, times) for times in schedule.writes)
+        events = (*schedule.reads, *paced)
+        waits = tuple(tuple(before(read, times, period) for read in schedule.reads) for times in events)
+        return cls(reads=schedule.reads, events=events, waits=waits, period=period)
+
+    def begins(self, delays: list[Times], drift: int | None) -> list[Times]:
         """When each event happens: each plus the delay that reads up to it have made."""
         found = []
         for times, waits in zip(self.events, self.waits, strict=True):
-            begin = times
+            # a call begins at cycle 0; in an endless run only words hold back what reads some
+            begin = times if drift is None or not waits else np.full(len(times), NEVER, np.int64)
             for wait, delay in zip(waits, delays, strict=True):
-                begin = np.maximum(begin, times + wait.largest(delay, 0))
+                begin = np.maximum(begin, times + wait.largest(delay, drift or 0))
             found.append(begin)
         return found
 
 
 def _simulate(pipeline: Pipeline, frames: int, *runs: _Run) -> None:
-    """What the schedules say of the order of events is found once for all runs."""
+    """Calls of so many frames. What the schedules say of the order of events is found once for all runs."""
     for process in pipeline.processes:
-        schedule = process.schedule(frames)
-        paced = (_paced(process, pipeline.interval, times) for times in schedule.writes)
-        events = (*schedule.reads, *paced)
-        waits = tuple(tuple(before(read, times, None) for read in schedule.reads) for times in events)
-        steps = _Steps(reads=schedule.reads, events=events, waits=waits)
+        steps = _Steps.of(process, process.schedule(frames), pipeline.interval)
+        for run in runs:
+            run.take(process, steps)
+
+
+def _repeat(pipeline: Pipeline, *runs: _Run) -> None:
+    """A period of endless runs. Each process is at most as long as the period, and nobody waits for room: so
+    once through the processes gives the final times. Raises Unrepeated.
+    """
+    frames = frames_of_period(pipeline)
+    for process in pipeline.processes:
+        schedule = repeated_schedule(process, frames)
+        steps = _Steps.of(process, schedule, pipeline.interval, schedule.iterations)
         for run in runs:
             run.take(process, steps)
 
@@ -112,25 +143,54 @@ def _paced(process: Process, interval: int, times: Times) -> Times:
 
 def fifo_depths(pipeline: Pipeline) -> dict[str, int]:
     """By stream: the words that it needs room for. Weights that are streamed wait in DDR: theirs stay."""
+    *_, found = growing_depths(pipeline)
+    return found
+
+
+def growing_depths(pipeline: Pipeline) -> Iterator[dict[str, int]]:
+    """What `fifo_depths` gives, after what is sooner known to be the least of it."""
     # a stage that takes in blocks of frames works on the second one while the third arrives
     frames = max(FRAMES, 2 * pipeline.frames_at_once)
-    piped, plain = _both(pipeline, frames)
+    held, longest = _held_in_call(pipeline, frames)
+    yield _depths(pipeline, held)
     # a branch may have to hold words of several frames: those that arrive while one word waits
-    meeting = -(-piped.longest // pipeline.interval) + 1
-    if meeting > frames:
-        piped, plain = _both(pipeline, meeting + 1)
+    meeting = -(-longest // pipeline.interval) + 1
+    if meeting <= frames:
+        return
+    try:
+        more = _held_for_ever(pipeline)
+    except Unrepeated:
+        more, _ = _held_in_call(pipeline, meeting + 1)
+    yield _depths(pipeline, {name: max(words, more[name]) for name, words in held.items()})
+
+
+def _depths(pipeline: Pipeline, held: Mapping[str, int]) -> dict[str, int]:
     fixed = {name for process in pipeline.streamers for name in process.writes}
     return {
-        name: stream.depth if name in fixed else max(SHALLOWEST, piped.held[name], plain.held[name])
+        name: stream.depth if name in fixed else max(SHALLOWEST, held[name])
         for name, stream in pipeline.streams.items()
     }
 
 
-def _both(pipeline: Pipeline, frames: int) -> tuple[_Run, _Run]:
-    """What lies in a pipeline needs no room in a FIFO, but there are no pipelines in a C-simulation."""
-    runs = _Run(piped=True), _Run(piped=False)
-    _simulate(pipeline, frames, *runs)
-    return runs
+def _held_in_call(pipeline: Pipeline, frames: int) -> tuple[dict[str, int], int]:
+    """By stream the most words, and the longest that a word waits, in cycles.
+
+    What lies in a pipeline needs no room in a FIFO, but there are no pipelines in a C-simulation.
+    """
+    piped, plain = _Run(piped=True), _Run(piped=False)
+    _simulate(pipeline, frames, piped, plain)
+    return {name: max(piped.held[name], plain.held[name]) for name in pipeline.streams}, piped.longest
+
+
+def _held_for_ever(pipeline: Pipeline) -> dict[str, int]:
+    """The same of an endless run, less any frames of which is a call: it never has more in a FIFO.
+
+    Raises Unrepeated: frames so short that none repeats the one before.
+    """
+    cycles = frames_of_period(pipeline) * pipeline.interval
+    piped, plain = _Run(piped=True, cycles=cycles), _Run(piped=False, cycles=cycles)
+    _repeat(pipeline, piped, plain)
+    return {name: max(piped.held[name], plain.held[name]) for name in pipeline.streams}
 
 
 def simulated_words(pipeline: Pipeline) -> int:

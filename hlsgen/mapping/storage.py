@@ -104,6 +104,11 @@ def choose_storage(
     return min(memories, key=lambda memory: share_of(memory, board))
 
 
+def block_fifo(depth: int, bits: int, board: Board) -> Memory:
+    """A FIFO that is too large for LUTs: in URAM where that is the smaller share of the board's."""
+    return choose_storage("fifo", depth, bits, 1, board, among=(Storage.BRAM, Storage.URAM))
+
+
 def share_of(memory: Memory, board: Board) -> float:
     """The share of the board's primitives that `memory` takes, of the one kind that it is made of."""
     total = board.total

@@ -94,6 +94,8 @@ class Fifo(_Section):
     least_depth: Count | None = None
     lanes: Some
     type: Text
+    bram18: Count = 0
+    uram: Count = 0
 
 
 class Port(_Section):

@@ -21,6 +21,11 @@ def resource_figures(resources: Resources) -> dict[str, int]:
     return {kind: getattr(resources, kind) for kind in KINDS}
 
 
+def fifo_memory(bram18: int, uram: int) -> str:
+    """The memories that a FIFO is of, in words; empty if of logic cells."""
+    return f"{uram} URAM" if uram else f"{bram18} BRAM18" if bram18 else ""
+
+
 def free_figures(slr: SLR) -> dict[str, int]:
     """What the platform leaves free in `slr`, of which a share is usable."""
     return {kind: getattr(slr, kind) for kind in KINDS}

@@ -10,7 +10,7 @@ from hlsgen.board import Board
 from hlsgen.cost.accuracy import cost_figures, cost_text
 from hlsgen.cost.resources import Resources
 from hlsgen.cost.smallest_fifos import MOST_WORDS, QUICK_WORDS, can_search, smallest_depths
-from hlsgen.cost.stages import total_resources
+from hlsgen.cost.stages import fifo_resources, total_resources
 from hlsgen.cost.sweeps import Unrepeated
 from hlsgen.cost.timing import Timing, can_simulate, simulate
 from hlsgen.design import Estimates
@@ -25,6 +25,7 @@ from hlsgen.passes.accuracy import Accuracy
 from hlsgen.report.explored import explored_text
 from hlsgen.report.figures import (
     board_figures,
+    fifo_memory,
     free_figures,
     joint_figures,
     layer_figures,
@@ -176,6 +177,7 @@ class NetworkEstimate(Estimates):
                     "smallest_depth": smallest.get(stream.name),
                     "lanes": stream.words.lanes,
                     "type": str(stream.words.type),
+                    **resource_figures(fifo_resources(stream, self.board)),
                 }
                 for stream in pipeline.streams.values()
             ],
@@ -308,7 +310,12 @@ def _fifo_table(report: dict[str, Any]) -> str:
             f["smallest_depth"] or "",
             f["least_depth"] or "not computed",
             f"{f['lanes']} of {f['type']}",
+            fifo_memory(f["bram18"], f["uram"]),
         )
         for f in deep
     ]
-    return text + ":\n\n" + table(("stream", "words", "no slower from", "deadlock below", "word"), rows)
+    return (
+        text
+        + ":\n\n"
+        + table(("stream", "words", "no slower from", "deadlock below", "word", "memory"), rows)
+    )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from hlsgen.report.charts import RESOURCES, TITLES
 from hlsgen.report.content import Difference, Fifo, Layer, Report, Search
+from hlsgen.report.figures import fifo_memory
 from hlsgen.report.page_graph import folding_text, shape_text
 
 SHALLOW = 2
@@ -143,16 +144,31 @@ def _fifo_table(title: str, fifos: list[Fifo]) -> Table:
     if any(fifo.kernel for fifo in fifos):
         return Table(
             title=title,
-            head=("stream", "kernel", "words", "elements a word", "type"),
+            head=("stream", "kernel", "words", "elements a word", "type", "memory"),
             rows=tuple(
-                (fifo.name, fifo.kernel, f"{fifo.depth:,}", f"{fifo.lanes:,}", fifo.type) for fifo in fifos
+                (
+                    fifo.name,
+                    fifo.kernel,
+                    f"{fifo.depth:,}",
+                    f"{fifo.lanes:,}",
+                    fifo.type,
+                    fifo_memory(fifo.bram18, fifo.uram),
+                )
+                for fifo in fifos
             ),
             numbers=(2, 3),
         )
     limits = [name for name in FIFO_LIMITS if any(getattr(fifo, name) is not None for fifo in fifos)]
     return Table(
         title=title,
-        head=("stream", "words", *(FIFO_LIMITS[name] for name in limits), "elements a word", "type"),
+        head=(
+            "stream",
+            "words",
+            *(FIFO_LIMITS[name] for name in limits),
+            "elements a word",
+            "type",
+            "memory",
+        ),
         rows=tuple(
             (
                 fifo.name,
@@ -160,6 +176,7 @@ def _fifo_table(title: str, fifos: list[Fifo]) -> Table:
                 *(_known(getattr(fifo, name)) for name in limits),
                 f"{fifo.lanes:,}",
                 fifo.type,
+                fifo_memory(fifo.bram18, fifo.uram),
             )
             for fifo in fifos
         ),

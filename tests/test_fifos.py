@@ -1,0 +1,114 @@
+"""Depths of FIFOs that hold several frames, FIFOs in URAM, and how far the search for a kernel goes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from hlsgen.board import load_board
+from hlsgen.cost.stages import fifo_resources, lies_in_uram
+from hlsgen.cost.timing import simulate
+from hlsgen.emit.dataflow import DataflowNames, dataflow_files
+from hlsgen.errors import DesignError
+from hlsgen.fixed import FixedType
+from hlsgen.layers.base import Tensor
+from hlsgen.layers.stage import Fold, Words
+from hlsgen.mapping.deadlock import runs_through
+from hlsgen.mapping.effort import PATIENCE, Steps
+from hlsgen.mapping.fifos import growing_depths
+from hlsgen.mapping.pipeline import Pipeline, Stream, pipeline_of
+from tests.test_timing import emitted, residual
+
+U200, ZCU102 = load_board("u200"), load_board("zcu102")
+
+
+@pytest.mark.parametrize("height, width, convolutions", [(2, 2, 2), (3, 2, 4), (4, 3, 6), (2, 5, 5)])
+def test_fifos_of_an_endless_run_cost_no_speed_and_never_stand_still(
+    height: int, width: int, convolutions: int
+) -> None:
+    """Judged by the exact timing with these depths, and by a run of the order of events, frame by frame."""
+    pipeline = emitted(residual(height, width, convolutions=convolutions))
+    steps = list(growing_depths(pipeline))
+    assert len(steps) == 2, "several frames meet in the skip"
+    assert all(steps[1][name] >= words for name, words in steps[0].items())
+    assert steps[1] != steps[0]
+    assert simulate(pipeline).interval_cycles == pipeline.interval
+    assert loses(pipeline, steps[0])
+    for frames in (1, 2, 5, 12):
+        assert runs_through(pipeline, steps[1], frames)
+
+
+def loses(pipeline: Pipeline, depths: dict[str, int]) -> bool:
+    """Whether it is slower with these depths, or stands still."""
+    try:
+        return simulate(pipeline, depths).interval_cycles > pipeline.interval
+    except DesignError:
+        return True
+
+
+def stream(depth: int, bits: int) -> Stream:
+    """Of words of so many bits."""
+    tensor = Tensor(shape=(bits // 8, 4, 4), type=FixedType(8, 8))
+    return Stream(name="deep_s", words=Words(tensor=tensor, channels=bits // 8), depth=depth)
+
+
+def test_a_fifo_in_uram_takes_what_published_reports_say() -> None:
+    """Of xcu280, Vitis HLS 2022.1: 16,384 words of 256 bits are 16 URAMs, 4,096 of 64 bits are one."""
+    found = fifo_resources(stream(16384, 256), U200)
+    assert (found.uram, found.bram18) == (16, 0)
+    found = fifo_resources(stream(4096, 64), U200)
+    assert (found.uram, found.bram18) == (1, 0)
+    assert lies_in_uram(stream(16384, 256), U200)
+
+
+def test_no_uram_where_there_is_none_nor_for_what_is_small() -> None:
+    deep = fifo_resources(stream(16384, 256), ZCU102)
+    assert (deep.uram, deep.bram18) == (0, 29 * 8)  # of 2K x 9 each
+    for depth, bits in ((2, 64), (32, 512), (64, 64), (512, 72)):
+        assert not lies_in_uram(stream(depth, bits), U200)
+        assert fifo_resources(stream(depth, bits), U200).uram == 0
+
+
+def test_the_emitted_kernel_binds_what_is_counted_as_uram() -> None:
+    graph = residual(4, 4)
+    pipeline = pipeline_of(graph, {layer.name: Fold(px=4, pe=2, simd=2) for layer in graph.layers})
+    name = max(pipeline.streams, key=lambda one: pipeline.streams[one].words.lanes)
+    depths = {other: one.depth for other, one in pipeline.streams.items()} | {name: 40_000}
+    files = dataflow_files(pipeline.with_depths(depths), DataflowNames(kernel="net", source="test"), U200)
+    lines = files["src/net.cpp"].splitlines()
+    declared = next(number for number, line in enumerate(lines) if f"40000> {name}(" in line)
+    assert lines[declared + 1] == f"#pragma HLS bind_storage variable={name} type=fifo impl=uram"
+    assert sum("impl=uram" in line and "type=fifo" in line for line in lines) == 1
+    other = dataflow_files(pipeline.with_depths(depths), DataflowNames(kernel="net", source="test"), ZCU102)
+    assert "type=fifo" not in other["src/net.cpp"]
+
+
+def tried(options: Sequence[int], fits: Callable[[int], bool]) -> list[int]:
+    """What is made of options that stand for themselves."""
+    steps = Steps(options)
+    found = []
+    for option in steps:
+        found.append(option)
+        steps.tell(fits=fits(option))
+    return found
+
+
+def test_after_patience_steps_double_and_the_last_is_never_passed_over() -> None:
+    made = tried(range(1000), lambda _: False)
+    assert made[: PATIENCE + 1] == list(range(PATIENCE + 1))
+    assert made[-1] == 999
+    assert len(made) < PATIENCE + 12
+    assert made == sorted(set(made))
+
+
+@pytest.mark.parametrize("first", [0, 3, 9, 57, 300, 998])
+def test_the_first_that_fits_is_found_where_all_after_it_fit(first: int) -> None:
+    made = tried(range(1000), lambda option: option >= first)
+    assert first in made
+    assert sum(option < first for option in made) <= PATIENCE + 20  # ten steps that double, ten halves
+
+
+def test_what_was_not_made_is_no_failure() -> None:
+    steps = Steps(range(100))
+    assert list(steps) == list(range(100))

@@ -91,13 +91,14 @@ def memory_resources(terms: Terms, memory: Memory) -> Resources:
 
 def instance_resources(mapping: ConvMapping, terms: Terms) -> Resources:
     """One instance, its share of the platform's interconnect included."""
-    total = _arithmetic(mapping, terms) + _movement(mapping, terms) + _interfaces(mapping, terms)
+    total = arithmetic_resources(mapping, terms) + _movement(mapping, terms) + _interfaces(mapping, terms)
     for memory in mapping.memories:
         total += memory_resources(terms, memory)
     return total
 
 
-def _arithmetic(mapping: ConvMapping, terms: Terms) -> Resources:
+def arithmetic_resources(mapping: ConvMapping, terms: Terms) -> Resources:
+    """Multipliers and adders: what follows from layer and folding alone."""
     folding, layer = mapping.folding, mapping.layer
     sums = folding.rows * folding.pe
     fabric_sums = folding.rows * folding.fabric_pe

@@ -158,20 +158,23 @@ def _forbidden_differences(
 
     None: two columns of one row collide whatever the offsets are.
     """
+    # the same distance between the same rows occurs many times; each once, in the order of the first
+    apart = dict.fromkeys(
+        (row_i, row_j, column_i - column_j)
+        for pattern in patterns
+        for i, (row_i, column_i) in enumerate(pattern.elements)
+        for row_j, column_j in pattern.elements[i + 1 :]
+    )
+    if any(row_i == row_j and difference % banks == 0 for row_i, row_j, difference in apart):
+        return None
     wrong: dict[tuple[int, int], set[int]] = {}
-    for pattern in patterns:
-        for i, (row_i, column_i) in enumerate(pattern.elements):
-            for row_j, column_j in pattern.elements[i + 1 :]:
-                if row_i == row_j:
-                    if (column_i - column_j) % banks == 0:
-                        return None
-                    continue
-                for anchor in range(slots):
-                    a, b = (anchor + row_i) % slots, (anchor + row_j) % slots
-                    difference = column_i - column_j
-                    if a > b:
-                        a, b, difference = b, a, -difference
-                    wrong.setdefault((a, b), set()).add(difference % banks)
+    for row_i, row_j, difference in apart:
+        if row_i == row_j:
+            continue
+        for anchor in range(slots):
+            a, b = (anchor + row_i) % slots, (anchor + row_j) % slots
+            found = difference if a < b else -difference
+            wrong.setdefault((min(a, b), max(a, b)), set()).add(found % banks)
     return {pair: frozenset(differences) for pair, differences in wrong.items()}
 
 

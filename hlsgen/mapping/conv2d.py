@@ -242,21 +242,26 @@ def map_conv2d(layer: Conv2d, folding: Folding, board: Board) -> ConvMapping:
     an array.
     """
     check_folding(layer, folding)
-    wave = Wave(layer, folding.rows)
+    bare = bare_mapping(layer, folding)
+    bare = replace(bare, out_lanes=output_lanes(bare.wave, folding, board))
+    in_lanes = input_lanes(bare.wave, bare.tile_iterations, board)
+    mapping = replace(bare, in_lanes=in_lanes, bank_map=_band(bare.wave, folding.simd, in_lanes, board))
+    return replace(mapping, memories=_memories(mapping, board))
+
+
+def bare_mapping(layer: Conv2d, folding: Folding) -> ConvMapping:
+    """What follows from the folding alone: a word is an element, and there are no memories yet."""
     arithmetic, chain = choose_arithmetic(layer, folding)
-    bare = ConvMapping(
+    return ConvMapping(
         layer=layer,
         folding=folding,
         bank_map=BankMap(1, (0,)),
         in_lanes=1,
-        out_lanes=output_lanes(wave, folding, board),
+        out_lanes=1,
         arithmetic=arithmetic,
         chain=chain,
         memories=(),
     )
-    in_lanes = input_lanes(wave, bare.tile_iterations, board)
-    mapping = replace(bare, in_lanes=in_lanes, bank_map=_band(wave, folding, in_lanes, board))
-    return replace(mapping, memories=_memories(mapping, board))
 
 
 def check_folding(layer: Conv2d, folding: Folding) -> None:
@@ -344,17 +349,42 @@ def _fewest_banks(patterns: tuple[Pattern, ...], slots: int) -> BankMap | None:
     return map_banks(patterns, slots)
 
 
-def _band(wave: Wave, folding: Folding, in_lanes: int, board: Board) -> BankMap:
+def _band(wave: Wave, simd: int, in_lanes: int, board: Board) -> BankMap:
     """The bank map whose memory is cheapest, over the number of row slots."""
-    patterns = access_patterns(wave, in_lanes)
     fewest = max(wave.slots_needed, wave.row_offsets[-1] + 1)
+    return _cheapest_band(access_patterns(wave, in_lanes), fewest, _Band.of(wave.layer, simd), board)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Band:
+    """What is kept of each row: `width` columns, `words` a column in each of `simd` memories."""
+
+    width: int
+    words: int
+    bits: int
+    simd: int
+
+    @classmethod
+    def of(cls, layer: Conv2d, simd: int) -> _Band:
+        channels, _, width = layer.in_shape
+        return cls(width=width, words=channels // simd, bits=bits_of(layer.input_type), simd=simd)
+
+    def memory(self, bank_map: BankMap, board: Board) -> Memory:
+        depth = bank_map.slots * self.words * -(-self.width // bank_map.banks)
+        # one word deep would be a register, but the band is indexed
+        return choose_storage("band", max(2, depth), self.bits, self.simd * bank_map.banks, board)
+
+
+@lru_cache(maxsize=4096)
+def _cheapest_band(patterns: tuple[Pattern, ...], fewest: int, band: _Band, board: Board) -> BankMap:
+    """fewest: row slots, of which some more may need fewer banks."""
     best: tuple[float, int, int] | None = None
     chosen: BankMap | None = None
     for slots in range(fewest, fewest + min(fewest, MOST_EXTRA_SLOTS) + 1):
         found = _fewest_banks(patterns, slots)
         if found is None:
             continue
-        memory = _band_memory(wave.layer, folding, found, board)
+        memory = band.memory(found, board)
         share = max(
             memory.bram18 / board.total.bram18,
             memory.lut / board.total.lut,
@@ -366,18 +396,9 @@ def _band(wave: Wave, folding: Folding, in_lanes: int, board: Board) -> BankMap:
     return chosen
 
 
-def _band_memory(layer: Conv2d, folding: Folding, bank_map: BankMap, board: Board) -> Memory:
-    channels, _, width = layer.in_shape
-    depth = bank_map.slots * (channels // folding.simd) * -(-width // bank_map.banks)
-    # one word deep would be a register, but the band is indexed
-    return choose_storage(
-        "band", max(2, depth), bits_of(layer.input_type), folding.simd * bank_map.banks, board
-    )
-
-
 def _memories(mapping: ConvMapping, board: Board) -> tuple[Memory, ...]:
     layer, folding = mapping.layer, mapping.folding
-    memories = [_band_memory(layer, folding, mapping.bank_map, board)]
+    memories = [_Band.of(layer, folding.simd).memory(mapping.bank_map, board)]
     memories.append(
         choose_storage(
             "weight", mapping.weight_steps, bits_of(layer.weight_type), folding.pe * mapping.terms, board

@@ -167,10 +167,8 @@ def _worthwhile(batch: int, limit: int) -> list[int]:
     """Instance counts that shorten the batch: one more only helps when the largest share of the batch
     shrinks.
     """
-    return sorted(
-        {-(-batch // share) for share in range(1, batch + 1) if -(-batch // share) <= limit}
-        | {min(limit, batch)}
-    )
+    counts = range(1, min(limit, batch) + 1)
+    return [count for count in counts if count in (-(-batch // -(-batch // count)), counts[-1])]
 
 
 def _batch_rate(timing: Cycles, clock_mhz: float, batch: int, count: int) -> float:

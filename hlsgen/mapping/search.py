@@ -7,9 +7,19 @@ from dataclasses import dataclass
 from itertools import product
 
 from hlsgen.board import Board
+from hlsgen.cost.resources import arithmetic_resources
 from hlsgen.layers.conv2d import Conv2d
-from hlsgen.mapping.conv2d import Folding, Infeasible, Order, bits_of, divisors, folding_faults, map_conv2d
-from hlsgen.mapping.placement import KINDS, Deployment, deploy
+from hlsgen.mapping.conv2d import (
+    Folding,
+    Infeasible,
+    Order,
+    bare_mapping,
+    bits_of,
+    divisors,
+    folding_faults,
+    map_conv2d,
+)
+from hlsgen.mapping.placement import KINDS, Deployment, capacity, deploy, usable
 
 WEIGHTS_ON_CHIP_BITS = 1 << 20
 """Below this the weights of a layer always stay on chip, and keeping only a part of them is not considered.
@@ -40,32 +50,51 @@ class Choice:
 def choose(layer: Conv2d, board: Board, wish: Wish, *, clock_mhz: float, batch: int) -> Choice:
     """The deployment that takes `batch` frames through `layer` fastest; of equal ones the smallest.
 
+    Those that could be fastest by their multipliers alone are looked at first, so that most need not be.
     Raises Infeasible: a fixed value does not fit the layer, or nothing fits the board.
     """
+    all_ = list(foldings(layer, wish))
+    at_most = [_at_most(layer, folding, board, wish, clock_mhz, batch) for folding in all_]
     best: Deployment | None = None
-    first_failure: Infeasible | None = None
-    tried = 0
-    for folding in foldings(layer, wish):
-        tried += 1
+    best_number = 0
+    failures: dict[int, Infeasible] = {}
+    for number in sorted(range(len(all_)), key=lambda one: (-at_most[one], one)):
+        if best is not None and _rounded(at_most[number]) < _rounded(best.batch_frames_per_s):
+            break
         try:
-            mapping = map_conv2d(layer, folding, board)
+            mapping = map_conv2d(layer, all_[number], board)
             found = deploy(mapping, board, clock_mhz=clock_mhz, batch=batch, instances=wish.instances)
         except Infeasible as failure:
-            first_failure = first_failure or failure
+            failures[number] = failure
             continue
-        if best is None or _merit(found) > _merit(best):
-            best = found
+        if best is None or (_merit(found), -number) > (_merit(best), -best_number):
+            best, best_number = found, number
     if best is None:
-        assert first_failure is not None
-        raise first_failure
-    return Choice(deployment=best, tried=tried)
+        raise failures[min(failures)]
+    return Choice(deployment=best, tried=len(all_))
+
+
+def _at_most(
+    layer: Conv2d, folding: Folding, board: Board, wish: Wish, clock_mhz: float, batch: int
+) -> float:
+    """Frames a second that no deployment with this folding exceeds: as many instances as its arithmetic
+    alone leaves room for, without memories, none of which ever waits.
+    """
+    bare = bare_mapping(layer, folding)
+    each = arithmetic_resources(bare, board.terms)
+    room = sum(capacity(each, usable(slr, board))[0] for slr in board.slrs)
+    count = wish.instances or min(room, board.max_compute_units, batch)
+    iterations = bare.load_times * bare.wave.tiles * bare.weight_steps * bare.wave.columns
+    return count * clock_mhz * 1e6 / iterations
 
 
 def _merit(deployment: Deployment) -> tuple[float, float]:
     """Speed (to a tenth of a percent), then the smallest largest share of the board."""
-    speed = deployment.batch_frames_per_s
-    digits = 3 - len(str(int(speed)))
-    return round(speed, digits), -_largest_share(deployment)
+    return _rounded(deployment.batch_frames_per_s), -_largest_share(deployment)
+
+
+def _rounded(frames_per_s: float) -> float:
+    return round(frames_per_s, 3 - len(str(int(frames_per_s))))
 
 
 def _largest_share(deployment: Deployment) -> float:

@@ -86,6 +86,8 @@ class Emitter:
         """`x` as the codes of a quantiser."""
         if grid.bipolar:
             return self._bipolar(x, grid, place)
+        if grid.zero % 2 and grid.direction is Direction.ROUND:
+            return self._with_odd_zero(x, grid, place)
         scale, fraction = scale_and_fraction(grid.scale)
         if x.is_limited and scale.size > 1:
             x = self.unlimited(x, place)
@@ -106,6 +108,14 @@ class Emitter:
         ceil = grid.direction is Direction.CEIL
         free = replace(x, low=None, high=None)
         return replace(self.onto(free, scale, target, low, high, ceil, place), scale=scale)
+
+    def _with_odd_zero(self, x: Lifted, grid: Grid, place: Place | None) -> Lifted:
+        """Halves to even with a zero point of one more: it is added before rounding and subtracted beside."""
+        shift = grid.zero * grid.scale
+        moved = self.unlimited(x, place).moved(ONE, shift)
+        integers = replace(grid, low=grid.low + grid.zero, high=grid.high + grid.zero, zero=0)
+        made = self.quantised(moved, integers, place)
+        return replace(made, shift=made.shift - shift)
 
     def onto(
         self,

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from hlsgen.errors import DesignError, Problem
-from hlsgen.fixed import FixedType, NumberType
+from hlsgen.fixed import FixedType, NumberType, Rounding, float32_holds
 from hlsgen.frontends.builder import Value
 from hlsgen.frontends.qkeras_activations import activated
 from hlsgen.frontends.qkeras_builder import TypedBuilder
@@ -30,7 +30,7 @@ from hlsgen.ir import Graph
 
 __all__ = ["graph_of_keras"]
 
-DEFAULT_INPUT = FixedType(16, 6)
+DEFAULT_INPUT = FixedType(16, 6, rounding=Rounding.RND)
 KNOWN = frozenset(LAYERS) | {"InputLayer"}
 WITHOUT_ACTIVATION = frozenset({"QActivation", "QBatchNormalization"})
 """Layers whose `activation` is done by themselves, or by nobody."""
@@ -143,13 +143,15 @@ class _Walk:
         label = tensor.node.layer.name
         shape = tuple(tensor.shape)[1:]
         if None in shape:
-            sizes = " x ".join("?" if size is None else str(size) for size in shape)
-            message = f"input {label} has open sizes: {sizes} without the batch"
+            open_sizes = " x ".join("?" if size is None else str(size) for size in shape)
+            message = f"input {label} has open sizes: {open_sizes} without the batch"
             raise DesignError(Problem(message=message, fix="fixed sizes in keras.Input(shape)"))
-        type_: NumberType | None = None
-        if self.net.builder.fixed:
-            type_ = wish or self._following(model, tensor) or DEFAULT_INPUT
-        return self.net.builder.input(label, [int(size) for size in shape], type_)
+        builder, sizes = self.net.builder, [int(size) for size in shape]
+        if not builder.fixed:
+            return builder.input(label, sizes)
+        own = None if wish else self._following(model, tensor)
+        type_ = wish or own or DEFAULT_INPUT
+        return builder.input(label, sizes, type_, in_float32=own is not None or float32_holds(type_))
 
     def model(self, model: Any, inputs: Sequence[Value], prefix: str) -> list[Value]:
         """The values of a model's outputs, for the values of its inputs."""

@@ -273,7 +273,7 @@ def test_integer_inputs_and_outputs() -> None:
     array = rng.integers(0, 256, (8, 3, 8, 8)).astype(np.uint8)
     graph, steps = differences(made, array, 1.0, expected(made, array)[0].astype(np.float64))
     assert np.abs(steps).max() <= 1 and (steps != 0).mean() < 0.03
-    assert str(graph.input.type) == "ufixed<8,8>"
+    assert str(graph.input.type) == "ufixed<8,8,rnd,wrap>"
     assert graph.outputs[0].scale == 1 and graph.output.type.width == 8  # type: ignore[union-attr]
 
 

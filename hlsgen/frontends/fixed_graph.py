@@ -319,9 +319,10 @@ class _Typing:
         if x.shift.any() or (x.scale.size > 1 and (any(layer.channels) or layer.value)):
             x = self._out.materialised(x, layer.place)
         value = layer.value / float(x.scale[0]) if layer.value else 0.0
-        if value and not on_grid(value, x.type.fraction):
+        if value and not on_grid(value, x.type.fraction) and not x.is_plain:
             x = self._out.materialised(x, layer.place)
             value = layer.value
+        x = self._out.holding(x, value, layer.place)
         made = self._emit(replace(layer, value=value), [x], None)
         return x.at(made)
 

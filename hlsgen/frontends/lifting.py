@@ -29,6 +29,7 @@ from hlsgen.frontends.lifted import (
     Lifted,
     compressed,
     exact_fraction,
+    fraction_of,
     held,
     holds,
     limits_of,
@@ -218,6 +219,28 @@ class Emitter:
         high = target.max_code if limit_high is None else limit_high
         low, high = max(low, target.lowest_code), min(high, target.max_code)
         return self.onto(replace(x, low=None, high=None), ONE, target, low, high, place=place)
+
+    def holding(self, x: Lifted, value: float, place: Place | None = None) -> Lifted:
+        """`x`, linear, in a type that also has `value`, rounded if that takes over JOIN_BITS bits more.
+
+        Raises DesignError: it is so far from the others that no type of WIDEST_EXACT bits holds both.
+        """
+        if not value or not math.isfinite(value):  # the layer that reads it refuses what is not finite
+            return x
+        fraction = max(x.type.fraction, min(fraction_of(value), x.type.fraction + JOIN_BITS))
+        code = round(math.ldexp(value, fraction))
+        finer = fraction - x.type.fraction
+        least, most = x.type.lowest_code << finer, x.type.max_code << finer
+        if not finer and least <= code <= most:
+            return x
+        if abs(code) >> WIDEST_EXACT:
+            padded = value * float(x.scale[0])
+            message = f"{x.name} is padded with {padded:g}, but its values lie within {x.bounds()}"
+            fix = "a value near the others; before max pooling, its own padding"
+            raise DesignError(Problem(message=message, fix=fix, place=place))
+        target = code_type(min(least, code), max(most, code), fraction)
+        made = self._after(Cast, x, "_wide", place, source=x.tensor, result_type=target)
+        return replace(made, scale=x.scale)
 
     def unlimited(self, x: Lifted, place: Place | None = None) -> Lifted:
         """`x` without limits on the side."""

@@ -123,7 +123,7 @@ class HostStep:
 
 @dataclass(frozen=True, kw_only=True)
 class HostPort:
-    """An input or output of the design and its tensor; from shape to ceil as those of `hlsgen.ir.Port`.
+    """An input or output of the design and its tensor; from shape to odd as those of `hlsgen.ir.Port`.
 
     golden: the file in tb/ with what it should be; of inputs none. csim: the file that C-simulation writes.
     """
@@ -136,6 +136,7 @@ class HostPort:
     in_float32: bool = False
     zero: int = 0
     ceil: bool = False
+    odd: bool = False
     golden: str = ""
     csim: str = ""
 
@@ -183,6 +184,7 @@ class HostInterface:
             in_float32=port.in_float32,
             zero=port.zero,
             ceil=port.ceil,
+            odd=port.odd,
         )
 
     def chunk(self, frames: int, buffers: int) -> int:

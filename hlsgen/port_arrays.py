@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hlsgen.errors import DesignError, Place, Problem
-from hlsgen.fixed import FixedType, NumberType, Overflow
+from hlsgen.fixed import FixedType, NumberType, Overflow, Rounding
 from hlsgen.ir import Port
 from hlsgen.layers.base import Codes
 from hlsgen.quantise import LARGEST_FLOAT, WRAPPING, quantised
@@ -80,7 +80,11 @@ def tensor_codes(port: Port, values: Codes, what: str, place: Place | None = Non
             steps = _single(_single(values) / np.float32(port.scale))
     if port.zero or port.ceil:
         return _beyond_types(port, steps)
-    return quantised(steps, type_, what, place)
+    codes = quantised(steps, type_, what, place)
+    if port.odd and isinstance(type_, FixedType):
+        assert type_.rounding is Rounding.TRN
+        codes |= type_.decode(codes) != steps
+    return codes
 
 
 def _beyond_types(port: Port, steps: Codes) -> Codes:

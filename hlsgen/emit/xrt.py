@@ -211,6 +211,7 @@ def _port(port: Port, tensor: str, *, output: bool, csim: str = "") -> HostPort:
         in_float32=port.in_float32,
         zero=port.zero,
         ceil=port.ceil,
+        odd=port.odd,
         golden=f"{port.name}_golden.npy" if output else "",
         csim=csim,
     )

@@ -120,6 +120,49 @@ def test_8_bit_pixels_are_quantised_as_in_the_model() -> None:
         np.testing.assert_array_equal(hlsgen.from_qkeras(model).golden(frames), predicted(model, [frames])[0])
 
 
+OTHERS = {
+    "scaled": lambda: Q.quantized_bits(8, 0, alpha=0.7),
+    "binary": lambda: Q.binary(alpha=1),
+    "binary of 0 and 1": lambda: Q.binary(use_01=True, alpha=0.5),
+    "one bit": lambda: Q.quantized_bits(1, 0, alpha=1),
+    "ternary": lambda: Q.ternary(alpha=1, threshold=0.5),
+    "bounded": lambda: Q.quantized_relu(4, 2, relu_upper_bound=3, is_quantized_clip=False),
+    "leaky": lambda: Q.quantized_relu(4, 1, negative_slope=0.25),
+    "powers of two": lambda: Q.quantized_po2(4, 2),
+}
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_quantizers_that_are_more_than_a_type(kind: str) -> None:
+    """They begin with a cast, which is the input's type, or see on which side of a tie a value was."""
+    quantizer = OTHERS[kind]()
+    model = model_of(quantizer)
+    hard = np.clip(awkward(2.0**-7 if kind == "scaled" else 0.125, -128, 127), -30, 30)
+    levels = grey_levels(400)
+    x = framed(np.concatenate([hard, levels / 255, (levels - 128) / 64]).astype(np.float32), SIZE)
+    check(hlsgen.from_qkeras(model), model, [x], [0.01])
+
+
+def test_two_quantizers_that_read_one_input_differently() -> None:
+    with quiet():
+        source = KERAS.Input((SIZE,), name="x")
+        outputs = []
+        for quantizer in (
+            Q.quantized_bits(4, 0, alpha=1),
+            Q.quantized_relu(6, 1),
+            Q.quantized_bits(3, 1, alpha=1),
+        ):
+            dense = QLAYERS.QDense(SIZE, kernel_quantizer=bits(2, 1), use_bias=False)
+            outputs.append(dense(QLAYERS.QActivation(quantizer)(source)))
+            dense.set_weights([np.eye(SIZE, dtype=np.float32)])
+        model = KERAS.Model(source, outputs)
+    design = hlsgen.from_qkeras(model)
+    hard = [np.clip(awkward(step, -16, 16), -30, 30) for step in (0.125, 2.0**-5, 0.5)]
+    x = framed(np.concatenate([*hard, grey_levels(400) / 255]).astype(np.float32), SIZE)
+    for got, wanted in zip(design.golden(x), predicted(model, [x]), strict=True):
+        np.testing.assert_allclose(got, wanted, atol=1e-4)
+
+
 def test_doubles_are_rounded_to_float32_first() -> None:
     model = model_of(Q.quantized_bits(4, 0, alpha=1))
     x = np.full((1, SIZE), 0.0625 + 1e-12)  # beyond a tie that float32 cannot tell from it

@@ -19,7 +19,7 @@ from hlsgen.fixed import NumberType, parse_type
 from hlsgen.ir import Port, Tensor
 from hlsgen.layers.base import Codes
 
-FORMAT = 1
+FORMAT = 2
 """Of interface.json; another number, another meaning of its keys."""
 INTERFACE = "interface.json"
 

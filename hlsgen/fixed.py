@@ -29,6 +29,7 @@ MAX_INTEGER = 512
 # Large arrays are cast in blocks of this many codes, so that intermediate results stay in cache.
 BLOCK = 1 << 15
 DOUBLE_MANTISSA_BITS = 53
+FLOAT32_MANTISSA_BITS = 24
 
 
 class Rounding(StrEnum):
@@ -282,6 +283,11 @@ class FloatType:
 
 
 NumberType: TypeAlias = FixedType | FloatType
+
+
+def float32_holds(type_: NumberType) -> bool:
+    """Whether every value of the type is a float32; those of more bits are meant to be more exact."""
+    return isinstance(type_, FloatType) or type_.width <= FLOAT32_MANTISSA_BITS
 
 
 def product_type(a: FixedType, b: FixedType) -> FixedType:

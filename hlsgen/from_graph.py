@@ -22,7 +22,7 @@ from hlsgen.passes import FIXED_PASSES, FLOAT_PASSES, run_passes
 from hlsgen.passes.float_run import FloatRun
 from hlsgen.passes.quantise_network import quantised_network
 from hlsgen.passes.size_accumulators import for_any_weights
-from hlsgen.precision import Precision, input_type_of, precision_of, saturating
+from hlsgen.precision import Precision, input_type_of, precision_of, to_nearest
 from hlsgen.task_network import TaskNetworkDesign
 
 STYLES: dict[str, type[NetworkDesign] | type[TaskNetworkDesign]] = {
@@ -76,7 +76,7 @@ def from_graph(graph: Graph, options: Options, source: str) -> GraphDesign:
         return from_float(graph, options, source)
     wished = input_type_of(options.precision)
     for port in graph.inputs:
-        if wished is not None and port.tensor.type not in (wished, saturating(wished)):
+        if wished is not None and port.tensor.type not in (wished, to_nearest(wished)):
             message = f"the input is to be {wished}, but the network's own quantizers make {port.name}"
             fix = "leave it out of precision="
             raise DesignError(Problem(message=f"{message} {port.tensor.type}", fix=fix))
@@ -130,7 +130,7 @@ def _design(graph: Graph, options: Options, source: str, **more: Any) -> GraphDe
 
 
 def _calibration(graph: Graph, given: ArrayLike | Sequence[ArrayLike] | None) -> dict[str, Floats] | None:
-    """Frames [N, C, H, W] of each input. Raises DesignError: shapes that are not the inputs'."""
+    """Values [N, C, H, W] of each input. Raises DesignError: shapes that are not the inputs'."""
     if given is None:
         return None
     ports = graph.inputs
@@ -145,5 +145,5 @@ def _calibration(graph: Graph, given: ArrayLike | Sequence[ArrayLike] | None) ->
             message = f"calibration for {port.name} has shape {values.shape}, or holds NaN or infinity"
             fix = f"finite numbers [frames, {', '.join(map(str, port.shape))}]"
             raise DesignError(Problem(message=message, fix=fix))
-        found[port.name] = port.to_tensor(values) / port.scale
+        found[port.name] = port.to_tensor(values)
     return found

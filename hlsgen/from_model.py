@@ -13,7 +13,7 @@ from hlsgen.fixed import FixedType
 from hlsgen.from_graph import Options, from_graph
 from hlsgen.graph_design import GraphDesign
 from hlsgen.mapping.wish import StreamWish
-from hlsgen.precision import Precision, precision_of, saturating
+from hlsgen.precision import Precision, precision_of, to_nearest
 
 if TYPE_CHECKING:
     import torch
@@ -132,7 +132,7 @@ def from_onnx(
 def _wished_input(precision: str | FixedType | Precision | Mapping[str, object] | None) -> FixedType | None:
     """The type that inputs shall have which no quantiser of the network reads first; None: none is wished."""
     type_ = precision_of(precision).input
-    return None if type_ is None else saturating(type_)
+    return None if type_ is None else to_nearest(type_)
 
 
 def _shapes(given: Sequence[int] | Sequence[Sequence[int]]) -> list[tuple[int, ...]]:

@@ -28,6 +28,7 @@ from hlsgen.mapping.weights import WeightPlace
 from hlsgen.mapping.wish import StreamWish
 from hlsgen.passes.accuracy import Accuracy, Measured, noisy_outputs
 from hlsgen.passes.other_weights import same_structure, with_weights_of
+from hlsgen.port_arrays import stand_in_codes, tensor_codes
 from hlsgen.precision import OUTPUT_DB
 from hlsgen.progress import Progress, silent
 from hlsgen.report.comparison import LayerComparison, NetworkVerification
@@ -44,7 +45,7 @@ SATURATED_SHARE = 0.02
 class GraphDesign(Design):
     """`graph` in fixed point; `reference` the same in floating point, if it came so.
 
-    samples: frames [N, C, H, W] of each input to simulate with; empty: a photograph. measured: what
+    samples: values [N, C, H, W] of each input to simulate with; empty: a photograph. measured: what
     `accuracy` was found with, so that golden of the same frames is not computed again.
     """
 
@@ -82,9 +83,10 @@ class GraphDesign(Design):
         codes = {}
         for port in self.graph.inputs:
             given = self.samples.get(port.name)
-            values = samples.photograph(port.tensor.shape, count) if given is None else given[:count]
-            assert isinstance(port.tensor.type, FixedType)
-            codes[port.name] = port.tensor.type.encode(values)
+            if given is None:
+                codes[port.name] = stand_in_codes(port, samples.photograph(port.tensor.shape, count))
+            else:
+                codes[port.name] = tensor_codes(port, given[:count], f"the samples of {port.name}")
         shortest = min(len(array) for array in codes.values())
         return {name: array[:shortest] for name, array in codes.items()}
 

@@ -19,7 +19,7 @@ from hlsgen.fixed import NumberType, parse_type
 from hlsgen.ir import Port, Tensor
 from hlsgen.layers.base import Codes
 
-FORMAT = 1
+FORMAT = 2
 """Of interface.json; another number, another meaning of its keys."""
 INTERFACE = "interface.json"
 
@@ -123,7 +123,7 @@ class HostStep:
 
 @dataclass(frozen=True, kw_only=True)
 class HostPort:
-    """An input or output of the design and its tensor; shape, axes and scale as those of `hlsgen.ir.Port`.
+    """An input or output of the design and its tensor; from shape to odd as those of `hlsgen.ir.Port`.
 
     golden: the file in tb/ with what it should be; of inputs none. csim: the file that C-simulation writes.
     """
@@ -133,6 +133,10 @@ class HostPort:
     shape: tuple[PositiveInt, ...]
     axes: tuple[int, int, int]
     scale: float
+    in_float32: bool = False
+    zero: int = 0
+    ceil: bool = False
+    odd: bool = False
     golden: str = ""
     csim: str = ""
 
@@ -177,6 +181,10 @@ class HostInterface:
             shape=port.shape,
             axes=port.axes,
             scale=port.scale,
+            in_float32=port.in_float32,
+            zero=port.zero,
+            ceil=port.ceil,
+            odd=port.odd,
         )
 
     def chunk(self, frames: int, buffers: int) -> int:

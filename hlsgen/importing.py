@@ -14,7 +14,7 @@ from hlsgen.errors import DesignError, OutputError, Problem
 from hlsgen.frontends.names import valid_name
 from hlsgen.ir import Graph
 from hlsgen.model_schema import FRAMEWORKS
-from hlsgen.precision import input_type_of, saturating
+from hlsgen.precision import input_type_of, to_nearest
 
 ONNX_ENDINGS = (".onnx",)
 KERAS_ENDINGS = (".h5", ".hdf5", ".keras")
@@ -44,7 +44,8 @@ def import_model(
     quantised model does not quantise first. Raises DesignError as the frontends do.
     """
     framework = framework_of(model)
-    wished = input_type_of(None if input_type is None else {"input": input_type})
+    given = input_type_of(None if input_type is None else {"input": input_type})
+    wished = None if given is None else to_nearest(given)
     if framework == "torch":
         if wished is not None:
             message = f"{model} is in floating point: the design file's precision says its types"
@@ -58,8 +59,7 @@ def import_model(
     if framework == "onnx":
         from hlsgen.frontends.onnx import graph_of_onnx
 
-        types = [] if wished is None else [saturating(wished)]
-        graph = graph_of_onnx(path, name=name, input_types=types)
+        graph = graph_of_onnx(path, name=name, input_types=[wished])
     else:
         from hlsgen.frontends.qkeras import graph_of_keras
 

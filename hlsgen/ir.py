@@ -23,6 +23,11 @@ class Port:
     shape: the framework's shape without the batch; axes: the order in which the framework has the tensor's
     (channel, row, column), so that framework array = tensor.transpose(axes).reshape(shape).
     scale: a value of the framework is the tensor's value times `scale` (quantised ONNX models; else 1).
+    in_float32: the framework rounds values to float32, and what it divides by `scale`, before its quantizer
+    sees them. zero: a zero point that it adds then, so that float32 rounds once more and ties may fall
+    elsewhere, and subtracts from the integers that it gets. ceil: its quantizer rounds up; no type does.
+    odd: a value between two codes becomes the odd one of them, so that quantizers that read the tensor, with
+    two fraction bits less or fewer, see on which side of a tie it was.
     """
 
     name: str
@@ -31,6 +36,10 @@ class Port:
     shape: tuple[int, ...]
     axes: tuple[int, int, int] = (0, 1, 2)
     scale: float = 1.0
+    in_float32: bool = False
+    zero: int = 0
+    ceil: bool = False
+    odd: bool = False
 
     def __post_init__(self) -> None:
         assert math.prod(self.shape) == math.prod(self.tensor.shape), "a port keeps the number of elements"

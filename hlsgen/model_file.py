@@ -20,8 +20,9 @@ from hlsgen.mapping.ports import interface_problems
 from hlsgen.mapping.weights import task_weight_problems, weight_problems
 from hlsgen.mapping.wish import StreamWish
 from hlsgen.model_schema import ModelFile
-from hlsgen.precision import LayerPrecision, Precision, saturating
+from hlsgen.precision import LayerPrecision, Precision, to_nearest
 from hlsgen.progress import Say
+from hlsgen.quantise import WRAPPING
 from hlsgen.schema_values import SampleFile
 
 CALIBRATION_FRAMES = 16
@@ -98,18 +99,16 @@ def _graph(file: ModelFile, document: Document, say: Say) -> Graph:
         message = "the model's file says what shape the input has"
         place = document.place(("input",), key=True)
         raise document.error([Problem(message=message, fix="leave shape out", place=place)])
+    types = [None if one.type is None else to_nearest(one.type) for one in file.input]
     if model.qkeras is not None:
         from hlsgen.frontends.qkeras import graph_of_keras
 
         with _at(document, ("model", "qkeras")):
-            return graph_of_keras(
-                document.beside(model.qkeras), name=file.name, input_type=file.input[0].type
-            )
+            return graph_of_keras(document.beside(model.qkeras), name=file.name, input_type=types[0])
     from hlsgen.frontends.onnx import graph_of_onnx
 
     assert model.onnx is not None
     with _at(document, ("model", "onnx")):
-        types = [None if one.type is None else saturating(one.type) for one in file.input]
         return graph_of_onnx(document.beside(model.onnx), name=file.name, input_types=types)
 
 
@@ -118,7 +117,7 @@ def _check_input_types(file: ModelFile, graph: Graph, document: Document) -> Non
     problems = []
     for index, (given, port) in enumerate(zip(file.input, graph.inputs, strict=False)):
         own = port.tensor.type
-        if given.type is None or port.tensor.is_float or own in (given.type, saturating(given.type)):
+        if given.type is None or port.tensor.is_float or own in (given.type, to_nearest(given.type)):
             continue
         listed = isinstance(document.data.get("input"), list)
         problems.append(
@@ -193,8 +192,16 @@ def _frames(file: ModelFile, document: Document, index: int, port: Port) -> Floa
         return samples.from_file(document.beside(wanted.path), port.shape, document.place(at))
     if wanted == "random":
         random = samples.random_frames(port.tensor.shape, min(file.batch, CALIBRATION_FRAMES), seed=index)
-        return port.from_tensor(random)
+        return port.from_tensor(_within_type(random, file, port))
     return None
+
+
+def _within_type(frames: Floats, file: ModelFile, port: Port) -> Floats:
+    """Frames that stand in for a user's, clipped to what a type that wraps would refuse of these."""
+    type_ = file.input[0].type if port.tensor.is_float else port.tensor.type
+    if not isinstance(type_, FixedType) or type_.overflow not in WRAPPING:
+        return frames
+    return np.clip(frames, type_.min_code * type_.resolution, type_.max_code * type_.resolution)
 
 
 def _given(frames: list[Floats | None]) -> Floats | list[Floats] | None:
@@ -218,7 +225,9 @@ def _calibration(
         return samples.from_file(document.beside(given), ports[0].shape, place)
     most = max(1, min(CALIBRATION_FRAMES, CALIBRATION_MACS // max(1, graph.macs)))
     found = [
-        array if array is not None else port.from_tensor(samples.photograph(port.tensor.shape, most))
+        port.from_tensor(_within_type(samples.photograph(port.tensor.shape, most), file, port))
+        if array is None
+        else array
         for port, array in zip(ports, frames, strict=True)
     ]
     arrays = [np.asarray(array[: max(most, 1)]) for array in found]

@@ -1,21 +1,29 @@
-"""Frames in the framework's layout, as numbers, and the codes of the tensors that ports show."""
+"""Frames in the framework's layout, as numbers, and the codes of the tensors that ports show.
+
+The one place where inputs become codes: of Python's `golden` and `csim`, of samples and calibration, and of
+hlsgen.runtime. The C++ testbench and the host program read codes.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hlsgen.errors import DesignError, Place, Problem
+from hlsgen.fixed import FixedType, NumberType, Overflow, Rounding
 from hlsgen.ir import Port
 from hlsgen.layers.base import Codes
-from hlsgen.quantise import quantised
+from hlsgen.quantise import LARGEST_FLOAT, WRAPPING, quantised
 
 Floats = NDArray[np.float64]
 Arrays: TypeAlias = "Floats | list[Floats]"
 """What a network gives: one array [frames, ...] in the framework's layout, or one for each output."""
+WHOLE_BITS = 48
+"""Of an integer before it is limited: quantisers have up to 32 bits, and zero points of as many."""
 
 
 def inputs_of(
@@ -55,8 +63,60 @@ def port_codes(port: Port, x: Any, what: str, place: Place | None = None) -> Cod
     rank = len(port.shape)
     if array.ndim not in (rank, rank + 1) or array.shape[array.ndim - rank :] != port.shape or not array.size:
         raise DesignError(Problem(message=f"{what} has shape {array.shape}", fix=fix))
-    frames = port.to_tensor(array.reshape(-1, *port.shape)) / port.scale
-    return quantised(frames, port.tensor.type, what, place)
+    return tensor_codes(port, port.to_tensor(array.reshape(-1, *port.shape)), what, place)
+
+
+def tensor_codes(port: Port, values: Codes, what: str, place: Place | None = None) -> Codes:
+    """Codes of values [frames, C, H, W] of the framework, as the quantizer that the port's type stands for.
+
+    Raises DesignError: NaN, infinity, out of the type's range.
+    """
+    type_ = port.tensor.type
+    if not np.isfinite(values).all():
+        return quantised(values, type_, what, place)  # which refuses them
+    steps: Codes = values / port.scale
+    if port.in_float32:
+        with np.errstate(over="ignore"):
+            steps = _single(_single(values) / np.float32(port.scale))
+    if port.zero or port.ceil:
+        return _beyond_types(port, steps)
+    codes = quantised(steps, type_, what, place)
+    if port.odd and isinstance(type_, FixedType):
+        assert type_.rounding is Rounding.TRN
+        codes |= type_.decode(codes) != steps
+    return codes
+
+
+def _beyond_types(port: Port, steps: Codes) -> Codes:
+    """Codes of what a quantizer does that no type says: a zero point before it rounds, rounding up."""
+    type_ = port.tensor.type
+    assert isinstance(type_, FixedType)
+    assert type_.overflow not in WRAPPING
+    with np.errstate(over="ignore"):
+        sums = _single(np.ldexp(_single(steps), type_.fraction) + np.float32(port.zero))
+    whole = FixedType(WHOLE_BITS, WHOLE_BITS, True, type_.rounding, Overflow.SAT)
+    integers = -whole.encode(-sums) if port.ceil else whole.encode(sums)
+    codes: Codes = np.clip(integers - port.zero, type_.lowest_code, type_.max_code)
+    return codes
+
+
+def _single(values: Codes) -> Codes:
+    """Finite values as float32; what is beyond its range becomes the largest, which saturates as well."""
+    return np.clip(values, -LARGEST_FLOAT, LARGEST_FLOAT).astype(np.float32)
+
+
+def stand_in_codes(port: Port, values: Codes) -> Codes:
+    """Codes of values [frames, C, H, W] that only stand in for a user's: what leaves the range is clipped."""
+    return tensor_codes(
+        replace(port, tensor=replace(port.tensor, type=clipping(port.tensor.type))), values, ""
+    )
+
+
+def clipping(type_: NumberType) -> NumberType:
+    """The type, saturating where it would wrap."""
+    if isinstance(type_, FixedType) and type_.overflow in WRAPPING:
+        return replace(type_, overflow=Overflow.SAT)
+    return type_
 
 
 def outputs_of(ports: Sequence[Port], tensors: Mapping[str, Codes]) -> Arrays:

@@ -138,6 +138,15 @@ def saturating(type_: FixedType) -> FixedType:
     return replace(type_, rounding=Rounding.RND, overflow=Overflow.SAT)
 
 
+def to_nearest(type_: FixedType) -> FixedType:
+    """The type of a network's input: to the nearest, unless it names other modes itself. It wraps as it did,
+    so that a value beyond it is an error rather than clipped.
+    """
+    if (type_.rounding, type_.overflow) != (Rounding.TRN, Overflow.WRAP):
+        return type_
+    return replace(type_, rounding=Rounding.RND)
+
+
 def fitted(values: Floats, width: int, *, signed: bool) -> tuple[FixedType, float]:
     """The type of `width` bits whose range gives `values` the least mean square error, and that error."""
     largest = float(np.abs(values).max(initial=0.0))

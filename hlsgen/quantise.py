@@ -1,6 +1,12 @@
-"""Numbers from outside become codes: to the nearest, and never silently out of range."""
+"""Numbers from outside become codes, and never silently out of range.
+
+Inputs are rounded and limited as their type says, which is what the framework's quantizer does where the type
+stands for one. Constants, which come out of a training and not through a conversion, go to the nearest code.
+"""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,13 +16,13 @@ from hlsgen.fixed import MAX_INTEGER, FixedType, FloatType, NumberType, Overflow
 from hlsgen.layers.base import Codes
 
 LARGEST_FLOAT = float(np.finfo(np.float32).max)
-SATURATING = (Overflow.SAT, Overflow.SAT_SYM)
+WRAPPING = (Overflow.WRAP, Overflow.WRAP_SM)
 
 
 def quantised(values: ArrayLike, type_: NumberType, what: str, place: Place | None = None) -> Codes:
-    """The codes of `values`: rounded to the nearest, halves up; float32 values stay values.
+    """The codes of inputs, by the type's own rounding and overflow; float32 values stay values.
 
-    Raises DesignError: a value is not finite, or leaves the range of a type that does not saturate.
+    Raises DesignError: a value is not finite, or leaves the range of a type that wraps: nobody means that.
     """
     array = np.asarray(values, np.float64)
     if array.size and not np.isfinite(array).all():
@@ -26,27 +32,38 @@ def quantised(values: ArrayLike, type_: NumberType, what: str, place: Place | No
             message = f"{what} leaves the range of {type_}; the largest is {np.abs(array).max():g}"
             raise DesignError(Problem(message=message, fix="values up to 3.4e38", place=place))
         return type_.encode(array)
-    nearest = FixedType(type_.width, type_.integer, type_.signed, Rounding.RND, Overflow.SAT)
-    outside = _outside(array, nearest)
-    if outside and type_.overflow not in SATURATING:
+    outside = _outside(array, type_) if type_.overflow in WRAPPING else 0
+    if outside:
         raise DesignError(_range_problem(array, type_, what, outside, place))
-    return nearest.encode(array)
+    return type_.encode(array)
+
+
+def nearest(values: ArrayLike, type_: NumberType, what: str, place: Place | None = None) -> Codes:
+    """The codes of constants: to the nearest, halves up, unless the type names another rounding than trn.
+
+    Raises DesignError: as `quantised`.
+    """
+    if isinstance(type_, FixedType) and type_.rounding is Rounding.TRN:
+        type_ = replace(type_, rounding=Rounding.RND)
+    return quantised(values, type_, what, place)
 
 
 def _outside(array: Codes, type_: FixedType) -> int:
-    half = type_.resolution / 2
-    low = type_.min_code * type_.resolution - half
-    high = type_.max_code * type_.resolution + half
-    return int(np.count_nonzero((array < low) | (array >= high)))
+    """How many values do not fit the type once rounded."""
+    # of a quarter of a value, two fraction bits more make the same code
+    wider = FixedType(type_.width + 2, type_.integer, True, type_.rounding, Overflow.SAT)
+    rounded = wider.encode(array / 4)
+    return int(np.count_nonzero((rounded < type_.min_code) | (rounded > type_.max_code)))
 
 
 def _range_problem(array: Codes, type_: FixedType, what: str, outside: int, place: Place | None) -> Problem:
     low, high = type_.min_code * type_.resolution, type_.max_code * type_.resolution
-    worst = float(array.flat[np.abs(array).argmax()])
-    saturating = FixedType(type_.width, type_.integer, type_.signed, Rounding.RND, Overflow.SAT)
+    farthest = float(array.flat[np.maximum(low - array, array - high).argmax()])
+    plain = FixedType(type_.width, type_.integer, type_.signed)
+    saturating = replace(plain, rounding=Rounding.RND, overflow=Overflow.SAT)
     return Problem(
-        message=f"{what}: {outside} of {array.size} values leave the range of {type_}, {low:g} to {high:g}; "
-        f"the largest is {worst:g}",
+        message=f"{what}: {outside} of {array.size} values leave the range of {plain}, {low:g} to {high:g}; "
+        f"the farthest is {farthest:g}",
         fix=f"{_wider(array, type_)}{saturating} clips them on purpose",
         place=place,
     )
@@ -56,7 +73,7 @@ def _wider(array: Codes, type_: FixedType) -> str:
     """The type of the same width with the fewest integer bits that holds every value."""
     signed = type_.signed or bool(array.min() < 0)
     for integer in range(type_.integer, MAX_INTEGER + 1):
-        if not _outside(array, FixedType(type_.width, integer, signed)):
+        if not _outside(array, FixedType(type_.width, integer, signed, type_.rounding)):
             name = "fixed" if signed else "ufixed"
             return f"{integer} integer bits hold them all ({name}<{type_.width},{integer}>); "
     return ""

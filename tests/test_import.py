@@ -75,7 +75,7 @@ def test_an_input_that_a_quantised_model_computes_with_first(folder: Path) -> No
     assert "reads the input x of the quantised model as it is" in run("tfc.onnx").output
     result = run("tfc.onnx", "--input-type", PIXELS)
     assert result.exception is None, result.output
-    assert str(hlsgen.load(folder / "tfc.yaml").graph.inputs[0].tensor.type) == "ufixed<8,0,rnd,sat>"
+    assert str(hlsgen.load(folder / "tfc.yaml").graph.inputs[0].tensor.type) == "ufixed<8,0,rnd,wrap>"
 
 
 def test_json(folder: Path) -> None:

@@ -106,7 +106,7 @@ def test_precision(names: dict[str, Any], folder: Path) -> None:
     assert plain["add"].result_type == plain["add"].exact_type  # only a ReLU reads it
     assert str(mixed["conv1"].weight_type) == "fixed<8,1>"
     assert str(mixed["fc"].result_type) == "fixed<16,6,rnd,sat>"
-    assert str(designs[2].graph.input.type) == "fixed<8,1>"
+    assert str(designs[2].graph.input.type) == "fixed<8,1,rnd,sat>"
 
 
 def test_commands_and_the_excerpt_of_the_report(folder: Path) -> None:

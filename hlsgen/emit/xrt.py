@@ -208,6 +208,10 @@ def _port(port: Port, tensor: str, *, output: bool, csim: str = "") -> HostPort:
         shape=port.shape,
         axes=port.axes,
         scale=port.scale,
+        in_float32=port.in_float32,
+        zero=port.zero,
+        ceil=port.ceil,
+        odd=port.odd,
         golden=f"{port.name}_golden.npy" if output else "",
         csim=csim,
     )

@@ -65,9 +65,15 @@ class GraphBuilder(Resampling, Reductions):
     """
 
     def input(
-        self, name: str, shape: Sequence[int], type_: NumberType | None = None, scale: float = 1.0
+        self,
+        name: str,
+        shape: Sequence[int],
+        type_: NumberType | None = None,
+        *,
+        in_float32: bool = False,
+        odd: bool = False,
     ) -> Value:
-        """An input of logical shape `shape` without the batch.
+        """An input of logical shape `shape` without the batch; `in_float32` and `odd` as `Port` says them.
 
         Raises DesignError: more than 3 axes, or an empty one.
         """
@@ -83,9 +89,8 @@ class GraphBuilder(Resampling, Reductions):
         if self.channels_last and len(shape) > 1:
             axes = (1, 2, 0)
         name = self.unique(name)
-        self._inputs.append(
-            Port(name=name, source=name, tensor=tensor, shape=tuple(shape), axes=axes, scale=scale)
-        )
+        port = Port(name=name, source=name, tensor=tensor, shape=tuple(shape), axes=axes)
+        self._inputs.append(replace(port, in_float32=in_float32, odd=odd))
         return Value.of(name, tensor, shape, chw)
 
     def output(self, name: str, x: Value, scale: float = 1.0) -> None:

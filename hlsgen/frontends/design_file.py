@@ -15,7 +15,7 @@ from hlsgen.fixed import MAX_WIDTH, FixedType, FloatType, NumberType, Overflow, 
 from hlsgen.ir import Graph, Tensor
 from hlsgen.layers.base import Codes
 from hlsgen.layers.conv2d import Conv2d
-from hlsgen.quantise import quantised
+from hlsgen.quantise import nearest
 from hlsgen.schema import DesignFile, LayerSection
 from hlsgen.schema_values import WeightFile
 
@@ -112,10 +112,10 @@ def _conv2d(file: DesignFile, section: LayerSection, document: Document, problem
     )
     bias_place = document.place(("precision", "bias") if file.precision.bias else ("layers", 0, "weights"))
     with collecting(problems):
-        codes = quantised(weights, layer.weight_type, f"{section.name}: weights", weights_place)
+        codes = nearest(weights, layer.weight_type, f"{section.name}: weights", weights_place)
         layer = replace(layer, weights=codes)
     with collecting(problems):
-        codes = quantised(bias, layer.bias_type, f"{section.name}: bias", bias_place)
+        codes = nearest(bias, layer.bias_type, f"{section.name}: bias", bias_place)
         return replace(layer, bias=codes)
     return layer
 

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from hlsgen.errors import DesignError, Problem
-from hlsgen.fixed import FixedType, Overflow, Rounding
+from hlsgen.fixed import FixedType, Overflow, Rounding, float32_holds
 from hlsgen.frontends.fusing import fused
 from hlsgen.frontends.lifted import (
     ONE,
@@ -38,7 +38,7 @@ from hlsgen.frontends.lifted import (
     weights_and_scale,
 )
 from hlsgen.frontends.lifting import Emitter
-from hlsgen.frontends.quantisers import Doubles, FakeQuant, Grid, code_type
+from hlsgen.frontends.quantisers import Direction, Doubles, FakeQuant, Grid, code_type
 from hlsgen.ir import Graph, Port
 from hlsgen.layers.affine import Affine
 from hlsgen.layers.base import Codes, Layer
@@ -101,24 +101,29 @@ class _Typing:
 
     def _input(self, port: Port) -> Port:
         type_ = self._known.inputs.get(port.name)
-        scale = ONE
+        scale, zero, ceil = ONE, 0, False
         if type_ is None:
             grids, unquantised = self._first_grids(port.name)
             type_ = self._known.wished.get(port.name) if unquantised or not _alike(grids) else None
+        in_float32 = type_ is None or float32_holds(type_)
         if type_ is None:
             grid = self._first_grid(port.name)
+            zero = grid.zero
             if grid.bipolar:
                 # the sign, as the one bit of floor(x / 2 scale)
                 type_ = FixedType(1, 1, True, Rounding.TRN, Overflow.SAT)
                 scale = 2 * grid.scale
             else:
                 scale, fraction = scale_and_fraction(grid.scale)
-                rounding = grid.direction.rounding
+                ceil = grid.direction is Direction.CEIL
+                rounding = Rounding.TRN if ceil else grid.direction.rounding
                 assert rounding is not None
                 type_ = code_type(grid.low, grid.high, fraction, rounding)
         tensor = replace(port.tensor, type=type_)
         self._values[port.name] = Lifted(name=port.name, tensor=tensor, scale=scale)
-        return replace(port, tensor=tensor, scale=port.scale * float(scale[0]))
+        return replace(
+            port, tensor=tensor, scale=float(scale[0]), in_float32=in_float32, zero=zero, ceil=ceil
+        )
 
     def _first_grids(self, name: str) -> tuple[list[Grid], str | None]:
         """The grids on which readers of an input put it before anything else, and one that does not."""
@@ -153,9 +158,9 @@ class _Typing:
         if first.scale.size > 1:
             message = f"the input {name} is quantised with {first.scale.size} scales"
             raise DesignError(Problem(message=message, fix="one scale for all channels of an input"))
-        if not first.bipolar and first.direction.rounding is None:
+        if not first.bipolar and first.direction is Direction.UP:
             message = f"the input {name} is quantised with rounding mode {first.direction.value}"
-            fix = "rounding mode ROUND, FLOOR, DOWN, HALF_UP or HALF_DOWN"
+            fix = "rounding mode ROUND, FLOOR, CEIL, DOWN, HALF_UP or HALF_DOWN"
             raise DesignError(Problem(message=message, fix=fix))
         return first
 
@@ -314,9 +319,10 @@ class _Typing:
         if x.shift.any() or (x.scale.size > 1 and (any(layer.channels) or layer.value)):
             x = self._out.materialised(x, layer.place)
         value = layer.value / float(x.scale[0]) if layer.value else 0.0
-        if value and not on_grid(value, x.type.fraction):
+        if value and not on_grid(value, x.type.fraction) and not x.is_plain:
             x = self._out.materialised(x, layer.place)
             value = layer.value
+        x = self._out.holding(x, value, layer.place)
         made = self._emit(replace(layer, value=value), [x], None)
         return x.at(made)
 

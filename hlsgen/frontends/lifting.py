@@ -29,6 +29,7 @@ from hlsgen.frontends.lifted import (
     Lifted,
     compressed,
     exact_fraction,
+    fraction_of,
     held,
     holds,
     limits_of,
@@ -86,6 +87,8 @@ class Emitter:
         """`x` as the codes of a quantiser."""
         if grid.bipolar:
             return self._bipolar(x, grid, place)
+        if grid.zero % 2 and grid.direction is Direction.ROUND:
+            return self._with_odd_zero(x, grid, place)
         scale, fraction = scale_and_fraction(grid.scale)
         if x.is_limited and scale.size > 1:
             x = self.unlimited(x, place)
@@ -106,6 +109,14 @@ class Emitter:
         ceil = grid.direction is Direction.CEIL
         free = replace(x, low=None, high=None)
         return replace(self.onto(free, scale, target, low, high, ceil, place), scale=scale)
+
+    def _with_odd_zero(self, x: Lifted, grid: Grid, place: Place | None) -> Lifted:
+        """Halves to even with a zero point of one more: it is added before rounding and subtracted beside."""
+        shift = grid.zero * grid.scale
+        moved = self.unlimited(x, place).moved(ONE, shift)
+        integers = replace(grid, low=grid.low + grid.zero, high=grid.high + grid.zero, zero=0)
+        made = self.quantised(moved, integers, place)
+        return replace(made, shift=made.shift - shift)
 
     def onto(
         self,
@@ -208,6 +219,28 @@ class Emitter:
         high = target.max_code if limit_high is None else limit_high
         low, high = max(low, target.lowest_code), min(high, target.max_code)
         return self.onto(replace(x, low=None, high=None), ONE, target, low, high, place=place)
+
+    def holding(self, x: Lifted, value: float, place: Place | None = None) -> Lifted:
+        """`x`, linear, in a type that also has `value`, rounded if that takes over JOIN_BITS bits more.
+
+        Raises DesignError: it is so far from the others that no type of WIDEST_EXACT bits holds both.
+        """
+        if not value or not math.isfinite(value):  # the layer that reads it refuses what is not finite
+            return x
+        fraction = max(x.type.fraction, min(fraction_of(value), x.type.fraction + JOIN_BITS))
+        code = round(math.ldexp(value, fraction))
+        finer = fraction - x.type.fraction
+        least, most = x.type.lowest_code << finer, x.type.max_code << finer
+        if not finer and least <= code <= most:
+            return x
+        if abs(code) >> WIDEST_EXACT:
+            padded = value * float(x.scale[0])
+            message = f"{x.name} is padded with {padded:g}, but its values lie within {x.bounds()}"
+            fix = "a value near the others; before max pooling, its own padding"
+            raise DesignError(Problem(message=message, fix=fix, place=place))
+        target = code_type(min(least, code), max(most, code), fraction)
+        made = self._after(Cast, x, "_wide", place, source=x.tensor, result_type=target)
+        return replace(made, scale=x.scale)
 
     def unlimited(self, x: Lifted, place: Place | None = None) -> Lifted:
         """`x` without limits on the side."""

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from hlsgen.errors import DesignError, Problem, collecting
-from hlsgen.fixed import FixedType
+from hlsgen.fixed import FixedType, Rounding
 from hlsgen.frontends.fixed_graph import Quantised, fixed_graph
 from hlsgen.frontends.onnx_elementwise import ELEMENTWISE
 from hlsgen.frontends.onnx_folding import FOLDED, folded
@@ -146,9 +146,9 @@ def _declared_type(one: Input) -> FixedType | None:
     found = re.fullmatch(r"(U?)INT(\d+)", text)
     if found:
         bits = int(found[2])
-        return FixedType(bits, bits, not found[1]) if 1 <= bits <= 64 else None
+        return FixedType(bits, bits, not found[1], Rounding.RND) if 1 <= bits <= 64 else None
     found = re.fullmatch(r"FIXED<(\d+),(-?\d+)>", text)
-    return FixedType(int(found[1]), int(found[2])) if found else None
+    return FixedType(int(found[1]), int(found[2]), rounding=Rounding.RND) if found else None
 
 
 def _give_output(reading: Reading, name: str) -> None:

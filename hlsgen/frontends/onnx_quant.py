@@ -47,7 +47,10 @@ def quant(reading: Reading, node: Node) -> Sequence[Known]:
         top = 1 << (int(bits) - signed)
         low = -top + narrow if signed else 0
         high = top - 1 if signed else top - 1 - narrow
-        grid = Grid(scale=scale.reshape(-1), low=low - int(zero), high=high - int(zero), direction=direction)
+        offset = int(zero)
+        grid = Grid(
+            scale=scale.reshape(-1), low=low - offset, high=high - offset, direction=direction, zero=offset
+        )
     return [_quantised(reading, node, grid, scale)]
 
 

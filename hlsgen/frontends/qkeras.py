@@ -13,24 +13,33 @@ See qkeras_quantizers for types, qkeras_activations and qkeras_weights for what 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeAlias
 
 from hlsgen.errors import DesignError, Problem
-from hlsgen.fixed import FixedType, NumberType
+from hlsgen.fixed import FixedType, NumberType, Rounding, float32_holds
 from hlsgen.frontends.builder import Value
 from hlsgen.frontends.qkeras_activations import activated
 from hlsgen.frontends.qkeras_builder import TypedBuilder
 from hlsgen.frontends.qkeras_layers import LAYERS
 from hlsgen.frontends.qkeras_load import CONTAINERS, Packages, loaded_model, tensorflow_packages
-from hlsgen.frontends.qkeras_quantizers import UnsupportedQuantizerError, is_quantizer, plain_type
+from hlsgen.frontends.qkeras_quantizers import (
+    SIGN,
+    UnsupportedQuantizerError,
+    first_type,
+    is_quantizer,
+    plain_type,
+)
 from hlsgen.frontends.qkeras_remedies import remedy
 from hlsgen.frontends.qkeras_weights import Net, unquantised
 from hlsgen.ir import Graph
 
 __all__ = ["graph_of_keras"]
 
-DEFAULT_INPUT = FixedType(16, 6)
+DEFAULT_INPUT = FixedType(16, 6, rounding=Rounding.RND)
+BEFORE_QUANTIZERS = FixedType(16, 6)
+"""Of an input that quantizers alone read, not alike or none of them by a cast; `Port.odd` rounds it."""
+Cast: TypeAlias = Callable[[Any], FixedType | None]
 KNOWN = frozenset(LAYERS) | {"InputLayer"}
 WITHOUT_ACTIVATION = frozenset({"QActivation", "QBatchNormalization"})
 """Layers whose `activation` is done by themselves, or by nobody."""
@@ -39,9 +48,10 @@ WITHOUT_ACTIVATION = frozenset({"QActivation", "QBatchNormalization"})
 def graph_of_keras(model_or_path: Any, *, name: str, input_type: NumberType | None = None) -> Graph:
     """The graph of a Functional or Sequential model of tf_keras, or of its file: .h5, .keras or SavedModel.
 
-    name: the graph's. input_type: of a quantised model's inputs; by default the type of the QActivation that
-    alone reads an input, else fixed<16,6>. Raises ToolError: a package is missing. DesignError: the model
-    cannot be read or built; layers that are unknown or not quantised are named all at once.
+    name: the graph's. input_type: of a quantised model's inputs; by default the type of the cast with which
+    the QActivation that alone reads an input begins, else fixed<16,6>. Raises ToolError: a package is
+    missing. DesignError: the model cannot be read or built; layers that are unknown or not quantised are
+    named all at once.
     """
     packages = tensorflow_packages()
     model = loaded_model(model_or_path, packages, KNOWN)
@@ -143,13 +153,20 @@ class _Walk:
         label = tensor.node.layer.name
         shape = tuple(tensor.shape)[1:]
         if None in shape:
-            sizes = " x ".join("?" if size is None else str(size) for size in shape)
-            message = f"input {label} has open sizes: {sizes} without the batch"
+            open_sizes = " x ".join("?" if size is None else str(size) for size in shape)
+            message = f"input {label} has open sizes: {open_sizes} without the batch"
             raise DesignError(Problem(message=message, fix="fixed sizes in keras.Input(shape)"))
-        type_: NumberType | None = None
-        if self.net.builder.fixed:
-            type_ = wish or self._following(model, tensor) or DEFAULT_INPUT
-        return self.net.builder.input(label, [int(size) for size in shape], type_)
+        builder, sizes = self.net.builder, [int(size) for size in shape]
+        if not builder.fixed:
+            return builder.input(label, sizes)
+        if wish:
+            return builder.input(label, sizes, wish, in_float32=float32_holds(wish))
+        casts = self._casts(model, tensor, first_type)
+        if len(casts) == 1 and None not in casts:
+            return builder.input(label, sizes, casts.pop(), in_float32=True)
+        if casts and self._casts(model, tensor, lambda _: SIGN) == {SIGN}:  # quantizers and nothing else
+            return builder.input(label, sizes, BEFORE_QUANTIZERS, in_float32=True, odd=True)
+        return builder.input(label, sizes, DEFAULT_INPUT, in_float32=True)
 
     def model(self, model: Any, inputs: Sequence[Value], prefix: str) -> list[Value]:
         """The values of a model's outputs, for the values of its inputs."""
@@ -184,22 +201,24 @@ class _Walk:
 
     def _following(self, model: Any, tensor: Any) -> FixedType | None:
         """The type that all readers of a tensor cast it to and nothing else; None: there is no such type."""
-        if not self.net.builder.fixed or any(tensor is output for output in _tensors(model.outputs)):
-            return None
-        types = set()
-        for nodes in model._nodes_by_depth.values():
-            for node in nodes:
-                if any(read is tensor for read in node.keras_inputs):
-                    types.add(
-                        _cast_of(node.layer.quantizer) if type(node.layer).__name__ == "QActivation" else None
-                    )
+        types = self._casts(model, tensor, plain_type) if self.net.builder.fixed else {None}
         return types.pop() if len(types) == 1 else None
 
+    def _casts(self, model: Any, tensor: Any, cast: Cast) -> set[FixedType | None]:
+        """What `cast` says of each quantizer that reads a tensor; None for other readers, and for outputs."""
+        nodes = [node for nodes in model._nodes_by_depth.values() for node in nodes]
+        readers = [node.layer for node in nodes if any(read is tensor for read in node.keras_inputs)]
+        types = {
+            _cast_of(layer.quantizer, cast) if type(layer).__name__ == "QActivation" else None
+            for layer in readers
+        }
+        return types | ({None} if any(tensor is output for output in _tensors(model.outputs)) else set())
 
-def _cast_of(activation: Any) -> FixedType | None:
-    """The type of an activation that is nothing but a cast; None: it is more."""
+
+def _cast_of(activation: Any, cast: Cast = plain_type) -> FixedType | None:
+    """The type of an activation that is nothing but a cast; None: it is more. cast: what finds it."""
     try:
-        return plain_type(activation) if is_quantizer(activation) else None
+        return cast(activation) if is_quantizer(activation) else None
     except UnsupportedQuantizerError:  # the layer itself says so when it is built
         return None
 

@@ -18,6 +18,7 @@ from hlsgen.fixed import FixedType, Overflow, Rounding
 from hlsgen.frontends.builder import Value
 from hlsgen.frontends.qkeras_builder import TypedBuilder, exact_numbers
 from hlsgen.frontends.qkeras_quantizers import (
+    SIGN,
     UnsupportedQuantizerError,
     bits_type,
     check_deterministic,
@@ -31,8 +32,6 @@ from hlsgen.frontends.qkeras_quantizers import (
 )
 from hlsgen.frontends.qkeras_steps import step_function
 
-SIGN = FixedType(1, 1, True, Rounding.TRN, Overflow.SAT)
-"""-1 for what is below 0, else 0."""
 PROBABILITY = FixedType(16, 0, False, Rounding.RND_CONV, Overflow.SAT)
 SIGNED_UNIT = FixedType(16, 1, True, Rounding.RND_CONV, Overflow.SAT)
 """Types of functions with values up to 1 where no quantizer follows."""

@@ -28,6 +28,8 @@ Codes = NDArray[Any]
 
 SIGNIFICANT_BITS = 24
 """Of the largest of real numbers that have no exact type; with the sign they fit a port of a DSP slice."""
+SIGN = FixedType(1, 1, True, Rounding.TRN, Overflow.SAT)
+"""-1 for what is below 0, else 0."""
 STOCHASTIC_INFERENCE = {"stochastic_binary": "binary", "stochastic_ternary": "ternary"}
 """Quantizers that draw lots in training only."""
 
@@ -313,6 +315,22 @@ def plain_type(quantizer: Any) -> FixedType | None:
         more = quantizer.use_sigmoid or quantizer.negative_slope or bounded
         return None if more else relu_type(quantizer)
     return None
+
+
+def first_type(quantizer: Any) -> FixedType | None:
+    """The type of the cast that a quantizer of activations begins with, whatever it does then; None: none.
+
+    Raises UnsupportedQuantizerError: as `plain_type`.
+    """
+    kind = kind_of(quantizer)
+    if kind == "binary" or (kind == "quantized_bits" and quantizer.bits <= bool(quantizer.keep_negative)):
+        return SIGN
+    if kind == "quantized_bits":
+        fixed_scale(quantizer)  # which refuses one that is automatic
+        return bits_type(quantizer)
+    if kind == "quantized_relu" and not quantizer.use_sigmoid and not quantizer.negative_slope:
+        return relu_type(quantizer)
+    return plain_type(quantizer)
 
 
 def channel_scale(scale: Doubles, shape: Sequence[int], to_filters: Callable[[Doubles], Doubles]) -> Doubles:

@@ -54,9 +54,10 @@ _MODES = {
 }
 
 
-def rounded(values: Doubles, direction: Direction) -> Doubles:
-    """Integers, as QONNX's resolve_rounding_mode rounds."""
+def rounded(values: Codes, direction: Direction) -> Codes:
+    """Integers, as QONNX's resolve_rounding_mode rounds, in the precision of `values`."""
     sizes = np.abs(values)
+    result: Codes
     match direction:
         case Direction.ROUND:
             result = np.rint(values)
@@ -79,7 +80,8 @@ def rounded(values: Doubles, direction: Direction) -> Doubles:
 class Grid:
     """The values that a quantiser gives: scale * code, codes from `low` to `high`, zero point subtracted.
 
-    scale: [1], or one for each channel. `bipolar`: the codes are -1 and 1, never 0.
+    scale: [1], or one for each channel. `bipolar`: the codes are -1 and 1, never 0. zero: a zero point that
+    is added before rounding and so decides where ties go; 0 for one that is added after it.
     """
 
     scale: Doubles
@@ -87,20 +89,31 @@ class Grid:
     high: int
     direction: Direction = Direction.ROUND
     bipolar: bool = False
+    zero: int = 0
 
     def codes(self, values: Codes, scale: Doubles | None = None) -> Doubles:
-        """The codes of values, as integers in float64; `scale` broadcasts to them (default: its own)."""
-        steps = np.asarray(values, np.float64) / (self.scale if scale is None else scale)
+        """The codes of values, as integers in float64; `scale` broadcasts to them (default: its own).
+
+        Quotients and sums are float32, as in the frameworks: their rounding decides what is a tie.
+        """
+        steps = np.asarray(values, np.float32) / np.asarray(
+            self.scale if scale is None else scale, np.float32
+        )
         if self.bipolar:
             return np.where(steps >= 0, 1.0, -1.0)
-        return np.clip(rounded(steps, self.direction), self.low, self.high)
+        integers = rounded(steps + np.float32(self.zero), self.direction).astype(np.float64)
+        return np.clip(integers - self.zero, self.low, self.high)
 
     def equals(self, other: Grid) -> bool:
         """Whether both are the same quantiser."""
-        plain = (self.low, self.high, self.direction, self.bipolar)
-        return plain == (other.low, other.high, other.direction, other.bipolar) and np.array_equal(
-            self.scale, other.scale
-        )
+        plain = (self.low, self.high, self.direction, self.bipolar, self.zero)
+        return plain == (
+            other.low,
+            other.high,
+            other.direction,
+            other.bipolar,
+            other.zero,
+        ) and np.array_equal(self.scale, other.scale)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

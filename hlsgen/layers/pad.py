@@ -15,7 +15,7 @@ from hlsgen.layers.base import Codes, Shape, frames_of
 from hlsgen.layers.periodic import PeriodicStage, whole
 from hlsgen.layers.stage import Fold, Stage, Times, Words, divisors
 from hlsgen.layers.unary import Selection
-from hlsgen.quantise import quantised
+from hlsgen.quantise import nearest
 
 MOST_PX = 64
 
@@ -43,7 +43,7 @@ class Pad(Selection, kind="pad"):
         """`value` as a code of the source. Raises DesignError: it leaves the range of the type."""
         assert isinstance(self.source.type, FixedType)
         what = f"{self.name}: the value of the padding"
-        return int(quantised(self.value, self.source.type, what, self.place))
+        return int(nearest(self.value, self.source.type, what, self.place))
 
     def check(self) -> list[Problem]:
         problems = []

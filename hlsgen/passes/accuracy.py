@@ -13,6 +13,7 @@ from hlsgen.ir import Graph, run_golden
 from hlsgen.layers.argmax import ArgMax
 from hlsgen.layers.base import Codes
 from hlsgen.passes.float_run import FloatRun
+from hlsgen.port_arrays import tensor_codes
 from hlsgen.precision import Floats
 
 
@@ -53,7 +54,7 @@ class Measured:
 def _encoded(fixed: Graph, calibration: Mapping[str, Floats]) -> dict[str, Codes]:
     """Frames of the inputs as codes of their types."""
     return {
-        port.name: port.tensor.type.encode(calibration[port.name])
+        port.name: tensor_codes(port, calibration[port.name], f"the calibration of {port.name}")
         for port in fixed.inputs
         if isinstance(port.tensor.type, FixedType)
     }

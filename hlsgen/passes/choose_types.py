@@ -33,9 +33,10 @@ from hlsgen.precision import (
     Precision,
     chosen,
     saturating,
+    to_nearest,
     whole_range,
 )
-from hlsgen.quantise import quantised
+from hlsgen.quantise import nearest
 
 EXACT_READERS = (Clamp, Leaky, Cast)
 WIDEST_BIAS = 48
@@ -95,7 +96,8 @@ class _Typing:
     def graph_of(self) -> Graph:
         inputs: list[Port] = []
         for port in self.graph.inputs:
-            type_ = self.precision.input or self._activation(port.name)
+            given = self.precision.input
+            type_ = self._activation(port.name) if given is None else to_nearest(given)
             self.types[port.name] = type_
             inputs.append(replace(port, tensor=replace(port.tensor, type=type_)))
         layers = []
@@ -136,7 +138,7 @@ class _Typing:
         if isinstance(layer, Leaky):
             width = self._weight_width(layer)
             type_ = self.precision.of(layer.name).weights or _plain(whole_range(layer.slopes, width))
-            codes = quantised(layer.slopes, type_, f"{layer.name}: slopes", layer.place)
+            codes = nearest(layer.slopes, type_, f"{layer.name}: slopes", layer.place)
             layer = replace(layer, slopes=codes, slope_type=type_)
         return layer.retyped(sources, result)
 
@@ -149,12 +151,12 @@ class _Typing:
         values = np.asarray(layer.weights, np.float64)
         # a type that was chosen may clip rare outliers, one that was given must hold them all
         chosen_type = given.weights or self.precision.weights or self._weight_type(values)
-        codes = quantised(values, chosen_type, f"{layer.name}: weights", layer.place)
+        codes = nearest(values, chosen_type, f"{layer.name}: weights", layer.place)
         weight = _plain(chosen_type)
         biases = np.asarray(layer.bias, np.float64)
         room = OTHER_BIASES if layer.name in self.any_weights else 1
         bias = given.bias or _bias_type(source, weight, biases * room)
-        bias_codes = quantised(biases, bias, f"{layer.name}: bias", layer.place)
+        bias_codes = nearest(biases, bias, f"{layer.name}: bias", layer.place)
         typed = replace(layer, weight_type=weight, weights=codes, bias_type=bias, bias=bias_codes)
         # retyped takes the accumulator that these weights need
         typed = typed.retyped((source,), result)

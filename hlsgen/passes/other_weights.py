@@ -16,7 +16,7 @@ from hlsgen.ir import Graph
 from hlsgen.layers.base import Codes, Layer
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.mapping.weights import WeightPlace
-from hlsgen.quantise import quantised
+from hlsgen.quantise import nearest
 
 OF_THE_WEIGHTS = frozenset({"weights", "bias", "weights_origin", "place"})
 SIZED_BY_WEIGHTS = frozenset({"accumulator", "accumulator_wish"})
@@ -124,6 +124,6 @@ def _codes(layer: Conv2d, given: Conv2d) -> tuple[Codes, Codes]:
     if not given.is_float:
         return given.weights, given.bias
     return (
-        quantised(given.weights, layer.weight_type, f"{layer.name}: the other network's weights"),
-        quantised(given.bias, layer.bias_type, f"{layer.name}: the other network's bias"),
+        nearest(given.weights, layer.weight_type, f"{layer.name}: the other network's weights"),
+        nearest(given.bias, layer.bias_type, f"{layer.name}: the other network's bias"),
     )

@@ -13,6 +13,7 @@ from hlsgen.errors import DesignError
 from hlsgen.fixed import FixedType
 from hlsgen.frontends.onnx import graph_of_onnx
 from hlsgen.ir import Graph, run_golden
+from hlsgen.port_arrays import tensor_codes
 
 onnx = pytest.importorskip("onnx", reason="needs onnx: pip install 'hlsgen[onnx]'")
 ort = pytest.importorskip("onnxruntime", reason="needs onnxruntime: pip install 'hlsgen[onnx]'")
@@ -88,9 +89,8 @@ def outputs_of(graph: Graph, *inputs: Array) -> list[Array]:
     """Golden's outputs as real values in the model's layout; fixed-point inputs are encoded."""
     values = {}
     for port, array in zip(graph.inputs, inputs, strict=True):
-        real = port.to_tensor(np.asarray(array, np.float64)) / port.scale
-        type_ = port.tensor.type
-        values[port.name] = type_.encode(real) if isinstance(type_, FixedType) else real
+        real = port.to_tensor(np.asarray(array, np.float64))
+        values[port.name] = real if port.tensor.is_float else tensor_codes(port, real, port.name)
     tensors = run_golden(graph, values)
     results = []
     for port in graph.outputs:

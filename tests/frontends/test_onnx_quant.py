@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 pytest.importorskip("onnx", reason="needs onnx: pip install 'hlsgen[onnx]'")
 pytest.importorskip("onnxruntime", reason="needs onnxruntime: pip install 'hlsgen[onnx]'")
 
+from hlsgen.errors import DesignError  # noqa: E402
 from hlsgen.frontends.onnx import graph_of_onnx  # noqa: E402
 from tests.frontends.onnx_models import QONNX, expected, kinds, normal, onnx  # noqa: E402
 from tests.frontends.onnx_networks import (  # noqa: E402
@@ -121,6 +122,29 @@ def test_one_bit_weights_and_activations() -> None:
     array = normal(5, FRAMES, 3, 8, 8)
     _, steps = differences(made, array, 1.0, executed(made, array))
     assert not steps.any()
+
+
+@pytest.mark.parametrize("value", [0.5, 0.3, -7.0, 100.0])
+@pytest.mark.parametrize("signed", [0, 1])
+@pytest.mark.parametrize("scale", [0.25, 0.3])
+def test_a_padding_keeps_its_value(value: float, signed: int, scale: float) -> None:
+    """Beside the grid of what is padded, and beyond its range: it neither rounds nor saturates to that."""
+    net = Net((3, 8, 8))
+    pads = net.constant([0, 0, 1, 1, 0, 0, 1, 1], np.int64)
+    y = net.add("Pad", f"{net.quant('x', scale, 5, signed=signed)} {pads} {net.constant(value)}")
+    ones = net.quant(net.constant(np.eye(3).reshape(3, 3, 1, 1)), 1.0, 2)
+    made = net.qonnx(net.quant(net.add("Conv", f"{y} {ones}"), 2.0**-6, 16), (3, 10, 10))
+    array = 3 * normal(1, FRAMES, 3, 8, 8)
+    _, steps = differences(made, array, 2.0**-6, executed(made, array))
+    assert not steps.any()
+
+
+def test_a_padding_far_beyond_is_refused() -> None:
+    net = Net((3, 8, 8))
+    pads = net.constant([0, 0, 1, 1, 0, 0, 1, 1], np.int64)
+    y = net.add("Pad", f"{net.quant('x', 0.25, 5)} {pads} {net.constant(-1e30)}")
+    with pytest.raises(DesignError, match="is padded with -1e\\+30, but its values lie within"):
+        graph_of_onnx(net.qonnx(net.quant(y, 0.5), (3, 10, 10)), name="net")
 
 
 def test_trinary_weights_and_two_bits() -> None:
@@ -273,7 +297,7 @@ def test_integer_inputs_and_outputs() -> None:
     array = rng.integers(0, 256, (8, 3, 8, 8)).astype(np.uint8)
     graph, steps = differences(made, array, 1.0, expected(made, array)[0].astype(np.float64))
     assert np.abs(steps).max() <= 1 and (steps != 0).mean() < 0.03
-    assert str(graph.input.type) == "ufixed<8,8>"
+    assert str(graph.input.type) == "ufixed<8,8,rnd,wrap>"
     assert graph.outputs[0].scale == 1 and graph.output.type.width == 8  # type: ignore[union-attr]
 
 

@@ -320,7 +320,7 @@ def test_rescaling() -> None:
 
 def test_the_type_of_an_input() -> None:
     plain = functional(VECTOR, Q.QDense(3, **KERNEL))
-    assert graph_of_keras(plain, name="net").input.type == FixedType(16, 6)
+    assert graph_of_keras(plain, name="net").input.type == FixedType(16, 6, rounding=Rounding.RND)
     assert graph_of_keras(plain, name="net", input_type=FixedType(5, 2)).input.type == FixedType(5, 2)
     quantised = functional(VECTOR, Q.QActivation(bits(6, 2)), Q.QDense(3, **KERNEL))
     graph = check(quantised, input_type=None)

@@ -95,10 +95,21 @@ def graph_of_keras(
     outputs = walk.model(calls, inputs, "")
     for label, value in zip(calls.output_names, outputs, strict=True):
         builder.output(f"{label}_output", value)
-    if fixed and default is not None and not walk.used_default and not builder.fallback_used:
+    if fixed and default is not None:
+        _check_precision(precision, walk.used_default or builder.fallback_used)
+    return builder.build()
+
+
+def _check_precision(precision: Precision | None, used: bool) -> None:
+    """Raises DesignError: a quantised network's precision says what nothing in it goes by."""
+    assert precision is not None
+    if not used:
         message = "every layer of the network has its quantizers, so that precision= can only say its inputs'"
         raise DesignError(Problem(message=message, fix='leave precision out, or {"input": "ufixed<8,0>"}'))
-    return builder.build()
+    known = Precision(default=precision.default, weights=precision.weights, input=precision.input)
+    if precision != known:
+        message = "of a network with quantizers, precision= can only say default, weights and input"
+        raise DesignError(Problem(message=message, fix='{"default": "fixed<16,6>"}, and QKeras for the rest'))
 
 
 def _default_types(precision: Precision | None) -> DefaultTypes | None:

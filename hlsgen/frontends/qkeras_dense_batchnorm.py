@@ -11,12 +11,13 @@ def dense_batchnorm(packages: Any) -> type:
     W = gamma * kernel / sqrt(variance + epsilon), b = gamma * (bias - mean) / sqrt(variance + epsilon) +
     beta; then both are quantised. As QConv2DBatchnorm, and with its weights in the same order.
     """
-    qkeras, keras, tensorflow = packages.qkeras, packages.keras, packages.tensorflow
-    own = getattr(qkeras, "QDenseBatchnorm", None)
+    keras, tensorflow = packages.keras, packages.tensorflow
+    base: Any = packages.qkeras.QDense
+    own = getattr(packages.qkeras, "QDenseBatchnorm", None)
     if own is not None:
         return own  # type: ignore[no-any-return]
 
-    class QDenseBatchnorm(qkeras.QDense):  # type: ignore[misc]
+    class QDenseBatchnorm(base):  # type: ignore[misc]
         def __init__(
             self,
             *,

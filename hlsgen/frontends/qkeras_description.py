@@ -62,9 +62,9 @@ def checked_description(file: KerasFile, names: Names, keras_3: bool) -> dict[st
     Raises DesignError: every layer, class, function and package in it that is not known.
     """
     checker = _Checker(path=file.path, names=names, keras_3=keras_3)
-    kind, config = (file.description.get(key) for key in ("class_name", "config"))
-    if kind not in CONTAINERS and not (isinstance(config, dict) and "layers" in config):
-        message = f"{file.path}: the model is of class {printable(kind)}, and its graph is not in the file"
+    kind = file.description.get("class_name")
+    if not isinstance(kind, str) or kind not in CONTAINERS:
+        message = f"{file.path}: the model is of class {printable(kind)}, whose graph of layers no file holds"
         raise problem(message, "a Functional or Sequential model, or the model itself, called once")
     found = checker.cleaned(file.description, "", 0)
     if checker.problems:
@@ -167,7 +167,7 @@ class _Checker:
                 "only classes of Keras and QKeras",
             )
             return False
-        operation = self._operation_of(kind, config)
+        operation = self._operation_of(kind, config, home)
         if operation is not None:
             if operation in names.operations:
                 return True
@@ -182,15 +182,14 @@ class _Checker:
         self.wrong(*refused_layer(self._name(described), printable(kind), names.layers))
         return False
 
-    def _operation_of(self, kind: str, config: Any) -> str | None:
+    def _operation_of(self, kind: str, config: Any, home: Any) -> str | None:
         """The function that a layer of no class of layers calls; None: it is a layer."""
         if kind in ("TFOpLambda", "SlicingOpLambda"):
             return str(config.get("function")) if isinstance(config, dict) else kind
         if kind in ("ClassMethod", "InstanceMethod", "InstanceProperty", "TensorFlowOpLayer"):
             return kind
-        if self.keras_3 and kind not in CONTAINERS and _is_operation(config):
-            return kind
-        return None
+        known = kind in self.names.operations and _is_operation(config)
+        return kind if self.keras_3 and (known or str(home).startswith("keras.src.ops.")) else None
 
     def _name(self, described: dict[str, Any]) -> str:
         config = described.get("config")

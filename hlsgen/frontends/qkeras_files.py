@@ -73,7 +73,7 @@ def printable(text: object) -> str:
     """Text of a file such that any terminal can print it; what is no text is said to be none."""
     if not isinstance(text, str):
         return f"{str(text)[:40]!r} ({type(text).__name__})"
-    return text[:300].encode("ascii", "backslashreplace").decode()
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text[:300])
 
 
 def read_file(path: Path, weights: Path | None = None) -> KerasFile:

@@ -158,7 +158,10 @@ def _training_problems(calls: KerasModel) -> list[Problem]:
 
 def _quantised_form(layer: Any, missing: Sequence[str]) -> str:
     kind = type(layer).__name__
-    default = 'precision={"default": "fixed<16,6>"} for all that have none'
+    default = (
+        'a type for all that have none, precision={"default": "fixed<16,6>"}, or in a design file '
+        'precision: {default: "fixed<16,6>"}'
+    )
     if kind == "PReLU":
         return f"quantized_relu with a negative_slope, or {default}"
     arguments = ", ".join(f'{name}_quantizer="quantized_bits(8,0,alpha=1)"' for name in missing)

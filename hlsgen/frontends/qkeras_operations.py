@@ -36,9 +36,11 @@ def operated(net: Net, call: Call, values: dict[int, Value]) -> Value:
     """The value of a call of a known function; `values` by the identity of tensors."""
     name = operation_of(call.layer)
     assert name is not None
-    convert, _, parameters = OPERATIONS[name]
-    named = {key: getattr(call.layer, key) for key in parameters if hasattr(call.layer, key)}
-    named |= {key: value for key, value in call.options.items() if key != "name"}
+    convert, module, parameters = OPERATIONS[name]
+    named = {}
+    if module:  # an operation of Keras 3 keeps some arguments
+        named = {own: getattr(call.layer, own) for own in parameters if hasattr(call.layer, own)}
+    named |= {parameters.get(key, key): value for key, value in call.options.items() if key != "name"}
     arguments = [_with_values(argument, values) for argument in call.arguments]
     try:
         return convert(net, *arguments, **{key: _with_values(value, values) for key, value in named.items()})
@@ -158,16 +160,11 @@ def _reshaped(net: Net, x: Value, newshape: Sequence[int]) -> Value:
     return net.builder.reshape(x, sizes[1:])
 
 
-def _transposed(net: Net, x: Value, axes: Sequence[int] | None = None, **ignored: Any) -> Value:
-    if axes is None or axes[0] != 0 or ignored.get("conjugate"):
+def _transposed(net: Net, x: Value, axes: Sequence[int] | None = None, conjugate: bool = False) -> Value:
+    """conjugate: of complex numbers, which there are none of here."""
+    if axes is None or axes[0] != 0:
         raise net.builder.refusal(f"it permutes the batch: {axes}", "axes that begin with 0")
     return net.builder.permute(x, [int(axis) - 1 for axis in axes[1:]])
-
-
-def _transposed_of_tensorflow(
-    net: Net, x: Value, perm: Sequence[int] | None = None, conjugate: bool = False
-) -> Value:
-    return _transposed(net, x, perm, conjugate=conjugate)
 
 
 def _reduced(function: Any) -> Converter:
@@ -212,19 +209,20 @@ def _slice(entry: Any) -> Any:
     return entry
 
 
-Entry = tuple[Converter, str, tuple[str, ...]]
+Entry = tuple[Converter, str, dict[str, str]]
 
 
 def _numpy(convert: Converter, *parameters: str) -> Entry:
-    return convert, "keras.src.ops.numpy", parameters
+    return convert, "keras.src.ops.numpy", dict(zip(parameters, parameters, strict=True))
 
 
 def _nn(convert: Converter, *parameters: str) -> Entry:
-    return convert, "keras.src.ops.nn", parameters
+    return convert, "keras.src.ops.nn", dict(zip(parameters, parameters, strict=True))
 
 
-def _tensorflow(convert: Converter) -> Entry:
-    return convert, "", ()
+def _tensorflow(convert: Converter, **parameters: str) -> Entry:
+    """parameters: by TensorFlow's name, which a file has also for those given by position."""
+    return convert, "", parameters
 
 
 OPERATIONS: dict[str, Entry] = {
@@ -259,7 +257,7 @@ OPERATIONS: dict[str, Entry] = {
     "Elu": _nn(_elu, "alpha"),
     "Softmax": _nn(_softmax, "axis"),
     "__operators__.add": _tensorflow(_binary("add")),
-    "__operators__.getitem": _tensorflow(_sliced),
+    "__operators__.getitem": _tensorflow(_sliced, slice_spec="key"),
     "math.add": _tensorflow(_binary("add")),
     "math.subtract": _tensorflow(_binary("sub")),
     "math.multiply": _tensorflow(_binary("mul")),
@@ -285,10 +283,10 @@ OPERATIONS: dict[str, Entry] = {
     "nn.leaky_relu": _tensorflow(_leaky("alpha", 0.2)),
     "nn.elu": _tensorflow(_function("elu")),
     "nn.softmax": _tensorflow(_softmax),
-    "clip_by_value": _tensorflow(_clipped),
+    "clip_by_value": _tensorflow(_clipped, clip_value_min="x_min", clip_value_max="x_max"),
     "concat": _tensorflow(_concatenated),
-    "reshape": _tensorflow(_reshaped),
-    "compat.v1.transpose": _tensorflow(_transposed_of_tensorflow),
+    "reshape": _tensorflow(_reshaped, shape="newshape"),
+    "compat.v1.transpose": _tensorflow(_transposed, perm="axes"),
 }
-"""By Keras 3's class or TensorFlow's symbol: the converter, the class's module, parameters that it keeps."""
+"""By Keras 3's class or TensorFlow's symbol: the converter, the class's module, names of its parameters."""
 MODULES = {name: module for name, (_, module, _) in OPERATIONS.items()}

@@ -130,7 +130,7 @@ def test_models_of_keras_3_as_objects_and_from_files(make: Any, tmp_path: Path) 
         assert_predicts(graph_of_keras(path, name="net"), model)
 
 
-def test_functions_on_tensors_of_legacy_keras() -> None:
+def test_functions_on_tensors_of_legacy_keras(tmp_path: Path) -> None:
     model = together(
         K2,
         SIGNAL,
@@ -146,13 +146,17 @@ def test_functions_on_tensors_of_legacy_keras() -> None:
         lambda x: TF.transpose(TF.reshape(x, (-1, 3, 3, 4)), (0, 2, 1, 3)),
         lambda x: TF.reduce_mean(x, 1) + TF.reduce_max(x, 1),
         lambda x: x[:, 1:8:2, 1:],
-        lambda x: x[..., 2],
+        lambda x: x[:, :, 2],
         L2.ThresholdedReLU(0.25),
         L2.Conv1D(3, 3, activation="leaky_relu"),
         L2.Conv1D(3, 3, activation="relu6"),
         L2.Conv1D(3, 3, activation=L2.LeakyReLU(0.125)),
     )
     assert_predicts(graph_of_keras(model, name="net"), model)
+    for path in (tmp_path / "net.keras", tmp_path / "net.h5"):
+        with quiet():
+            model.save(path)
+        assert_predicts(graph_of_keras(path, name="net"), model)
 
 
 def residual_model(generation: Any) -> Any:

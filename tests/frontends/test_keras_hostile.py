@@ -146,12 +146,11 @@ def test_what_would_run_code_is_refused(layer: Any, said: str, legacy: bool, tmp
 def test_what_only_training_needs_is_not_even_looked_up(
     version: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The package touching would leave a file behind when it is imported: nothing does, and the layer is fine.
+    """The package touching would leave a file behind when it is imported: nothing does; the layer is fine.
 
     What is refused in the end is that there are no weights in the file.
     """
     pytest.importorskip("tf_keras" if version < "3" else "keras", reason="Keras is not installed")
-    touch = f"open({str(tmp_path / 'ran')!r}, 'w').close()"
     touch = f"open({str(tmp_path / 'ran')!r}, 'w').close()"
     (tmp_path / "touching.py").write_text(f"{touch}\nclass Mine: pass\n")
     monkeypatch.syspath_prepend(tmp_path)

@@ -54,8 +54,9 @@ def tensorflow_packages() -> Packages:
 
             of_keras_2 = tensorflow.keras.layers.Layer.__module__.startswith("tf_keras")
             if of_keras_2:
-                import qkeras
-                import qkeras.quantizers
+                with _legacy_names():
+                    import qkeras
+                    import qkeras.quantizers
 
                 # the names tensorflow.keras and `from tensorflow.keras` may differ
                 of_keras_2 = issubclass(qkeras.QDense, tf_keras.layers.Layer)
@@ -71,6 +72,30 @@ def tensorflow_packages() -> Packages:
             "tensorflow before the model is read"
         )
     return Packages(tensorflow=tensorflow, keras=tf_keras, qkeras=qkeras, quantizers=qkeras.quantizers)
+
+
+@contextlib.contextmanager
+def _legacy_names() -> Iterator[None]:
+    """Inside, `from tensorflow.keras import` means legacy Keras, also after Keras 3 has imported TensorFlow.
+
+    TensorFlow's attribute goes by the environment when it is first used, but its path was set at the import.
+    """
+    home = "tf_keras.api._v2.keras"
+    importlib.import_module(home)
+    aliases = {
+        f"tensorflow.keras{name.removeprefix(home)}": module
+        for name, module in list(sys.modules.items())
+        if name == home or name.startswith(f"{home}.")
+    }
+    if "qkeras" in sys.modules or any(name in sys.modules for name in aliases):
+        yield
+        return
+    sys.modules.update(aliases)
+    try:
+        yield
+    finally:
+        for name in aliases:
+            sys.modules.pop(name, None)
 
 
 @contextlib.contextmanager

@@ -348,24 +348,33 @@ def test_missing_packages(package: str, monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert "fix: pip install 'hlsgen[qkeras]'" in str(caught.value)
 
 
-def test_tensorflow_imported_with_keras_3(tmp_path: Path) -> None:
-    """Then QKeras cannot work, but models without it can."""
+@pytest.mark.parametrize(
+    "before, works",
+    [
+        ("import keras", True),
+        ("import tensorflow", True),
+        ("import tensorflow; tensorflow.keras.layers", False),
+    ],
+)
+def test_keras_3_before_qkeras(before: str, works: bool, tmp_path: Path) -> None:
+    """QKeras needs tf.keras to be legacy Keras: only where it was used as Keras 3 before it cannot work."""
     pytest.importorskip("keras", reason="Keras 3 is not installed")
     saved(model_of(L.Flatten(), L.Dense(2)), tmp_path / "plain.h5")
-    saved(model_of(Q.QActivation(TEXT)), tmp_path / "quantised.h5")
+    saved(model_of(L.Flatten(), quantised(Q.QDense, 2)), tmp_path / "quantised.h5")
     code = f"""
-import os, sys
+import os
 os.chdir({str(tmp_path)!r})
 os.environ.pop("TF_USE_LEGACY_KERAS", None)
-import tensorflow
+{before}
 from hlsgen.errors import ToolError
 from hlsgen.frontends.qkeras import graph_of_keras
+print([layer.kind for layer in graph_of_keras("plain.h5", name="net").layers])
 try:
-    print(len(graph_of_keras("plain.h5", name="net").layers), "layers")
-    graph_of_keras("quantised.h5", name="net")
+    print([layer.kind for layer in graph_of_keras("quantised.h5", name="net").layers])
 except ToolError as error:
     print(error)
 """
     text = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert "1 layers" in text  # Flatten is none
-    assert "TensorFlow was imported with Keras 3" in text and "TF_USE_LEGACY_KERAS=1" in text
+    assert text.startswith("['dense']\n")
+    assert (text == "['dense']\n" * 2) == works
+    assert works or "TensorFlow was imported with Keras 3" in text and "TF_USE_LEGACY_KERAS=1" in text

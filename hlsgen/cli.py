@@ -285,7 +285,11 @@ def explore(
     metavar="TYPE",
     help="Of a quantised model: the type of inputs that nothing quantises first.",
 )
-@click.option("--weights", type=click.Path(path_type=Path), help="With PyTorch: a state_dict to load.")
+@click.option(
+    "--weights",
+    type=click.Path(path_type=Path),
+    help="With PyTorch: a state_dict to load; with a .json file of Keras: its weights.",
+)
 @click.option("--board", metavar="B", default="u200", show_default=True, help="The board to design for.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="DESIGN", help="[NAME.yaml]")
 @click.option("--force", is_flag=True, help="Replace a design file that is there already.")

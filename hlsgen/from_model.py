@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -73,11 +74,14 @@ def from_qkeras(
     wish: StreamWish | None = None,
     style: str = "dataflow",
     interface: Interface = None,
+    weights: str | Path | None = None,
 ) -> GraphDesign:
     """A QKeras model (or its file) -> a design with just its quantizers' types. x and y are NHWC, as its own.
 
-    precision={"input": type}: of inputs that no quantizer reads first, else fixed<16,6>. A plain Keras model
-    is quantised as `from_torch` does. Raises DesignError as `from_torch` does.
+    precision={"input": type}: of inputs that no quantizer reads first, else fixed<16,6>; "default" and
+    "weights": the types of layers without quantizers beside layers that have some. A plain model of Keras, 2
+    or 3, is quantised as `from_torch` does. weights: the file of them beside a .json file.
+    Raises DesignError as `from_torch` does.
     """
     from hlsgen.frontends.qkeras import graph_of_keras
 
@@ -91,7 +95,18 @@ def from_qkeras(
         style=style,
         interface=interface,
     )
-    graph = graph_of_keras(model, name=name or _name_of(model), input_type=_wished_input(precision))
+    wished = precision_of(precision)
+    graph = graph_of_keras(
+        model,
+        name=name or _name_of(model),
+        input_type=_wished_input(precision),
+        precision=wished,
+        weights=None if weights is None else Path(weights),
+    )
+    if not graph.input.is_float and isinstance(wished.default, FixedType):
+        # the frontend has used the default for what has no quantizer
+        given = None if wished.input is None else {"input": wished.input}
+        options = replace(options, precision=given)
     return from_graph(graph, options, f"{graph.name} (QKeras)")
 
 

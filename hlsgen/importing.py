@@ -17,7 +17,7 @@ from hlsgen.model_schema import FRAMEWORKS
 from hlsgen.precision import input_type_of, to_nearest
 
 ONNX_ENDINGS = (".onnx",)
-KERAS_ENDINGS = (".h5", ".hdf5", ".keras")
+KERAS_ENDINGS = (".h5", ".hdf5", ".keras", ".json")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +51,8 @@ def import_model(
             message = f"{model} is in floating point: the design file's precision says its types"
             raise DesignError(Problem(message=message, fix="leave --input-type out"))
         return _from_torch(model, folder, shapes, weights, board)
-    if shapes or weights is not None:
+    beside = framework == "qkeras" and Path(model).suffix == ".json"
+    if shapes or (weights is not None and not beside):
         message = f"{model} says itself what shape the input has, and holds its weights"
         raise DesignError(Problem(message=message, fix="leave --shape and --weights out"))
     path = Path(model)
@@ -63,8 +64,10 @@ def import_model(
     else:
         from hlsgen.frontends.qkeras import graph_of_keras
 
-        graph = graph_of_keras(path, name=name, input_type=wished)
+        graph = graph_of_keras(path, name=name, input_type=wished, weights=weights)
     source = {framework: _relative(path, folder)}
+    if weights is not None:
+        source["weights"] = _relative(weights, folder)
     inputs = [] if input_type is None else [{"type": input_type} for _ in graph.inputs]
     return Imported(graph=graph, framework=framework, text=_text(graph, source, inputs, board))
 

@@ -50,7 +50,7 @@ def load_model(path: Path, *, board: str | None = None, say: Say = lambda _: Non
     frames = [_frames(file, document, index, port) for index, port in enumerate(graph.inputs)]
     options = Options(board=chosen, clock_mhz=file.clock_mhz, batch=file.batch, wish=wish, style=file.style)
     if not graph.inputs[0].tensor.is_float:
-        if file.precision_given:
+        if file.precision_given and (file.model.qkeras is None or file.precision.default == "auto"):
             message = "the network brings its own number types, so that precision has nothing to say"
             where = document.place(("precision",), key=True)
             raise document.error([Problem(message=message, fix="leave precision out", place=where)])
@@ -104,7 +104,13 @@ def _graph(file: ModelFile, document: Document, say: Say) -> Graph:
         from hlsgen.frontends.qkeras import graph_of_keras
 
         with _at(document, ("model", "qkeras")):
-            return graph_of_keras(document.beside(model.qkeras), name=file.name, input_type=types[0])
+            return graph_of_keras(
+                document.beside(model.qkeras),
+                name=file.name,
+                input_type=types[0],
+                precision=_precision(file),
+                weights=document.beside(model.weights) if model.weights else None,
+            )
     from hlsgen.frontends.onnx import graph_of_onnx
 
     assert model.onnx is not None

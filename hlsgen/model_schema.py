@@ -96,11 +96,12 @@ class ModelSection(_Section):
     torch: Annotated[TorchSource, PlainValidator(check_torch), TEXT_SCHEMA] | None = None
     """file.py:function of your own, which is run to make the network."""
     qkeras: FilePath | None = None
-    """A QKeras or Keras model: .h5, .keras or a SavedModel folder."""
+    """A QKeras or Keras model: .h5, .keras, a SavedModel folder, or .json beside weights."""
     onnx: FilePath | None = None
     """An ONNX or QONNX model."""
     weights: FilePath | None = None
-    """With torch: a state_dict, or a checkpoint that holds one, for the network; nothing in it is run."""
+    """With torch: a state_dict, or a checkpoint that holds one, for the network; nothing in it is run. With
+    a .json file of Keras: the .h5 file of its weights."""
 
     @model_validator(mode="after")
     def check_one(self) -> Self:
@@ -109,7 +110,8 @@ class ModelSection(_Section):
             what = "names none of" if not given else "names more than one of"
             message = f"{what} {', '.join(FRAMEWORKS)}"
             raise refused(Mistake(message=message, fix="for example {torch: net.py:make_net}"))
-        if self.weights is not None and self.torch is None:
+        described = self.qkeras is not None and self.qkeras.suffix == ".json"
+        if self.weights is not None and self.torch is None and not described:
             message = f"has weights besides {given[0]}, whose file holds them"
             raise refused(Mistake(message=message, fix="leave weights out"))
         return self

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from hlsgen.frontends.qkeras_dense_batchnorm import dense_batchnorm
 from hlsgen.frontends.qkeras_load import quiet, tensorflow_packages
 from tests.frontends.keras_models import bits, quantizers, randomised
 
@@ -16,8 +17,8 @@ DEPTHWISE = quantizers("depthwise")
 SEPARABLE = quantizers("depthwise", "pointwise")
 AUTO = {"kernel_quantizer": bits(alpha="auto"), "bias_quantizer": bits()}
 FUNCTIONS = (
-    "linear", "relu", "softmax", "sigmoid", "hard_sigmoid", "tanh", "softsign", "elu", "selu", "gelu",
-    "swish", "silu", "softplus", "exponential", "mish",
+    "linear", "relu", "relu6", "leaky_relu", "softmax", "sigmoid", "hard_sigmoid", "tanh", "softsign", "elu",
+    "selu", "gelu", "swish", "silu", "softplus", "exponential", "mish",
 )  # fmt: skip
 QKERAS_FUNCTIONS = (
     "hard_sigmoid", "smooth_sigmoid", "hard_tanh", "smooth_tanh", "binary_sigmoid", "binary_tanh",
@@ -43,6 +44,7 @@ def examples() -> Iterator[Any]:
         for group in (_plain(layers), _quantised(q)):
             for shape, cases in group.items():
                 yield _together(keras, shape, cases)
+        yield _together(keras, VECTOR, [dense_batchnorm(packages)(units=3, **KERNEL)])
         yield _together(keras, VECTOR, [layers.Activation(name) for name in FUNCTIONS])
         pieces = [layers.Activation(getattr(packages.quantizers, name)) for name in QKERAS_FUNCTIONS]
         yield _together(keras, VECTOR, [*(q.QActivation(text) for text in QUANTIZERS), *pieces])
@@ -86,6 +88,8 @@ def _plain(layers: Any) -> dict[tuple[int, ...], list[Any]]:
         layers.ReLU(negative_slope=0.1),
         layers.LeakyReLU(0.1),
         layers.ELU(),
+        layers.ThresholdedReLU(0.5),
+        layers.Identity(),
         layers.Softmax(),
         layers.MaxPooling2D(2),
         layers.AveragePooling2D(2),

@@ -224,12 +224,14 @@ def _function(builder: TypedBuilder, x: Value, function: Any) -> Value:
     home = str(getattr(function, "__module__", ""))
     if home == QKERAS and name in PIECEWISE:
         return PIECEWISE[name](builder, x)
-    if not home.startswith(("tf_keras.", "tensorflow.python.")) or name not in FUNCTIONS:
-        known = ", ".join(sorted(FUNCTIONS))
+    keras_3 = home.startswith("keras.src.")
+    functions = FUNCTIONS | KERAS_3 if keras_3 else FUNCTIONS
+    if not (keras_3 or home.startswith(("tf_keras.", "tensorflow.python."))) or name not in functions:
+        known = ", ".join(sorted(functions))
         raise builder.refusal(
             f"the activation {name} is not known", f"one of {known}, or a quantizer of QKeras"
         )
-    return FUNCTIONS[name](builder, x)
+    return functions[name](builder, x)
 
 
 def _limited_line(builder: TypedBuilder, x: Value, slope: float, low: float) -> Value:
@@ -282,9 +284,16 @@ def softmax(builder: TypedBuilder, x: Value, axis: int = -1) -> Value:
     return builder.softmax(x, axis, builder.without_exact_type("softmax", PROBABILITY))
 
 
+def leaky(builder: TypedBuilder, x: Value, slope: float) -> Value:
+    """x where it is not negative, else slope * x, of a slope that Keras has in float32."""
+    return builder.leaked(x, [float(np.float32(slope))])
+
+
 FUNCTIONS: dict[str, Callable[[TypedBuilder, Value], Value]] = {
     "linear": lambda _, x: x,
     "relu": lambda builder, x: builder.clamp(x, 0.0, None),
+    "relu6": lambda builder, x: builder.limited(x, 0.0, 6.0),
+    "leaky_relu": lambda builder, x: leaky(builder, x, 0.2),
     "softmax": softmax,
     "sigmoid": _table("sigmoid", PROBABILITY),
     "hard_sigmoid": _table("hard_sigmoid", PROBABILITY, (0.2, 0.5)),
@@ -298,7 +307,19 @@ FUNCTIONS: dict[str, Callable[[TypedBuilder, Value], Value]] = {
     "exponential": _table("exp"),
     "mish": _table("mish"),
 }
-"""Keras' own functions, with their default arguments."""
+"""Keras' own functions, with their default arguments, and those of TensorFlow that it takes for its own."""
+KERAS_3: dict[str, Callable[[TypedBuilder, Value], Value]] = {
+    "silu": FUNCTIONS["swish"],
+    "hard_sigmoid": _table("hard_sigmoid", PROBABILITY),
+    "hard_silu": _table("hard_swish"),
+    "hard_tanh": lambda builder, x: builder.limited(x, -1.0, 1.0),
+    "celu": _table("celu"),
+    "log_sigmoid": _table("log_sigmoid"),
+    "tanh_shrink": _table("tanhshrink"),
+    "soft_shrink": _table("softshrink"),
+    "hard_shrink": _table("hardshrink"),
+}
+"""Functions that only Keras 3 has, or that are others than Keras 2's of the same name."""
 
 
 def elu(builder: TypedBuilder, x: Value, alpha: float) -> Value:

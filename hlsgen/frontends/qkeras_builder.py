@@ -45,10 +45,13 @@ NARROWER = "a quantizer (QActivation) after this layer or one before it"
 class TypedBuilder(GraphBuilder):
     """Float layers if `fixed` is False, else layers with exact types and weights as `Quantised`."""
 
-    def __init__(self, name: str, *, fixed: bool) -> None:
+    def __init__(self, name: str, *, fixed: bool, fallback: FixedType | None = None) -> None:
+        """fallback: of results that no quantizer gives a type to."""
         super().__init__(name, channels_last=True)
         self.fixed = fixed
         self.wanted: FixedType | None = None
+        self.fallback = fallback
+        self.fallback_used = False
 
     @contextmanager
     def followed_by(self, type_: FixedType | None) -> Iterator[None]:
@@ -191,12 +194,14 @@ class TypedBuilder(GraphBuilder):
         """
         if not self.fixed:
             return FloatType()
-        type_ = self.wanted or default
+        type_ = self.wanted or default or self.fallback
         if type_ is None:
             raise self.refusal(
                 f"{what} has no exact fixed-point result, and nothing says its type",
-                "a QActivation with quantized_bits or quantized_relu right after it",
+                "a QActivation with quantized_bits or quantized_relu right after it, or "
+                'precision={"default": "fixed<16,6>"}',
             )
+        self.fallback_used |= type_ is self.fallback
         return type_
 
     def averaged_as(self) -> NumberType:

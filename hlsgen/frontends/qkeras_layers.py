@@ -8,7 +8,7 @@ import numpy as np
 
 from hlsgen.fixed import FloatType
 from hlsgen.frontends.builder import Value
-from hlsgen.frontends.qkeras_activations import activated, elu, softmax
+from hlsgen.frontends.qkeras_activations import activated, elu, leaky, softmax
 from hlsgen.frontends.qkeras_quantizers import nearly, quantised_weights
 from hlsgen.frontends.qkeras_weights import LAYERS as WEIGHTED
 from hlsgen.frontends.qkeras_weights import Build, Net, array, pair, sides
@@ -41,7 +41,15 @@ def _relu(net: Net, layer: Any, inputs: list[Value]) -> Value:
 
 
 def _leaky_relu(net: Net, layer: Any, inputs: list[Value]) -> Value:
-    return net.builder.leaked(inputs[0], [float(np.float32(layer.alpha))])
+    slope = layer.negative_slope if hasattr(layer, "negative_slope") else layer.alpha  # Keras 3, Keras 2
+    return leaky(net.builder, inputs[0], float(slope))
+
+
+def _thresholded(net: Net, layer: Any, inputs: list[Value]) -> Value:
+    """ThresholdedReLU: x where it is above theta, else 0."""
+    x = inputs[0]
+    type_ = net.builder.type_of(x) if net.builder.fixed else FloatType()
+    return net.builder.table(x, "threshold", (float(np.float32(layer.theta)), 0.0), type_)
 
 
 def _elu(net: Net, layer: Any, inputs: list[Value]) -> Value:
@@ -49,13 +57,13 @@ def _elu(net: Net, layer: Any, inputs: list[Value]) -> Value:
 
 
 def _softmax(net: Net, layer: Any, inputs: list[Value]) -> Value:
-    axes = [_axis(net, inputs[0], axis) for axis in np.reshape(layer.axis, -1)]
+    axes = [without_batch(net, inputs[0], axis) for axis in np.reshape(layer.axis, -1)]
     if len(axes) != 1:
         raise net.builder.refusal("it is a softmax over several axes", "a softmax over one axis")
     return softmax(net.builder, inputs[0], axes[0])
 
 
-def _axis(net: Net, x: Value, axis: int) -> int:
+def without_batch(net: Net, x: Value, axis: int) -> int:
     """An axis without the batch of a layer's axis with it. Raises DesignError: it is the batch."""
     without = int(axis) - 1 if axis > 0 else int(axis) + x.rank
     if axis == 0 or not 0 <= without < x.rank:
@@ -135,30 +143,30 @@ def _q_global_average(net: Net, layer: Any, inputs: list[Value]) -> Value:
 
 
 def _added(net: Net, layer: Any, inputs: list[Value]) -> Value:
-    return _merged(net, inputs, "add")
+    return merged(net, inputs, "add")
 
 
 def _multiplied(net: Net, layer: Any, inputs: list[Value]) -> Value:
-    return _merged(net, inputs, "mul")
+    return merged(net, inputs, "mul")
 
 
 def _subtracted(net: Net, layer: Any, inputs: list[Value]) -> Value:
-    return _merged(net, inputs, "sub")
+    return merged(net, inputs, "sub")
 
 
 def _largest(net: Net, layer: Any, inputs: list[Value]) -> Value:
-    return _merged(net, inputs, "maximum")
+    return merged(net, inputs, "maximum")
 
 
 def _smallest(net: Net, layer: Any, inputs: list[Value]) -> Value:
-    return _merged(net, inputs, "minimum")
+    return merged(net, inputs, "minimum")
 
 
 def _averaged(net: Net, layer: Any, inputs: list[Value]) -> Value:
-    return net.builder.scaled(_merged(net, inputs, "add"), 1 / len(inputs))
+    return net.builder.scaled(merged(net, inputs, "add"), 1 / len(inputs))
 
 
-def _merged(net: Net, inputs: list[Value], operation: str) -> Value:
+def merged(net: Net, inputs: list[Value], operation: str) -> Value:
     if len({x.rank for x in inputs}) > 1:
         ranks = " and ".join(str(x.rank) for x in inputs)
         raise net.builder.refusal(
@@ -171,7 +179,7 @@ def _merged(net: Net, inputs: list[Value], operation: str) -> Value:
 
 
 def _concatenated(net: Net, layer: Any, inputs: list[Value]) -> Value:
-    return net.builder.concat(inputs, _axis(net, inputs[0], layer.axis))
+    return net.builder.concat(inputs, without_batch(net, inputs[0], layer.axis))
 
 
 # shapes
@@ -240,6 +248,7 @@ def _normalised(net: Net, layer: Any, inputs: list[Value]) -> Value:
 
 
 IDENTITIES = (
+    "Identity",
     "Dropout",
     "SpatialDropout1D",
     "SpatialDropout2D",
@@ -255,6 +264,7 @@ LAYERS: dict[str, Build] = {
     "QActivation": _q_activation,
     "ReLU": _relu,
     "LeakyReLU": _leaky_relu,
+    "ThresholdedReLU": _thresholded,
     "ELU": _elu,
     "Softmax": _softmax,
     **dict.fromkeys(("MaxPooling1D", "MaxPooling2D"), _max_pool),

@@ -1,37 +1,33 @@
-"""Keras models from files: read with what QKeras and Keras itself define, never running code of the file.
+"""Keras models from files: read with what Keras and QKeras define themselves, never running the file's code.
 
-Keras is Keras 2 here (the package tf_keras), which QKeras 0.9 is written for. TensorFlow decides when it is
-imported which Keras it shows, by the environment variable TF_USE_LEGACY_KERAS: `tensorflow_packages` sets it.
-Importing this module imports nothing of TensorFlow.
+A file of Keras 3 is read with Keras 3 (the package keras) on whatever backend the process uses, any other
+with legacy Keras (tf_keras), which QKeras 0.9 is written for. Both live in one process. TensorFlow decides
+when it is imported which Keras it shows under its own name, by the environment variable TF_USE_LEGACY_KERAS:
+QKeras goes by that, so it is set here before TensorFlow's first import. Importing this module imports nothing
+of TensorFlow.
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
+import importlib
 import os
 import sys
 import warnings
-import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hlsgen.errors import DesignError, Problem, ToolError
+import numpy as np
+
+from hlsgen.errors import DesignError, ToolError
+from hlsgen.frontends.qkeras_calls import is_model
+from hlsgen.frontends.qkeras_dense_batchnorm import dense_batchnorm
+from hlsgen.frontends.qkeras_description import Names, checked_description, is_of_keras_3
+from hlsgen.frontends.qkeras_files import KerasFile, problem, read_file, said, weights_of
 
 REMEDY = "pip install 'hlsgen[qkeras]'"
-CONTAINERS = frozenset({"Functional", "Model", "Sequential"})
-CODE = frozenset(
-    {"Lambda", "TFOpLambda", "SlicingOpLambda", "ClassMethod", "InstanceMethod", "InstanceProperty"}
-)
-"""Layers whose configuration is code, or names functions to call; only Lambda holds code of its own."""
-TRAINING = frozenset({"compile_config", "training_config"})
-"""Keys of what only training needs (optimisers, losses), which is not loaded."""
-NO_LAYERS = frozenset({"Policy"})
-"""Classes of parts of a layer that have names too."""
-PACKAGES = frozenset({"keras", "tf_keras", "tensorflow", "qkeras", "builtins"})
-"""The packages that a file may name as the home of a class: loading it imports what the file names."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,8 +54,9 @@ def tensorflow_packages() -> Packages:
 
             of_keras_2 = tensorflow.keras.layers.Layer.__module__.startswith("tf_keras")
             if of_keras_2:
-                import qkeras
-                import qkeras.quantizers
+                with _legacy_names():
+                    import qkeras
+                    import qkeras.quantizers
 
                 # the names tensorflow.keras and `from tensorflow.keras` may differ
                 of_keras_2 = issubclass(qkeras.QDense, tf_keras.layers.Layer)
@@ -75,6 +72,30 @@ def tensorflow_packages() -> Packages:
             "tensorflow before the model is read"
         )
     return Packages(tensorflow=tensorflow, keras=tf_keras, qkeras=qkeras, quantizers=qkeras.quantizers)
+
+
+@contextlib.contextmanager
+def _legacy_names() -> Iterator[None]:
+    """Inside, `from tensorflow.keras import` means legacy Keras, also after Keras 3 has imported TensorFlow.
+
+    TensorFlow's attribute goes by the environment when it is first used, but its path was set at the import.
+    """
+    home = "tf_keras.api._v2.keras"
+    importlib.import_module(home)
+    aliases = {
+        f"tensorflow.keras{name.removeprefix(home)}": module
+        for name, module in list(sys.modules.items())
+        if name == home or name.startswith(f"{home}.")
+    }
+    if "qkeras" in sys.modules or any(name in sys.modules for name in aliases):
+        yield
+        return
+    sys.modules.update(aliases)
+    try:
+        yield
+    finally:
+        for name in aliases:
+            sys.modules.pop(name, None)
 
 
 @contextlib.contextmanager
@@ -111,180 +132,140 @@ def _without_messages() -> Iterator[None]:
         os.close(sink)
 
 
-def loaded_model(source: Any, packages: Packages, known: frozenset[str]) -> Any:
-    """The model of a path to a .h5 file, a .keras file or a SavedModel folder; a model itself as it is.
+def loaded_model(source: Any, names: Names, weights: Path | None = None) -> Any:
+    """The model of a path to a .h5, .keras or .json file or a SavedModel folder; a model itself as it is.
 
-    known: the classes of layers that are accepted. Raises DesignError: there is no such model, it cannot be
-    read, or its description has other layers than those, which is found before anything is loaded.
+    names: what a file may name. weights: of a .json file. Raises DesignError: there is no such model, it
+    cannot be read, or its description names something else, which is found before Keras sees it. ToolError: a
+    package that it needs is missing.
     """
     if not isinstance(source, str | os.PathLike):
-        return _live(source, packages)
+        return _live(source)
     path = Path(source)
-    check_description(_description(path), path, known)
-    objects: dict[str, Any] = {}
-    with quiet():
-        packages.qkeras.utils._add_supported_quantized_objects(objects)
-        objects.setdefault("quantized_hswish", packages.quantizers.quantized_hswish)
-        try:
-            return packages.keras.models.load_model(str(path), custom_objects=objects, compile=False)
-        except Exception as error:  # of Keras or HDF5, for a file that is not as its description says
-            raise _problem(
-                f"{path}: Keras cannot load the model: {_said(error)}", _load_remedy(path)
-            ) from None
+    if path.is_dir():
+        tensorflow_packages()  # whose message format a SavedModel's description has
+    file = read_file(path, weights)
+    keras_3 = is_of_keras_3(file)
+    description = checked_description(file, names, keras_3)
+    with quiet(), _without_messages():
+        build = _build_with_keras_3 if keras_3 else _build_with_legacy_keras
+        return build(file, description)
 
 
-def _said(error: Exception) -> str:
-    """What an error of a package says, in a line: Keras puts the cause behind the whole configuration."""
-    text = str(error).rpartition("Exception encountered: ")[2].strip() or type(error).__name__
-    return text.splitlines()[0][:300]
-
-
-def _load_remedy(path: Path) -> str:
-    if path.suffix == ".keras":
-        return (
-            'save it as HDF5, with model.save("model.h5"): QKeras\' layers do not survive the .keras format'
-        )
-    return 'a file written by model.save("model.h5") with the installed versions of tf_keras and QKeras'
-
-
-def _live(model: Any, packages: Packages) -> Any:
-    if isinstance(model, packages.keras.Model):
+def _build_with_keras_3(file: KerasFile, description: dict[str, Any]) -> Any:
+    keras = _imported("keras")
+    with _loading(file):
+        model = keras.saving.deserialize_keras_object(description, safe_mode=True)
+        _load_weights(model, file)
         return model
-    kind = f"{type(model).__module__}.{type(model).__name__}"
-    if kind.startswith("keras."):
-        message = f"the model is of Keras 3 ({kind})"
-        raise _problem(
-            message, "make it with tf_keras: set TF_USE_LEGACY_KERAS=1 before importing tensorflow"
-        )
-    message = f"a Keras model is a model of tf_keras or the path of a file, not {kind}"
-    raise _problem(
-        message, 'a Functional or Sequential model, or the path of a file from model.save("model.h5")'
-    )
 
 
-def _problem(message: str, fix: str) -> DesignError:
-    return DesignError(Problem(message=message, fix=fix))
+def _build_with_legacy_keras(file: KerasFile, description: dict[str, Any]) -> Any:
+    objects: dict[str, Any] = {}
+    if _needs_qkeras(description):
+        packages = tensorflow_packages()
+        objects = _qkeras_objects(packages)
+    keras = _imported("tf_keras")
+    # makes legacy Keras read descriptions in the form of HDF5 files: QKeras is written for that one alone
+    options = _imported("tf_keras.src.saving.legacy.saved_model.utils")
+    with (
+        _loading(file),
+        _with_stack(),
+        options.keras_option_scope(save_traces=False, in_tf_saved_model_scope=True),
+    ):
+        model = keras.models.model_from_config(description, custom_objects=objects)
+        _load_weights(model, file)
+        return model
 
 
-def _description(path: Path) -> list[dict[str, Any]]:
-    """The configurations that a file holds: of the model, or in a SavedModel of each of its objects."""
+def _imported(package: str) -> Any:
+    os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     try:
-        if path.is_dir():
-            return _saved_model_objects(path)
-        if not path.exists():
-            raise _problem(
-                f"there is no model file {path}", "the path of a .h5 or .keras file or SavedModel folder"
-            )
-        if zipfile.is_zipfile(path):
-            with zipfile.ZipFile(path) as archive:
-                return [json.loads(archive.read("config.json"))]
-        return [_hdf5_configuration(path)]
-    except (OSError, KeyError, ValueError) as error:
-        message = f"{path} is no Keras model that hlsgen can read: {_said(error)}"
-        raise _problem(message, 'a file written by model.save("model.h5")') from None
+        return importlib.import_module(package)
+    except ImportError as error:
+        raise ToolError(
+            f"reading this model needs the package {package}, but {error.name or error} cannot be imported\n"
+            f"fix: {REMEDY}"
+        ) from None
 
 
-def _hdf5_configuration(path: Path) -> dict[str, Any]:
-    import h5py
-
-    with h5py.File(path, "r") as file:
-        text = file.attrs.get("model_config")
-    if text is None:
-        raise _problem(
-            f"{path} holds weights, but no model",
-            'save the whole model with model.save("model.h5"), not only its weights',
-        )
-    configuration = json.loads(text)
-    if not isinstance(configuration, dict):
-        raise ValueError("its model_config is no object")
-    return configuration
-
-
-def _saved_model_objects(path: Path) -> list[dict[str, Any]]:
-    from tf_keras.protobuf import saved_metadata_pb2
-
-    metadata = path / "keras_metadata.pb"
-    if not metadata.exists():
-        raise _problem(
-            f"the folder {path} holds no Keras model: it has no keras_metadata.pb",
-            'a SavedModel written by model.save("folder") of tf_keras, or a .h5 file',
-        )
-    saved = saved_metadata_pb2.SavedMetadata()
+@contextlib.contextmanager
+def _loading(file: KerasFile) -> Iterator[None]:
+    """What Keras and HDF5 raise inside, for a file that is not as its description says, as a DesignError."""
     try:
-        saved.ParseFromString(metadata.read_bytes())
-    except Exception as error:  # of protobuf's, for what is no message
-        raise ValueError(str(error)) from None
-    found = []
-    for node in saved.nodes:
-        described = json.loads(node.metadata)
-        if node.identifier in (
-            "_tf_keras_layer",
-            "_tf_keras_network",
-            "_tf_keras_sequential",
-            "_tf_keras_model",
-        ):
-            found.append(described)
-    return found
+        yield
+    except DesignError:
+        raise
+    except Exception as error:
+        fix = 'a file written by model.save("model.h5") with the installed versions of Keras and QKeras'
+        raise problem(f"{file.path}: Keras cannot load the model: {said(error)}", fix) from None
 
 
-def check_description(configurations: Iterable[dict[str, Any]], path: Path, known: frozenset[str]) -> None:
-    """Raises DesignError: every layer whose class is not known, and every class from a strange package."""
-    problems: dict[str, Problem] = {}
-    for configuration in configurations:
-        for described in _objects(configuration):
-            problem = _layer_problem(described, path, known) or _home_problem(described, path)
-            if problem is not None:
-                problems.setdefault(problem.message, problem)
-    if problems:
-        raise DesignError(problems.values())
+def _load_weights(model: Any, file: KerasFile) -> None:
+    """Raises DesignError: the file lacks some, or they are no numbers; and as Keras and `weights_of`."""
+    # so that what the file lacks is seen
+    for variable in _arrays_of(model):
+        variable.assign(np.full(tuple(variable.shape), np.nan, np.float32))
+    with weights_of(file) as path:
+        status = model.load_weights(str(path))
+        if file.form == "folder":
+            status.assert_existing_objects_matched()
+    missing = [str(variable.name) for variable in _arrays_of(model) if np.isnan(variable.numpy()).all()]
+    if missing:
+        message = f"{file.weights} holds no numbers for the weights {', '.join(missing[:5])}"
+        raise problem(message, "the weights of this very model")
 
 
-def _objects(value: Any) -> Iterator[dict[str, Any]]:
-    """Every object of a configuration that names a class, outer ones first."""
-    pending = [value]
+def _arrays_of(model: Any) -> list[Any]:
+    """The weights of a model that are arrays of real numbers."""
+    return [variable for variable in model.weights if len(variable.shape) and "float" in str(variable.dtype)]
+
+
+def _needs_qkeras(description: dict[str, Any]) -> bool:
+    """Whether a class or a function in the description can only be QKeras'."""
+    pending: list[Any] = [description]
     while pending:
         item = pending.pop()
         if isinstance(item, dict):
-            if "class_name" in item:
-                yield item
-            pending += [part for key, part in reversed(item.items()) if key not in TRAINING]
+            kind = str(item.get("class_name", ""))
+            if kind.startswith("Q") or kind[:1].islower():
+                return True
+            pending += item.values()
         elif isinstance(item, list):
-            pending += reversed(item)
+            pending += item
+    return False
 
 
-def _is_layer(described: dict[str, Any]) -> bool:
-    """Layers have inbound nodes, or a configuration with a name; initializers and the like have neither."""
-    inside = described.get("config")
-    return described["class_name"] not in NO_LAYERS and (
-        "inbound_nodes" in described or isinstance(inside, dict) and ("name" in inside or "layers" in inside)
+def _qkeras_objects(packages: Packages) -> dict[str, Any]:
+    objects: dict[str, Any] = {}
+    packages.qkeras.utils._add_supported_quantized_objects(objects)
+    objects.setdefault("quantized_hswish", packages.quantizers.quantized_hswish)
+    objects["QDenseBatchnorm"] = dense_batchnorm(packages)
+    return objects
+
+
+@contextlib.contextmanager
+def _with_stack() -> Iterator[None]:
+    """QKeras 0.9 builds a QConv2DTranspose with a function that later TensorFlows have elsewhere."""
+    import tensorflow
+    from tensorflow.python.ops import array_ops
+
+    if hasattr(array_ops, "stack"):
+        yield
+        return
+    array_ops.stack = tensorflow.stack
+    try:
+        yield
+    finally:
+        del array_ops.stack
+
+
+def _live(model: Any) -> Any:
+    if is_model(model):
+        return model
+    kind = f"{type(model).__module__}.{type(model).__name__}"
+    message = f"a Keras model is a model of tf_keras or Keras 3, or the path of a file, not {kind}"
+    raise problem(
+        message, 'a Functional or Sequential model, or the path of a file from model.save("model.h5")'
     )
-
-
-def _layer_problem(described: dict[str, Any], path: Path, known: frozenset[str]) -> Problem | None:
-    kind = str(described["class_name"])
-    inside = described.get("config")
-    own = inside.get("name") if isinstance(inside, dict) else None
-    name = described.get("name") or own or kind
-    if kind == "Lambda":
-        message = f"{path}: layer {name} is a Lambda: the file holds Python code for it, which is not run"
-        return Problem(message=message, fix="use a layer of Keras or QKeras that does the same")
-    if kind in CODE:
-        message = (
-            f"{path}: layer {name} calls a function of TensorFlow ({kind}), which no layer of ours stands for"
-        )
-        return Problem(message=message, fix="write it with layers, such as Add()([a, b]) for a + b")
-    if not _is_layer(described) or kind.rpartition(">")[2] in known | CONTAINERS:
-        return None
-    message = f"{path}: layer {name} is of class {kind}, which hlsgen does not know"
-    return Problem(message=message, fix=f"one of: {', '.join(sorted(known))}")
-
-
-def _home_problem(described: dict[str, Any], path: Path) -> Problem | None:
-    """A class that loading would import from a package of the file's choice."""
-    module = described.get("module")
-    if module is None or str(module).partition(".")[0] in PACKAGES:
-        return None
-    message = (
-        f"{path}: class {described['class_name']} is to come from the package {module}, which is not imported"
-    )
-    return Problem(message=message, fix="only classes of Keras and QKeras")

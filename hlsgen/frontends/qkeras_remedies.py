@@ -1,4 +1,4 @@
-"""What could stand in for the layers of Keras that have no hardware here."""
+"""What could stand in for the layers of Keras that have no hardware here, and why they have none."""
 
 from __future__ import annotations
 
@@ -9,19 +9,53 @@ CONSTANT = "convolutions and dense layers, whose weights are constant"
 FLAT = "the same in one or two dimensions"
 OUTSIDE = "leave it out of the model, and compute it before"
 
+BY_FRAME = (
+    "LayerNormalization",
+    "RMSNormalization",
+    "GroupNormalization",
+    "UnitNormalization",
+    "SpectralNormalization",
+)
+RECURRENT = (
+    "LSTM", "GRU", "SimpleRNN", "RNN", "StackedRNNCells", "LSTMCell", "GRUCell", "SimpleRNNCell",
+    "Bidirectional", "ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D",
+    "QLSTM", "QGRU", "QSimpleRNN", "QBidirectional",
+)  # fmt: skip
+ATTENTION = ("MultiHeadAttention", "GroupQueryAttention", "Attention", "AdditiveAttention")
 REMEDIES = (
     dict.fromkeys(("TFOpLambda", "SlicingOpLambda", "Lambda", "TensorFlowOpLayer"), LAYERS_OF_IT)
-    | dict.fromkeys(("LayerNormalization", "GroupNormalization", "UnitNormalization"), NORM)
-    | dict.fromkeys(("LSTM", "GRU", "SimpleRNN", "RNN", "Bidirectional", "ConvLSTM2D"), SEQUENCE)
-    | dict.fromkeys(("MultiHeadAttention", "Attention", "AdditiveAttention", "Dot"), CONSTANT)
+    | dict.fromkeys(BY_FRAME, NORM)
+    | dict.fromkeys(RECURRENT, SEQUENCE)
+    | dict.fromkeys((*ATTENTION, "Dot", "EinsumDense"), CONSTANT)
     | dict.fromkeys(("Conv3D", "Conv3DTranspose", "MaxPooling3D", "AveragePooling3D"), FLAT)
     | dict.fromkeys(("Embedding", "Masking", "StringLookup", "TextVectorization"), OUTSIDE)
     | {"TimeDistributed": "the layer inside it: Dense, Conv1D and the like treat every step alike"}
-    | {"LocallyConnected1D": "Conv1D", "LocallyConnected2D": "Conv2D", "ThresholdedReLU": "ReLU"}
+    | {"LocallyConnected1D": "Conv1D", "LocallyConnected2D": "Conv2D"}
 )
 """By class."""
+REASONS = (
+    dict.fromkeys(BY_FRAME, "normalises each frame by statistics of that frame")
+    | dict.fromkeys(RECURRENT, "is recurrent")
+    | dict.fromkeys(ATTENTION, "is attention, a product of two tensors of the same frame")
+)
+"""By class: why hardware for it is not there yet."""
 
 
-def remedy(kind: str, known: frozenset[str]) -> str:
-    """What could stand in for a layer of a class that is none of `known`."""
-    return REMEDIES.get(kind) or f"one of: {', '.join(sorted(known))}"
+def refused_layer(name: str, kind: str, known: frozenset[str], home: str = "") -> tuple[str, str]:
+    """The message and the remedy for a layer of a class that is none of `known`.
+
+    home: the module that its class is from, if it is to be named.
+    """
+    if kind == "Lambda" and not home:
+        message = f"layer {name} is a Lambda: the file holds Python code for it, which is not run"
+        return message, "use a layer of Keras or QKeras that does the same"
+    if home.partition(".")[0] in ("hgq", "HGQ"):
+        message = f"layer {name} is a {kind} of HGQ, whose quantizers hlsgen does not read"
+        return message, "quantize it with QKeras on tf_keras, or export it as QONNX and use hlsgen.from_onnx"
+    if kind in REASONS:
+        return f"layer {name} is a {kind}, which {REASONS[kind]}: hlsgen has no such layer yet", REMEDIES[
+            kind
+        ]
+    full = f"{home}.{kind}" if home else kind
+    fix = REMEDIES.get(kind) or f"one of: {', '.join(sorted(known))}"
+    return f"layer {name} is of class {full}, which hlsgen does not know", fix

@@ -14,9 +14,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hlsgen.fixed import FixedType
 from hlsgen.frontends.builder import Value
 from hlsgen.frontends.qkeras_builder import TypedBuilder
-from hlsgen.frontends.qkeras_quantizers import Doubles, Quantised, channel_scale, nearly, quantised_weights
+from hlsgen.frontends.qkeras_quantizers import (
+    Doubles,
+    Quantised,
+    channel_scale,
+    nearly,
+    number,
+    quantised_weights,
+)
+from hlsgen.precision import whole_range
 
 Pair = tuple[int, int]
 Sides = tuple[int, int, int, int]
@@ -24,11 +33,34 @@ Weights = Quantised | Doubles
 
 
 @dataclass(frozen=True, kw_only=True)
+class DefaultTypes:
+    """Types for what has no quantizer in a model that has some.
+
+    results: of layers whose weights have none. weights: None: as wide, with the integer bits that they need.
+    """
+
+    results: FixedType
+    weights: FixedType | None = None
+
+    def quantised(self, values: Any) -> Quantised:
+        """Weights in their type."""
+        numbers = array(values)
+        type_ = self.weights or whole_range(numbers, self.results.width)
+        return Quantised(
+            codes=type_.encode(numbers), type=FixedType(type_.width, type_.integer, type_.signed)
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class Net:
-    """What building a layer needs besides it: the builder, and which sigmoid QKeras uses."""
+    """What building a layer needs besides it: the builder, and which sigmoid QKeras uses.
+
+    default: types for what has no quantizer; None: everything that needs one has one.
+    """
 
     builder: TypedBuilder
     sigmoid: str
+    default: DefaultTypes | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -50,7 +82,7 @@ Build = Callable[[Net, Any, list[Value]], Value]
 
 def array(variable: Any) -> Doubles:
     """A variable's, tensor's or array's numbers, [shape]; float32 numbers as they are."""
-    return np.asarray(variable, np.float32).astype(np.float64)
+    return np.asarray(number(variable), np.float32).astype(np.float64)
 
 
 def same_padding(size: int, kernel: int, stride: int, dilation: int = 1) -> Pair:
@@ -94,7 +126,7 @@ def filters(
             weights=to_filters(array(kernel)), bias=None if bias is None else array(bias), scale=None
         )
     with net.builder.quantizing():
-        weights = quantised_weights(quantizer, kernel)
+        weights = _quantised_kernel(net, kernel, quantizer)
         scale = weights.scale
         if scale is not None:
             scale = channel_scale(scale, weights.codes.shape, to_filters)
@@ -105,11 +137,18 @@ def filters(
         )
 
 
+def _quantised_kernel(net: Net, kernel: Any, quantizer: Any) -> Quantised:
+    if quantizer is not None:
+        return quantised_weights(quantizer, kernel)
+    assert net.default is not None  # `unquantised` layers are refused where there is no default
+    return net.default.quantised(kernel)
+
+
 def _quantised_bias(bias: Any, quantizer: Any) -> Quantised | None:
-    """None: there is none, or it is not quantised and all zeros."""
+    """None: there is none, or it has no quantizer and is all zeros. One without a quantizer keeps 24 bits."""
     if bias is None or quantizer is None and not array(bias).any():
         return None
-    if quantizer is None:  # folded from a batch normalisation, see `unquantised`
+    if quantizer is None:
         return nearly(array(bias))
     found = quantised_weights(quantizer, bias)
     return found if found.scale is None else nearly(found.values)
@@ -176,7 +215,9 @@ def _conv(net: Net, layer: Any, inputs: list[Value]) -> Value:
 
 def _depthwise(net: Net, layer: Any, inputs: list[Value]) -> Value:
     """DepthwiseConv1D, DepthwiseConv2D, QDepthwiseConv2D, QDepthwiseConv2DBatchnorm."""
-    kernel, bias = layer.depthwise_kernel, _bias(layer)
+    # Keras 3 calls it as every convolution's
+    kernel = layer.depthwise_kernel if hasattr(layer, "depthwise_kernel") else layer.kernel
+    bias = _bias(layer)
     if hasattr(layer, "get_folded_weights"):
         kernel, bias = layer.get_folded_weights()
     used = filters(
@@ -207,9 +248,11 @@ def _separable(net: Net, layer: Any, inputs: list[Value]) -> Value:
 
 
 def _dense(net: Net, layer: Any, inputs: list[Value]) -> Value:
-    """Dense, QDense: along the last axis."""
-    kernel, quantizer = layer.kernel, _internal(layer, "kernel")
-    used = filters(net, kernel, _bias(layer), quantizer, _internal(layer, "bias"), _dense_filters)
+    """Dense, QDense, QDenseBatchnorm: along the last axis."""
+    kernel, bias = layer.kernel, _bias(layer)
+    if hasattr(layer, "get_folded_weights"):
+        kernel, bias = layer.get_folded_weights()
+    used = filters(net, kernel, bias, _internal(layer, "kernel"), _internal(layer, "bias"), _dense_filters)
     parameters = net.builder.parameters(used.weights, used.fused_bias)
     weights = parameters.pop("weights")
     return rescaled(net, net.builder.dense(inputs[0], weights[:, :, 0, 0], **parameters), used)
@@ -314,22 +357,18 @@ KERNELS: dict[str, tuple[str, ...]] = {
     "QSeparableConv1D": ("depthwise", "pointwise"),
     "QSeparableConv2D": ("depthwise", "pointwise"),
     "QDense": ("kernel",),
+    "QDenseBatchnorm": ("kernel",),
 }
 """By class of layer: the weights that a quantised model has to quantise."""
 
 
 def unquantised(layer: Any) -> tuple[str, ...]:
-    """Names of the layer's weights that a quantised model leaves in float.
+    """Names of the layer's weights that have no quantizer, though they have to be multiplied with.
 
-    A bias of zeros needs no quantizer. One that batch normalisation is folded into may have none either; it
-    is kept with 24 significant bits.
+    A bias needs none: it is added once, with 24 significant bits.
     """
     names = KERNELS.get(type(layer).__name__, ())
-    missing = tuple(name for name in names if _internal(layer, name) is None)
-    has_bias = getattr(layer, "use_bias", False) and not hasattr(layer, "get_folded_weights")
-    if names and has_bias and _internal(layer, "bias") is None and array(layer.bias).any():
-        missing += ("bias",)
-    return missing
+    return tuple(name for name in names if _internal(layer, name) is None)
 
 
 LAYERS: dict[str, Build] = {
@@ -341,7 +380,7 @@ LAYERS: dict[str, Build] = {
         ("SeparableConv1D", "SeparableConv2D", "QSeparableConv1D", "QSeparableConv2D"), _separable
     ),
     **dict.fromkeys(("Conv1DTranspose", "Conv2DTranspose", "QConv2DTranspose"), _transposed),
-    **dict.fromkeys(("Dense", "QDense"), _dense),
+    **dict.fromkeys(("Dense", "QDense", "QDenseBatchnorm"), _dense),
     **dict.fromkeys(("BatchNormalization", "QBatchNormalization"), _normalisation),
     "PReLU": _prelu,
 }

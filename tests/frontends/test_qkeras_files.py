@@ -116,7 +116,7 @@ def test_files(form: str, tmp_path: Path) -> None:
                 4, 3, activation=activation, kernel_quantizer=bits(alpha="auto_po2"), bias_quantizer=bits()
             ),
             Q.QBatchNormalization(),
-            Q.QActivation(activation if form == "keras" else Q.quantized_relu(4, 1)),
+            Q.QActivation(Q.quantized_relu(4, 1)),
             Q.QDense(3, **KERNEL),
         )
         path = tmp_path / ("model" if form == "folder" else f"model.{form}")

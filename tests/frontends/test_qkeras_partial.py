@@ -1,0 +1,199 @@
+"""QKeras models with layers that have no quantizers, and layers that QKeras itself has only in part."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hlsgen
+from hlsgen.errors import DesignError
+from hlsgen.fixed import FixedType
+from hlsgen.frontends.qkeras import graph_of_keras
+from hlsgen.frontends.qkeras_dense_batchnorm import dense_batchnorm
+from hlsgen.precision import Precision, saturating
+from tests.frontends.keras_models import (
+    INPUT,
+    WARNINGS,
+    bits,
+    check,
+    computed,
+    functional,
+    inputs_for,
+    packages,
+    predicted,
+    quantizers,
+    quiet,
+    randomised,
+)
+from tests.frontends.ports import kinds
+
+PACKAGES = packages()
+pytestmark = WARNINGS
+K, Q, TF = PACKAGES.keras, PACKAGES.qkeras, PACKAGES.tensorflow
+L = K.layers
+IMAGE, VECTOR = (7, 6, 4), (12,)
+KERNEL = quantizers("kernel")
+
+
+def partly_quantised() -> Any:
+    """A QConv2D between a Conv2D and a Dense of Keras'."""
+    return functional(
+        IMAGE,
+        L.Conv2D(3, 3, name="plain", activation="relu"),
+        Q.QConv2D(4, 3, **KERNEL),
+        Q.QActivation("quantized_relu(6,3)"),
+        L.Flatten(),
+        L.Dense(3, name="last"),
+    )
+
+
+def test_layers_without_quantizers_get_the_default_type() -> None:
+    model = partly_quantised()
+    type_ = FixedType(20, 8)
+    graph = graph_of_keras(model, name="net", input_type=INPUT, precision=Precision(default=type_))
+    assert [layer.kind for layer in graph.layers][-1] == "dense" or kinds(graph)[-1] == "cast"
+    assert graph.output.type == saturating(type_)
+    (frames,) = inputs_for(graph)
+    (got,), (wanted,) = computed(graph, [frames]), predicted(model, [frames])
+    # weights of 20 bits below 4: errors of 2**-18 each, a few hundred of them; and steps of quantized_relu
+    plain = Precision(default=FixedType(12, 8))
+    coarse = graph_of_keras(model, name="net", input_type=INPUT, precision=plain)
+    (rough,) = computed(coarse, [frames])
+    assert np.abs(got - wanted).max() < 0.02 < np.abs(rough - wanted).max()
+
+
+def test_weights_have_a_type_of_their_own_if_it_is_said() -> None:
+    precision = Precision(default=FixedType(20, 8), weights=FixedType(4, 2))
+    graph = graph_of_keras(partly_quantised(), name="net", input_type=INPUT, precision=precision)
+    plain, own = (layer.weight_type for layer in graph.layers if layer.kind == "conv2d")  # type: ignore[attr-defined]
+    assert plain == FixedType(4, 2) and own == FixedType(4, 1)
+
+
+def test_from_qkeras_takes_the_default_from_precision() -> None:
+    precision = {"default": "fixed<16,6>", "input": "fixed<8,3>"}
+    design = hlsgen.from_qkeras(partly_quantised(), precision=precision, board="zcu102")
+    assert str(design.graph.input.type).startswith("fixed<8,3")
+    with pytest.raises(DesignError, match="layer last .Dense.: kernel has no quantizer"):
+        hlsgen.from_qkeras(partly_quantised(), board="zcu102")
+    whole = functional(VECTOR, Q.QDense(3, **KERNEL))
+    with pytest.raises(DesignError, match="every layer of the network has its quantizers"):
+        hlsgen.from_qkeras(whole, precision="fixed<16,6>", board="zcu102")
+    with pytest.raises(DesignError, match="can only say default, weights and input"):
+        hlsgen.from_qkeras(partly_quantised(), precision={**precision, "last": "fixed<8,4>"}, board="zcu102")
+
+
+def test_functions_that_no_quantizer_follows_get_the_default_type() -> None:
+    model = functional(VECTOR, Q.QDense(3, **KERNEL), L.Activation("gelu"))
+    graph = graph_of_keras(model, name="net", input_type=INPUT, precision=Precision(default=FixedType(20, 8)))
+    arrays = inputs_for(graph)
+    error = np.abs(computed(graph, arrays)[0] - predicted(model, arrays)[0]).max()
+    assert error <= 1.5 * 2.0**-12  # a rounding of the default type
+
+
+def test_a_float_bias_keeps_24_bits() -> None:
+    layers = (
+        Q.QDense(3, kernel_quantizer=bits(), activation="quantized_relu(6,2)"),
+        Q.QDense(3, kernel_quantizer=bits()),
+    )
+    check(functional(VECTOR, *layers), error=1e-6)
+
+
+@pytest.mark.parametrize("fixed", [True, False])
+def test_activations_by_name_and_thresholds(fixed: bool) -> None:
+    first = (Q.QActivation("quantized_bits(6,3,1,alpha=1)"),) if fixed else ()
+    check(
+        functional(VECTOR, *first, L.Activation("relu6"), L.ThresholdedReLU(0.75)), error=0 if fixed else 1e-6
+    )
+    check(functional(VECTOR, *first, L.Activation("leaky_relu")), error=1e-6)
+
+
+def test_transposed_convolutions_from_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """QKeras 0.9 can only make one where TensorFlow still has array_ops.stack; hlsgen reads it without."""
+    from tensorflow.python.ops import array_ops
+
+    with monkeypatch.context() as patch:
+        patch.setattr(array_ops, "stack", TF.stack, raising=False)
+        model = functional(IMAGE, Q.QConv2DTranspose(3, 3, strides=2, **KERNEL))
+        with quiet():
+            model.save(tmp_path / "net.h5")
+        graph = graph_of_keras(model, name="net", input_type=INPUT)
+        arrays = inputs_for(graph)
+        wanted = predicted(model, arrays)
+    read = graph_of_keras(tmp_path / "net.h5", name="net", input_type=INPUT)
+    assert not hasattr(array_ops, "stack")
+    np.testing.assert_array_equal(computed(read, arrays)[0], wanted[0])
+
+
+def test_dense_layers_with_a_folded_batch_normalisation(tmp_path: Path) -> None:
+    """As MLPerf Tiny's AD08 has them. QKeras 0.9 lacks the class: the expected values are computed here."""
+    kind = dense_batchnorm(PACKAGES)
+    kind.__name__ = "QDenseBatchnorm"
+    model = functional(
+        VECTOR,
+        Q.QActivation(bits(8, 3)),
+        kind(units=5, axis=[1], **KERNEL),
+        Q.QActivation("quantized_relu(6,3)"),
+    )
+    layer = model.layers[2]
+    layer.batchnorm.moving_variance.assign([0.249, 0.999, 3.999, 15.999, 0.0615])  # and 0.001: powers of four
+    with quiet():
+        model.save(tmp_path / "net.h5")
+    graph = graph_of_keras(tmp_path / "net.h5", name="net")
+    assert kinds(graph)[-2:] == ["dense", "cast"]
+    kernel, bias, gamma, beta, _, mean, variance = (np.asarray(one, np.float64) for one in layer.weights)
+    factor = gamma / np.sqrt(variance + 0.001)
+
+    def rounded(values: Any) -> Any:  # quantized_bits(4, 0)
+        return np.clip(np.rint(values * 8), -8, 7) / 8
+
+    x = inputs_for(graph)[0]
+    sums = x @ rounded(kernel * factor) + rounded(factor * (bias - mean) + beta)
+    wanted = np.clip(np.rint(sums * 8), 0, 63) / 8  # quantized_relu(6, 3)
+    np.testing.assert_array_equal(computed(graph, [x])[0], wanted)
+
+
+def test_the_graph_of_a_saved_model_is_not_loaded(tmp_path: Path) -> None:
+    """Its operations could write files when they are loaded. Without it the model is read all the same."""
+    with quiet():
+        inner = K.Sequential([K.Input(VECTOR), L.Dense(4, "relu"), L.BatchNormalization()], name="inner")
+        model = functional(VECTOR, inner, L.Dense(3))
+        model.save(tmp_path / "net", save_format="tf")
+    (tmp_path / "net" / "saved_model.pb").write_bytes(b"no graph")
+    graph = graph_of_keras(tmp_path / "net", name="net")
+    arrays = inputs_for(graph)
+    np.testing.assert_allclose(computed(graph, arrays)[0], predicted(model, arrays)[0], rtol=1e-5, atol=1e-5)
+
+
+def test_normalisations_that_were_adapted_come_from_files(tmp_path: Path) -> None:
+    norm = L.Normalization()
+    norm.adapt(np.random.default_rng(0).normal(2, 3, (50, *VECTOR)))
+    model = functional(VECTOR, norm, L.Dense(2))
+    norm.mean, norm.variance = norm.mean, norm.variance
+    norm.adapt(np.random.default_rng(0).normal(2, 3, (50, *VECTOR)))
+    for ending in ("h5", "keras"):
+        with quiet():
+            model.save(tmp_path / f"net.{ending}")
+        graph = graph_of_keras(tmp_path / f"net.{ending}", name="net")
+        arrays = inputs_for(graph)
+        np.testing.assert_allclose(
+            computed(graph, arrays)[0], predicted(model, arrays)[0], rtol=1e-4, atol=1e-4
+        )
+
+
+def test_custom_regularisers_do_not_hinder(tmp_path: Path) -> None:
+    class Mine(K.regularizers.Regularizer):  # type: ignore[misc]
+        def __call__(self, x: Any) -> Any:
+            return TF.reduce_sum(x)
+
+        def get_config(self) -> dict[str, Any]:
+            return {}
+
+    model = randomised(functional(VECTOR, L.Dense(3, kernel_regularizer=Mine())))
+    with quiet():
+        model.save(tmp_path / "net.h5")
+    graph = graph_of_keras(tmp_path / "net.h5", name="net")
+    arrays = inputs_for(graph)
+    np.testing.assert_allclose(computed(graph, arrays)[0], predicted(model, arrays)[0], rtol=1e-5, atol=1e-5)

@@ -17,11 +17,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hlsgen.board import Board
+from hlsgen.calibration import Calibration
+from hlsgen.clipping import Clipped, clipping_of, clipping_warnings, values_of, warn_of_clipping
 from hlsgen.cost.terms import Style, Terms, load_terms
 from hlsgen.csim.compiler import Headers
 from hlsgen.csim.simulation import Comparison
-from hlsgen.errors import DesignError, Problem
-from hlsgen.ir import Graph
+from hlsgen.errors import CalibrationWarning, DesignError, Problem, warn_caller
+from hlsgen.ir import Golden, Graph
 from hlsgen.layers.base import Codes
 from hlsgen.port_arrays import Arrays as Arrays
 from hlsgen.port_arrays import Floats as Floats
@@ -36,6 +38,11 @@ MOST_SAMPLE_FRAMES = 16
 """Frames that a build simulates unless told otherwise."""
 MOST_SAMPLE_ELEMENTS = 1 << 26
 """Fewer frames are simulated if together they would have more elements; at least one is."""
+
+CLIPPING_FRAMES = 16
+"""Frames of which golden is computed beside a C-simulation, to see what layers clip."""
+CLIPPING_MACS = 1 << 30
+"""Fewer, if together they would need more multiply-accumulates; at least one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +61,14 @@ class Verification(ABC):
     @abstractmethod
     def checked(self) -> str:
         """One line on what was checked besides the results."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sampled:
+    """Frames [frames, C, H, W] of each input: `values` before they are quantised, and their `codes`."""
+
+    values: Mapping[str, Floats]
+    codes: dict[str, Codes]
 
 
 class Estimates(ABC):
@@ -114,12 +129,55 @@ class Design(ABC):
         return outputs_of(self.graph.outputs, tensors)
 
     def golden(self, x: ArrayLike | Sequence[ArrayLike]) -> Arrays:
-        """The design's result in NumPy, batch first; equal to C-simulation bit for bit."""
-        return self.outputs_of(self.golden_codes(self.inputs_of(x)))
+        """The design's result in NumPy, batch first; equal to C-simulation bit for bit.
+
+        A ClippingWarning says which tensors are clipped on x, where that harms.
+        """
+        found = self.counted_golden(self.inputs_of(x))
+        warn_of_clipping(self.clipping(values_of(self.graph.inputs, x), found), self.clipping_remedy)
+        return self.outputs_of(found.tensors)
 
     @abstractmethod
+    def counted_golden(self, inputs: Mapping[str, Codes]) -> Golden:
+        """Codes [frames, C, H, W] of the tensors that the outputs show, and others, and what is clipped."""
+
     def golden_codes(self, inputs: Mapping[str, Codes]) -> dict[str, Codes]:
         """Codes [frames, C, H, W] of the tensors that the outputs show, and others, by name."""
+        return self.counted_golden(inputs).tensors
+
+    @property
+    def calibration(self) -> Calibration | None:
+        """The frames that number types were chosen or judged with; None: there were none."""
+        return None
+
+    @property
+    def own_types(self) -> frozenset[str]:
+        """Inputs and layers whose types are quantisers of the model itself."""
+        return frozenset()
+
+    @property
+    def clipping_remedy(self) -> str:
+        """What a user may do about values that are clipped."""
+        return "Give these tensors more integer bits"
+
+    def warn_of_clipping(self, x: ArrayLike | Sequence[ArrayLike], inputs: Mapping[str, Codes]) -> None:
+        """A ClippingWarning if x, as `inputs` when quantised, is clipped to an extent that harms.
+
+        Of the inputs all frames count, of the other tensors CLIPPING_FRAMES of them at most, spread evenly:
+        golden is computed for them.
+        """
+        values = values_of(self.graph.inputs, x)
+        count = len(next(iter(inputs.values())))
+        most = max(1, min(CLIPPING_FRAMES, CLIPPING_MACS // max(1, self.macs)))
+        some = np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(np.int64))
+        golden = self.counted_golden({name: codes[some] for name, codes in inputs.items()})
+        warn_of_clipping(self.clipping(values, golden), self.clipping_remedy)
+
+    def clipping(self, values: Mapping[str, Floats], golden: Golden) -> tuple[Clipped, ...]:
+        """What of each tensor is clipped. values: frames [frames, C, H, W] of the inputs before they are
+        quantised, golden what the same frames gave.
+        """
+        return clipping_of(self.graph, values, golden.overflows, self.own_types)
 
     def with_weights(self, other: Design) -> Design:
         """This hardware and these types with the weights of `other`, a network of the same structure.
@@ -139,16 +197,20 @@ class Design(ABC):
         """Raises DesignError with what making the design leaves open: hardware that does not fit, samples."""
 
     @abstractmethod
+    def sampled(self, frames: int | None = None, *, file: Path | None = None) -> Sampled:
+        """The frames to simulate with: the design's own samples, or those of `file`."""
+
     def sample_inputs(self, frames: int | None = None, *, file: Path | None = None) -> dict[str, Codes]:
-        """The frames to simulate with, as codes by input: the design's own samples, or those of `file`."""
+        """They as codes by input."""
+        return self.sampled(frames, file=file).codes
 
     @abstractmethod
     def estimate(self) -> Estimates:
         """Cycles, resources and speed, all modelled. Raises DesignError: nothing fits."""
 
-    @abstractmethod
-    def warnings(self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]) -> list[str]:
-        """What a user should know of these results, such as values that saturate."""
+    def warnings(self, clipping: Sequence[Clipped]) -> list[str]:
+        """What a user should know of a build. clipping: of the frames that it simulates."""
+        return clipping_warnings(clipping)
 
     @abstractmethod
     def plan(self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]) -> dict[str, str | bytes]:
@@ -201,9 +263,14 @@ class Design(ABC):
         input_file: Path | None = None,
         csim: bool = True,
     ) -> Project:
-        """Emits the project into `folder`, C-simulates it and writes the report; see hlsgen.project.build."""
+        """Emits the project into `folder`, C-simulates it and writes the report; see hlsgen.project.build.
+
+        A CalibrationWarning says that number types were chosen from frames that are not the user's own.
+        """
         from hlsgen.project import build
 
+        if self.calibration is not None and self.calibration.warning is not None:
+            warn_caller(self.calibration.warning, CalibrationWarning)
         return build(self, Path(folder), frames=frames, input_file=input_file, csim=csim)
 
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 
 from hlsgen.errors import Problem
-from hlsgen.fixed import NumberType
+from hlsgen.fixed import FixedType, NumberType
 from hlsgen.layers.base import Codes, Layer, Shape, Tensor
+from hlsgen.overflow import Overflow, counting_overflows
 
-__all__ = ["Graph", "Port", "Tensor", "run_golden", "verify"]
+__all__ = ["Golden", "Graph", "Port", "Tensor", "counted_golden", "run_golden", "verify"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,11 +113,40 @@ class Graph:
         return replace(fresh, outputs=outputs)
 
 
+Overflows: TypeAlias = Mapping[str, Mapping[FixedType, Overflow]]
+"""By layer and type what its casts overflowed on some frames."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Golden:
+    """Codes of a graph's tensors by name, and what left the range of types on the way to them."""
+
+    tensors: dict[str, Codes]
+    overflows: Overflows
+
+
+def counted_golden(graph: Graph, inputs: Mapping[str, Codes]) -> Golden:
+    """`run_golden` that counts the values which its layers clip."""
+    overflows: dict[str, Mapping[FixedType, Overflow]] = {}
+
+    def counted(layer: Layer, sources: list[Codes]) -> Codes:
+        with counting_overflows() as overflows[layer.name]:
+            return layer.golden(*sources)
+
+    return Golden(tensors=_run(graph, inputs, counted), overflows=overflows)
+
+
 def run_golden(graph: Graph, inputs: Mapping[str, Codes]) -> dict[str, Codes]:
     """Golden of the whole graph: the codes [frames, C, H, W] of every tensor, by name."""
+    return _run(graph, inputs, lambda layer, sources: layer.golden(*sources))
+
+
+def _run(
+    graph: Graph, inputs: Mapping[str, Codes], golden: Callable[[Layer, list[Codes]], Codes]
+) -> dict[str, Codes]:
     values: dict[str, Codes] = {port.name: inputs[port.name] for port in graph.inputs}
     for layer in graph.layers:
-        values[layer.name] = layer.golden(*(values[source] for source in layer.inputs))
+        values[layer.name] = golden(layer, [values[source] for source in layer.inputs])
     return values
 
 

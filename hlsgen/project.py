@@ -62,14 +62,17 @@ class Project:
 
         Several inputs are a list, several outputs too. `headers`: "fast" or "reference". `weights`: a design
         of the same network whose weights this kernel takes instead of its own. Raises DesignError: x or the
-        weights do not fit. ToolError: the compiler is missing or fails.
+        weights do not fit. ToolError: the compiler is missing or fails. A ClippingWarning says which tensors
+        are clipped on x, where that harms; of the layers some frames of x are looked at.
         """
         inputs = self.design.inputs_of(x)
         which = Headers(headers)
         with scratch_errors():
             if weights is not None:
                 design = self.design.with_weights(weights)
+                design.warn_of_clipping(x, inputs)
                 return design.outputs_of(design.simulator(self.folder, self._scratch, which)(inputs))
+            self.design.warn_of_clipping(x, inputs)
             if which not in self._simulators:
                 self._simulators[which] = self.design.simulator(self.folder, self._scratch, which)
             return self.design.outputs_of(self._simulators[which](inputs))
@@ -97,6 +100,41 @@ class Project:
         return self.design.golden(x)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Stimulus:
+    """What a design is simulated on: codes by input, golden of every tensor, and what they say of its types.
+
+    figures: keys of report.json.
+    """
+
+    inputs: dict[str, Codes]
+    golden: dict[str, Codes]
+    figures: dict[str, Any]
+
+    @classmethod
+    def of(cls, design: Design, frames: int | None, file: Path | None, progress: Progress) -> Stimulus:
+        """The design's own samples, or `frames` of those in `file`. Raises DesignError: they do not fit."""
+        sampled = design.sampled(frames, file=file)
+        progress(f"computing golden for {len(next(iter(sampled.codes.values())))} frames")
+        golden = design.counted_golden(sampled.codes)
+        clipping = design.clipping(sampled.values, golden)
+        calibration = design.calibration
+        figures = {
+            "calibration": calibration.as_json() if calibration else None,
+            "clipping": [one.as_json() for one in clipping],
+            "warnings": design.warnings(clipping),
+        }
+        return cls(inputs=sampled.codes, golden=golden.tensors, figures=figures)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Simulated:
+    """A C-simulation without a build, and the keys of report.json that say what it ran on."""
+
+    verification: Verification
+    figures: dict[str, Any]
+
+
 def build(
     design: Design,
     folder: Path,
@@ -114,10 +152,9 @@ def build(
     """
     progress("choosing the hardware")
     report = design.estimate().as_json()
-    inputs = design.sample_inputs(frames, file=input_file)
-    progress(f"computing golden for {len(next(iter(inputs.values())))} frames")
-    golden = design.golden_codes(inputs)
-    report["warnings"] = design.warnings(inputs, golden)
+    given = Stimulus.of(design, frames, input_file, progress)
+    inputs, golden = given.inputs, given.golden
+    report |= given.figures
     earlier = earlier_builds(folder)
     with replacing(folder) as fresh:
         progress("emitting")
@@ -164,14 +201,14 @@ def simulate_only(
     input_file: Path | None = None,
     headers: Headers = Headers.FAST,
     progress: Progress = silent,
-) -> Verification:
+) -> Simulated:
     """Emits into a temporary folder and C-simulates there; raises as `build` does."""
-    inputs = design.sample_inputs(frames, file=input_file)
-    progress(f"computing golden for {len(next(iter(inputs.values())))} frames")
-    golden = design.golden_codes(inputs)
+    given = Stimulus.of(design, frames, input_file, progress)
+    inputs, golden = given.inputs, given.golden
     with scratch_folder() as folder:
         write_files(folder, design.plan(inputs, golden))
-        return design.verify(folder, inputs, golden, headers=headers, progress=progress)
+        verification = design.verify(folder, inputs, golden, headers=headers, progress=progress)
+    return Simulated(verification=verification, figures=given.figures)
 
 
 def csim_report(verification: Verification | None) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from hlsgen.clipping import Clipped
 from hlsgen.cost.terms import Style
 from hlsgen.csim.compiler import Headers, compile_testbench
 from hlsgen.csim.dataflow import NetworkRun
@@ -91,10 +92,10 @@ class TaskNetworkDesign(GraphDesign):
             golden=golden,
         )
 
-    def warnings(self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]) -> list[str]:
+    def warnings(self, clipping: Sequence[Clipped]) -> list[str]:
         """Also why there is no OmpSs-2@FPGA application, if there is none."""
         return [
-            *super().warnings(inputs, golden),
+            *super().warnings(clipping),
             *(f"no ompss/ folder: {one}" for one in network_obstacles(self.choice, self.graph)),
         ]
 

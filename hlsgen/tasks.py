@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,22 +14,24 @@ from numpy.typing import ArrayLike, NDArray
 
 from hlsgen import samples
 from hlsgen.board import Board, load_board
+from hlsgen.clipping import Clipped, values_of
 from hlsgen.cost.cycles import Iterations
 from hlsgen.cost.terms import Style
 from hlsgen.csim.compiler import Headers, compile_testbench, compiling
 from hlsgen.csim.recorded import check_recorded
 from hlsgen.csim.scratch import scratch_folder
 from hlsgen.csim.simulation import Comparison, compare, simulate
-from hlsgen.design import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, Design, Verification
+from hlsgen.design import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, Design, Sampled, Verification
 from hlsgen.document import Document
 from hlsgen.emit.plan import plan_of
 from hlsgen.errors import DesignError, MismatchError, Place, Problem, collecting
 from hlsgen.frontends.design_file import graph_of, not_yet
-from hlsgen.ir import Graph, verify
+from hlsgen.ir import Golden, Graph, verify
 from hlsgen.layers.base import Codes
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.mapping.conv2d import MOST_PARTITIONS, Infeasible, folding_faults
 from hlsgen.mapping.search import Choice, Wish, choose
+from hlsgen.overflow import counting_overflows
 from hlsgen.passes import run_passes
 from hlsgen.port_arrays import port_codes
 from hlsgen.progress import Progress, silent
@@ -91,9 +93,11 @@ class TasksDesign(Design):
         """`inputs_of` the one input."""
         return port_codes(self.graph.inputs[0], x, what, place)
 
-    def golden_codes(self, inputs: Mapping[str, Codes]) -> dict[str, Codes]:
+    def counted_golden(self, inputs: Mapping[str, Codes]) -> Golden:
         simd = self.choice.deployment.mapping.folding.simd
-        return {self.layer.name: self.layer.golden(inputs["input"], simd=simd)}
+        with counting_overflows() as overflows:
+            tensors = {self.layer.name: self.layer.golden(inputs["input"], simd=simd)}
+        return Golden(tensors=tensors, overflows={self.layer.name: overflows})
 
     def check(self) -> None:
         problems: list[Problem] = []
@@ -104,13 +108,11 @@ class TasksDesign(Design):
         if problems:
             raise self.document.error(problems)
 
-    def sample_inputs(self, frames: int | None = None, *, file: Path | None = None) -> dict[str, Codes]:
+    def sampled(self, frames: int | None = None, *, file: Path | None = None) -> Sampled:
         place = None if file else self.document.place(("input", "samples"))
-        return {
-            "input": self.codes(
-                self.sample_frames(frames, file=file), what=str(file or "samples"), place=place
-            )
-        }
+        array = self.sample_frames(frames, file=file)
+        codes = self.codes(array, what=str(file or "samples"), place=place)
+        return Sampled(values=values_of(self.graph.inputs, array), codes={"input": codes})
 
     def sample_frames(self, frames: int | None = None, *, file: Path | None = None) -> NDArray[np.float64]:
         """[frames, C, H, W]: what the design's `samples` names, or the frames of `file`; at most `frames`.
@@ -138,15 +140,15 @@ class TasksDesign(Design):
     def estimate(self) -> Estimate:
         return estimate_of(self.name, self.graph, self.choice)
 
-    def warnings(self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]) -> list[str]:
-        simd = self.choice.deployment.mapping.folding.simd
-        sums = self.layer.sums(inputs["input"], simd=simd)
-        overflowing = self.layer.overflowing(sums)
-        if not overflowing:
-            return []
+    def warnings(self, clipping: Sequence[Clipped]) -> list[str]:
+        """Of a layer alone every result counts: whoever gives its type knows what is to fit it."""
         return [
-            f"{self.layer.name}: {overflowing} of {sums.size} results leave the range of "
-            f"{self.layer.result_type} on these frames; give precision.output more integer bits"
+            f"{one.name}: {one.overflow.outside} of {one.overflow.values} results leave the range of "
+            f"{one.overflow.type} on these frames; give precision.output more integer bits"
+            if one.part == "result"
+            else str(one)
+            for one in clipping
+            if one.overflow.outside and (one.part != "input" or one.worth_a_warning)
         ]
 
     def plan(self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]) -> dict[str, str | bytes]:

@@ -38,6 +38,7 @@ from hlsgen.report.structure import graph_figures
 from hlsgen.report.tables import (
     KIND_HEADS,
     LAYER_HEADS,
+    clipping_text,
     csim_text,
     kind_cells,
     layer_cells,
@@ -278,6 +279,7 @@ def network_markdown(name: str, board: Board, balanced: Balanced, report: dict[s
             timing_text(report),
             "## Streams\n\n" + _fifo_table(report),
             quantisation_text(report),
+            clipping_text(report),
             "## C-simulation\n\n" + csim_text(report, compared="layers", at_once=at_once),
             lint_text(report),
         )

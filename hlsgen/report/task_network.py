@@ -34,6 +34,7 @@ from hlsgen.report.structure import graph_figures
 from hlsgen.report.tables import (
     KIND_HEADS,
     LAYER_HEADS,
+    clipping_text,
     csim_text,
     kind_cells,
     layer_cells,
@@ -271,6 +272,7 @@ def task_network_markdown(name: str, board: Board, graph: Graph, report: dict[st
             "## Kernels of one instance, in the order of the calls\n\n" + _kernel_table(report),
             "## DDR\n\n" + _memory_text(report),
             quantisation_text(report),
+            clipping_text(report),
             "## C-simulation\n\n" + csim_text(report, compared="kernels", at_once=at_once),
             lint_text(report),
         )

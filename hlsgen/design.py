@@ -21,6 +21,7 @@ from hlsgen.calibration import Calibration
 from hlsgen.clipping import Clipped, clipping_of, clipping_warnings, values_of, warn_of_clipping
 from hlsgen.cost.terms import Style, Terms, load_terms
 from hlsgen.csim.compiler import Headers
+from hlsgen.csim.scratch import Scratch
 from hlsgen.csim.simulation import Comparison
 from hlsgen.errors import CalibrationWarning, DesignError, Problem, warn_caller
 from hlsgen.ir import Golden, Graph
@@ -229,8 +230,9 @@ class Design(ABC):
         *,
         headers: Headers = Headers.FAST,
         progress: Progress = silent,
+        kept: Scratch | None = None,
     ) -> Verification:
-        """C-simulates what `plan` gave, written into `folder`.
+        """C-simulates what `plan` gave, written into `folder`. kept: where executables stay for `simulator`.
 
         Raises MismatchError: a result or an iteration count differs. ToolError: no compiler, or it fails.
         """
@@ -239,7 +241,9 @@ class Design(ABC):
     def simulator(
         self, folder: Path, scratch: Path, headers: Headers
     ) -> Callable[[Mapping[str, Codes]], dict[str, Codes]]:
-        """Compiles the emitted sources of `folder`: input codes -> codes of the tensors that outputs show."""
+        """Compiles the emitted sources of `folder`, unless that is done: input codes -> codes of the tensors
+        that outputs show.
+        """
 
     def explore(
         self,

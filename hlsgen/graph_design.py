@@ -19,7 +19,7 @@ from hlsgen.calibration import Calibration
 from hlsgen.clipping import Clipped, values_of
 from hlsgen.csim.compiler import Headers
 from hlsgen.csim.dataflow import NetworkRun
-from hlsgen.csim.scratch import scratch_folder
+from hlsgen.csim.scratch import Scratch, executable_in, scratch_folder
 from hlsgen.csim.simulation import Comparison, compare
 from hlsgen.design import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, Design, Floats, Sampled
 from hlsgen.errors import DesignError, MismatchError, Problem
@@ -180,12 +180,13 @@ class GraphDesign(Design):
         *,
         headers: Headers = Headers.FAST,
         progress: Progress = silent,
+        kept: Scratch | None = None,
     ) -> NetworkVerification:
         frames = frames_in(inputs)
         chunks = self.chunks(inputs, frames)
         few = {name: array[: self.bounded_frames] for name, array in inputs.items()}
-        with scratch_folder() as scratch:
-            executable = scratch / "testbench"
+        with scratch_folder(kept) as scratch:
+            executable = executable_in(scratch, folder, self.name, headers)
             progress("compiling the C-simulation")
             compile_seconds = self.compiled(folder, executable, headers)
             runs = []
@@ -220,7 +221,7 @@ class GraphDesign(Design):
     def simulator(
         self, folder: Path, scratch: Path, headers: Headers
     ) -> Callable[[Mapping[str, Codes]], dict[str, Codes]]:
-        executable = scratch / f"{self.name}_{headers.value}"
+        executable = executable_in(scratch, folder, self.name, headers)
         if not executable.exists():
             self.compiled(folder, executable, headers)
 

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import json
-import shutil
-import tempfile
-import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hlsgen.csim.compiler import Headers
-from hlsgen.csim.scratch import SCRATCH_PREFIX, scratch_errors, scratch_folder
+from hlsgen.csim.scratch import Scratch, scratch_errors, scratch_folder
 from hlsgen.design import Arrays, Design, Verification
 from hlsgen.emit.plan import Plan, array_bytes, npy_bytes
 from hlsgen.errors import EmissionError
@@ -31,8 +27,6 @@ from hlsgen.synthesis.compare import read_back
 SHOWN_FINDINGS = 10
 """Of what the lint finds in emitted code."""
 
-Simulator = Callable[[Mapping[str, Codes]], dict[str, Codes]]
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Project:
@@ -46,14 +40,7 @@ class Project:
     report: dict[str, Any]
     verification: Verification | None = None
     notes: tuple[str, ...] = ()
-    _simulators: dict[Headers, Simulator] = field(default_factory=dict)
-
-    @cached_property
-    def _scratch(self) -> Path:
-        """A folder for executables, gone with the project."""
-        folder = tempfile.mkdtemp(prefix=SCRATCH_PREFIX)
-        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        return Path(folder)
+    _scratch: Scratch = field(default_factory=Scratch, repr=False)
 
     def csim(
         self, x: ArrayLike | Sequence[ArrayLike], *, headers: str = "fast", weights: Design | None = None
@@ -67,15 +54,10 @@ class Project:
         """
         inputs = self.design.inputs_of(x)
         which = Headers(headers)
+        design = self.design if weights is None else self.design.with_weights(weights)
+        design.warn_of_clipping(x, inputs)
         with scratch_errors():
-            if weights is not None:
-                design = self.design.with_weights(weights)
-                design.warn_of_clipping(x, inputs)
-                return design.outputs_of(design.simulator(self.folder, self._scratch, which)(inputs))
-            self.design.warn_of_clipping(x, inputs)
-            if which not in self._simulators:
-                self._simulators[which] = self.design.simulator(self.folder, self._scratch, which)
-            return self.design.outputs_of(self._simulators[which](inputs))
+            return design.outputs_of(design.simulator(self.folder, self._scratch.folder, which)(inputs))
 
     def write_weights(self, other: Design) -> None:
         """Puts the weights of `other` in the testbench's data (tb/), with what the kernel then gives.
@@ -155,7 +137,7 @@ def build(
     given = Stimulus.of(design, frames, input_file, progress)
     inputs, golden = given.inputs, given.golden
     report |= given.figures
-    earlier = earlier_builds(folder)
+    earlier, scratch = earlier_builds(folder), Scratch()
     with replacing(folder) as fresh:
         progress("emitting")
         plan = design.plan(inputs, golden)
@@ -165,7 +147,7 @@ def build(
         write_files(fresh, plan)
         verification = None
         if csim:
-            verification = design.verify(fresh, inputs, golden, progress=progress)
+            verification = design.verify(fresh, inputs, golden, progress=progress, kept=scratch)
         report["csim"] = csim_report(verification)
         write_files(fresh, {MARK: json.dumps(report, indent=2) + "\n", "report.md": design.markdown(report)})
         write_files(fresh, {PAGE: html_of_build(fresh)})
@@ -177,7 +159,14 @@ def build(
         synthesised, read = read_back(folder)
         report |= {"synthesised": synthesised} if synthesised else {}
         notes += read
-    return Project(design=design, folder=folder, report=report, verification=verification, notes=tuple(notes))
+    return Project(
+        design=design,
+        folder=folder,
+        report=report,
+        verification=verification,
+        notes=tuple(notes),
+        _scratch=scratch,
+    )
 
 
 def _lint(plan: Plan) -> Linted:

@@ -19,7 +19,7 @@ from hlsgen.cost.cycles import Iterations
 from hlsgen.cost.terms import Style
 from hlsgen.csim.compiler import Headers, compile_testbench, compiling
 from hlsgen.csim.recorded import check_recorded
-from hlsgen.csim.scratch import scratch_folder
+from hlsgen.csim.scratch import Scratch, executable_in, scratch_folder
 from hlsgen.csim.simulation import Comparison, compare, simulate
 from hlsgen.design import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, Design, Sampled, Verification
 from hlsgen.document import Document
@@ -167,12 +167,14 @@ class TasksDesign(Design):
         *,
         headers: Headers = Headers.FAST,
         progress: Progress = silent,
+        kept: Scratch | None = None,
     ) -> LayerVerification:
         """Twice: on all frames, and recording memory ports on the first few."""
         progress("compiling and running the C-simulation")
         layer, codes, want = self.layer, inputs["input"], golden[self.layer.name]
-        with scratch_folder() as scratch:
-            plain, recording = scratch / "plain", scratch / "recording"
+        with scratch_folder(kept) as scratch:
+            plain = executable_in(scratch, folder, self.name, headers)
+            recording = scratch / "recording"
             with (
                 compiling(folder, self.name, plain, headers=headers) as first,
                 compiling(folder, self.name, recording, record_ports=True, optimise="-O1") as second,
@@ -197,7 +199,7 @@ class TasksDesign(Design):
     def simulator(
         self, folder: Path, scratch: Path, headers: Headers
     ) -> Callable[[Mapping[str, Codes]], dict[str, Codes]]:
-        executable = scratch / f"{self.name}_{headers.value}"
+        executable = executable_in(scratch, folder, self.name, headers)
         if not executable.exists():
             compile_testbench(folder, self.name, executable, headers=headers)
         return lambda inputs: {

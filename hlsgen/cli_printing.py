@@ -92,9 +92,9 @@ def print_estimate(figures: dict[str, Any]) -> None:
         *(f"{total[kind]:,}" for kind in ("dsp", "bram18", "uram", "lut", "ff")),
     )
     show(table)
-    from hlsgen.cost.accuracy import cells_text
+    from hlsgen.cost.accuracy import cells_line
 
-    click.echo(f"as routed: {cells_text(figures, 'routed')}; as csynth: {cells_text(figures, 'csynth')}")
+    click.echo(cells_line(figures))
     if "explored" in figures:
         from hlsgen.report.explored import explored_line
 

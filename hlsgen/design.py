@@ -209,6 +209,10 @@ class Design(ABC):
     def estimate(self) -> Estimates:
         """Cycles, resources and speed, all modelled. Raises DesignError: nothing fits."""
 
+    @abstractmethod
+    def cost(self) -> dict[str, Any]:
+        """The section `cost` of report.json: modelled LUTs and FFs, and how far off they may be."""
+
     def warnings(self, clipping: Sequence[Clipped]) -> list[str]:
         """What a user should know of a build. clipping: of the frames that it simulates."""
         return clipping_warnings(clipping)

@@ -22,7 +22,7 @@ from hlsgen.graph_design import GraphDesign
 from hlsgen.layers.base import Codes
 from hlsgen.mapping.balance import Balanced, balance
 from hlsgen.mapping.wish import NoFit
-from hlsgen.report.network import NetworkEstimate, network_estimate, network_markdown
+from hlsgen.report.network import NetworkEstimate, network_cost, network_estimate, network_markdown
 
 if TYPE_CHECKING:
     from hlsgen.explore.result import Explored
@@ -85,6 +85,9 @@ class NetworkDesign(GraphDesign):
             self.accuracy,
             explored=self.explored.summary() if self.explored else None,
         )
+
+    def cost(self) -> dict[str, Any]:
+        return network_cost(self.balanced, self.board)
 
     def plan(self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]) -> dict[str, str | bytes]:
         return network_plan(

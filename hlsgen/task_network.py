@@ -79,6 +79,9 @@ class TaskNetworkDesign(GraphDesign):
             accuracy=self.accuracy,
         )
 
+    def cost(self) -> dict[str, Any]:
+        return self.estimate().cost
+
     def plan(self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]) -> dict[str, str | bytes]:
         return task_network_plan(
             self.choice,

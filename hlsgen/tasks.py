@@ -36,7 +36,7 @@ from hlsgen.passes import run_passes
 from hlsgen.port_arrays import port_codes
 from hlsgen.progress import Progress, silent
 from hlsgen.quantise import quantised
-from hlsgen.report.estimate import Estimate, estimate_of
+from hlsgen.report.estimate import Estimate, estimate_of, layer_cost
 from hlsgen.report.markdown import markdown_report
 from hlsgen.schema import DesignFile, load_design_file
 from hlsgen.schema_values import SampleFile
@@ -139,6 +139,9 @@ class TasksDesign(Design):
 
     def estimate(self) -> Estimate:
         return estimate_of(self.name, self.graph, self.choice)
+
+    def cost(self) -> dict[str, Any]:
+        return layer_cost(self.choice.deployment)
 
     def warnings(self, clipping: Sequence[Clipped]) -> list[str]:
         """Of a layer alone every result counts: whoever gives its type knows what is to fit it."""

@@ -105,6 +105,7 @@ class Explored:
             **self.summary(),
             "layers": [asdict(one) for one in self.layers],
             "mapping": dict(self.mapping),
+            "cost": self.chosen.cost(),
             "kind": "modelled",
         }
 

@@ -72,10 +72,7 @@ class Estimate(Estimates):
                 macs=deployment.mapping.layer.macs,
                 binds=deployment.binds,
             ),
-            "cost": cost_figures(
-                lambda terms: instance_resources(deployment.mapping, terms).times(len(deployment.instances)),
-                deployment.board.terms,
-            ),
+            "cost": layer_cost(deployment),
             "roofline": _roofline(deployment),
             "timeline": _timeline(deployment),
             "ompss": _ompss(deployment),
@@ -100,6 +97,14 @@ class Estimate(Estimates):
 
 def estimate_of(name: str, graph: Graph, choice: Choice) -> Estimate:
     return Estimate(design=name, graph=graph, deployment=choice.deployment, foldings_tried=choice.tried)
+
+
+def layer_cost(deployment: Deployment) -> dict[str, Any]:
+    """The section `cost` of report.json: LUT and FF of all instances, and how far off they may be."""
+    return cost_figures(
+        lambda terms: instance_resources(deployment.mapping, terms).times(len(deployment.instances)),
+        deployment.board.terms,
+    )
 
 
 def _layer(deployment: Deployment) -> dict[str, Any]:

@@ -158,10 +158,7 @@ class NetworkEstimate(Estimates):
                 macs=pipeline.graph.macs,
                 binds=self.binds,
             ),
-            "cost": cost_figures(
-                lambda terms: total_resources(pipeline, self.board.with_terms(terms)).times(instances),
-                self.board.terms,
-            ),
+            "cost": network_cost(self.balanced, self.board),
             "roofline": self._roofline(),
             "slrs": self._slrs(),
             "joints": [
@@ -227,6 +224,14 @@ class NetworkEstimate(Estimates):
                 }
             )
         return rows
+
+
+def network_cost(balanced: Balanced, board: Board) -> dict[str, Any]:
+    """The section `cost` of report.json: LUT and FF of all instances, and how far off they may be."""
+    return cost_figures(
+        lambda terms: total_resources(balanced.pipeline, board.with_terms(terms)).times(balanced.instances),
+        board.terms,
+    )
 
 
 def _timing(pipeline: Pipeline) -> Timing | None:

@@ -85,6 +85,11 @@ class TaskNetworkEstimate(Estimates):
             max(kernel.latency_cycles, self.choice.ddr_cycles(kernel)) for kernel in self.choice.kernels
         )
 
+    @property
+    def cost(self) -> dict[str, Any]:
+        """The section `cost` of report.json: LUT and FF of all kernels, and how far off they may be."""
+        return cost_figures(self._with_terms, self.board.terms)
+
     def as_json(self) -> dict[str, Any]:
         choice, macs = self.choice, self.graph.macs
         return {
@@ -109,7 +114,7 @@ class TaskNetworkEstimate(Estimates):
                 macs=macs,
                 binds=choice.binds,
             ),
-            "cost": cost_figures(self._with_terms, self.board.terms),
+            "cost": self.cost,
             "memory": self._memory(),
             "roofline": self._roofline(),
             "timeline": self._timeline(),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +30,20 @@ class Calibration:
             "stand_in": self.stand_in,
             "chooses_types": self.chooses,
         }
+
+    @classmethod
+    def from_json(cls, found: Mapping[str, Any]) -> Calibration:
+        """What `as_json` gave."""
+        return cls(
+            source=found["source"],
+            frames=found["frames"],
+            stand_in=found["stand_in"],
+            chooses=found["chooses_types"],
+        )
+
+    def __str__(self) -> str:
+        what = "number types chosen from" if self.chooses else "accuracy of the types judged on"
+        return f"{what} {self.source}: {self.frames:,} frame{'s' if self.frames > 1 else ''}"
 
     @property
     def warning(self) -> str | None:

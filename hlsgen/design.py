@@ -17,8 +17,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hlsgen.board import Board
+from hlsgen.brief import Brief, lines, some
 from hlsgen.calibration import Calibration
 from hlsgen.clipping import Clipped, clipping_of, clipping_warnings, values_of, warn_of_clipping
+from hlsgen.cost.resources import Resources
 from hlsgen.cost.terms import Style, Terms, load_terms
 from hlsgen.csim.compiler import Headers
 from hlsgen.csim.scratch import Scratch
@@ -47,7 +49,7 @@ CLIPPING_MACS = 1 << 30
 
 
 @dataclass(frozen=True, kw_only=True)
-class Verification(ABC):
+class Verification(Brief, ABC):
     """What C-simulation showed. The seconds are measured here and say nothing about the FPGA."""
 
     comparison: Comparison
@@ -65,15 +67,48 @@ class Verification(ABC):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sampled:
+class Sampled(Brief):
     """Frames [frames, C, H, W] of each input: `values` before they are quantised, and their `codes`."""
 
     values: Mapping[str, Floats]
     codes: dict[str, Codes]
 
 
-class Estimates(ABC):
-    """The modelled figures of a design."""
+class Estimates(Brief, ABC):
+    """The modelled figures of a design, which is called `design`."""
+
+    design: str
+
+    def __repr__(self) -> str:
+        board, clock_mhz = self.target
+        used = self.used
+        return lines(
+            f"{type(self).__name__} of {self.design} on {board.name} at {clock_mhz:g} MHz, modelled",
+            self.hardware,
+            f"{self.frames_per_s:,.0f} frames/s in the steady state",
+            f"DSP {used.dsp:,}, BRAM18 {used.bram18:,}, URAM {used.uram:,}, LUT {used.lut:,}, FF {used.ff:,}",
+            "as_json() has all figures",
+        )
+
+    @property
+    @abstractmethod
+    def target(self) -> tuple[Board, float]:
+        """The board, and the clock in MHz."""
+
+    @property
+    @abstractmethod
+    def hardware(self) -> str:
+        """Instances, their interval and what binds, in words."""
+
+    @property
+    @abstractmethod
+    def frames_per_s(self) -> float:
+        """Of all instances, in the steady state."""
+
+    @property
+    @abstractmethod
+    def used(self) -> Resources:
+        """What all instances take."""
 
     @abstractmethod
     def as_json(self) -> dict[str, Any]:
@@ -89,7 +124,7 @@ class Estimates(ABC):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Design(ABC):
+class Design(Brief, ABC):
     """A graph in fixed point (or float32), the board and clock it is for."""
 
     name: str
@@ -112,6 +147,21 @@ class Design(ABC):
         """
         found = terms if isinstance(terms, Terms) else load_terms(terms)
         return replace(self, board=self.board.with_terms(found))
+
+    def __repr__(self) -> str:
+        graph, hardware = self.graph, self.hardware
+        return lines(
+            f"{type(self).__name__} {self.name}: {graph.size}",
+            f"for {self.board.name} at {self.clock_mhz:g} MHz, a batch of {self.batch:,}; from {self.source}",
+            f"{some([str(port) for port in graph.inputs])} -> {some([str(port) for port in graph.outputs])}",
+            "" if self.calibration is None else str(self.calibration),
+            f"modelled: {hardware}" if hardware else "hardware not chosen yet: estimate() or build() does",
+        )
+
+    @property
+    @abstractmethod
+    def hardware(self) -> str:
+        """The hardware in words if it is chosen already, else empty."""
 
     @property
     def macs(self) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hlsgen.board import Board, load_board
+from hlsgen.brief import Brief
 from hlsgen.calibration import Calibration
 from hlsgen.design import Floats
 from hlsgen.errors import DesignError, Problem
@@ -33,7 +34,7 @@ STYLES: dict[str, type[NetworkDesign] | type[TaskNetworkDesign]] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options:
+class Options(Brief):
     """What is wished of a network's design: the keywords of `hlsgen.from_torch`, which says what they mean.
 
     interface: None: the wish's. calibration_source: where its frames are from, in words; stand_in: they are

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import yaml
 
+from hlsgen.brief import Brief
 from hlsgen.errors import DesignError, OutputError, Problem, collecting
 from hlsgen.frontends.names import valid_name
 from hlsgen.ir import Graph
@@ -30,7 +31,7 @@ KERAS_ENDINGS = (".h5", ".hdf5", ".keras")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Imported:
+class Imported(Brief):
     """A model's graph, and the design file that names it. warnings: what its user should know of the file."""
 
     graph: Graph

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from hlsgen.brief import Brief, lines, some
 from hlsgen.errors import Problem
 from hlsgen.fixed import FixedType, NumberType
 from hlsgen.layers.base import Codes, Layer, Shape, Tensor
@@ -37,6 +38,10 @@ class Port:
     def __post_init__(self) -> None:
         assert math.prod(self.shape) == math.prod(self.tensor.shape), "a port keeps the number of elements"
 
+    def __str__(self) -> str:
+        """x 3 x 32 x 32 of fixed<8,1>"""
+        return f"{self.name} {' x '.join(map(str, self.shape))} of {self.tensor.type}"
+
     @classmethod
     def of(cls, name: str, tensor: Tensor, source: str | None = None) -> Port:
         """A port whose framework layout is the tensor's own, [C, H, W]."""
@@ -56,13 +61,21 @@ class Port:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Graph:
+class Graph(Brief):
     """Layers in an order of computation: each reads inputs of the graph or layers before it."""
 
     name: str
     inputs: tuple[Port, ...]
     layers: tuple[Layer, ...]
     outputs: tuple[Port, ...]
+
+    def __repr__(self) -> str:
+        return lines(
+            f"{type(self).__name__} {self.name}: {self.size}",
+            f"from {some([str(port) for port in self.inputs])}",
+            f"to {some([str(port) for port in self.outputs])}",
+            f"layers {some([layer.name for layer in self.layers])}",
+        )
 
     @classmethod
     def chain(cls, name: str, source: Tensor, layers: tuple[Layer, ...]) -> Graph:
@@ -74,6 +87,12 @@ class Graph:
             layers=layers,
             outputs=(Port.of("output", last.output, last.name),),
         )
+
+    @property
+    def size(self) -> str:
+        """Layers and multiply-accumulates in words."""
+        count = len(self.layers)
+        return f"{count} layer{'s' if count != 1 else ''}, {self.macs:,} multiply-accumulates a frame"
 
     @property
     def input(self) -> Tensor:
@@ -118,7 +137,7 @@ Overflows: TypeAlias = Mapping[str, Mapping[FixedType, Overflow]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Golden:
+class Golden(Brief):
     """Codes of a graph's tensors by name, and what left the range of types on the way to them."""
 
     tensors: dict[str, Codes]

@@ -56,6 +56,11 @@ class NetworkDesign(GraphDesign):
         except NoFit as failure:
             raise DesignError(Problem(message=f"{self.name}: {failure}", fix=failure.fix)) from None
 
+    @property
+    def hardware(self) -> str:
+        found = self.chosen or vars(self).get("balanced")
+        return str(found) if isinstance(found, Balanced) else ""
+
     @cached_property
     def explored(self) -> Explored | None:
         """What the search for the best mapping found; None: the design does not ask for it."""

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from hlsgen.brief import Brief, lines
 from hlsgen.csim.compiler import Headers
 from hlsgen.csim.scratch import Scratch, scratch_errors, scratch_folder
 from hlsgen.design import Arrays, Design, Verification
@@ -29,7 +30,7 @@ SHOWN_FINDINGS = 10
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Project:
+class Project(Brief):
     """A build folder and what is known about it. `report` is the content of report.json.
 
     notes: what became of the results of the vendor's tools that the folder held before.
@@ -41,6 +42,19 @@ class Project:
     verification: Verification | None = None
     notes: tuple[str, ...] = ()
     _scratch: Scratch = field(default_factory=Scratch, repr=False)
+
+    def __repr__(self) -> str:
+        csim, warnings = self.report["csim"], self.report["warnings"]
+        said = f"{len(warnings)} warning{'s' if len(warnings) > 1 else ''}: {warnings[0]}" if warnings else ""
+        equal = csim["compared"] - csim["mismatches"]
+        shown = f"{equal:,} of {csim['compared']:,} results equal golden" if csim["compared"] else "skipped"
+        return lines(
+            f"Project {self.design.name} on {self.design.board.name} in {self.folder}",
+            f"modelled: {self.design.hardware}",
+            f"C-simulation: {shown}",
+            said,
+            "report has all figures; start with report.md in the folder",
+        )
 
     def csim(
         self, x: ArrayLike | Sequence[ArrayLike], *, headers: str = "fast", weights: Design | None = None
@@ -83,7 +97,7 @@ class Project:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stimulus:
+class Stimulus(Brief):
     """What a design is simulated on: codes by input, golden of every tensor, and what they say of its types.
 
     figures: keys of report.json.
@@ -110,7 +124,7 @@ class Stimulus:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Simulated:
+class Simulated(Brief):
     """A C-simulation without a build, and the keys of report.json that say what it ran on."""
 
     verification: Verification

@@ -55,6 +55,11 @@ class TaskNetworkDesign(GraphDesign):
         except NoFit as failure:
             raise DesignError(Problem(message=f"{self.name}: {failure}", fix=failure.fix)) from None
 
+    @property
+    def hardware(self) -> str:
+        found = self.chosen or vars(self).get("choice")
+        return str(found) if isinstance(found, TaskChoice) else ""
+
     def with_weights(self, other: Design) -> TaskNetworkDesign:
         graph = self.reweighted(other, self.choice.weights)
         assert isinstance(other, GraphDesign)

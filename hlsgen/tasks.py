@@ -89,6 +89,11 @@ class TasksDesign(Design):
         except Infeasible as failure:
             raise DesignError(_mapping_problem(failure, self.layer.name, self.document)) from None
 
+    @property
+    def hardware(self) -> str:
+        found = vars(self).get("choice")
+        return str(found.deployment) if isinstance(found, Choice) else ""
+
     def codes(self, x: ArrayLike, *, what: str = "x", place: Place | None = None) -> Codes:
         """`inputs_of` the one input."""
         return port_codes(self.graph.inputs[0], x, what, place)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from hlsgen.board import Board
+from hlsgen.brief import Brief
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.mapping.conv2d import Folding, Infeasible, Order, bits_of, divisors, folding_faults, map_conv2d
 from hlsgen.mapping.placement import KINDS, Deployment, deploy
@@ -30,7 +31,7 @@ class Wish:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Choice:
+class Choice(Brief):
     """The chosen deployment, and how many foldings were compared with it."""
 
     deployment: Deployment

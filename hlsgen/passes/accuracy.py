@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hlsgen.brief import Brief
 from hlsgen.fixed import FixedType
 from hlsgen.ir import Golden, Graph, counted_golden
 from hlsgen.layers.argmax import ArgMax
@@ -31,7 +32,7 @@ class Accuracy:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measured:
+class Measured(Brief):
     """A network beside its floating-point original: what was found, and the codes that it was found with.
 
     inputs: frames of each input of `graph`. golden: what every layer of it gives for them.

@@ -70,6 +70,18 @@ class NetworkEstimate(Estimates):
     search_fifos: bool = False
     """Whether the smallest FIFOs are looked for in a large network too."""
 
+    @property
+    def target(self) -> tuple[Board, float]:
+        return self.board, self.clock_mhz
+
+    @property
+    def hardware(self) -> str:
+        return str(self.balanced)
+
+    @property
+    def used(self) -> Resources:
+        return self.balanced.each.times(self.balanced.instances)
+
     def with_smallest_fifos(self) -> NetworkEstimate:
         if can_search(self.balanced.pipeline):
             return replace(self, search_fifos=True)

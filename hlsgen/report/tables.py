@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from hlsgen.calibration import Calibration
 from hlsgen.ir import Graph
 from hlsgen.report.figures import KINDS
 
@@ -52,10 +53,7 @@ def network_summary(
 ) -> str:
     """Ports and speed of a network. instances: what follows their number; interval: its row of the table."""
     total, speed = report["total"], report["performance"]
-    ports = [
-        f"{port.name} {' x '.join(map(str, port.shape))} of {port.tensor.type}"
-        for port in (*graph.inputs, *graph.outputs)
-    ]
+    ports = [str(port) for port in (*graph.inputs, *graph.outputs)]
     rows = [
         ("instances", f"{total['instances']} at {report['clock_mhz']:g} MHz{instances}"),
         ("speed, steady", f"{speed['gops']:,.1f} G operations/s, {speed['frames_per_s']:,.1f} frames/s"),
@@ -129,8 +127,7 @@ def calibration_line(report: dict[str, Any]) -> str:
     found = report["calibration"]
     if not found:
         return ""
-    what = "number types chosen from" if found["chooses_types"] else "accuracy of the types judged on"
-    return f"{what} {found['source']}: {found['frames']:,} frame{'s' if found['frames'] > 1 else ''}"
+    return str(Calibration.from_json(found))
 
 
 def clipping_line(report: dict[str, Any]) -> str:

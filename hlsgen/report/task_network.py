@@ -62,6 +62,18 @@ class TaskNetworkEstimate(Estimates):
     accuracy: tuple[Accuracy, ...]
 
     @property
+    def target(self) -> tuple[Board, float]:
+        return self.board, self.clock_mhz
+
+    @property
+    def hardware(self) -> str:
+        return str(self.choice)
+
+    @property
+    def used(self) -> Resources:
+        return self.choice.each.times(self.choice.instances)
+
+    @property
     def interval_cycles(self) -> int:
         """Cycles of a frame through all kernels of an instance, within a large batch."""
         return self.choice.interval

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hlsgen.errors import ClippingWarning, warn_caller
+from hlsgen.excess import Excess
 from hlsgen.fixed import FixedType
-from hlsgen.ir import Graph, Overflows, Port
-from hlsgen.overflow import Overflow
+from hlsgen.ir import Graph, LayerExcess, Port
 
 Floats = NDArray[np.float64]
 Part = Literal["input", "result", "accumulator"]
@@ -35,24 +35,24 @@ class Clipped:
 
     name: str
     part: Part
-    overflow: Overflow
+    excess: Excess
     own: bool
 
     @property
     def share(self) -> float:
         """Of the values, those that left the range of the type."""
-        return self.overflow.outside / self.overflow.values if self.overflow.values else 0.0
+        return self.excess.outside / self.excess.values if self.excess.values else 0.0
 
     @property
     def worth_a_warning(self) -> bool:
         """Whether it harms: what is off by no more than a step of the type is as good as rounded."""
-        found = self.overflow
+        found = self.excess
         many = self.share > WORTH_SHARE or found.lost > WORTH_POWER * found.power
         return not self.own and found.furthest > 1 and many
 
     def as_json(self) -> dict[str, Any]:
         """It as report.json has it; nothing in it depends on the machine."""
-        found = self.overflow
+        found = self.excess
         return {
             "name": self.name,
             "part": self.part,
@@ -65,7 +65,7 @@ class Clipped:
         }
 
     def __str__(self) -> str:
-        found = self.overflow
+        found = self.excess
         what = {"input": "input ", "result": "", "accumulator": "accumulator of "}[self.part]
         type_ = found.type
         low, high = (code * type_.resolution for code in (type_.lowest_code, type_.max_code))
@@ -80,18 +80,18 @@ def _percent(share: float) -> str:
 
 
 def clipping_of(
-    graph: Graph, values: Mapping[str, Floats], overflows: Overflows, own: Collection[str] = ()
+    graph: Graph, values: Mapping[str, Floats], excess: LayerExcess, own: Collection[str] = ()
 ) -> tuple[Clipped, ...]:
     """Of every tensor of fixed point: the inputs, then each layer's result, and accumulators that overflowed.
 
-    values: [frames, C, H, W] of each input before it is quantised. overflows: of the layers, as golden of
+    values: [frames, C, H, W] of each input before it is quantised. excess: of the layers, as golden of
     these frames, or of some of them, counted them. own: the names whose types are the model's own.
     """
     found = [
         Clipped(
             name=port.name,
             part="input",
-            overflow=Overflow.of_values(port.tensor.type, values[port.name]),
+            excess=Excess.of_values(port.tensor.type, values[port.name]),
             own=port.name in own,
         )
         for port in graph.inputs
@@ -102,12 +102,12 @@ def clipping_of(
         type_ = layer.output_type
         if not isinstance(type_, FixedType):
             continue
-        counted = dict(overflows.get(layer.name, {}))
-        result = counted.pop(type_, Overflow(type=type_, values=frames * math.prod(layer.output_shape)))
-        parts: list[tuple[Part, Overflow]] = [("result", result)]
+        counted = dict(excess.get(layer.name, {}))
+        result = counted.pop(type_, Excess(type=type_, values=frames * math.prod(layer.output_shape)))
+        parts: list[tuple[Part, Excess]] = [("result", result)]
         parts += [("accumulator", one) for one in counted.values() if one.outside]
         found += [
-            Clipped(name=layer.name, part=part, overflow=one, own=layer.name in own) for part, one in parts
+            Clipped(name=layer.name, part=part, excess=one, own=layer.name in own) for part, one in parts
         ]
     return tuple(found)
 

@@ -228,7 +228,7 @@ class Design(Brief, ABC):
         """What of each tensor is clipped. values: frames [frames, C, H, W] of the inputs before they are
         quantised, golden what the same frames gave.
         """
-        return clipping_of(self.graph, values, golden.overflows, self.own_types)
+        return clipping_of(self.graph, values, golden.excess, self.own_types)
 
     def with_weights(self, other: Design) -> Design:
         """This hardware and these types with the weights of `other`, a network of the same structure.

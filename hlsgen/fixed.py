@@ -161,20 +161,6 @@ class FixedType:
                 watcher(self, rounded, result[block])
         return result.reshape(given.shape)
 
-    def overflows(self, codes: Codes, source: FixedType) -> int:
-        """How many codes of type `source` do not fit this type once rounded, whatever the overflow mode.
-
-        In sat_sym the lowest code counts as one that does not fit.
-        """
-        if source == self or self._holds(source):
-            return 0
-        flat = self._exact(_as_codes(codes), source)
-        count = 0
-        for block in _blocks(flat.size):
-            rounded = self._rounded(flat[block], source)[1]
-            count += int(np.count_nonzero((rounded < self.lowest_code) | (rounded > self.max_code)))
-        return count
-
     def unlimited(self, values: ArrayLike) -> Codes:
         """Values rounded as this type does, in units of its resolution, whatever its range.
 

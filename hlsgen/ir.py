@@ -11,9 +11,9 @@ import numpy as np
 
 from hlsgen.brief import Brief, lines, some
 from hlsgen.errors import Problem
+from hlsgen.excess import Excess, counting_excess
 from hlsgen.fixed import FixedType, NumberType
 from hlsgen.layers.base import Codes, Layer, Shape, Tensor
-from hlsgen.overflow import Overflow, counting_overflows
 
 __all__ = ["Golden", "Graph", "Port", "Tensor", "counted_golden", "run_golden", "verify"]
 
@@ -132,8 +132,8 @@ class Graph(Brief):
         return replace(fresh, outputs=outputs)
 
 
-Overflows: TypeAlias = Mapping[str, Mapping[FixedType, Overflow]]
-"""By layer and type what its casts overflowed on some frames."""
+LayerExcess: TypeAlias = Mapping[str, Mapping[FixedType, Excess]]
+"""By layer and type what left the range in its casts on some frames."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,18 +141,18 @@ class Golden(Brief):
     """Codes of a graph's tensors by name, and what left the range of types on the way to them."""
 
     tensors: dict[str, Codes]
-    overflows: Overflows
+    excess: LayerExcess
 
 
 def counted_golden(graph: Graph, inputs: Mapping[str, Codes]) -> Golden:
     """`run_golden` that counts the values which its layers clip."""
-    overflows: dict[str, Mapping[FixedType, Overflow]] = {}
+    excess: dict[str, Mapping[FixedType, Excess]] = {}
 
     def counted(layer: Layer, sources: list[Codes]) -> Codes:
-        with counting_overflows() as overflows[layer.name]:
+        with counting_excess() as excess[layer.name]:
             return layer.golden(*sources)
 
-    return Golden(tensors=_run(graph, inputs, counted), overflows=overflows)
+    return Golden(tensors=_run(graph, inputs, counted), excess=excess)
 
 
 def run_golden(graph: Graph, inputs: Mapping[str, Codes]) -> dict[str, Codes]:

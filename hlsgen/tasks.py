@@ -25,13 +25,13 @@ from hlsgen.design import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, Design, Samp
 from hlsgen.document import Document
 from hlsgen.emit.plan import plan_of
 from hlsgen.errors import DesignError, MismatchError, Place, Problem, collecting
+from hlsgen.excess import counting_excess
 from hlsgen.frontends.design_file import graph_of, not_yet
 from hlsgen.ir import Golden, Graph, verify
 from hlsgen.layers.base import Codes
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.mapping.conv2d import MOST_PARTITIONS, Infeasible, folding_faults
 from hlsgen.mapping.search import Choice, Wish, choose
-from hlsgen.overflow import counting_overflows
 from hlsgen.passes import run_passes
 from hlsgen.port_arrays import port_codes
 from hlsgen.progress import Progress, silent
@@ -100,9 +100,9 @@ class TasksDesign(Design):
 
     def counted_golden(self, inputs: Mapping[str, Codes]) -> Golden:
         simd = self.choice.deployment.mapping.folding.simd
-        with counting_overflows() as overflows:
+        with counting_excess() as excess:
             tensors = {self.layer.name: self.layer.golden(inputs["input"], simd=simd)}
-        return Golden(tensors=tensors, overflows={self.layer.name: overflows})
+        return Golden(tensors=tensors, excess={self.layer.name: excess})
 
     def check(self) -> None:
         problems: list[Problem] = []
@@ -151,12 +151,12 @@ class TasksDesign(Design):
     def warnings(self, clipping: Sequence[Clipped]) -> list[str]:
         """Of a layer alone every result counts: whoever gives its type knows what is to fit it."""
         return [
-            f"{one.name}: {one.overflow.outside} of {one.overflow.values} results leave the range of "
-            f"{one.overflow.type} on these frames; give precision.output more integer bits"
+            f"{one.name}: {one.excess.outside} of {one.excess.values} results leave the range of "
+            f"{one.excess.type} on these frames; give precision.output more integer bits"
             if one.part == "result"
             else str(one)
             for one in clipping
-            if one.overflow.outside and (one.part != "input" or one.worth_a_warning)
+            if one.excess.outside and (one.part != "input" or one.worth_a_warning)
         ]
 
     def plan(self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]) -> dict[str, str | bytes]:

@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 
 import hlsgen
 from hlsgen.cli import cli
+from hlsgen.excess import counting_excess
 from hlsgen.fixed import FixedType, Overflow, Rounding, parse_type
 from hlsgen.from_graph import Options, from_fixed
 from hlsgen.graph_design import GraphDesign
 from hlsgen.ir import Graph, Tensor
 from hlsgen.layers.cast import Cast
 from hlsgen.layers.table import Table
-from hlsgen.overflow import counting_overflows
 from hlsgen.project import build
 from tests.networks import residual_network
 
@@ -269,7 +269,7 @@ def test_a_wide_table_counts_what_its_function_is() -> None:
     source = Tensor(shape=(1, 1, 4096), type=FixedType(14, 3))
     layer = Table(name="exp", source=source, function="exp", result_type=FixedType(12, 4))
     codes = np.arange(-(1 << 13), 1 << 13).reshape(-1, 1, 1, 4096)
-    with counting_overflows() as found:
+    with counting_excess() as found:
         layer.golden(codes)
     (counted,) = found.values()
     values = np.floor(np.exp(codes / 2.0**11) * 256) / 256

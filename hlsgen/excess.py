@@ -13,7 +13,7 @@ from hlsgen.fixed import Codes, FixedType, watching_casts
 
 
 @dataclass(frozen=True, kw_only=True)
-class Overflow:
+class Excess:
     """Of `values` values that became codes of `type`, `outside` were beyond its range once rounded.
 
     furthest: the most by which one was, in steps of the type. lost and power: sums of squares of what the
@@ -28,7 +28,7 @@ class Overflow:
     power: float = 0.0
 
     @classmethod
-    def of_codes(cls, type_: FixedType, rounded: Codes, codes: Codes) -> Overflow:
+    def of_codes(cls, type_: FixedType, rounded: Codes, codes: Codes) -> Excess:
         """rounded: the values in steps, whatever the range; codes: what became of them."""
         beyond = np.maximum(rounded - type_.max_code, type_.lowest_code - rounded)
         values = rounded.astype(np.float64)
@@ -42,14 +42,14 @@ class Overflow:
         )
 
     @classmethod
-    def of_values(cls, type_: FixedType, values: ArrayLike) -> Overflow:
+    def of_values(cls, type_: FixedType, values: ArrayLike) -> Excess:
         """Of numbers that become codes of `type_`. Raises ValueError on NaN."""
         rounded = type_.unlimited(values)
         return cls.of_codes(type_, rounded, np.clip(rounded, type_.lowest_code, type_.max_code))
 
-    def __add__(self, other: Overflow) -> Overflow:
+    def __add__(self, other: Excess) -> Excess:
         assert self.type == other.type
-        return Overflow(
+        return Excess(
             type=self.type,
             values=self.values + other.values,
             outside=self.outside + other.outside,
@@ -60,12 +60,12 @@ class Overflow:
 
 
 @contextmanager
-def counting_overflows() -> Iterator[dict[FixedType, Overflow]]:
+def counting_excess() -> Iterator[dict[FixedType, Excess]]:
     """By type what the casts of the block overflowed; types that hold all they are given are not in it."""
-    found: dict[FixedType, Overflow] = {}
+    found: dict[FixedType, Excess] = {}
 
     def count(type_: FixedType, rounded: Codes, codes: Codes) -> None:
-        one = Overflow.of_codes(type_, rounded, codes)
+        one = Excess.of_codes(type_, rounded, codes)
         found[type_] = found[type_] + one if type_ in found else one
 
     with watching_casts(count):

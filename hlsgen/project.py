@@ -152,7 +152,7 @@ def build(
     inputs, golden = given.inputs, given.golden
     report |= given.figures
     earlier, scratch = earlier_builds(folder), Scratch()
-    with replacing(folder) as fresh:
+    with scratch.kept_on_success(), replacing(folder) as fresh:
         progress("emitting")
         plan = design.plan(inputs, golden)
         linted = _lint(plan)

@@ -22,12 +22,24 @@ DIGEST_DIGITS = 16
 class Scratch:
     """A folder for executables, made when it is first asked for and gone with this object."""
 
+    _gone: weakref.finalize[..., Scratch] | None = None
+
     @cached_property
     def folder(self) -> Path:
         """Raises OSError: it cannot be made."""
         name = tempfile.mkdtemp(prefix=SCRATCH_PREFIX)
-        weakref.finalize(self, shutil.rmtree, name, ignore_errors=True)
+        self._gone = weakref.finalize(self, shutil.rmtree, name, ignore_errors=True)
         return Path(name)
+
+    @contextmanager
+    def kept_on_success(self) -> Iterator[None]:
+        """An error in the block removes the folder at once: whoever holds the error would hold the folder."""
+        try:
+            yield
+        except BaseException:
+            if self._gone is not None:
+                self._gone()
+            raise
 
 
 @contextmanager

@@ -7,21 +7,40 @@ project = design.build("build/conv")      # emits, C-simulates, reports
 y = project.csim(x)                       # the emitted C++, compiled
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
-from hlsgen.errors import DesignError, HlsgenError, MismatchError, ToolError
+from hlsgen.errors import (
+    CalibrationWarning,
+    ClippingWarning,
+    DesignError,
+    EmissionError,
+    HlsgenError,
+    HlsgenWarning,
+    MismatchError,
+    OutputError,
+    ToolError,
+)
 from hlsgen.version import VERSION as __version__
 
 if TYPE_CHECKING:
     from hlsgen.design import Design, load
     from hlsgen.from_model import from_onnx, from_qkeras, from_torch
+    from hlsgen.precision import LayerPrecision, Precision
     from hlsgen.project import Project
 
 __all__ = [
+    "CalibrationWarning",
+    "ClippingWarning",
     "Design",
     "DesignError",
+    "EmissionError",
     "HlsgenError",
+    "HlsgenWarning",
+    "LayerPrecision",
     "MismatchError",
+    "OutputError",
+    "Precision",
     "Project",
     "ToolError",
     "__version__",
@@ -31,19 +50,24 @@ __all__ = [
     "load",
 ]
 
+_LATER = {
+    "Design": "design",
+    "load": "design",
+    "from_onnx": "from_model",
+    "from_qkeras": "from_model",
+    "from_torch": "from_model",
+    "LayerPrecision": "precision",
+    "Precision": "precision",
+    "Project": "project",
+}
+"""Public names by module; these need NumPy, for which `hlsgen --help` need not wait: imported when used."""
+
 
 def __getattr__(name: str) -> object:
-    """What needs NumPy is imported when first used: `hlsgen --help` need not wait for NumPy."""
-    if name in ("Design", "load"):
-        from hlsgen import design
+    if name not in _LATER:
+        raise AttributeError(f"module 'hlsgen' has no attribute {name!r}")
+    return getattr(import_module(f"hlsgen.{_LATER[name]}"), name)
 
-        return getattr(design, name)
-    if name in ("from_onnx", "from_qkeras", "from_torch"):
-        from hlsgen import from_model
 
-        return getattr(from_model, name)
-    if name == "Project":
-        from hlsgen import project
-
-        return project.Project
-    raise AttributeError(f"module 'hlsgen' has no attribute {name!r}")
+def __dir__() -> list[str]:
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

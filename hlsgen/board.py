@@ -103,6 +103,9 @@ class Board(_Section):
 
     _terms: Terms = PrivateAttr(default_factory=packaged_terms)
 
+    def __repr__(self) -> str:
+        return f"Board({self.name}: {self.title}, {self.part}, {self.clock_mhz:g} MHz)"
+
     @property
     def terms(self) -> Terms:
         """What emitted hardware takes in LUTs and FFs on this board: hlsgen's own unless `with_terms`."""

@@ -19,7 +19,15 @@ from rich.table import Table
 
 from hlsgen.cli_console import INTERRUPTED, note, print_json, reporting, show, working
 from hlsgen.cli_lint import lint
-from hlsgen.cli_printing import print_build, print_estimate, print_fifos, print_verification
+from hlsgen.cli_printing import (
+    note_calibration,
+    print_build,
+    print_clipping,
+    print_estimate,
+    print_fifos,
+    print_verification,
+    print_warnings,
+)
 from hlsgen.cli_reports import calibrate, compare, report
 from hlsgen.cli_sweep import sweep
 from hlsgen.cli_synth import synth
@@ -150,6 +158,7 @@ def check(design: Path, board: str | None, terms: Path | None, as_json: bool) ->
         from hlsgen.design import load
 
         loaded = load(design, board=board, terms=terms, say=note)
+        note_calibration(loaded)
         with working(as_json) as progress:
             loaded.choose(progress)
             loaded.check()
@@ -186,13 +195,17 @@ def csim(
         with working(as_json) as progress:
             progress("reading the design")
             loaded = load(design, board=board, terms=terms, say=note)
-            verification = simulate_only(
+            found = simulate_only(
                 loaded, frames=frames, input_file=input_file, headers=Headers(headers), progress=progress
             )
         if as_json:
-            print_json({"design": loaded.name, "board": loaded.board.name, "csim": csim_report(verification)})
+            csim_figures = csim_report(found.verification)
+            names = {"design": loaded.name, "board": loaded.board.name}
+            print_json({**names, **found.figures, "csim": csim_figures})
         else:
-            print_verification(loaded.macs, verification)
+            print_warnings(found.figures)
+            print_clipping(found.figures)
+            print_verification(loaded.macs, found.verification)
 
 
 @cli.command()
@@ -205,6 +218,7 @@ def estimate(design: Path, board: str | None, terms: Path | None, fifos: bool, a
 
         with working(as_json) as progress:
             loaded = load(design, board=board, terms=terms, say=note)
+            note_calibration(loaded)
             loaded.choose(progress)
             found = loaded.estimate()
             if fifos:
@@ -254,6 +268,7 @@ def explore(
         with working(as_json) as progress:
             progress("reading the design")
             loaded = load(design, board=board, terms=terms, say=note)
+            note_calibration(loaded)
             found = loaded.explore(target_fps=target_fps, max_latency_us=max_latency_us, progress=progress)
         if output is not None:
             write_design(fixed_design(found, design, output, board=board), output, force=force)
@@ -286,6 +301,13 @@ def explore(
     help="Of a quantised model: the type of inputs that nothing quantises first.",
 )
 @click.option(
+    "--samples",
+    type=click.Path(path_type=Path),
+    metavar="X.npy",
+    multiple=True,
+    help="Typical frames, [N, C, H, W], to choose number types from; of several inputs each in turn.",
+)
+@click.option(
     "--weights",
     type=click.Path(path_type=Path),
     help="With PyTorch: a state_dict to load; with a .json file of Keras: its weights.",
@@ -300,6 +322,7 @@ def import_(
     model: str,
     shapes: tuple[str, ...],
     input_type: str | None,
+    samples: tuple[Path, ...],
     weights: Path | None,
     board: str,
     output: Path | None,
@@ -317,7 +340,15 @@ def import_(
         load_board(board)
         folder = output.parent if output else Path()
         sizes = [_shape(shape) for shape in shapes]
-        found = import_model(model, folder, shapes=sizes, input_type=input_type, weights=weights, board=board)
+        found = import_model(
+            model,
+            folder,
+            shapes=sizes,
+            input_type=input_type,
+            weights=weights,
+            board=board,
+            samples=samples,
+        )
         path = output or Path(f"{found.graph.name}.yaml")
         write_design(found.text, path, force=force)
         layers = found.graph.layers
@@ -326,8 +357,10 @@ def import_(
                 {"name": one.name, "kind": one.kind, "shape": list(one.output_shape), "macs": one.macs}
                 for one in layers
             ]
-            print_json({"design": str(path), "framework": found.framework, "layers": rows})
+            figures = {"design": str(path), "framework": found.framework, "layers": rows}
+            print_json({**figures, "warnings": list(found.warnings)})
             return
+        print_warnings({"warnings": found.warnings})
         table = Table("layer", "kind", "gives", "multiply-accumulates", title=f"{model} ({found.framework})")
         for one in layers:
             table.add_row(one.name, one.kind, " x ".join(map(str, one.output_shape)), f"{one.macs:,}")

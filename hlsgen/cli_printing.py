@@ -10,23 +10,43 @@ from rich.table import Table
 from hlsgen.cli_console import note, show
 
 if TYPE_CHECKING:
-    from hlsgen.design import Verification
+    from hlsgen.design import Design, Verification
     from hlsgen.project import Project
 
 
 def print_build(project: Project) -> None:
-    for warning in project.report["warnings"]:
-        click.echo(f"warning: {warning}", err=True)
+    print_warnings(project.report)
     for finding in project.report["lint"]["findings"]:
         click.echo(f"lint: {finding}", err=True)
     print_kept(project)
     print_estimate(project.report)
+    print_clipping(project.report)
     if project.verification is not None:
         print_verification(project.design.macs, project.verification)
     else:
         click.echo("C-simulation skipped")
     folder = click.format_filename(project.folder)
     click.echo(f"wrote {folder}/ (start with {folder}/report.md)")
+
+
+def note_calibration(design: Design) -> None:
+    """On a command that simulates no frames: types that were chosen from a stand-in."""
+    if design.calibration is not None and design.calibration.warning is not None:
+        note(design.calibration.warning)
+
+
+def print_warnings(figures: dict[str, Any]) -> None:
+    for warning in figures["warnings"]:
+        click.echo(f"warning: {warning}", err=True)
+
+
+def print_clipping(figures: dict[str, Any]) -> None:
+    """Where number types come from, and how many of the frames' values they clip."""
+    from hlsgen.report.tables import calibration_line, clipping_line
+
+    for line in (calibration_line(figures), clipping_line(figures)):
+        if line:
+            click.echo(line)
 
 
 def print_kept(project: Project) -> None:
@@ -72,9 +92,9 @@ def print_estimate(figures: dict[str, Any]) -> None:
         *(f"{total[kind]:,}" for kind in ("dsp", "bram18", "uram", "lut", "ff")),
     )
     show(table)
-    from hlsgen.cost.accuracy import cells_text
+    from hlsgen.cost.accuracy import cells_line
 
-    click.echo(f"as routed: {cells_text(figures, 'routed')}; as csynth: {cells_text(figures, 'csynth')}")
+    click.echo(cells_line(figures))
     if "explored" in figures:
         from hlsgen.report.explored import explored_line
 

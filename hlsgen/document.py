@@ -18,6 +18,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
+from hlsgen.brief import Brief
 from hlsgen.errors import DesignError, Place, Problem
 from hlsgen.mistakes import Location, Mistake, label_of, mistakes_in, printable, shortened, shown
 
@@ -68,7 +69,7 @@ class _Composer(yaml.SafeLoader):
 
 
 @dataclass(frozen=True)
-class Document:
+class Document(Brief):
     """One YAML file: its path, its text, its data, and where each value of the data stands."""
 
     path: Path

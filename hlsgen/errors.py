@@ -7,6 +7,9 @@ equal golden is a `MismatchError`. Every other exception is a bug of hlsgen and 
 
 from __future__ import annotations
 
+import os
+import sys
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -100,6 +103,27 @@ class NotOursError(OutputError):
     """The folder to build into holds something that hlsgen did not make; nothing was touched."""
 
     exit_code = 2
+
+
+class HlsgenWarning(UserWarning):
+    """Base of what Python users are warned of."""
+
+
+class ClippingWarning(HlsgenWarning):
+    """Frames hold values, or lead to values, that number types of the design clip to an extent that harms."""
+
+
+class CalibrationWarning(HlsgenWarning):
+    """Number types were chosen from frames that are not the user's: a photograph, or random numbers."""
+
+
+def warn_caller(message: str, kind: type[HlsgenWarning]) -> None:
+    """A warning of Python's that names the line which called hlsgen."""
+    package = os.path.dirname(os.path.abspath(__file__)) + os.sep
+    frame, level = sys._getframe(), 1
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, kind, stacklevel=level)
 
 
 def error_json(error: HlsgenError) -> list[dict[str, Any]]:

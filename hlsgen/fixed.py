@@ -11,7 +11,9 @@ object), so no width overflows silently. Codes given to a method must lie in the
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeAlias, TypeVar
@@ -151,25 +153,24 @@ class FixedType:
             return given.copy()
         flat = self._exact(given, source)
         holds = self._holds(source)
+        watcher = None if holds else _watcher.get()
         result = np.empty(flat.shape, np.int64 if self._fits_int64 else object)
         for block in _blocks(flat.size):
             floor, rounded = self._rounded(flat[block], source)
             result[block] = rounded if holds else self._fit(rounded, floor)
+            if watcher is not None:
+                watcher(self, rounded, result[block])
         return result.reshape(given.shape)
 
-    def overflows(self, codes: Codes, source: FixedType) -> int:
-        """How many codes of type `source` do not fit this type once rounded, whatever the overflow mode.
+    def unlimited(self, values: ArrayLike) -> Codes:
+        """Values rounded as this type does, in units of its resolution, whatever its range.
 
-        In sat_sym the lowest code counts as one that does not fit.
+        Beyond 2**60 units (2**126 in a type of more than 60 bits) they are that. Raises ValueError on NaN.
         """
-        if source == self or self._holds(source):
-            return 0
-        flat = self._exact(_as_codes(codes), source)
-        count = 0
-        for block in _blocks(flat.size):
-            rounded = self._rounded(flat[block], source)[1]
-            count += int(np.count_nonzero((rounded < self.lowest_code) | (rounded > self.max_code)))
-        return count
+        width = min(62 if self.width <= 60 else MAX_WIDTH, self.width + MAX_INTEGER - self.integer)
+        wide = FixedType(width, width - self.fraction, True, self.rounding, Overflow.SAT)
+        most = np.ldexp(1.0, width - 2 - self.fraction)
+        return wide.encode(np.clip(np.asarray(values, np.float64), -most, most))
 
     def wrap(self, integers: Codes) -> Codes:
         """Any integers as codes of this type, high bits dropped."""
@@ -283,6 +284,27 @@ class FloatType:
 
 
 NumberType: TypeAlias = FixedType | FloatType
+
+CastWatcher: TypeAlias = Callable[[FixedType, Codes, Codes], None]
+"""Told of a cast that may overflow: the type, the rounded values in units of its resolution, the codes."""
+_watcher: ContextVar[CastWatcher | None] = ContextVar("watcher", default=None)
+
+
+@contextmanager
+def watching_casts(watcher: CastWatcher) -> Iterator[None]:
+    """Every cast of the block that may overflow is told to `watcher`, those of one array in parts."""
+    token = _watcher.set(watcher)
+    try:
+        yield
+    finally:
+        _watcher.reset(token)
+
+
+def tell_watcher(type_: FixedType, rounded: Callable[[], Codes], codes: Codes) -> None:
+    """As a cast does, of what becomes `codes` of a type in another way; `rounded` is called if need be."""
+    watcher = _watcher.get()
+    if watcher is not None:
+        watcher(type_, rounded(), codes)
 
 
 def float32_holds(type_: NumberType) -> bool:

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hlsgen.board import Board, load_board
+from hlsgen.brief import Brief
+from hlsgen.calibration import Calibration
 from hlsgen.design import Floats
 from hlsgen.errors import DesignError, Problem
 from hlsgen.fixed import FixedType
@@ -32,10 +34,11 @@ STYLES: dict[str, type[NetworkDesign] | type[TaskNetworkDesign]] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options:
+class Options(Brief):
     """What is wished of a network's design: the keywords of `hlsgen.from_torch`, which says what they mean.
 
-    interface: None: the wish's. Raises DesignError: there is no such style or interface, or not together.
+    interface: None: the wish's. calibration_source: where its frames are from, in words; stand_in: they are
+    not the user's own. Raises DesignError: there is no such style or interface, or not together.
     """
 
     calibration: ArrayLike | Sequence[ArrayLike] | None = None
@@ -46,6 +49,8 @@ class Options:
     wish: StreamWish | None
     style: str
     interface: object = None
+    calibration_source: str = "calibration= in Python"
+    stand_in: bool = False
 
     def __post_init__(self) -> None:
         if self.style not in STYLES:
@@ -80,7 +85,8 @@ def from_graph(graph: Graph, options: Options, source: str) -> GraphDesign:
             message = f"the input is to be {wished}, but the network's own quantizers make {port.name}"
             fix = "leave it out of precision="
             raise DesignError(Problem(message=f"{message} {port.tensor.type}", fix=fix))
-    return from_fixed(graph, replace(options, precision=None), source)
+    given = frozenset() if wished is None else frozenset(port.name for port in graph.inputs)
+    return from_fixed(graph, replace(options, precision=None), source, given_types=given)
 
 
 def from_float(graph: Graph, options: Options, source: str) -> GraphDesign:
@@ -93,7 +99,8 @@ def from_float(graph: Graph, options: Options, source: str) -> GraphDesign:
     wish = options.full_wish
     any_weights = wish.weights.any_weights(reference)
     calibration = None if frames is None else FloatRun(reference, frames)
-    fixed, known = quantised_network(reference, precision_of(precision), calibration, any_weights)
+    wanted = precision_of(precision)
+    fixed, known = quantised_network(reference, wanted, calibration, any_weights)
     return _design(
         fixed,
         options,
@@ -103,16 +110,27 @@ def from_float(graph: Graph, options: Options, source: str) -> GraphDesign:
         accuracy=known.accuracy if known else (),
         measured=known,
         samples=frames or {},
+        calibration=None
+        if calibration is None
+        else Calibration(
+            source=options.calibration_source,
+            frames=calibration.count,
+            stand_in=options.stand_in,
+            chooses=wanted.default == "auto",
+        ),
     )
 
 
-def from_fixed(graph: Graph, options: Options, source: str) -> GraphDesign:
-    """A network that has its types already -> a design."""
+def from_fixed(
+    graph: Graph, options: Options, source: str, *, given_types: frozenset[str] = frozenset()
+) -> GraphDesign:
+    """A network that has its types already -> a design. given_types: inputs whose type the user says."""
     assert options.precision is None
     wish = options.full_wish
     fixed = run_passes(graph, FIXED_PASSES)
     fixed = for_any_weights(fixed, wish.weights.any_weights(fixed))
-    return _design(fixed, options, source, wish=wish, samples=_calibration(fixed, options.calibration) or {})
+    frames = _calibration(fixed, options.calibration)
+    return _design(fixed, options, source, wish=wish, samples=frames or {}, given_types=given_types)
 
 
 def _design(graph: Graph, options: Options, source: str, **more: Any) -> GraphDesign:

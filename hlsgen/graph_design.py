@@ -8,21 +8,22 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 
 from hlsgen import samples
+from hlsgen.calibration import Calibration
+from hlsgen.clipping import Clipped, values_of
 from hlsgen.csim.compiler import Headers
 from hlsgen.csim.dataflow import NetworkRun
-from hlsgen.csim.scratch import scratch_folder
+from hlsgen.csim.scratch import Scratch, executable_in, scratch_folder
 from hlsgen.csim.simulation import Comparison, compare
-from hlsgen.design import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, Design, Floats
+from hlsgen.design import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, Design, Floats, Sampled
 from hlsgen.errors import DesignError, MismatchError, Problem
-from hlsgen.fixed import FixedType
-from hlsgen.ir import Graph, run_golden
+from hlsgen.ir import Golden, Graph, counted_golden
 from hlsgen.layers.base import Codes
 from hlsgen.mapping.weights import WeightPlace
 from hlsgen.mapping.wish import StreamWish
@@ -37,8 +38,6 @@ MOST_SAMPLE_MACS = 1 << 31
 """Fewer frames are simulated by a build if together they would need more multiply-accumulates."""
 MOST_FRAME_ELEMENTS = 1 << 24
 """Elements of all tensors of the frames that one simulation process holds at a time."""
-SATURATED_SHARE = 0.02
-"""A layer with a larger share of its results at an end of its type is worth a warning."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +45,8 @@ class GraphDesign(Design):
     """`graph` in fixed point; `reference` the same in floating point, if it came so.
 
     samples: values [N, C, H, W] of each input to simulate with; empty: a photograph. measured: what
-    `accuracy` was found with, so that golden of the same frames is not computed again.
+    `accuracy` was found with, so that golden of the same frames is not computed again. given_types: of a
+    network that brings its types, the inputs whose type the user says.
     """
 
     subject: ClassVar[str]
@@ -57,10 +57,28 @@ class GraphDesign(Design):
     accuracy: tuple[Accuracy, ...] = ()
     measured: Measured | None = field(default=None, repr=False, compare=False)
     samples: Mapping[str, Floats] = field(default_factory=dict)
+    calibration: Calibration | None = None
+    given_types: frozenset[str] = frozenset()
 
-    def golden_codes(self, inputs: Mapping[str, Codes]) -> dict[str, Codes]:
+    def counted_golden(self, inputs: Mapping[str, Codes]) -> Golden:
         known = self.measured.golden_for(self.graph, inputs) if self.measured else None
-        return known or run_golden(self.graph, inputs)
+        return known or counted_golden(self.graph, inputs)
+
+    @property
+    def own_types(self) -> frozenset[str]:
+        if self.reference is not None:
+            return frozenset()
+        return frozenset(self.graph.tensors()) - self.given_types
+
+    @property
+    def clipping_remedy(self) -> str:
+        calibration = self.calibration
+        if calibration is None or not calibration.chooses:
+            return "A type with more integer bits would hold them (precision=)"
+        return (
+            f"Types were chosen from {calibration.source} ({calibration.frames} frames): choose them from "
+            "frames such as these (calibration=x, or samples in the design file)"
+        )
 
     def reweighted(self, other: Design, places: Mapping[str, WeightPlace]) -> Graph:
         """`graph` with the weights of `other`, a network of any style. Raises as `with_weights` does."""
@@ -72,23 +90,34 @@ class GraphDesign(Design):
         same_structure(self.graph, other.graph)
         return with_weights_of(self.graph, other.graph, places)
 
-    def sample_inputs(self, frames: int | None = None, *, file: Path | None = None) -> dict[str, Codes]:
+    def sampled(self, frames: int | None = None, *, file: Path | None = None) -> Sampled:
         if file is not None:
-            if len(self.graph.inputs) > 1:
-                message = f"--input gives one input, and {self.name} has {len(self.graph.inputs)}"
-                raise DesignError(Problem(message=message, fix="the Python interface: project.csim([x, y])"))
-            array = samples.from_file(file, self.graph.inputs[0].shape)
-            return self.inputs_of(array[:frames] if frames else array, what=str(file))
+            return self._of_file(file, frames)
         count = frames or self._sample_count
-        codes = {}
+        values, codes = {}, {}
         for port in self.graph.inputs:
             given = self.samples.get(port.name)
-            if given is None:
-                codes[port.name] = stand_in_codes(port, samples.photograph(port.tensor.shape, count))
-            else:
-                codes[port.name] = tensor_codes(port, given[:count], f"the samples of {port.name}")
-        shortest = min(len(array) for array in codes.values())
-        return {name: array[:shortest] for name, array in codes.items()}
+            array = samples.photograph(port.tensor.shape, count) if given is None else given[:count]
+            values[port.name] = array / port.scale
+            codes[port.name] = (
+                stand_in_codes(port, array)
+                if given is None
+                else tensor_codes(port, array, f"the samples of {port.name}")
+            )
+        shortest = min(len(array) for array in values.values())
+        return Sampled(
+            values={name: array[:shortest] for name, array in values.items()},
+            codes={name: array[:shortest] for name, array in codes.items()},
+        )
+
+    def _of_file(self, file: Path, frames: int | None) -> Sampled:
+        ports = self.graph.inputs
+        if len(ports) > 1:
+            message = f"--input gives one input, and {self.name} has {len(ports)}"
+            raise DesignError(Problem(message=message, fix="the Python interface: project.csim([x, y])"))
+        array = samples.from_file(file, ports[0].shape)
+        array = array[:frames] if frames else array
+        return Sampled(values=values_of(ports, array), codes=self.inputs_of(array, what=str(file)))
 
     @property
     def _sample_count(self) -> int:
@@ -96,7 +125,7 @@ class GraphDesign(Design):
         most = min(MOST_SAMPLE_MACS // max(1, self.macs), MOST_SAMPLE_ELEMENTS // elements)
         return max(1, min(self.batch, MOST_SAMPLE_FRAMES, most))
 
-    def warnings(self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]) -> list[str]:
+    def warnings(self, clipping: Sequence[Clipped]) -> list[str]:
         outputs = noisy_outputs(self.graph)
         found = [
             f"{one.name} has only {one.snr_db:.1f} dB of signal to noise against the floating-point network; "
@@ -104,28 +133,9 @@ class GraphDesign(Design):
             for one in self.accuracy
             if one.name in outputs and one.snr_db < OUTPUT_DB
         ]
-        for layer in self.graph.layers:
-            type_, codes = layer.output_type, golden[layer.name]
-            if not isinstance(type_, FixedType) or type_.width < 3 or layer.name not in self._computed:
-                continue
-            # of an unsigned result zero is no limit that was hit but what a ReLU gives
-            at_end = codes == type_.max_code
-            if type_.signed:
-                at_end |= codes == type_.min_code
-            share = float(np.count_nonzero(at_end)) / codes.size
-            if share > SATURATED_SHARE:
-                found.append(
-                    f"{layer.name}: {share:.1%} of the results lie at an end of {type_} on these frames; "
-                    "more integer bits may be needed"
-                )
-        return found
-
-    @cached_property
-    def _computed(self) -> set[str]:
-        """Layers that compute new values: those that only move values repeat what was said before."""
-        return {
-            layer.name for layer in self.graph.layers if layer.macs or layer.kind in ("add", "sub", "mul")
-        }
+        if self.calibration is not None and self.calibration.warning:
+            found.insert(0, self.calibration.warning)
+        return [*found, *super().warnings(clipping)]
 
     def chunks(self, inputs: Mapping[str, Codes], frames: int) -> list[dict[str, Codes]]:
         """The frames in parts: enough for every core, none larger than memory allows."""
@@ -173,12 +183,13 @@ class GraphDesign(Design):
         *,
         headers: Headers = Headers.FAST,
         progress: Progress = silent,
+        kept: Scratch | None = None,
     ) -> NetworkVerification:
         frames = frames_in(inputs)
         chunks = self.chunks(inputs, frames)
         few = {name: array[: self.bounded_frames] for name, array in inputs.items()}
-        with scratch_folder() as scratch:
-            executable = scratch / "testbench"
+        with scratch_folder(kept) as scratch:
+            executable = executable_in(scratch, folder, self.name, headers)
             progress("compiling the C-simulation")
             compile_seconds = self.compiled(folder, executable, headers)
             runs = []
@@ -213,7 +224,7 @@ class GraphDesign(Design):
     def simulator(
         self, folder: Path, scratch: Path, headers: Headers
     ) -> Callable[[Mapping[str, Codes]], dict[str, Codes]]:
-        executable = scratch / f"{self.name}_{headers.value}"
+        executable = executable_in(scratch, folder, self.name, headers)
         if not executable.exists():
             self.compiled(folder, executable, headers)
 

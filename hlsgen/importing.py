@@ -4,29 +4,40 @@ from __future__ import annotations
 
 import os
 import re
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
 
-from hlsgen.errors import DesignError, OutputError, Problem
+from hlsgen.brief import Brief
+from hlsgen.errors import DesignError, OutputError, Problem, collecting
 from hlsgen.frontends.names import valid_name
 from hlsgen.ir import Graph
 from hlsgen.model_schema import FRAMEWORKS
 from hlsgen.precision import input_type_of, to_nearest
+from hlsgen.samples import from_file
 
 ONNX_ENDINGS = (".onnx",)
 KERAS_ENDINGS = (".h5", ".hdf5", ".keras", ".json")
+STAND_IN = (
+    "no samples are given: number types (precision: auto) will be chosen from a stand-in photograph, values "
+    "within -1 to 1. What lies beyond it in your own inputs will be clipped, and the accuracy reported will "
+    "not be that of your inputs. Save typical frames, {sizes}, with numpy.save, and name the file: "
+    '--samples frames.npy, or in the design file "samples: frames.npy" in place of "samples: photograph"'
+)
+"""What is said of a design in floating point without samples."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Imported:
-    """A model's graph, and the design file that names it."""
+class Imported(Brief):
+    """A model's graph, and the design file that names it. warnings: what its user should know of the file."""
 
     graph: Graph
     framework: str
     text: str
+    warnings: tuple[str, ...] = ()
 
 
 def import_model(
@@ -37,11 +48,13 @@ def import_model(
     input_type: str | None,
     weights: Path | None,
     board: str,
+    samples: Sequence[Path] = (),
 ) -> Imported:
     """The model as users name it: net.py:make_net, net.onnx, or net.h5; the design will lie in `folder`.
 
     shapes: of a frame of each input, which a PyTorch module does not say. input_type: of inputs that a
-    quantised model does not quantise first. Raises DesignError as the frontends do.
+    quantised model does not quantise first. samples: files of typical frames, of each input in turn. Raises
+    DesignError as the frontends do, and for samples that do not fit.
     """
     framework = framework_of(model)
     given = input_type_of(None if input_type is None else {"input": input_type})
@@ -50,7 +63,7 @@ def import_model(
         if wished is not None:
             message = f"{model} is in floating point: the design file's precision says its types"
             raise DesignError(Problem(message=message, fix="leave --input-type out"))
-        return _from_torch(model, folder, shapes, weights, board)
+        return _from_torch(model, folder, shapes, weights, board, samples)
     beside = framework == "qkeras" and Path(model).suffix == ".json"
     if shapes or (weights is not None and not beside):
         message = f"{model} says itself what shape the input has, and holds its weights"
@@ -68,8 +81,10 @@ def import_model(
     source = {framework: _relative(path, folder)}
     if weights is not None:
         source["weights"] = _relative(weights, folder)
-    inputs = [] if input_type is None else [{"type": input_type} for _ in graph.inputs]
-    return Imported(graph=graph, framework=framework, text=_text(graph, source, inputs, board))
+    inputs: list[dict[str, object]] = [
+        {} if input_type is None else {"type": input_type} for _ in graph.inputs
+    ]
+    return _imported(graph, source, inputs, board, folder, samples)
 
 
 def framework_of(model: str) -> str:
@@ -90,7 +105,12 @@ def framework_of(model: str) -> str:
 
 
 def _from_torch(
-    model: str, folder: Path, shapes: Sequence[tuple[int, ...]], weights: Path | None, board: str
+    model: str,
+    folder: Path,
+    shapes: Sequence[tuple[int, ...]],
+    weights: Path | None,
+    board: str,
+    samples: Sequence[Path],
 ) -> Imported:
     from hlsgen.frontends.torch import graph_of_module, load_module
 
@@ -104,15 +124,53 @@ def _from_torch(
     source = {"torch": f"{_relative(path, folder)}:{function}"}
     if weights is not None:
         source["weights"] = _relative(weights, folder)
-    return Imported(
-        graph=graph,
-        framework="torch",
-        text=_text(graph, source, [{"shape": list(shape)} for shape in shapes], board),
-    )
+    return _imported(graph, source, [{"shape": list(shape)} for shape in shapes], board, folder, samples)
 
 
 def _relative(path: Path, folder: Path) -> str:
     return Path(os.path.relpath(path, folder)).as_posix()
+
+
+def _imported(
+    graph: Graph,
+    source: dict[str, str],
+    inputs: list[dict[str, object]],
+    board: str,
+    folder: Path,
+    samples: Sequence[Path],
+) -> Imported:
+    """inputs: what the design file says of each, but for its samples."""
+    _check_samples(graph, samples)
+    warnings = []
+    for number, one in enumerate(inputs):
+        if samples:
+            one["samples"] = _relative(samples[number], folder)
+        elif graph.input.is_float:
+            one["samples"] = "photograph"
+    if graph.input.is_float and not samples:
+        sizes = "; ".join(f"[N, {', '.join(map(str, port.shape))}]" for port in graph.inputs)
+        warnings.append(STAND_IN.format(sizes=sizes))
+    text = _text(graph, source, [one for one in inputs if one], board)
+    comment = "".join(
+        textwrap.fill(one, 110, initial_indent="# ", subsequent_indent="# ") + "\n" for one in warnings
+    )
+    return Imported(graph=graph, framework=next(iter(source)), text=comment + text, warnings=tuple(warnings))
+
+
+def _check_samples(graph: Graph, samples: Sequence[Path]) -> None:
+    """Raises DesignError: not a file for each input, or one that does not hold frames of it."""
+    if not samples:
+        return
+    if len(samples) != len(graph.inputs):
+        names = ", ".join(port.name for port in graph.inputs)
+        message = f"--samples is given {len(samples)} times, and the inputs are {names}"
+        raise DesignError(Problem(message=message, fix="a file for each of them, in this order"))
+    problems: list[Problem] = []
+    for port, path in zip(graph.inputs, samples, strict=True):
+        with collecting(problems):
+            from_file(path, port.shape)
+    if problems:
+        raise DesignError(problems)
 
 
 def _text(graph: Graph, source: dict[str, str], inputs: Sequence[Mapping[str, object]], board: str) -> str:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 
+from hlsgen.brief import Brief, lines, some
 from hlsgen.errors import Problem
-from hlsgen.fixed import NumberType
+from hlsgen.excess import Excess, counting_excess
+from hlsgen.fixed import FixedType, NumberType
 from hlsgen.layers.base import Codes, Layer, Shape, Tensor
 
-__all__ = ["Graph", "Port", "Tensor", "run_golden", "verify"]
+__all__ = ["Golden", "Graph", "Port", "Tensor", "counted_golden", "run_golden", "verify"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +47,10 @@ class Port:
     def __post_init__(self) -> None:
         assert math.prod(self.shape) == math.prod(self.tensor.shape), "a port keeps the number of elements"
 
+    def __str__(self) -> str:
+        """x 3 x 32 x 32 of fixed<8,1>"""
+        return f"{self.name} {' x '.join(map(str, self.shape))} of {self.tensor.type}"
+
     @classmethod
     def of(cls, name: str, tensor: Tensor, source: str | None = None) -> Port:
         """A port whose framework layout is the tensor's own, [C, H, W]."""
@@ -63,13 +70,21 @@ class Port:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Graph:
+class Graph(Brief):
     """Layers in an order of computation: each reads inputs of the graph or layers before it."""
 
     name: str
     inputs: tuple[Port, ...]
     layers: tuple[Layer, ...]
     outputs: tuple[Port, ...]
+
+    def __repr__(self) -> str:
+        return lines(
+            f"{type(self).__name__} {self.name}: {self.size}",
+            f"from {some([str(port) for port in self.inputs])}",
+            f"to {some([str(port) for port in self.outputs])}",
+            f"layers {some([layer.name for layer in self.layers])}",
+        )
 
     @classmethod
     def chain(cls, name: str, source: Tensor, layers: tuple[Layer, ...]) -> Graph:
@@ -81,6 +96,12 @@ class Graph:
             layers=layers,
             outputs=(Port.of("output", last.output, last.name),),
         )
+
+    @property
+    def size(self) -> str:
+        """Layers and multiply-accumulates in words."""
+        count = len(self.layers)
+        return f"{count} layer{'s' if count != 1 else ''}, {self.macs:,} multiply-accumulates a frame"
 
     @property
     def input(self) -> Tensor:
@@ -120,11 +141,40 @@ class Graph:
         return replace(fresh, outputs=outputs)
 
 
+LayerExcess: TypeAlias = Mapping[str, Mapping[FixedType, Excess]]
+"""By layer and type what left the range in its casts on some frames."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Golden(Brief):
+    """Codes of a graph's tensors by name, and what left the range of types on the way to them."""
+
+    tensors: dict[str, Codes]
+    excess: LayerExcess
+
+
+def counted_golden(graph: Graph, inputs: Mapping[str, Codes]) -> Golden:
+    """`run_golden` that counts the values which its layers clip."""
+    excess: dict[str, Mapping[FixedType, Excess]] = {}
+
+    def counted(layer: Layer, sources: list[Codes]) -> Codes:
+        with counting_excess() as excess[layer.name]:
+            return layer.golden(*sources)
+
+    return Golden(tensors=_run(graph, inputs, counted), excess=excess)
+
+
 def run_golden(graph: Graph, inputs: Mapping[str, Codes]) -> dict[str, Codes]:
     """Golden of the whole graph: the codes [frames, C, H, W] of every tensor, by name."""
+    return _run(graph, inputs, lambda layer, sources: layer.golden(*sources))
+
+
+def _run(
+    graph: Graph, inputs: Mapping[str, Codes], golden: Callable[[Layer, list[Codes]], Codes]
+) -> dict[str, Codes]:
     values: dict[str, Codes] = {port.name: inputs[port.name] for port in graph.inputs}
     for layer in graph.layers:
-        values[layer.name] = layer.golden(*(values[source] for source in layer.inputs))
+        values[layer.name] = golden(layer, [values[source] for source in layer.inputs])
     return values
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from hlsgen import samples
 from hlsgen.board import Board, load_board
+from hlsgen.calibration import STAND_INS, described
 from hlsgen.design import Floats
 from hlsgen.document import Document
 from hlsgen.errors import DesignError, Problem, collecting
@@ -23,7 +24,7 @@ from hlsgen.model_schema import ModelFile
 from hlsgen.precision import LayerPrecision, Precision, to_nearest
 from hlsgen.progress import Say
 from hlsgen.quantise import WRAPPING
-from hlsgen.schema_values import SampleFile
+from hlsgen.schema_values import SampleFile, Samples
 
 CALIBRATION_FRAMES = 16
 """Frames of the input's samples that types are chosen from."""
@@ -54,8 +55,11 @@ def load_model(path: Path, *, board: str | None = None, say: Say = lambda _: Non
             message = "the network brings its own number types, so that precision has nothing to say"
             where = document.place(("precision",), key=True)
             raise document.error([Problem(message=message, fix="leave precision out", place=where)])
-        return from_fixed(graph, replace(options, calibration=_given(frames)), path.name)
-    options = replace(options, calibration=_calibration(file, document, graph, frames))
+        named = zip(graph.inputs, file.input, strict=False)
+        given_types = frozenset(port.name for port, one in named if one.type is not None)
+        options = replace(options, calibration=_given(frames))
+        return from_fixed(graph, options, path.name, given_types=given_types)
+    options = _with_calibration(options, file, document, graph, frames)
     with _at(document, ("precision",)):
         return from_float(graph, replace(options, precision=_precision(file)), path.name)
 
@@ -190,7 +194,7 @@ def _wish(file: ModelFile, graph: Graph, document: Document, board: Board) -> St
 
 def _frames(file: ModelFile, document: Document, index: int, port: Port) -> Floats | None:
     """Frames in the framework's layout; None: the photograph, which is made when it is needed."""
-    wanted = file.input[index].samples if index < len(file.input) else "photograph"
+    wanted = _samples_of(file, index)
     if isinstance(wanted, SampleFile):
         at: tuple[str | int, ...] = ("input", "samples")
         if isinstance(document.data.get("input"), list):
@@ -218,9 +222,10 @@ def _given(frames: list[Floats | None]) -> Floats | list[Floats] | None:
     return given[0] if len(given) == 1 else given
 
 
-def _calibration(
-    file: ModelFile, document: Document, graph: Graph, frames: list[Floats | None]
-) -> Floats | list[Floats] | None:
+def _with_calibration(
+    options: Options, file: ModelFile, document: Document, graph: Graph, frames: list[Floats | None]
+) -> Options:
+    """`options` with the frames that types are chosen from or judged by, and with where they are from."""
     ports = graph.inputs
     given = file.precision.calibration
     if given is not None:
@@ -228,7 +233,8 @@ def _calibration(
         if len(ports) > 1:
             message = f"calibration is one file, but the network has {len(ports)} inputs"
             raise document.error([Problem(message=message, fix="samples for each input", place=place)])
-        return samples.from_file(document.beside(given), ports[0].shape, place)
+        array = samples.from_file(document.beside(given), ports[0].shape, place)
+        return replace(options, calibration=array, calibration_source=given.name)
     most = max(1, min(CALIBRATION_FRAMES, CALIBRATION_MACS // max(1, graph.macs)))
     found = [
         port.from_tensor(_within_type(samples.photograph(port.tensor.shape, most), file, port))
@@ -237,7 +243,22 @@ def _calibration(
         for port, array in zip(ports, frames, strict=True)
     ]
     arrays = [np.asarray(array[: max(most, 1)]) for array in found]
-    return arrays[0] if len(arrays) == 1 else arrays
+    sources = [(port.name, _samples_of(file, index)) for index, port in enumerate(ports)]
+    return replace(
+        options,
+        calibration=arrays[0] if len(arrays) == 1 else arrays,
+        calibration_source=described(
+            [
+                (name, one.path.name if isinstance(one, SampleFile) else STAND_INS[one])
+                for name, one in sources
+            ]
+        ),
+        stand_in=not all(isinstance(one, SampleFile) for _, one in sources),
+    )
+
+
+def _samples_of(file: ModelFile, index: int) -> Samples:
+    return file.input[index].samples if index < len(file.input) else "photograph"
 
 
 def _precision(file: ModelFile) -> Precision:

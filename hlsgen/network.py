@@ -23,7 +23,7 @@ from hlsgen.layers.base import Codes
 from hlsgen.mapping.balance import Balanced, balance
 from hlsgen.mapping.wish import NoFit
 from hlsgen.progress import Progress, silent
-from hlsgen.report.network import NetworkEstimate, network_estimate, network_markdown
+from hlsgen.report.network import NetworkEstimate, network_cost, network_estimate, network_markdown
 
 if TYPE_CHECKING:
     from hlsgen.explore.result import Explored
@@ -71,6 +71,11 @@ class NetworkDesign(GraphDesign):
         except NoFit as failure:
             raise DesignError(Problem(message=f"{self.name}: {failure}", fix=failure.fix)) from None
 
+    @property
+    def hardware(self) -> str:
+        found = self.chosen or vars(self).get("balanced")
+        return str(found) if isinstance(found, Balanced) else ""
+
     @cached_property
     def explored(self) -> Explored | None:
         """What the search for the best mapping found; None: the design does not ask for it."""
@@ -100,6 +105,9 @@ class NetworkDesign(GraphDesign):
             self.accuracy,
             explored=self.explored.summary() if self.explored else None,
         )
+
+    def cost(self) -> dict[str, Any]:
+        return network_cost(self.balanced, self.board)
 
     def plan(self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]) -> dict[str, str | bytes]:
         return network_plan(

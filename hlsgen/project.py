@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-import shutil
-import tempfile
-import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from hlsgen.brief import Brief, lines
 from hlsgen.csim.compiler import Headers
-from hlsgen.csim.scratch import SCRATCH_PREFIX, scratch_errors, scratch_folder
+from hlsgen.csim.scratch import Scratch, scratch_errors, scratch_folder
 from hlsgen.design import Arrays, Design, Verification
 from hlsgen.emit.plan import Plan, array_bytes, npy_bytes
 from hlsgen.errors import EmissionError
@@ -31,11 +28,9 @@ from hlsgen.synthesis.compare import read_back
 SHOWN_FINDINGS = 10
 """Of what the lint finds in emitted code."""
 
-Simulator = Callable[[Mapping[str, Codes]], dict[str, Codes]]
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Project:
+class Project(Brief):
     """A build folder and what is known about it. `report` is the content of report.json.
 
     notes: what became of the results of the vendor's tools that the folder held before.
@@ -46,14 +41,20 @@ class Project:
     report: dict[str, Any]
     verification: Verification | None = None
     notes: tuple[str, ...] = ()
-    _simulators: dict[Headers, Simulator] = field(default_factory=dict)
+    _scratch: Scratch = field(default_factory=Scratch, repr=False)
 
-    @cached_property
-    def _scratch(self) -> Path:
-        """A folder for executables, gone with the project."""
-        folder = tempfile.mkdtemp(prefix=SCRATCH_PREFIX)
-        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        return Path(folder)
+    def __repr__(self) -> str:
+        csim, warnings = self.report["csim"], self.report["warnings"]
+        said = f"{len(warnings)} warning{'s' if len(warnings) > 1 else ''}: {warnings[0]}" if warnings else ""
+        equal = csim["compared"] - csim["mismatches"]
+        shown = f"{equal:,} of {csim['compared']:,} results equal golden" if csim["compared"] else "skipped"
+        return lines(
+            f"Project {self.design.name} on {self.design.board.name} in {self.folder}",
+            f"modelled: {self.design.hardware}",
+            f"C-simulation: {shown}",
+            said,
+            "report has all figures; start with report.md in the folder",
+        )
 
     def csim(
         self, x: ArrayLike | Sequence[ArrayLike], *, headers: str = "fast", weights: Design | None = None
@@ -62,17 +63,15 @@ class Project:
 
         Several inputs are a list, several outputs too. `headers`: "fast" or "reference". `weights`: a design
         of the same network whose weights this kernel takes instead of its own. Raises DesignError: x or the
-        weights do not fit. ToolError: the compiler is missing or fails.
+        weights do not fit. ToolError: the compiler is missing or fails. A ClippingWarning says which tensors
+        are clipped on x, where that harms; of the layers some frames of x are looked at.
         """
         inputs = self.design.inputs_of(x)
         which = Headers(headers)
+        design = self.design if weights is None else self.design.with_weights(weights)
+        design.warn_of_clipping(x, inputs)
         with scratch_errors():
-            if weights is not None:
-                design = self.design.with_weights(weights)
-                return design.outputs_of(design.simulator(self.folder, self._scratch, which)(inputs))
-            if which not in self._simulators:
-                self._simulators[which] = self.design.simulator(self.folder, self._scratch, which)
-            return self.design.outputs_of(self._simulators[which](inputs))
+            return design.outputs_of(design.simulator(self.folder, self._scratch.folder, which)(inputs))
 
     def write_weights(self, other: Design) -> None:
         """Puts the weights of `other` in the testbench's data (tb/), with what the kernel then gives.
@@ -97,6 +96,41 @@ class Project:
         return self.design.golden(x)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Stimulus(Brief):
+    """What a design is simulated on: codes by input, golden of every tensor, and what they say of its types.
+
+    figures: keys of report.json.
+    """
+
+    inputs: dict[str, Codes]
+    golden: dict[str, Codes]
+    figures: dict[str, Any]
+
+    @classmethod
+    def of(cls, design: Design, frames: int | None, file: Path | None, progress: Progress) -> Stimulus:
+        """The design's own samples, or `frames` of those in `file`. Raises DesignError: they do not fit."""
+        sampled = design.sampled(frames, file=file)
+        progress(f"computing golden for {len(next(iter(sampled.codes.values())))} frames")
+        golden = design.counted_golden(sampled.codes)
+        clipping = design.clipping(sampled.values, golden)
+        calibration = design.calibration
+        figures = {
+            "calibration": calibration.as_json() if calibration else None,
+            "clipping": [one.as_json() for one in clipping],
+            "warnings": design.warnings(clipping),
+        }
+        return cls(inputs=sampled.codes, golden=golden.tensors, figures=figures)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Simulated(Brief):
+    """A C-simulation without a build, and the keys of report.json that say what it ran on."""
+
+    verification: Verification
+    figures: dict[str, Any]
+
+
 def build(
     design: Design,
     folder: Path,
@@ -114,12 +148,11 @@ def build(
     """
     design.choose(progress)
     report = design.estimate().as_json()
-    inputs = design.sample_inputs(frames, file=input_file)
-    progress(f"computing golden for {len(next(iter(inputs.values())))} frames")
-    golden = design.golden_codes(inputs)
-    report["warnings"] = design.warnings(inputs, golden)
-    earlier = earlier_builds(folder)
-    with replacing(folder) as fresh:
+    given = Stimulus.of(design, frames, input_file, progress)
+    inputs, golden = given.inputs, given.golden
+    report |= given.figures
+    earlier, scratch = earlier_builds(folder), Scratch()
+    with scratch.kept_on_success(), replacing(folder) as fresh:
         progress("emitting")
         plan = design.plan(inputs, golden)
         linted = _lint(plan)
@@ -128,7 +161,7 @@ def build(
         write_files(fresh, plan)
         verification = None
         if csim:
-            verification = design.verify(fresh, inputs, golden, progress=progress)
+            verification = design.verify(fresh, inputs, golden, progress=progress, kept=scratch)
         report["csim"] = csim_report(verification)
         write_files(fresh, {MARK: json.dumps(report, indent=2) + "\n", "report.md": design.markdown(report)})
         write_files(fresh, {PAGE: html_of_build(fresh)})
@@ -140,7 +173,14 @@ def build(
         synthesised, read = read_back(folder)
         report |= {"synthesised": synthesised} if synthesised else {}
         notes += read
-    return Project(design=design, folder=folder, report=report, verification=verification, notes=tuple(notes))
+    return Project(
+        design=design,
+        folder=folder,
+        report=report,
+        verification=verification,
+        notes=tuple(notes),
+        _scratch=scratch,
+    )
 
 
 def _lint(plan: Plan) -> Linted:
@@ -164,14 +204,14 @@ def simulate_only(
     input_file: Path | None = None,
     headers: Headers = Headers.FAST,
     progress: Progress = silent,
-) -> Verification:
+) -> Simulated:
     """Emits into a temporary folder and C-simulates there; raises as `build` does."""
-    inputs = design.sample_inputs(frames, file=input_file)
-    progress(f"computing golden for {len(next(iter(inputs.values())))} frames")
-    golden = design.golden_codes(inputs)
+    given = Stimulus.of(design, frames, input_file, progress)
+    inputs, golden = given.inputs, given.golden
     with scratch_folder() as folder:
         write_files(folder, design.plan(inputs, golden))
-        return design.verify(folder, inputs, golden, headers=headers, progress=progress)
+        verification = design.verify(folder, inputs, golden, headers=headers, progress=progress)
+    return Simulated(verification=verification, figures=given.figures)
 
 
 def csim_report(verification: Verification | None) -> dict[str, Any]:

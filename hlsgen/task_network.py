@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from hlsgen.clipping import Clipped
 from hlsgen.cost.terms import Style
 from hlsgen.csim.compiler import Headers, compile_testbench
 from hlsgen.csim.dataflow import NetworkRun
@@ -54,6 +55,11 @@ class TaskNetworkDesign(GraphDesign):
         except NoFit as failure:
             raise DesignError(Problem(message=f"{self.name}: {failure}", fix=failure.fix)) from None
 
+    @property
+    def hardware(self) -> str:
+        found = self.chosen or vars(self).get("choice")
+        return str(found) if isinstance(found, TaskChoice) else ""
+
     def with_weights(self, other: Design) -> TaskNetworkDesign:
         graph = self.reweighted(other, self.choice.weights)
         assert isinstance(other, GraphDesign)
@@ -78,6 +84,9 @@ class TaskNetworkDesign(GraphDesign):
             accuracy=self.accuracy,
         )
 
+    def cost(self) -> dict[str, Any]:
+        return self.estimate().cost
+
     def plan(self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]) -> dict[str, str | bytes]:
         return task_network_plan(
             self.choice,
@@ -91,10 +100,10 @@ class TaskNetworkDesign(GraphDesign):
             golden=golden,
         )
 
-    def warnings(self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]) -> list[str]:
+    def warnings(self, clipping: Sequence[Clipped]) -> list[str]:
         """Also why there is no OmpSs-2@FPGA application, if there is none."""
         return [
-            *super().warnings(inputs, golden),
+            *super().warnings(clipping),
             *(f"no ompss/ folder: {one}" for one in network_obstacles(self.choice, self.graph)),
         ]
 

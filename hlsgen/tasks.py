@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,18 +14,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from hlsgen import samples
 from hlsgen.board import Board, load_board
+from hlsgen.clipping import Clipped, values_of
 from hlsgen.cost.cycles import Iterations
 from hlsgen.cost.terms import Style
 from hlsgen.csim.compiler import Headers, compile_testbench, compiling
 from hlsgen.csim.recorded import check_recorded
-from hlsgen.csim.scratch import scratch_folder
+from hlsgen.csim.scratch import Scratch, executable_in, scratch_folder
 from hlsgen.csim.simulation import Comparison, compare, simulate
-from hlsgen.design import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, Design, Verification
+from hlsgen.design import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, Design, Sampled, Verification
 from hlsgen.document import Document
 from hlsgen.emit.plan import plan_of
 from hlsgen.errors import DesignError, MismatchError, Place, Problem, collecting
+from hlsgen.excess import counting_excess
 from hlsgen.frontends.design_file import graph_of, not_yet
-from hlsgen.ir import Graph, verify
+from hlsgen.ir import Golden, Graph, verify
 from hlsgen.layers.base import Codes
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.mapping.conv2d import MOST_PARTITIONS, Infeasible, folding_faults
@@ -34,7 +36,7 @@ from hlsgen.passes import run_passes
 from hlsgen.port_arrays import port_codes
 from hlsgen.progress import Progress, silent
 from hlsgen.quantise import quantised
-from hlsgen.report.estimate import Estimate, estimate_of
+from hlsgen.report.estimate import Estimate, estimate_of, layer_cost
 from hlsgen.report.markdown import markdown_report
 from hlsgen.schema import DesignFile, load_design_file
 from hlsgen.schema_values import SampleFile
@@ -87,13 +89,20 @@ class TasksDesign(Design):
         except Infeasible as failure:
             raise DesignError(_mapping_problem(failure, self.layer.name, self.document)) from None
 
+    @property
+    def hardware(self) -> str:
+        found = vars(self).get("choice")
+        return str(found.deployment) if isinstance(found, Choice) else ""
+
     def codes(self, x: ArrayLike, *, what: str = "x", place: Place | None = None) -> Codes:
         """`inputs_of` the one input."""
         return port_codes(self.graph.inputs[0], x, what, place)
 
-    def golden_codes(self, inputs: Mapping[str, Codes]) -> dict[str, Codes]:
+    def counted_golden(self, inputs: Mapping[str, Codes]) -> Golden:
         simd = self.choice.deployment.mapping.folding.simd
-        return {self.layer.name: self.layer.golden(inputs["input"], simd=simd)}
+        with counting_excess() as excess:
+            tensors = {self.layer.name: self.layer.golden(inputs["input"], simd=simd)}
+        return Golden(tensors=tensors, excess={self.layer.name: excess})
 
     def check(self) -> None:
         problems: list[Problem] = []
@@ -104,13 +113,11 @@ class TasksDesign(Design):
         if problems:
             raise self.document.error(problems)
 
-    def sample_inputs(self, frames: int | None = None, *, file: Path | None = None) -> dict[str, Codes]:
+    def sampled(self, frames: int | None = None, *, file: Path | None = None) -> Sampled:
         place = None if file else self.document.place(("input", "samples"))
-        return {
-            "input": self.codes(
-                self.sample_frames(frames, file=file), what=str(file or "samples"), place=place
-            )
-        }
+        array = self.sample_frames(frames, file=file)
+        codes = self.codes(array, what=str(file or "samples"), place=place)
+        return Sampled(values=values_of(self.graph.inputs, array), codes={"input": codes})
 
     def sample_frames(self, frames: int | None = None, *, file: Path | None = None) -> NDArray[np.float64]:
         """[frames, C, H, W]: what the design's `samples` names, or the frames of `file`; at most `frames`.
@@ -138,15 +145,18 @@ class TasksDesign(Design):
     def estimate(self) -> Estimate:
         return estimate_of(self.name, self.graph, self.choice)
 
-    def warnings(self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]) -> list[str]:
-        simd = self.choice.deployment.mapping.folding.simd
-        sums = self.layer.sums(inputs["input"], simd=simd)
-        overflowing = self.layer.overflowing(sums)
-        if not overflowing:
-            return []
+    def cost(self) -> dict[str, Any]:
+        return layer_cost(self.choice.deployment)
+
+    def warnings(self, clipping: Sequence[Clipped]) -> list[str]:
+        """Of a layer alone every result counts: whoever gives its type knows what is to fit it."""
         return [
-            f"{self.layer.name}: {overflowing} of {sums.size} results leave the range of "
-            f"{self.layer.result_type} on these frames; give precision.output more integer bits"
+            f"{one.name}: {one.excess.outside} of {one.excess.values} results leave the range of "
+            f"{one.excess.type} on these frames; give precision.output more integer bits"
+            if one.part == "result"
+            else str(one)
+            for one in clipping
+            if one.excess.outside and (one.part != "input" or one.worth_a_warning)
         ]
 
     def plan(self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]) -> dict[str, str | bytes]:
@@ -165,12 +175,14 @@ class TasksDesign(Design):
         *,
         headers: Headers = Headers.FAST,
         progress: Progress = silent,
+        kept: Scratch | None = None,
     ) -> LayerVerification:
         """Twice: on all frames, and recording memory ports on the first few."""
         progress("compiling and running the C-simulation")
         layer, codes, want = self.layer, inputs["input"], golden[self.layer.name]
-        with scratch_folder() as scratch:
-            plain, recording = scratch / "plain", scratch / "recording"
+        with scratch_folder(kept) as scratch:
+            plain = executable_in(scratch, folder, self.name, headers)
+            recording = scratch / "recording"
             with (
                 compiling(folder, self.name, plain, headers=headers) as first,
                 compiling(folder, self.name, recording, record_ports=True, optimise="-O1") as second,
@@ -195,7 +207,7 @@ class TasksDesign(Design):
     def simulator(
         self, folder: Path, scratch: Path, headers: Headers
     ) -> Callable[[Mapping[str, Codes]], dict[str, Codes]]:
-        executable = scratch / f"{self.name}_{headers.value}"
+        executable = executable_in(scratch, folder, self.name, headers)
         if not executable.exists():
             compile_testbench(folder, self.name, executable, headers=headers)
         return lambda inputs: {

@@ -13,6 +13,8 @@ import hlsgen
 from hlsgen.document import Document
 from hlsgen.errors import DesignError
 from hlsgen.explore.design_file import fixed_design
+from hlsgen.explore.result import Explored
+from hlsgen.explore.show import headline
 from hlsgen.network import NetworkDesign
 from hlsgen.tasks import TasksDesign
 from tests.command_line import document, failure, text, working_folder
@@ -108,6 +110,21 @@ def test_the_design_file_makes_just_that_kernel(folder: Path) -> None:
     assert again.estimate().as_json()["performance"]["frames_per_s"] == pytest.approx(
         found.point.frames_per_s, rel=1e-6
     )
+    assert_cells_with_errors(found, again, target.read_text())
+    assert len(repr(found)) < 450 and repr(found).count("\n") == 4
+    assert f"Explored {found.design.name} on u200" in repr(
+        found
+    ) and f"{found.point.frames_per_s:,.0f} frames/s" in repr(found)
+
+
+def assert_cells_with_errors(found: Explored, again: hlsgen.Design, text: str) -> None:
+    """LUT and FF stand beside their errors wherever explore says them, as the design's own report has it."""
+    cost = again.estimate().as_json()["cost"]
+    assert found.as_json()["cost"] == cost
+    routed = cost["routed"]
+    assert (routed["lut"], routed["ff"]) == (found.point.used["lut"], found.point.used["ff"])
+    shown = f"as routed: LUT {routed['lut']:,} +- {100 * routed['lut_error']:.0f} %, FF {routed['ff']:,} +- "
+    assert shown in headline(found)[-1] and f"\n# {shown}" in text
 
 
 def test_the_chosen_design_is_built_and_simulated(folder: Path) -> None:
@@ -189,6 +206,7 @@ def test_one_layer_is_as_build_chooses_it_and_cheapest_for_a_target(folder: Path
     assert isinstance(again, TasksDesign)
     assert again.choice.deployment.mapping.folding == deployment.mapping.folding
     assert again.choice.deployment.instances == deployment.instances
+    assert_cells_with_errors(found, again, target.read_text())
     rate = deployment.frames_per_s / 5
     cheap = design.explore(target_fps=rate).point
     assert cheap.frames_per_s >= rate and cheap.cost < found.point.cost

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hlsgen.excess import Excess, counting_excess
 from hlsgen.fixed import (
     FixedType,
     FloatType,
@@ -26,6 +27,7 @@ from hlsgen.fixed import (
     sum_type,
     tight_accumulator,
 )
+from tests.casts import overflowing
 
 MODES = tuple(itertools.product(Rounding, Overflow))
 
@@ -304,13 +306,41 @@ def test_blocks_join_seamlessly() -> None:
     assert not np.shares_memory(FixedType(20, 20).cast(codes, FixedType(20, 20)), codes)
 
 
-def test_overflows_counts_what_does_not_fit_after_rounding() -> None:
+def test_casts_tell_what_does_not_fit_after_rounding() -> None:
     source, codes = FixedType(16, 8), np.array([127 * 256 + 127, 127 * 256 + 128, -128 * 256, 0])
-    assert FixedType(8, 8).overflows(codes, source) == 0
-    assert FixedType(8, 8, True, Rounding.RND).overflows(codes, source) == 1
-    assert FixedType(8, 8, True, Rounding.RND, Overflow.SAT_SYM).overflows(codes, source) == 2
-    assert ufixed(8, 8).overflows(codes, source) == 1
-    assert FixedType(70, 30).overflows(codes, source) == 0
+    assert overflowing(FixedType(8, 8), codes, source) == 0
+    assert overflowing(FixedType(8, 8, True, Rounding.RND), codes, source) == 1
+    assert overflowing(FixedType(8, 8, True, Rounding.RND, Overflow.SAT_SYM), codes, source) == 2
+    assert overflowing(ufixed(8, 8), codes, source) == 1
+    assert overflowing(FixedType(70, 30), codes, source) == 0
+
+
+@pytest.mark.parametrize("overflow", [one for one in Overflow if one is not Overflow.WRAP_SM])
+@pytest.mark.parametrize("signed", [True, False])
+def test_what_is_lost_is_counted_over_all_blocks(overflow: Overflow, signed: bool) -> None:
+    """Against every code of 18 bits, which are two blocks and more, in ordinary arithmetic."""
+    source, type_ = FixedType(18, 10), FixedType(8, 8, signed, Rounding.TRN, overflow)
+    codes = np.arange(-(2**17), 2**17)
+    with counting_excess() as found:
+        got = type_.cast(codes, source)
+    floor = codes // 256
+    low = 0 if not signed else -127 if overflow is Overflow.SAT_SYM else -128
+    beyond = np.maximum(floor - (127 if signed else 255), low - floor)
+    (one,) = found.values()
+    assert (one.values, one.outside, one.furthest) == (2**18, (beyond > 0).sum(), beyond.max())
+    assert one.lost == ((floor - got) ** 2).sum() and one.power == (floor**2).sum()
+
+
+@pytest.mark.parametrize("width", [8, 60, 61, 64])
+@pytest.mark.parametrize("signed", [True, False])
+def test_values_are_compared_with_the_range_before_they_are_limited(width: int, signed: bool) -> None:
+    type_ = FixedType(width, 3, signed, Rounding.RND, Overflow.SAT)
+    top, low = (4.0, -4.0) if signed else (8.0, 0.0)
+    inside, beyond = [low, 0.0, top / 2], [top, 2 * top, 1e30, low - 1, -1e30]
+    assert Excess.of_values(type_, inside).outside == 0
+    counted = Excess.of_values(type_, inside + beyond)
+    assert (counted.values, counted.outside) == (8, 5)
+    assert Excess.of_values(FixedType(8, 512), [1e300]).outside == 0
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])

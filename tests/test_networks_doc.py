@@ -14,7 +14,6 @@ import pytest
 from click.testing import CliRunner
 
 from hlsgen.cli import cli
-from hlsgen.graph_design import SATURATED_SHARE
 from tests.documents import assert_constants_are_as_stated, blocks, document, files, rows
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
@@ -138,4 +137,3 @@ def test_commands_and_the_excerpt_of_the_report(folder: Path) -> None:
 
 def test_constants() -> None:
     assert_constants_are_as_stated(DOC)
-    assert f"more than {100 * SATURATED_SHARE:g} %" in DOC

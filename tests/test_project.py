@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -130,3 +132,40 @@ def test_shipped_designs_build(design: str, tmp_path: Path) -> None:
     assert project.report["csim"]["verdict"] == "equal"
     assert project.report["warnings"] == []
     assert (tmp_path / design / "banks.svg").read_text().startswith("<svg")
+
+
+def test_csim_after_a_build_runs_what_the_build_compiled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Until a source is another; and no executable is left, neither in the build nor beside it."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    design = hlsgen.load(written(tmp_path))
+    project = design.build(tmp_path / "build", frames=2)
+    x = np.random.default_rng(0).uniform(-1, 1, (2, 2, 10, 11))
+    with monkeypatch.context() as patch:
+        patch.setenv("CXX", "no-such-compiler")
+        np.testing.assert_array_equal(project.csim(x), design.golden(x))
+        assert design.build(tmp_path / "other", csim=False).folder.is_dir()
+        source = tmp_path / "build" / "src" / "small.cpp"
+        source.write_text(source.read_text() + "// edited\n")
+        with pytest.raises(hlsgen.ToolError, match="no-such-compiler"):
+            project.csim(x)
+    np.testing.assert_array_equal(project.csim(x), design.golden(x))
+    built = [path for path in (tmp_path / "build").rglob("*") if path.is_file()]
+    assert not [path for path in built if path.read_bytes().startswith(b"\x7fELF")]
+    assert list(tmp_path.glob("hlsgen-csim-*"))
+    del project
+    gc.collect()
+    assert not list(tmp_path.glob("hlsgen-csim-*"))
+
+
+def test_a_network_is_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    design = hlsgen.from_torch(torch.nn.Linear(3, 2), (3,), board="zcu102", batch=2)
+    project = design.build(tmp_path / "build")
+    monkeypatch.setenv("CXX", "no-such-compiler")
+    x = np.random.default_rng(0).uniform(-1, 1, (2, 3))
+    np.testing.assert_array_equal(project.csim(x), design.golden(x))
+    np.testing.assert_array_equal(project.csim(x, weights=design), design.golden(x))
+    with pytest.warns(hlsgen.ClippingWarning, match="input .*: 50.0% of 6 values lie beyond fixed<16,6"):
+        np.testing.assert_array_equal(project.csim(x + [[0], [40]]), design.golden(x + [[0], [40]]))

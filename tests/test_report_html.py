@@ -121,7 +121,8 @@ def test_every_figure_says_its_kind(build_folder: Path) -> None:
         assert re.search('class="badge (modelled|measured|synthesised)"', one), one
     measured = [one for one in headings if "measured" in one]
     accuracy = bool(content(build_folder).get("quantisation"))
-    assert len(measured) == 1 + accuracy
+    clipping = bool(content(build_folder).get("clipping"))
+    assert len(measured) == 1 + accuracy + clipping
 
 
 def test_the_page_needs_nothing_else(build_folder: Path) -> None:

@@ -103,6 +103,11 @@ def cells_text(report: Mapping[str, Any], target: Target) -> str:
     )
 
 
+def cells_line(report: Mapping[str, Any]) -> str:
+    """LUT and FF for both targets, each with its error."""
+    return f"as routed: {cells_text(report, 'routed')}; as csynth: {cells_text(report, 'csynth')}"
+
+
 def cost_text(report: Mapping[str, Any]) -> str:
     """The paragraph of a report on what its LUTs and FFs are."""
     cost = report["cost"]

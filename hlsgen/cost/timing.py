@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hlsgen.brief import Brief
 from hlsgen.cost.circles import Circle, Wait, find_circle
 from hlsgen.cost.events import held_for_ever
 from hlsgen.cost.sweeps import Plan, Sweeps, frames_of_period
@@ -51,7 +52,7 @@ class ProcessTiming:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Timing:
+class Timing(Brief):
     """A kernel's timing.
 
     latency_cycles: of a call with one frame, until its last word is on its way to DDR. period_cycles: of

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from hlsgen.brief import Brief
 from hlsgen.csim.simulation import save_frames
 from hlsgen.csim.testbench import run_testbench
 from hlsgen.emit.dataflow import weight_files
@@ -37,7 +38,7 @@ class StreamRecord:
 
 
 @dataclass(frozen=True, kw_only=True)
-class NetworkRun(ABC):
+class NetworkRun(Brief, ABC):
     """What a network's testbench gave: codes of tensors by name (all layers' if kept); seconds, measured."""
 
     tensors: dict[str, Codes]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from hlsgen.brief import Brief
 from hlsgen.cost.cycles import Iterations
 from hlsgen.csim.testbench import no_result, run_testbench
 from hlsgen.fixed import NumberType
@@ -21,7 +22,7 @@ REFUSALS = {65: BROKEN_RULE, 70: BROKEN_RULE}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Run:
+class Run(Brief):
     """Output codes [frames, M, OH, OW], the kernel's own time (measured), and what it printed."""
 
     output: Codes

@@ -8,6 +8,7 @@ from typing import Any
 
 import yaml
 
+from hlsgen.cost.accuracy import cells_line
 from hlsgen.document import Document
 from hlsgen.explore.result import Explored
 
@@ -30,6 +31,7 @@ def fixed_design(explored: Explored, source: Path, target: Path, *, board: str |
         f"# {source.name} as hlsgen explore chose it, modelled: {point.frames_per_s:,.0f} frames/s, "
         f"{point.instances} instance{'s' if point.instances > 1 else ''}, "
         f"a frame every {point.interval_cycles:,} cycles.\n"
+        f"# {cells_line({'cost': explored.chosen.cost()})}\n"
     )
     return head + yaml.safe_dump(
         data, sort_keys=False, default_flow_style=None, allow_unicode=True, width=110

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from hlsgen.brief import Brief, lines
 from hlsgen.design import Design
 from hlsgen.explore.front import FrontPoint
 
@@ -58,7 +59,7 @@ class LayerChoice:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Explored:
+class Explored(Brief):
     """The best mapping of `design`, and how far it can be from anything better.
 
     bound: no kernel of this model is faster (or, with a goal, cheaper); gap: from `point` to it, relative.
@@ -85,6 +86,18 @@ class Explored:
     mapping: Mapping[str, Any]
     streamed: int = 0
 
+    def __repr__(self) -> str:
+        design, point = self.design, self.point
+        best = "fastest" if self.goal.fastest else "cheapest"
+        proof = f"proven the {best}" if self.proven else f"within {self.gap:.2%} of the {best}"
+        return lines(
+            f"Explored {design.name} on {design.board.name} at {design.clock_mhz:g} MHz, modelled",
+            f"{point.frames_per_s:,.0f} frames/s, latency {point.latency_us:,.1f} us",
+            f"{point.instances} instances, a frame every {point.interval_cycles:,} cycles each; {proof}",
+            f"binds: {self.binds}",
+            f"{len(self.front)} points on the front; chosen is the design with this mapping",
+        )
+
     @property
     def proven(self) -> bool:
         """Whether nothing better exists within the model."""
@@ -105,6 +118,7 @@ class Explored:
             **self.summary(),
             "layers": [asdict(one) for one in self.layers],
             "mapping": dict(self.mapping),
+            "cost": self.chosen.cost(),
             "kind": "modelled",
         }
 

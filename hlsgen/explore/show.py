@@ -7,6 +7,7 @@ from typing import Any
 
 from rich.table import Table
 
+from hlsgen.cost.accuracy import cells_line
 from hlsgen.explore.result import Explored
 from hlsgen.mapping.balance import whole_of
 from hlsgen.report.explored import model_text, some_points
@@ -37,7 +38,7 @@ def headline(explored: Explored) -> list[str]:
         )
     elif explored.goal.fastest:
         lines.append("greedy baseline: nothing that fits")
-    return lines
+    return [*lines, cells_line({"cost": explored.chosen.cost()})]
 
 
 def _where(explored: Explored) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from hlsgen.brief import Brief
 from hlsgen.errors import Place, Problem
 from hlsgen.fixed import FixedType, FloatType, NumberType
 
@@ -37,7 +38,7 @@ class Tensor:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Layer(ABC):
+class Layer(Brief, ABC):
     """One layer of the graph: fields, shapes, golden result and work. Immutable.
 
     `inputs` are the names of what it reads: layers before it, or inputs of the graph.

@@ -226,13 +226,6 @@ class Conv2d(Layer, kind="conv2d"):
             high = None
         return low, high
 
-    def overflowing(self, sums: Codes) -> int:
-        """How many of the accumulators do not fit the output's type."""
-        if isinstance(self.result_type, FloatType):
-            return 0
-        assert isinstance(self.accumulator, FixedType)
-        return self.result_type.overflows(sums, self.accumulator)
-
     def float64_sums(self, codes: Codes) -> NDArray[np.float64]:
         """The convolution of float32 values in float64, to judge the error of the fp32 order by."""
         windows = self._windows(self._padded(self._frames(codes)))

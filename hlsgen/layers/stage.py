@@ -17,6 +17,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from hlsgen.brief import Brief
 from hlsgen.fixed import FixedType, NumberType
 from hlsgen.layers.base import Layer, Shape, Tensor
 
@@ -128,7 +129,7 @@ class Work:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Stage(ABC):
+class Stage(Brief, ABC):
     """A layer with its folding, as hardware."""
 
     layer: Layer

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from hlsgen.errors import DesignError, Problem
-from hlsgen.fixed import MAX_TENSOR_WIDTH, MAX_WIDTH, FixedType, FloatType, Overflow, Rounding
+from hlsgen.fixed import MAX_TENSOR_WIDTH, MAX_WIDTH, FixedType, FloatType, Overflow, Rounding, tell_watcher
 from hlsgen.layers.base import Codes, frames_of
 from hlsgen.layers.elementwise_stage import ElementwiseStage
 from hlsgen.layers.functions import FUNCTIONS, Function, Tail
@@ -131,7 +131,16 @@ class Table(Unary, kind="table"):
         if isinstance(self.result_type, FloatType):
             values = FUNCTIONS[self.function](frames.astype(np.float64), self.parameters)
             return frames_of(values.astype(frames.dtype), self.source.shape)
-        return frames_of(self._looked_up(frames), self.source.shape)
+        results = self._looked_up(frames)
+        if self.is_direct or self.pieces.limits is not None:
+            # limited before it becomes a code: no cast sees what f was
+            tell_watcher(self.fixed_result, lambda: self._unlimited(frames), results)
+        return frames_of(results, self.source.shape)
+
+    def _unlimited(self, codes: Codes) -> Codes:
+        """f of codes of the source as codes of the result's resolution, whatever its range."""
+        with np.errstate(over="ignore"):
+            return self.fixed_result.unlimited(self._fit.of(codes))
 
     def _looked_up(self, codes: Codes) -> Codes:
         if self.is_direct:

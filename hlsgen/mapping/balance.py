@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from hlsgen.board import Board
+from hlsgen.brief import Brief
 from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import total_resources
 from hlsgen.ir import Graph
@@ -44,7 +45,7 @@ MOST_SIMULATED_WORDS = 1 << 27
 
 
 @dataclass(frozen=True, kw_only=True)
-class Balanced:
+class Balanced(Brief):
     """The kernel that was chosen: its pipeline with FIFO depths, what an instance takes, how many there are.
 
     by_slr: how many would fit each SLR. spans: one instance lies over several SLRs. binds: what keeps it from
@@ -57,6 +58,10 @@ class Balanced:
     by_slr: Mapping[str, int]
     spans: bool
     binds: str
+
+    def __str__(self) -> str:
+        count = f"{self.instances} instance{'s' if self.instances > 1 else ''}"
+        return f"{count}, a frame every {self.pipeline.interval:,} cycles each; binds: {self.binds}"
 
     @property
     def spilled(self) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from functools import cached_property, lru_cache
 from typing import Literal
 
 from hlsgen.board import Board
+from hlsgen.brief import Brief
 from hlsgen.fixed import FixedType, NumberType, accumulator_type, product_type
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.packing import SHORTEST_CHAIN, longest_chain, widths_pack
@@ -66,7 +67,7 @@ class Folding:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConvMapping:
+class ConvMapping(Brief):
     """One instance of a convolution. Everything that the template and the cost model need follows from the
     fields.
     """

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from hlsgen.brief import Brief
 from hlsgen.errors import DesignError
 from hlsgen.ir import Graph, Port
 from hlsgen.layers.base import Layer
@@ -36,7 +37,7 @@ class Stream:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pipeline:
+class Pipeline(Brief):
     """Processes in an order of computation, and their streams by name."""
 
     graph: Graph

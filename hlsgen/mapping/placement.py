@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hlsgen.board import SLR, Board
+from hlsgen.brief import Brief
 from hlsgen.cost.cycles import Cycles, cycles, ddr_cost
 from hlsgen.cost.resources import Resources, instance_resources
 from hlsgen.mapping.conv2d import ConvMapping, Infeasible
@@ -30,7 +31,7 @@ class Instance:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Deployment:
+class Deployment(Brief):
     """Equal instances of one layer on a board. Every figure is modelled.
 
     frames_per_s: steady state, the whole board. batch_frames_per_s: `batch` frames in one go, the loading of
@@ -48,6 +49,11 @@ class Deployment:
     frames_per_s: float
     batch_frames_per_s: float
     binds: str
+
+    def __str__(self) -> str:
+        count = len(self.instances)
+        each = f"a frame every {self.cycles.interval:,} cycles each"
+        return f"{count} instance{'s' if count > 1 else ''}, {each}; binds: {self.binds}"
 
     @property
     def total(self) -> Resources:

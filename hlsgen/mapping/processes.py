@@ -12,6 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
+from hlsgen.brief import Brief
 from hlsgen.layers.conv2d_stream import ConvStream
 from hlsgen.layers.stage import Schedule, Stage, Words
 from hlsgen.mapping.ports import DdrPort, Port, frame_bytes
@@ -22,7 +23,7 @@ REGISTER_LANES = 128
 
 
 @dataclass(frozen=True, kw_only=True)
-class Process(ABC):
+class Process(Brief, ABC):
     """One call in the kernel's dataflow region; `reads` and `writes` are its streams."""
 
     name: str

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from hlsgen.board import Board
+from hlsgen.brief import Brief
 from hlsgen.cost.resources import arithmetic_resources
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.mapping.conv2d import (
@@ -40,7 +41,7 @@ class Wish:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Choice:
+class Choice(Brief):
     """The chosen deployment, and how many foldings were compared with it."""
 
     deployment: Deployment

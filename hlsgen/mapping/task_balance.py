@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from hlsgen.board import Board
+from hlsgen.brief import Brief
 from hlsgen.cost.resources import Resources
 from hlsgen.errors import DesignError
 from hlsgen.ir import Graph
@@ -42,7 +43,7 @@ Prices = Mapping[str, float]
 
 
 @dataclass(frozen=True, kw_only=True)
-class TaskChoice:
+class TaskChoice(Brief):
     """The kernels in the order of the calls, and where their `instances` lie.
 
     formats: by tensor its words in DDR. slrs: by kernel the SLR of each instance. banks: the DDR bank of each
@@ -59,6 +60,12 @@ class TaskChoice:
     ddr_rate: float
     binds: str
     tried: int
+
+    def __str__(self) -> str:
+        count = f"{self.instances} instance{'s' if self.instances > 1 else ''}"
+        return (
+            f"{count} of {len(self.kernels)} kernels, {self.interval:,} cycles a frame; binds: {self.binds}"
+        )
 
     def ddr_cycles(self, kernel: TaskKernel) -> int:
         """Cycles that DDR takes for a frame of this kernel, what it reads and what it writes together."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from hlsgen.board import Board
+from hlsgen.brief import Brief
 from hlsgen.cost.resources import Resources, cells
 from hlsgen.cost.stages import total_resources
 from hlsgen.ir import Graph, Port
@@ -75,7 +76,7 @@ def _other_than(layer: Layer, name: str) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TaskKernel:
+class TaskKernel(Brief):
     """One layer's kernel, with one folding. `reads`: by port the tensor of the network that it takes."""
 
     layer: Layer

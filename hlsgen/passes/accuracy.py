@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hlsgen.brief import Brief
 from hlsgen.fixed import FixedType
-from hlsgen.ir import Graph, run_golden
+from hlsgen.ir import Golden, Graph, counted_golden
 from hlsgen.layers.argmax import ArgMax
 from hlsgen.layers.base import Codes
 from hlsgen.passes.float_run import FloatRun
@@ -32,23 +33,23 @@ class Accuracy:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measured:
+class Measured(Brief):
     """A network beside its floating-point original: what was found, and the codes that it was found with.
 
-    inputs: frames of each input of `graph`. tensors: what every layer of it gives for them.
+    inputs: frames of each input of `graph`. golden: what every layer of it gives for them.
     """
 
     graph: Graph
     accuracy: tuple[Accuracy, ...]
     inputs: Mapping[str, Codes]
-    tensors: Mapping[str, Codes]
+    golden: Golden
 
-    def golden_for(self, graph: Graph, inputs: Mapping[str, Codes]) -> dict[str, Codes] | None:
+    def golden_for(self, graph: Graph, inputs: Mapping[str, Codes]) -> Golden | None:
         """Golden of these frames, if it is known already."""
         same = graph is self.graph and all(
             np.array_equal(codes, self.inputs[name]) for name, codes in inputs.items()
         )
-        return dict(self.tensors) if same else None
+        return self.golden if same else None
 
 
 def _encoded(fixed: Graph, calibration: Mapping[str, Floats]) -> dict[str, Codes]:
@@ -79,8 +80,8 @@ def measured(fixed: Graph, calibration: FloatRun, frames: int | None = None) -> 
     count = calibration.kept if frames is None else frames
     reference, wanted = calibration.graph, calibration.first(count)
     inputs = _encoded(fixed, calibration.inputs(count))
-    tensors = run_golden(fixed, inputs)
-    values = _decoded(fixed, tensors)
+    golden = counted_golden(fixed, inputs)
+    values = _decoded(fixed, golden.tensors)
     found = [
         Accuracy(
             name=layer.name, type=str(layer.output_type), snr_db=_snr(values[layer.name], wanted[layer.name])
@@ -99,7 +100,7 @@ def measured(fixed: Graph, calibration: FloatRun, frames: int | None = None) -> 
                     agreement=_agreement(*pair),
                 )
             )
-    return Measured(graph=fixed, accuracy=tuple(found), inputs=inputs, tensors=tensors)
+    return Measured(graph=fixed, accuracy=tuple(found), inputs=inputs, golden=golden)
 
 
 def _snr(values: Floats, wanted: Floats) -> float:

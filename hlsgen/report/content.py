@@ -241,6 +241,28 @@ class Accuracy(_Section):
     agreement: Number | None
 
 
+class Calibration(_Section):
+    """Where the number types come from."""
+
+    source: Text
+    frames: Count
+    stand_in: bool
+    chooses_types: bool
+
+
+class Clipped(_Section):
+    """Values of a tensor that left the range of its type on the frames that were simulated."""
+
+    name: Text
+    part: Text
+    type: Text
+    values: Count
+    clipped: Count
+    share: Number
+    furthest: Number
+    own: bool
+
+
 class LayerVerdict(_Section):
     name: Text
     compared: Count
@@ -342,6 +364,8 @@ class Report(_Section):
     banks: Banks | None = None
     memories: Annotated[tuple[Memory, ...], Rows] = ()
     quantisation: Annotated[tuple[Accuracy, ...], Rows] = ()
+    calibration: Calibration | None = None
+    clipping: Annotated[tuple[Clipped, ...], Rows] = ()
     warnings: Annotated[tuple[Text, ...], Rows] = ()
     csim: Csim
     synthesised: Annotated[tuple[Synthesised, ...], Rows] = ()

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from hlsgen.board import Board
 from hlsgen.cost.accuracy import cost_figures
 from hlsgen.cost.cycles import AXI_LATENCY, ddr_cost, iterations
-from hlsgen.cost.resources import FMUL_DSP, instance_resources
+from hlsgen.cost.resources import FMUL_DSP, Resources, instance_resources
 from hlsgen.design import Estimates
 from hlsgen.ir import Graph
 from hlsgen.mapping.placement import Deployment, ddr_bytes_per_s, frame_copies, slrs_with, usable
@@ -35,6 +36,18 @@ class Estimate(Estimates):
     def latency_cycles(self) -> int:
         """Cycles of a call with one frame, the loading of the weights included."""
         return self.deployment.cycles.latency
+
+    @property
+    def target(self) -> tuple[Board, float]:
+        return self.deployment.board, self.deployment.clock_mhz
+
+    @property
+    def hardware(self) -> str:
+        return str(self.deployment)
+
+    @property
+    def used(self) -> Resources:
+        return self.deployment.total
 
     @property
     def frames_per_s(self) -> float:
@@ -72,10 +85,7 @@ class Estimate(Estimates):
                 macs=deployment.mapping.layer.macs,
                 binds=deployment.binds,
             ),
-            "cost": cost_figures(
-                lambda terms: instance_resources(deployment.mapping, terms).times(len(deployment.instances)),
-                deployment.board.terms,
-            ),
+            "cost": layer_cost(deployment),
             "roofline": _roofline(deployment),
             "timeline": _timeline(deployment),
             "ompss": _ompss(deployment),
@@ -100,6 +110,14 @@ class Estimate(Estimates):
 
 def estimate_of(name: str, graph: Graph, choice: Choice) -> Estimate:
     return Estimate(design=name, graph=graph, deployment=choice.deployment, foldings_tried=choice.tried)
+
+
+def layer_cost(deployment: Deployment) -> dict[str, Any]:
+    """The section `cost` of report.json: LUT and FF of all instances, and how far off they may be."""
+    return cost_figures(
+        lambda terms: instance_resources(deployment.mapping, terms).times(len(deployment.instances)),
+        deployment.board.terms,
+    )
 
 
 def _layer(deployment: Deployment) -> dict[str, Any]:

@@ -28,6 +28,7 @@ from hlsgen.report.page_graph import DEEP_WORDS, graph_picture
 from hlsgen.report.page_tables import (
     Table,
     bank_tables,
+    clipping_table,
     csim_table,
     difference_tables,
     fifo_tables,
@@ -38,6 +39,7 @@ from hlsgen.report.page_tables import (
 )
 from hlsgen.report.reading import read_report
 from hlsgen.report.roofline_picture import RooflinePicture, draw_roofline
+from hlsgen.report.tables import calibration_line, clipping_line
 
 PAGE = "report.html"
 BANK_PICTURE = "banks.svg"
@@ -90,6 +92,7 @@ class Page:
     layers: tuple[Table, ...]
     fifos: tuple[Table, ...]
     accuracy: BarChart | None
+    clipping: Table
     csim: Table
     synthesised: tuple[Table, ...]
     notes: dict[str, str]
@@ -143,6 +146,7 @@ def page_of(report: Report, bank_picture: bytes) -> Page:
         layers=() if one_layer else layer_tables(report),
         fifos=fifo_tables(report) if report.fifos else (),
         accuracy=accuracy,
+        clipping=clipping_table(report),
         csim=csim_table(report),
         synthesised=difference_tables(report),
         notes=_notes(report),
@@ -171,6 +175,7 @@ def _contents(report: Report) -> tuple[tuple[str, str], ...]:
         ("layers", "Layers", report.cost.style != "layer"),
         ("fifos", "FIFOs", bool(report.fifos)),
         ("accuracy", "Accuracy", bool(report.quantisation)),
+        ("clipping", "Clipped values", bool(report.clipping)),
         ("csim", "C-simulation", True),
         ("synthesised", "Synthesised", True),
     )
@@ -293,8 +298,20 @@ def _notes(report: Report) -> dict[str, str]:
         if style == "dataflow"
         else "A call with one frame, in cycles.",
         "fifos": f"{len(report.fifos):,} FIFOs. A word is so many elements of a type.",
+        "accuracy": _calibration_note(report),
+        "clipping": _clipping_note(report),
         "csim": checked,
     }
+
+
+def _calibration_note(report: Report) -> str:
+    line = calibration_line({"calibration": report.calibration and report.calibration.model_dump()})
+    return f" {line[0].upper()}{line[1:]}." if line else ""
+
+
+def _clipping_note(report: Report) -> str:
+    line = clipping_line({"clipping": [one.model_dump() for one in report.clipping]})
+    return f"Of the frames that were simulated, values that left the range of their type; {line}."
 
 
 def _front_note(search: Search) -> str:

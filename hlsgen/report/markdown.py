@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any
 from hlsgen.cost.accuracy import cost_text
 from hlsgen.report.bank_picture import bank_table
 from hlsgen.report.figures import KINDS
-from hlsgen.report.tables import SHARE_HEADS, kind_cells, lint_text, page, shares, table, warning_lines
+from hlsgen.report.tables import (
+    SHARE_HEADS,
+    clipping_text,
+    kind_cells,
+    lint_text,
+    page,
+    shares,
+    table,
+    warning_lines,
+)
 
 if TYPE_CHECKING:
     from hlsgen.tasks import TasksDesign
@@ -25,6 +34,7 @@ def markdown_report(design: TasksDesign, report: dict[str, Any]) -> str:
         "## One instance\n\n" + _folding(design, report),
         "## On-chip memory\n\n" + _memory_table(report),
         "## Banks\n\n" + _banks(design, report),
+        clipping_text(report),
         "## C-simulation\n\n" + _csim(report),
         lint_text(report),
     )

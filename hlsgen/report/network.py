@@ -39,6 +39,7 @@ from hlsgen.report.structure import graph_figures
 from hlsgen.report.tables import (
     KIND_HEADS,
     LAYER_HEADS,
+    clipping_text,
     csim_text,
     kind_cells,
     layer_cells,
@@ -69,6 +70,18 @@ class NetworkEstimate(Estimates):
     """What the search for the best mapping found, if there was one."""
     search_fifos: bool = False
     """Whether the smallest FIFOs are looked for in a large network too."""
+
+    @property
+    def target(self) -> tuple[Board, float]:
+        return self.board, self.clock_mhz
+
+    @property
+    def hardware(self) -> str:
+        return str(self.balanced)
+
+    @property
+    def used(self) -> Resources:
+        return self.balanced.each.times(self.balanced.instances)
 
     def with_smallest_fifos(self) -> NetworkEstimate:
         if can_search(self.balanced.pipeline):
@@ -158,10 +171,7 @@ class NetworkEstimate(Estimates):
                 macs=pipeline.graph.macs,
                 binds=self.binds,
             ),
-            "cost": cost_figures(
-                lambda terms: total_resources(pipeline, self.board.with_terms(terms)).times(instances),
-                self.board.terms,
-            ),
+            "cost": network_cost(self.balanced, self.board),
             "roofline": self._roofline(),
             "slrs": self._slrs(),
             "joints": [
@@ -230,6 +240,14 @@ class NetworkEstimate(Estimates):
         return rows
 
 
+def network_cost(balanced: Balanced, board: Board) -> dict[str, Any]:
+    """The section `cost` of report.json: LUT and FF of all instances, and how far off they may be."""
+    return cost_figures(
+        lambda terms: total_resources(balanced.pipeline, board.with_terms(terms)).times(balanced.instances),
+        board.terms,
+    )
+
+
 def _timing(pipeline: Pipeline) -> Timing | None:
     """None where no period can be simulated: too many words, or frames too short to repeat themselves."""
     try:
@@ -280,6 +298,7 @@ def network_markdown(name: str, board: Board, balanced: Balanced, report: dict[s
             timing_text(report),
             "## Streams\n\n" + _fifo_table(report),
             quantisation_text(report),
+            clipping_text(report),
             "## C-simulation\n\n" + csim_text(report, compared="layers", at_once=at_once),
             lint_text(report),
         )

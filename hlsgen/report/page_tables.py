@@ -8,6 +8,7 @@ from hlsgen.report.charts import RESOURCES, TITLES
 from hlsgen.report.content import Difference, Fifo, Layer, Report, Search
 from hlsgen.report.figures import fifo_memory
 from hlsgen.report.page_graph import folding_text, shape_text
+from hlsgen.report.tables import CLIPPING_HEADS, clipping_cells
 
 SHALLOW = 2
 """Words of a FIFO that is there for the handshake only."""
@@ -239,6 +240,12 @@ def term_table(report: Report) -> Table:
         rows=(*rows, total),
         numbers=(1, 2, 3, 4),
     )
+
+
+def clipping_table(report: Report) -> Table:
+    """The tensors of which values are clipped."""
+    rows = tuple(clipping_cells(one.model_dump()) for one in report.clipping if one.clipped)
+    return Table(title="Clipped values", head=CLIPPING_HEADS, rows=rows, numbers=(2, 3))
 
 
 def csim_table(report: Report) -> Table:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from hlsgen.calibration import Calibration
 from hlsgen.ir import Graph
 from hlsgen.report.figures import KINDS
 
 KIND_HEADS = tuple(kind.upper() for kind in KINDS)
 SHARE_HEADS = tuple(f"{kind} (share of usable)" for kind in KIND_HEADS)
+CLIPPING_HEADS = ("tensor", "type", "clipped", "furthest beyond", "whose type")
 LAYER_HEADS = ("kind", "gives", "type", "PX / PE / SIMD", "cycles a frame")
 
 
@@ -51,10 +53,7 @@ def network_summary(
 ) -> str:
     """Ports and speed of a network. instances: what follows their number; interval: its row of the table."""
     total, speed = report["total"], report["performance"]
-    ports = [
-        f"{port.name} {' x '.join(map(str, port.shape))} of {port.tensor.type}"
-        for port in (*graph.inputs, *graph.outputs)
-    ]
+    ports = [str(port) for port in (*graph.inputs, *graph.outputs)]
     rows = [
         ("instances", f"{total['instances']} at {report['clock_mhz']:g} MHz{instances}"),
         ("speed, steady", f"{speed['gops']:,.1f} G operations/s, {speed['frames_per_s']:,.1f} frames/s"),
@@ -119,7 +118,59 @@ def quantisation_text(report: dict[str, Any]) -> str:
     head = ("layer, then outputs", "type", "dB", "same largest score")
     return (
         "## Fixed point against floating point\n\nMeasured on calibration frames: signal to noise of each "
-        "layer's output, and of the network's.\n\n" + table(head, rows)
+        f"layer's output, and of the network's; {calibration_line(report)}.\n\n" + table(head, rows)
+    )
+
+
+def calibration_line(report: dict[str, Any]) -> str:
+    """Where the number types come from; empty of a network that brings its own."""
+    found = report["calibration"]
+    if not found:
+        return ""
+    return str(Calibration.from_json(found))
+
+
+def clipping_line(report: dict[str, Any]) -> str:
+    """How much is clipped of the frames that were simulated: the inputs, and how many other tensors."""
+    found = report["clipping"]
+    if not found:
+        return ""
+    parts = [
+        f"{one['share']:.2%} of input {one['name']}"
+        for one in found
+        if one["part"] == "input" and one["clipped"]
+    ]
+    others = [one for one in found if one["part"] != "input"]
+    clipped = [one for one in others if one["clipped"]]
+    if clipped:
+        most = max(clipped, key=lambda one: one["share"])
+        count = f"{len(clipped)} of {len(others)} other tensors"
+        parts.append(f"values of {count}, up to {most['share']:.2%} ({most['name']})")
+    return "clipped on these frames: " + (", ".join(parts) or "nothing")
+
+
+def clipping_text(report: dict[str, Any]) -> str:
+    """A section; empty of a design in floating point."""
+    found = report["clipping"]
+    if not found:
+        return ""
+    rows = [(f"`{name}`", *rest) for name, *rest in (clipping_cells(one) for one in found if one["clipped"])]
+    text = "## Clipped values\n\nMeasured on the frames that were simulated: values that left the range of "
+    text += f"their type; {clipping_line(report)}."
+    return text + ("\n\n" + table(CLIPPING_HEADS, rows) if rows else "")
+
+
+def clipping_cells(one: dict[str, Any]) -> tuple[str, ...]:
+    """A row of the table of clipped values."""
+    part = "" if one["part"] == "result" else f", {one['part']}"
+    share = f"{one['share']:.2%}" if one["share"] >= 5e-5 else f"{one['share']:.1g}"
+    meant = "the model's own" if one["own"] else "chosen or given"
+    return (
+        f"{one['name']}{part}",
+        one["type"],
+        f"{one['clipped']:,} ({share})",
+        f"{one['furthest']:.4g}",
+        meant,
     )
 
 

@@ -34,6 +34,7 @@ from hlsgen.report.structure import graph_figures
 from hlsgen.report.tables import (
     KIND_HEADS,
     LAYER_HEADS,
+    clipping_text,
     csim_text,
     kind_cells,
     layer_cells,
@@ -61,6 +62,18 @@ class TaskNetworkEstimate(Estimates):
     accuracy: tuple[Accuracy, ...]
 
     @property
+    def target(self) -> tuple[Board, float]:
+        return self.board, self.clock_mhz
+
+    @property
+    def hardware(self) -> str:
+        return str(self.choice)
+
+    @property
+    def used(self) -> Resources:
+        return self.choice.each.times(self.choice.instances)
+
+    @property
     def interval_cycles(self) -> int:
         """Cycles of a frame through all kernels of an instance, within a large batch."""
         return self.choice.interval
@@ -83,6 +96,11 @@ class TaskNetworkEstimate(Estimates):
         return sum(
             max(kernel.latency_cycles, self.choice.ddr_cycles(kernel)) for kernel in self.choice.kernels
         )
+
+    @property
+    def cost(self) -> dict[str, Any]:
+        """The section `cost` of report.json: LUT and FF of all kernels, and how far off they may be."""
+        return cost_figures(self._with_terms, self.board.terms)
 
     def as_json(self) -> dict[str, Any]:
         choice, macs = self.choice, self.graph.macs
@@ -108,7 +126,7 @@ class TaskNetworkEstimate(Estimates):
                 macs=macs,
                 binds=choice.binds,
             ),
-            "cost": cost_figures(self._with_terms, self.board.terms),
+            "cost": self.cost,
             "memory": self._memory(),
             "roofline": self._roofline(),
             "timeline": self._timeline(),
@@ -271,6 +289,7 @@ def task_network_markdown(name: str, board: Board, graph: Graph, report: dict[st
             "## Kernels of one instance, in the order of the calls\n\n" + _kernel_table(report),
             "## DDR\n\n" + _memory_text(report),
             quantisation_text(report),
+            clipping_text(report),
             "## C-simulation\n\n" + csim_text(report, compared="kernels", at_once=at_once),
             lint_text(report),
         )

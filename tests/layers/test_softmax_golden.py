@@ -13,6 +13,7 @@ from hlsgen.fixed import FixedType, parse_type
 from hlsgen.layers.argmax import ArgMax
 from hlsgen.layers.base import Codes
 from hlsgen.layers.softmax import INDEX_BITS, RECIPROCAL_FRACTION, REST_BITS, Softmax
+from tests.casts import overflowing
 from tests.layers.exact import FLOAT, messages, tensor
 
 SOURCES = [
@@ -117,7 +118,7 @@ def as_hardware(layer: Softmax, codes: list[int]) -> list[int]:
     quotients = [e * reciprocal >> n for e in powers]
     assert max(quotients) <= 1 << layer.quotient_type.fraction
     limited = np.array([min(q, layer.limit) for q in quotients], object)
-    assert layer.fixed_result.overflows(limited, layer.quotient_type) == 0
+    assert overflowing(layer.fixed_result, limited, layer.quotient_type) == 0
     results = [int(y) for y in layer.fixed_result.cast(limited, layer.quotient_type)]
     top = max(1, results[distances.index(0)])
     return [top if d == 0 else min(y, top - 1) for y, d in zip(results, distances, strict=True)]

@@ -16,6 +16,7 @@ from hlsgen.fixed import FixedType
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.stage import Fold
 from hlsgen.layers.steps import Steps, narrowest
+from tests.casts import overflowing
 from tests.layers.exact import FLOAT, fixed_types, messages, sources_of, tensor, value
 from tests.layers.stage_cases import (
     Case,
@@ -84,7 +85,7 @@ def test_the_natural_type_holds_what_is_reached_and_no_more(layer: Steps) -> Non
     assert natural.signed == (min(reached) < 0)
     narrower = FixedType(max(1, natural.width - 1), natural.integer - 1, natural.signed)
     if natural.width > 1:
-        assert narrower.overflows(made, natural)
+        assert overflowing(narrower, made, natural)
         coarser = FixedType(natural.width - 1, natural.integer, natural.signed)
         assert (coarser.cast(made, natural) * 2 != made).any()
 

@@ -1,0 +1,64 @@
+"""Where the frames come from that number types are chosen from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+STAND_INS = {"photograph": "a stand-in photograph", "random": "random numbers"}
+"""By what a design file calls samples that are not the user's own."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Calibration:
+    """`frames` frames of `source`, in words. stand_in: they are not the user's own.
+
+    chooses: whether types were chosen from them (auto), rather than only judged by them.
+    """
+
+    source: str
+    frames: int
+    stand_in: bool = False
+    chooses: bool = True
+
+    def as_json(self) -> dict[str, Any]:
+        """It as report.json has it."""
+        return {
+            "source": self.source,
+            "frames": self.frames,
+            "stand_in": self.stand_in,
+            "chooses_types": self.chooses,
+        }
+
+    @classmethod
+    def from_json(cls, found: Mapping[str, Any]) -> Calibration:
+        """What `as_json` gave."""
+        return cls(
+            source=found["source"],
+            frames=found["frames"],
+            stand_in=found["stand_in"],
+            chooses=found["chooses_types"],
+        )
+
+    def __str__(self) -> str:
+        what = "number types chosen from" if self.chooses else "accuracy of the types judged on"
+        return f"{what} {self.source}: {self.frames:,} frame{'s' if self.frames > 1 else ''}"
+
+    @property
+    def warning(self) -> str | None:
+        """What to say of types that were chosen from a stand-in; None: nothing."""
+        if not (self.stand_in and self.chooses):
+            return None
+        return (
+            f"number types (precision: auto) were chosen from {self.source}, not from frames of your own: "
+            "what lies beyond them in your inputs is clipped, and the accuracy that is stated is not that of "
+            "your inputs; give typical frames (input: samples: frames.npy, or in Python calibration=x)"
+        )
+
+
+def described(sources: Sequence[tuple[str, str]]) -> str:
+    """The sources of several inputs in words, of each (input, source); one, if all are alike."""
+    if len({source for _, source in sources}) == 1:
+        return sources[0][1]
+    return ", ".join(f"{name}: {source}" for name, source in sources)

@@ -1,0 +1,142 @@
+"""Which values of a design's tensors are clipped on some frames, and when a user should be told."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hlsgen.errors import ClippingWarning, warn_caller
+from hlsgen.excess import Excess
+from hlsgen.fixed import FixedType
+from hlsgen.ir import Graph, LayerExcess, Port
+
+Floats = NDArray[np.float64]
+Part = Literal["input", "result", "accumulator"]
+
+WORTH_SHARE = 0.02
+"""A tensor of which more values are clipped is worth a warning."""
+WORTH_POWER = 1e-3
+"""So is one that loses more than this of its power: its signal to noise is below 30 dB whatever its width."""
+SHOWN_TENSORS = 5
+"""Of those worth a warning, in one of Python's."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Clipped:
+    """What became of one tensor. name: of an input, or of a layer; part: which of its tensors it is.
+
+    own: the type is the model's own quantiser, which clips as its author meant it to.
+    """
+
+    name: str
+    part: Part
+    excess: Excess
+    own: bool
+
+    @property
+    def share(self) -> float:
+        """Of the values, those that left the range of the type."""
+        return self.excess.outside / self.excess.values if self.excess.values else 0.0
+
+    @property
+    def worth_a_warning(self) -> bool:
+        """Whether it harms: what is off by no more than a step of the type is as good as rounded."""
+        found = self.excess
+        many = self.share > WORTH_SHARE or found.lost > WORTH_POWER * found.power
+        return not self.own and found.furthest > 1 and many
+
+    def as_json(self) -> dict[str, Any]:
+        """It as report.json has it; nothing in it depends on the machine."""
+        found = self.excess
+        return {
+            "name": self.name,
+            "part": self.part,
+            "type": str(found.type),
+            "values": found.values,
+            "clipped": found.outside,
+            "share": round(self.share, 6),
+            "furthest": found.furthest * found.type.resolution,
+            "own": self.own,
+        }
+
+    def __str__(self) -> str:
+        found = self.excess
+        what = {"input": "input ", "result": "", "accumulator": "accumulator of "}[self.part]
+        type_ = found.type
+        low, high = (code * type_.resolution for code in (type_.lowest_code, type_.max_code))
+        return (
+            f"{what}{self.name}: {_percent(self.share)} of {found.values:,} values lie beyond {type_}, "
+            f"{low:g} to {high:g}, by up to {found.furthest * type_.resolution:.4g}"
+        )
+
+
+def _percent(share: float) -> str:
+    return f"{share:.1%}" if share >= 0.0005 else f"{share:.1g}"
+
+
+def clipping_of(
+    graph: Graph, values: Mapping[str, Floats], excess: LayerExcess, own: Collection[str] = ()
+) -> tuple[Clipped, ...]:
+    """Of every tensor of fixed point: the inputs, then each layer's result, and accumulators that overflowed.
+
+    values: [frames, C, H, W] of each input before it is quantised. excess: of the layers, as golden of
+    these frames, or of some of them, counted them. own: the names whose types are the model's own.
+    """
+    found = [
+        Clipped(
+            name=port.name,
+            part="input",
+            excess=Excess.of_values(port.tensor.type, values[port.name]),
+            own=port.name in own,
+        )
+        for port in graph.inputs
+        if isinstance(port.tensor.type, FixedType)
+    ]
+    frames = min(len(array) for array in values.values())
+    for layer in graph.layers:
+        type_ = layer.output_type
+        if not isinstance(type_, FixedType):
+            continue
+        counted = dict(excess.get(layer.name, {}))
+        result = counted.pop(type_, Excess(type=type_, values=frames * math.prod(layer.output_shape)))
+        parts: list[tuple[Part, Excess]] = [("result", result)]
+        parts += [("accumulator", one) for one in counted.values() if one.outside]
+        found += [
+            Clipped(name=layer.name, part=part, excess=one, own=layer.name in own) for part, one in parts
+        ]
+    return tuple(found)
+
+
+def values_of(ports: Iterable[Port], x: Any) -> dict[str, Floats]:
+    """[frames, C, H, W] by input of frames in the framework's layout, which `inputs_of` takes.
+
+    Unlike its codes these are not rounded nor clipped.
+    """
+    given = list(ports)
+    arrays: list[ArrayLike] = [x] if len(given) == 1 else list(x)
+    return {
+        port.name: port.to_tensor(np.asarray(array, np.float64).reshape(-1, *port.shape)) / port.scale
+        for port, array in zip(given, arrays, strict=True)
+    }
+
+
+def warn_of_clipping(found: Iterable[Clipped], remedy: str) -> None:
+    """A ClippingWarning of those that are worth it, at the caller of hlsgen; nothing, if none is."""
+    lines = clipping_warnings(found)
+    if not lines:
+        return
+    more = len(lines) - SHOWN_TENSORS
+    shown = lines[:SHOWN_TENSORS] + ([f"and {more} more tensors"] if more > 0 else [])
+    message = "values are clipped: " + "; ".join(shown) + f". {remedy}"
+    warn_caller(message, ClippingWarning)
+
+
+def clipping_warnings(found: Iterable[Clipped]) -> list[str]:
+    """A line for each tensor that is worth a warning: inputs, then the worst first."""
+    worth = [one for one in found if one.worth_a_warning]
+    return [str(one) for one in sorted(worth, key=lambda one: (one.part != "input", -one.share))]

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from hlsgen.frontends.builder import Value
 from hlsgen.frontends.qkeras_builder import TypedBuilder
 from hlsgen.frontends.qkeras_quantizers import Doubles, Quantised, channel_scale, nearly, quantised_weights
+from hlsgen.frontends.qkeras_rounding import folded_weights
 
 Pair = tuple[int, int]
 Sides = tuple[int, int, int, int]
@@ -169,7 +170,7 @@ def _conv(net: Net, layer: Any, inputs: list[Value]) -> Value:
     """Conv1D, Conv2D, QConv1D, QConv2D, QConv2DBatchnorm."""
     kernel, bias = layer.kernel, _bias(layer)
     if hasattr(layer, "get_folded_weights"):
-        kernel, bias = layer.get_folded_weights()
+        kernel, bias = folded_weights(layer, kernel)
     used = filters(net, kernel, bias, _internal(layer, "kernel"), _internal(layer, "bias"), _conv_filters)
     return convolved(net, inputs[0], used, layer, pair(layer.dilation_rate), int(layer.groups))
 
@@ -178,7 +179,7 @@ def _depthwise(net: Net, layer: Any, inputs: list[Value]) -> Value:
     """DepthwiseConv1D, DepthwiseConv2D, QDepthwiseConv2D, QDepthwiseConv2DBatchnorm."""
     kernel, bias = layer.depthwise_kernel, _bias(layer)
     if hasattr(layer, "get_folded_weights"):
-        kernel, bias = layer.get_folded_weights()
+        kernel, bias = folded_weights(layer, kernel)
     used = filters(
         net, kernel, bias, _internal(layer, "depthwise"), _internal(layer, "bias"), _depthwise_filters
     )

@@ -7,6 +7,7 @@ JOBS   ?= auto
 DESIGN ?= designs/conv.yaml
 BOARD  ?=
 TARGET ?= hw
+TORCH  := 2.13.0
 TO     ?= xclbin
 
 .PHONY: help demo bitstream test test-networks test-machines check golden bench bench-networks bench-predict bench-explore clean
@@ -76,9 +77,9 @@ $(VENV)/demo.stamp: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
 	@touch $@
 
-# torch first and by its version: that is a small CPU build where one is at hand
+# torch first and by its version, which the rest then keeps: that is a small CPU build where one is at hand
 $(VENV)/test.stamp: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==$(TORCH)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[all]'
 	@touch $@ $(VENV)/demo.stamp
 

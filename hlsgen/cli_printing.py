@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.table import Table
 
-from hlsgen.cli_console import note, show
+from hlsgen.cli_console import note, say, show
 
 if TYPE_CHECKING:
     from hlsgen.design import Verification
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 def print_build(project: Project) -> None:
     for warning in project.report["warnings"]:
-        click.echo(f"warning: {warning}", err=True)
+        say(f"warning: {warning}")
     for finding in project.report["lint"]["findings"]:
-        click.echo(f"lint: {finding}", err=True)
+        say(f"lint: {finding}")
     print_kept(project)
     print_estimate(project.report)
     if project.verification is not None:

@@ -118,7 +118,7 @@ def compiling(
     if headers is Headers.REFERENCE:
         folder = reference_headers()
         if folder is None:
-            raise ToolError("error: the reference ap headers were not found\nfix: pip install hls4ml==1.3.0")
+            raise ToolError("error: the reference ap headers were not found\nfix: pip install hls4ml")
         command += ["-isystem", str(folder), *REFERENCE_FLAGS]
     else:
         command.append(f"-I{INCLUDE / 'fast'}")

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
-import tempfile
-import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hlsgen.csim.compiler import Headers
-from hlsgen.csim.scratch import SCRATCH_PREFIX, scratch_errors, scratch_folder
+from hlsgen.csim.scratch import scratch_errors, scratch_folder, scratch_of
 from hlsgen.design import Arrays, Design, Verification
 from hlsgen.emit.plan import Plan, array_bytes, npy_bytes
 from hlsgen.errors import EmissionError
@@ -51,9 +48,7 @@ class Project:
     @cached_property
     def _scratch(self) -> Path:
         """A folder for executables, gone with the project."""
-        folder = tempfile.mkdtemp(prefix=SCRATCH_PREFIX)
-        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        return Path(folder)
+        return scratch_of(self)[0]
 
     def csim(
         self, x: ArrayLike | Sequence[ArrayLike], *, headers: str = "fast", weights: Design | None = None

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.build_folders import content_of
 from tests.other_processor import ENVIRONMENT
 
 NO_FMA = {"GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2,-FMA,-FMA4"}
@@ -77,7 +76,8 @@ def built(folder: Path, program: str, processor: str) -> dict[str, bytes]:
         timeout=300,
     )
     assert done.returncode == 0, done.stderr[-3000:]
-    return content_of(folder / processor)
+    root = folder / processor
+    return {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()}
 
 
 @pytest.mark.parametrize("program, needed", CASES)

@@ -30,7 +30,7 @@ nodes = [nodes[0], nodes[1], nodes[2], nodes[4], nodes[3], nodes[5]]
 constants = {"a": normal(1, 8, 257), "b": normal(2, 257, 36), "shape": np.array([8, 4, 3, 3])}
 made = model(nodes, {"x": ("N", 4, 6, 8)}, constants)
 frames = normal(3, 8, 4, 6, 8)
-hlsgen.from_onnx(made, calibration=frames).build(OUT / "onnx", csim=False)
+hlsgen.from_onnx(made, calibration=frames, precision="fixed<32,8>").build(OUT / "onnx", csim=False)
 """
 QKERAS = """
 import hlsgen
@@ -41,7 +41,7 @@ quantizers = {"bias_quantizer": bits(12, 4)}
 net = functional(
     (6, 8, 4),
     Q.QConv2DBatchnorm(6, 3, kernel_quantizer=bits(6, 2), **quantizers),
-    Q.QActivation("quantized_po2(4)"),
+    Q.QActivation(Q.quantized_po2(4, log2_rounding="floor")),
     Q.QConv2D(4, 1, kernel_quantizer="binary(alpha='auto')", **quantizers),
     packages().keras.layers.BatchNormalization(),
     Q.QActivation(bits(8, 3)),

@@ -7,15 +7,17 @@ JOBS   ?= auto
 DESIGN ?= designs/conv.yaml
 BOARD  ?=
 TARGET ?= hw
+TORCH  := 2.13.0
 TO     ?= xclbin
 
-.PHONY: help demo bitstream test test-networks check golden bench bench-networks bench-predict bench-explore clean
+.PHONY: help demo bitstream test test-networks test-machines check golden bench bench-networks bench-predict bench-explore clean
 help:
 	@echo "make demo    install hlsgen into $(VENV) and build designs/conv.yaml"
 	@echo "make bitstream DESIGN=designs/conv.yaml BOARD=u200 [TARGET=hw_emu] [PLATFORM=...] [TO=all]  build it and synthesise"
 	@echo "             it to an xclbin with Vitis, whose settings64.sh is sourced before; docs/boards.md"
 	@echo "make test    install what the tests need and run them"
 	@echo "make test-networks  build and C-simulate the large networks of designs/, every layer against golden"
+	@echo "make test-machines  the tests of what frameworks compute, with another processor's floating point"
 	@echo "make check   ruff and mypy"
 	@echo "make golden  rewrite the expected error messages and emitted-code goldens"
 	@echo "make bench   benchmarks/conv.py: modelled beside the seed, measured beside PyTorch, naive C++ and hls4ml"
@@ -41,6 +43,11 @@ test: $(VENV)/test.stamp
 
 test-networks: $(VENV)/test.stamp
 	$(BIN)/python -m pytest -m networks tests/test_designs.py
+
+# tests/other_processor.py says what is emulated
+test-machines: $(VENV)/test.stamp
+	$(BIN)/python -m pytest -n $(JOBS) --processor=other tests/frontends tests/layers tests/test_network.py \
+		tests/test_task_network.py tests/test_weights.py tests/test_same_bytes.py
 
 check: $(VENV)/test.stamp
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
@@ -70,9 +77,9 @@ $(VENV)/demo.stamp: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
 	@touch $@
 
-# torch first and by its version: that is a small CPU build where one is at hand
+# torch first and by its version, which the rest then keeps: that is a small CPU build where one is at hand
 $(VENV)/test.stamp: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==$(TORCH)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[all]'
 	@touch $@ $(VENV)/demo.stamp
 

@@ -2,7 +2,8 @@
 
 Exit codes: 0 fine, 1 the design is wrong, 2 usage, 3 C-simulation differs from golden, 4 an outside tool
 failed or is missing (or the output cannot be written), 5 hlsgen emitted code that its own lint refuses (a
-bug), 130 interrupted. With --json, standard output holds one JSON document, on errors too:
+bug), 130 interrupted. A standard stream that is closed counts as /dev/null, and a reader of standard output
+that ends (| head) as satisfied: 0. With --json, standard output holds one JSON document, on errors too:
 {"error": [{"message", "fix"?, "file"?, "line"?, "column"?}], "exit_code"}.
 """
 
@@ -11,13 +12,14 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 from rich.table import Table
 
-from hlsgen.cli_console import INTERRUPTED, note, print_json, reporting, show, working
+from hlsgen.cli_console import INTERRUPTED, note, open_streams, print_json, printing, reporting, show, working
 from hlsgen.cli_lint import lint
 from hlsgen.cli_printing import (
     note_calibration,
@@ -49,13 +51,22 @@ class Commands(click.Group):
         try:
             code = super().main(words, prog_name or "hlsgen", **{**extra, "standalone_mode": False})
         except click.ClickException as error:
-            if "--json" in words:
-                print_json({"error": [{"message": error.format_message()}], "exit_code": error.exit_code})
-            error.show()
+            with suppress(OSError):
+                if "--json" in words:
+                    print_json({"error": [{"message": error.format_message()}], "exit_code": error.exit_code})
+                error.show()
             sys.exit(error.exit_code)
         except (click.Abort, KeyboardInterrupt):
             sys.exit(INTERRUPTED)
         sys.exit(code if isinstance(code, int) else 0)
+
+    def make_context(self, *words: Any, **extra: Any) -> click.Context:
+        with printing():  # help and version
+            return super().make_context(*words, **extra)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with printing():  # the commands' help
+            return super().invoke(ctx)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -422,6 +433,7 @@ def schema() -> None:
 
 
 def main() -> None:
+    open_streams()
     # a command keeps most of what it makes: looking for cycles in it over and over takes a second of a build
     gc.set_threshold(100_000, 20, 100)
     cli()

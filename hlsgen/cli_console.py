@@ -29,17 +29,10 @@ def reporting(as_json: bool) -> Iterator[None]:
     """Errors of the user as text (or JSON) with their exit code; anything else is a bug: a traceback."""
     before = signal.signal(signal.SIGTERM, _interrupt)
     try:
-        yield
+        with printing(as_json):
+            yield
     except HlsgenError as error:
         _fail(error_json(error), str(error), error.exit_code, as_json)
-    except BrokenPipeError:
-        # whoever read the output has seen enough; nothing more is flushed at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
-    except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        text = f"error: {where}{error.strerror or error}\nfix: free some space, and check permissions"
-        _fail(error_json(OutputError(text)), text, OutputError.exit_code, as_json)
     except MemoryError:
         text = "error: there is not enough memory\nfix: fewer --frames, or a smaller layer"
         _fail(error_json(ToolError(text)), text, ToolError.exit_code, as_json)
@@ -50,6 +43,39 @@ def reporting(as_json: bool) -> Iterator[None]:
         signal.signal(signal.SIGTERM, signal.SIG_DFL if before is None else before)
 
 
+@contextmanager
+def printing(as_json: bool = False) -> Iterator[None]:
+    """What cannot be written is said with exit code 4; a reader that has seen enough is no error."""
+    try:
+        yield
+    except BrokenPipeError:
+        _discard_output()
+        sys.exit(0)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        text = f"error: {where}{error.strerror or error}\nfix: free some space, and check permissions"
+        _fail(error_json(OutputError(text)), text, OutputError.exit_code, as_json)
+
+
+def _discard_output() -> None:
+    """Nothing more is flushed at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def open_streams() -> None:
+    """A standard stream that the shell has closed becomes /dev/null.
+
+    Else the next file that is opened would be standard output, and get what is printed.
+    """
+    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        if getattr(sys, name) is None:
+            opened = os.open(os.devnull, os.O_RDWR)
+            if opened != number:
+                os.dup2(opened, number)
+                os.close(opened)
+            setattr(sys, name, os.fdopen(number, mode))
+
+
 def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
     raise KeyboardInterrupt
 
@@ -58,8 +84,14 @@ def _fail(problems: list[dict[str, Any]], text: str, code: int, as_json: bool) -
     if as_json:
         with suppress(OSError):  # standard output may be what failed
             print_json({"error": problems, "exit_code": code})
-    click.echo(text, err=True)
+    say(text)
     sys.exit(code)
+
+
+def say(text: str) -> None:
+    """To standard error, as far as that can be written."""
+    with suppress(OSError):
+        click.echo(text, err=True)
 
 
 @contextmanager
@@ -79,11 +111,18 @@ def working(as_json: bool) -> Iterator[Progress]:
 
 
 def note(text: str) -> None:
-    click.echo(f"note: {text}", err=True)
+    say(f"note: {text}")
+
+
+class _Output(Console):
+    """Standard output, whose reader may have seen enough."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
 
 
 def show(table: Table) -> None:
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else 100)
+    console = _Output(highlight=False, width=None if sys.stdout.isatty() else 100)
     console.print(table)
 
 

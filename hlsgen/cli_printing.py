@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.table import Table
 
-from hlsgen.cli_console import note, show
+from hlsgen.cli_console import note, say, show
 
 if TYPE_CHECKING:
     from hlsgen.design import Design, Verification
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def print_build(project: Project) -> None:
     print_warnings(project.report)
     for finding in project.report["lint"]["findings"]:
-        click.echo(f"lint: {finding}", err=True)
+        say(f"lint: {finding}")
     print_kept(project)
     print_estimate(project.report)
     print_clipping(project.report)
@@ -37,7 +37,7 @@ def note_calibration(design: Design) -> None:
 
 def print_warnings(figures: dict[str, Any]) -> None:
     for warning in figures["warnings"]:
-        click.echo(f"warning: {warning}", err=True)
+        say(f"warning: {warning}")
 
 
 def print_clipping(figures: dict[str, Any]) -> None:

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Column, Table
 
-from hlsgen.cli_console import print_json, reporting, show
+from hlsgen.cli_console import print_json, reporting, say, show
 
 if TYPE_CHECKING:
     from hlsgen.sweep.jobs import Job, Outcome
@@ -257,7 +257,7 @@ def print_sweep(swept: Swept) -> None:
         table.add_row(*first, one.board, *cells)
     show(table)
     for text in dict.fromkeys(outcome.text for _, outcome in swept.outcomes if not outcome.done):
-        click.echo(text, err=True)
+        say(text)
     done = sum(outcome.done for _, outcome in swept.outcomes)
     folder = click.format_filename(swept.request.folder)
     click.echo(f"{done} of {len(swept.outcomes)} jobs done; in {folder}/ (sweep.json is the table)")

@@ -16,7 +16,7 @@ from rich.live import Live
 from rich.spinner import Spinner
 from rich.text import Text
 
-from hlsgen.cli_console import note, print_json, reporting, working
+from hlsgen.cli_console import note, print_json, reporting, say, working
 from hlsgen.cli_reports import as_json_option, print_synthesised
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def _built(design: Path, board: str | None, output: Path | None, as_json: bool) 
         folder = output or Path("build") / loaded.name
         project = build(loaded, folder, progress=progress)
     for text in project.report["warnings"]:
-        click.echo(f"warning: {text}", err=True)
+        say(f"warning: {text}")
     print_kept(project)
     return folder
 
@@ -143,7 +143,7 @@ class Plain:
         note(text)
 
     def _line(self, text: str) -> None:
-        click.echo(f"[{self.number}/{len(self.steps)}] {text}", err=True)
+        say(f"[{self.number}/{len(self.steps)}] {text}")
 
 
 class Shown:

@@ -6,6 +6,8 @@ import signal
 
 import pytest
 
+from tests import other_processor
+
 # A shell that starts this in the background has it ignore Ctrl-C, and all that tests start would do so too.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -17,6 +19,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="write the expected texts anew from what the program says now; then read the diff",
     )
+    parser.addoption(
+        "--processor",
+        choices=("this", "other"),
+        default="this",
+        help="other: with the floating-point arithmetic of another processor, see tests/other_processor.py",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--processor") == "other":
+        other_processor.install()
 
 
 @pytest.fixture

@@ -5,16 +5,16 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
-import signal
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TypedDict, Unpack
 
+from hlsgen.csim.processes import running
 from hlsgen.errors import ToolError
 
 INCLUDE = Path(__file__).resolve().parent / "include"
@@ -118,34 +118,25 @@ def compiling(
     if headers is Headers.REFERENCE:
         folder = reference_headers()
         if folder is None:
-            raise ToolError("error: the reference ap headers were not found\nfix: pip install hls4ml==1.3.0")
+            raise ToolError("error: the reference ap headers were not found\nfix: pip install hls4ml")
         command += ["-isystem", str(folder), *REFERENCE_FLAGS]
     else:
         command.append(f"-I{INCLUDE / 'fast'}")
     sources = [build / "src" / f"{name}.cpp" for name in (kernel, *kernels)]
     command += [*map(str, sources), str(build / "tb" / f"{kernel}_tb.cpp"), "-o", str(out)]
     start = time.perf_counter()
-    try:
-        # a session of its own: what the compiler starts can be killed with it
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            errors="replace",
-            start_new_session=True,
-        )
-    except OSError as error:
-        raise ToolError(
-            f"error: {command[0]} cannot be started: {error.strerror}\nfix: install g++, or set CXX"
-        ) from None
-    with process:
+    # what it keeps for itself lies beside the executable: it is gone with that
+    environment = {**os.environ, "TMPDIR": str(out.parent)}
+    with ExitStack() as stack:
         try:
-            yield Compilation(command=command, out=out, process=process, start=start)
-        finally:
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
+            process = stack.enter_context(
+                running(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment)
+            )
+        except OSError as error:
+            raise ToolError(
+                f"error: {command[0]} cannot be started: {error.strerror}\nfix: install g++, or set CXX"
+            ) from None
+        yield Compilation(command=command, out=out, process=process, start=start)
 
 
 @dataclass(frozen=True, kw_only=True)

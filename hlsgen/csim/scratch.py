@@ -1,19 +1,25 @@
-"""The temporary folder of a C-simulation, and what is said if it cannot be used."""
+"""The temporary folders of C-simulations, those that killed runs left too, and what is said if one fails."""
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
+import os
+import platform
 import shutil
+import stat
 import tempfile
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import cached_property
+from contextlib import contextmanager, suppress
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from hlsgen.errors import ToolError
 
 SCRATCH_PREFIX = "hlsgen-csim-"
+OWNER = "owner.lock"
+"""In each of these folders the name of its machine, in a file that its process keeps locked until it ends."""
 SOURCES = (".cpp", ".h")
 DIGEST_DIGITS = 16
 """Of the sources' digest, in an executable's name."""
@@ -22,14 +28,13 @@ DIGEST_DIGITS = 16
 class Scratch:
     """A folder for executables, made when it is first asked for and gone with this object."""
 
-    _gone: weakref.finalize[..., Scratch] | None = None
+    _gone: weakref.finalize[..., object] | None = None
 
     @cached_property
     def folder(self) -> Path:
         """Raises OSError: it cannot be made."""
-        name = tempfile.mkdtemp(prefix=SCRATCH_PREFIX)
-        self._gone = weakref.finalize(self, shutil.rmtree, name, ignore_errors=True)
-        return Path(name)
+        path, self._gone = scratch_of(self)
+        return path
 
     @contextmanager
     def kept_on_success(self) -> Iterator[None]:
@@ -49,8 +54,17 @@ def scratch_folder(kept: Scratch | None = None) -> Iterator[Path]:
         if kept is not None:
             yield kept.folder
             return
-        with tempfile.TemporaryDirectory(prefix=SCRATCH_PREFIX, ignore_cleanup_errors=True) as name:
-            yield Path(name)
+        path, lock = _made()
+        try:
+            yield path
+        finally:
+            _removed(path, lock)
+
+
+def scratch_of(holder: object) -> tuple[Path, weakref.finalize[..., object]]:
+    """A folder that is gone when `holder` is, and what removes it before. Raises OSError."""
+    path, lock = _made()
+    return path, weakref.finalize(holder, _removed, path, lock)
 
 
 def executable_in(scratch: Path, build: Path, name: str, headers: str) -> Path:
@@ -73,3 +87,64 @@ def scratch_errors() -> Iterator[None]:
             f"error: C-simulation cannot use the temporary folder: {error.strerror or error}\n"
             "fix: free some space there, or let TMPDIR name another folder"
         ) from None
+
+
+def _made() -> tuple[Path, int]:
+    """A fresh folder and the descriptor of its lock."""
+    _tidied(tempfile.gettempdir(), os.getpid())
+    path = Path(tempfile.mkdtemp(prefix=SCRATCH_PREFIX))
+    try:
+        return path, _claimed(path)
+    except OSError:
+        shutil.rmtree(path, ignore_errors=True)
+        raise
+
+
+def _claimed(path: Path) -> int:
+    """The lock gets its name when it is held: nobody finds one that is free of a process that lives."""
+    fresh = path / f"{OWNER}.new"
+    lock = os.open(fresh, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        os.write(lock, platform.node().encode())
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fresh.rename(path / OWNER)
+    except (
+        OSError
+    ):  # a full disk is found out by what needs more of it; a file system without locks: not tidied
+        with suppress(OSError):
+            fresh.unlink()
+    return lock
+
+
+def _removed(path: Path, lock: int) -> None:
+    shutil.rmtree(path, ignore_errors=True)
+    with suppress(OSError):
+        os.close(lock)
+
+
+@lru_cache(maxsize=8)
+def _tidied(folder: str, process: int) -> None:
+    """Removes what dead processes of this user and machine have left there; once in each process."""
+    with suppress(OSError):
+        for entry in os.scandir(folder):
+            if entry.name.startswith(SCRATCH_PREFIX):
+                with suppress(OSError):
+                    _remove_if_dead(Path(entry.path))
+
+
+def _remove_if_dead(path: Path) -> None:
+    """Never a link, another user's or another machine's folder, nor one without a lock that was held.
+
+    Raises OSError: it is gone, or it cannot be looked at.
+    """
+    found = path.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+        return
+    lock = os.open(path / OWNER, os.O_RDWR | os.O_NOFOLLOW)
+    try:
+        if os.read(lock, 1024) != platform.node().encode():
+            return
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # an OSError if its process lives
+        shutil.rmtree(path, ignore_errors=True)
+    finally:
+        os.close(lock)

@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from hlsgen.csim.processes import running
 from hlsgen.errors import MismatchError, ToolError
 
 RUN_SECONDS = 3600
@@ -27,15 +28,8 @@ def run_testbench(command: Sequence[str], refusals: Mapping[int, str]) -> Finish
     or did not say how long it took.
     """
     try:
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=RUN_SECONDS,
-            check=False,
-        )
+        with running(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            output, errors = process.communicate(timeout=RUN_SECONDS)
     except subprocess.TimeoutExpired:
         raise ToolError(
             f"error: the C-simulation did not finish in {RUN_SECONDS} s\nfix: fewer --frames"
@@ -45,18 +39,18 @@ def run_testbench(command: Sequence[str], refusals: Mapping[int, str]) -> Finish
             f"error: the compiled C-simulation cannot be started: {error.strerror}\n"
             "fix: check the compiler (CXX), and that programs in the temporary folder (TMPDIR) may run"
         ) from None
-    if done.returncode in refusals:
-        what = refusals[done.returncode]
-        raise MismatchError(f"error: the emitted kernel {what}:\n{done.stderr.strip()[:4000]}")
-    if done.returncode:
+    if process.returncode in refusals:
+        what = refusals[process.returncode]
+        raise MismatchError(f"error: the emitted kernel {what}:\n{errors.strip()[:4000]}")
+    if process.returncode:
         raise ToolError(
-            f"error: the C-simulation ended with status {done.returncode}:\n{done.stderr.strip()[:2000]}\n"
+            f"error: the C-simulation ended with status {process.returncode}:\n{errors.strip()[:2000]}\n"
             "fix: report this design as a bug of hlsgen"
         )
-    seconds = re.search(r"^kernel seconds (\S+)", done.stdout, re.MULTILINE)
+    seconds = re.search(r"^kernel seconds (\S+)", output, re.MULTILINE)
     if seconds is None:
         raise no_result()
-    return Finished(seconds=float(seconds[1]), log=done.stderr)
+    return Finished(seconds=float(seconds[1]), log=errors)
 
 
 def no_result() -> ToolError:

@@ -28,6 +28,11 @@ FOLDED = MOVES | frozenset({
     "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare", "Relu", "Round",
     "Shape", "Sigmoid", "Sign", "Size", "Softmax", "Sqrt", "Sub", "Sum", "Tanh", "Trilu", "Where", "Xor",
 })
+TYPED = frozenset({
+    "Cast", "CastLike", "Constant", "ConstantOfShape", "DequantizeLinear", "EyeLike", "QuantizeLinear",
+    "Range",
+})
+"""Operations that are exact, or whose result's type says how it is computed."""
 # fmt: on
 
 
@@ -53,14 +58,20 @@ def folded(node: Node, inputs: list[Constant | None], opset: int) -> list[Consta
 
 def _evaluated(node: Node, arrays: list[Array | None], opset: int) -> list[Array]:
     onnx = onnx_package()
-    feeds = {name: array for name, array in zip(node.inputs, arrays, strict=True) if array is not None}
+    kept = node.op in MOVES or node.op in TYPED
+    feeds = {
+        name: array if kept else _doubled(array)
+        for name, array in zip(node.inputs, arrays, strict=True)
+        if array is not None
+    }
     model = _alone(onnx, node, feeds, opset)
     if feeds:
         _refuse_large(node, list(feeds.values()))
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            results = onnx.reference.ReferenceEvaluator(model).run(None, feeds)
+            results = [np.asarray(one) for one in onnx.reference.ReferenceEvaluator(model).run(None, feeds)]
+            return results if kept else [_as_given(one, arrays) for one in results]
     except MemoryError:
         raise
     except Exception as error:  # whatever NumPy says of shapes or types that do not fit
@@ -68,7 +79,19 @@ def _evaluated(node: Node, arrays: list[Array | None], opset: int) -> list[Array
             f"it cannot be computed: {str(error).splitlines()[0] if str(error) else type(error).__name__}"
         )
         raise node.problem(message, "inputs of shapes and types that the operation accepts") from error
-    return [np.asarray(result) for result in results]
+
+
+def _doubled(array: Array) -> Array:
+    """float32 and float16 as float64: the bits of its functions and sums that processors compute differently
+    are far below those of the result.
+    """
+    return array.astype(np.float64) if array.dtype in (np.float16, np.float32) else array
+
+
+def _as_given(result: Array, arrays: list[Array | None]) -> Array:
+    """A float64 result in the type of the operands that `_doubled` changed."""
+    types = [one.dtype for one in arrays if one is not None and one.dtype in (np.float16, np.float32)]
+    return result.astype(types[0]) if types and result.dtype == np.float64 else result
 
 
 def _alone(onnx: ModuleType, node: Node, feeds: dict[str, Array], opset: int) -> Any:

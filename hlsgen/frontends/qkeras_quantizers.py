@@ -22,6 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hlsgen.fixed import MAX_TENSOR_WIDTH, FixedType, Overflow, Rounding
+from hlsgen.frontends.qkeras_load import tensorflow_packages
+from hlsgen.frontends.qkeras_rounding import powers_of_two
 
 Doubles = NDArray[np.float64]
 Codes = NDArray[Any]
@@ -183,7 +185,7 @@ def called(quantizer: Any, values: Any, what: str) -> Doubles:
     try:
         if through is not None:
             quantizer.use_ste = False
-        return np.asarray(quantizer(np.asarray(values, np.float32)), np.float64)
+        return _computed(quantizer, values)
     except Exception as error:  # TensorFlow's and QKeras' many, for arguments that QKeras cannot compute with
         first = (str(error).strip() or type(error).__name__).splitlines()[0]
         message = f"QKeras cannot compute {type(quantizer).__name__} of {what}: {first[:200]}"
@@ -191,6 +193,33 @@ def called(quantizer: Any, values: Any, what: str) -> Doubles:
     finally:
         if through is not None:
             quantizer.use_ste = through
+
+
+def _computed(quantizer: Any, values: Any) -> Doubles:
+    """What the quantizer gives for float32 values, on any processor.
+
+    Powers of two are computed here. QKeras computes what takes a mean or a function in float64, whose errors
+    are far below what is kept of a result; all other formulas are exact or rounded alike everywhere.
+    """
+    backend, singles = tensorflow_packages().keras.backend, np.asarray(values, np.float32)
+    if kind_of(quantizer) in ("quantized_po2", "quantized_relu_po2"):
+        return powers_of_two(quantizer, singles, backend.epsilon())
+    if not _inexact(quantizer):
+        return np.asarray(quantizer(singles), np.float64)
+    usual = backend.floatx()
+    try:
+        backend.set_floatx("float64")
+        return np.asarray(quantizer(singles.astype(np.float64)), np.float64)
+    finally:
+        backend.set_floatx(usual)
+
+
+def _inexact(quantizer: Any) -> bool:
+    """Whether the formula has operations that processors round differently: sums and functions."""
+    kind = kind_of(quantizer)
+    if kind == "quantized_bits":
+        return isinstance(quantizer.alpha, str) and quantizer.alpha == "auto_po2"
+    return kind in ("binary", "ternary", "quantized_tanh", "quantized_sigmoid")
 
 
 def _scale(quantizer: Any, kind: str) -> Doubles:

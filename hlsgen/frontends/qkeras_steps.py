@@ -1,9 +1,8 @@
-"""QKeras' quantizers to powers of two as step functions: where their results change, as QKeras computes it.
+"""QKeras' quantizers to powers of two as step functions: where their results change.
 
-quantized_po2 and quantized_relu_po2 give 2**e with e = round(log(x) / log(2)) in float32, within limits; zero
-and all below Keras' epsilon become the least power. Exactly, e would change at sqrt(2) * 2**e; at 2**e with
-log2_rounding="floor", at odd powers of two with quadratic_approximation. But float32 logarithms are off by a
-unit of their last place now and then: 2**15 is rounded down to 2**14. So the quantizer itself is asked.
+quantized_po2 and quantized_relu_po2 give 2**e with e = round(log(x) / log(2)), within limits; zero and all
+below Keras' epsilon become the least power. e changes at sqrt(2) * 2**e; at 2**e with log2_rounding="floor",
+at odd powers of two with quadratic_approximation.
 """
 
 from __future__ import annotations
@@ -25,8 +24,6 @@ MAGNITUDE = 0x7FFFFFFF
 """The bits of a float32 but its sign: as integers they are in the order of the magnitudes."""
 SAMPLED = 1 << 18
 """Every so many float32 numbers, 32 times from a power of two to the next, the quantizer is asked first."""
-VECTOR = 64
-"""A multiple of the numbers that any processor computes with at once."""
 
 
 class StepFunction(NamedTuple):
@@ -46,9 +43,7 @@ def step_function(quantizer: Any, source: FixedType) -> StepFunction:
     ends = [min(max(code * source.resolution, -most), most) for code in (source.min_code, source.max_code)]
 
     def results(keys: Keys) -> Doubles:
-        # TensorFlow computes what its vector instructions leave over at an array's end by another logarithm
-        padded = np.pad(_floats(keys), (0, -keys.size % VECTOR), constant_values=1.0)
-        return called(quantizer, padded, "an activation")[: keys.size]
+        return called(quantizer, _floats(keys), "an activation")
 
     first, last = _keys(np.array(ends, np.float32)).tolist()
     found = np.sort(_changes(results, first, last))

@@ -25,6 +25,7 @@ from hlsgen.frontends.qkeras_quantizers import (
     number,
     quantised_weights,
 )
+from hlsgen.frontends.qkeras_rounding import folded_weights
 from hlsgen.precision import whole_range
 
 Pair = tuple[int, int]
@@ -208,7 +209,7 @@ def _conv(net: Net, layer: Any, inputs: list[Value]) -> Value:
     """Conv1D, Conv2D, QConv1D, QConv2D, QConv2DBatchnorm."""
     kernel, bias = layer.kernel, _bias(layer)
     if hasattr(layer, "get_folded_weights"):
-        kernel, bias = layer.get_folded_weights()
+        kernel, bias = folded_weights(layer, kernel)
     used = filters(net, kernel, bias, _internal(layer, "kernel"), _internal(layer, "bias"), _conv_filters)
     return convolved(net, inputs[0], used, layer, pair(layer.dilation_rate), int(layer.groups))
 
@@ -219,7 +220,7 @@ def _depthwise(net: Net, layer: Any, inputs: list[Value]) -> Value:
     kernel = layer.depthwise_kernel if hasattr(layer, "depthwise_kernel") else layer.kernel
     bias = _bias(layer)
     if hasattr(layer, "get_folded_weights"):
-        kernel, bias = layer.get_folded_weights()
+        kernel, bias = folded_weights(layer, kernel)
     used = filters(
         net, kernel, bias, _internal(layer, "depthwise"), _internal(layer, "bias"), _depthwise_filters
     )
@@ -251,7 +252,7 @@ def _dense(net: Net, layer: Any, inputs: list[Value]) -> Value:
     """Dense, QDense, QDenseBatchnorm: along the last axis."""
     kernel, bias = layer.kernel, _bias(layer)
     if hasattr(layer, "get_folded_weights"):
-        kernel, bias = layer.get_folded_weights()
+        kernel, bias = folded_weights(layer, kernel)
     used = filters(net, kernel, bias, _internal(layer, "kernel"), _internal(layer, "bias"), _dense_filters)
     parameters = net.builder.parameters(used.weights, used.fused_bias)
     weights = parameters.pop("weights")

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hlsgen.errors import DesignError, Problem
+from hlsgen.exact_sums import MatrixProduct, exact_product
 from hlsgen.fixed import FixedType, FloatType, NumberType, accumulator_type, tight_accumulator
 from hlsgen.layers.base import Codes, Layer, Shape, Tensor, frames_of
 
@@ -38,9 +39,9 @@ class Conv2d(Layer, kind="conv2d"):
     above `high` becomes `high` (None: no such limit; both 0 and None make a ReLU), the result is cast to
     output_type. float32: no contraction; for each pass over SIMD input channels the products (channel, kernel
     row, kernel column) are summed pairwise by `pairwise_sum`, and the pass is added to the running sum, which
-    starts at the bias. float64 codes (a network not quantised yet) are summed in any order. Raises nothing;
-    `check` returns the broken rules: an empty output, float mixed with fixed point, channels that the groups
-    do not divide, low above high.
+    starts at the bias. float64 codes (a network not quantised yet) are summed by `exact_product`. Raises
+    nothing; `check` returns the broken rules: an empty output, float mixed with fixed point, channels that
+    the groups do not divide, low above high.
     """
 
     in_shape: tuple[int, int, int]
@@ -229,7 +230,7 @@ class Conv2d(Layer, kind="conv2d"):
     def float64_sums(self, codes: Codes) -> NDArray[np.float64]:
         """The convolution of float32 values in float64, to judge the error of the fp32 order by."""
         windows = self._windows(self._padded(self._frames(codes)))
-        total = self._by_matrix(windows, slice(None))
+        total = self._by_matrix(windows, slice(None), exact_product)
         return total + self.bias[:, None, None] if self.bias.size else total
 
     def _frames(self, codes: Codes) -> Codes:
@@ -376,11 +377,16 @@ class Conv2d(Layer, kind="conv2d"):
             window = windows[:, group * size : (group + 1) * size][:, channels]
             yield window, weights[group * members : (group + 1) * members, channels]
 
-    def _by_matrix(self, windows: Codes, channels: slice) -> NDArray[np.float64]:
-        """The sums in float64, by matrix products; depthwise by one product a tap."""
+    def _by_matrix(
+        self, windows: Codes, channels: slice, multiply: MatrixProduct = np.matmul
+    ) -> NDArray[np.float64]:
+        """The sums in float64, by matrix products; depthwise by one product a tap.
+
+        multiply: what makes the products; the default is for whole numbers whose sums are exact.
+        """
         if self.groups > 1 and self.group_channels == 1:
             return self._depthwise(windows)
-        parts = [_product(*pair) for pair in self._by_group(windows, self.weights, channels)]
+        parts = [_product(*pair, multiply) for pair in self._by_group(windows, self.weights, channels)]
         return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
 
     def _depthwise(self, windows: Codes) -> NDArray[np.float64]:
@@ -402,7 +408,7 @@ def pairwise_sum(terms: list[NDArray[np.float32]]) -> NDArray[np.float32]:
     return terms[0]
 
 
-def _product(windows: Codes, weights: Codes) -> NDArray[np.float64]:
+def _product(windows: Codes, weights: Codes, multiply: MatrixProduct) -> NDArray[np.float64]:
     """[frames, C, OH, OW, KH, KW] x [M, C, KH, KW] -> [frames, M, OH, OW], by matrix products."""
     matrix = weights.reshape(weights.shape[0], -1).astype(np.float64)
     frames, _, rows, columns, _, _ = windows.shape
@@ -411,7 +417,7 @@ def _product(windows: Codes, weights: Codes) -> NDArray[np.float64]:
     for frame, top in product(range(frames), range(0, rows, step)):
         block = windows[frame, :, top : top + step]
         fields = block.transpose(0, 3, 4, 1, 2).reshape(matrix.shape[1], -1)
-        sums = matrix @ fields.astype(np.float64, copy=False)
+        sums = multiply(matrix, fields.astype(np.float64, copy=False))
         out[frame, :, top : top + step] = sums.reshape(len(matrix), -1, columns)
     return out
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import tempfile
 import time
-import weakref
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,7 +13,7 @@ import numpy as np
 
 from hlsgen.csim.compiler import compile_testbench
 from hlsgen.csim.dataflow import REFUSALS
-from hlsgen.csim.scratch import SCRATCH_PREFIX, scratch_errors
+from hlsgen.csim.scratch import scratch_errors, scratch_of
 from hlsgen.csim.simulation import save_frames
 from hlsgen.csim.testbench import no_result, run_testbench
 from hlsgen.errors import ToolError
@@ -35,9 +34,8 @@ class Simulation(Backend):
         """Raises ToolError: no compiler, or it fails."""
         self.folder, self.interface = folder, interface
         with scratch_errors():
-            self.scratch = Path(tempfile.mkdtemp(prefix=SCRATCH_PREFIX))
-        # also for who never closes it
-        self._remove = weakref.finalize(self, shutil.rmtree, self.scratch, ignore_errors=True)
+            # removed also for who never closes it
+            self.scratch, self._remove = scratch_of(self)
         kernels = [step.kernel for step in interface.steps if step.kernel != interface.name]
         self.executable = self.scratch / "testbench"
         try:

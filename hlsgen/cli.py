@@ -275,7 +275,8 @@ def explore(
     "shapes",
     metavar="C,H,W",
     multiple=True,
-    help="With PyTorch: the shape of a frame, the batch left out; of several inputs each in turn.",
+    help="With PyTorch, and ONNX where it is open: the shape of a frame, the batch left out; of several "
+    "inputs each in turn.",
 )
 @click.option(
     "--input-type",
@@ -310,7 +311,9 @@ def import_(
         load_board(board)
         folder = output.parent if output else Path()
         sizes = [_shape(shape) for shape in shapes]
-        found = import_model(model, folder, shapes=sizes, input_type=input_type, weights=weights, board=board)
+        found = import_model(
+            model, folder, shapes=sizes, input_type=input_type, weights=weights, board=board, say=note
+        )
         path = output or Path(f"{found.graph.name}.yaml")
         write_design(found.text, path, force=force)
         layers = found.graph.layers

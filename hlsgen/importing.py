@@ -15,6 +15,7 @@ from hlsgen.frontends.names import valid_name
 from hlsgen.ir import Graph
 from hlsgen.model_schema import FRAMEWORKS
 from hlsgen.precision import input_type_of, saturating
+from hlsgen.progress import Say, silent
 
 ONNX_ENDINGS = (".onnx",)
 KERAS_ENDINGS = (".h5", ".hdf5", ".keras")
@@ -37,11 +38,13 @@ def import_model(
     input_type: str | None,
     weights: Path | None,
     board: str,
+    say: Say = silent,
 ) -> Imported:
     """The model as users name it: net.py:make_net, net.onnx, or net.h5; the design will lie in `folder`.
 
-    shapes: of a frame of each input, which a PyTorch module does not say. input_type: of inputs that a
-    quantised model does not quantise first. Raises DesignError as the frontends do.
+    shapes: of a frame of each input, which a PyTorch module does not say, and an ONNX file may leave open.
+    input_type: of inputs that a quantised model does not quantise first. `say` is told what was mended.
+    Raises DesignError as the frontends do.
     """
     framework = framework_of(model)
     wished = input_type_of(None if input_type is None else {"input": input_type})
@@ -50,22 +53,30 @@ def import_model(
             message = f"{model} is in floating point: the design file's precision says its types"
             raise DesignError(Problem(message=message, fix="leave --input-type out"))
         return _from_torch(model, folder, shapes, weights, board)
-    if shapes or weights is not None:
-        message = f"{model} says itself what shape the input has, and holds its weights"
-        raise DesignError(Problem(message=message, fix="leave --shape and --weights out"))
+    if weights is not None:
+        raise DesignError(Problem(message=f"{model} holds its weights itself", fix="leave --weights out"))
+    if shapes and framework == "qkeras":
+        message = f"{model} says itself what shape the input has"
+        raise DesignError(Problem(message=message, fix="leave --shape out"))
     path = Path(model)
     name = valid_name(path.stem)
     if framework == "onnx":
         from hlsgen.frontends.onnx import graph_of_onnx
 
         types = [] if wished is None else [saturating(wished)]
-        graph = graph_of_onnx(path, name=name, input_types=types)
+        graph = graph_of_onnx(path, name=name, input_types=types, input_shapes=shapes, say=say)
     else:
         from hlsgen.frontends.qkeras import graph_of_keras
 
         graph = graph_of_keras(path, name=name, input_type=wished)
     source = {framework: _relative(path, folder)}
-    inputs = [] if input_type is None else [{"type": input_type} for _ in graph.inputs]
+    inputs: list[dict[str, object]] = [{} for _ in graph.inputs]
+    for one, shape in zip(inputs, shapes, strict=False):
+        one["shape"] = list(shape)
+    if input_type is not None:
+        for one in inputs:
+            one["type"] = input_type
+    inputs = inputs if any(inputs) else []
     return Imported(graph=graph, framework=framework, text=_text(graph, source, inputs, board))
 
 

@@ -364,7 +364,10 @@ def space_to_depth(reading: Reading, node: Node) -> Sequence[Known]:
     if x.shape[1] % block or x.shape[2] % block:
         message = f"blocks of {block} x {block} do not make up an image of {x.shape[1]} x {x.shape[2]}"
         raise node.problem(message, "a blocksize that divides both")
-    return [Real(view=reading.builder.space_to_depth(x, (block, block), column_first=False))]
+    mode = node.attribute("mode", "DCR")
+    if mode not in ("DCR", "CRD"):
+        raise node.problem(f"its mode is {mode}", "mode DCR or CRD")
+    return [Real(view=reading.builder.space_to_depth(x, (block, block), column_first=mode == "CRD"))]
 
 
 def _image_and_block(reading: Reading, node: Node) -> tuple[Value, int]:

@@ -153,17 +153,15 @@ WRONG: dict[str, Callable[[], str]] = {
     "none": lambda: refused("Slice", np.array([3]), np.array([3]), np.array([1])),
     "it cuts off all": lambda: refused("Pad", np.array([0, -4, 0, 0, 0, 0, 0, 0])),
     "it interpolates": lambda: refused("Resize", None, np.array([1, 1, 2, 2], np.float32), mode="cubic"),
-    "mode linear, align_corners": lambda: refused(
-        "Resize",
-        None,
-        np.array([1, 1, 2, 2], np.float32),
-        mode="linear",
-        coordinate_transformation_mode="align_corners",
+    "is no simple fraction": lambda: refused(
+        "Resize", None, np.array([1, 1, 1.7320508, 1], np.float32), mode="linear"
     ),
-    "it interpolates [4, 9, 8] elements between [4, 6, 8]": lambda: refused(
-        "Resize", None, np.array([1, 1, 1.5, 1], np.float32), mode="linear"
+    "rows and columns of an image": lambda: refused(
+        "Resize", None, np.array([1, 1.5, 1, 1], np.float32), mode="linear"
     ),
-    "not each equally often": lambda: refused("Resize", None, np.array([1, 1, 1.5, 1], np.float32)),
+    "interpolates with antialias": lambda: refused(
+        "Resize", None, np.array([1, 1, 0.5, 1], np.float32), mode="linear", antialias=1, opset=18
+    ),
     "keeps the aspect ratio": lambda: refused(
         "Resize", None, None, np.array([1, 4, 12, 16]), opset=18, keep_aspect_ratio_policy="not_larger"
     ),

@@ -298,7 +298,7 @@ def problems_with(shapes: tuple[Shape, ...]) -> tuple[list[str], tuple[Problem, 
 def test_operation(name: str) -> None:
     names, problems = problems_with(OPERATIONS[name].shapes)
     path = f"models.{names.index(name)}"
-    (problem,) = [each for each in problems if each.message.startswith((f"{path} (", f"{path}."))]
+    problem, *_ = [each for each in problems if each.message.startswith((f"{path} (", f"{path}."))]
     assert OPERATIONS[name].message in problem.message
     assert OPERATIONS[name].fix in problem.fix
     assert problem.place is not None

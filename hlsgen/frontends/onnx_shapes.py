@@ -286,7 +286,7 @@ def _between(node: Node, size: int, wanted: int, scale: float) -> Resampled:
     elif abs(float(1 / step) - scale) > SAME_SCALE * scale:
         message = f"its scale {scale} is no simple fraction, so that each element has weights of its own"
         raise node.problem(message, "a scale such as 1.5, or sizes")
-    where = _coordinates(node)
+    where = _coordinates(node, abs(wanted - scale * size) < SAME_SCALE * wanted)
     if where == "align_corners":
         return Resampled.aligned_corners(size, wanted)
     if where == "pytorch_half_pixel" and wanted == 1:
@@ -298,13 +298,18 @@ def _between(node: Node, size: int, wanted: int, scale: float) -> Resampled:
     return replace(plain, first=plain.first + cut)
 
 
-def _coordinates(node: Node) -> str:
-    """The attribute coordinate_transformation_mode, of older operator sets what they do."""
+def _coordinates(node: Node, whole: bool) -> str:
+    """The attribute coordinate_transformation_mode; `whole`: the scaled size is one."""
     where = str(node.attribute("coordinate_transformation_mode", "half_pixel"))
     accepted = ("asymmetric", "half_pixel", "pytorch_half_pixel", "half_pixel_symmetric", "align_corners")
     if where not in accepted:
         fix = f"{', '.join(accepted[:-1])} or {accepted[-1]}"
         raise node.problem(f"coordinate_transformation_mode is {where}", fix)
+    if where == "align_corners" and not whole:
+        message = (
+            "it aligns corners by scales that give no whole size, which ONNX and ONNX Runtime compute apart"
+        )
+        raise node.problem(message, "sizes in place of the scales")
     return where
 
 
@@ -340,7 +345,7 @@ def _scales_and_sizes(reading: Reading, node: Node, x: Value) -> tuple[list[floa
 
 def _nearest(node: Node, size: int, wanted: int, scale: float) -> Array:
     """Which input element each output element is, as ONNX defines it."""
-    where = _coordinates(node)
+    where = _coordinates(node, abs(wanted - scale * size) < SAME_SCALE * wanted)
     rounding = node.attribute("nearest_mode", "round_prefer_floor")
     out = np.arange(wanted, dtype=np.float64)
     if where == "asymmetric":

@@ -159,6 +159,13 @@ WRONG: dict[str, Callable[[], str]] = {
     "rows and columns of an image": lambda: refused(
         "Resize", None, np.array([1, 1.5, 1, 1], np.float32), mode="linear"
     ),
+    "sizes in place of the scales": lambda: refused(
+        "Resize",
+        None,
+        np.array([1, 1, 0.6, 1], np.float32),
+        mode="linear",
+        coordinate_transformation_mode="align_corners",
+    ),
     "interpolates with antialias": lambda: refused(
         "Resize", None, np.array([1, 1, 0.5, 1], np.float32), mode="linear", antialias=1, opset=18
     ),

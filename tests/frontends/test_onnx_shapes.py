@@ -232,7 +232,8 @@ def test_resizing_by_any_factor(where: str, factor: tuple[float, float]) -> None
     scales = np.array([1, 1, *factor], np.float32)
     sizes = np.array([2, 4, *(max(1, round(size * by)) for size, by in zip((6, 8), factor, strict=True))])
     attributes = {"coordinate_transformation_mode": where, "opset": 19}
-    one("Resize", None, scales, mode="linear", **attributes)
+    if where != "align_corners":
+        one("Resize", None, scales, mode="linear", **attributes)
     one("Resize", None, None, sizes, shape=(2, 4, 6, 8), mode="linear", **attributes)
     for rounding in ("floor", "ceil", "round_prefer_floor", "round_prefer_ceil"):
         one("Resize", None, None, sizes, shape=(2, 4, 6, 8), nearest_mode=rounding, **attributes)

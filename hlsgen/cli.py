@@ -304,7 +304,8 @@ def explore(
     "shapes",
     metavar="C,H,W",
     multiple=True,
-    help="With PyTorch: the shape of a frame, the batch left out; of several inputs each in turn.",
+    help="With PyTorch, and ONNX where it is open: the shape of a frame, the batch left out; of several "
+    "inputs each in turn.",
 )
 @click.option(
     "--input-type",
@@ -359,6 +360,7 @@ def import_(
             weights=weights,
             board=board,
             samples=samples,
+            say=note,
         )
         path = output or Path(f"{found.graph.name}.yaml")
         write_design(found.text, path, force=force)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import operator
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
 from hlsgen.board import Board
+from hlsgen.errors import DesignError, Problem
 from hlsgen.fixed import FixedType
 from hlsgen.from_graph import Options, from_graph
 from hlsgen.graph_design import GraphDesign
@@ -19,12 +22,16 @@ from hlsgen.precision import Precision, precision_of, to_nearest
 if TYPE_CHECKING:
     import torch
 
+    from hlsgen.frontends.onnx_input_shapes import InputShapes
+
 Interface = str | Mapping[str, str] | None
+Shapes = Sequence[int] | Sequence[Sequence[int]]
+"""Of a frame, or of a frame of each input."""
 
 
 def from_torch(
     model: torch.nn.Module,
-    input_shape: Sequence[int] | Sequence[Sequence[int]],
+    input_shape: Shapes,
     *,
     calibration: ArrayLike | Sequence[ArrayLike] | None = None,
     precision: str | FixedType | Precision | Mapping[str, object] | None = None,
@@ -113,6 +120,7 @@ def from_qkeras(
 def from_onnx(
     model: object,
     *,
+    input_shape: Shapes | Mapping[str, Sequence[int]] | None = None,
     calibration: ArrayLike | Sequence[ArrayLike] | None = None,
     precision: str | FixedType | Precision | Mapping[str, object] | None = None,
     board: str | Board = "u200",
@@ -125,6 +133,8 @@ def from_onnx(
 ) -> GraphDesign:
     """An ONNX or QONNX file (or ModelProto) -> a design; quantised models keep their own types.
 
+    input_shape: without the batch, of a model that leaves sizes open; several inputs: a list of shapes, or a
+    mapping by name of those that are open. What is mended in a model is said as a warning.
     precision of a quantised model: {"input": type}, of inputs that it computes with before it quantises them.
     Raises DesignError as `from_torch` does.
     """
@@ -140,7 +150,16 @@ def from_onnx(
         style=style,
         interface=interface,
     )
-    graph = graph_of_onnx(model, name=name or _name_of(model), input_types=[_wished_input(precision)])
+    mended: list[str] = []
+    graph = graph_of_onnx(
+        model,
+        name=name or _name_of(model),
+        input_types=[_wished_input(precision)],
+        input_shapes=_onnx_shapes(input_shape),
+        say=mended.append,
+    )
+    for text in mended:
+        warnings.warn(text, stacklevel=2)
     return from_graph(graph, options, f"{graph.name} (ONNX)")
 
 
@@ -150,10 +169,21 @@ def _wished_input(precision: str | FixedType | Precision | Mapping[str, object] 
     return None if type_ is None else to_nearest(type_)
 
 
-def _shapes(given: Sequence[int] | Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
-    if all(isinstance(one, int) for one in given):
-        return [tuple(int(one) for one in given)]  # type: ignore[arg-type]
-    return [tuple(int(one) for one in shape) for shape in given]  # type: ignore[union-attr]
+def _shapes(given: Any) -> list[tuple[int, ...]]:
+    """Of each input. Raises DesignError: no sizes, or no lists of them."""
+    try:
+        shapes = [given] if all(not isinstance(one, Sequence) for one in given) else list(given)
+        return [tuple(operator.index(size) for size in shape) for shape in shapes]
+    except TypeError:
+        message = f"the input shape is {given!r}"
+        fix = "sizes without the batch, such as (3, 32, 32); of several inputs a list of such"
+        raise DesignError(Problem(message=message, fix=fix)) from None
+
+
+def _onnx_shapes(given: Shapes | Mapping[str, Sequence[int]] | None) -> InputShapes:
+    if isinstance(given, Mapping):
+        return {name: _shapes(shape)[0] for name, shape in given.items()}
+    return [] if given is None else _shapes(given)
 
 
 def _name_of(model: object) -> str:

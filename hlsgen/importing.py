@@ -17,6 +17,7 @@ from hlsgen.frontends.names import valid_name
 from hlsgen.ir import Graph
 from hlsgen.model_schema import FRAMEWORKS
 from hlsgen.precision import input_type_of, to_nearest
+from hlsgen.progress import Say, silent
 from hlsgen.samples import from_file
 
 ONNX_ENDINGS = (".onnx",)
@@ -49,12 +50,14 @@ def import_model(
     weights: Path | None,
     board: str,
     samples: Sequence[Path] = (),
+    say: Say = silent,
 ) -> Imported:
     """The model as users name it: net.py:make_net, net.onnx, or net.h5; the design will lie in `folder`.
 
-    shapes: of a frame of each input, which a PyTorch module does not say. input_type: of inputs that a
-    quantised model does not quantise first. samples: files of typical frames, of each input in turn. Raises
-    DesignError as the frontends do, and for samples that do not fit.
+    shapes: of a frame of each input, which a PyTorch module does not say, and an ONNX file may leave open.
+    input_type: of inputs that a quantised model does not quantise first. samples: files of typical frames, of
+    each input in turn. `say` is told what was mended. Raises DesignError as the frontends do, and for samples
+    that do not fit.
     """
     framework = framework_of(model)
     given = input_type_of(None if input_type is None else {"input": input_type})
@@ -65,15 +68,17 @@ def import_model(
             raise DesignError(Problem(message=message, fix="leave --input-type out"))
         return _from_torch(model, folder, shapes, weights, board, samples)
     beside = framework == "qkeras" and Path(model).suffix == ".json"
-    if shapes or (weights is not None and not beside):
-        message = f"{model} says itself what shape the input has, and holds its weights"
-        raise DesignError(Problem(message=message, fix="leave --shape and --weights out"))
+    if weights is not None and not beside:
+        raise DesignError(Problem(message=f"{model} holds its weights itself", fix="leave --weights out"))
+    if shapes and framework == "qkeras":
+        message = f"{model} says itself what shape the input has"
+        raise DesignError(Problem(message=message, fix="leave --shape out"))
     path = Path(model)
     name = valid_name(path.stem)
     if framework == "onnx":
         from hlsgen.frontends.onnx import graph_of_onnx
 
-        graph = graph_of_onnx(path, name=name, input_types=[wished])
+        graph = graph_of_onnx(path, name=name, input_types=[wished], input_shapes=shapes, say=say)
     else:
         from hlsgen.frontends.qkeras import graph_of_keras
 
@@ -81,9 +86,12 @@ def import_model(
     source = {framework: _relative(path, folder)}
     if weights is not None:
         source["weights"] = _relative(weights, folder)
-    inputs: list[dict[str, object]] = [
-        {} if input_type is None else {"type": input_type} for _ in graph.inputs
-    ]
+    inputs: list[dict[str, object]] = [{} for _ in graph.inputs]
+    for one, shape in zip(inputs, shapes, strict=False):
+        one["shape"] = list(shape)
+    if input_type is not None:
+        for one in inputs:
+            one["type"] = input_type
     return _imported(graph, source, inputs, board, folder, samples)
 
 

@@ -99,12 +99,12 @@ def _graph(file: ModelFile, document: Document, say: Say) -> Graph:
                 document.place(("model", "torch")),
             )
             return graph_of_module(module, _shapes(file, document), name=file.name)
-    if any(one.shape is not None for one in file.input):
-        message = "the model's file says what shape the input has"
-        place = document.place(("input",), key=True)
-        raise document.error([Problem(message=message, fix="leave shape out", place=place)])
     types = [None if one.type is None else to_nearest(one.type) for one in file.input]
     if model.qkeras is not None:
+        if any(one.shape is not None for one in file.input):
+            message = "the model's file says what shape the input has"
+            place = document.place(("input",), key=True)
+            raise document.error([Problem(message=message, fix="leave shape out", place=place)])
         from hlsgen.frontends.qkeras import graph_of_keras
 
         with _at(document, ("model", "qkeras")):
@@ -119,7 +119,18 @@ def _graph(file: ModelFile, document: Document, say: Say) -> Graph:
 
     assert model.onnx is not None
     with _at(document, ("model", "onnx")):
-        return graph_of_onnx(document.beside(model.onnx), name=file.name, input_types=types)
+        return graph_of_onnx(
+            document.beside(model.onnx),
+            name=file.name,
+            input_types=types,
+            input_shapes=_open_shapes(file, document),
+            say=say,
+        )
+
+
+def _open_shapes(file: ModelFile, document: Document) -> list[tuple[int, ...]]:
+    """Of the inputs of an ONNX model; empty: its file says them all."""
+    return _shapes(file, document) if any(one.shape is not None for one in file.input) else []
 
 
 def _check_input_types(file: ModelFile, graph: Graph, document: Document) -> None:
@@ -144,7 +155,8 @@ def _check_input_types(file: ModelFile, graph: Graph, document: Document) -> Non
 def _shapes(file: ModelFile, document: Document) -> list[tuple[int, ...]]:
     missing = [index for index, one in enumerate(file.input) if one.shape is None]
     if missing:
-        message = "shape is missing: a PyTorch module does not say what it takes"
+        what = "a PyTorch module does not say what it takes" if file.model.torch else "others have one"
+        message = f"shape is missing: {what}"
         fix = "input: {shape: [3, 32, 32]}, the batch left out"
         place = document.place(("input",) if "input" in document.data else ("model",), key=True)
         raise document.error([Problem(message=message, fix=fix, place=place)])

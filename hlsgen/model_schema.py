@@ -124,7 +124,7 @@ class ModelInput(_Section):
         Annotated[tuple[int, ...], PlainValidator(check_frame_shape), WithJsonSchema({"type": "array"})]
         | None
     ) = None
-    """With torch: the shape of a frame, the batch left out."""
+    """The shape of a frame, the batch left out: with torch, and with onnx where the file leaves it open."""
     type: Fixed | None = None
     """Number type of the input; None: as the other activations."""
     samples: Samples = "photograph"

@@ -186,8 +186,8 @@ def test_operations_become_the_kinds_under_which_they_stand(framework: str) -> N
 
 
 def test_refused_operations() -> None:
-    from hlsgen.frontends.onnx import INSTEAD, OPERATIONS
-    from hlsgen.frontends.onnx_folding import FOLDED
+    from hlsgen.frontends.onnx import OPERATIONS
+    from hlsgen.frontends.onnx_remedies import INSTEAD
     from hlsgen.frontends.torch import CONVERTERS
 
     text = sections()["Operations that are refused"]
@@ -195,16 +195,15 @@ def test_refused_operations() -> None:
     said = {op for first, _ in list(rows(torch))[1:] for op in ticked(first)}
     assert said == set(REMEDIES) and not said & set(CONVERTERS)
     said = {op for first, _ in rows(onnx) for op in ticked(first)}
-    assert said == set(INSTEAD) and not said & {*OPERATIONS, *FOLDED}
+    assert said == set(INSTEAD) and not said & set(OPERATIONS)
 
 
 def test_what_is_computed_while_a_model_is_read() -> None:
-    from hlsgen.frontends.onnx import OPERATIONS
-    from hlsgen.frontends.onnx_folding import FOLDED
+    from hlsgen.frontends.onnx_folding import NEVER
     from hlsgen.frontends.qkeras_quantizers import STEPS
 
-    folded, weights = sections()["Operations that are no layer"].split("and only so:")[1].split("\n\n")[:2]
-    assert set(ticked(folded)) == set(FOLDED) - set(OPERATIONS)
+    folded, weights = sections()["Operations that are no layer"].split("but these:")[1].split("\n\n")[:2]
+    assert set(ticked(folded)) - {"If"} == NEVER
     assert set(ticked(weights)) == set(STEPS)
 
 

@@ -46,12 +46,12 @@ class Joining(Reshaping):
         found = x.taken(axis, indices)
         if found is not None:
             return found
-        runs = _runs(indices)
-        if len(runs) > MOST_PARTS:
-            message = f"its {len(indices)} indices are {len(runs)} slices, more than {MOST_PARTS}"
+        parts = runs(indices)
+        if len(parts) > MOST_PARTS:
+            message = f"its {len(indices)} indices are {len(parts)} slices, more than {MOST_PARTS}"
             raise self.refusal(message, "fewer slices (a permutation that a reshape and a transpose make)")
-        parts = [x.taken(axis, run) for run in runs]
-        return self.concat([part for part in parts if part is not None], axis)
+        views = [x.taken(axis, run) for run in parts]
+        return self.concat([view for view in views if view is not None], axis)
 
     def pad(
         self,
@@ -121,16 +121,16 @@ class Joining(Reshaping):
         return self.slice(x, axis, size - 1 - width if at_end else 1, width).flipped(axis)
 
 
-def _runs(indices: Sequence[int]) -> list[Sequence[int]]:
+def runs(indices: Sequence[int]) -> list[Sequence[int]]:
     """The indices cut into parts at equal steps."""
-    runs: list[list[int]] = []
+    found: list[list[int]] = []
     for index in indices:
-        run = runs[-1] if runs else []
-        if not runs or (len(run) > 1 and index - run[-1] != run[1] - run[0]):
-            runs.append([index])
+        run = found[-1] if found else []
+        if not found or (len(run) > 1 and index - run[-1] != run[1] - run[0]):
+            found.append([index])
         else:
             run.append(index)
-    return list(runs)
+    return list(found)
 
 
 def _outermost(chw: Arrangement, axis: int) -> list[Arrangement]:

@@ -1,6 +1,6 @@
 """ONNX models -> graphs: float ones as float graphs, quantised ones as fixed-point graphs of the same codes.
 
-Operators of ai.onnx from operator set 9 to 22, the quantisers of QONNX and Brevitas, and integer models with
+Operators of ai.onnx from operator set 9 to 28, the quantisers of QONNX and Brevitas, and integer models with
 QuantizeLinear and DequantizeLinear. The model is read as data: see `onnx_model`. Tensors keep the model's
 layout, [N, C, H, W]; every frame of the batch is computed by itself.
 """
@@ -17,10 +17,21 @@ from hlsgen.errors import DesignError, Problem, collecting
 from hlsgen.fixed import FixedType, Rounding
 from hlsgen.frontends.fixed_graph import Quantised, fixed_graph
 from hlsgen.frontends.onnx_elementwise import ELEMENTWISE
-from hlsgen.frontends.onnx_folding import FOLDED, folded
-from hlsgen.frontends.onnx_model import LARGEST_TENSOR, Input, Node, OnnxModel, loaded_model
+from hlsgen.frontends.onnx_folding import BOUNDED, folded
+from hlsgen.frontends.onnx_input_shapes import InputShapes
+from hlsgen.frontends.onnx_model import (
+    LARGEST_TENSOR,
+    Input,
+    Node,
+    decoded_node,
+    initialisers,
+    loaded_model,
+    onnx_package,
+)
+from hlsgen.frontends.onnx_patterns import patterns
 from hlsgen.frontends.onnx_quant import INTEGER, QUANTISERS, cast_integers, plain_integers
 from hlsgen.frontends.onnx_reading import Handler, Reading, RecordingBuilder
+from hlsgen.frontends.onnx_remedies import INSTEAD, name_of, remedy
 from hlsgen.frontends.onnx_shapes import SHAPES
 from hlsgen.frontends.onnx_sums import SUMS
 from hlsgen.frontends.onnx_values import Constant, Integers, Known, Real
@@ -28,6 +39,7 @@ from hlsgen.frontends.onnx_windows import WINDOWS
 from hlsgen.frontends.quantisers import FakeQuant
 from hlsgen.frontends.views import Value
 from hlsgen.ir import Graph
+from hlsgen.progress import Say, silent
 
 OPERATIONS: dict[str, Handler] = {**ELEMENTWISE, **INTEGER, **SHAPES, **SUMS, **WINDOWS}
 MOVES_INTEGERS = frozenset({
@@ -35,62 +47,44 @@ MOVES_INTEGERS = frozenset({
     "Slice", "SpaceToDepth", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze",
 })  # fmt: skip
 """Operations that may come between QuantizeLinear and DequantizeLinear: they select integers."""
-INSTEAD = {
-    "DynamicQuantizeLinear": "static quantisation, whose scales are constant",
-    "If": "a model without control flow: fold constant conditions before the export",
-    "InstanceNormalization": "BatchNormalization",
-    "LSTM": "a model without recurrence",
-    "GRU": "a model without recurrence",
-    "RNN": "a model without recurrence",
-    "LayerNormalization": "BatchNormalization",
-    "GroupNormalization": "BatchNormalization",
-    "LogSoftmax": "Softmax, or no function at the output: the order of the scores is the same",
-    "Loop": "a model without control flow",
-    "Scan": "a model without control flow",
-    "LRN": "BatchNormalization",
-    "TopK": "ArgMax for the largest element, or sort outside the model",
-    "NonMaxSuppression": "leave it out, and select outside the model",
-    "Trunc": "a Quant in its place",
-    "FloatQuant": "a Quant in its place",
-    "MultiThreshold": "a Quant in its place",
-    "QuantAvgPool2d": "an average pool and a Quant in its place",
-}
-"""For operations that are missing: what could stand in their place."""
-CHOICE = "Relu, LeakyRelu, Clip, or a product with a gate such as HardSigmoid"
-FUNCTION = "an activation that hlsgen has, such as Relu, Sigmoid, Tanh, Gelu or Softplus; or constant inputs"
-OF_CONSTANTS = (
-    dict.fromkeys(
-        ("Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Equal", "Where", "Not", "And"), CHOICE
-    )
-    | dict.fromkeys(("Sqrt", "Log", "Reciprocal", "Floor", "Ceil", "Round", "Mod"), FUNCTION)
-    | dict.fromkeys(("ReduceL1", "ReduceL2", "ReduceSumSquare"), "BatchNormalization, or constant inputs")
-    | {"Mean": "Add, and Mul with a constant"}
-)
-"""For operations that may be computed of constants alone: what could do the same of tensors."""
 
 
-def graph_of_onnx(source: Any, *, name: str, input_types: Sequence[FixedType | None] = ()) -> Graph:
+def graph_of_onnx(
+    source: Any,
+    *,
+    name: str,
+    input_types: Sequence[FixedType | None] = (),
+    input_shapes: InputShapes = (),
+    say: Say = silent,
+) -> Graph:
     """The graph of an ONNX file, or of an onnx.ModelProto.
 
     A float model gives a float graph. A model with quantisers gives a fixed-point graph; ports carry the
     scale of codes whose values are not the model's. input_types: in the order of the model's inputs, of
-    those that no quantiser reads first; inputs beyond the list have its last type.
+    those that no quantiser reads first; inputs beyond the list have its last type. input_shapes: of a frame
+    of each input, needed where the model leaves sizes open. `say` is told what was mended in the model.
     Raises ToolError: the package onnx is missing. DesignError: the model cannot be read, an operation or one
     of its attributes is not supported, a size is open, something of a quantised model is not quantised.
     """
-    graph, known = float_graph_of_onnx(source, name=name, input_types=input_types)
+    graph, known = float_graph_of_onnx(
+        source, name=name, input_types=input_types, input_shapes=input_shapes, say=say
+    )
     return graph if known is None else fixed_graph(graph, known)
 
 
 def float_graph_of_onnx(
-    source: Any, *, name: str, input_types: Sequence[FixedType | None] = ()
+    source: Any,
+    *,
+    name: str,
+    input_types: Sequence[FixedType | None] = (),
+    input_shapes: InputShapes = (),
+    say: Say = silent,
 ) -> tuple[Graph, Quantised | None]:
     """The model in real arithmetic, with `FakeQuant` layers, and what is known of its quantisation, if any.
 
     Raises as `graph_of_onnx` does.
     """
-    model = loaded_model(source)
-    _refuse_unknown(model)
+    model = loaded_model(source, input_shapes, say)
     reading = Reading(
         model=model,
         builder=RecordingBuilder(name, channels_last=False),
@@ -103,7 +97,7 @@ def float_graph_of_onnx(
         if type_ is not None:
             wished[view.source] = type_
     reading.known.update({key: Constant(values=array) for key, array in model.constants.items()})
-    _read_nodes(reading, model)
+    _read_nodes(reading, model.nodes)
     for output in model.outputs:
         _give_output(reading, output)
     graph = reading.builder.build()
@@ -170,27 +164,38 @@ def _give_output(reading: Reading, name: str) -> None:
 # nodes
 
 
-def _refuse_unknown(model: OnnxModel) -> None:
-    """Refuses operations that are not supported, all at once."""
+def _read_nodes(reading: Reading, nodes: Sequence[Node]) -> None:
+    """Every node in turn; where one fails, what takes its result is only asked whether it is supported.
+
+    Raises DesignError with all that is refused: what an exporter has taken apart as one, by its name.
+    """
+    computed = [name for name, known in reading.known.items() if not isinstance(known, Constant)]
+    apart = {id(node): pattern for pattern in patterns(nodes, computed) for node in pattern.nodes}
     problems: list[Problem] = []
-    for node in model.nodes:
+    for node in nodes:
+        pattern = apart.get(id(node))
+        if pattern is not None:
+            if pattern.problem is not None and pattern.problem not in problems:
+                problems.append(pattern.problem)
+            continue
         with collecting(problems):
-            _known_operation(node)
+            if any(name and name not in reading.known for name in node.inputs):
+                _refuse_unsupported(node)
+            else:
+                _read_node(reading, node)
     if problems:
         raise DesignError(problems)
 
 
-def _read_nodes(reading: Reading, model: OnnxModel) -> None:
-    """Every node in turn."""
-    for node in model.nodes:
-        wish = _wish(node.name or node.outputs[0])
-        if wish in model.outputs:  # the port has that name
-            wish = f"{wish}_{node.op.lower()}"
-        with reading.builder.at(wish, said=node.label):
-            results = _results(reading, node)
-        for output, known in zip(node.outputs, results, strict=False):
-            _refuse_large(node, known)
-            reading.known[output] = known
+def _read_node(reading: Reading, node: Node) -> None:
+    wish = _wish(node.name or node.outputs[0])
+    if wish in reading.model.outputs:  # the port has that name
+        wish = f"{wish}_{node.op.lower()}"
+    with reading.builder.at(wish, said=node.label):
+        results = _results(reading, node)
+    for known in results:
+        _refuse_large(node, known)
+    reading.known.update(zip(node.outputs, results, strict=False))
 
 
 def _refuse_large(node: Node, known: Known) -> None:
@@ -199,25 +204,27 @@ def _refuse_large(node: Node, known: Known) -> None:
         raise node.problem(f"its result has {view.size} elements", f"at most {LARGEST_TENSOR}")
 
 
-def _known_operation(node: Node) -> None:
+def _refuse_unsupported(node: Node) -> None:
+    """Refuses an operation that is not there for tensors that depend on the model's inputs."""
     if node.is_quantiser and node.op in QUANTISERS:
         return
     if node.domain == "com.microsoft" and node.op in ("QuantizeLinear", "DequantizeLinear"):
         return
-    if not node.domain and (node.op in OPERATIONS or node.op in FOLDED):
+    if not node.domain and node.op in OPERATIONS:
         return
+    if not node.domain and node.op in BOUNDED and node.op not in INSTEAD:
+        message = "it is computed when all its inputs are constant, and not otherwise"
+        raise node.problem(message, remedy(node))
     where = f" of domain {node.domain}" if node.domain else ""
-    fix = INSTEAD.get(node.op)
-    if fix is None and node.domain == "com.microsoft":
-        fix = "export without onnxruntime's fusions; quantise with quant_format QDQ"
-    raise node.problem(
-        f"operation {node.op}{where} is not supported",
-        fix or "other operations in its place, or that part of the model outside of it",
-    )
+    raise node.problem(f"{name_of(node)}{where} is not supported", remedy(node))
 
 
 def _results(reading: Reading, node: Node) -> Sequence[Known]:
     known = [reading.known[name] if name else None for name in node.inputs]
+    if node.domain:
+        _refuse_unsupported(node)
+    if node.op == "If":
+        return _chosen(reading, node)
     if node.is_quantiser:
         return QUANTISERS[node.op](reading, node)
     constants = [one for one in known if isinstance(one, Constant)]
@@ -228,10 +235,25 @@ def _results(reading: Reading, node: Node) -> Sequence[Known]:
         return cast_integers(reading, node, first)
     if first is not None and node.op in MOVES_INTEGERS:
         return _moved_integers(reading, node, first)
-    if node.op not in OPERATIONS:
-        message = "it is computed when all its inputs are constant, and not otherwise"
-        raise node.problem(message, OF_CONSTANTS.get(node.op, "constant inputs"))
+    _refuse_unsupported(node)
     return OPERATIONS[node.op](reading, node)
+
+
+def _chosen(reading: Reading, node: Node) -> Sequence[Known]:
+    """The branch of an If whose condition is known; it sees the names around it."""
+    condition = reading.value(node, 0)
+    if not isinstance(condition, Constant):
+        raise node.problem("its condition depends on the model's inputs", remedy(node))
+    graph = node.attribute("then_branch" if condition.values.any() else "else_branch")
+    onnx, title = onnx_package(), reading.model.title
+    reading.known.update(
+        {key: Constant(values=array) for key, array in initialisers(onnx, graph, title).items()}
+    )
+    _read_nodes(reading, [decoded_node(onnx, inner, title) for inner in graph.node])
+    names = [value.name for value in graph.output]
+    if any(name not in reading.known for name in names):
+        raise DesignError([])  # what it is made of is told already
+    return [reading.known[name] for name in names]
 
 
 def _moved_integers(reading: Reading, node: Node, first: Integers) -> Sequence[Known]:

@@ -13,39 +13,54 @@ import numpy as np
 from hlsgen.frontends.onnx_model import LARGEST_TENSOR, Node, onnx_package
 from hlsgen.frontends.onnx_values import Array, Constant
 
+MOST_WORK = 1 << 32
+"""Elements of the result times those of the largest input, of operations that sum over them."""
+MOST_TOLD = 1 << 10
+"""Elements of an input whose values say what shape the result has."""
 # fmt: off
 MOVES = frozenset({
     "DepthToSpace", "Expand", "Flatten", "Gather", "Identity", "Reshape", "Slice", "SpaceToDepth", "Split",
     "Squeeze", "Tile", "Transpose", "Unsqueeze",
 })
 """Operations that move elements of their first input: a quantised constant keeps its grid."""
-FOLDED = MOVES | frozenset({
-    "Abs", "Add", "And", "BatchNormalization", "Cast", "CastLike", "Ceil", "Clip", "Concat", "Constant",
-    "ConstantOfShape", "CumSum", "DequantizeLinear", "Div", "Dropout", "Elu", "Equal", "Erf",
-    "Exp", "EyeLike", "Floor", "GatherElements", "Gemm", "Greater", "GreaterOrEqual",
-    "LeakyRelu", "Less", "LessOrEqual", "Log", "MatMul", "Max", "Mean", "Min", "Mod", "Mul", "Neg", "Not",
-    "Or", "Pad", "Pow", "QuantizeLinear", "Range", "Reciprocal", "ReduceL1", "ReduceL2", "ReduceMax",
+BOUNDED = MOVES | frozenset({
+    "Abs", "Acos", "Acosh", "Add", "And", "Asin", "Asinh", "Atan", "Atanh", "BatchNormalization",
+    "BitShift", "BitwiseAnd", "BitwiseNot", "BitwiseOr", "BitwiseXor", "Cast", "CastLike", "Ceil",
+    "Celu", "Clip", "Compress", "Concat", "Constant", "ConstantOfShape", "Cos", "Cosh", "CumProd",
+    "CumSum", "DequantizeLinear", "Div", "Dropout", "Elu", "Equal", "Erf", "Exp", "EyeLike", "Floor",
+    "GatherElements", "Gelu", "Gemm", "Greater", "GreaterOrEqual", "HardSigmoid", "HardSwish", "IsInf",
+    "IsNaN", "LeakyRelu", "Less", "LessOrEqual", "Log", "LogSoftmax", "MatMul", "Max", "Mean", "Min",
+    "Mish", "Mod", "Mul", "Neg", "NonZero", "Not", "Or", "PRelu", "Pad", "Pow", "QuantizeLinear",
+    "Range", "Reciprocal", "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax",
     "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare", "Relu", "Round",
-    "Shape", "Sigmoid", "Sign", "Size", "Softmax", "Sqrt", "Sub", "Sum", "Tanh", "Trilu", "Where", "Xor",
+    "ScatterElements", "ScatterND", "Selu", "Shape", "Shrink", "Sigmoid", "Sign", "Sin", "Sinh", "Size",
+    "Softmax", "Softplus", "Softsign", "Sqrt", "Sub", "Sum", "Swish", "Tan", "Tanh", "ThresholdedRelu",
+    "TopK", "Trilu", "Unique", "Where", "Xor",
 })
+"""Operations whose time and result are bounded by their inputs, or by what `_elements` says."""
 TYPED = frozenset({
     "Cast", "CastLike", "Constant", "ConstantOfShape", "DequantizeLinear", "EyeLike", "QuantizeLinear",
     "Range",
 })
 """Operations that are exact, or whose result's type says how it is computed."""
+DRAWN = frozenset({
+    "Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike",
+})
+"""Operations that give something else each time."""
+NEVER = DRAWN | frozenset({"ImageDecoder", "Loop", "Scan", "SequenceMap"})
+"""Operations that are not computed when a model is read, constant or not."""
 # fmt: on
 
 
 def folded(node: Node, inputs: list[Constant | None], opset: int) -> list[Constant]:
     """The outputs of a node of constants, as the reference evaluator of onnx computes them.
 
-    Raises DesignError: the operation is not one that is folded, it fails, or its result is too large.
+    Raises DesignError: the operation is none of ONNX's or draws numbers, it fails, its result is too large.
     """
-    if node.domain or node.op not in FOLDED:
+    if node.domain or node.op in NEVER:
         message = "all its inputs are constant, and this operation is not computed when the model is read"
-        raise node.problem(
-            message, "fold it before the export (onnxsim, or onnxruntime's basic optimisation)"
-        )
+        fix = "fold it before the export (onnxsim, or onnxruntime's basic optimisation)"
+        raise node.problem(message, "a constant in its place" if node.op in DRAWN else fix)
     arrays = [None if constant is None else constant.values for constant in inputs]
     values = _evaluated(node, arrays, opset)
     first = inputs[0] if inputs else None
@@ -65,13 +80,14 @@ def _evaluated(node: Node, arrays: list[Array | None], opset: int) -> list[Array
         if array is not None
     }
     model = _alone(onnx, node, feeds, opset)
-    if feeds:
+    if node.op not in BOUNDED:
+        _refuse_unbounded(onnx, model, node, feeds)
+    elif feeds:
         _refuse_large(node, list(feeds.values()))
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            results = [np.asarray(one) for one in onnx.reference.ReferenceEvaluator(model).run(None, feeds)]
-            return results if kept else [_as_given(one, arrays) for one in results]
+            results = onnx.reference.ReferenceEvaluator(model).run(None, feeds)
     except MemoryError:
         raise
     except Exception as error:  # whatever NumPy says of shapes or types that do not fit
@@ -79,6 +95,10 @@ def _evaluated(node: Node, arrays: list[Array | None], opset: int) -> list[Array
             f"it cannot be computed: {str(error).splitlines()[0] if str(error) else type(error).__name__}"
         )
         raise node.problem(message, "inputs of shapes and types that the operation accepts") from error
+    made = [np.asarray(result) for result in results if not isinstance(result, list | dict)]
+    if len(made) < len(results) or any(array.dtype.kind not in "biuf" for array in made):
+        raise node.problem("its result is no tensor of numbers", "tensors of numbers")
+    return made if kept else [_as_given(array, arrays) for array in made]
 
 
 def _doubled(array: Array) -> Array:
@@ -104,6 +124,30 @@ def _alone(onnx: ModuleType, node: Node, feeds: dict[str, Array], opset: int) ->
     outputs = [onnx.ValueInfoProto(name=name) for name in node.outputs if name]
     graph = helper.make_graph([node.proto], "folded", inputs, outputs)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
+
+
+def _refuse_unbounded(onnx: ModuleType, model: Any, node: Node, feeds: dict[str, Array]) -> None:
+    """Refuses by the shape that ONNX infers what would take too long or not fit memory."""
+    told = onnx.ModelProto()
+    told.CopyFrom(model)
+    for name, array in feeds.items():
+        if array.size <= MOST_TOLD:
+            told.graph.initializer.append(onnx.numpy_helper.from_array(array, name))
+    try:
+        told = onnx.shape_inference.infer_shapes(told, data_prop=True)
+    except onnx.shape_inference.InferenceError as error:
+        message = f"it cannot be computed: {str(error).strip().splitlines()[-1]}"
+        raise node.problem(message, "inputs of shapes and types that the operation accepts") from error
+    shapes = [value.type.tensor_type.shape.dim for value in told.graph.output]
+    if not all(value.type.tensor_type.HasField("shape") for value in told.graph.output) or not all(
+        dim.HasField("dim_value") for shape in shapes for dim in shape
+    ):
+        message = "all its inputs are constant, and the size of its result is not known before it is computed"
+        raise node.problem(message, "a constant in its place (onnxsim, or onnxruntime's basic optimisation)")
+    elements = sum(math.prod(dim.dim_value for dim in shape) for shape in shapes)
+    if elements * max((array.size for array in feeds.values()), default=1) > MOST_WORK:
+        message = f"all its inputs are constant, and it makes {elements} elements of them"
+        raise node.problem(message, "a smaller constant, or that constant in its place")
 
 
 def _refuse_large(node: Node, arrays: Sequence[Array]) -> None:

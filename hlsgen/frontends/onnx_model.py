@@ -18,14 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hlsgen.errors import DesignError, Problem, ToolError
+from hlsgen.frontends.onnx_dialects import QUANT_DOMAINS, opset_of, with_quantisers_at_home
+from hlsgen.frontends.onnx_input_shapes import InputShapes, Sizes, elements, fixed_sizes
+from hlsgen.progress import Say, silent
 
-OPSETS = range(9, 23)
-"""Versions of the operator set ai.onnx that are read."""
 LARGEST_FILE = (1 << 31) - 1
 """Bytes; protobuf holds no larger message. Larger weights lie in external data."""
 LARGEST_TENSOR = 1 << 28
 """Elements of a tensor, constant or not."""
-QUANT_DOMAINS = ("qonnx.custom_op.general", "onnx.brevitas", "finn.custom_op.general")
 FLOAT_INPUTS = ("float16", "float32", "float64")
 INTEGER_INPUTS = ("uint8", "int8", "uint16", "int16")
 
@@ -113,11 +113,12 @@ def onnx_package() -> ModuleType:
     return onnx
 
 
-def loaded_model(source: Any) -> OnnxModel:
-    """An ONNX file, or an onnx.ModelProto, as an OnnxModel.
+def loaded_model(source: Any, input_shapes: InputShapes = (), say: Say = silent) -> OnnxModel:
+    """An ONNX file, or an onnx.ModelProto, as an OnnxModel; `say` is told what was mended.
 
     Raises ToolError: no onnx package. DesignError: no such file, not ONNX, external data outside its folder
-    or of another size, what onnx.checker finds, an operator set outside OPSETS, an input whose size is open.
+    or of another size, what onnx.checker finds, an operator set that is not read, an input whose size is open
+    and not among input_shapes.
     """
     onnx = onnx_package()
     if isinstance(source, onnx.ModelProto):
@@ -126,12 +127,13 @@ def loaded_model(source: Any) -> OnnxModel:
         path = Path(source)
         proto, folder, title = _parsed(onnx, path), path.parent, path.name
     proto = _with_external_data(onnx, proto, folder, title)
+    proto = with_quantisers_at_home(onnx, proto, say)
     _check(onnx, proto, title)
-    opset = _opset(proto, title)
+    opset = opset_of(onnx, proto, title)
     if proto.functions:
         proto = onnx.inliner.inline_local_functions(proto)
-    constants = _initialisers(onnx, proto, title)
-    inputs = _inputs(onnx, proto, constants, title)
+    constants = initialisers(onnx, proto.graph, title)
+    inputs = _inputs(onnx, proto, constants, input_shapes, title)
     return OnnxModel(
         title=title,
         opset=opset,
@@ -260,26 +262,27 @@ def _check(onnx: ModuleType, proto: Any, title: str) -> None:
         onnx.checker.check_model(proto)
     except (onnx.checker.ValidationError, ValueError) as error:
         message = f"onnx.checker finds: {_first_line(error)}"
-        raise _refuse(title, message, "a model that onnx.checker.check_model accepts") from error
+        raise _refuse(title, message, _remedy(onnx, proto)) from error
     if proto.graph.sparse_initializer:
         name = proto.graph.sparse_initializer[0].values.name
         raise _refuse(title, f"initialiser {name} is sparse", "save it as a dense initialiser")
 
 
-def _opset(proto: Any, title: str) -> int:
-    versions = [entry.version for entry in proto.opset_import if entry.domain in ("", "ai.onnx")]
-    if len(versions) == 1 and versions[0] in OPSETS:
-        return int(versions[0])
-    found = f"it uses operator set {versions[0]}" if versions else "it names no ai.onnx operator set"
-    fix = (
-        f"export with an operator set from {OPSETS[0]} to {OPSETS[-1]}, or use "
-        f"onnx.version_converter.convert_version(model, {OPSETS[-1]})"
-    )
-    raise _refuse(title, f"{found}; {OPSETS[0]} to {OPSETS[-1]} are supported", fix)
+def _remedy(onnx: ModuleType, proto: Any) -> str:
+    """For a model that the checker refuses."""
+    newest = onnx.defs.onnx_opset_version()
+    opsets = [entry.version for entry in proto.opset_import if entry.domain in ("", "ai.onnx")]
+    if proto.ir_version > onnx.IR_VERSION or max(opsets, default=0) > newest:
+        return (
+            f"pip install --upgrade onnx ({onnx.__version__} knows operator sets up to {newest}, IR versions "
+            f"up to {onnx.IR_VERSION}), or export the model for these"
+        )
+    return "a model that onnx.checker.check_model accepts"
 
 
-def _initialisers(onnx: ModuleType, proto: Any, title: str) -> dict[str, NDArray[Any]]:
-    return {tensor.name: _array(onnx, tensor, title) for tensor in proto.graph.initializer}
+def initialisers(onnx: ModuleType, graph: Any, title: str) -> dict[str, NDArray[Any]]:
+    """The constants that a graph brings. Raises DesignError: one does not hold what it says."""
+    return {tensor.name: _array(onnx, tensor, title) for tensor in graph.initializer}
 
 
 def _array(onnx: ModuleType, tensor: Any, title: str) -> NDArray[Any]:
@@ -314,7 +317,7 @@ def _attribute(onnx: ModuleType, entry: Any, title: str) -> Any:
 
 
 def _inputs(
-    onnx: ModuleType, proto: Any, constants: dict[str, NDArray[Any]], title: str
+    onnx: ModuleType, proto: Any, constants: dict[str, NDArray[Any]], shapes: InputShapes, title: str
 ) -> tuple[Input, ...]:
     annotations = {
         note.tensor_name: pair.value
@@ -325,7 +328,11 @@ def _inputs(
     values = [value for value in proto.graph.input if value.name not in constants]
     if not values:
         raise _refuse(title, "it has no inputs", "a model with at least one input")
-    inputs = tuple(_input(onnx, value, annotations.get(value.name, ""), title) for value in values)
+    types = {value.name: _element_type(onnx, value, title) for value in values}
+    sizes = fixed_sizes([Sizes.of(value) for value in values], shapes, title)
+    inputs = tuple(
+        _input(sizes[name], dtype, annotations.get(name, ""), title) for name, dtype in types.items()
+    )
     fixed = {one.batch for one in inputs if one.batch}
     if len(fixed) > 1:
         found = ", ".join(f"{one.name} {one.batch}" for one in inputs)
@@ -333,7 +340,8 @@ def _inputs(
     return inputs
 
 
-def _input(onnx: ModuleType, value: Any, annotation: str, title: str) -> Input:
+def _element_type(onnx: ModuleType, value: Any, title: str) -> str:
+    """Of an input that is a tensor of a type that is read, and of two to four axes."""
     what = f"input {value.name}"
     if not value.type.HasField("tensor_type"):
         raise _refuse(title, f"{what} is not a tensor", "a model whose inputs are tensors")
@@ -345,17 +353,12 @@ def _input(onnx: ModuleType, value: Any, annotation: str, title: str) -> Input:
     if not 2 <= len(tensor.shape.dim) <= 4:
         message = f"{what} has {len(tensor.shape.dim)} axes"
         raise _refuse(title, message, "two to four axes, the batch first, as [N, C, H, W]")
-    batch, *rest = [dim.dim_value if dim.HasField("dim_value") else 0 for dim in tensor.shape.dim]
-    if any(size < 1 for size in rest):
-        names = [dim.dim_value or dim.dim_param or "?" for dim in tensor.shape.dim]
-        shown = ", ".join(str(name) for name in names)
-        fix = (
-            "fix every size but the batch: export without dynamic axes, or "
-            "onnx.tools.update_model_dims.update_inputs_outputs_dims"
-        )
-        raise _refuse(title, f"{what} has the shape [{shown}], whose size is open", fix)
-    if math.prod(rest) > LARGEST_TENSOR:
-        raise _refuse(title, f"{what} has {math.prod(rest)} elements", f"at most {LARGEST_TENSOR}")
-    return Input(
-        name=value.name, batch=max(0, int(batch)), shape=tuple(rest), dtype=dtype, annotation=annotation
-    )
+    return dtype
+
+
+def _input(sizes: Sizes, dtype: str, annotation: str, title: str) -> Input:
+    if elements(sizes) > LARGEST_TENSOR:
+        message = f"input {sizes.name} has {elements(sizes)} elements"
+        raise _refuse(title, message, f"at most {LARGEST_TENSOR}")
+    batch, *rest = (size if isinstance(size, int) else 0 for size in sizes.axes)
+    return Input(name=sizes.name, batch=batch, shape=tuple(rest), dtype=dtype, annotation=annotation)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 
@@ -11,10 +13,13 @@ from hlsgen.frontends.onnx_model import LARGEST_TENSOR, Node, few
 from hlsgen.frontends.onnx_reading import Handler, Reading
 from hlsgen.frontends.onnx_values import Array, Constant, Known, Real
 from hlsgen.frontends.quantisers import Grid
+from hlsgen.frontends.resampling import Resampled
 from hlsgen.frontends.views import Value
 
-SAME_SCALE = 1e-6
-"""Difference of factors that differ by the rounding of float32 only."""
+SAME_SCALE = 1e-7
+"""Relative difference of factors that differ by the rounding of float32 only."""
+LARGEST_FRACTION = 128
+"""Denominator of a scale that is not that of whole sizes."""
 
 
 def identity(reading: Reading, node: Node) -> Sequence[Known]:
@@ -235,6 +240,9 @@ def pad(reading: Reading, node: Node) -> Sequence[Known]:
 
 
 def resize(reading: Reading, node: Node) -> Sequence[Known]:
+    if node.op == "Upsample" or reading.opset < 11:  # which have no such attributes
+        plain = {"coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
+        node = replace(node, attributes={**node.attributes, **plain})
     x = reading.view(node)
     scales, sizes = _scales_and_sizes(reading, node, x)
     mode = node.attribute("mode", "nearest")
@@ -246,30 +254,63 @@ def resize(reading: Reading, node: Node) -> Sequence[Known]:
         if mode != "nearest":
             message = f"it interpolates (mode {mode})"
             raise node.problem(message, 'mode "nearest" or "linear", or a transposed convolution')
-        x = _resampled(reading, node, x, axis, _nearest(reading, node, x.shape[axis], size, scale))
+        chosen = _nearest(node, x.shape[axis], size, scale)
+        x = reading.builder.nearest(x, axis, [int(index) for index in chosen])
     return [Real(view=x)]
 
 
 def _interpolated(reading: Reading, node: Node, x: Value, scales: list[float], sizes: list[int]) -> Value:
-    """Mode linear, by whole factors along rows and columns."""
-    where = node.attribute("coordinate_transformation_mode", "half_pixel")
-    if where not in ("half_pixel", "pytorch_half_pixel") or node.flag("antialias") or reading.opset < 11:
-        message = f"it interpolates (mode linear, {'antialias' if node.flag('antialias') else where})"
-        fix = 'coordinate_transformation_mode "half_pixel" with a whole factor, or a transposed convolution'
-        raise node.problem(message, fix)
-    factors = [size // old for size, old in zip(sizes, x.shape, strict=True)]
-    exact = [old * factor for old, factor in zip(x.shape, factors, strict=True)]
-    near = all(abs(scale - factor) < SAME_SCALE for scale, factor in zip(scales, factors, strict=True))
-    if x.rank not in (2, 3) or factors[0] != 1 or exact != sizes or not near:
+    """Mode linear, along rows and columns."""
+    if node.flag("antialias") and any(scale < 1 for scale in scales):
+        message = "it interpolates with antialias, which reads more elements the smaller the result is"
+        raise node.problem(message, "antialias 0, or an AveragePool before it")
+    if x.rank not in (2, 3) or sizes[0] != x.shape[0]:
         message = f"it interpolates {few(sizes)} elements between {few(list(x.shape))}"
-        raise node.problem(message, "whole factors along rows and columns, or a transposed convolution")
-    before = reading.builder.convolution
-    view = reading.builder.interpolated(x, factors[1:])
-    made = reading.builder.convolution
-    if made is not None and made is not before:
-        steps = 4 * math.prod(factors)
-        reading.plain_grids[made.name] = Grid(scale=np.array([1 / steps]), low=0, high=steps)
-    return view
+        raise node.problem(message, "rows and columns of an image, or a signal")
+    axes = [_between(node, *one) for one in zip(x.shape[1:], sizes[1:], scales[1:], strict=True)]
+    for part in reading.builder.steps_of(axes):
+        before = reading.builder.convolution
+        x = reading.builder.resampled(x, part)
+        made = reading.builder.convolution
+        if made is not None and made is not before:
+            steps = math.prod(axis.steps for axis in part if axis.size > 1)
+            reading.plain_grids[made.name] = Grid(scale=np.array([1 / steps]), low=0, high=steps)
+    return x
+
+
+def _between(node: Node, size: int, wanted: int, scale: float) -> Resampled:
+    """Where the elements of a resized axis lie between those that there are."""
+    step = 1 / Fraction(scale).limit_denominator(LARGEST_FRACTION)
+    if abs(wanted - scale * size) < SAME_SCALE * wanted:
+        step = Fraction(size, wanted)
+    elif abs(float(1 / step) - scale) > SAME_SCALE * scale:
+        message = f"its scale {scale} is no simple fraction, so that each element has weights of its own"
+        raise node.problem(message, "a scale such as 1.5, or sizes")
+    where = _coordinates(node, abs(wanted - scale * size) < SAME_SCALE * wanted)
+    if where == "align_corners":
+        return Resampled.aligned_corners(size, wanted)
+    if where == "pytorch_half_pixel" and wanted == 1:
+        return Resampled(size=size, wanted=1, step=Fraction(0), first=Fraction(0))
+    if where == "asymmetric":
+        return Resampled(size=size, wanted=wanted, step=step, first=Fraction(0))
+    plain = Resampled.half_pixel(size, wanted, step)
+    cut = (size - wanted * step) / 2 if where == "half_pixel_symmetric" else Fraction(0)
+    return replace(plain, first=plain.first + cut)
+
+
+def _coordinates(node: Node, whole: bool) -> str:
+    """The attribute coordinate_transformation_mode; `whole`: the scaled size is one."""
+    where = str(node.attribute("coordinate_transformation_mode", "half_pixel"))
+    accepted = ("asymmetric", "half_pixel", "pytorch_half_pixel", "half_pixel_symmetric", "align_corners")
+    if where not in accepted:
+        fix = f"{', '.join(accepted[:-1])} or {accepted[-1]}"
+        raise node.problem(f"coordinate_transformation_mode is {where}", fix)
+    if where == "align_corners" and not whole:
+        message = (
+            "it aligns corners by scales that give no whole size, which ONNX and ONNX Runtime compute apart"
+        )
+        raise node.problem(message, "sizes in place of the scales")
+    return where
 
 
 def _scales_and_sizes(reading: Reading, node: Node, x: Value) -> tuple[list[float], list[int]]:
@@ -302,27 +343,21 @@ def _scales_and_sizes(reading: Reading, node: Node, x: Value) -> tuple[list[floa
     return scales, sizes
 
 
-def _nearest(reading: Reading, node: Node, size: int, wanted: int, scale: float) -> Array:
+def _nearest(node: Node, size: int, wanted: int, scale: float) -> Array:
     """Which input element each output element is, as ONNX defines it."""
-    if node.op == "Upsample" or reading.opset < 11:
-        where, rounding = "asymmetric", "floor"
-    else:
-        where = node.attribute("coordinate_transformation_mode", "half_pixel")
-        rounding = node.attribute("nearest_mode", "round_prefer_floor")
+    where = _coordinates(node, abs(wanted - scale * size) < SAME_SCALE * wanted)
+    rounding = node.attribute("nearest_mode", "round_prefer_floor")
     out = np.arange(wanted, dtype=np.float64)
     if where == "asymmetric":
         found = out / scale
-    elif where in ("half_pixel", "pytorch_half_pixel"):
-        found = (out + 0.5) / scale - 0.5
-        if where == "pytorch_half_pixel" and wanted == 1:
-            found = out * 0
-    elif where == "half_pixel_symmetric":
-        found = size / 2 * (1 - wanted / (scale * size)) + (out + 0.5) / scale - 0.5
     elif where == "align_corners":
         found = out * (size - 1) / max(wanted - 1, 1)
+    elif where == "pytorch_half_pixel" and wanted == 1:
+        found = out * 0
     else:
-        accepted = "asymmetric, half_pixel, pytorch_half_pixel, half_pixel_symmetric or align_corners"
-        raise node.problem(f"coordinate_transformation_mode is {where}", accepted)
+        found = (out + 0.5) / scale - 0.5
+        if where == "half_pixel_symmetric":
+            found += size / 2 * (1 - wanted / (scale * size))
     rounded = {
         "round_prefer_floor": np.ceil(found - 0.5),
         "round_prefer_ceil": np.floor(found + 0.5),
@@ -334,20 +369,6 @@ def _nearest(reading: Reading, node: Node, size: int, wanted: int, scale: float)
         raise node.problem(f"nearest_mode is {rounding}", fix)
     chosen: Array = np.clip(rounded, 0, size - 1).astype(np.int64)
     return chosen
-
-
-def _resampled(reading: Reading, node: Node, x: Value, axis: int, chosen: Array) -> Value:
-    """Plain repetition, or elements at equal steps; anything else is refused."""
-    size, wanted = x.shape[axis], chosen.size
-    if wanted % size == 0 and np.array_equal(chosen, np.arange(wanted) // (wanted // size)):
-        return reading.builder.repeat(x, axis, wanted // size)
-    step = int(chosen[1] - chosen[0]) if wanted > 1 else 1
-    if step > 0 and np.array_equal(chosen, chosen[0] + step * np.arange(wanted)):
-        return reading.builder.slice(x, axis, int(chosen[0]), wanted, step)
-    message = f"it makes {wanted} elements of {size} along axis {axis + 1}, not each equally often"
-    raise node.problem(
-        message, "a whole factor, and a coordinate mode that repeats each element (asymmetric)"
-    )
 
 
 def depth_to_space(reading: Reading, node: Node) -> Sequence[Known]:
@@ -364,7 +385,10 @@ def space_to_depth(reading: Reading, node: Node) -> Sequence[Known]:
     if x.shape[1] % block or x.shape[2] % block:
         message = f"blocks of {block} x {block} do not make up an image of {x.shape[1]} x {x.shape[2]}"
         raise node.problem(message, "a blocksize that divides both")
-    return [Real(view=reading.builder.space_to_depth(x, (block, block), column_first=False))]
+    mode = node.attribute("mode", "DCR")
+    if mode not in ("DCR", "CRD"):
+        raise node.problem(f"its mode is {mode}", "mode DCR or CRD")
+    return [Real(view=reading.builder.space_to_depth(x, (block, block), column_first=mode == "CRD"))]
 
 
 def _image_and_block(reading: Reading, node: Node) -> tuple[Value, int]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from hlsgen.frontends.onnx_model import LARGEST_TENSOR, Node, few
+from hlsgen.frontends.onnx_patterns import TWO_TENSORS
 from hlsgen.frontends.onnx_reading import Handler, Reading, RecordingBuilder
 from hlsgen.frontends.onnx_values import Array, Constant, Known, Real, Sum
 from hlsgen.frontends.quantisers import Grid
@@ -201,6 +202,9 @@ def gemm(reading: Reading, node: Node) -> Sequence[Known]:
 
 def matmul(reading: Reading, node: Node) -> Sequence[Known]:
     left = reading.value(node, 0)
+    if not isinstance(left, Constant) and not isinstance(reading.value(node, 1), Constant):
+        message = "it multiplies two matrices that both depend on the model's inputs"
+        raise node.problem(message, TWO_TENSORS)
     if isinstance(left, Constant):
         x = reading.view(node, 1)
         if left.values.ndim != 2 or x.rank < 2:

@@ -8,6 +8,7 @@ not there is refused, by name, with the line of the model's code.
 from __future__ import annotations
 
 import inspect
+import math
 import operator
 import re
 from collections.abc import Sequence
@@ -21,6 +22,7 @@ from hlsgen.frontends.torch_export import Program, exported, is_users, user_plac
 from hlsgen.frontends.torch_load import load_module
 from hlsgen.frontends.torch_package import fx, nn, torch
 from hlsgen.frontends.torch_patterns import RESTORED
+from hlsgen.frontends.torch_refusals import BEFORE_A_DIVISION, made_of, whole_module, written_out
 from hlsgen.frontends.torch_remedies import remedy
 from hlsgen.ir import Graph
 
@@ -32,6 +34,7 @@ CHECKS = frozenset(
 """Operations that give nothing: export writes down with them what it took for granted."""
 INDEX_OPS = frozenset({"argmax", "argmin"})
 """Operations that give whole numbers."""
+NO_LAYER = "hlsgen has no layer for this operation"
 MODULES_OF = (torch_arithmetic, torch_layers, torch_views)
 """Importing them registers their converters."""
 
@@ -53,7 +56,7 @@ def graph_of_module(
 
 
 class _Walk:
-    """Converts a program node by node; where one fails, so does what takes it, and the walk goes on."""
+    """Converts a program node by node; what takes a result that failed gets a stand-in for it."""
 
     def __init__(self, model: nn.Module, program: Program, name: str, place: Place | None) -> None:
         self.model = model
@@ -62,6 +65,8 @@ class _Walk:
         self.builder = GraphBuilder(name, channels_last=False)
         self.results: dict[fx.Node, Any] = {}
         self.failed: set[fx.Node] = set()
+        self.refused: set[str] = set()
+        """Paths of modules of which no other part is told."""
         self.problems: list[Problem] = []
 
     def graph(self) -> Graph:
@@ -94,22 +99,75 @@ class _Walk:
             self.builder.output(name, value)
 
     def _take(self, node: fx.Node) -> None:
-        """Converts a node, or notes why that fails."""
-        if any(source in self.failed for source in node.all_input_nodes):
-            self.failed.add(node)
-            return
+        """Converts a node, or notes why that fails; what takes it then takes a stand-in of its shape."""
         if node.target is operator.getitem:
-            source, index = node.args
-            whole = self.results[source]  # type: ignore[index]
-            self.results[node] = whole if isinstance(whole, Missing) else whole[index]
+            self._take_part(node)
             return
         path, said = self._path(node)
         with self.builder.at(path, _place_of(node) or self.place, said):
             try:
+                self._refuse_parts(node)
                 self.results[node] = self._converted(node)
             except DesignError as error:
-                self.failed.add(node)
-                self.problems += [problem for problem in error.problems if problem not in self.problems]
+                self._note(node, error)
+                self._stand_in(node)
+
+    def _take_part(self, node: fx.Node) -> None:
+        source, index = node.args
+        assert isinstance(source, fx.Node) and isinstance(index, int)
+        whole = self.results.get(source)
+        if source in self.failed and not isinstance(whole, list):
+            self.failed.add(node)
+        else:
+            self.results[node] = whole if whole is None or isinstance(whole, Missing) else whole[index]
+
+    def _refuse_parts(self, node: fx.Node) -> None:
+        """Refuses the rest of a refused module, and what takes a result that nothing stands in for."""
+        whole = whole_module(self.model, node)
+        if whole is not None and whole[0] in self.refused:
+            raise DesignError([])
+        lost = [source for source in node.all_input_nodes if source not in self.results]
+        if lost and op_name(node) not in CONVERTERS and op_name(node) not in CHECKS:
+            raise self.builder.refusal(NO_LAYER, remedy(op_name(node)))
+        if lost:
+            raise DesignError([])
+
+    def _note(self, node: fx.Node, error: DesignError) -> None:
+        """Keeps the problems of a node, or one in their place of what it is a part of."""
+        if not error.problems:
+            return
+        whole = whole_module(self.model, node)
+        apart = written_out(node)
+        if whole is not None:
+            self.refused.add(whole[0])
+            if NO_LAYER not in error.problems[0].message:
+                name = type(whole[1]).__name__
+                message = f"{whole[0] or 'the model'} ({name}): hlsgen has no layer for {name}"
+                place = _place_of(node) or self.place
+                error = DesignError(Problem(message=message, fix=whole[2], place=place))
+        elif apart is not None:
+            message = f"with those around it this is {apart[0]}, for which hlsgen has no layer"
+            error = self.builder.refusal(message, apart[1])
+        elif op_name(node) == "div" and not self.failed.isdisjoint(made_of(node, BEFORE_A_DIVISION)):
+            return  # by what is refused already
+        self.problems += [problem for problem in error.problems if problem not in self.problems]
+
+    def _stand_in(self, node: fx.Node) -> None:
+        """Something of the result's shape in its place, so that one run finds what else is wrong."""
+        self.failed.add(node)
+        value = node.meta.get("val")
+        made = [self._like(each) for each in value] if isinstance(value, list | tuple) else self._like(value)
+        if made is not None and not (isinstance(made, list) and None in made):
+            self.results[node] = made
+
+    def _like(self, tensor: object) -> Value | None:
+        """A value of a tensor's shape; None: it is none, or its batch is not in front."""
+        if not isinstance(tensor, torch.Tensor) or not self._is_batch(tuple(tensor.shape[:1])):
+            return None
+        shape = tuple(tensor.shape[1:])
+        if not all(isinstance(size, int) and size > 0 for size in shape) or not shape:
+            return None
+        return self.builder.reshape(self.builder.input("stand_in", (math.prod(shape),)), shape)
 
     def _converted(self, node: fx.Node) -> Any:
         """The node's result: Values, a tensor if it is constant, Missing if a graph does not have it."""
@@ -124,7 +182,7 @@ class _Walk:
         arguments = _arguments(node)
         converter = CONVERTERS.get(op)
         if converter is None or arguments is None or not set(arguments) <= _takes(converter):
-            raise self.builder.refusal("hlsgen has no layer for this operation", remedy(op))
+            raise self.builder.refusal(NO_LAYER, remedy(op))
         self._check_type(node, op)
         call = Call(builder=self.builder, op=op, shapes=self._shapes(node))
         result = converter(call, **fx.map_arg(arguments, lambda source: self.results[source]))

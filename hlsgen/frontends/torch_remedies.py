@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 NORM = "nn.BatchNorm1d or nn.BatchNorm2d with running statistics: they are constants in evaluation mode"
-NEAREST = "mode='nearest' or 'bilinear' with a whole scale_factor, or nn.ConvTranspose2d"
+NEAREST = "mode='nearest' or 'bilinear' of images, or nn.ConvTranspose2d"
 TWO_TENSORS = "convolutions and linear layers: a product of two computed matrices has no layer"
 SEQUENCE = "convolutions over the sequence (nn.Conv1d): a layer keeps no state between steps"
 CHOICE = "F.relu, F.leaky_relu, torch.clamp, or a product with a gate such as F.hardsigmoid(x)"

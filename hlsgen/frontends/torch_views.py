@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from hlsgen.frontends.builder import Value
+from hlsgen.frontends.resampling import Resampled
 from hlsgen.frontends.torch_call import Call, converts
 
 NO_END = (1 << 63) - 1
@@ -244,6 +246,12 @@ def _image(call: Call, argument: object) -> Value:
     return x
 
 
+SAME_FACTOR = 1e-7
+"""Relative difference of factors that are the same but for the rounding of float32."""
+LARGEST_FRACTION = 128
+"""Denominator of a factor that is not that of whole sizes."""
+
+
 def _scale_factors(together: object, *by_axis: object) -> list[Any]:
     """By axis, as far as they are given: in one list, or each as an argument of its own."""
     given = together or [each for each in by_axis if each is not None]
@@ -267,16 +275,11 @@ def upsample_nearest(
     factors = _scale_factors(scale_factors, scales, scales_h, scales_w)
     for axis, wanted in enumerate(call.shape[1:], start=1):
         size = x.shape[axis]
-        factor = factors[axis - 1] if len(factors) >= axis else None
-        if factor is not None and abs(factor - wanted / size) > 1e-9:
-            raise _not_whole(call, size, wanted)
-        if wanted % size == 0:
-            x = call.builder.repeat(x, axis, wanted // size)
-        elif size % wanted == 0:
-            step = size // wanted
-            x = call.builder.slice(x, axis, step // 2 if "exact" in call.op else 0, wanted, step)
-        else:
-            raise _not_whole(call, size, wanted)
+        # as PyTorch computes it, in float32
+        step = np.float32(1 / factors[axis - 1] if factors else np.float32(size) / np.float32(wanted))
+        places = (np.arange(wanted, dtype=np.float32) + np.float32(0.5 if "exact" in call.op else 0)) * step
+        chosen = np.minimum(np.floor(places).astype(np.int64), size - 1)
+        x = call.builder.nearest(x, axis, [int(index) for index in chosen])
     return x
 
 
@@ -293,27 +296,24 @@ def upsample_linear(
     input: object = None,
 ) -> Value:
     x = call.value(input if input is not None else self)
-    if align_corners:
-        message = (
-            "it puts the corners' centres on each other (align_corners), so that each pixel has other weights"
-        )
-        raise call.refusal(
-            message, "align_corners=False with a whole scale_factor, or a transposed convolution"
-        )
     factors = _scale_factors(scale_factors, scales, scales_h, scales_w)
-    whole = []
-    for axis, wanted in enumerate(call.shape[1:], start=1):
-        size = x.shape[axis]
-        factor = factors[axis - 1] if len(factors) >= axis else wanted / size
-        if wanted % size or abs(factor - wanted / size) > 1e-9:
-            message = (
-                f"it interpolates {wanted} rows or columns between {size}, by a factor that is not whole"
-            )
-            raise call.refusal(message, "a scale_factor of 2, 3, ..., or a transposed convolution")
-        whole.append(wanted // size)
-    return call.builder.interpolated(x, whole)
+    axes = [
+        Resampled.aligned_corners(size, wanted)
+        if align_corners
+        else Resampled.half_pixel(size, wanted, _step(call, size, wanted, factors[axis] if factors else None))
+        for axis, (size, wanted) in enumerate(zip(x.shape[1:], call.shape[1:], strict=True))
+    ]
+    for part in call.builder.steps_of(axes):
+        x = call.builder.resampled(x, part)
+    return x
 
 
-def _not_whole(call: Call, size: int, wanted: int) -> Exception:
-    message = f"it makes {wanted} rows or columns of {size}, by a factor that is not whole"
-    return call.refusal(message, "a scale_factor of 2, 3, ... or 1/2, 1/3, ..., or a transposed convolution")
+def _step(call: Call, size: int, wanted: int, factor: float | None) -> Fraction:
+    """Elements of an axis for one of the result: by a factor that is given, else by the sizes."""
+    if factor is None or abs(factor * size - wanted) < SAME_FACTOR * wanted:
+        return Fraction(size, wanted)
+    step = 1 / Fraction(factor).limit_denominator(LARGEST_FRACTION)
+    if abs(float(1 / step) - factor) > SAME_FACTOR * factor:
+        message = f"its scale_factor {factor} is no simple fraction: each element has its own weights"
+        raise call.refusal(message, "a scale_factor such as 1.5, or size=")
+    return step

@@ -220,3 +220,30 @@ def test_linear_resizing_by_whole_factors(shape: Any, mode: str) -> None:
 
 def test_linear_resizing_of_a_signal() -> None:
     one("Resize", None, np.array([1, 1, 4], np.float32), shape=("N", 4, 6), mode="linear")
+
+
+MODES = ["asymmetric", "half_pixel", "pytorch_half_pixel", "half_pixel_symmetric", "align_corners"]
+FACTORS = [(1.5, 2), (0.5, 1.25), (2.4, 0.7), (1, 2.3), (3, 0.125)]
+
+
+@pytest.mark.parametrize("where", MODES)
+@pytest.mark.parametrize("factor", FACTORS)
+def test_resizing_by_any_factor(where: str, factor: tuple[float, float]) -> None:
+    scales = np.array([1, 1, *factor], np.float32)
+    sizes = np.array([2, 4, *(max(1, round(size * by)) for size, by in zip((6, 8), factor, strict=True))])
+    attributes = {"coordinate_transformation_mode": where, "opset": 19}
+    if where != "align_corners":
+        one("Resize", None, scales, mode="linear", **attributes)
+    one("Resize", None, None, sizes, shape=(2, 4, 6, 8), mode="linear", **attributes)
+    for rounding in ("floor", "ceil", "round_prefer_floor", "round_prefer_ceil"):
+        one("Resize", None, None, sizes, shape=(2, 4, 6, 8), nearest_mode=rounding, **attributes)
+
+
+def test_linear_resizing_of_older_operator_sets() -> None:
+    one("Resize", np.array([1, 1, 2, 1.5], np.float32), opset=10, mode="linear")
+    one("Upsample", np.array([1, 1, 3, 1.5], np.float32), opset=9, mode="linear")
+
+
+def test_antialias_changes_nothing_of_a_larger_image() -> None:
+    scales = np.array([1, 1, 1.5, 2], np.float32)
+    one("Resize", None, scales, mode="linear", antialias=1, opset=18)

@@ -168,6 +168,20 @@ CASES = {
     "bilinear_of_one_pixel": case(
         lambda m, x: F.interpolate(x.mean((2, 3), keepdim=True), (4, 6), mode="bilinear"), IMAGE
     ),
+    "bilinear_corners": case(nn.Upsample(scale_factor=2, mode="bilinear", align_corners=True), IMAGE),
+    "bilinear_part": case(nn.Upsample(scale_factor=1.5, mode="bilinear"), IMAGE),
+    "bilinear_part_and_rest": case(nn.Upsample(scale_factor=(1.4, 2.4), mode="bilinear"), IMAGE),
+    "bilinear_smaller": case(lambda m, x: F.interpolate(x, size=(4, 5), mode="bilinear"), IMAGE),
+    "bilinear_both_ways": case(
+        lambda m, x: F.interpolate(x, size=(13, 2), mode="bilinear", align_corners=True), IMAGE
+    ),
+    "linear_corners": case(nn.Upsample(size=11, mode="linear", align_corners=True), SIGNAL),
+    "nearest_part": case(nn.Upsample(scale_factor=1.5), IMAGE),
+    "nearest_part_and_rest": case(nn.Upsample(scale_factor=(2.4, 0.7)), IMAGE),
+    "nearest_sizes": case(lambda m, x: F.interpolate(x, size=(11, 4)), IMAGE),
+    "nearest_exact_sizes": case(lambda m, x: F.interpolate(x, size=(8, 13), mode="nearest-exact"), IMAGE),
+    "nearest_of_many": case(lambda m, x: F.interpolate(x.repeat(1, 1, 5, 1), size=(47, 6)), IMAGE),
+    "nearest_signal": case(nn.Upsample(scale_factor=0.4), SIGNAL),
     "linear_upsampling": case(nn.Upsample(scale_factor=3, mode="linear"), SIGNAL),
     "larger": case(lambda m, x, y: torch.max(x, y), IMAGE, IMAGE, layers=["sub", "clamp", "add"]),
     "larger_of_each": case(lambda m, x, y: torch.maximum(x, y[:, :1]), IMAGE, IMAGE),

@@ -95,35 +95,23 @@ OPERATIONS = {
     "nearly_hardshrink": refused(
         lambda m, x: torch.where(x.abs() <= 0.5, 1, x), IMAGE, says="aten.le", fix="gate"
     ),
-    "bilinear_corners": refused(
-        nn.Upsample(scale_factor=2, mode="bilinear", align_corners=True),
+    "bilinear_by_no_fraction": refused(
+        nn.Upsample(scale_factor=1.7320508, mode="bilinear"),
         IMAGE,
-        says="aten.upsample_bilinear2d: it puts the corners' centres on each other",
-        fix="align_corners=False",
+        says="scale_factor 1.7320508 is no simple fraction",
+        fix="1.5",
     ),
-    "part_bilinear": refused(
-        nn.Upsample(scale_factor=1.5, mode="bilinear"),
+    "bilinear_of_many_taps": refused(
+        lambda m, x: F.interpolate(x.repeat_interleave(20, 2), size=(127, 6), mode="bilinear"),
         IMAGE,
-        says="it interpolates 9 rows or columns between 6",
-        fix="a scale_factor of 2, 3",
+        says="over 122 of the old ones",
+        fix="3/2",
     ),
     "bicubic": refused(
         nn.Upsample(scale_factor=2, mode="bicubic"),
         IMAGE,
         says="aten.upsample_bicubic2d",
-        fix="'bilinear' with a whole",
-    ),
-    "part_upsampling": refused(
-        nn.Upsample(scale_factor=1.5),
-        IMAGE,
-        says="makes 9 rows or columns of 6, by a factor",
-        fix="scale_factor of 2",
-    ),
-    "uneven_upsampling": refused(
-        nn.Upsample(scale_factor=2.4),
-        (4, 1, 5),
-        says="makes 2 rows or columns of 1, by",
-        fix="scale_factor of 2",
+        fix="'bilinear' of images",
     ),
     "unpool": refused(
         lambda m, x: F.max_unpool2d(*F.max_pool2d(x, 2, return_indices=True), 2),
@@ -310,7 +298,7 @@ def problems_with(shapes: tuple[Shape, ...]) -> tuple[list[str], tuple[Problem, 
 def test_operation(name: str) -> None:
     names, problems = problems_with(OPERATIONS[name].shapes)
     path = f"models.{names.index(name)}"
-    (problem,) = [each for each in problems if each.message.startswith((f"{path} (", f"{path}."))]
+    problem, *_ = [each for each in problems if each.message.startswith((f"{path} (", f"{path}."))]
     assert OPERATIONS[name].message in problem.message
     assert OPERATIONS[name].fix in problem.fix
     assert problem.place is not None

@@ -58,10 +58,50 @@ def test_an_operation_is_named_with_its_module_and_its_line() -> None:
     assert problem.place.excerpt == "return self.block(x) + 1  # a norm"
 
 
-def test_what_depends_on_a_failed_operation_is_not_reported_again() -> None:
-    (problem,) = problems_of(Net(), IMAGE)
-    assert problem.message == f"aten.sqrt: {NO_LAYER}"
-    assert problem.place is not None and problem.place.line == line_of("the root")
+def test_one_run_tells_every_operation_also_behind_one_that_failed() -> None:
+    root, norm, logarithm = problems_of(Net(), IMAGE)
+    assert root.message == f"aten.sqrt: {NO_LAYER}"
+    assert root.place is not None and root.place.line == line_of("the root")
+    assert norm.message == f"features.1 (LayerNorm): aten.layer_norm: {NO_LAYER}"
+    assert logarithm.message == f"aten.log: {NO_LAYER}"
+    assert logarithm.place is not None and logarithm.place.line == line_of("the logarithm")
+
+
+class ByHand(nn.Module):
+    """A transformer as people write one, and what its modules are."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(8)
+        self.own = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+        self.memory = nn.LSTM(8, 8, batch_first=True)
+        self.fc = nn.Linear(8, 3)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = self.memory(self.own(self.norm(x)))[0]
+        centred = x - x.mean(-1, keepdim=True)
+        x = centred / torch.sqrt(centred.square().mean(-1, keepdim=True) + 1e-5)  # a norm by hand
+        scores = x @ x.transpose(1, 2) / 8**0.5  # attention by hand
+        x = torch.softmax(scores, -1) @ x
+        return self.fc(nn.functional.normalize(x, dim=-1))
+
+
+def test_what_is_refused_as_one_is_told_by_its_name_and_once() -> None:
+    problems = problems_of(ByHand(), (5, 8))
+    told = [problem.message.split(": hlsgen")[0].split(", for which")[0] for problem in problems]
+    assert [text.split(": aten")[0] for text in told] == [
+        "norm (LayerNorm)",
+        "own.self_attn (MultiheadAttention)",
+        "own.norm1 (LayerNorm)",
+        "own.norm2 (LayerNorm)",
+        "memory (LSTM)",
+        "aten.sqrt: with those around it this is LayerNorm, RMSNorm or the like",
+        "aten.matmul: with those around it this is attention",
+        "aten.matmul: with those around it this is attention",
+        "aten.linalg_vector_norm",
+    ]
+    assert all(problem.place is not None for problem in problems)
+    assert problems[5].place is not None and problems[5].place.line == line_of("a norm by hand")
 
 
 def test_operations_that_fail_by_themselves_are_all_reported() -> None:

@@ -26,7 +26,11 @@ def limited(code: str, folder: Path, *, most_bytes: int = MOST_BYTES) -> str:
     run = subprocess.run(
         [sys.executable, "-c", code],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(Path(hlsgen.__file__).parent.parent), "OPENBLAS_NUM_THREADS": "1"},
+        env={
+            **os.environ,
+            "PYTHONPATH": str(Path(hlsgen.__file__).parent.parent),
+            "OPENBLAS_NUM_THREADS": "1",
+        },
         preexec_fn=limit,
         capture_output=True,
         text=True,

@@ -1,4 +1,4 @@
-"""Small ONNX files that would take gigabytes or minutes, or are damaged in ways that only a stranger thinks of."""
+"""Small ONNX files that would take gigabytes or minutes, or are damaged in ways that only strangers think of."""
 
 from __future__ import annotations
 
@@ -79,7 +79,9 @@ BOMBS: dict[str, tuple[Callable[[], Any], str]] = {
     "broadcast": (broadcast, "it makes a constant of 4294967296 elements"),
     "functions": (lambda: nested(24), "it has 16,777,216 nodes, its local functions written out"),
     "padded": (
-        lambda: window("AveragePool", kernel_shape=[2, 2], pads=[9000] * 4, count_include_pad=1),
+        lambda: window(
+            "AveragePool", kernel_shape=[2, 2], pads=[9000] * 4, strides=[9000] * 2, count_include_pad=1
+        ),
         "its padded input of 4 x 18006 x 18008 has 1,297,008,192 elements",
     ),
     "window": (

@@ -1,4 +1,4 @@
-"""Small ONNX files that would take gigabytes or minutes, or are damaged in ways that only strangers think of."""
+"""Small ONNX files that would take gigabytes or minutes, or are damaged as only strangers damage them."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from hlsgen.arguments import argument_problems, frames_array
 from hlsgen.board import Board, load_board
 from hlsgen.design import Floats
 from hlsgen.errors import DesignError, Problem
@@ -51,7 +52,8 @@ class Options:
         if self.style not in STYLES:
             message = f"style is {self.style!r}, which there is not"
             raise DesignError(Problem(message=message, fix=f"one of {', '.join(STYLES)}"))
-        problems = interface_problems(self.full_wish.interface, self.style)
+        problems = argument_problems(self.board, self.clock_mhz, self.batch)
+        problems += interface_problems(self.full_wish.interface, self.style)
         if problems:
             raise DesignError(problems)
 
@@ -140,7 +142,7 @@ def _calibration(graph: Graph, given: ArrayLike | Sequence[ArrayLike] | None) ->
         raise DesignError(Problem(message=message, fix="a list with one array for each input"))
     found = {}
     for port, array in zip(ports, arrays, strict=True):
-        values = np.asarray(array, np.float64)
+        values = frames_array(array, port.name)
         if values.shape[1:] != port.shape or not len(values) or not np.isfinite(values).all():
             message = f"calibration for {port.name} has shape {values.shape}, or holds NaN or infinity"
             fix = f"finite numbers [frames, {', '.join(map(str, port.shape))}]"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
+from hlsgen.arguments import input_shapes
 from hlsgen.board import Board
 from hlsgen.fixed import FixedType
 from hlsgen.from_graph import Options, from_graph
@@ -57,7 +58,7 @@ def from_torch(
         style=style,
         interface=interface,
     )
-    graph = graph_of_module(model, _shapes(input_shape), name=name or _name_of(model))
+    graph = graph_of_module(model, input_shapes(input_shape), name=name or _name_of(model))
     return from_graph(graph, options, f"{type(model).__name__} (PyTorch)")
 
 
@@ -133,12 +134,6 @@ def _wished_input(precision: str | FixedType | Precision | Mapping[str, object] 
     """The type that inputs shall have which no quantiser of the network reads first; None: none is wished."""
     type_ = precision_of(precision).input
     return None if type_ is None else saturating(type_)
-
-
-def _shapes(given: Sequence[int] | Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
-    if all(isinstance(one, int) for one in given):
-        return [tuple(int(one) for one in given)]  # type: ignore[arg-type]
-    return [tuple(int(one) for one in shape) for shape in given]  # type: ignore[union-attr]
 
 
 def _name_of(model: object) -> str:

@@ -35,6 +35,12 @@ FOLDED_TIMES = 8
 MOST_FOLDED_MACS = 1 << 32
 """Of a product of constants."""
 
+MOST_PICKLE_BYTES = 1 << 24
+"""Of what a file of PyTorch's says about its tensors."""
+LEAST_UNPACKED_BYTES = 1 << 26
+"""A file of PyTorch's may unpack to this, or to so many times its size:"""
+UNPACKED_TIMES = 16
+
 
 def shape_problem(what: str, shape: tuple[int, ...]) -> Problem | None:
     """What is wrong with the size of a tensor of one frame."""

@@ -147,7 +147,9 @@ class Board(_Section):
         ]
         mistakes += [
             Mistake(
-                at=("slrs",), message=f"have no {kind}, which every kernel needs", fix=f"what is free of {kind}"
+                at=("slrs",),
+                message=f"have no {kind}, which every kernel needs",
+                fix=f"what is free of {kind}",
             )
             for kind in NEEDED
             if not any(getattr(slr, kind) for slr in self.slrs)

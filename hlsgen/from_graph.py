@@ -119,6 +119,9 @@ def from_fixed(graph: Graph, options: Options, source: str) -> GraphDesign:
 
 def _design(graph: Graph, options: Options, source: str, **more: Any) -> GraphDesign:
     """`more`: the fields of a design that are not the options'."""
+    if not graph.layers:
+        message = f"the model {graph.name} computes nothing: it only quantises its inputs"
+        raise DesignError(Problem(message=message, fix="a model with layers"))
     board = load_board(options.board) if isinstance(options.board, str) else options.board
     return STYLES[options.style](
         name=graph.name,

@@ -172,6 +172,15 @@ def test_a_weight_that_no_float32_holds() -> None:
     assert "it has a weight of 1e+300" in message(made)
 
 
+def test_a_model_of_nothing_but_a_quantiser() -> None:
+    attributes = {"domain": "qonnx.custom_op.general", "signed": 1, "narrow": 0, "rounding_mode": "ROUND"}
+    quant = node("Quant", "x s z b", "y", **attributes)
+    constants = {"s": 0.5, "z": 0.0, "b": 8.0}
+    made = model([quant], {"x": IMAGE}, constants, domains={"qonnx.custom_op.general": 1})
+    with pytest.raises(DesignError, match="computes nothing: it only quantises its inputs"):
+        hlsgen.from_onnx(made)
+
+
 # what from_onnx takes
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,12 +12,15 @@ from numpy.typing import NDArray
 
 from hlsgen.board import Board
 from hlsgen.errors import DesignError, Problem
+from hlsgen.port_arrays import real_array
 
 MOST_BATCH = 1_000_000
 CLOCKS_MHZ = (50, 800)
 """As in a design file and a board's."""
 LARGEST_NUMBER = 2.0**128
 """Magnitude of an input: no float32 is larger."""
+SMALLEST_NUMBER = 2.0**-400
+"""Where all values of a tensor are smaller, no type has digits for them."""
 
 
 def argument_problems(board: object, clock_mhz: object, batch: object) -> list[Problem]:
@@ -63,11 +66,8 @@ def frames_array(given: Any, name: str) -> NDArray[np.float64]:
     Raises DesignError: no real numbers, or some beyond LARGEST_NUMBER (NaN may be there).
     """
     try:
-        array = np.asarray(given.detach().cpu() if hasattr(given, "detach") else given)
-        if array.dtype.kind not in "biuf":
-            raise TypeError(f"it holds {array.dtype}")
-        values = array.astype(np.float64)
-    except (TypeError, ValueError, RuntimeError, OverflowError) as error:
+        values = real_array(given)
+    except (TypeError, ValueError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0][:120]
         message = f"calibration for {name} is no array of real numbers: {reason}"
         raise DesignError(Problem(message=message, fix="a NumPy array of floats, batch first")) from None
@@ -76,3 +76,17 @@ def frames_array(given: Any, name: str) -> NDArray[np.float64]:
         message = f"calibration for {name} has values up to {largest:.3g}, larger than any float32"
         raise DesignError(Problem(message=message, fix="numbers that a float32 holds"))
     return values
+
+
+def range_problems(samples: Mapping[str, NDArray[np.float64]]) -> list[Problem]:
+    """Tensors whose values on the calibration frames no number type holds; `samples`: values by tensor."""
+    problems = []
+    for name, values in samples.items():
+        largest = float(np.abs(values).max(initial=0.0))
+        if largest and not SMALLEST_NUMBER <= largest <= LARGEST_NUMBER:
+            message = f"{name}: on the calibration frames its values reach {largest:.3g}, which no type holds"
+            fix = (
+                "frames such as the model was trained on, or weights that keep values in the range of float32"
+            )
+            problems.append(Problem(message=message, fix=fix))
+    return problems

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hlsgen.arguments import argument_problems, frames_array
+from hlsgen.arguments import argument_problems, frames_array, range_problems
 from hlsgen.board import Board, load_board
 from hlsgen.design import Floats
 from hlsgen.errors import DesignError, Problem
@@ -95,6 +95,10 @@ def from_float(graph: Graph, options: Options, source: str) -> GraphDesign:
     wish = options.full_wish
     any_weights = wish.weights.any_weights(reference)
     calibration = None if frames is None else FloatRun(reference, frames)
+    if calibration is not None and precision_of(precision).default == "auto":
+        problems = range_problems(calibration.samples)
+        if problems:
+            raise DesignError(problems)
     fixed, known = quantised_network(reference, precision_of(precision), calibration, any_weights)
     return _design(
         fixed,

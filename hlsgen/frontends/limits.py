@@ -63,8 +63,8 @@ def layer_problems(layer: Layer) -> list[Problem]:
     if _window(layer) > MOST_WINDOW_PLACES:
         message = f"{layer.name}: a window of {_window(layer):,} places, more than {MOST_WINDOW_PLACES:,}"
         found.append(Problem(message=message, fix="a smaller window, or several in turn"))
-    if _largest(layer) > MOST_NUMBER:
-        message = f"{layer.name}: it has a weight of {_largest(layer):.3g}, larger than any float32"
+    if not _largest(layer) <= MOST_NUMBER:
+        message = f"{layer.name}: it has a weight of {_largest(layer):.3g}, which no float32 holds"
         found.append(Problem(message=message, fix="weights that a float32 holds"))
     return [problem for problem in found if problem is not None]
 
@@ -84,10 +84,10 @@ def graph_problems(graph: Graph) -> list[Problem]:
 
 
 def _largest(layer: Layer) -> float:
-    """The largest magnitude of its floating-point parameters."""
+    """The largest magnitude of its floating-point parameters; NaN if there is one."""
     arrays = [value for one in fields(layer) if isinstance(value := getattr(layer, one.name), np.ndarray)]
     floats = [array for array in arrays if array.dtype.kind == "f"]
-    return max((float(np.abs(array).max(initial=0.0)) for array in floats), default=0.0)
+    return float(np.max([np.abs(array).max(initial=0.0) for array in floats], initial=0.0))
 
 
 def _window(layer: Layer) -> int:

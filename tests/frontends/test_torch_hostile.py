@@ -227,3 +227,41 @@ def test_frames_that_need_gradients_are_numbers() -> None:
     frames = torch.tensor(X, requires_grad=True)
     given = [design(calibration=one, precision="auto") for one in (frames, X)]
     assert given[0].graph.input.type == given[1].graph.input.type
+
+
+@pytest.mark.parametrize(
+    "x", [X * 1j, np.full((1, 1, 8, 8), "1"), [["a"]], torch.ones(1, 1, 8, 8, device="meta")]
+)
+def test_inputs_that_are_no_real_numbers(x: Any) -> None:
+    with pytest.raises(DesignError, match="x is no array of numbers"):
+        design().golden(x)
+
+
+class Grows(torch.nn.Module):
+    """Twice as many decimal places in each step."""
+
+    def __init__(self, factor: float) -> None:
+        super().__init__()
+        self.factor = factor
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for _ in range(12):
+            x = torch.relu(x * self.factor)
+        return x
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("factor", [1e30, 1e-38])
+def test_activations_that_no_type_holds(factor: float) -> None:
+    with pytest.raises(
+        DesignError, match="on the calibration frames its values reach .*, which no type holds"
+    ):
+        design(Grows(factor), precision="auto", calibration=X)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_variance_that_makes_no_number() -> None:
+    norm = torch.nn.BatchNorm2d(1)
+    norm.running_var.fill_(-1.0)
+    with pytest.raises(DesignError, match="it has a weight of nan"):
+        design(norm, precision="auto", calibration=X)

@@ -32,6 +32,8 @@ def _check_name(name: str) -> str:
 
 Count = Annotated[int, Whole(0, 100_000_000)]
 Share = Annotated[float, Real(0, 1)]
+NEEDED = ("lut", "ff", "bram18")
+"""Without these there is no kernel; without URAM or DSP there may be."""
 Text = Annotated[str, AfterValidator(_check_text)]
 
 
@@ -77,7 +79,7 @@ class Memory(_Section):
     """Clock above which a port gains nothing; None: the kernel's clock counts."""
     ports: Annotated[int, Whole(1, 1024)] | None = None
     """Number of ports into the memory; None: no limit but the kernel's own."""
-    efficiency: Share = 0.8
+    efficiency: Annotated[float, Real(0.01, 1)] = 0.8
     """Share of the peak rate that long bursts reach."""
     banks: Annotated[tuple[MemoryBank, ...], Entries(1, 64)]
 
@@ -125,7 +127,9 @@ class Board(_Section):
     def total(self) -> SLR:
         """What is free for kernels in all SLRs together, before the usable shares."""
         kinds = ("lut", "ff", "bram18", "uram", "dsp")
-        return SLR(name=self.name, **{kind: sum(getattr(slr, kind) for slr in self.slrs) for kind in kinds})
+        sums = {kind: sum(getattr(slr, kind) for slr in self.slrs) for kind in kinds}
+        # not validated: together they may have more than one may say that it has
+        return SLR.model_construct(name=self.name, **sums)
 
     @model_validator(mode="after")
     def check_names(self) -> Self:
@@ -143,6 +147,15 @@ class Board(_Section):
             )
             for index, bank in enumerate(self.memory.banks)
             if bank.slr not in known
+        ]
+        mistakes += [
+            Mistake(
+                at=("slrs",),
+                message=f"have no {kind}, which every kernel needs",
+                fix=f"what is free of {kind}",
+            )
+            for kind in NEEDED
+            if not any(getattr(slr, kind) for slr in self.slrs)
         ]
         if mistakes:
             raise refused(*mistakes)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from hlsgen.arguments import argument_problems, frames_array, range_problems
 from hlsgen.board import Board, load_board
 from hlsgen.brief import Brief
 from hlsgen.calibration import Calibration
@@ -56,7 +57,8 @@ class Options(Brief):
         if self.style not in STYLES:
             message = f"style is {self.style!r}, which there is not"
             raise DesignError(Problem(message=message, fix=f"one of {', '.join(STYLES)}"))
-        problems = interface_problems(self.full_wish.interface, self.style)
+        problems = argument_problems(self.board, self.clock_mhz, self.batch)
+        problems += interface_problems(self.full_wish.interface, self.style)
         if problems:
             raise DesignError(problems)
 
@@ -100,6 +102,10 @@ def from_float(graph: Graph, options: Options, source: str) -> GraphDesign:
     any_weights = wish.weights.any_weights(reference)
     calibration = None if frames is None else FloatRun(reference, frames)
     wanted = precision_of(precision)
+    if calibration is not None and wanted.default == "auto":
+        problems = range_problems(calibration.samples)
+        if problems:
+            raise DesignError(problems)
     fixed, known = quantised_network(reference, wanted, calibration, any_weights)
     return _design(
         fixed,
@@ -135,6 +141,9 @@ def from_fixed(
 
 def _design(graph: Graph, options: Options, source: str, **more: Any) -> GraphDesign:
     """`more`: the fields of a design that are not the options'."""
+    if not graph.layers:
+        message = f"the model {graph.name} computes nothing: it only quantises its inputs"
+        raise DesignError(Problem(message=message, fix="a model with layers"))
     board = load_board(options.board) if isinstance(options.board, str) else options.board
     return STYLES[options.style](
         name=graph.name,
@@ -158,7 +167,7 @@ def _calibration(graph: Graph, given: ArrayLike | Sequence[ArrayLike] | None) ->
         raise DesignError(Problem(message=message, fix="a list with one array for each input"))
     found = {}
     for port, array in zip(ports, arrays, strict=True):
-        values = np.asarray(array, np.float64)
+        values = frames_array(array, port.name)
         if values.shape[1:] != port.shape or not len(values) or not np.isfinite(values).all():
             message = f"calibration for {port.name} has shape {values.shape}, or holds NaN or infinity"
             fix = f"finite numbers [frames, {', '.join(map(str, port.shape))}]"

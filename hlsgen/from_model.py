@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import operator
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
+from hlsgen.arguments import input_shapes
 from hlsgen.board import Board
-from hlsgen.errors import DesignError, Problem
 from hlsgen.fixed import FixedType
 from hlsgen.from_graph import Options, from_graph
 from hlsgen.graph_design import GraphDesign
@@ -65,7 +64,7 @@ def from_torch(
         style=style,
         interface=interface,
     )
-    graph = graph_of_module(model, _shapes(input_shape), name=name or _name_of(model))
+    graph = graph_of_module(model, input_shapes(input_shape), name=name or _name_of(model))
     return from_graph(graph, options, f"{type(model).__name__} (PyTorch)")
 
 
@@ -169,21 +168,10 @@ def _wished_input(precision: str | FixedType | Precision | Mapping[str, object] 
     return None if type_ is None else to_nearest(type_)
 
 
-def _shapes(given: Any) -> list[tuple[int, ...]]:
-    """Of each input. Raises DesignError: no sizes, or no lists of them."""
-    try:
-        shapes = [given] if all(not isinstance(one, Sequence) for one in given) else list(given)
-        return [tuple(operator.index(size) for size in shape) for shape in shapes]
-    except TypeError:
-        message = f"the input shape is {given!r}"
-        fix = "sizes without the batch, such as (3, 32, 32); of several inputs a list of such"
-        raise DesignError(Problem(message=message, fix=fix)) from None
-
-
 def _onnx_shapes(given: Shapes | Mapping[str, Sequence[int]] | None) -> InputShapes:
     if isinstance(given, Mapping):
-        return {name: _shapes(shape)[0] for name, shape in given.items()}
-    return [] if given is None else _shapes(given)
+        return {name: input_shapes(shape)[0] for name, shape in given.items()}
+    return [] if given is None else input_shapes(given)
 
 
 def _name_of(model: object) -> str:

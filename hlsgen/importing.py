@@ -16,11 +16,13 @@ from hlsgen.errors import DesignError, OutputError, Problem, collecting
 from hlsgen.frontends.names import valid_name
 from hlsgen.ir import Graph
 from hlsgen.model_schema import FRAMEWORKS
+from hlsgen.output import write_whole
 from hlsgen.precision import input_type_of, to_nearest
 from hlsgen.progress import Say, silent
 from hlsgen.samples import from_file
 
 ONNX_ENDINGS = (".onnx",)
+YAML_ENDINGS = (".yaml", ".yml")
 KERAS_ENDINGS = (".h5", ".hdf5", ".keras", ".json")
 STAND_IN = (
     "no samples are given: number types (precision: auto) will be chosen from a stand-in photograph, values "
@@ -193,7 +195,16 @@ def _text(graph: Graph, source: dict[str, str], inputs: Sequence[Mapping[str, ob
 
 
 def write_design(text: str, path: Path, *, force: bool) -> None:
-    """Raises OutputError: there is a file already, or it cannot be written."""
+    """Writes a YAML file; `force` replaces one that is there, whole, and no file of another kind.
+
+    Raises OutputError: there is a file already, or it cannot be written.
+    """
+    if force and path.is_file():
+        if path.suffix not in YAML_ENDINGS:
+            message = f"error: {path} is there already, and no YAML file by its name; nothing was changed"
+            raise OutputError(f"{message}\nfix: another -o, or remove it yourself")
+        write_whole(path, text)
+        return
     try:
         with path.open("w" if force else "x", encoding="utf-8") as stream:
             stream.write(text)

@@ -2,7 +2,8 @@
 
 Equal sources: the results move to the new build, whose files keep the times of their equals, so neither make
 nor `hlsgen synth` does anything again. Other sources: the earlier build goes whole to earlier/HASH in the new
-one. A build without results of the vendor's tools is replaced and nothing of it kept.
+one. A build without results of the vendor's tools is replaced; of it stays only what is neither hlsgen's nor
+made of hlsgen's files, such as a user's notes.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from __future__ import annotations
 import hashlib
 import os
 from pathlib import Path
+
+from hlsgen.manifest import foreign_files
 
 EARLIER = "earlier"
 RESULTS = (
@@ -37,14 +40,20 @@ def keep_results(old: Path, new: Path) -> None:
         _put_aside(build, new, build.name)
     if (old / EARLIER).is_dir():
         (old / EARLIER).rmdir()
-    if not has_results(old):
-        return
-    if sources(old) == sources(new):
+    same = sources(old) == sources(new)
+    if has_results(old) and same:
         _keep_times(old, new)
         _move_others(old, new)
-    else:
+        return
+    foreign = foreign_files(old)
+    # a file of the user's whose place the new build takes stays with all the rest of the earlier one
+    if has_results(old) or any(os.path.lexists(new / path) for path in foreign):
         whole = hashlib.sha256(repr(sources(old)).encode()).hexdigest()
         _put_aside(old, new, whole[:HASH_DIGITS])
+        return
+    for path in foreign:
+        (new / path.parent).mkdir(parents=True, exist_ok=True)
+        (old / path).rename(new / path)
 
 
 def has_results(build: Path) -> bool:

@@ -19,11 +19,12 @@ from types import FrameType
 
 from hlsgen.errors import NotOursError, OutputError
 from hlsgen.kept import keep_results
+from hlsgen.manifest import MANIFEST, REPORT, is_build, manifest_of
 
 LOCK = "synth/lock"
 """Locked in a build folder while a synthesis is at work there."""
-MARK = "report.json"
-"""A folder with this file is a build of hlsgen and may be replaced by another."""
+MARK = REPORT
+"""Every build has this file."""
 
 
 @contextlib.contextmanager
@@ -47,6 +48,7 @@ def replacing(target: Path) -> Iterator[Path]:
                 stack.enter_context(_locked(fresh))
                 fresh.chmod(0o755)
             yield fresh
+            write_files(fresh, {MANIFEST: manifest_of(fresh)})
             with _undisturbed(), _locked(target.parent):
                 _swap(fresh, target)
     except OSError as error:
@@ -65,8 +67,14 @@ def write_files(folder: Path, files: Mapping[str, str | bytes]) -> None:
 
 
 def overwrite_files(folder: Path, files: Mapping[str, str | bytes]) -> None:
-    """`write_files` into a folder that is there already. Raises OutputError: it cannot be written."""
+    """`write_files` into a folder that is there already; a symbolic link there is replaced, not followed.
+
+    Raises OutputError: it cannot be written.
+    """
     try:
+        for name in files:
+            if (folder / name).is_symlink():
+                (folder / name).unlink()
         write_files(folder, files)
     except OSError as error:
         raise _output_error(folder, error) from None
@@ -108,7 +116,7 @@ def _check_ours(target: Path) -> None:
         raise NotOursError(f"error: {target} is a symbolic link, which is not followed\n{fix}")
     if target.exists() and not target.is_dir():
         raise NotOursError(f"error: {target} is no folder\n{fix}")
-    if target.is_dir() and any(target.iterdir()) and not (target / MARK).is_file():
+    if target.is_dir() and any(target.iterdir()) and not is_build(target):
         raise NotOursError(
             f"error: {target} holds files that are no build of hlsgen; nothing was changed\n{fix}"
         )

@@ -57,7 +57,7 @@ def port_codes(port: Port, x: Any, what: str, place: Place | None = None) -> Cod
     wanted = ", ".join(str(size) for size in port.shape)
     fix = f"[frames, {wanted}], batch first"
     try:
-        array = np.asarray(x, np.float64)
+        array = real_array(x)
     except (TypeError, ValueError) as error:
         raise DesignError(Problem(message=f"{what} is no array of numbers: {error}", fix=fix)) from None
     rank = len(port.shape)
@@ -117,6 +117,17 @@ def clipping(type_: NumberType) -> NumberType:
     if isinstance(type_, FixedType) and type_.overflow in WRAPPING:
         return replace(type_, overflow=Overflow.SAT)
     return type_
+
+
+def real_array(given: Any) -> Floats:
+    """Numbers of NumPy, PyTorch, lists as float64. Raises TypeError, ValueError: they are no real numbers."""
+    try:
+        array = np.asarray(given.detach().cpu() if hasattr(given, "detach") else given)
+        if array.dtype.kind not in "biufO":
+            raise TypeError(f"it holds {array.dtype}")
+        return array.astype(np.float64)
+    except (RuntimeError, OverflowError) as error:
+        raise ValueError(str(error)) from error
 
 
 def outputs_of(ports: Sequence[Port], tensors: Mapping[str, Codes]) -> Arrays:

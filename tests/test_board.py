@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
+import hlsgen
 from hlsgen.board import Board, list_boards, load_board
 from hlsgen.data_files import data_folder
 from hlsgen.errors import DesignError, Place, Problem
+from tests.small_design import DESIGN
 
 U200 = data_folder("boards") / "u200.yaml"
 
@@ -145,6 +148,40 @@ def test_wrong_board_files(tmp_path: Path, old: str, new: str, message: str) -> 
     problem = problems_of(path)[0]
     assert problem.message.startswith(message)
     assert problem.place is not None and problem.place.file == str(path) and problem.place.line > 1
+
+
+SLR_LINE = re.compile(r"\{name: SLR.*\}")
+
+
+def with_slrs(folder: Path, kind: str, amount: int) -> Path:
+    """The U200 with so much of a resource in each of its SLRs."""
+    path = folder / "changed.yaml"
+    slrs = SLR_LINE.sub(
+        lambda line: re.sub(rf"\b{kind}: \d+", f"{kind}: {amount}", line[0]), U200.read_text(encoding="utf-8")
+    )
+    path.write_text(slrs, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("kind", ["lut", "ff", "bram18"])
+def test_a_board_without_what_every_kernel_needs(tmp_path: Path, kind: str) -> None:
+    (problem,) = problems_of(with_slrs(tmp_path, kind, 0))
+    assert problem.message == f"`slrs` have no {kind}, which every kernel needs"
+
+
+@pytest.mark.parametrize(("kind", "amount"), [("dsp", 0), ("uram", 0), ("lut", 10**8), ("bram18", 10**8)])
+def test_boards_with_little_and_with_much(tmp_path: Path, kind: str, amount: int) -> None:
+    """All SLRs together may have more than one of them may say that it has."""
+    path = with_slrs(tmp_path, kind, amount)
+    assert getattr(load_board(path).total, kind) == 3 * amount
+    (tmp_path / "small.yaml").write_text(re.sub(r"mapping: \{.*", "mapping: auto", DESIGN))
+    total = hlsgen.load(tmp_path / "small.yaml", board=str(path)).estimate().as_json()["total"]
+    assert total["interval_cycles"] > 0 and (kind != "dsp" or total["dsp"] == 0)
+
+
+def test_a_memory_that_carries_nothing(tmp_path: Path) -> None:
+    problem = problems_of(changed(tmp_path, "efficiency: 0.8", "efficiency: 0"))[0]
+    assert problem.message.startswith("`efficiency` must be a number from 0.01 to 1, not 0")
 
 
 def test_missing_data_folder_is_a_bug_not_a_design_error() -> None:

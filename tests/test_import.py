@@ -94,6 +94,14 @@ def test_an_existing_file_is_kept(folder: Path) -> None:
     assert run("net.py:make_net", "--shape", "1,6,6", "--force").exception is None
 
 
+def test_force_replaces_a_design_and_no_model(folder: Path) -> None:
+    before = (folder / "net.py").read_text()
+    result = run("net.py:make_net", "--shape", "1,6,6", "-o", "net.py", "--force")
+    assert isinstance(result.exception, SystemExit) and result.exception.code == 4
+    assert "net.py is there already, and no YAML file by its name; nothing was changed" in result.output
+    assert (folder / "net.py").read_text() == before
+
+
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [

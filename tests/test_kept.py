@@ -10,6 +10,7 @@ import pytest
 
 import hlsgen
 from hlsgen import kept, output
+from hlsgen.manifest import MANIFEST
 from hlsgen.output import MARK, replacing, write_files
 from hlsgen.synthesis.search import find_reports
 from tests import vendor_reports
@@ -79,11 +80,14 @@ def test_other_sources_put_the_earlier_build_aside(change: dict[str, str]) -> No
     assert not list(Path("b").glob("earlier/*/earlier"))
 
 
-def test_without_results_nothing_is_kept() -> None:
+BUILD = {MANIFEST, MARK, "src/k.cpp", "vitis/link.cfg", "vitis/run_hls.tcl", "tb/x.npy"}
+
+
+def test_without_results_only_what_is_the_users_is_kept() -> None:
     build()
     write_files(Path("b"), {"work/csim": "seconds", "notes.txt": "mine"})
     build()
-    assert set(contents("b")) == {MARK, "src/k.cpp", "vitis/link.cfg", "vitis/run_hls.tcl", "tb/x.npy"}
+    assert set(contents("b")) == BUILD | {"notes.txt"}
 
 
 @pytest.mark.parametrize("kernel", ["int a;", "int b;"])
@@ -92,7 +96,7 @@ def test_logs_alone_are_no_results(kernel: str) -> None:
     build()
     write_files(Path("b"), {"synth/lock": "", "synth/checks.log": "not found", "synth/state.json": "{}"})
     build(kernel=kernel)
-    assert set(contents("b")) == {MARK, "src/k.cpp", "vitis/link.cfg", "vitis/run_hls.tcl", "tb/x.npy"}
+    assert set(contents("b")) == BUILD
 
 
 @pytest.mark.parametrize("same", [True, False])

@@ -130,11 +130,14 @@ def test_a_board_that_is_wrong_ends_the_sweep() -> None:
     assert not Path("sweep").exists()
 
 
-def test_a_folder_with_other_things() -> None:
+@pytest.mark.parametrize("name", ["thesis.tex", "sweep.json"])
+@pytest.mark.parametrize("text", ["\\section{}", '{"jobs": []}', "[" * 100_000])
+def test_a_folder_with_other_things(name: str, text: str) -> None:
     Path("mine").mkdir()
-    Path("mine/thesis.tex").write_text("\\section{}")
+    Path("mine", name).write_text(text)
     said = failure(2, "sweep", "a.yaml", "--scheduler", "serial", "-o", "mine")
     assert "mine holds files that are no sweep of hlsgen; nothing was changed" in said
+    assert Path("mine", name).read_text() == text
     with pytest.raises(NotOursError):
         Store.opened(Path("a.yaml"))
 

@@ -44,6 +44,7 @@ import numpy as np
 
 from hlsgen.errors import DesignError, Problem
 from hlsgen.fixed import FloatType, NumberType
+from hlsgen.frontends.limits import graph_problems, shape_problem
 from hlsgen.frontends.reductions import Reductions
 from hlsgen.frontends.resampling import Resampling
 from hlsgen.frontends.sums import SumTypes
@@ -75,13 +76,16 @@ class GraphBuilder(Resampling, Reductions):
     ) -> Value:
         """An input of logical shape `shape` without the batch; `in_float32` and `odd` as `Port` says them.
 
-        Raises DesignError: more than 3 axes, or an empty one.
+        Raises DesignError: more than 3 axes, an empty one, or too many elements.
         """
         if len(shape) > 3 or min(shape, default=1) < 1:
             sizes = " x ".join(str(size) for size in shape)
             message = f"the input {name} of the model {self.name} is {sizes} without the batch"
             fix = "one to three axes of at least one element: a vector, a signal or an image"
             raise DesignError(Problem(message=message, fix=fix, place=self._place))
+        problem = shape_problem(f"the input {name}", tuple(shape))
+        if problem is not None:
+            raise DesignError(replace(problem, place=self._place))
         chw = self.default(len(shape))
         channels, height, width = (math.prod(shape[axis] for axis in group) for group in chw)
         tensor = Tensor(shape=(channels, height, width), type=type_ or FloatType())
@@ -113,7 +117,7 @@ class GraphBuilder(Resampling, Reductions):
     def build(self) -> Graph:
         """The graph. Layers that no output needs are left out.
 
-        Raises DesignError: no layer is needed, or an input is not.
+        Raises DesignError: no layer is needed, or an input is not; the network is too large.
         """
         needed = {port.source for port in self._outputs}
         for layer in reversed(self._layers):
@@ -130,7 +134,7 @@ class GraphBuilder(Resampling, Reductions):
         graph = Graph(name=self.name, inputs=tuple(self._inputs), layers=layers, outputs=tuple(self._outputs))
         for port in graph.inputs:
             graph = _taken_in(graph, port)
-        problems = verify(graph)
+        problems = verify(graph) or graph_problems(graph)
         if problems:
             raise DesignError(problems)
         return graph

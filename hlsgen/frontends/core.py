@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from hlsgen.errors import DesignError, Place, Problem
+from hlsgen.frontends.limits import layer_problems
 from hlsgen.frontends.names import Names
 from hlsgen.frontends.views import Arrangement, Box, Value
 from hlsgen.ir import Port
@@ -57,7 +58,7 @@ class Core:
         """Adds a layer that reads the tensors of `values` as they are.
 
         fields: the layer's, but for name, inputs and place. suffix: of its name.
-        Raises DesignError: its `check` finds problems.
+        Raises DesignError: its `check` finds problems, or it is too large.
         """
         layer = kind(
             name=self.unique(f"{self._wish}{suffix}"),
@@ -65,7 +66,7 @@ class Core:
             place=self._place,
             **fields,
         )
-        problems = layer.check()
+        problems = layer.check() or layer_problems(layer)
         if problems:
             raise DesignError(problems)
         self._layers.append(layer)

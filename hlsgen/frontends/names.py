@@ -47,14 +47,17 @@ class Names:
     def __init__(self, taken: Iterable[str] = ()) -> None:
         # C++ tells conv1 from Conv1, some file systems do not
         self._taken = {name.lower() for name in taken}
+        self._counts: dict[str, int] = {}
+        """How far the numbers after a name have come."""
 
     def unique(self, wish: str) -> str:
         """`valid_name(wish)`, or where that is taken, name_2, name_3 and so on; taken from now on."""
         base = valid_name(wish)
-        name, count = base, 1
+        name, count = base, self._counts.get(base.lower(), 1)
         while name.lower() in self._taken:
             count += 1
             end = f"_{count}"
             name = base[: LONGEST - len(end)].rstrip("_") + end
+        self._counts[base.lower()] = count
         self._taken.add(name.lower())
         return name

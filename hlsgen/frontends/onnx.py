@@ -229,7 +229,8 @@ def _results(reading: Reading, node: Node) -> Sequence[Known]:
         return QUANTISERS[node.op](reading, node)
     constants = [one for one in known if isinstance(one, Constant)]
     if len(constants) == len([one for one in known if one is not None]) and node.op != "DequantizeLinear":
-        return folded(node, [one if isinstance(one, Constant) else None for one in known], reading.opset)
+        inputs = [one if isinstance(one, Constant) else None for one in known]
+        return folded(node, inputs, reading.opset, reading.budget)
     first = next((one for one in known if isinstance(one, Integers)), None)
     if first is not None and node.op == "Cast":
         return cast_integers(reading, node, first)

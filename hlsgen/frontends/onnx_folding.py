@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from hlsgen.frontends.limits import FOLDED_TIMES, MOST_FOLDED_BYTES, MOST_FOLDED_MACS
 from hlsgen.frontends.onnx_model import LARGEST_TENSOR, Node, onnx_package
 from hlsgen.frontends.onnx_values import Array, Constant
 
@@ -49,10 +50,36 @@ DRAWN = frozenset({
 """Operations that give something else each time."""
 NEVER = DRAWN | frozenset({"ImageDecoder", "Loop", "Scan", "SequenceMap"})
 """Operations that are not computed when a model is read, constant or not."""
+BROADCAST = frozenset({
+    "Add", "And", "BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Div", "Equal", "Greater",
+    "GreaterOrEqual", "Less", "LessOrEqual", "Max", "Mean", "Min", "Mod", "Mul", "Or", "PRelu", "Pow", "Sub",
+    "Sum", "Where", "Xor",
+})
+"""Operations whose result may be larger than each of their inputs, because these broadcast."""
 # fmt: on
 
 
-def folded(node: Node, inputs: list[Constant | None], opset: int) -> list[Constant]:
+class Budget:
+    """The bytes that may still be computed of a model's constants; `own`: those of the constants."""
+
+    def __init__(self, own: int) -> None:
+        self.left = max(MOST_FOLDED_BYTES, FOLDED_TIMES * own)
+
+    def check(self, node: Node, needed: int) -> None:
+        """Raises DesignError: that many bytes are not left."""
+        if needed > self.left:
+            message = f"it makes a constant of {needed:,} bytes; {self.left:,} are left for what is computed"
+            raise node.problem(f"{message} of this model's constants", "smaller constants")
+
+    def spend(self, node: Node, results: Sequence[Array], inputs: Sequence[Array]) -> None:
+        """Counts the results that are not a view of an input. Raises as `check` does."""
+        fresh = (one for one in results if not any(np.may_share_memory(one, other) for other in inputs))
+        needed = sum(one.nbytes for one in fresh)
+        self.check(node, needed)
+        self.left -= needed
+
+
+def folded(node: Node, inputs: list[Constant | None], opset: int, budget: Budget) -> list[Constant]:
     """The outputs of a node of constants, as the reference evaluator of onnx computes them.
 
     Raises DesignError: the operation is none of ONNX's or draws numbers, it fails, its result is too large.
@@ -62,16 +89,16 @@ def folded(node: Node, inputs: list[Constant | None], opset: int) -> list[Consta
         fix = "fold it before the export (onnxsim, or onnxruntime's basic optimisation)"
         raise node.problem(message, "a constant in its place" if node.op in DRAWN else fix)
     arrays = [None if constant is None else constant.values for constant in inputs]
-    values = _evaluated(node, arrays, opset)
+    values = _evaluated(node, arrays, opset, budget)
     first = inputs[0] if inputs else None
     if node.op not in MOVES or first is None or first.scale is None:
         return [Constant(values=array) for array in values]
-    scales = _evaluated(node, [first.scale, *arrays[1:]], opset)
+    scales = _evaluated(node, [first.scale, *arrays[1:]], opset, budget)
     grid = {"low": first.low, "high": first.high, "bipolar": first.bipolar}
     return [Constant(values=v, scale=s, **grid) for v, s in zip(values, scales, strict=True)]  # type: ignore[arg-type]
 
 
-def _evaluated(node: Node, arrays: list[Array | None], opset: int) -> list[Array]:
+def _evaluated(node: Node, arrays: list[Array | None], opset: int, budget: Budget) -> list[Array]:
     onnx = onnx_package()
     kept = node.op in MOVES or node.op in TYPED
     feeds = {
@@ -83,7 +110,8 @@ def _evaluated(node: Node, arrays: list[Array | None], opset: int) -> list[Array
     if node.op not in BOUNDED:
         _refuse_unbounded(onnx, model, node, feeds)
     elif feeds:
-        _refuse_large(node, list(feeds.values()))
+        # an input may be named twice
+        _refuse_large(node, [array for array in arrays if array is not None], budget)
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
@@ -98,7 +126,9 @@ def _evaluated(node: Node, arrays: list[Array | None], opset: int) -> list[Array
     made = [np.asarray(result) for result in results if not isinstance(result, list | dict)]
     if len(made) < len(results) or any(array.dtype.kind not in "biuf" for array in made):
         raise node.problem("its result is no tensor of numbers", "tensors of numbers")
-    return made if kept else [_as_given(array, arrays) for array in made]
+    made = made if kept else [_as_given(array, arrays) for array in made]
+    budget.spend(node, made, list(feeds.values()))
+    return made
 
 
 def _doubled(array: Array) -> Array:
@@ -150,7 +180,7 @@ def _refuse_unbounded(onnx: ModuleType, model: Any, node: Node, feeds: dict[str,
         raise node.problem(message, "a smaller constant, or that constant in its place")
 
 
-def _refuse_large(node: Node, arrays: Sequence[Array]) -> None:
+def _refuse_large(node: Node, arrays: Sequence[Array], budget: Budget) -> None:
     """Refuses before anything is computed what would not fit memory."""
     try:
         elements = _elements(node, arrays)
@@ -159,6 +189,13 @@ def _refuse_large(node: Node, arrays: Sequence[Array]) -> None:
     if elements > LARGEST_TENSOR:
         message = f"it makes a constant of {elements} elements"
         raise node.problem(message, f"at most {LARGEST_TENSOR} elements")
+    budget.check(node, elements * max(array.itemsize for array in arrays))
+    if node.op in ("MatMul", "Gemm"):
+        # [M, K] x [K, N]: the root of M K times K N times M N
+        work = math.isqrt(arrays[0].size * arrays[1].size * elements)
+        if work > MOST_FOLDED_MACS:
+            message = f"it is a product of constants with {work:,} multiply-accumulates"
+            raise node.problem(message, f"at most {MOST_FOLDED_MACS:,}: that constant in its place")
 
 
 def _elements(node: Node, arrays: Sequence[Array]) -> int:
@@ -187,6 +224,8 @@ def _elements(node: Node, arrays: Sequence[Array]) -> int:
             return math.prod(batch) * rows * columns
         case "Gemm":
             return int(max(first.shape) * max(rest[0].shape))
-        case "Add" | "Sub" | "Mul" | "Div" | "Pow" | "Max" | "Min" | "Where" | "Sum" | "Mean" | "Mod":
+        case "Concat":
+            return sum(array.size for array in arrays)
+        case op if op in BROADCAST:
             return math.prod(np.broadcast_shapes(*(array.shape for array in arrays)))
     return 0

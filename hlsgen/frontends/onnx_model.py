@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hlsgen.errors import DesignError, Problem, ToolError
+from hlsgen.frontends.limits import MOST_NODES
 from hlsgen.frontends.onnx_dialects import QUANT_DOMAINS, opset_of, with_quantisers_at_home
+from hlsgen.frontends.onnx_functions import inlined_nodes
 from hlsgen.frontends.onnx_input_shapes import InputShapes, Sizes, elements, fixed_sizes
 from hlsgen.progress import Say, silent
 
@@ -26,6 +29,10 @@ LARGEST_FILE = (1 << 31) - 1
 """Bytes; protobuf holds no larger message. Larger weights lie in external data."""
 LARGEST_TENSOR = 1 << 28
 """Elements of a tensor, constant or not."""
+LONGEST_SHOWN = 80
+"""Letters of a path in a message."""
+PACKED = {"INT4": 4, "UINT4": 4, "FLOAT4E2M1": 4, "INT2": 2, "UINT2": 2}
+"""Bits of the types that lie several in a byte."""
 FLOAT_INPUTS = ("float16", "float32", "float64")
 INTEGER_INPUTS = ("uint8", "int8", "uint16", "int16")
 
@@ -114,19 +121,23 @@ def onnx_package() -> ModuleType:
 
 
 def loaded_model(source: Any, input_shapes: InputShapes = (), say: Say = silent) -> OnnxModel:
-    """An ONNX file, or an onnx.ModelProto, as an OnnxModel; `say` is told what was mended.
+    """An ONNX file, an onnx.ModelProto, or qonnx's ModelWrapper of one, as an OnnxModel.
+
+    `say` is told what was mended.
 
     Raises ToolError: no onnx package. DesignError: no such file, not ONNX, external data outside its folder
     or of another size, what onnx.checker finds, an operator set that is not read, an input whose size is open
     and not among input_shapes.
     """
     onnx = onnx_package()
+    source = _unwrapped(onnx, source)
     if isinstance(source, onnx.ModelProto):
         proto, folder, title = source, None, source.graph.name or "the ONNX model"
     else:
         path = Path(source)
         proto, folder, title = _parsed(onnx, path), path.parent, path.name
     proto = _with_external_data(onnx, proto, folder, title)
+    _refuse_many_nodes(proto, title)
     proto = with_quantisers_at_home(onnx, proto, say)
     _check(onnx, proto, title)
     opset = opset_of(onnx, proto, title)
@@ -143,6 +154,29 @@ def loaded_model(source: Any, input_shapes: InputShapes = (), say: Say = silent)
         nodes=tuple(decoded_node(onnx, node, title) for node in proto.graph.node),
         constants=constants,
     )
+
+
+def _unwrapped(onnx: ModuleType, source: Any) -> Any:
+    """The ModelProto that qonnx's ModelWrapper holds; anything else as it is.
+
+    Raises DesignError: it is neither a path nor a model.
+    """
+    held = getattr(source, "model", None)
+    if isinstance(held, onnx.ModelProto):
+        return held
+    if isinstance(source, onnx.ModelProto | str | os.PathLike):
+        return source
+    message = f"from_onnx takes no {type(source).__name__}"
+    fix = "the path of a .onnx file, an onnx.ModelProto, or qonnx's ModelWrapper"
+    raise DesignError(Problem(message=message, fix=fix))
+
+
+def _refuse_many_nodes(proto: Any, title: str) -> None:
+    """Refuses before they are written out what local functions would make of it."""
+    count = inlined_nodes(proto)
+    if count > MOST_NODES:
+        message = f"it has {count:,} nodes, its local functions written out, more than {MOST_NODES:,}"
+        raise _refuse(title, message, "a smaller model, without functions that call each other many times")
 
 
 def external_files(path: Path) -> tuple[str, ...]:
@@ -217,7 +251,15 @@ def _read_external(onnx: ModuleType, tensor: Any, folder: Path, title: str) -> N
     entries = {entry.key: entry.value for entry in tensor.external_data}
     location, what = entries.get("location", ""), f"tensor {tensor.name}"
     home = folder.resolve()
-    file = (home / location).resolve()
+    try:
+        file = (home / location).resolve()
+        file.stat()
+    except FileNotFoundError:
+        pass
+    except (OSError, ValueError) as error:  # ValueError: a NUL in it
+        shown = repr(location if len(location) <= LONGEST_SHOWN else f"{location[:LONGEST_SHOWN]}...")
+        message = f"{what} takes its data from {shown}, which is no path"
+        raise _refuse(title, message, "a plain name") from error
     if not location or Path(location).is_absolute() or not file.is_relative_to(home):
         message = f"{what} takes its data from {location!r}, which is not inside the model's folder"
         raise _refuse(title, message, "external data beside the model, named by a relative path")
@@ -253,8 +295,8 @@ def _bytes_of(onnx: ModuleType, tensor: Any, title: str) -> int:
     if any(size < 0 for size in tensor.dims):
         raise _refuse(title, f"tensor {tensor.name} has a negative size", "export the model again")
     elements = math.prod(tensor.dims)
-    packed = onnx.TensorProto.DataType.Name(tensor.data_type) in ("INT4", "UINT4", "FLOAT4E2M1")
-    return -(-elements // 2) if packed else int(elements * np.dtype(dtype).itemsize)
+    packed = PACKED.get(onnx.TensorProto.DataType.Name(tensor.data_type))
+    return -(-elements * packed // 8) if packed else int(elements * np.dtype(dtype).itemsize)
 
 
 def _check(onnx: ModuleType, proto: Any, title: str) -> None:
@@ -286,8 +328,10 @@ def initialisers(onnx: ModuleType, graph: Any, title: str) -> dict[str, NDArray[
 
 
 def _array(onnx: ModuleType, tensor: Any, title: str) -> NDArray[Any]:
-    _bytes_of(onnx, tensor, title)
+    wanted = _bytes_of(onnx, tensor, title)
     try:
+        if tensor.HasField("raw_data") and len(tensor.raw_data) != wanted:
+            raise ValueError
         array: NDArray[Any] = onnx.numpy_helper.to_array(tensor)
     except (TypeError, ValueError) as error:
         message = f"tensor {tensor.name} does not hold the data that its shape {list(tensor.dims)} asks for"
@@ -340,13 +384,21 @@ def _inputs(
     return inputs
 
 
+def _type_name(onnx: ModuleType, number: int) -> str:
+    """NumPy's name of an element type, or what to call it in a message."""
+    try:
+        return str(onnx.helper.tensor_dtype_to_np_dtype(number))
+    except KeyError:
+        return f"the unknown element type {number}"
+
+
 def _element_type(onnx: ModuleType, value: Any, title: str) -> str:
     """Of an input that is a tensor of a type that is read, and of two to four axes."""
     what = f"input {value.name}"
     if not value.type.HasField("tensor_type"):
         raise _refuse(title, f"{what} is not a tensor", "a model whose inputs are tensors")
     tensor = value.type.tensor_type
-    dtype = str(onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type))
+    dtype = _type_name(onnx, tensor.elem_type)
     if dtype not in FLOAT_INPUTS + INTEGER_INPUTS:
         accepted = ", ".join(FLOAT_INPUTS + INTEGER_INPUTS)
         raise _refuse(title, f"{what} holds {dtype}", f"an input of one of the types {accepted}")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from hlsgen.fixed import FixedType
 from hlsgen.frontends.builder import GraphBuilder
+from hlsgen.frontends.onnx_folding import Budget
 from hlsgen.frontends.onnx_model import Node, OnnxModel
 from hlsgen.frontends.onnx_values import Array, Constant, Known, Real
 from hlsgen.frontends.quantisers import Grid
@@ -45,6 +47,11 @@ class Reading:
     input_types: dict[str, FixedType] = field(default_factory=dict)
     read: frozenset[str] = frozenset()
     """Every name that a node or an output of the graph reads."""
+
+    @cached_property
+    def budget(self) -> Budget:
+        """Of what is computed of the model's constants."""
+        return Budget(sum(array.nbytes for array in self.model.constants.values()))
 
     @property
     def opset(self) -> int:

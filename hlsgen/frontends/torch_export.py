@@ -9,15 +9,17 @@ import re
 import traceback
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from dataclasses import dataclass
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+from dataclasses import dataclass, replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 from hlsgen.errors import DesignError, Place, Problem
+from hlsgen.frontends.limits import shape_problem
 from hlsgen.frontends.torch_package import fx, nn, torch
 from hlsgen.frontends.torch_patterns import restored
+from hlsgen.frontends.torch_tensors import tensor_problems
 
 EXAMPLE_FRAMES = 2
 """Of the inputs that the model is traced with; their number is a symbol, and no shape depends on it."""
@@ -52,7 +54,14 @@ def exported(
     """
     if not input_shapes:
         raise _error("the model has no inputs", "at least one input, with its shape", place)
-    model.eval()
+    problems = [shape_problem("the input", shape) for shape in input_shapes]
+    model, found = _traceable(model), [replace(one, place=place) for one in problems if one is not None]
+    found += tensor_problems(_held(model), "the model", place)
+    if found:
+        raise DesignError(found)
+    # what was exported before has one mode for good
+    with suppress(NotImplementedError):
+        model.eval()
     examples = _examples(model, input_shapes)
     shapes = _dynamic_shapes(model, examples, place)
     try:
@@ -67,6 +76,24 @@ def exported(
     return _program(program, place)
 
 
+def _traceable(model: Any) -> nn.Module:
+    """The module to trace. Raises DesignError: it is none, or its Python is gone."""
+    if isinstance(model, torch.export.ExportedProgram):
+        return model.module()
+    if isinstance(model, torch.jit.ScriptModule):
+        message = f"{type(model).__name__}: TorchScript has no Python code left that could be traced"
+        raise _error(message, "the torch.nn.Module that it was made of", None)
+    if not isinstance(model, nn.Module):
+        what = f"the class {model.__name__}" if isinstance(model, type) else f"a {type(model).__name__}"
+        raise _error(f"the model is {what}, not a torch.nn.Module", "a module, such as Net()", None)
+    return model
+
+
+def _held(model: nn.Module) -> list[tuple[str, torch.Tensor]]:
+    """Parameters and buffers by name."""
+    return [*model.named_parameters(), *model.named_buffers()]
+
+
 def _model_failure(
     model: nn.Module, examples: tuple[torch.Tensor, ...], place: Place | None
 ) -> DesignError | None:
@@ -78,14 +105,15 @@ def _model_failure(
         sizes = ", ".join(" x ".join(str(size) for size in example.shape[1:]) for example in examples)
         message = f"the model fails on inputs of {sizes} (without the batch): {_quoted(error)}"
         fix = "the shapes that the model is made for, or mend the model"
+        if isinstance(model, fx.GraphModule):
+            fix = "the module itself, or export it with dynamic_shapes whose first axis is a Dim: the batch"
         return _error(message, fix, _user_place(error) or place)
     return None
 
 
 def _examples(model: nn.Module, input_shapes: Sequence[tuple[int, ...]]) -> tuple[torch.Tensor, ...]:
     """Inputs of zeros, of the type that the parameters and buffers have."""
-    held = (*model.parameters(), *model.buffers())
-    types = {tensor.dtype for tensor in held if tensor.is_floating_point()}
+    types = {tensor.dtype for _, tensor in _held(model) if tensor.is_floating_point()}
     dtype = types.pop() if len(types) == 1 else torch.float32
     return tuple(torch.zeros(EXAMPLE_FRAMES, *shape, dtype=dtype) for shape in input_shapes)
 

@@ -6,13 +6,17 @@ import importlib.util
 import pickle
 import sys
 import traceback
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from hlsgen.errors import DesignError, Place, Problem
+from hlsgen.frontends.torch_archive import archive_fault
 from hlsgen.frontends.torch_package import nn, torch
+from hlsgen.frontends.torch_tensors import tensor_problems
+from hlsgen.mistakes import printable
 
 UNUSED = "num_batches_tracked"
 """A count of training that old checkpoints lack."""
@@ -113,6 +117,9 @@ def _load_weights(model: nn.Module, weights: Path, place: Place | None) -> None:
     """Gives the model the state dict of a file. Raises DesignError: it is none, or that of another model."""
     own = model.state_dict()
     state = _without_wrapper(_state_dict(weights, own, place), own)
+    found = tensor_problems(sorted(state.items()), weights.name, place)
+    if found:
+        raise DesignError(found)
     wrong = []
     missing = sorted(own.keys() - state.keys() - {name for name in own if name.endswith(UNUSED)})
     unexpected = sorted(state.keys() - own.keys())
@@ -129,7 +136,11 @@ def _load_weights(model: nn.Module, weights: Path, place: Place | None) -> None:
         raise _error(
             message, "the state dict of this very model: torch.save(model.state_dict(), path)", place
         )
-    model.load_state_dict({**own, **state})
+    try:
+        model.load_state_dict({**own, **state})
+    except RuntimeError as error:
+        message = f"{weights.name} cannot be loaded into the model: {_last_line(error)}"
+        raise _error(message, "the state dict of this very model", place) from error
 
 
 def _without_wrapper(state: Tensors, own: Tensors) -> Tensors:
@@ -167,7 +178,14 @@ def _state_dict(weights: Path, own: Tensors, place: Place | None) -> dict[str, t
     if not weights.is_file():
         raise _error(f"there is no weights file {weights}", fix, place)
     try:
-        state = torch.load(weights, map_location="cpu", weights_only=True)
+        fault = archive_fault(weights)
+        if fault is not None:
+            raise _error(f"{weights.name} {fault[0]}", fault[1], place)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            state = torch.load(weights, map_location="cpu", weights_only=True)
+    except DesignError:
+        raise
     except pickle.UnpicklingError as error:
         message = (
             f"{weights.name} holds more than tensors, or is no file of PyTorch's: nothing of it is executed"
@@ -179,10 +197,23 @@ def _state_dict(weights: Path, own: Tensors, place: Place | None) -> dict[str, t
         inside = _inside(state, own) if isinstance(state, Mapping) else None
         if inside is not None:
             return inside
-        held = f" with {_listed([str(key) for key in state])}" if isinstance(state, Mapping) else ""
-        message = f"{weights.name} holds a {type(state).__name__}{held}, not a state dict"
+        message = f"{weights.name} holds a {type(state).__name__}{_held(state)}, not a state dict"
         raise _error(message, fix, place)
     return dict(state)
+
+
+def _held(state: object) -> str:
+    """What a message says of the content of what should be a state dict."""
+    if not isinstance(state, Mapping):
+        return ""
+    if not state:
+        return " with nothing in it"
+    said = [
+        f"{printable(str(key))} (a {type(value).__name__})" if isinstance(key, str) else f"the key {key!r}"
+        for key, value in state.items()
+        if not isinstance(key, str) or not isinstance(value, torch.Tensor)
+    ]
+    return f" with {_listed(said)}"
 
 
 def _failure(error: BaseException, what: str, path: Path, place: Place | None) -> DesignError:
@@ -207,11 +238,17 @@ def _failure(error: BaseException, what: str, path: Path, place: Place | None) -
 def _first_line(error: BaseException) -> str:
     """What an error says, in one line."""
     lines = str(error).strip().splitlines()
-    return lines[0] if lines else "(no message)"
+    return lines[0] if lines else type(error).__name__
+
+
+def _last_line(error: BaseException) -> str:
+    """What an error of several lines says at last."""
+    lines = str(error).strip().splitlines()
+    return lines[-1].strip() if lines else type(error).__name__
 
 
 def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:MOST_LISTED])
+    shown = ", ".join(printable(name) for name in names[:MOST_LISTED])
     rest = len(names) - MOST_LISTED
     return f"{shown} and {rest} more" if rest > 0 else shown
 

@@ -23,6 +23,7 @@ from hlsgen.sweep.jobs import Job, Outcome
 
 TABLE = "sweep.json"
 """A folder with this file is a sweep's, and more sweeps may go there."""
+TABLE_KEYS = {"run", "jobs", "exit_code"}
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class Store:
     def _is_ours(self) -> bool:
         """Empty, but for a first table whose writing was killed; or a sweep's."""
         if not self.folder.is_dir() or (self.folder / TABLE).is_file():
-            return self.folder.is_dir()
+            return self.folder.is_dir() and _is_table(self.folder / TABLE)
         return all(one.name.startswith(f".{TABLE}.") for one in self.folder.iterdir())
 
     @property
@@ -91,6 +92,15 @@ class Store:
                     os.unlink(fresh)
         except OSError as error:
             raise _output_error(self.folder, error) from None
+
+
+def _is_table(path: Path) -> bool:
+    """Whether a sweep wrote this file."""
+    try:
+        table = json.loads(path.read_bytes())
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(table, dict) and table.keys() == TABLE_KEYS
 
 
 def file_of(job: Job) -> str:

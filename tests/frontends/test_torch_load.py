@@ -216,7 +216,8 @@ def test_checkpoints_that_do_not_say_which_or_hold_none(
     state: dict[str, object], model_file: Path, tmp_path: Path
 ) -> None:
     problem = load_problem(model_file, weights=saved(tmp_path, state))
-    assert problem.message == f"weights.pt holds a dict with {', '.join(state)}, not a state dict"
+    held = ", ".join(f"{name} (a {type(value).__name__})" for name, value in state.items())
+    assert problem.message == f"weights.pt holds a dict with {held}, not a state dict"
 
 
 def test_a_prefix_that_only_some_have_stays(model_file: Path, tmp_path: Path) -> None:

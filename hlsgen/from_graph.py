@@ -23,6 +23,7 @@ from hlsgen.passes.float_run import FloatRun
 from hlsgen.passes.quantise_network import quantised_network
 from hlsgen.passes.size_accumulators import for_any_weights
 from hlsgen.precision import Precision, input_type_of, precision_of, saturating
+from hlsgen.real_numbers import real_array
 from hlsgen.task_network import TaskNetworkDesign
 
 STYLES: dict[str, type[NetworkDesign] | type[TaskNetworkDesign]] = {
@@ -140,7 +141,7 @@ def _calibration(graph: Graph, given: ArrayLike | Sequence[ArrayLike] | None) ->
         raise DesignError(Problem(message=message, fix="a list with one array for each input"))
     found = {}
     for port, array in zip(ports, arrays, strict=True):
-        values = np.asarray(array, np.float64)
+        values = real_array(array, f"calibration for {port.name}")
         if values.shape[1:] != port.shape or not len(values) or not np.isfinite(values).all():
             message = f"calibration for {port.name} has shape {values.shape}, or holds NaN or infinity"
             fix = f"finite numbers [frames, {', '.join(map(str, port.shape))}]"

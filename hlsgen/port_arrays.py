@@ -12,6 +12,7 @@ from hlsgen.errors import DesignError, Place, Problem
 from hlsgen.ir import Port
 from hlsgen.layers.base import Codes
 from hlsgen.quantise import quantised
+from hlsgen.real_numbers import real_array
 
 Floats = NDArray[np.float64]
 Arrays: TypeAlias = "Floats | list[Floats]"
@@ -44,12 +45,12 @@ def inputs_of(
 def port_codes(port: Port, x: Any, what: str, place: Place | None = None) -> Codes:
     """Codes [frames, C, H, W] of frames in the framework's layout, batch first, or of one frame without it.
 
-    Raises DesignError: wrong shape, no numbers, NaN, out of the type's range.
+    Raises DesignError: wrong shape, no real numbers, NaN, out of the type's range.
     """
     wanted = ", ".join(str(size) for size in port.shape)
     fix = f"[frames, {wanted}], batch first"
     try:
-        array = np.asarray(x, np.float64)
+        array = real_array(x, what, place)
     except (TypeError, ValueError) as error:
         raise DesignError(Problem(message=f"{what} is no array of numbers: {error}", fix=fix)) from None
     rank = len(port.shape)

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hlsgen.errors import DesignError, Problem, ToolError
+from hlsgen.real_numbers import REAL_PART
 
 OPSETS = range(9, 23)
 """Versions of the operator set ai.onnx that are read."""
@@ -289,6 +290,8 @@ def _array(onnx: ModuleType, tensor: Any, title: str) -> NDArray[Any]:
     except (TypeError, ValueError) as error:
         message = f"tensor {tensor.name} does not hold the data that its shape {list(tensor.dims)} asks for"
         raise _refuse(title, message, "export the model again") from error
+    if np.iscomplexobj(array):
+        raise _refuse(title, f"tensor {tensor.name} holds {array.dtype}, not real numbers", REAL_PART)
     return array
 
 

@@ -27,6 +27,10 @@ PRECISIONS = (160, 640)
 """Bits that are computed with; what then still cannot be told from a boundary is taken for it."""
 PRECISION_LOST = 24
 """Of these bits, by the largest of 1, argument and value."""
+FLAT_FROM = 512
+"""Arguments from which on a function that tends to a limit is nearer to it than the last precision tells."""
+MOST_INT64_BITS = 58
+"""Results up to this are computed with in int64, beyond in Python's integers."""
 LARGEST_DENOMINATOR = 4096
 """A parameter stands for a fraction up to this if that, as a double, is the number given: 1/6, 0.2."""
 
@@ -111,7 +115,10 @@ def rounded_codes(
     finite = np.isfinite(values)
     error = np.ldexp(_error(x, np.where(finite, values, 0.0), given), finer)
     doubtful = (np.abs(scaled - boundary) <= error) | ~finite
-    exact = (2 * np.floor(scaled)).astype(np.int64 if result.width <= 50 else object) + 1
+    # codes of so many bits need Python's integers
+    floors = [int(value) for value in np.floor(scaled).flat]
+    kind = np.int64 if result.width <= MOST_INT64_BITS else object
+    exact = np.array([2 * floor + 1 for floor in floors], kind).reshape(scaled.shape)
     for index in np.flatnonzero(doubtful):
         exact.flat[index] = _sticky(name, given, source, int(codes.flat[index]), result)
     limited = np.clip(exact, result.lowest_code * 4, result.max_code * 4)
@@ -168,7 +175,7 @@ def _floor(
 ) -> tuple[int, bool]:
     """floor(f * 2**fraction), within `low` and `high`, and whether nothing was rounded."""
     filled = FUNCTIONS[name].filled(given)
-    floor, exact = 0, True
+    nearest = 0
     for precision in PRECISIONS:
         with mpmath.workprec(precision + abs(fraction)):
             x = mpmath.ldexp(mpmath.mpf(code), -source.fraction)
@@ -183,8 +190,9 @@ def _floor(
             size = max(1, abs(x), abs(value))
             if abs(off) > mpmath.ldexp(size, fraction - precision - abs(fraction) + PRECISION_LOST):
                 return nearest - (off < 0), False
-            floor = nearest
-    return floor, exact
+            if off == 0 and abs(x) >= FLAT_FROM:
+                break
+    return nearest, True
 
 
 def _number(parameter: float) -> Any:

@@ -120,6 +120,7 @@ def test_every_function_has_a_judge() -> None:
     [
         ("fixed<9,4>", "fixed<16,5,rnd,sat>"),
         ("fixed<9,4>", "fixed<12,5>"),
+        ("fixed<7,4>", "fixed<64,60,rnd,sat>"),
         ("fixed<12,4>", "fixed<12,4,rnd_conv,sat>"),
         ("ufixed<12,3>", "fixed<10,5,trn_zero,sat>"),
     ],

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hlsgen.board import Board
 from hlsgen.errors import DesignError, Problem
-from hlsgen.port_arrays import real_array
+from hlsgen.real_numbers import real_array
 
 MOST_BATCH = 1_000_000
 CLOCKS_MHZ = (50, 800)
@@ -66,7 +66,7 @@ def frames_array(given: Any, name: str) -> NDArray[np.float64]:
     Raises DesignError: no real numbers, or some beyond LARGEST_NUMBER (NaN may be there).
     """
     try:
-        values = real_array(given)
+        values = real_array(given, f"calibration for {name}")
     except (TypeError, ValueError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0][:120]
         message = f"calibration for {name} is no array of real numbers: {reason}"

@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, 
 
 from hlsgen.cost.terms import Style, Terms, packaged_terms
 from hlsgen.data_files import data_folder
+from hlsgen.device_family import MODELLED_DSP, MULTIPLIERS, family_of
 from hlsgen.document import Document
 from hlsgen.errors import DesignError, Place, Problem
 from hlsgen.mistakes import Entries, Mistake, Real, Whole, must_be, nearest, refused, shown
@@ -91,6 +92,8 @@ class Board(_Section):
     title: Text
     family: Text = "UltraScale+"
     part: Text
+    dsp: Literal["DSP48E2"] | None = None
+    """The DSP of a part whose name tells no family; None: as the part's name says."""
     platform: Text
     flow: Literal["alveo", "zynqmp"]
     vitis_max: Text | None = None
@@ -157,9 +160,33 @@ class Board(_Section):
             for kind in NEEDED
             if not any(getattr(slr, kind) for slr in self.slrs)
         ]
+        mistakes += _family_mistakes(self.part, self.dsp, self.total.uram)
         if mistakes:
             raise refused(*mistakes)
         return self
+
+
+def _family_mistakes(part: str, dsp: str | None, uram: int) -> list[Mistake]:
+    """The rules that the part's DSP is the one that is modelled, and that its family has the board's URAM."""
+    family = family_of(part)
+    if family is None and dsp is None:
+        message = f"is {shown(part)}, whose family is not known, and so neither is its DSP"
+        fix = f"an UltraScale+ part, or `dsp: {MODELLED_DSP}` beside it if it has those"
+        return [Mistake(at=("part",), message=message, fix=fix)]
+    if family is None:
+        return []
+    if family.dsp != MODELLED_DSP:
+        message = (
+            f"is {shown(part)}, a {family.name} part: its {family.dsp} multiplies "
+            f"{MULTIPLIERS[family.dsp]} bits, and only the {MODELLED_DSP}'s "
+            f"{MULTIPLIERS[MODELLED_DSP]} is modelled"
+        )
+        fix = "a board with an UltraScale+ or UltraScale part; counts and packing would be wrong for this one"
+        return [Mistake(at=("part",), message=message, fix=fix)]
+    if uram and not family.has_uram:
+        message = f"is {shown(part)}, a {family.name} part, which has no URAM, but the SLRs have {uram}"
+        return [Mistake(at=("part",), message=message, fix="uram: 0 in all SLRs, or the part's right name")]
+    return []
 
 
 def _repeated(key: str, names: list[str]) -> list[Mistake]:

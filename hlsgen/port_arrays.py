@@ -18,6 +18,7 @@ from hlsgen.fixed import FixedType, NumberType, Overflow, Rounding
 from hlsgen.ir import Port
 from hlsgen.layers.base import Codes
 from hlsgen.quantise import LARGEST_FLOAT, WRAPPING, quantised
+from hlsgen.real_numbers import real_array
 
 Floats = NDArray[np.float64]
 Arrays: TypeAlias = "Floats | list[Floats]"
@@ -52,12 +53,12 @@ def inputs_of(
 def port_codes(port: Port, x: Any, what: str, place: Place | None = None) -> Codes:
     """Codes [frames, C, H, W] of frames in the framework's layout, batch first, or of one frame without it.
 
-    Raises DesignError: wrong shape, no numbers, NaN, out of the type's range.
+    Raises DesignError: wrong shape, no real numbers, NaN, out of the type's range.
     """
     wanted = ", ".join(str(size) for size in port.shape)
     fix = f"[frames, {wanted}], batch first"
     try:
-        array = real_array(x)
+        array = real_array(x, what, place)
     except (TypeError, ValueError) as error:
         raise DesignError(Problem(message=f"{what} is no array of numbers: {error}", fix=fix)) from None
     rank = len(port.shape)
@@ -117,17 +118,6 @@ def clipping(type_: NumberType) -> NumberType:
     if isinstance(type_, FixedType) and type_.overflow in WRAPPING:
         return replace(type_, overflow=Overflow.SAT)
     return type_
-
-
-def real_array(given: Any) -> Floats:
-    """Numbers of NumPy, PyTorch, lists as float64. Raises TypeError, ValueError: they are no real numbers."""
-    try:
-        array = np.asarray(given.detach().cpu() if hasattr(given, "detach") else given)
-        if array.dtype.kind not in "biufO":
-            raise TypeError(f"it holds {array.dtype}")
-        return array.astype(np.float64)
-    except (RuntimeError, OverflowError) as error:
-        raise ValueError(str(error)) from error
 
 
 def outputs_of(ports: Sequence[Port], tensors: Mapping[str, Codes]) -> Arrays:

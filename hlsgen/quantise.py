@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from hlsgen.errors import DesignError, Place, Problem
 from hlsgen.fixed import MAX_INTEGER, FixedType, FloatType, NumberType, Overflow, Rounding
 from hlsgen.layers.base import Codes
+from hlsgen.real_numbers import real_array
 
 LARGEST_FLOAT = float(np.finfo(np.float32).max)
 WRAPPING = (Overflow.WRAP, Overflow.WRAP_SM)
@@ -22,9 +23,10 @@ WRAPPING = (Overflow.WRAP, Overflow.WRAP_SM)
 def quantised(values: ArrayLike, type_: NumberType, what: str, place: Place | None = None) -> Codes:
     """The codes of inputs, by the type's own rounding and overflow; float32 values stay values.
 
-    Raises DesignError: a value is not finite, or leaves the range of a type that wraps: nobody means that.
+    Raises DesignError: a value is complex, not finite, or leaves the range of a type that wraps: nobody means
+    that.
     """
-    array = np.asarray(values, np.float64)
+    array = real_array(values, what, place)
     if array.size and not np.isfinite(array).all():
         raise DesignError(Problem(message=f"{what} holds NaN or infinity", fix="finite numbers", place=place))
     if isinstance(type_, FloatType):

@@ -22,9 +22,9 @@ def reference_include() -> Path:
     return Path(spec.submodule_search_locations[0]) / "templates" / "vivado" / "ap_types"
 
 
-def compile_program(folder: Path, name: str, source: str, *flags: str) -> Path:
+def compile_program(folder: Path, name: str, source: str, *flags: str, compiler: str = "g++") -> Path:
     (folder / f"{name}.cpp").write_text(source, encoding="utf-8")
-    command = ["g++", *flags, f"{name}.cpp", "-o", name]
+    command = [compiler, *flags, f"{name}.cpp", "-o", name]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{' '.join(command)}\n{done.stderr[:6000]}"
     return folder / name

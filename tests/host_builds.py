@@ -183,10 +183,11 @@ def make_host(build_folder: Path, *options: str) -> Path:
     return program
 
 
-def compile_against_stand_in(build_folder: Path, out: Path) -> Path:
+def compile_against_stand_in(build_folder: Path, out: Path, compiler: str = "g++", *flags: str) -> Path:
     """The same main.cpp with the headers of the stand-in."""
     main = str(build_folder / "host/main.cpp")
-    _compile(["-O0", "-Wall", "-Wextra", f"-I{STAND_IN}", main, "-o", str(out), "-pthread", "-ldl"])
+    warnings = ("-Wall", "-Wextra", *flags)
+    _compile(["-O0", *warnings, f"-I{STAND_IN}", main, "-o", str(out), "-pthread", "-ldl"], compiler)
     return out
 
 
@@ -212,8 +213,8 @@ def compile_kernels(build_folder: Path, out: Path) -> Path:
     return out
 
 
-def _compile(arguments: Sequence[str]) -> None:
-    done = subprocess.run(["g++", "-std=c++17", *arguments], capture_output=True, text=True, check=False)
+def _compile(arguments: Sequence[str], compiler: str = "g++") -> None:
+    done = subprocess.run([compiler, "-std=c++17", *arguments], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
 

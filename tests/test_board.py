@@ -184,6 +184,55 @@ def test_a_memory_that_carries_nothing(tmp_path: Path) -> None:
     assert problem.message.startswith("`efficiency` must be a number from 0.01 to 1, not 0")
 
 
+@pytest.mark.parametrize(
+    "part",
+    [
+        "xck26-sfvc784-2LV-c",
+        "xcvu9p-flga2104-2L-e",
+        "xcu280-fsvh2892-2L-e",
+        "XCZU7EV-FFVC1156-2-E",
+        "xcku5p-ffvb676-2-e",
+        "xcau25p-ffvb676-2-e",
+        "xazu3eg-sfvc784-1-i",
+    ],
+)
+def test_parts_with_the_dsp_that_is_modelled(part: str, tmp_path: Path) -> None:
+    assert load_board(changed(tmp_path, "part: xcu200-fsgd2104-2-e", f"part: {part}")).part == part
+
+
+@pytest.mark.parametrize(
+    ("part", "words"),
+    [
+        ("xc7z020clg400-1", "a Zynq-7000 part: its DSP48E1 multiplies 25 x 18 bits"),  # PYNQ-Z2
+        ("xc7z045ffg900-2", "a Zynq-7000 part: its DSP48E1"),  # ZC706
+        ("xa7z010clg225-1i", "a Zynq-7000 part: its DSP48E1"),
+        ("xc7a100tcsg324-1", "a 7 series part: its DSP48E1"),
+        ("xc7vx690tffg1761-2", "a 7 series part: its DSP48E1"),
+        ("xcvc1902-vsva2197-2MP-e-S", "a Versal part: its DSP58 multiplies 27 x 24 bits"),  # VCK190
+        ("xcv80-lsva4737-2MHP-e-S", "a Versal part: its DSP58"),
+        ("xcku115-flvb2104-2-e", "a UltraScale part, which has no URAM, but the SLRs have 800"),
+        ("10AX115S2F45I1SG", "whose family is not known, and so neither is its DSP"),  # Arria 10
+        ("xc9z1-2", "whose family is not known"),
+    ],
+)
+def test_parts_with_another_dsp_are_refused(part: str, words: str, tmp_path: Path) -> None:
+    """Not built as if they were UltraScale+: DSPs would be counted for 27 x 18 bits and packed in 27."""
+    path = changed(tmp_path, "part: xcu200-fsgd2104-2-e", f'part: "{part}"')
+    (problem,) = problems_of(path)
+    assert problem.message.startswith("`part` is") and words in problem.message
+    assert "UltraScale" in problem.fix or "uram: 0" in problem.fix
+    assert problem.place is not None and problem.place.line > 1
+
+
+def test_a_part_of_no_known_name_can_say_what_dsp_it_has(tmp_path: Path) -> None:
+    path = changed(tmp_path, "part: xcu200-fsgd2104-2-e", "part: engineering_sample\ndsp: DSP48E2")
+    assert load_board(path).dsp == "DSP48E2"
+    path = changed(tmp_path, "part: xcu200-fsgd2104-2-e", "part: xc7z020clg400-1\ndsp: DSP48E2")
+    assert "a Zynq-7000 part" in problems_of(path)[0].message
+    path = changed(tmp_path, "part: xcu200-fsgd2104-2-e", "part: engineering_sample\ndsp: DSP48E1")
+    assert problems_of(path)[0].message.startswith("`dsp` must be DSP48E2")
+
+
 def test_missing_data_folder_is_a_bug_not_a_design_error() -> None:
     with pytest.raises(FileNotFoundError, match="hlsgen has no nothing folder"):
         data_folder("nothing")

@@ -29,7 +29,7 @@ def fused(graph: Graph) -> Graph:
 def _rounded_once(first: Layer, second: Layer) -> Layer | None:
     if not isinstance(second, Cast) or isinstance(first, Cast | Conv2d | Binary | Selection):
         return None  # of sums and products the passes have joined what is exact
-    if isinstance(first, Table) and not first.is_direct:
+    if isinstance(first, Table) and not first.is_exact:
         return None  # straight pieces are good to a quarter of a step of what they give: the finer the better
     joined = first.retyped(tuple(tensor.type for tensor in first.sources), second.result_type)
     return None if joined.check() else joined

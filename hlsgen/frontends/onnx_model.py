@@ -24,6 +24,7 @@ from hlsgen.frontends.onnx_dialects import QUANT_DOMAINS, opset_of, with_quantis
 from hlsgen.frontends.onnx_functions import inlined_nodes
 from hlsgen.frontends.onnx_input_shapes import InputShapes, Sizes, elements, fixed_sizes
 from hlsgen.progress import Say, silent
+from hlsgen.real_numbers import REAL_PART
 
 LARGEST_FILE = (1 << 31) - 1
 """Bytes; protobuf holds no larger message. Larger weights lie in external data."""
@@ -336,6 +337,8 @@ def _array(onnx: ModuleType, tensor: Any, title: str) -> NDArray[Any]:
     except (TypeError, ValueError) as error:
         message = f"tensor {tensor.name} does not hold the data that its shape {list(tensor.dims)} asks for"
         raise _refuse(title, message, "export the model again") from error
+    if np.iscomplexobj(array):
+        raise _refuse(title, f"tensor {tensor.name} holds {array.dtype}, not real numbers", REAL_PART)
     return array
 
 

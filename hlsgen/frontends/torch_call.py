@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from hlsgen.errors import DesignError
 from hlsgen.frontends.builder import GraphBuilder, Value
 from hlsgen.frontends.torch_package import torch
+from hlsgen.real_numbers import REAL_PART
 
 Array = NDArray[np.float64]
 KEPT_TYPES = (torch.float32, torch.float64)
@@ -66,6 +67,8 @@ class Call:
         if isinstance(argument, Value):
             message = f"its {what} is computed from the model's inputs; it has to be constant"
             raise self.refusal(message, f"a parameter or buffer as {what}")
+        if isinstance(argument, complex) or (isinstance(argument, torch.Tensor) and argument.is_complex()):
+            raise self.refusal(f"its {what} holds complex numbers", REAL_PART)
         array: Array = np.asarray(
             argument.numpy() if isinstance(argument, torch.Tensor) else argument, np.float64
         )

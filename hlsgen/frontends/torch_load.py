@@ -131,6 +131,8 @@ def _load_weights(model: nn.Module, weights: Path, place: Place | None) -> None:
         if own[name].shape != state[name].shape:
             there, here = (_size(each[name]) for each in (state, own))
             wrong.append(f"{name} is {there} in the file and {here} in the model")
+        if state[name].is_complex() and not own[name].is_complex():
+            wrong.append(f"{name} holds complex numbers in the file and real ones in the model")
     if wrong:
         message = f"{weights.name} does not fit the model: {'; '.join(wrong[:MOST_LISTED])}"
         raise _error(

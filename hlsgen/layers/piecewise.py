@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from hlsgen.fixed import FixedType, Overflow, Rounding, tight_accumulator
 from hlsgen.layers.base import Codes
 from hlsgen.layers.functions import FUNCTIONS, Doubles, Tail, Tails
+from hlsgen.layers.precise import GRID_BITS, nearby_values
 
 MOST_SEGMENTS = 2048
 """Two block RAMs of 36 Kbit at 36 bits a segment."""
@@ -155,8 +156,8 @@ class Fit:
         return type_.lowest_code * type_.resolution, type_.max_code * type_.resolution
 
     def of(self, codes: Codes) -> Doubles:
-        """The function of codes of the source."""
-        return FUNCTIONS[self.function](self.source.decode(codes), self.parameters)
+        """The function of codes of the source, the same on every machine."""
+        return nearby_values(self.function, self.parameters, self.source, codes, GRID_BITS)
 
     def limited(self, values: Doubles) -> Doubles:
         """Values within the range of the result."""

@@ -13,6 +13,7 @@ from hlsgen.errors import DesignError, Problem
 from hlsgen.fixed import FixedType, FloatType, Overflow, Rounding
 from hlsgen.layers.base import Codes, frames_of
 from hlsgen.layers.channels_stage import ChannelsStage
+from hlsgen.layers.precise import nearby_values
 from hlsgen.layers.stage import Buffer, Fold, Schedule, Stage, Words, Work, pixel_folds
 from hlsgen.layers.state import MOST_REGISTER_WORDS, state_buffer
 from hlsgen.layers.unary import Unary
@@ -114,9 +115,12 @@ class Softmax(Unary, kind="softmax"):
 
     @cached_property
     def _exponentials(self) -> Codes:
-        step = 2.0 ** (self.exp_shift - self.source_type.fraction)
-        exact = np.exp(-step * np.arange(self.exp_segments + 1))
-        return np.asarray(np.rint(np.ldexp(exact, self.exp_fraction)), np.int64)
+        # -d at the segments' ends as codes of a type of their own, down to -exp_segments
+        width = self.exp_segments.bit_length() + 1
+        steps = FixedType(width, width + self.exp_shift - self.source_type.fraction)
+        ends = -np.arange(self.exp_segments + 1)
+        exact = nearby_values("exp", (), steps, ends, self.exp_fraction)
+        return np.asarray(np.ldexp(exact, self.exp_fraction), np.int64)
 
     @cached_property
     def reciprocal_bases(self) -> Codes:

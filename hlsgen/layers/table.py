@@ -11,11 +11,21 @@ from typing import Any
 import numpy as np
 
 from hlsgen.errors import DesignError, Problem
-from hlsgen.fixed import MAX_TENSOR_WIDTH, MAX_WIDTH, FixedType, FloatType, Overflow, Rounding, tell_watcher
+from hlsgen.fixed import (
+    MAX_TENSOR_WIDTH,
+    MAX_WIDTH,
+    FixedType,
+    FloatType,
+    Overflow,
+    Rounding,
+    tell_watcher,
+    tight_accumulator,
+)
 from hlsgen.layers.base import Codes, frames_of
 from hlsgen.layers.elementwise_stage import ElementwiseStage
 from hlsgen.layers.functions import FUNCTIONS, Function, Tail
 from hlsgen.layers.piecewise import Fit, Line, Pieces, fitted, sampled_codes
+from hlsgen.layers.precise import GRID_BITS, nearby_values, rounded_codes
 from hlsgen.layers.stage import Buffer, Fold, Stage, Work, pixel_folds
 from hlsgen.layers.unary import Unary
 
@@ -23,6 +33,8 @@ __all__ = ["FUNCTIONS", "Function", "Table", "Tail"]
 
 DIRECT_BITS = 11
 """Up to this width of the source the table has an entry for each of its codes."""
+EXACT_BITS = 14
+"""Up to this width each code has a correction that makes the pieces' result exact: 2 BRAM18 at 14 bits."""
 COARSEST_ERROR = 2.0**-8
 """Of the function's largest value; pieces that are farther off than this, and than 4 LSB, are refused."""
 MOST_LITERAL_BITS = 63
@@ -34,9 +46,12 @@ class Table(Unary, kind="table"):
     """in [C, H, W] -> out [C, H, W]: `function`, a name in FUNCTIONS, of each value, with its `parameters`.
 
     Parameters are in the function's order; those that are not given have its defaults. Fixed point: up to
-    DIRECT_BITS the result is entries[bits of the code], exactly `result_type.encode(f(x))`. Beyond, the
-    pieces' value of the code (see Pieces) is cast to `result_type`. Where f leaves the range of the result,
-    it becomes the nearest end of that, whatever the overflow mode: a sigmoid of 1 never wraps to 0.
+    DIRECT_BITS the result is entries[bits of the code]: f(x), computed to all its digits, in `result_type`.
+    Beyond, the pieces' value of the code (see Pieces) is cast to `result_type`; up to EXACT_BITS
+    corrections[bits of the code] is added, which makes it the same number as an entry. A source of up to
+    EXACT_BITS has entries too if those are no wider than corrections would be. Where f leaves the range of
+    the result, it becomes the nearest end of that, whatever the overflow mode: a sigmoid of 1 never wraps
+    to 0.
     """
 
     function: str
@@ -45,10 +60,12 @@ class Table(Unary, kind="table"):
     def result_within(self, bits: int, *sources: FixedType) -> FixedType:
         """Looked for at some thousand values of the source, and finely around zero."""
         (type_,) = sources
-        ends = np.linspace(type_.min_code, type_.max_code, 4097).round() * type_.resolution
-        near = np.arange(-64, 65) * 0.125
-        points = np.concatenate([ends, near[(near >= ends[0]) & (near <= ends[-1])]])
-        values = FUNCTIONS[self.function](points, self.parameters)
+        span = type_.max_code - type_.min_code
+        ends = [type_.min_code + span * step // 4096 for step in range(4097)]
+        eighth = 3 - type_.fraction
+        near = [step >> eighth if eighth > 0 else step << -eighth for step in range(-64, 65)]
+        codes = np.array(sorted({*ends, *(code for code in near if ends[0] <= code <= ends[-1])}), object)
+        values = nearby_values(self.function, self.parameters, type_, codes, GRID_BITS)
         low, high = float(values.min()), float(values.max())
         largest = max(high, -low)
         integer = math.frexp(largest)[1] if largest else 1
@@ -58,13 +75,43 @@ class Table(Unary, kind="table"):
     @property
     def is_direct(self) -> bool:
         """Whether the table has an entry for each code of the source."""
-        return self.source_type.width <= DIRECT_BITS
+        if self.source_type.width <= DIRECT_BITS:
+            return True
+        return self.is_exact and self._correction_bits >= self.fixed_result.width
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether every result is the correctly rounded one."""
+        return self.source_type.width <= EXACT_BITS
 
     @cached_property
     def entries(self) -> Codes:
-        """[2**width] results; entries[i] is that of the code whose bits are i. Of a direct table."""
-        codes = np.arange(1 << self.source_type.width)
-        return self.fixed_result.encode(self._values(self.source_type.wrap(codes)))
+        """[2**width] results; entries[i] is that of the code whose bits are i. Of an exact table."""
+        codes = self.source_type.wrap(np.arange(1 << self.source_type.width))
+        return rounded_codes(self.function, self.parameters, self.source_type, self.fixed_result, codes)
+
+    @cached_property
+    def corrections(self) -> Codes:
+        """[2**width] what is added to the cast value of the pieces; by the bits of the code, as `entries`.
+
+        Raises ValueError: the pieces need more than 128 bits.
+        """
+        codes = self.source_type.wrap(np.arange(1 << self.source_type.width))
+        return np.asarray(self.entries - self.pieces.golden(codes))
+
+    @property
+    def correction_type(self) -> FixedType:
+        """The type of `corrections`."""
+        least, most = int(self.corrections.min()), int(self.corrections.max())
+        return tight_accumulator(least, most, 0)
+
+    @cached_property
+    def _correction_bits(self) -> int:
+        """MAX_WIDTH where there are no pieces to be corrected."""
+        try:
+            return self.correction_type.width if _fits(self.pieces) else MAX_WIDTH
+        except ValueError:
+            return MAX_WIDTH
 
     @cached_property
     def pieces(self) -> Pieces:
@@ -111,7 +158,7 @@ class Table(Unary, kind="table"):
             given = ", ".join(f"{value:g}" for value in self.parameters)
             message = f"{self.function} with the parameters {given} has no value for some inputs"
             return [self.problem(message, "other parameters; 0 divides in some functions")]
-        if self.is_direct:
+        if self.is_exact:
             return []
         try:
             _ = self.pieces.value_type
@@ -132,7 +179,7 @@ class Table(Unary, kind="table"):
             values = FUNCTIONS[self.function](frames.astype(np.float64), self.parameters)
             return frames_of(values.astype(frames.dtype), self.source.shape)
         results = self._looked_up(frames)
-        if self.is_direct or self.pieces.limits is not None:
+        if self.is_exact or self.pieces.limits is not None:
             # limited before it becomes a code: no cast sees what f was
             tell_watcher(self.fixed_result, lambda: self._unlimited(frames), results)
         return frames_of(results, self.source.shape)
@@ -143,14 +190,15 @@ class Table(Unary, kind="table"):
             return self.fixed_result.unlimited(self._fit.of(codes))
 
     def _looked_up(self, codes: Codes) -> Codes:
-        if self.is_direct:
+        if self.is_exact:
             bits = codes.astype(np.int64) & ((1 << self.source_type.width) - 1)
             return np.asarray(self.entries[bits])
         return self.pieces.golden(codes)
 
     def _values(self, codes: Codes) -> Codes:
         """f of codes of the source in float64, limited to the range of the result."""
-        return self._fit.limited(self._fit.of(codes))
+        values = FUNCTIONS[self.function](self.source_type.decode(codes), self.parameters)
+        return self._fit.limited(values)
 
     def folds(self) -> Iterator[Fold]:
         return pixel_folds(self.source.shape)
@@ -186,6 +234,8 @@ class TableStage(ElementwiseStage):
         tables = {"BASES": (np.array(pieces.bases, object), pieces.base_type)}
         if pieces.shift:
             tables["SLOPES"] = (np.array(pieces.slopes, object), pieces.slope_type)
+        if self.layer.is_exact:
+            tables["CORRECTIONS"] = (self.layer.corrections, self.layer.correction_type)
         return tables
 
     def buffers(self) -> tuple[Buffer, ...]:
@@ -197,7 +247,7 @@ class TableStage(ElementwiseStage):
     def work(self) -> tuple[Work, ...]:
         if self.layer.is_direct:
             return ()
-        pieces = self.layer.pieces
+        pieces, result = self.layer.pieces, self.layer.fixed_result
         products = [(pieces.slope_type.width, pieces.shift)] if pieces.shift else []
         products += [
             (line.gain.bit_length() + 1, pieces.source.width + 1)
@@ -208,6 +258,7 @@ class TableStage(ElementwiseStage):
             *(Work(operator="mul", count=self.lanes, bits=widths) for widths in products),
             Work(operator="add", count=self.lanes, bits=(pieces.value_type.width,)),
             Work(operator="compare", count=2 * self.lanes, bits=(pieces.source.width,)),
+            *((Work(operator="add", count=self.lanes, bits=(result.width,)),) if self.layer.is_exact else ()),
         )
 
     def constants(self) -> dict[str, Any]:
@@ -217,8 +268,12 @@ class TableStage(ElementwiseStage):
             **super().constants(),
             "function": f"{layer.function}({given})" if given else layer.function,
             "direct": layer.is_direct,
+            "exact": layer.is_exact,
         }
-        return common if layer.is_direct else common | _pieces_constants(layer.pieces)
+        if layer.is_direct:
+            return common
+        corrections = {"CORRECTION_BITS": layer.correction_type.width} if layer.is_exact else {}
+        return common | _pieces_constants(layer.pieces) | corrections
 
 
 def _pieces_constants(pieces: Pieces) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hlsgen.fixed import FixedType, Overflow, Rounding, parse_type
-from hlsgen.layers.table import DIRECT_BITS, FUNCTIONS, Table
+from hlsgen.layers.table import DIRECT_BITS, EXACT_BITS, FUNCTIONS, Table
 from tests.layers.exact import FLOAT, codes_of, fixed_types, messages, tensor
 
 FAR = np.concatenate([np.linspace(-40, 40, 4001), [0.0, -1e-9, 1e-9, -300.0, 300.0]])
@@ -87,14 +87,20 @@ def test_defaults_and_the_other_definitions() -> None:
     result=fixed_types(),
 )
 def test_a_direct_table_is_the_encoded_function(name: str, source: FixedType, result: FixedType) -> None:
-    """Every code; f that leaves the range of the result counts as the nearest end of the range."""
+    """Every code; f that leaves the range of the result counts as the nearest end of the range.
+
+    Here in float64, which next to a boundary rounds to the other side; test_table_exact has all digits.
+    """
     layer = table(name).retyped((source,), result)
     assert layer.check() == [] and layer.is_direct
     codes = np.arange(source.min_code, source.max_code + 1)
     got = layer.golden(codes.reshape(-1, 1, 1, 1)).reshape(-1)
     low, high = result.lowest_code * result.resolution, result.max_code * result.resolution
     exact = FUNCTIONS[name](codes * source.resolution)
-    np.testing.assert_array_equal(got, result.encode(np.clip(exact, low, high)))
+    encoded = result.encode(np.clip(exact, low, high))
+    assert np.abs(got - encoded).max() <= 1
+    clear = np.abs(np.ldexp(exact, result.fraction + 1) % 1 - 0.5) < 0.49
+    np.testing.assert_array_equal(got[clear], encoded[clear])
     for code, entry in zip(codes, got, strict=True):
         assert layer.entries[int(code) & ((1 << source.width) - 1)] == entry
 
@@ -114,7 +120,7 @@ WITHIN_AN_LSB = sorted(set(FUNCTIONS) - {"softsign"})
         ("ufixed<16,4>", "ufixed<16,1,rnd,sat>"),
         ("fixed<16,8>", "ufixed<16,0>"),
         ("fixed<16,6>", "fixed<8,3,rnd,sat_sym>"),
-        ("fixed<12,4>", "fixed<12,4,rnd_zero,wrap>"),
+        ("fixed<15,4>", "fixed<12,4,rnd_zero,wrap>"),
         ("fixed<32,16>", "fixed<16,6,rnd,sat>"),
         ("ufixed<64,40>", "fixed<16,6,rnd,sat>"),
     ],
@@ -162,14 +168,16 @@ def as_hardware(layer: Table, x: int) -> int:
     assert pieces.value_type.min_code <= y <= pieces.value_type.max_code
     if pieces.limits is not None:
         y = min(max(y, pieces.limits[0]), pieces.limits[1])
-    return int(layer.fixed_result.cast(np.array([y], object), pieces.value_type)[0])
+    result = int(layer.fixed_result.cast(np.array([y], object), pieces.value_type)[0])
+    width = layer.source_type.width
+    return result + int(layer.corrections[x & ((1 << width) - 1)]) if width <= EXACT_BITS else result
 
 
 def test_pieces_where_the_function_leaves_float64() -> None:
-    """exp(1023.75) is more than a double holds: the end of the result's range."""
-    layer = table("exp").retyped((FixedType(12, 10, False),), FixedType(1, 0, False))
-    assert layer.check() == []
-    codes = np.array([0, 1, 4094, 4095], object)
+    """exp(1023) is more than a double holds: the end of the result's range."""
+    layer = table("exp").retyped((FixedType(15, 10, False),), FixedType(1, 0, False))
+    assert layer.check() == [] and not layer.is_exact
+    codes = np.array([0, 1, (1 << 15) - 2, (1 << 15) - 1], object)
     assert layer.golden(codes.reshape(-1, 1, 1, 1)).reshape(-1).tolist() == [1, 1, 1, 1]
 
 
@@ -186,7 +194,7 @@ def test_pieces_are_as_documented(
     name: str, width: int, integer: int, signed: bool, result: FixedType, seed: int
 ) -> None:
     layer = table(name).retyped((FixedType(width, integer, signed),), result)
-    if layer.check():
+    if layer.check() or layer.is_direct:
         return
     edges = [layer.pieces.low.edge + d for d in (-1, 0)] + [layer.pieces.high.edge + d for d in (-1, 0)]
     given_codes = codes_of(layer.source_type, (40,), np.random.default_rng(seed))

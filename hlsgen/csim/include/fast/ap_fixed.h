@@ -191,8 +191,8 @@ struct fixed_value : number<W, S, is_lazy(W) && Q == AP_TRN && O == AP_WRAP> {
     AP_FAST_INLINE auto operator*=(const T& x) -> decltype(typename plain_fixed<T>::type(x), *this) {
         return *this *= typename plain_fixed<T>::type(x);
     }
-    AP_FAST_INLINE fixed_value& operator++() { return *this += ap_ufixed<1, 1>(1); }
-    AP_FAST_INLINE fixed_value& operator--() { return *this -= ap_ufixed<1, 1>(1); }
+    AP_FAST_INLINE fixed_value& operator++() { return *this += One(1); }
+    AP_FAST_INLINE fixed_value& operator--() { return *this -= One(1); }
     AP_FAST_INLINE Self operator++(int) {
         const Self before = make(this->get());
         ++*this;
@@ -207,6 +207,8 @@ struct fixed_value : number<W, S, is_lazy(W) && Q == AP_TRN && O == AP_WRAP> {
 private:
     /// Rounding down and wrapping commute with addition, so the sum can be made on the bits.
     typedef std::integral_constant<bool, Q == AP_TRN && O == AP_WRAP> modular;
+    /// ap_ufixed<1, 1>, which is not complete yet: named by way of S, it is looked at where it is used.
+    typedef typename fixed_type<1, 1, S && false>::type One;
 
     template <int W2, bool S2, int F2, class T>
     static AP_FAST_INLINE Code code(T x) {

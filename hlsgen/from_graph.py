@@ -22,7 +22,8 @@ from hlsgen.passes import FIXED_PASSES, FLOAT_PASSES, run_passes
 from hlsgen.passes.float_run import FloatRun
 from hlsgen.passes.quantise_network import quantised_network
 from hlsgen.passes.size_accumulators import for_any_weights
-from hlsgen.precision import Precision, input_type_of, precision_of, saturating
+from hlsgen.precision import Precision, saturating
+from hlsgen.precision_grammar import input_type_of, precision_of
 from hlsgen.task_network import TaskNetworkDesign
 
 STYLES: dict[str, type[NetworkDesign] | type[TaskNetworkDesign]] = {
@@ -93,7 +94,8 @@ def from_float(graph: Graph, options: Options, source: str) -> GraphDesign:
     wish = options.full_wish
     any_weights = wish.weights.any_weights(reference)
     calibration = None if frames is None else FloatRun(reference, frames)
-    fixed, known = quantised_network(reference, precision_of(precision), calibration, any_weights)
+    asked = precision_of(precision)
+    fixed, known = quantised_network(reference, asked, calibration, any_weights)
     return _design(
         fixed,
         options,
@@ -101,6 +103,8 @@ def from_float(graph: Graph, options: Options, source: str) -> GraphDesign:
         wish=wish,
         reference=reference,
         accuracy=known.accuracy if known else (),
+        reached=known.reached if known else None,
+        precision=asked,
         measured=known,
         samples=frames or {},
     )

@@ -26,9 +26,10 @@ from hlsgen.ir import Graph, run_golden
 from hlsgen.layers.base import Codes
 from hlsgen.mapping.weights import WeightPlace
 from hlsgen.mapping.wish import StreamWish
-from hlsgen.passes.accuracy import Accuracy, Measured, noisy_outputs
+from hlsgen.passes.accuracy import Accuracy, Measured, Reached
+from hlsgen.passes.judgement import doubts
 from hlsgen.passes.other_weights import same_structure, with_weights_of
-from hlsgen.precision import OUTPUT_DB
+from hlsgen.precision import Precision
 from hlsgen.progress import Progress, silent
 from hlsgen.report.comparison import LayerComparison, NetworkVerification
 
@@ -44,6 +45,7 @@ SATURATED_SHARE = 0.02
 class GraphDesign(Design):
     """`graph` in fixed point; `reference` the same in floating point, if it came so.
 
+    reached: how near its outputs are to that, and precision: what was asked of them.
     samples: frames [N, C, H, W] of each input to simulate with; empty: a photograph. measured: what
     `accuracy` was found with, so that golden of the same frames is not computed again.
     """
@@ -54,6 +56,8 @@ class GraphDesign(Design):
     wish: StreamWish = field(default_factory=StreamWish)
     reference: Graph | None = None
     accuracy: tuple[Accuracy, ...] = ()
+    reached: Reached | None = None
+    precision: Precision = field(default_factory=Precision)
     measured: Measured | None = field(default=None, repr=False, compare=False)
     samples: Mapping[str, Floats] = field(default_factory=dict)
 
@@ -95,13 +99,7 @@ class GraphDesign(Design):
         return max(1, min(self.batch, MOST_SAMPLE_FRAMES, most))
 
     def warnings(self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]) -> list[str]:
-        outputs = noisy_outputs(self.graph)
-        found = [
-            f"{one.name} has only {one.snr_db:.1f} dB of signal to noise against the floating-point network; "
-            "wider types, or a larger precision: target_db, may be needed"
-            for one in self.accuracy
-            if one.name in outputs and one.snr_db < OUTPUT_DB
-        ]
+        found = [] if self.reached is None else doubts(self.reached, self.precision)
         for layer in self.graph.layers:
             type_, codes = layer.output_type, golden[layer.name]
             if not isinstance(type_, FixedType) or type_.width < 3 or layer.name not in self._computed:

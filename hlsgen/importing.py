@@ -14,7 +14,8 @@ from hlsgen.errors import DesignError, OutputError, Problem
 from hlsgen.frontends.names import valid_name
 from hlsgen.ir import Graph
 from hlsgen.model_schema import FRAMEWORKS
-from hlsgen.precision import input_type_of, saturating
+from hlsgen.precision import saturating
+from hlsgen.precision_grammar import input_type_of
 
 ONNX_ENDINGS = (".onnx",)
 KERAS_ENDINGS = (".h5", ".hdf5", ".keras")

@@ -103,7 +103,7 @@ def test_an_existing_file_is_kept(folder: Path) -> None:
         (["net.py:make_net", "--shape", "1,6,6", "--board", "u201"], 1, "u201"),
         (["net.onnx", "--shape", "1,6,6"], 1, "leave --shape and --weights out"),
         (["net.py:make_net", "--input-type", "fixed<8,1>"], 1, "leave --input-type out"),
-        (["net.onnx", "--input-type", "fixed<8"], 1, "precision: input: "),
+        (["net.onnx", "--input-type", "fixed<8"], 1, "precision: `input` must be a number type"),
     ],
 )
 def test_mistakes(folder: Path, words: list[str], code: int, message: str) -> None:

@@ -63,6 +63,8 @@ class NetworkEstimate(Estimates):
     clock_mhz: float
     batch: int
     accuracy: tuple[Accuracy, ...]
+    quality: dict[str, Any] | None
+    """What `quality_figures` gives."""
     timing: Timing | None
     explored: dict[str, Any] | None = None
     """What the search for the best mapping found, if there was one."""
@@ -181,6 +183,7 @@ class NetworkEstimate(Estimates):
             ],
             **timing_figures(self.timing),
             "quantisation": quantisation_figures(self.accuracy),
+            "quality": self.quality,
             **({"explored": self.explored} if self.explored else {}),
         }
 
@@ -244,6 +247,7 @@ def network_estimate(
     batch: int,
     accuracy: tuple[Accuracy, ...],
     *,
+    quality: dict[str, Any] | None = None,
     explored: dict[str, Any] | None = None,
 ) -> NetworkEstimate:
     """explored: what the search for the best mapping found, if there was one."""
@@ -254,6 +258,7 @@ def network_estimate(
         clock_mhz=clock_mhz,
         batch=batch,
         accuracy=accuracy,
+        quality=quality,
         timing=_timing(balanced.pipeline),
         explored=explored,
     )

@@ -59,6 +59,8 @@ class TaskNetworkEstimate(Estimates):
     clock_mhz: float
     batch: int
     accuracy: tuple[Accuracy, ...]
+    quality: dict[str, Any] | None = None
+    """What `quality_figures` gives."""
 
     @property
     def interval_cycles(self) -> int:
@@ -116,6 +118,7 @@ class TaskNetworkEstimate(Estimates):
             "joints": self._joints(),
             "fifos": self._fifos(),
             "quantisation": quantisation_figures(self.accuracy),
+            "quality": self.quality,
             "foldings_tried": choice.tried,
         }
 

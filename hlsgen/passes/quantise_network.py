@@ -16,7 +16,7 @@ from hlsgen.precision import LEAST_TARGET_DB, MOST_TARGET_DB, START_DB, Precisio
 
 MOST_TRIALS = 7
 """Targets of all tensors that are tried for the sake of the outputs' decibels."""
-TRIAL_MACS = 1 << 33
+TRIAL_MACS = 1 << 32
 """Fewer, if together they would need more multiply-accumulates."""
 FINEST_DB = 2.0
 """Nearer to the least target that suffices is not worth a trial."""
@@ -111,7 +111,7 @@ class _Search:
             near = high.target_db - low.target_db <= FINEST_DB
             return None if near else (low.target_db + high.target_db) / 2
         if low is not None:
-            more = min(low.target_db + max(self._missing(low) + FINEST_DB, STEP_DB), MOST_TARGET_DB)
+            more = min(low.target_db + max(2 * self._missing(low), STEP_DB / 2), MOST_TARGET_DB)
             return more if more > low.target_db else None
         assert high is not None
         least = LEAST_TARGET_DB if self.precision.target_db is None else self.precision.target_db

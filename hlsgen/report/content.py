@@ -239,6 +239,12 @@ class Accuracy(_Section):
     agreement: Number | None
 
 
+class Quality(_Section):
+    """How near the outputs are to floating point, in words."""
+
+    summary: Annotated[tuple[Text, ...], Rows]
+
+
 class LayerVerdict(_Section):
     name: Text
     compared: Count
@@ -340,6 +346,7 @@ class Report(_Section):
     banks: Banks | None = None
     memories: Annotated[tuple[Memory, ...], Rows] = ()
     quantisation: Annotated[tuple[Accuracy, ...], Rows] = ()
+    quality: Quality | None = None
     warnings: Annotated[tuple[Text, ...], Rows] = ()
     csim: Csim
     synthesised: Annotated[tuple[Synthesised, ...], Rows] = ()

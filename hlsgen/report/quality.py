@@ -11,18 +11,22 @@ from hlsgen.precision import Precision
 
 
 def quality_figures(reached: Reached | None, precision: Precision) -> dict[str, Any] | None:
-    """None without calibration frames. Decibels are None where an output is equal."""
+    """None without calibration frames. Decibels are None where an output is equal; `summary` is in words."""
     if reached is None:
         return None
+    asked = {
+        "types": str(precision.default),
+        "output_db": precision.output_db,
+        "agreement": precision.agreement,
+        "headroom": precision.headroom,
+    }
+    held_out = None if reached.held_out is None else _figures(reached.held_out)
+    of_ranges = _figures(reached.of_ranges)
     return {
-        "asked": {
-            "types": str(precision.default),
-            "output_db": precision.output_db,
-            "agreement": precision.agreement,
-            "headroom": precision.headroom,
-        },
-        "held_out": None if reached.held_out is None else _figures(reached.held_out),
-        "of_ranges": _figures(reached.of_ranges),
+        "asked": asked,
+        "held_out": held_out,
+        "of_ranges": of_ranges,
+        "summary": _summary(asked, held_out, of_ranges),
     }
 
 
@@ -50,26 +54,24 @@ def _agreeing(share: float, frames: int) -> int:
     return math.floor(share * frames + 1e-9)
 
 
-def quality_text(quality: dict[str, Any] | None) -> str:
-    """What the outputs are on frames that chose no range, and on those that did; empty without frames."""
-    if not quality:
-        return ""
-    parts = []
-    for key, which in (("held_out", "that chose no range"), ("of_ranges", "that ranges were chosen from")):
-        part = quality[key]
-        if part is None:
-            parts.append("No frame was left that chose no range.")
-            continue
-        outputs = "; ".join(_sentence(one, part["frames"]) for one in (*part["outputs"], *part["scores"]))
-        parts.append(f"On {part['frames']} frames {which}: {outputs}.")
-    asked = quality["asked"]
+def _summary(asked: dict[str, Any], held_out: dict[str, Any] | None, of_ranges: dict[str, Any]) -> list[str]:
+    lines = [_part(of_ranges, "that ranges were chosen from")]
+    if held_out is None:
+        lines.insert(0, "No frame was left that chose no range.")
+    else:
+        lines.insert(0, _part(held_out, "that chose no range"))
     if asked["types"] == "auto":
         wish = f"{asked['output_db']:g} dB and an agreement of {asked['agreement']:.0%}"
-        parts.append(f"Asked for: {wish}, with a headroom of {asked['headroom']:g}.")
-    return "\n".join(f"- {part}" for part in parts)
+        lines.append(f"Asked for: {wish}, with a headroom of {asked['headroom']:g}.")
+    return lines
+
+
+def _part(part: dict[str, Any], which: str) -> str:
+    outputs = "; ".join(_sentence(one, part["frames"]) for one in (*part["outputs"], *part["scores"]))
+    return f"On {part['frames']} frames {which}: {outputs}."
 
 
 def _sentence(one: dict[str, Any], frames: int) -> str:
-    text = f"`{one['name']}` " + ("equal" if one["snr_db"] is None else f"{one['snr_db']:.1f} dB")
+    text = f"{one['name']} " + ("equal" if one["snr_db"] is None else f"{one['snr_db']:.1f} dB")
     agreement = one.get("agreement")
     return text if agreement is None else f"{text}, {confidence_text(_agreeing(agreement, frames), frames)}"

@@ -7,7 +7,6 @@ from typing import Any
 
 from hlsgen.ir import Graph
 from hlsgen.report.figures import KINDS
-from hlsgen.report.quality import quality_text
 
 KIND_HEADS = tuple(kind.upper() for kind in KINDS)
 SHARE_HEADS = tuple(f"{kind} (share of usable)" for kind in KIND_HEADS)
@@ -118,10 +117,10 @@ def quantisation_text(report: dict[str, Any]) -> str:
         for q in report["quantisation"]
     ]
     head = ("layer, then outputs", "type", "dB", "same largest score")
+    reached = "\n".join(f"- {line}" for line in (report.get("quality") or {}).get("summary", ()))
     return (
-        f"## Fixed point against floating point\n\n{quality_text(report['quality'])}\n\nMeasured on the "
-        "first of these: signal to noise of each layer's output, and of the network's.\n\n"
-        + table(head, rows)
+        f"## Fixed point against floating point\n\n{reached}\n\nMeasured on the first of these: signal to "
+        "noise of each layer's output, and of the network's.\n\n" + table(head, rows)
     )
 
 

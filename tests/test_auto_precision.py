@@ -76,7 +76,7 @@ def test_the_answer_is_kept_on_frames_that_were_not_seen() -> None:
     net = hard()
     design = hlsgen.from_torch(net, SHAPE, calibration=pictures(32, 1))
     decibels, agreement = judged(net, design, pictures(128, 2))
-    assert decibels > 27 and agreement > 0.96
+    assert decibels > 27 and agreement > 0.965
     held_out = design.reached.held_out  # type: ignore[attr-defined]
     assert held_out.frames == 16 and held_out.worst_db >= 30
     assert held_out.worst_db == pytest.approx(decibels, abs=4)

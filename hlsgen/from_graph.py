@@ -25,7 +25,8 @@ from hlsgen.passes import FIXED_PASSES, FLOAT_PASSES, run_passes
 from hlsgen.passes.float_run import FloatRun
 from hlsgen.passes.quantise_network import quantised_network
 from hlsgen.passes.size_accumulators import for_any_weights
-from hlsgen.precision import Precision, input_type_of, precision_of, to_nearest
+from hlsgen.precision import Precision, to_nearest
+from hlsgen.precision_grammar import input_type_of, precision_of
 from hlsgen.task_network import TaskNetworkDesign
 
 STYLES: dict[str, type[NetworkDesign] | type[TaskNetworkDesign]] = {
@@ -101,12 +102,12 @@ def from_float(graph: Graph, options: Options, source: str) -> GraphDesign:
     wish = options.full_wish
     any_weights = wish.weights.any_weights(reference)
     calibration = None if frames is None else FloatRun(reference, frames)
-    wanted = precision_of(precision)
-    if calibration is not None and wanted.default == "auto":
+    asked = precision_of(precision)
+    if calibration is not None and asked.default == "auto":
         problems = range_problems(calibration.samples)
         if problems:
             raise DesignError(problems)
-    fixed, known = quantised_network(reference, wanted, calibration, any_weights)
+    fixed, known = quantised_network(reference, asked, calibration, any_weights)
     return _design(
         fixed,
         options,
@@ -114,6 +115,8 @@ def from_float(graph: Graph, options: Options, source: str) -> GraphDesign:
         wish=wish,
         reference=reference,
         accuracy=known.accuracy if known else (),
+        reached=known.reached if known else None,
+        precision=asked,
         measured=known,
         samples=frames or {},
         calibration=None
@@ -122,7 +125,7 @@ def from_float(graph: Graph, options: Options, source: str) -> GraphDesign:
             source=options.calibration_source,
             frames=calibration.count,
             stand_in=options.stand_in,
-            chooses=wanted.default == "auto",
+            chooses=asked.default == "auto",
         ),
     )
 

@@ -16,7 +16,8 @@ from hlsgen.fixed import FixedType
 from hlsgen.from_graph import Options, from_graph
 from hlsgen.graph_design import GraphDesign
 from hlsgen.mapping.wish import StreamWish
-from hlsgen.precision import Precision, precision_of, to_nearest
+from hlsgen.precision import Precision, to_nearest
+from hlsgen.precision_grammar import precision_of
 
 if TYPE_CHECKING:
     import torch

@@ -27,10 +27,11 @@ from hlsgen.ir import Golden, Graph, counted_golden
 from hlsgen.layers.base import Codes
 from hlsgen.mapping.weights import WeightPlace
 from hlsgen.mapping.wish import StreamWish
-from hlsgen.passes.accuracy import Accuracy, Measured, noisy_outputs
+from hlsgen.passes.accuracy import Accuracy, Measured, Reached
+from hlsgen.passes.judgement import doubts
 from hlsgen.passes.other_weights import same_structure, with_weights_of
 from hlsgen.port_arrays import stand_in_codes, tensor_codes
-from hlsgen.precision import OUTPUT_DB
+from hlsgen.precision import Precision
 from hlsgen.progress import Progress, silent
 from hlsgen.report.comparison import LayerComparison, NetworkVerification
 
@@ -44,6 +45,7 @@ MOST_FRAME_ELEMENTS = 1 << 24
 class GraphDesign(Design):
     """`graph` in fixed point; `reference` the same in floating point, if it came so.
 
+    reached: how near its outputs are to that, and precision: what was asked of them.
     samples: values [N, C, H, W] of each input to simulate with; empty: a photograph. measured: what
     `accuracy` was found with, so that golden of the same frames is not computed again. given_types: of a
     network that brings its types, the inputs whose type the user says.
@@ -55,6 +57,8 @@ class GraphDesign(Design):
     wish: StreamWish = field(default_factory=StreamWish)
     reference: Graph | None = None
     accuracy: tuple[Accuracy, ...] = ()
+    reached: Reached | None = None
+    precision: Precision = field(default_factory=Precision)
     measured: Measured | None = field(default=None, repr=False, compare=False)
     samples: Mapping[str, Floats] = field(default_factory=dict)
     calibration: Calibration | None = None
@@ -126,13 +130,7 @@ class GraphDesign(Design):
         return max(1, min(self.batch, MOST_SAMPLE_FRAMES, most))
 
     def warnings(self, clipping: Sequence[Clipped]) -> list[str]:
-        outputs = noisy_outputs(self.graph)
-        found = [
-            f"{one.name} has only {one.snr_db:.1f} dB of signal to noise against the floating-point network; "
-            "wider types, or a larger precision: target_db, may be needed"
-            for one in self.accuracy
-            if one.name in outputs and one.snr_db < OUTPUT_DB
-        ]
+        found = [] if self.reached is None else doubts(self.reached, self.precision)
         if self.calibration is not None and self.calibration.warning:
             found.insert(0, self.calibration.warning)
         return [*found, *super().warnings(clipping)]

@@ -17,7 +17,8 @@ from hlsgen.frontends.names import valid_name
 from hlsgen.ir import Graph
 from hlsgen.model_schema import FRAMEWORKS
 from hlsgen.output import write_whole
-from hlsgen.precision import input_type_of, to_nearest
+from hlsgen.precision import to_nearest
+from hlsgen.precision_grammar import input_type_of
 from hlsgen.progress import Say, silent
 from hlsgen.samples import from_file
 

@@ -21,12 +21,12 @@ from hlsgen.mapping.ports import interface_problems
 from hlsgen.mapping.weights import task_weight_problems, weight_problems
 from hlsgen.mapping.wish import StreamWish
 from hlsgen.model_schema import ModelFile
-from hlsgen.precision import LayerPrecision, Precision, to_nearest
+from hlsgen.precision import Precision, to_nearest
 from hlsgen.progress import Say
 from hlsgen.quantise import WRAPPING
 from hlsgen.schema_values import SampleFile, Samples
 
-CALIBRATION_FRAMES = 16
+CALIBRATION_FRAMES = 32
 """Frames of the input's samples that types are chosen from."""
 CALIBRATION_MACS = 1 << 32
 """Fewer, if together they would need more multiply-accumulates."""
@@ -51,7 +51,9 @@ def load_model(path: Path, *, board: str | None = None, say: Say = lambda _: Non
     frames = [_frames(file, document, index, port) for index, port in enumerate(graph.inputs)]
     options = Options(board=chosen, clock_mhz=file.clock_mhz, batch=file.batch, wish=wish, style=file.style)
     if not graph.inputs[0].tensor.is_float:
-        if file.precision_given and (file.model.qkeras is None or file.precision.default == "auto"):
+        fields = file.precision.model_fields_set
+        partly = file.model.qkeras is not None and file.precision.default != "auto"
+        if file.precision_given and fields != {"input"} and not partly:
             message = "the network brings its own number types, so that precision has nothing to say"
             where = document.place(("precision",), key=True)
             raise document.error([Problem(message=message, fix="leave precision out", place=where)])
@@ -99,7 +101,8 @@ def _graph(file: ModelFile, document: Document, say: Say) -> Graph:
                 document.place(("model", "torch")),
             )
             return graph_of_module(module, _shapes(file, document), name=file.name)
-    types = [None if one.type is None else to_nearest(one.type) for one in file.input]
+    wished = [_input_type(file, index) for index in range(max(1, len(file.input)))]
+    types = [None if one is None else to_nearest(one) for one in wished]
     if model.qkeras is not None:
         if any(one.shape is not None for one in file.input):
             message = "the model's file says what shape the input has"
@@ -137,15 +140,16 @@ def _check_input_types(file: ModelFile, graph: Graph, document: Document) -> Non
     """A type that the design gives an input of a quantised network must be the network's own."""
     problems = []
     for index, (given, port) in enumerate(zip(file.input, graph.inputs, strict=False)):
-        own = port.tensor.type
-        if given.type is None or port.tensor.is_float or own in (given.type, to_nearest(given.type)):
+        own, wished = port.tensor.type, _input_type(file, index)
+        if wished is None or port.tensor.is_float or own in (wished, to_nearest(wished)):
             continue
         listed = isinstance(document.data.get("input"), list)
+        own_key: tuple[str | int, ...] = ("input", index, "type") if listed else ("input", "type")
         problems.append(
             Problem(
-                message=f"type is {given.type}, but the network's own quantizers make {port.name} {own}",
+                message=f"type is {wished}, but the network's own quantizers make {port.name} {own}",
                 fix=f"leave type out, or write {own}",
-                place=document.place(("input", index, "type") if listed else ("input", "type")),
+                place=document.place(own_key if given.type else ("precision", "input")),
             )
         )
     if problems:
@@ -274,17 +278,10 @@ def _samples_of(file: ModelFile, index: int) -> Samples:
 
 
 def _precision(file: ModelFile) -> Precision:
-    given = file.precision
-    layers = {}
-    for name, one in given.layers.items():
-        layers[name] = LayerPrecision(weights=one.weights, bias=one.bias, output=one.output)
-    accumulator = given.accumulator
-    return Precision(
-        default=given.default,
-        weights=given.weights,
-        input=file.input[0].type,
-        accumulator=accumulator if isinstance(accumulator, str | FixedType) else None,
-        target_db=given.target_db,
-        output_db=given.output_db,
-        layers=layers,
-    )
+    return replace(file.precision.precision, input=_input_type(file, 0))
+
+
+def _input_type(file: ModelFile, index: int) -> FixedType | None:
+    """The type of an input: its own key, or that of all in precision."""
+    given = file.input[index].type if index < len(file.input) else None
+    return given or file.precision.input

@@ -16,20 +16,12 @@ from pydantic import (
     model_validator,
 )
 
-from hlsgen.fixed import FixedType
 from hlsgen.layers.conv2d_stream import MOST_BATCH
 from hlsgen.mapping.ports import PORT_KINDS, InterfaceWish, PortKind
 from hlsgen.mapping.weights import WeightWish, WeightWishes, WishedPlace, WishedStorage
 from hlsgen.mistakes import Entries, Mistake, Real, Whole, must_be, nearest, refused
-from hlsgen.precision import MOST_TARGET_DB, OUTPUT_DB, TARGET_DB
-from hlsgen.schema_values import (
-    MAX_CHANNELS,
-    Accumulator,
-    BoardName,
-    Name,
-    Samples,
-    check_type,
-)
+from hlsgen.precision_grammar import Fixed, PrecisionSection, written
+from hlsgen.schema_values import MAX_CHANNELS, BoardName, Name, Samples
 
 FRAMEWORKS = ("torch", "qkeras", "onnx")
 _SIDE = Whole(1, 65536)
@@ -77,17 +69,7 @@ def check_frame_shape(value: object) -> tuple[int, ...]:
     return tuple(value)
 
 
-def check_fixed(value: object) -> FixedType:
-    """A fixed-point type: a streaming kernel has no other."""
-    type_ = check_type(value)
-    if not isinstance(type_, FixedType):
-        fix = 'a type such as "fixed<16,6>"'
-        raise refused(Mistake(message="is float32, but a streaming kernel computes in fixed point", fix=fix))
-    return type_
-
-
 FilePath = Annotated[Path, PlainValidator(check_file), TEXT_SCHEMA]
-Fixed = Annotated[FixedType, PlainValidator(check_fixed), TEXT_SCHEMA]
 
 
 class ModelSection(_Section):
@@ -131,42 +113,11 @@ class ModelInput(_Section):
     """Frames to simulate with: photograph, random, or a .npy file in the framework's layout."""
 
 
-class LayerTypes(_Section):
-    """Types of one layer; None: as for all."""
+class NetworkPrecision(PrecisionSection):
+    """Number types of a floating-point network; any other key is a layer's name, as in `layers`."""
 
-    weights: Fixed | None = None
-    """Type of its weights."""
-    bias: Fixed | None = None
-    """Type of its biases."""
-    output: Fixed | None = None
-    """Type of what it gives."""
-
-
-class PrecisionSection(_Section):
-    """Number types of a floating-point network."""
-
-    default: Literal["auto"] | Fixed = "auto"
-    """Type of all activations; auto: chosen for each tensor from calibration frames."""
-    weights: Fixed | None = None
-    """Type of all weights; None: as wide as the activations, each layer with the range it needs."""
-    accumulator: Accumulator | None = None
-    """exact: no weights overflow it (default with weights: runtime); tight: these do not; or a type."""
     calibration: FilePath | None = None
     """A .npy file of typical frames; None: the input's samples."""
-    target_db: Annotated[float, Real(6, MOST_TARGET_DB)] = TARGET_DB
-    """Signal to quantisation noise that auto asks of each tensor."""
-    output_db: Annotated[float, Real(0, MOST_TARGET_DB)] = OUTPUT_DB
-    """And of the outputs; 0: whatever comes."""
-    layers: dict[str, LayerTypes] = {}
-    """Types by layer name."""
-
-
-def _precision(value: object) -> object:
-    if isinstance(value, dict | PrecisionSection):
-        return value
-    if value == "auto":
-        return {}
-    return {"default": value}
 
 
 class StageMapping(_Section):
@@ -287,8 +238,8 @@ class ModelFile(_Section):
     ] = (ModelInput(),)
     """The input, or a list of them."""
     precision: Annotated[
-        PrecisionSection, BeforeValidator(_precision, json_schema_input_type=str | PrecisionSection)
-    ] = PrecisionSection()
+        NetworkPrecision, BeforeValidator(written, json_schema_input_type=str | NetworkPrecision)
+    ] = NetworkPrecision()
     """auto, a type for all, or a mapping; only for networks in floating point."""
     mapping: Annotated[
         ModelMapping, BeforeValidator(_mapping, json_schema_input_type=Literal["auto", "best"] | ModelMapping)

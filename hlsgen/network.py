@@ -24,6 +24,7 @@ from hlsgen.mapping.balance import Balanced, balance
 from hlsgen.mapping.wish import NoFit
 from hlsgen.progress import Progress, silent
 from hlsgen.report.network import NetworkEstimate, network_cost, network_estimate, network_markdown
+from hlsgen.report.quality import quality_figures
 
 if TYPE_CHECKING:
     from hlsgen.explore.result import Explored
@@ -86,7 +87,7 @@ class NetworkDesign(GraphDesign):
         graph = self.reweighted(other, pipeline.weights)
         assert isinstance(other, GraphDesign)
         chosen = replace(self.balanced, pipeline=pipeline.with_graph(graph))
-        return replace(self, graph=graph, reference=other.reference, accuracy=(), chosen=chosen)
+        return replace(self, graph=graph, reference=other.reference, accuracy=(), reached=None, chosen=chosen)
 
     def weight_files(self) -> dict[str, NDArray[np.uint64]]:
         return weight_files(self.balanced.pipeline)
@@ -103,6 +104,7 @@ class NetworkDesign(GraphDesign):
             self.clock_mhz,
             self.batch,
             self.accuracy,
+            quality=quality_figures(self.reached, self.precision),
             explored=self.explored.summary() if self.explored else None,
         )
 

@@ -1,26 +1,37 @@
-"""What number types a network's tensors get: fixed by the user, or chosen from calibration data."""
+"""What number types a network's tensors get: fixed by the user, or chosen from calibration data.
+
+How users write it is hlsgen/precision_grammar.py.
+"""
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hlsgen.errors import DesignError, Problem
-from hlsgen.fixed import FixedType, Overflow, Rounding, parse_type
+from hlsgen.fixed import FixedType, Overflow, Rounding
 
 Floats = NDArray[np.float64]
 
-AUTO_WIDTHS = (4, 5, 6, 7, 8, 9, 10, 12, 14, 16)
+AUTO_WIDTHS = (4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 18, 20, 22, 24)
 """Bits that `auto` chooses from."""
-TARGET_DB = 40.0
-"""Signal to noise that `auto` asks of each tensor: 8 bits give normal values about 40 dB."""
+START_DB = 40.0
+"""Signal to noise of each tensor that the search begins at: 8 bits give normal values about 40 dB."""
+LEAST_TARGET_DB = 6.0
 MOST_TARGET_DB = 120.0
-OUTPUT_DB = 20.0
-"""Signal to noise that `auto` asks of the outputs: noise of a tenth of their size."""
+OUTPUT_DB = 30.0
+"""Signal to noise that `auto` asks of the outputs: noise of a thirtieth of their size."""
+AGREEMENT = 0.99
+"""Share of frames whose largest score `auto` wishes to be the same one as in floating point."""
+HEADROOM = 2.0
+"""Range of a tensor beside the largest value that the frames showed: a bit to spare."""
+MOST_HEADROOM = 16.0
 MOST_SAMPLES = 1 << 13
 """Values of a tensor that a type is chosen from."""
 SPREAD = 12
@@ -42,93 +53,23 @@ class Precision:
 
     accumulator: exact (no overflow whatever the weights of this width), tight (none for these weights), or
     a type that sums are narrowed to; None: exact where the design wishes weights at run time, else tight.
-    target_db: signal to noise that auto asks of each tensor; more if the outputs would not have output_db.
+    What auto is to reach: output_db and agreement (0: whatever comes) are asked of the outputs, on frames
+    that did not choose the ranges; target_db of every tensor (None: what the outputs need); a tensor's type
+    holds headroom x the range that the frames showed (1: no more than that).
     """
 
     default: FixedType | Literal["auto"] = "auto"
     weights: FixedType | None = None
     input: FixedType | None = None
     accumulator: Literal["exact", "tight"] | FixedType | None = None
-    target_db: float = TARGET_DB
+    target_db: float | None = None
     output_db: float = OUTPUT_DB
+    agreement: float = AGREEMENT
+    headroom: float = HEADROOM
     layers: Mapping[str, LayerPrecision] = field(default_factory=dict)
 
     def of(self, layer: str) -> LayerPrecision:
         return self.layers.get(layer, LayerPrecision())
-
-
-def precision_of(given: str | FixedType | Precision | Mapping[str, object] | None) -> Precision:
-    """What users write as `precision=`: "auto", a type, a Precision, or a mapping by layer name.
-
-    A mapping's key "default" is the type for all; any other key is a layer, its value a type (the output's)
-    or a mapping of weights, bias and output. Raises DesignError: something else, float32.
-    """
-    if isinstance(given, Precision):
-        return given
-    if given is None or isinstance(given, str | FixedType):
-        return Precision(default=_default(given))
-    if not isinstance(given, Mapping):
-        raise DesignError(_wrong("precision", given))
-    layers = {
-        name: _layer(name, value)
-        for name, value in given.items()
-        if name not in ("default", "weights", "input")
-    }
-    weights, source = (given.get(key) for key in ("weights", "input"))
-    return Precision(
-        default=_default(given.get("default")),
-        weights=None if weights is None else _type("precision: weights", weights),
-        input=None if source is None else _type("precision: input", source),
-        layers=layers,
-    )
-
-
-def input_type_of(given: str | FixedType | Precision | Mapping[str, object] | None) -> FixedType | None:
-    """What `precision=` may say of a network that brings its own types: {"input": type}. None: nothing.
-
-    Raises DesignError: it says more than that, or no type.
-    """
-    if given is None:
-        return None
-    asked = precision_of(given)
-    if asked.input is None or asked != Precision(input=asked.input):
-        message = "the network brings its own number types, so that precision= can only say its inputs'"
-        raise DesignError(Problem(message=message, fix='leave precision out, or {"input": "ufixed<8,0>"}'))
-    return asked.input
-
-
-def _default(given: object) -> FixedType | Literal["auto"]:
-    return "auto" if given in (None, "auto") else _type("precision", given)
-
-
-def _layer(name: str, given: object) -> LayerPrecision:
-    if not isinstance(given, Mapping):
-        return LayerPrecision(output=_type(f"precision: {name}", given))
-    unknown = sorted(set(given) - {"weights", "bias", "output"})
-    if unknown:
-        message = f"precision: {name}: {', '.join(map(str, unknown))} is none of weights, bias, output"
-        raise DesignError(Problem(message=message, fix="one of these three"))
-    return LayerPrecision(**{key: _type(f"precision: {name}: {key}", value) for key, value in given.items()})
-
-
-def _type(what: str, given: object) -> FixedType:
-    if isinstance(given, FixedType):
-        return given
-    if not isinstance(given, str):
-        raise DesignError(_wrong(what, given))
-    try:
-        type_ = parse_type(given)
-    except ValueError as error:
-        raise DesignError(Problem(message=f"{what}: {error}", fix='a type such as "fixed<16,6>"')) from None
-    if not isinstance(type_, FixedType):
-        message = f"{what}: a streaming kernel computes in fixed point, not in {type_}"
-        raise DesignError(Problem(message=message, fix='"auto", or a type such as "fixed<16,6>"'))
-    return type_
-
-
-def _wrong(what: str, given: object) -> Problem:
-    message = f"{what} is {type(given).__name__}, not a type"
-    return Problem(message=message, fix='"auto", a type such as "fixed<16,6>", or a mapping by layer name')
 
 
 def saturating(type_: FixedType) -> FixedType:
@@ -147,37 +88,68 @@ def to_nearest(type_: FixedType) -> FixedType:
     return replace(type_, rounding=Rounding.RND)
 
 
-def fitted(values: Floats, width: int, *, signed: bool) -> tuple[FixedType, float]:
-    """The type of `width` bits whose range gives `values` the least mean square error, and that error."""
-    largest = float(np.abs(values).max(initial=0.0))
+def fitted(
+    values: Floats, width: int, *, signed: bool, beyond: Floats | None = None
+) -> tuple[FixedType, float]:
+    """The type of `width` bits whose range gives `beyond` the least mean square error, and that of `values`.
+
+    beyond: None: `values` themselves.
+    """
+    held = values if beyond is None else beyond
+    largest = float(np.abs(held).max(initial=0.0))
     if largest == 0.0:
         return FixedType(width, 1, signed, Rounding.RND, Overflow.SAT), 0.0
     widest = int(np.ceil(np.log2(largest))) + signed + 1
     # clipping rare outliers can pay, and the error has several minima where it does: every range is tried
-    errors = {
-        integer: _error(values, width, integer, signed) for integer in range(widest, widest - SPREAD, -1)
-    }
-    integer = min(errors, key=lambda one: errors[one])
-    return FixedType(width, integer, signed, Rounding.RND, Overflow.SAT), errors[integer]
+    best, least = widest, math.inf
+    for integer in range(widest, widest - SPREAD, -1):
+        error, clipped = _error(held, width, integer, signed)
+        if error < least:
+            best, least = integer, error
+        elif clipped > least:
+            break  # a smaller range clips still more
+    error = least if beyond is None else _error(values, width, best, signed)[0]
+    return FixedType(width, best, signed, Rounding.RND, Overflow.SAT), error
 
 
-def _error(values: Floats, width: int, integer: int, signed: bool) -> float:
-    """Mean square error of `values` rounded to the nearest and saturated."""
+def _error(values: Floats, width: int, integer: int, signed: bool) -> tuple[float, float]:
+    """Mean square error of `values` rounded to the nearest and saturated, and saturation's part of it."""
     scale = 2.0 ** (width - integer)
     low, high = (-(2.0 ** (width - 1)), 2.0 ** (width - 1) - 1) if signed else (0.0, 2.0**width - 1)
-    codes = np.clip(np.rint(values * scale), low, high)
-    return float(np.mean((codes / scale - values) ** 2))
+    exact = values * scale
+    codes = np.rint(exact)
+    limited = np.clip(codes, low, high)
+    squares = (limited - exact) ** 2 / scale**2
+    return float(np.mean(squares)), float(np.sum(squares[limited != codes]) / squares.size)
 
 
-def chosen(values: Floats, target_db: float, widths: tuple[int, ...] = AUTO_WIDTHS) -> FixedType:
-    """The narrowest type that represents `values` with `target_db` of signal to noise, else the widest."""
-    signed = bool(values.min(initial=0.0) < 0)
-    power = float(np.mean(values**2)) if values.size else 0.0
-    for width in widths:
-        type_, error = fitted(values, width, signed=signed)
-        if power == 0.0 or error <= power * 10 ** (-target_db / 10):
-            return type_
-    return type_
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Fits:
+    """The types of `AUTO_WIDTHS` that fit `values` best, each looked for once.
+
+    beyond: values that the ranges shall fit instead, such as larger ones than were seen.
+    """
+
+    values: Floats
+    signed: bool
+    beyond: Floats | None = None
+    _known: dict[int, tuple[FixedType, float]] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def _power(self) -> float:
+        return float(np.mean(self.values**2)) if self.values.size else 0.0
+
+    def of(self, target_db: float) -> FixedType:
+        """The narrowest type that that gives the values `target_db` of signal to noise, else the widest."""
+        most = self._power * 10 ** (-target_db / 10)
+        # the error falls with every bit
+        index = bisect_left(AUTO_WIDTHS, True, key=lambda width: self._fitted(width)[1] <= most)
+        return self._fitted(AUTO_WIDTHS[min(index, len(AUTO_WIDTHS) - 1)])[0]
+
+    def _fitted(self, width: int) -> tuple[FixedType, float]:
+        if width not in self._known:
+            self._known[width] = fitted(self.values, width, signed=self.signed, beyond=self.beyond)
+        return self._known[width]
 
 
 def whole_range(values: Floats, width: int) -> FixedType:

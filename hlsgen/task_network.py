@@ -24,6 +24,7 @@ from hlsgen.graph_design import GraphDesign
 from hlsgen.layers.base import Codes
 from hlsgen.mapping.task_balance import TaskChoice, task_balance
 from hlsgen.mapping.wish import NoFit
+from hlsgen.report.quality import quality_figures
 from hlsgen.report.task_network import TaskNetworkEstimate, task_network_markdown
 
 
@@ -64,7 +65,7 @@ class TaskNetworkDesign(GraphDesign):
         graph = self.reweighted(other, self.choice.weights)
         assert isinstance(other, GraphDesign)
         chosen = self.choice.with_graph(graph)
-        return replace(self, graph=graph, reference=other.reference, accuracy=(), chosen=chosen)
+        return replace(self, graph=graph, reference=other.reference, accuracy=(), reached=None, chosen=chosen)
 
     def weight_files(self) -> dict[str, NDArray[np.uint64]]:
         return task_weight_files(self.choice)
@@ -82,6 +83,7 @@ class TaskNetworkDesign(GraphDesign):
             clock_mhz=self.clock_mhz,
             batch=self.batch,
             accuracy=self.accuracy,
+            quality=quality_figures(self.reached, self.precision),
         )
 
     def cost(self) -> dict[str, Any]:

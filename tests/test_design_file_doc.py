@@ -9,7 +9,8 @@ import pytest
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from hlsgen.model_schema import LayerTypes, ModelFile, ModelMapping, ModelSection, StageMapping
+from hlsgen.model_schema import ModelFile, ModelMapping, ModelSection, StageMapping
+from hlsgen.precision_grammar import LayerTypes
 from hlsgen.schema import DesignFile, LayerMapping
 from tests.documents import blocks, document
 
@@ -24,8 +25,9 @@ def fields(section: type[BaseModel]) -> set[str]:
 
 
 def commented(block: str) -> dict[str, str]:
-    """The comment of each key that has one."""
-    return dict(re.findall(r"^[ #]*(\w+):[^#\n]*?(?:\s# (.*))?$", block, flags=re.MULTILINE))
+    """The comment of each key that has one, where it stands first."""
+    found = re.findall(r"^[ #]*(\w+):[^#\n]*?(?:\s# (.*))?$", block, flags=re.MULTILINE)
+    return dict(reversed(found))
 
 
 def test_a_design_of_a_layer() -> None:
@@ -70,8 +72,9 @@ DEFAULTS = [
     ("batch",),
     ("input", "samples"),
     ("precision", "default"),
-    ("precision", "target_db"),
     ("precision", "output_db"),
+    ("precision", "agreement"),
+    ("precision", "headroom"),
 ]
 
 
@@ -91,6 +94,8 @@ def test_values_that_are_shown_are_the_defaults(path: tuple[str, ...]) -> None:
 LIMITS = [
     ("target_db", r"(6) to (120)", lambda value: {"precision": {"target_db": value}}),
     ("output_db", r"(0) to (120)", lambda value: {"precision": {"output_db": value}}),
+    ("headroom", r"(1) to (16)", lambda value: {"precision": {"headroom": value}}),
+    ("agreement", r"(0) to (1)", lambda value: {"precision": {"agreement": value}}),
     ("instances", r"()up to (1024)", lambda value: {"mapping": {"instances": value}}),
     ("input", r"()up to (16),", lambda value: {"input": [{}] * value}),
     ("shape", r"(one) to (three)", lambda value: {"input": {"shape": [8] * value}}),

@@ -112,7 +112,7 @@ def test_force_replaces_a_design_and_no_model(folder: Path) -> None:
         (["net.onnx", "--weights", "net.pt"], 1, "leave --weights out"),
         (["net.h5", "--shape", "1,6,6"], 1, "leave --shape out"),
         (["net.py:make_net", "--input-type", "fixed<8,1>"], 1, "leave --input-type out"),
-        (["net.onnx", "--input-type", "fixed<8"], 1, "precision: input: "),
+        (["net.onnx", "--input-type", "fixed<8"], 1, "precision: `input` must be a number type"),
     ],
 )
 def test_mistakes(folder: Path, words: list[str], code: int, message: str) -> None:

@@ -201,7 +201,7 @@ def test_auto_raises_its_target_until_the_output_is_near_enough() -> None:
     frames = np.random.default_rng(0).normal(0, 1, (6, 4, 6, 6))
     found = {}
     for wanted in (0.0, 20.0, 40.0):
-        precision = Precision(target_db=12.0, output_db=wanted)
+        precision = Precision(target_db=12.0, output_db=wanted, agreement=0)
         design = hlsgen.from_torch(deep(12), (4, 6, 6), calibration=frames, precision=precision)
         found[wanted] = design.accuracy[-1].snr_db  # type: ignore[attr-defined]
     assert found[0.0] < 12 and found[20.0] > 19 and found[40.0] > 38
@@ -226,7 +226,7 @@ def test_an_offset_of_the_output_is_no_signal() -> None:
 def test_a_build_warns_of_an_output_that_is_far_from_floating_point(tmp_path: Path) -> None:
     frames = np.random.default_rng(0).normal(0, 1, (2, 4, 6, 6))
     for wanted, warns in ((0.0, True), (25.0, False)):
-        precision = Precision(target_db=12.0, output_db=wanted)
+        precision = Precision(target_db=12.0, output_db=wanted, agreement=0)
         design = hlsgen.from_torch(deep(12), (4, 6, 6), calibration=frames, precision=precision)
         report = design.build(tmp_path / f"net{wanted}", csim=False).report
         said = [warning for warning in report["warnings"] if "signal to noise" in warning]

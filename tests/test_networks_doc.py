@@ -46,7 +46,7 @@ def names(folder: Path) -> dict[str, Any]:
 
 def test_the_document_has_what_is_tested_here() -> None:
     assert list(FILES) == ["net.py", "small.yaml"]
-    assert len(SNIPPETS) == 3
+    assert len(SNIPPETS) == 4
     assert [command[:2] for command in COMMANDS] == [
         ["hlsgen", "import"],
         ["hlsgen", "check"],
@@ -106,6 +106,16 @@ def test_precision(names: dict[str, Any], folder: Path) -> None:
     assert str(mixed["conv1"].weight_type) == "fixed<8,1>"
     assert str(mixed["fc"].result_type) == "fixed<16,6,rnd,sat>"
     assert str(designs[2].graph.input.type) == "fixed<8,1,rnd,sat>"
+
+
+def test_what_auto_reaches(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from net import make_net
+
+    x = np.random.default_rng(0).uniform(-1, 1, (16, 1, 8, 8))
+    exec("import hlsgen\n" + SNIPPETS[3], {"net": make_net(), "shape": (1, 8, 8), "x": x})
+    frames, decibels, agreement = capsys.readouterr().out.split()
+    assert (int(frames), float(agreement)) == (8, 1.0)
+    assert float(decibels) >= 40
 
 
 def test_commands_and_the_excerpt_of_the_report(folder: Path) -> None:

@@ -25,7 +25,9 @@ from hlsgen.passes.float_run import FloatRun
 from hlsgen.passes.fold_affine import fold_affine
 from hlsgen.passes.fuse_cast import fuse_cast
 from hlsgen.passes.fuse_clamp import fuse_clamp
-from hlsgen.precision import LayerPrecision, Precision, chosen, fitted, precision_of, whole_range
+from hlsgen.passes.value_ranges import ValueRanges
+from hlsgen.precision import AUTO_WIDTHS, Fits, LayerPrecision, Precision, fitted, whole_range
+from hlsgen.precision_grammar import precision_of
 from tests.networks import frames, relu, residual_network
 
 BYTE = FixedType(8, 4)
@@ -237,7 +239,7 @@ def test_more_bits_are_nearer_to_floating_point(width: int) -> None:
 def test_auto_reaches_its_target_on_every_tensor_it_chooses() -> None:
     graph, x = reference(), {"x": frames(16)}
     for target in (20.0, 40.0, 60.0):
-        fixed = choose_types(graph, Precision(default="auto", target_db=target), FloatRun(graph, x))
+        fixed = choose_types(graph, Precision(target_db=target), ValueRanges(FloatRun(graph, x), 1.0))
         values = run_golden(graph, x)
         type_ = fixed.inputs[0].tensor.type
         assert isinstance(type_, FixedType)
@@ -261,9 +263,14 @@ def test_types_by_layer() -> None:
     [
         ("fixed<0,1>", "precision"),
         ("float32", "a streaming kernel computes in fixed point"),
-        (7, "precision is int, not a type"),
-        ({"conv1": {"wieghts": "fixed<8,1>"}}, "conv1: wieghts is none of weights, bias, output"),
-        ({"conv1": 3}, "precision: conv1 is int"),
+        (7, "must be auto, or a number type, not 7"),
+        ({"conv1": {"wieghts": "fixed<8,1>"}}, "conv1: `wieghts` is no key"),
+        ({"conv1": 3}, "precision: `conv1` is no key"),
+        ({"acumulator": "tight"}, "did you mean 'accumulator'"),
+        ({"accumulator": "float32"}, "computes in fixed point"),
+        ({"target_db": 3}, "`target_db` must be a number from 6 to 120"),
+        ({"headroom": "2"}, "`headroom` must be a number from 1 to 16"),
+        ({"calibration": "x.npy"}, "in a design file only"),
     ],
 )
 def test_wrong_precisions(given: object, message: str) -> None:
@@ -299,10 +306,16 @@ def test_the_best_range_clips_outliers_only_where_that_pays() -> None:
     )
 
 
-def test_positive_values_get_unsigned_types() -> None:
-    values = np.abs(np.random.default_rng(0).normal(0, 1, 1000))
-    assert not chosen(values, 30).signed
-    assert chosen(-values, 30).signed
+def test_the_narrowest_type_that_suffices_is_found() -> None:
+    values = np.random.default_rng(0).normal(0, 1, 1000)
+    fits = Fits(values=values, signed=True)
+    for target in (20.0, 30.0, 50.0, 80.0):
+        type_ = fits.of(target)
+        noise = np.mean((type_.decode(type_.encode(values)) - values) ** 2)
+        narrower = AUTO_WIDTHS[AUTO_WIDTHS.index(type_.width) - 1]
+        worst = np.mean(values**2) * 10 ** (-target / 10)
+        assert noise <= worst < fitted(values, narrower, signed=True)[1]
+    assert fits.of(300.0).width == AUTO_WIDTHS[-1]
 
 
 def test_a_range_holds_every_value() -> None:

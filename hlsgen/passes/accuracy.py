@@ -1,18 +1,21 @@
-"""How near a network in fixed point is to its floating-point original, on calibration frames."""
+"""How near a network in fixed point is to its floating-point original, on frames that chose no types."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from hlsgen.brief import Brief
 from hlsgen.fixed import FixedType
-from hlsgen.ir import Golden, Graph, counted_golden
+from hlsgen.ir import Golden, Graph, Port, counted_golden, run_golden
 from hlsgen.layers.argmax import ArgMax
-from hlsgen.layers.base import Codes
+from hlsgen.layers.base import Codes, Layer
+from hlsgen.layers.softmax import Softmax
+from hlsgen.layers.table import Table
+from hlsgen.layers.unary import Selection
 from hlsgen.passes.float_run import FloatRun
 from hlsgen.port_arrays import tensor_codes
 from hlsgen.precision import Floats
@@ -23,26 +26,72 @@ class Accuracy:
     """How near a tensor is to the floating-point network.
 
     snr_db: signal to noise, inf if equal; of an output its mean is no signal. agreement: of an output of
-    scores, the share of frames whose largest score is the same one; None for other tensors.
+    scores, the share of frames whose largest score is the same one; of indices the share that is the same;
+    None for other tensors.
     """
 
     name: str
     type: str
     snr_db: float
     agreement: float | None = None
+    chooses: bool = False
+    """Whether it is an output of indices, that are right or wrong: its noise says nothing."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quality:
+    """How near the outputs are, over `frames` frames.
+
+    scores: tensors that a softmax, a sigmoid or an argmax makes outputs of. Probabilities near 0 and 1 and
+    indices hide how near another answer was; the scores show it.
+    """
+
+    frames: int
+    outputs: tuple[Accuracy, ...]
+    scores: tuple[Accuracy, ...] = ()
+
+    @property
+    def worst_db(self) -> float:
+        """The least signal to noise of an output that is no index, and of scores; inf without one."""
+        judged = (*(one for one in self.outputs if not one.chooses), *self.scores)
+        return min((one.snr_db for one in judged), default=math.inf)
+
+    @property
+    def worst_agreement(self) -> float:
+        """The least agreement of an output of scores or indices; 1 without one."""
+        return min((one.agreement for one in self.outputs if one.agreement is not None), default=1.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reached:
+    """The outputs on frames that chose no range (None: there are none), and on some that did."""
+
+    held_out: Quality | None
+    of_ranges: Quality
+
+    @property
+    def judged(self) -> Quality:
+        return self.held_out or self.of_ranges
 
 
 @dataclass(frozen=True, kw_only=True)
 class Measured(Brief):
     """A network beside its floating-point original: what was found, and the codes that it was found with.
 
-    inputs: frames of each input of `graph`. golden: what every layer of it gives for them.
+    layers: on the frames that judge. inputs: frames of each input of `graph`. golden: what every layer of it
+    gives for them.
     """
 
     graph: Graph
-    accuracy: tuple[Accuracy, ...]
+    layers: tuple[Accuracy, ...]
     inputs: Mapping[str, Codes]
     golden: Golden
+    reached: Reached
+
+    @property
+    def accuracy(self) -> tuple[Accuracy, ...]:
+        """Of every layer, then of every output."""
+        return (*self.layers, *self.reached.judged.outputs)
 
     def golden_for(self, graph: Graph, inputs: Mapping[str, Codes]) -> Golden | None:
         """Golden of these frames, if it is known already."""
@@ -52,55 +101,106 @@ class Measured(Brief):
         return self.golden if same else None
 
 
-def _encoded(fixed: Graph, calibration: Mapping[str, Floats]) -> dict[str, Codes]:
+def _encoded(fixed: Graph, frames: Mapping[str, Floats]) -> dict[str, Codes]:
     """Frames of the inputs as codes of their types."""
     return {
-        port.name: tensor_codes(port, calibration[port.name], f"the calibration of {port.name}")
+        port.name: tensor_codes(port, frames[port.name], f"the calibration of {port.name}")
         for port in fixed.inputs
         if isinstance(port.tensor.type, FixedType)
     }
 
 
-def _decoded(fixed: Graph, got: Mapping[str, Codes]) -> dict[str, Floats]:
-    """What each layer gives, as numbers."""
-    return {layer.name: layer.output_type.decode(got[layer.name]) for layer in fixed.layers}
+def judged(fixed: Graph, run: FloatRun) -> Quality:
+    """The outputs of `fixed` on the frames that judge it."""
+    tensors = run_golden(fixed, _encoded(fixed, run.inputs([run.kept[one] for one in run.judging])))
+    return _quality(fixed, run, tensors, run.judging)
 
 
-def noisy_outputs(graph: Graph) -> set[str]:
-    """The outputs' names, without those that choose: an index is right or wrong."""
-    choosing = {layer.name for layer in graph.layers if isinstance(layer, ArgMax)}
-    return {port.name for port in graph.outputs if port.source not in choosing}
-
-
-def measured(fixed: Graph, calibration: FloatRun, frames: int | None = None) -> Measured:
-    """Each layer of `fixed` that floating point has too against it, then each output.
-
-    frames: the first ones; None: all that are kept.
-    """
-    count = calibration.kept if frames is None else frames
-    reference, wanted = calibration.graph, calibration.first(count)
-    inputs = _encoded(fixed, calibration.inputs(count))
+def measured(fixed: Graph, run: FloatRun) -> Measured:
+    """Each layer of `fixed` that floating point has too against it, then each output, on all that is kept."""
+    inputs = _encoded(fixed, run.inputs(run.kept))
     golden = counted_golden(fixed, inputs)
-    values = _decoded(fixed, golden.tensors)
-    found = [
+    tensors = golden.tensors
+    judging = run.held_out or run.of_ranges
+    wanted = run.tensors(judging)
+    layers = [
         Accuracy(
-            name=layer.name, type=str(layer.output_type), snr_db=_snr(values[layer.name], wanted[layer.name])
+            name=layer.name,
+            type=str(layer.output_type),
+            snr_db=_snr(layer.output_type.decode(tensors[layer.name][judging]), wanted[layer.name]),
         )
         for layer in fixed.layers
         if layer.name in wanted
     ]
-    for port, shown in zip(fixed.outputs, reference.outputs, strict=True):
-        if port.source in values and shown.source in wanted:
-            pair = (values[port.source], wanted[shown.source])
-            found.append(
-                Accuracy(
-                    name=port.name,
-                    type=str(port.tensor.type),
-                    snr_db=_output_snr(*pair),
-                    agreement=_agreement(*pair),
-                )
-            )
-    return Measured(graph=fixed, accuracy=tuple(found), inputs=inputs, golden=golden)
+    held_out, of_ranges = (
+        _quality(fixed, run, {name: codes[part] for name, codes in tensors.items()}, part) if part else None
+        for part in (run.held_out, run.of_ranges)
+    )
+    assert of_ranges is not None
+    return Measured(
+        graph=fixed,
+        layers=tuple(layers),
+        inputs=inputs,
+        golden=golden,
+        reached=Reached(held_out=held_out, of_ranges=of_ranges),
+    )
+
+
+def _quality(fixed: Graph, run: FloatRun, tensors: Mapping[str, Codes], positions: Sequence[int]) -> Quality:
+    """tensors: what the layers of `fixed` give for the frames at `positions` of those that `run` keeps."""
+    wanted = run.tensors(positions)
+    choosing = {layer.name for layer in fixed.layers if isinstance(layer, ArgMax)}
+    found = [
+        _output(
+            port,
+            port.tensor.type.decode(tensors[port.source]),
+            wanted[shown.source],
+            chooses=port.source in choosing,
+        )
+        for port, shown in zip(fixed.outputs, run.graph.outputs, strict=True)
+        if port.source in tensors and shown.source in wanted
+    ]
+    types = fixed.tensors()
+    scores = [
+        Accuracy(
+            name=name,
+            type=str(types[name].type),
+            snr_db=_output_snr(types[name].type.decode(tensors[name]), wanted[name]),
+        )
+        for name in _scores(run.graph)
+        if name in tensors
+    ]
+    return Quality(frames=len(positions), outputs=tuple(found), scores=tuple(scores))
+
+
+def _scores(graph: Graph) -> list[str]:
+    """The layers that functions which saturate, or choose, make outputs of."""
+    by_name = {layer.name: layer for layer in graph.layers}
+    found = []
+    for port in graph.outputs:
+        name, hidden = port.source, False
+        while (layer := by_name.get(name)) and (_saturates(layer) or isinstance(layer, Selection)):
+            hidden, name = hidden or _saturates(layer), layer.inputs[0]
+        if hidden and name in by_name and name not in found:
+            found.append(name)
+    return found
+
+
+def _saturates(layer: Layer) -> bool:
+    return isinstance(layer, Softmax | ArgMax) or (
+        isinstance(layer, Table) and layer.function in ("sigmoid", "tanh")
+    )
+
+
+def _output(port: Port, values: Floats, wanted: Floats, *, chooses: bool) -> Accuracy:
+    agreement = float(np.mean(values == wanted)) if chooses else _agreement(values, wanted)
+    return Accuracy(
+        name=port.name,
+        type=str(port.tensor.type),
+        snr_db=_output_snr(values, wanted),
+        agreement=agreement,
+        chooses=chooses,
+    )
 
 
 def _snr(values: Floats, wanted: Floats) -> float:

@@ -10,7 +10,7 @@ their source's type. Everything else gets the user's type, or one from the calib
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
@@ -26,16 +26,8 @@ from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.leaky import Leaky
 from hlsgen.layers.softmax import Softmax
 from hlsgen.layers.table import Table
-from hlsgen.passes.float_run import FloatRun
-from hlsgen.precision import (
-    MOST_SAMPLES,
-    Floats,
-    Precision,
-    chosen,
-    saturating,
-    to_nearest,
-    whole_range,
-)
+from hlsgen.passes.value_ranges import ValueRanges
+from hlsgen.precision import START_DB, Floats, Precision, saturating, to_nearest, whole_range
 from hlsgen.quantise import nearest
 
 EXACT_READERS = (Clamp, Leaky, Cast)
@@ -47,10 +39,10 @@ OTHER_BIASES = 4
 def choose_types(
     graph: Graph,
     precision: Precision,
-    calibration: FloatRun | None,
+    ranges: ValueRanges | None,
     any_weights: Collection[str] = (),
 ) -> Graph:
-    """`graph`, all float, with types and codes. `calibration`: what it gives for some typical frames.
+    """`graph`, all float, with types and codes. `ranges`: what values it gives for some typical frames.
 
     any_weights: layers that other weights of the same types shall go into: their accumulators hold the sums
     of any weights, and their biases may be some times larger.
@@ -58,15 +50,14 @@ def choose_types(
     Raises DesignError: auto without calibration, a layer named that there is not, a type too narrow.
     """
     _check_names(graph, precision)
-    if precision.default == "auto" and calibration is None:
+    if precision.default == "auto" and ranges is None:
         raise DesignError(
             Problem(
                 message="precision auto chooses types from calibration data, and none is given",
                 fix='calibration=x with some typical frames, or a type such as precision="fixed<16,6>"',
             )
         )
-    samples = calibration.samples if precision.default == "auto" and calibration is not None else {}
-    return _Typing(graph, precision, samples, any_weights).graph_of()
+    return _Typing(graph, precision, ranges, any_weights).graph_of()
 
 
 def _check_names(graph: Graph, precision: Precision) -> None:
@@ -80,12 +71,13 @@ def _check_names(graph: Graph, precision: Precision) -> None:
 
 class _Typing:
     def __init__(
-        self, graph: Graph, precision: Precision, samples: Mapping[str, Floats], any_weights: Collection[str]
+        self, graph: Graph, precision: Precision, ranges: ValueRanges | None, any_weights: Collection[str]
     ) -> None:
         self.any_weights = any_weights
         self.graph = graph
         self.precision = precision
-        self.samples = samples
+        self.ranges = ranges
+        self.target_db = START_DB if precision.target_db is None else precision.target_db
         self.types: dict[str, FixedType] = {}
         by_name = {layer.name: layer for layer in graph.layers}
         self.readers = {
@@ -116,7 +108,8 @@ class _Typing:
         default = self.precision.default
         if isinstance(default, FixedType):
             return saturating(default)
-        return chosen(self.samples[name], self.precision.target_db)
+        assert self.ranges is not None
+        return self.ranges.tensor(name).of(self.target_db)
 
     def _result(self, layer: Layer) -> FixedType | None:
         """The type of what `layer` gives; None: what it gives by nature."""
@@ -150,7 +143,7 @@ class _Typing:
         given = self.precision.of(layer.name)
         values = np.asarray(layer.weights, np.float64)
         # a type that was chosen may clip rare outliers, one that was given must hold them all
-        chosen_type = given.weights or self.precision.weights or self._weight_type(values)
+        chosen_type = given.weights or self.precision.weights or self._weight_type(layer, values)
         codes = nearest(values, chosen_type, f"{layer.name}: weights", layer.place)
         weight = _plain(chosen_type)
         biases = np.asarray(layer.bias, np.float64)
@@ -162,20 +155,12 @@ class _Typing:
         typed = typed.retyped((source,), result)
         return self._accumulator(typed, exact_result=result is None)
 
-    def _weight_type(self, values: Floats) -> FixedType:
+    def _weight_type(self, layer: Conv2d, values: Floats) -> FixedType:
         default = self.precision.default
         if isinstance(default, FixedType):
             return whole_range(values, default.width)
-        flat = values.reshape(-1)
-        if flat.size > MOST_SAMPLES:
-            flat = np.random.default_rng(0).choice(flat, MOST_SAMPLES, replace=False)
-        type_ = chosen(flat, self.precision.target_db)
-        # weights of one sign are no reason to lose the other
-        return (
-            type_
-            if type_.signed
-            else replace(type_, width=type_.width + 1, integer=type_.integer + 1, signed=True)
-        )
+        assert self.ranges is not None
+        return self.ranges.weights(layer).of(self.target_db)
 
     def _accumulator(self, layer: Conv2d, *, exact_result: bool) -> Conv2d:
         wish = self.precision.accumulator

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -10,49 +10,81 @@ import numpy as np
 from hlsgen.ir import Graph, run_golden
 from hlsgen.precision import MOST_SAMPLES, Floats
 
-KEPT_FRAMES = 16
-"""Calibration frames whose tensors are kept: the accuracy of types is stated on them."""
-KEPT_MACS = 1 << 31
-"""Fewer, if together they would need more multiply-accumulates."""
+KEPT_FRAMES = 128
+"""Calibration frames whose tensors are kept: types are judged on them."""
+JUDGING_FRAMES = 16
+"""Of these, as many judge each of the types that are tried."""
+KEPT_MACS = 1 << 32
+"""Fewer, but two, if together they would need more multiply-accumulates."""
+KEPT_ELEMENTS = 1 << 24
+"""Or if their tensors had more elements."""
 
 
 class FloatRun:
     """`graph`, all float, on calibration frames [N, C, H, W] of each input; each frame is run once.
 
-    count: frames. kept: the first ones, whose tensors are kept.
+    count: frames. kept: those whose tensors are kept, evenly over all. Every second one of these is held out:
+    ranges are not chosen from it, so that types can be judged on it. Of a single frame none can be.
     """
 
     def __init__(self, graph: Graph, frames: Mapping[str, Floats]) -> None:
         self.graph = graph
         self.frames = frames
         self.count = min(len(array) for array in frames.values())
-        self.kept = max(1, min(KEPT_FRAMES, KEPT_MACS // max(1, graph.macs), self.count))
-        self._first = run_golden(graph, self.inputs(self.kept))
+        elements = sum(int(np.prod(tensor.shape)) for tensor in graph.tensors().values())
+        most = min(KEPT_FRAMES, KEPT_MACS // max(1, graph.macs), KEPT_ELEMENTS // elements)
+        size = min(self.count, max(2, most))
+        self.kept = [index * self.count // size for index in range(size)]
+        self._tensors = run_golden(graph, self.inputs(self.kept))
 
-    def inputs(self, count: int) -> dict[str, Floats]:
-        """The first `count` frames of each input."""
-        return {name: array[:count] for name, array in self.frames.items()}
+    @property
+    def held_out(self) -> list[int]:
+        """Positions in `kept` of frames that choose no range."""
+        return list(range(1, len(self.kept), 2))
 
-    def first(self, count: int) -> dict[str, Floats]:
-        """By name every tensor of the first `count` frames, of those that are kept."""
-        assert count <= self.kept
-        return {name: values[:count] for name, values in self._first.items()}
+    @property
+    def of_ranges(self) -> list[int]:
+        """Positions in `kept` of frames that ranges are chosen from as well."""
+        return list(range(0, len(self.kept), 2))
 
-    def of_frame(self, frame: int) -> dict[str, Floats]:
-        """By name every tensor [1, C, H, W] of one frame."""
-        part = slice(frame, frame + 1)
-        if frame < self.kept:
-            return {name: values[part] for name, values in self._first.items()}
-        return run_golden(self.graph, {name: array[part] for name, array in self.frames.items()})
+    @property
+    def judging(self) -> list[int]:
+        """Positions in `kept` of frames to judge types on: evenly of those held out, if there are some."""
+        some = self.held_out or self.of_ranges
+        size = min(len(some), JUDGING_FRAMES)
+        return [some[index * len(some) // size] for index in range(size)]
+
+    @property
+    def range_frames(self) -> list[int]:
+        """The frames that ranges are chosen from."""
+        held = {self.kept[position] for position in self.held_out}
+        return [frame for frame in range(self.count) if frame not in held]
+
+    def inputs(self, frames: Sequence[int]) -> dict[str, Floats]:
+        """These frames of each input."""
+        return {name: array[list(frames)] for name, array in self.frames.items()}
+
+    def tensors(self, positions: Sequence[int]) -> dict[str, Floats]:
+        """By name every tensor of the frames at these positions in `kept`."""
+        return {name: values[list(positions)] for name, values in self._tensors.items()}
+
+    def _each(self) -> Iterator[dict[str, Floats]]:
+        """By name every tensor [1, C, H, W] of each frame that ranges are chosen from."""
+        positions = {frame: position for position, frame in enumerate(self.kept)}
+        for frame in self.range_frames:
+            position = positions.get(frame)
+            yield (
+                run_golden(self.graph, self.inputs([frame])) if position is None else self.tensors([position])
+            )
 
     @cached_property
     def samples(self) -> dict[str, Floats]:
-        """Values of every tensor, at most MOST_SAMPLES, over all frames."""
-        each = max(256, MOST_SAMPLES // self.count)
+        """Values of every tensor, at most MOST_SAMPLES, over the frames that ranges are chosen from."""
+        each = max(256, MOST_SAMPLES // len(self.range_frames))
         generator = np.random.default_rng(0)
         parts: dict[str, list[Floats]] = {}
-        for frame in range(self.count):
-            for name, array in self.of_frame(frame).items():
+        for tensors in self._each():
+            for name, array in tensors.items():
                 flat = array.reshape(-1)
                 if flat.size > each:
                     # the extremes always belong to it: what clips them must pay for it
@@ -60,3 +92,9 @@ class FloatRun:
                     flat = np.concatenate([flat[some], [flat.min(), flat.max()]])
                 parts.setdefault(name, []).append(flat)
         return {name: np.concatenate(arrays) for name, arrays in parts.items()}
+
+    def ends_known(self, name: str) -> bool:
+        """Whether an input's largest values look like the end of its range: half of the frames share one."""
+        array = self.frames[name][self.range_frames]
+        largest = np.abs(array).reshape(len(array), -1).max(axis=1)
+        return len(largest) > 1 and 2 * int(np.count_nonzero(largest == largest.max())) >= len(largest)

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
+from hlsgen.errors import DesignError
 from hlsgen.ir import Graph
 from hlsgen.passes import FIXED_PASSES, run_passes
-from hlsgen.passes.accuracy import Measured, measured, noisy_outputs
+from hlsgen.passes.accuracy import Measured, Quality, judged, measured
 from hlsgen.passes.choose_types import choose_types
 from hlsgen.passes.float_run import FloatRun
-from hlsgen.precision import MOST_TARGET_DB, Precision
+from hlsgen.passes.value_ranges import ValueRanges
+from hlsgen.precision import LEAST_TARGET_DB, MOST_TARGET_DB, START_DB, Precision
 
-OUTPUT_ROUNDS = 4
-"""Times that `auto` raises the target of all tensors for the sake of the outputs."""
-OUTPUT_STEP_DB = 3.0
-"""By this much at least."""
-OUTPUT_STEP = 1.5
-"""Or by this share of what is missing: an output gains less than its tensors, whose widths are whole bits."""
-OUTPUT_FRAMES = 2
-"""Calibration frames that the outputs are looked at on meanwhile."""
-OUTPUT_MACS = 1 << 30
+MOST_TRIALS = 7
+"""Targets of all tensors that are tried for the sake of the outputs' decibels."""
+TRIAL_MACS = 1 << 32
 """Fewer, if together they would need more multiply-accumulates."""
+FINEST_DB = 2.0
+"""Nearer to the least target that suffices is not worth a trial."""
+LEAST_GAIN = 0.25
+"""Of a raised target, what the outputs must have of it for more to be tried."""
+STEP_DB = 6.0
+"""A bit: by so much the target is raised where answers differ though the decibels are reached."""
+MOST_STEPS = 4
+"""How often: what differs then is as good as a tie."""
 
 
 def quantised_network(
@@ -30,28 +33,104 @@ def quantised_network(
 ) -> tuple[Graph, Measured | None]:
     """`reference` with types, after all passes, and what was measured of it; None without calibration.
 
-    With auto, the target of all tensors is raised in steps until the outputs have `precision.output_db`.
-    any_weights and errors: those of `choose_types`.
+    With auto, the least target of all tensors is looked for that gives the outputs `precision.output_db` and
+    `precision.agreement` on frames that are held out. any_weights and errors: those of `choose_types`.
     """
-    fixed = run_passes(choose_types(reference, precision, calibration, any_weights), FIXED_PASSES)
-    if calibration is None:
-        return fixed, None
-    frames = calibration.kept
-    if precision.default == "auto":
-        frames = max(1, min(OUTPUT_FRAMES, OUTPUT_MACS // max(1, reference.macs), calibration.kept))
-    found = measured(fixed, calibration, frames)
-    for _ in range(OUTPUT_ROUNDS if precision.default == "auto" else 0):
-        short = precision.output_db - _worst_output(found)
-        if short <= 0:
-            break
-        target = precision.target_db + max(short * OUTPUT_STEP, OUTPUT_STEP_DB)
-        precision = replace(precision, target_db=min(target, MOST_TARGET_DB))
-        fixed = run_passes(choose_types(reference, precision, calibration, any_weights), FIXED_PASSES)
-        found = measured(fixed, calibration, frames)
-    return fixed, found if frames == calibration.kept else measured(fixed, calibration)
+    if calibration is None or precision.default != "auto":
+        ranges = None if calibration is None else ValueRanges(calibration, precision.headroom)
+        fixed = run_passes(choose_types(reference, precision, ranges, any_weights), FIXED_PASSES)
+        return fixed, None if calibration is None else measured(fixed, calibration)
+    fixed = _Search(reference, precision, calibration, any_weights).found()
+    return fixed, measured(fixed, calibration)
 
 
-def _worst_output(found: Measured) -> float:
-    """The least signal to noise of an output, in dB; inf without one that has noise."""
-    outputs = noisy_outputs(found.graph)
-    return min((one.snr_db for one in found.accuracy if one.name in outputs), default=math.inf)
+@dataclass(frozen=True, kw_only=True)
+class _Trial:
+    """The network whose tensors all have `target_db`, and how near its outputs are."""
+
+    target_db: float
+    graph: Graph
+    quality: Quality
+
+
+def _nearer(before: _Trial, after: _Trial) -> bool:
+    """Whether a raised target shows in the outputs: else something that it does not change limits them."""
+    gained = after.quality.worst_db - before.quality.worst_db
+    return gained > LEAST_GAIN * (after.target_db - before.target_db)
+
+
+class _Search:
+    """The least target for all tensors that suffices: first by what is missing or to spare, then by halves.
+
+    What suffices for one target does for a higher one, or nearly: noise falls with it.
+    """
+
+    def __init__(
+        self, reference: Graph, precision: Precision, run: FloatRun, any_weights: Collection[str]
+    ) -> None:
+        self.reference = reference
+        self.precision = precision
+        self.run = run
+        self.any_weights = any_weights
+        self.ranges = ValueRanges(run, precision.headroom)
+        affordable = TRIAL_MACS // max(1, reference.macs * len(run.judging))
+        self.trials = max(2, min(MOST_TRIALS, affordable))
+        self.steps = max(1, min(MOST_STEPS, affordable))
+
+    def found(self) -> Graph:
+        enough = self._with_decibels()
+        tried = [enough]
+        # same answers need not come with more decibels: the first that has most of them
+        while len(tried) <= self.steps and tried[-1].quality.worst_agreement < self.precision.agreement:
+            trial = self._tried(min(tried[-1].target_db + STEP_DB, MOST_TARGET_DB))
+            if trial is None or not _nearer(tried[-1], trial):
+                break
+            tried.append(trial)
+        return max(tried, key=lambda one: one.quality.worst_agreement).graph
+
+    def _with_decibels(self) -> _Trial:
+        """The cheapest trial whose outputs have the decibels; else the nearest one."""
+        low: _Trial | None = None
+        high: _Trial | None = None
+        trial = self._trial(START_DB if self.precision.target_db is None else self.precision.target_db)
+        for _ in range(self.trials - 1):
+            if self._missing(trial) > 0:
+                low = trial
+            else:
+                high = trial
+            target = self._next(low, high)
+            following = None if target is None else self._tried(target)
+            if following is None or (high is None and not _nearer(trial, following)):
+                break
+            trial = following
+        return high if high is not None and self._missing(trial) > 0 else trial
+
+    def _next(self, low: _Trial | None, high: _Trial | None) -> float | None:
+        """A target between the highest that is too low and the lowest that suffices; None: near enough."""
+        if low is not None and high is not None:
+            near = high.target_db - low.target_db <= FINEST_DB
+            return None if near else (low.target_db + high.target_db) / 2
+        if low is not None:
+            more = min(low.target_db + max(2 * self._missing(low), STEP_DB / 2), MOST_TARGET_DB)
+            return more if more > low.target_db else None
+        assert high is not None
+        least = LEAST_TARGET_DB if self.precision.target_db is None else self.precision.target_db
+        less = max(high.target_db + min(self._missing(high), 0.0) - FINEST_DB / 2, least)
+        spare = high.target_db - less
+        return less if spare > FINEST_DB else None
+
+    def _missing(self, trial: _Trial) -> float:
+        """Decibels; negative: to spare, at most a few bits, since noise that is not there says nothing."""
+        return max(self.precision.output_db - trial.quality.worst_db, -4 * STEP_DB)
+
+    def _tried(self, target_db: float) -> _Trial | None:
+        """None: types as wide as these cannot be built."""
+        try:
+            return self._trial(target_db)
+        except DesignError:
+            return None
+
+    def _trial(self, target_db: float) -> _Trial:
+        wish = replace(self.precision, target_db=target_db)
+        graph = run_passes(choose_types(self.reference, wish, self.ranges, self.any_weights), FIXED_PASSES)
+        return _Trial(target_db=target_db, graph=graph, quality=judged(graph, self.run))

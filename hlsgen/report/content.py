@@ -263,6 +263,12 @@ class Clipped(_Section):
     own: bool
 
 
+class Quality(_Section):
+    """How near the outputs are to floating point, in words."""
+
+    summary: Annotated[tuple[Text, ...], Rows]
+
+
 class LayerVerdict(_Section):
     name: Text
     compared: Count
@@ -366,6 +372,7 @@ class Report(_Section):
     quantisation: Annotated[tuple[Accuracy, ...], Rows] = ()
     calibration: Calibration | None = None
     clipping: Annotated[tuple[Clipped, ...], Rows] = ()
+    quality: Quality | None = None
     warnings: Annotated[tuple[Text, ...], Rows] = ()
     csim: Csim
     synthesised: Annotated[tuple[Synthesised, ...], Rows] = ()

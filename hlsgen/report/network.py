@@ -65,6 +65,8 @@ class NetworkEstimate(Estimates):
     clock_mhz: float
     batch: int
     accuracy: tuple[Accuracy, ...]
+    quality: dict[str, Any] | None
+    """What `quality_figures` gives."""
     timing: Timing | None
     explored: dict[str, Any] | None = None
     """What the search for the best mapping found, if there was one."""
@@ -193,6 +195,7 @@ class NetworkEstimate(Estimates):
             ],
             **timing_figures(self.timing),
             "quantisation": quantisation_figures(self.accuracy),
+            "quality": self.quality,
             **({"explored": self.explored} if self.explored else {}),
         }
 
@@ -264,6 +267,7 @@ def network_estimate(
     batch: int,
     accuracy: tuple[Accuracy, ...],
     *,
+    quality: dict[str, Any] | None = None,
     explored: dict[str, Any] | None = None,
 ) -> NetworkEstimate:
     """explored: what the search for the best mapping found, if there was one."""
@@ -274,6 +278,7 @@ def network_estimate(
         clock_mhz=clock_mhz,
         batch=batch,
         accuracy=accuracy,
+        quality=quality,
         timing=_timing(balanced.pipeline),
         explored=explored,
     )

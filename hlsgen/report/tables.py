@@ -116,9 +116,11 @@ def quantisation_text(report: dict[str, Any]) -> str:
         for q in report["quantisation"]
     ]
     head = ("layer, then outputs", "type", "dB", "same largest score")
+    reached = "\n".join(f"- {line}" for line in (report.get("quality") or {}).get("summary", ()))
     return (
-        "## Fixed point against floating point\n\nMeasured on calibration frames: signal to noise of each "
-        f"layer's output, and of the network's; {calibration_line(report)}.\n\n" + table(head, rows)
+        f"## Fixed point against floating point\n\n{reached}\n\nMeasured on the first of these: signal to "
+        f"noise of each layer's output, and of the network's; {calibration_line(report)}.\n\n"
+        + table(head, rows)
     )
 
 

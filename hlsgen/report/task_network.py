@@ -60,6 +60,8 @@ class TaskNetworkEstimate(Estimates):
     clock_mhz: float
     batch: int
     accuracy: tuple[Accuracy, ...]
+    quality: dict[str, Any] | None = None
+    """What `quality_figures` gives."""
 
     @property
     def target(self) -> tuple[Board, float]:
@@ -134,6 +136,7 @@ class TaskNetworkEstimate(Estimates):
             "joints": self._joints(),
             "fifos": self._fifos(),
             "quantisation": quantisation_figures(self.accuracy),
+            "quality": self.quality,
             "foldings_tried": choice.tried,
         }
 

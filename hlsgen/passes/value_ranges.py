@@ -1,0 +1,114 @@
+"""What values each tensor of a network is to hold: those that frames showed, and some beyond.
+
+before  relu6 gave 0.1 ... 4.9, conv2 -3.1 ... 2.9
+after   relu6 0.1 ... 6, conv2 -3.9 ... 3.6 with a headroom of 1.25
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from hlsgen.ir import Graph
+from hlsgen.layers.base import Layer
+from hlsgen.layers.binary import Add, Mul
+from hlsgen.layers.clamp import Clamp
+from hlsgen.layers.concat import Concat
+from hlsgen.layers.conv2d import Conv2d
+from hlsgen.layers.functions import FUNCTIONS
+from hlsgen.layers.pool import Pool
+from hlsgen.layers.softmax import Softmax
+from hlsgen.layers.steps import Steps
+from hlsgen.layers.table import Table
+from hlsgen.passes.float_run import FloatRun
+from hlsgen.precision import MOST_SAMPLES, Fits, Floats
+
+SIGN_KEEPERS = (Add, Mul, Concat, Pool)
+"""Kinds that give nothing negative if they read nothing negative."""
+
+
+class ValueRanges:
+    """Types for the tensors and the weights of a network, by what its values are; each is looked for once."""
+
+    def __init__(self, run: FloatRun, headroom: float) -> None:
+        self.run = run
+        self.headroom = headroom
+        self._tensors = _fits(run, headroom)
+        self._weights: dict[str, Fits] = {}
+
+    def tensor(self, name: str) -> Fits:
+        return self._tensors[name]
+
+    def weights(self, layer: Conv2d) -> Fits:
+        """Always signed: weights of one sign are no reason to lose the other."""
+        if layer.name not in self._weights:
+            self._weights[layer.name] = Fits(values=_some(np.asarray(layer.weights, np.float64)), signed=True)
+        return self._weights[layer.name]
+
+
+def _some(values: Floats) -> Floats:
+    flat = values.reshape(-1)
+    if flat.size <= MOST_SAMPLES:
+        return flat
+    some = np.random.default_rng(0).choice(flat, MOST_SAMPLES, replace=False)
+    return np.concatenate([some, [flat.min(), flat.max()]])
+
+
+def _fits(run: FloatRun, headroom: float) -> dict[str, Fits]:
+    graph: Graph = run.graph
+    samples = run.samples
+    beyond: dict[str, Floats] = {}
+    positive: dict[str, bool] = {}
+    for port in graph.inputs:
+        values = samples[port.name]
+        beyond[port.name] = values if run.ends_known(port.name) else values * headroom
+        positive[port.name] = bool(values.min() >= 0)
+    for layer in graph.layers:
+        values = samples[layer.name]
+        beyond[layer.name] = _beyond(layer, values, beyond, headroom)
+        natural = _never_negative(layer, positive)
+        positive[layer.name] = natural or _far_from_negative(values, headroom)
+    return {
+        name: Fits(values=values, signed=not positive[name], beyond=beyond[name])
+        for name, values in samples.items()
+    }
+
+
+def _beyond(layer: Layer, values: Floats, beyond: Mapping[str, Floats], headroom: float) -> Floats:
+    """Values as other frames may give them: larger ones, but none that the layer cannot give."""
+    if isinstance(layer, Table):
+        # of a function the values follow from those of its source, which it may limit
+        return np.concatenate([values, _finite_values(layer, beyond[layer.inputs[0]])])
+    if isinstance(layer, Steps):
+        return np.asarray(layer.values, np.float64)
+    larger = values * headroom
+    if isinstance(layer, Clamp | Conv2d) and (layer.low is not None or layer.high is not None):
+        return np.clip(larger, layer.low, layer.high)
+    return np.minimum(larger, 1.0) if isinstance(layer, Softmax) else larger
+
+
+def _never_negative(layer: Layer, positive: Mapping[str, bool]) -> bool:
+    """Whether no frame can give a negative value, by the layer's nature."""
+    sources = all(positive[name] for name in layer.inputs)
+    if isinstance(layer, Clamp | Conv2d) and layer.low is not None:
+        return layer.low >= 0
+    if isinstance(layer, Table):
+        found = _finite_values(layer, np.linspace(0.0 if sources else -64.0, 64.0, 1025))
+        return bool(found.size and found.min() >= 0)
+    if isinstance(layer, Steps):
+        return min(layer.values) >= 0
+    if isinstance(layer, Softmax):
+        return True
+    return sources and (layer.only_selects or isinstance(layer, (Clamp, *SIGN_KEEPERS)))
+
+
+def _finite_values(layer: Table, sources: Floats) -> Floats:
+    values = FUNCTIONS[layer.function](sources, layer.parameters)
+    return values[np.isfinite(values)]
+
+
+def _far_from_negative(values: Floats, headroom: float) -> bool:
+    """Whether the values stay positive though they spread further."""
+    low, high = float(values.min()), float(values.max())
+    return low - (headroom - 1) * (high - low) >= 0

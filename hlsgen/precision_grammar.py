@@ -1,0 +1,220 @@
+"""How users write number types, in a design file and as `precision=`: one grammar for both.
+
+"auto" | a type | a mapping of the keys of `PrecisionSection`; any other key of it is a layer's name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    TypeAdapter,
+    ValidationError,
+    WithJsonSchema,
+)
+
+from hlsgen.errors import DesignError, Problem
+from hlsgen.fixed import FixedType
+from hlsgen.mistakes import Mistake, Real, label_of, mistakes_in, must_be, refused, unknown_key
+from hlsgen.precision import (
+    AGREEMENT,
+    HEADROOM,
+    LEAST_TARGET_DB,
+    MOST_HEADROOM,
+    MOST_TARGET_DB,
+    OUTPUT_DB,
+    LayerPrecision,
+    Precision,
+)
+from hlsgen.schema_values import check_accumulator, check_type
+
+TYPE_EXAMPLE = 'a type such as "fixed<16,6>"'
+Given = str | FixedType | Precision | Mapping[str, object] | None
+"""What users write; None: as "auto"."""
+
+
+def _fixed(value: object, check: Any, words: str) -> Any:
+    found = value if isinstance(value, FixedType) else check(value)
+    if isinstance(found, FixedType | str):
+        return found
+    message = f"is {found}, but a streaming kernel computes in fixed point"
+    raise refused(Mistake(message=message, fix=f"{words}{TYPE_EXAMPLE}"))
+
+
+def check_fixed(value: object) -> FixedType:
+    """A fixed-point type: a streaming kernel has no other."""
+    found: FixedType = _fixed(value, check_type, "")
+    return found
+
+
+def check_default(value: object) -> FixedType | Literal["auto"]:
+    """auto or a fixed-point type."""
+    if value == "auto":
+        return "auto"
+    if not isinstance(value, str | FixedType):
+        raise refused(must_be("auto, or a number type", value, f"auto, or {TYPE_EXAMPLE}"))
+    found: FixedType = _fixed(value, check_type, "auto, or ")
+    return found
+
+
+def check_sums(value: object) -> FixedType | Literal["exact", "tight"]:
+    """exact, tight or a fixed-point type."""
+    found: FixedType | Literal["exact", "tight"] = _fixed(value, check_accumulator, "exact, tight, or ")
+    return found
+
+
+_TEXT: dict[str, Any] = {"type": "string"}
+Fixed = Annotated[FixedType, PlainValidator(check_fixed), WithJsonSchema(_TEXT)]
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class LayerTypes(_Section):
+    """Types of one layer; None: as for all."""
+
+    weights: Fixed | None = None
+    """Type of its weights."""
+    bias: Fixed | None = None
+    """Type of its biases."""
+    output: Fixed | None = None
+    """Type of what it gives."""
+
+
+def _layer(value: object) -> object:
+    if isinstance(value, str | FixedType):
+        return {"output": value}
+    return dict(value) if isinstance(value, Mapping) else value
+
+
+Layer = Annotated[LayerTypes, BeforeValidator(_layer, json_schema_input_type=str | LayerTypes)]
+
+
+class PrecisionSection(BaseModel):
+    """Number types of a floating-point network; any other key is a layer's name, as in `layers`."""
+
+    model_config = ConfigDict(frozen=True, extra="allow", strict=True)
+    __pydantic_extra__: dict[str, Layer] = Field(init=False)
+
+    default: Annotated[FixedType | Literal["auto"], PlainValidator(check_default), WithJsonSchema(_TEXT)] = (
+        "auto"
+    )
+    """Type of all activations; auto: chosen for each tensor from calibration frames."""
+    weights: Fixed | None = None
+    """Type of all weights; None: as wide as the activations, each layer with the range it needs."""
+    input: Fixed | None = None
+    """Type of the input; None: as the other activations."""
+    accumulator: (
+        Annotated[FixedType | Literal["exact", "tight"], PlainValidator(check_sums), WithJsonSchema(_TEXT)]
+        | None
+    ) = None
+    """exact: no weights overflow it (default with weights: runtime); tight: these do not; or a type."""
+    target_db: Annotated[float, Real(LEAST_TARGET_DB, MOST_TARGET_DB)] | None = None
+    """Least signal to quantisation noise that auto gives each tensor; None: what the outputs need."""
+    output_db: Annotated[float, Real(0, MOST_TARGET_DB)] = OUTPUT_DB
+    """Signal to noise that auto asks of the outputs; 0: whatever comes."""
+    agreement: Annotated[float, Real(0, 1)] = AGREEMENT
+    """Share of frames whose largest score auto wishes to be that of floating point; 0: whatever comes."""
+    headroom: Annotated[float, Real(1, MOST_HEADROOM)] = HEADROOM
+    """Range that auto gives a tensor, as a multiple of what the frames showed; 1: none beyond."""
+    layers: dict[str, Layer] = {}
+    """Types by layer name."""
+
+    @property
+    def precision(self) -> Precision:
+        types = {**(self.__pydantic_extra__ or {}), **self.layers}
+        return Precision(
+            default=self.default,
+            weights=self.weights,
+            input=self.input,
+            accumulator=self.accumulator,
+            target_db=self.target_db,
+            output_db=self.output_db,
+            agreement=self.agreement,
+            headroom=self.headroom,
+            layers={
+                name: LayerPrecision(weights=one.weights, bias=one.bias, output=one.output)
+                for name, one in types.items()
+            },
+        )
+
+
+KEYS = [*PrecisionSection.model_fields, "calibration"]
+"""Of a design file; from Python calibration is an argument of its own."""
+
+
+def written(value: object) -> object:
+    """A mapping of what may also be written as auto or as a type. Raises what `refused` makes."""
+    if isinstance(value, PrecisionSection):
+        return value
+    if not isinstance(value, Mapping):
+        return {"default": value}
+    mistakes = [replace(one, fix=f"{one.fix}; or a layer's name with a type") for one in _unknown(value)]
+    if mistakes:
+        raise refused(*mistakes)
+    return dict(value)
+
+
+def _unknown(value: Mapping[object, object]) -> list[Mistake]:
+    return [
+        unknown_key((str(key),), KEYS)
+        for key, one in value.items()
+        if key not in KEYS and not (isinstance(one, Mapping | FixedType) or "<" in str(one))
+    ]
+
+
+PrecisionValue = Annotated[
+    PrecisionSection, BeforeValidator(written, json_schema_input_type=str | PrecisionSection)
+]
+_ADAPTER: TypeAdapter[PrecisionSection] = TypeAdapter(PrecisionValue)
+
+
+def precision_of(given: Given) -> Precision:
+    """What users give as `precision=`, which a design file writes the same way.
+
+    Raises DesignError with every mistake: an unknown key, no type, float32, a number out of its limits.
+    """
+    if isinstance(given, Precision):
+        return given
+    if isinstance(given, Mapping):
+        if "calibration" in given:
+            message = "precision: `calibration` names a file of frames in a design file only"
+            raise DesignError(Problem(message=message, fix="calibration=np.load(...) beside precision="))
+        given = {key: value for key, value in given.items() if value is not None}
+    try:
+        return _ADAPTER.validate_python("auto" if given is None else given).precision
+    except ValidationError as error:
+        raise DesignError(
+            [
+                Problem(message=f"precision: {_label(mistake)}{mistake.message}", fix=mistake.fix)
+                for details in error.errors(include_url=False)
+                for mistake in mistakes_in(details, PrecisionSection)
+            ]
+        ) from None
+
+
+def _label(mistake: Mistake) -> str:
+    names = [str(step) for step in mistake.at[:-1]]
+    return "".join(f"{name}: " for name in names) + (f"`{label_of(mistake.at)}` " if mistake.at else "")
+
+
+def input_type_of(given: Given) -> FixedType | None:
+    """What `precision=` may say of a network that brings its own types: {"input": type}. None: nothing.
+
+    Raises DesignError: it says more than that, or no type.
+    """
+    if given is None:
+        return None
+    asked = precision_of(given)
+    if asked.input is None or asked != Precision(input=asked.input):
+        message = "the network brings its own number types, so that precision= can only say its inputs'"
+        raise DesignError(Problem(message=message, fix='leave precision out, or {"input": "ufixed<8,0>"}'))
+    return asked.input

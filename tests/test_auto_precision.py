@@ -1,0 +1,245 @@
+"""`auto`: the network's answer on frames that chose no types, judged by PyTorch in floating point."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hlsgen
+from hlsgen.fixed import FixedType
+from hlsgen.passes.float_run import FloatRun
+from hlsgen.passes.judgement import least_agreement
+from hlsgen.passes.value_ranges import ValueRanges
+from hlsgen.precision import Floats
+from tests.networks import frames as normal_frames
+from tests.networks import residual_network
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+from torch import nn  # noqa: E402
+
+SHAPE = (3, 12, 12)
+
+
+def pictures(count: int, seed: int) -> Floats:
+    """Smooth frames of uneven contrast, as photographs are."""
+    generator = np.random.default_rng(seed)
+    coarse = generator.normal(0, 1, (count, 3, 4, 4)).repeat(3, axis=2).repeat(3, axis=3)
+    contrast = np.exp(generator.normal(-1, 0.4, (count, 1, 1, 1)))
+    return np.clip(contrast * (coarse + generator.normal(0, 0.2, (count, *SHAPE))), -1, 1).astype(np.float32)
+
+
+class Excited(nn.Module):  # type: ignore[misc, name-defined]
+    """Channels scaled by what a small network says of their means, as in MobileNetV3 and RegNetY."""
+
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.squeeze = nn.Conv2d(channels, 4, 1)
+        self.excite = nn.Conv2d(4, channels, 1)
+
+    def forward(self, x: Any) -> Any:
+        gate = self.excite(torch.relu(self.squeeze(x.mean((2, 3), keepdim=True))))
+        return x * nn.functional.hardsigmoid(gate)
+
+
+def hard() -> Any:
+    """What makes types hard to choose: hard swish, depthwise, groups, excitation, many layers."""
+    torch.manual_seed(5)
+    layers: list[Any] = [nn.Conv2d(3, 16, 3, padding=1, bias=False), nn.BatchNorm2d(16), nn.Hardswish()]
+    for groups in (16, 4, 16, 4, 16, 4):
+        layers += [nn.Conv2d(16, 16, 3, padding=1, groups=groups, bias=False), nn.BatchNorm2d(16)]
+        layers += [nn.Hardswish(), Excited(16), nn.Conv2d(16, 16, 1, bias=False), nn.BatchNorm2d(16)]
+    net = nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(16, 10))
+    for module in net.modules():
+        if isinstance(module, nn.BatchNorm2d):
+            module.momentum = None
+    net.train()(torch.from_numpy(pictures(32, 99)))
+    return net.eval()
+
+
+def judged(net: Any, design: Any, x: Floats) -> tuple[float, float]:
+    """Decibels and agreement of golden with PyTorch."""
+    with torch.no_grad():
+        wanted = net(torch.from_numpy(x)).double().numpy()
+    got = design.golden(x)
+    decibels = 10 * np.log10(np.var(wanted) / np.mean((got - wanted) ** 2))
+    return float(decibels), float(np.mean(got.argmax(1) == wanted.argmax(1)))
+
+
+def widths(design: Any) -> int:
+    return sum(layer.output_type.width for layer in design.graph.layers)
+
+
+def test_the_answer_is_kept_on_frames_that_were_not_seen() -> None:
+    net = hard()
+    design = hlsgen.from_torch(net, SHAPE, calibration=pictures(32, 1))
+    decibels, agreement = judged(net, design, pictures(128, 2))
+    assert decibels > 27 and agreement > 0.965
+    held_out = design.reached.held_out  # type: ignore[attr-defined]
+    assert held_out.frames == 16 and held_out.worst_db >= 30
+    assert held_out.worst_db == pytest.approx(decibels, abs=4)
+
+
+def test_as_much_as_is_asked_for_and_no_more() -> None:
+    """Beyond 16 bits too: with these alone it was 80 dB at the most."""
+    net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.ReLU(), nn.Flatten(), nn.Linear(800, 4)).eval()
+    made = {}
+    for wanted in (15, 30, 60, 100):
+        precision = {"output_db": wanted}
+        made[wanted] = hlsgen.from_torch(net, SHAPE, calibration=pictures(16, 1), precision=precision)
+        decibels, _ = judged(net, made[wanted], pictures(64, 2))
+        assert wanted - 3 < decibels < wanted + 9
+    sizes = [widths(design) for design in made.values()]
+    assert sizes == sorted(set(sizes))
+    assert max(layer.output_type.width for layer in made[100].graph.layers) > 16  # type: ignore[attr-defined]
+
+
+def test_agreement_is_reached_where_decibels_are_not_asked_for() -> None:
+    net, x = hard(), pictures(32, 1)
+    found = {}
+    for wanted in (0, 1):
+        precision = {"output_db": 0, "agreement": wanted}
+        design = hlsgen.from_torch(net, SHAPE, calibration=x, precision=precision)
+        found[wanted] = judged(net, design, x[1::2])[1]
+    assert found[0] < 1 == found[1]
+
+
+def test_scores_are_judged_behind_what_hides_them() -> None:
+    """Of a softmax whose probabilities are all but 0 and 1 the outputs have no noise to see."""
+    torch.manual_seed(2)
+    scores = nn.Sequential(nn.Conv2d(3, 8, 3), nn.ReLU(), nn.Flatten(), nn.Linear(800, 2))
+    with torch.no_grad():
+        scores[3].weight *= 60
+    net = nn.Sequential(scores, nn.Softmax(1)).eval()
+    design: Any = hlsgen.from_torch(net, SHAPE, calibration=pictures(32, 1))
+    (name,) = [one.name for one in design.reached.held_out.scores]
+    (layer,) = [layer for layer in design.graph.layers if layer.name == name]
+    x = pictures(64, 2)
+    with torch.no_grad():
+        wanted = scores.eval()(torch.from_numpy(x)).double().numpy()
+    codes = {design.graph.inputs[0].name: design.graph.inputs[0].tensor.type.encode(x)}
+    got = layer.output_type.decode(design.golden_codes(codes)[name]).reshape(wanted.shape)
+    assert 10 * np.log10(np.var(wanted) / np.mean((got - wanted) ** 2)) > 27
+
+
+def test_indices_are_judged_by_their_agreement_and_their_scores() -> None:
+    class Largest(nn.Module):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.conv = nn.Conv2d(3, 6, 3)
+
+        def forward(self, x: Any) -> Any:
+            return self.conv(x).argmax(1)
+
+    torch.manual_seed(0)
+    net = Largest().eval()
+    design: Any = hlsgen.from_torch(net, SHAPE, calibration=pictures(32, 1))
+    x = pictures(64, 2)
+    with torch.no_grad():
+        same = np.mean(design.golden(x) == net(torch.from_numpy(x)).numpy())
+    assert same > 0.98
+    (score,) = design.reached.held_out.scores
+    assert score.snr_db >= 30
+    assert design.reached.held_out.outputs[0].agreement == pytest.approx(same, abs=0.02)
+
+
+# ---------------------------------------------------------------- ranges
+
+
+class Bounded(nn.Module):  # type: ignore[misc, name-defined]
+    """Three tensors with a limit of their own, one without, and one that just stays positive."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = nn.Conv2d(3, 4, 1, bias=False)
+
+    def forward(self, x: Any) -> Any:
+        y = self.conv(x)
+        return nn.functional.relu6(y), torch.sigmoid(y), y, (0.2 * y).mean((2, 3)) + 0.5
+
+
+def types(headroom: float, x: Floats) -> tuple[list[FixedType], list[FixedType]]:
+    """Of the outputs, and of the input."""
+    torch.manual_seed(0)
+    precision = {"output_db": 0, "agreement": 0, "target_db": 40, "headroom": headroom}
+    design: Any = hlsgen.from_torch(Bounded().eval(), SHAPE, calibration=x, precision=precision)
+    return [port.tensor.type for port in design.graph.outputs], [design.graph.inputs[0].tensor.type]
+
+
+def test_a_range_has_room_beyond_what_was_seen_unless_it_ends_there() -> None:
+    x = np.clip(32 * pictures(16, 1), -8, 8)
+    tight, tight_input = types(1, x)
+    roomy, roomy_input = types(4, x)
+    assert roomy[0].integer - tight[0].integer in (0, 1) and roomy[0].integer <= 3  # ReLU6
+    assert roomy[1].integer == tight[1].integer and not tight[1].signed  # sigmoid
+    assert roomy[2].integer == tight[2].integer + 2
+    assert roomy_input[0].integer == tight_input[0].integer  # most frames have the largest value, 8
+    assert not tight[3].signed and roomy[3].signed
+
+
+def test_frames_held_out_choose_no_range() -> None:
+    graph, x = residual_network(), normal_frames(12)
+    run = FloatRun(graph, {"x": x})
+    held = [run.kept[position] for position in run.held_out]
+    assert held == [1, 3, 5, 7, 9, 11] and run.range_frames == [0, 2, 4, 6, 8, 10]
+    louder = x.copy()
+    louder[held] *= 50
+    first, second = (ValueRanges(FloatRun(graph, {"x": one}), 2.0) for one in (x, louder))
+    for layer in graph.layers:
+        assert first.tensor(layer.name).of(40) == second.tensor(layer.name).of(40)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 40, 300])
+def test_frames_are_dealt_evenly_over_a_sorted_file(count: int) -> None:
+    run = FloatRun(residual_network(), {"x": np.zeros((count, 3, 8, 8))})
+    held = {run.kept[position] for position in run.held_out}
+    assert len(held) == min(count // 2, 64)
+    assert not held & set(run.range_frames) and len(held) + len(run.range_frames) == count
+    for part in np.array_split(np.arange(count), 4):
+        share = len(held & set(part.tolist())) / max(1, len(held))
+        assert abs(share - len(part) / count) <= 1 / max(1, len(held))
+    assert len(run.judging) == min(16, max(1, len(held)))
+
+
+# ---------------------------------------------------------------- what is said
+
+
+@pytest.mark.parametrize(("agreeing", "frames"), [(32, 32), (8, 8), (30, 32), (1, 5), (0, 4)])
+def test_the_least_agreement_is_the_share_at_which_so_many_have_one_chance_in_twenty(
+    agreeing: int, frames: int
+) -> None:
+    share = least_agreement(agreeing, frames)
+    chance = sum(
+        math.comb(frames, k) * share**k * (1 - share) ** (frames - k) for k in range(agreeing, frames + 1)
+    )
+    assert chance == pytest.approx(0.05 if agreeing else 1.0)
+
+
+def test_too_few_frames_are_said(tmp_path: Any) -> None:
+    net = nn.Sequential(nn.Conv2d(3, 4, 3), nn.Flatten(), nn.Linear(400, 4)).eval()
+    said = {}
+    for count in (1, 4, 16):
+        design = hlsgen.from_torch(net, SHAPE, calibration=pictures(count, 1))
+        project = design.build(tmp_path / str(count), csim=False)
+        said[count] = [one for one in project.report["warnings"] if "judged" in one]
+        quality = project.report["quality"]
+        assert (quality["held_out"] or {"frames": 0})["frames"] == count // 2
+        text = (tmp_path / str(count) / "report.md").read_text()
+        assert ("8 of 8 frames agree (at least 68 % of all, with 95% confidence)" in text) == (count == 16)
+    assert "on the frame that chose them; give 16 frames or more" in said[1][0]
+    assert "on 2 frames that did not choose them, too few; give 16" in said[4][0]
+    assert said[16] == []
+
+
+def test_what_was_not_reached_is_said(tmp_path: Any) -> None:
+    """The types of the last layer are the user's, and too narrow for what is asked."""
+    net = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(), nn.Flatten(), nn.Linear(400, 10)).eval()
+    x = pictures(32, 1)
+    names = [layer.name for layer in hlsgen.from_torch(net, SHAPE, precision="fixed<16,6>").graph.layers]
+    precision = {"default": "auto", names[-1]: {"output": "fixed<4,1>"}}
+    design = hlsgen.from_torch(net, SHAPE, calibration=x, precision=precision)
+    warnings = design.build(tmp_path / "net", csim=False).report["warnings"]
+    assert any("less than the 30 of precision: output_db" in one for one in warnings)
+    assert any("less than the 99.0% of precision: agreement" in one for one in warnings)

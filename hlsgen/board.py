@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 
@@ -126,6 +127,12 @@ class Board(_Section):
         """The same board with its terms for designs of this style."""
         return self if self.terms.style == style else self.with_terms(self.terms.for_style(style))
 
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy whose `total` is that of its own SLRs."""
+        found = super().model_copy(update=update, deep=deep)
+        found.__dict__.pop("total", None)
+        return found
+
     @cached_property
     def total(self) -> SLR:
         """What is free for kernels in all SLRs together, before the usable shares."""
@@ -160,7 +167,7 @@ class Board(_Section):
             for kind in NEEDED
             if not any(getattr(slr, kind) for slr in self.slrs)
         ]
-        mistakes += _family_mistakes(self.part, self.dsp, self.total.uram)
+        mistakes += _family_mistakes(self.part, self.dsp, sum(slr.uram for slr in self.slrs))
         if mistakes:
             raise refused(*mistakes)
         return self

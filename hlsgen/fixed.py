@@ -291,8 +291,10 @@ _watcher: ContextVar[CastWatcher | None] = ContextVar("watcher", default=None)
 
 
 @contextmanager
-def watching_casts(watcher: CastWatcher) -> Iterator[None]:
-    """Every cast of the block that may overflow is told to `watcher`, those of one array in parts."""
+def watching_casts(watcher: CastWatcher | None) -> Iterator[None]:
+    """Every cast of the block that may overflow is told to `watcher`, those of one array in parts; None: to
+    nobody.
+    """
     token = _watcher.set(watcher)
     try:
         yield

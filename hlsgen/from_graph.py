@@ -104,7 +104,8 @@ def from_float(graph: Graph, options: Options, source: str) -> GraphDesign:
     calibration = None if frames is None else FloatRun(reference, frames)
     asked = precision_of(precision)
     if calibration is not None and asked.default == "auto":
-        problems = range_problems(calibration.samples)
+        held = calibration.tensors(range(len(calibration.kept)))
+        problems = range_problems(calibration.samples) or range_problems(held)
         if problems:
             raise DesignError(problems)
     fixed, known = quantised_network(reference, asked, calibration, any_weights)

@@ -236,3 +236,10 @@ def test_a_part_of_no_known_name_can_say_what_dsp_it_has(tmp_path: Path) -> None
 def test_missing_data_folder_is_a_bug_not_a_design_error() -> None:
     with pytest.raises(FileNotFoundError, match="hlsgen has no nothing folder"):
         data_folder("nothing")
+
+
+def test_a_copy_with_other_slrs_has_their_sum() -> None:
+    board = load_board("u200")
+    assert board.total.lut > 0
+    slr = board.slrs[0].model_copy(update={"lut": 1000})
+    assert board.model_copy(update={"slrs": (slr,)}).total.lut == 1000

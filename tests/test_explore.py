@@ -112,7 +112,7 @@ def test_the_design_file_makes_just_that_kernel(folder: Path) -> None:
     )
     assert_cells_with_errors(found, again, target.read_text())
     assert len(repr(found)) < 450 and repr(found).count("\n") == 4
-    assert f"Explored {found.design.name} on u200" in repr(
+    assert f"Explored {found.design.name} on zcu102" in repr(
         found
     ) and f"{found.point.frames_per_s:,.0f} frames/s" in repr(found)
 

@@ -18,7 +18,7 @@ from hlsgen.csim import scratch
 from hlsgen.csim.scratch import OWNER, SCRATCH_PREFIX, scratch_folder
 from tests.small_design import DESIGN
 
-SECONDS = 30.0
+SECONDS = 60.0
 
 
 @pytest.fixture

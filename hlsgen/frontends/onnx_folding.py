@@ -100,7 +100,7 @@ def folded(node: Node, inputs: list[Constant | None], opset: int, budget: Budget
 
 def _evaluated(node: Node, arrays: list[Array | None], opset: int, budget: Budget) -> list[Array]:
     onnx = onnx_package()
-    kept = node.op in MOVES or node.op in TYPED
+    kept = node.op in MOVES or node.op in TYPED or node.op not in BOUNDED
     feeds = {
         name: array if kept else _doubled(array)
         for name, array in zip(node.inputs, arrays, strict=True)
@@ -126,7 +126,8 @@ def _evaluated(node: Node, arrays: list[Array | None], opset: int, budget: Budge
     made = [np.asarray(result) for result in results if not isinstance(result, list | dict)]
     if len(made) < len(results) or any(array.dtype.kind not in "biuf" for array in made):
         raise node.problem("its result is no tensor of numbers", "tensors of numbers")
-    made = made if kept else [_as_given(array, arrays) for array in made]
+    with np.errstate(over="ignore"):
+        made = made if kept else [_as_given(array, arrays) for array in made]
     budget.spend(node, made, list(feeds.values()))
     return made
 

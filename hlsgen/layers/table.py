@@ -20,6 +20,7 @@ from hlsgen.fixed import (
     Rounding,
     tell_watcher,
     tight_accumulator,
+    watching_casts,
 )
 from hlsgen.layers.base import Codes, frames_of
 from hlsgen.layers.elementwise_stage import ElementwiseStage
@@ -178,6 +179,8 @@ class Table(Unary, kind="table"):
         if isinstance(self.result_type, FloatType):
             values = FUNCTIONS[self.function](frames.astype(np.float64), self.parameters)
             return frames_of(values.astype(frames.dtype), self.source.shape)
+        with watching_casts(None):  # what is cast to make them is no value of the network
+            _ = self.entries if self.is_exact else self.pieces
         results = self._looked_up(frames)
         if self.is_exact or self.pieces.limits is not None:
             # limited before it becomes a code: no cast sees what f was

@@ -15,6 +15,8 @@ from hlsgen.board import Board
 
 BRAM18_SHAPES = ((512, 36), (1024, 18), (2048, 9), (4096, 4), (8192, 2), (16384, 1))
 URAM_SHAPE = (4096, 72)
+LEAST_URAM_FIFO = 4
+"""BRAM18 that a FIFO would take, from which on it may lie in URAM instead: a quarter of one, and slower."""
 LUTRAM_MOST_WORDS = 1024
 """Deeper LUTRAM needs wide read multiplexers; above this depth it is not considered."""
 
@@ -105,8 +107,10 @@ def choose_storage(
 
 
 def block_fifo(depth: int, bits: int, board: Board) -> Memory:
-    """A FIFO that is too large for LUTs: in URAM where that is the smaller share of the board's."""
-    return choose_storage("fifo", depth, bits, 1, board, among=(Storage.BRAM, Storage.URAM))
+    """A FIFO too large for LUTs: in URAM if it is large, and that is the smaller share of the board's."""
+    large = bram18_for(depth, bits) >= LEAST_URAM_FIFO
+    among = (Storage.BRAM, Storage.URAM) if large else (Storage.BRAM,)
+    return choose_storage("fifo", depth, bits, 1, board, among=among)
 
 
 def share_of(memory: Memory, board: Board) -> float:

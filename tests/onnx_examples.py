@@ -61,6 +61,7 @@ def _sums() -> Iterator[Any]:
         yield _one(op, np.array([2, 3]))
         yield _one(op, np.array([3]))
     yield _one("Softmax", axis=1)
+    yield _one("LogSoftmax", axis=1)
     yield _one("ReduceMin", np.array([2, 3]))
     yield _one("ArgMax", axis=1)
     yield _one("ArgMin", axis=1)

@@ -106,7 +106,7 @@ IMAGES: list[Case] = [
     lambda x: x.max(2)[0],
     lambda x: (x.argmax(1), x.argmin(1), x.amin((2, 3))),
     lambda x: tuple(x.min(1)),
-    lambda x: F.softmax(x, 1),
+    lambda x: (F.softmax(x, 1), F.log_softmax(x, 1)),
     lambda x: F.max_pool2d(x, 2, return_indices=True)[0],
     # limits and functions
     lambda x: torch.clip(torch.clamp_max(torch.clamp_min(torch.clamp(x, 0, 1), 0.1), 0.9), 0, 1),
@@ -168,6 +168,8 @@ VECTORS: list[Case] = [
     nn.Linear(4, 5),
     nn.Softmax(1),
     nn.Softmin(1),
+    nn.LogSoftmax(1),
+    lambda x: (aten._softmax(x, 1, False), aten._log_softmax(x, 1, False)),
     lambda x: torch.mm(x, NUMBERS[:4]),
     lambda x: torch.addmm(NUMBERS[0], x, NUMBERS[:4]),
 ]

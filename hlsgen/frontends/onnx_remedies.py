@@ -25,7 +25,6 @@ FUSED = frozenset({
 INSTEAD = (
     {
         "DynamicQuantizeLinear": "static quantisation, whose scales are constant",
-        "LogSoftmax": "Softmax, or no function at the output: the order of the scores is the same",
         "If": "a model without control flow: fold constant conditions before the export",
         "TopK": "ArgMax for the largest element, or sort outside the model",
         "NonMaxSuppression": "leave it out, and select outside the model",

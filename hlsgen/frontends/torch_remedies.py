@@ -39,9 +39,6 @@ REMEDIES = (
     )
     | dict.fromkeys(("lstm", "gru", "rnn_tanh", "rnn_relu", "cumsum", "cumprod"), SEQUENCE)
     | dict.fromkeys(("where", "gt", "ge", "lt", "le", "eq", "ne", "masked_fill", "logical_and"), CHOICE)
-    | dict.fromkeys(
-        ("log_softmax", "_log_softmax"), "F.softmax, or the scores before it: the order is the same"
-    )
     | dict.fromkeys(("topk", "sort", "argsort", "nonzero", "unique", "nms"), HOST)
     | dict.fromkeys(("embedding", "one_hot", "gather", "scatter", "index_put", "take_along_dim"), HOST)
     | dict.fromkeys(("select_scatter", "slice_scatter", "copy", "fill", "masked_scatter"), SHAPE)

@@ -24,7 +24,7 @@ from hlsgen.layers.clamp import Clamp
 from hlsgen.layers.concat import Concat
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.leaky import Leaky
-from hlsgen.layers.softmax import Softmax
+from hlsgen.layers.softmax import ExponentialSum
 from hlsgen.layers.table import Table
 from hlsgen.passes.value_ranges import ValueRanges
 from hlsgen.precision import START_DB, Floats, Precision, saturating, to_nearest, whole_range
@@ -120,7 +120,8 @@ class _Typing:
             return None
         readers = self.readers[layer.name]
         if readers and all(isinstance(reader, EXACT_READERS) for reader in readers):
-            return None if not isinstance(layer, Concat | Softmax | Table) else self._activation(layer.name)
+            inexact = isinstance(layer, Concat | ExponentialSum | Table)
+            return self._activation(layer.name) if inexact else None
         return self._activation(layer.name)
 
     def _typed(self, layer: Layer, result: FixedType | None) -> Layer:

@@ -164,7 +164,6 @@ OPERATIONS = {
         lambda m, x: x.type_as(torch.ones(1).half()), IMAGE, says="casts to float16", fix="the design chooses"
     ),
     "choice": refused(lambda m, x: torch.where(x > 0, x, x / 2), IMAGE, says="aten.gt", fix="F.leaky_relu"),
-    "log_softmax": refused(nn.LogSoftmax(1), VECTOR, says="aten.log_softmax", fix="F.softmax"),
     "division": refused(
         lambda m, x: 1 / x, IMAGE, says="aten.reciprocal", fix="an activation that hlsgen has"
     ),

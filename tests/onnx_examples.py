@@ -92,6 +92,12 @@ def _elementwise() -> Iterator[Any]:
         yield _one(op, _numbers(4, 1, 1) ** 2 + np.float32(1))
     for op in ("Add", "Sub", "Mul", "Sum", "Max", "Min"):
         yield _two(op)
+    for op in ("Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Equal"):
+        made = [node(op, "x c", "m"), node("Where", "m x d", "y")]
+        yield model(made, {"x": IMAGE}, {"c": np.float32(0.5), "d": _numbers(4, 1, 1)})
+    logic = [node("And", "m n", "a"), node("Or", "m n", "o"), node("Not", "o", "p"), node("Or", "a p", "q")]
+    masks = [node("Greater", "x c", "m"), node("Greater", "x d", "n"), *logic, node("Where", "q x d", "y")]
+    yield model(masks, {"x": IMAGE}, {"c": np.float32(0.5), "d": _numbers(4, 1, 1)})
     yield model([node("Sigmoid", "x", "s"), node("Mul", "x s", "y")], {"x": IMAGE})
 
 

@@ -22,6 +22,7 @@ Layers, with weights as NumPy arrays in PyTorch's layouts:
     affine, leaky                           parameters broadcast to the value's shape, as NumPy does
     clamp, table, steps, cast               of any value
     add, sub, mul, maximum, minimum         of any two values; shapes broadcast
+    compared, inverse, choose               masks of zeros and ones, and what they choose (`choosing`)
     concat, take, pad, reduce, smallest, softmax, log_softmax, argmax, argmin    of any value along any axis
     layer                                   any kind, on the tensors as they are
 Each takes its values in whatever view. `materialise(value, chw)` puts a Rearrange or a Crop in between where

@@ -38,13 +38,9 @@ INSTEAD = (
     | dict.fromkeys(ATTENTION, TWO_TENSORS)
 )
 """For operations that are missing: what could stand in their place."""
-CHOICE = "Relu, LeakyRelu, Clip, or a product with a gate such as HardSigmoid"
 FUNCTION = "an activation that hlsgen has, such as Relu, Sigmoid, Tanh, Gelu or Softplus; or constant inputs"
 OF_CONSTANTS = (
-    dict.fromkeys(
-        ("Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Equal", "Where", "Not", "And"), CHOICE
-    )
-    | dict.fromkeys(("Sqrt", "Log", "Reciprocal", "Floor", "Ceil", "Round", "Mod"), FUNCTION)
+    dict.fromkeys(("Sqrt", "Log", "Reciprocal", "Floor", "Ceil", "Round", "Mod"), FUNCTION)
     | dict.fromkeys(("ReduceL1", "ReduceL2", "ReduceSumSquare"), f"{NORM}, or constant inputs")
     | {"Mean": "Add, and Mul with a constant"}
 )

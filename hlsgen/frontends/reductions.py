@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from hlsgen.fixed import NumberType
-from hlsgen.frontends.elementwise import Elementwise
+from hlsgen.frontends.choosing import Choosing
 from hlsgen.frontends.sums import FLOAT, Pair, shown
 from hlsgen.frontends.views import Value
 from hlsgen.layers.adaptive_pool import AdaptivePool
@@ -19,7 +19,7 @@ from hlsgen.layers.softmax import ExponentialSum, Softmax
 Sides = tuple[int, int, int, int]
 
 
-class Reductions(Elementwise):
+class Reductions(Choosing):
     """Operations over windows, or along whole axes."""
 
     def pool2d(

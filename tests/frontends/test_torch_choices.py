@@ -79,3 +79,14 @@ def test_fixed_point_is_exact() -> None:
     got = design.golden(FRAMES.astype(np.float32))
     for index, (array, tensor) in enumerate(zip(got, wanted, strict=True)):
         np.testing.assert_array_equal(array, tensor.numpy(), err_msg=str(index))
+
+
+def test_a_mask_holds_one_in_a_type_below_one() -> None:
+    model = settle(Together([lambda m, x: where(x > 0, x, x / 2)]))
+    frames = np.clip(FRAMES / 4, -0.5, 0.5)
+    design = hlsgen.from_torch(model, input_shape=IMAGE, precision="fixed<8,0,rnd,sat>")
+    got = np.asarray(design.golden(frames.astype(np.float32)))
+    inside = np.abs(frames) < 0.5
+    np.testing.assert_array_equal(
+        got.reshape(frames.shape)[inside], np.where(frames > 0, frames, frames / 2)[inside]
+    )

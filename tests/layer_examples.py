@@ -20,6 +20,7 @@ from hlsgen.layers.crop import Crop
 from hlsgen.layers.dense import Dense
 from hlsgen.layers.global_pool import GlobalPool
 from hlsgen.layers.leaky import Leaky
+from hlsgen.layers.log_softmax import LogSoftmax
 from hlsgen.layers.pad import Pad
 from hlsgen.layers.pool2d import Pool2d
 from hlsgen.layers.rearrange import Rearrange
@@ -124,6 +125,7 @@ EXAMPLES: dict[str, list[Layer]] = {
     "steps": unary(Steps, thresholds=(0.0,), values=(-1.0, 1.0)),
     "table": unary(Table, function="sigmoid"),
     "softmax": unary(Softmax),
+    "log_softmax": unary(LogSoftmax),
     "argmax": unary(ArgMax, result_type=FixedType(8, 8, signed=False)),
     "add": binary(Add),
     "sub": binary(Sub),

@@ -61,6 +61,7 @@ def _sums() -> Iterator[Any]:
         yield _one(op, np.array([2, 3]))
         yield _one(op, np.array([3]))
     yield _one("Softmax", axis=1)
+    yield _one("LogSoftmax", axis=1)
     yield _one("ReduceMin", np.array([2, 3]))
     yield _one("ArgMax", axis=1)
     yield _one("ArgMin", axis=1)
@@ -91,6 +92,12 @@ def _elementwise() -> Iterator[Any]:
         yield _one(op, _numbers(4, 1, 1) ** 2 + np.float32(1))
     for op in ("Add", "Sub", "Mul", "Sum", "Max", "Min"):
         yield _two(op)
+    for op in ("Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Equal"):
+        made = [node(op, "x c", "m"), node("Where", "m x d", "y")]
+        yield model(made, {"x": IMAGE}, {"c": np.float32(0.5), "d": _numbers(4, 1, 1)})
+    logic = [node("And", "m n", "a"), node("Or", "m n", "o"), node("Not", "o", "p"), node("Or", "a p", "q")]
+    masks = [node("Greater", "x c", "m"), node("Greater", "x d", "n"), *logic, node("Where", "q x d", "y")]
+    yield model(masks, {"x": IMAGE}, {"c": np.float32(0.5), "d": _numbers(4, 1, 1)})
     yield model([node("Sigmoid", "x", "s"), node("Mul", "x s", "y")], {"x": IMAGE})
 
 

@@ -22,7 +22,8 @@ Layers, with weights as NumPy arrays in PyTorch's layouts:
     affine, leaky                           parameters broadcast to the value's shape, as NumPy does
     clamp, table, steps, cast               of any value
     add, sub, mul, maximum, minimum         of any two values; shapes broadcast
-    concat, take, pad, reduce, smallest, softmax, argmax, argmin    of any value along any axis
+    compared, inverse, choose               masks of zeros and ones, and what they choose (`choosing`)
+    concat, take, pad, reduce, smallest, softmax, log_softmax, argmax, argmin    of any value along any axis
     layer                                   any kind, on the tensors as they are
 Each takes its values in whatever view. `materialise(value, chw)` puts a Rearrange or a Crop in between where
 the tensor is not arranged as the layer needs it, once for all that need the same. What takes each element by

@@ -16,6 +16,7 @@ import numpy as np
 from hlsgen.errors import DesignError, Problem, collecting
 from hlsgen.fixed import FixedType, Rounding
 from hlsgen.frontends.fixed_graph import Quantised, fixed_graph
+from hlsgen.frontends.onnx_choices import CHOICES
 from hlsgen.frontends.onnx_elementwise import ELEMENTWISE
 from hlsgen.frontends.onnx_folding import BOUNDED, folded
 from hlsgen.frontends.onnx_input_shapes import InputShapes
@@ -41,7 +42,7 @@ from hlsgen.frontends.views import Value
 from hlsgen.ir import Graph
 from hlsgen.progress import Say, silent
 
-OPERATIONS: dict[str, Handler] = {**ELEMENTWISE, **INTEGER, **SHAPES, **SUMS, **WINDOWS}
+OPERATIONS: dict[str, Handler] = {**CHOICES, **ELEMENTWISE, **INTEGER, **SHAPES, **SUMS, **WINDOWS}
 MOVES_INTEGERS = frozenset({
     "Concat", "DepthToSpace", "Dropout", "Expand", "Flatten", "Gather", "Identity", "MaxPool", "Reshape",
     "Slice", "SpaceToDepth", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze",

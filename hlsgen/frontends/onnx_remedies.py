@@ -25,7 +25,6 @@ FUSED = frozenset({
 INSTEAD = (
     {
         "DynamicQuantizeLinear": "static quantisation, whose scales are constant",
-        "LogSoftmax": "Softmax, or no function at the output: the order of the scores is the same",
         "If": "a model without control flow: fold constant conditions before the export",
         "TopK": "ArgMax for the largest element, or sort outside the model",
         "NonMaxSuppression": "leave it out, and select outside the model",
@@ -39,13 +38,9 @@ INSTEAD = (
     | dict.fromkeys(ATTENTION, TWO_TENSORS)
 )
 """For operations that are missing: what could stand in their place."""
-CHOICE = "Relu, LeakyRelu, Clip, or a product with a gate such as HardSigmoid"
 FUNCTION = "an activation that hlsgen has, such as Relu, Sigmoid, Tanh, Gelu or Softplus; or constant inputs"
 OF_CONSTANTS = (
-    dict.fromkeys(
-        ("Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Equal", "Where", "Not", "And"), CHOICE
-    )
-    | dict.fromkeys(("Sqrt", "Log", "Reciprocal", "Floor", "Ceil", "Round", "Mod"), FUNCTION)
+    dict.fromkeys(("Sqrt", "Log", "Reciprocal", "Floor", "Ceil", "Round", "Mod"), FUNCTION)
     | dict.fromkeys(("ReduceL1", "ReduceL2", "ReduceSumSquare"), f"{NORM}, or constant inputs")
     | {"Mean": "Add, and Mul with a constant"}
 )

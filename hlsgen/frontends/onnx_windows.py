@@ -1,4 +1,4 @@
-"""ONNX operations over windows and whole axes: pooling, means, softmax, argmax."""
+"""ONNX operations over windows and whole axes: pooling, means, softmax and its logarithm, argmax."""
 
 from __future__ import annotations
 
@@ -114,11 +114,12 @@ def reduce_sum(reading: Reading, node: Node) -> Sequence[Known]:
 
 def softmax(reading: Reading, node: Node) -> Sequence[Known]:
     x, builder = reading.view(node), reading.builder
+    made = builder.log_softmax if node.op == "LogSoftmax" else builder.softmax
     if reading.opset >= 13:
-        return [Real(view=builder.softmax(x, reading.axis(node, int(node.attribute("axis", -1)), x.rank)))]
+        return [Real(view=made(x, reading.axis(node, int(node.attribute("axis", -1)), x.rank)))]
     # the axes from `axis` on are one
     axis = reading.axis(node, int(node.attribute("axis", 1)), x.rank)
-    flat = builder.softmax(builder.flatten(x, axis), axis)
+    flat = made(builder.flatten(x, axis), axis)
     return [Real(view=builder.reshape(flat, x.shape))]
 
 
@@ -138,6 +139,7 @@ WINDOWS: dict[str, Handler] = {
     "AveragePool": average_pool,
     "GlobalAveragePool": global_average_pool,
     "GlobalMaxPool": global_max_pool,
+    "LogSoftmax": softmax,
     "MaxPool": max_pool,
     "ReduceMax": reduce_max,
     "ReduceMean": reduce_mean,

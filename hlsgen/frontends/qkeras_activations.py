@@ -284,6 +284,11 @@ def softmax(builder: TypedBuilder, x: Value, axis: int = -1) -> Value:
     return builder.softmax(x, axis, builder.without_exact_type("softmax", PROBABILITY))
 
 
+def log_softmax(builder: TypedBuilder, x: Value, axis: int = -1) -> Value:
+    """The logarithm of the softmax along an axis of `x`."""
+    return builder.log_softmax(x, axis, builder.without_exact_type("log_softmax"))
+
+
 def leaky(builder: TypedBuilder, x: Value, slope: float) -> Value:
     """x where it is not negative, else slope * x, of a slope that Keras has in float32."""
     return builder.leaked(x, [float(np.float32(slope))])
@@ -315,6 +320,7 @@ KERAS_3: dict[str, Callable[[TypedBuilder, Value], Value]] = {
     "hard_tanh": lambda builder, x: builder.limited(x, -1.0, 1.0),
     "celu": _table("celu"),
     "log_sigmoid": _table("log_sigmoid"),
+    "log_softmax": log_softmax,
     "tanh_shrink": _table("tanhshrink"),
     "soft_shrink": _table("softshrink"),
     "hard_shrink": _table("hardshrink"),

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from hlsgen.frontends.builder import Value
-from hlsgen.frontends.qkeras_activations import FUNCTIONS, elu, leaky, softmax
+from hlsgen.frontends.qkeras_activations import FUNCTIONS, elu, leaky, log_softmax, softmax
 from hlsgen.frontends.qkeras_calls import Call
 from hlsgen.frontends.qkeras_layers import merged, without_batch
 from hlsgen.frontends.qkeras_weights import Net, array
@@ -143,6 +143,10 @@ def _softmax(net: Net, x: Value, axis: int | None = -1) -> Value:
     return softmax(net.builder, x, without_batch(net, x, -1 if axis is None else axis))
 
 
+def _log_softmax(net: Net, x: Value, axis: int | None = -1) -> Value:
+    return log_softmax(net.builder, x, without_batch(net, x, -1 if axis is None else axis))
+
+
 def _clipped(net: Net, x: Value, x_min: float, x_max: float) -> Value:
     return net.builder.limited(x, float(x_min), float(x_max))
 
@@ -256,6 +260,7 @@ OPERATIONS: dict[str, Entry] = {
     "LeakyRelu": _nn(_leaky("negative_slope", 0.2), "negative_slope"),
     "Elu": _nn(_elu, "alpha"),
     "Softmax": _nn(_softmax, "axis"),
+    "LogSoftmax": _nn(_log_softmax, "axis"),
     "__operators__.add": _tensorflow(_binary("add")),
     "__operators__.getitem": _tensorflow(_sliced, slice_spec="key"),
     "math.add": _tensorflow(_binary("add")),
@@ -283,6 +288,7 @@ OPERATIONS: dict[str, Entry] = {
     "nn.leaky_relu": _tensorflow(_leaky("alpha", 0.2)),
     "nn.elu": _tensorflow(_function("elu")),
     "nn.softmax": _tensorflow(_softmax),
+    "nn.log_softmax": _tensorflow(_log_softmax),
     "clip_by_value": _tensorflow(_clipped, clip_value_min="x_min", clip_value_max="x_max"),
     "concat": _tensorflow(_concatenated),
     "reshape": _tensorflow(_reshaped, shape="newshape"),

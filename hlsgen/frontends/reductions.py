@@ -6,19 +6,20 @@ from collections.abc import Sequence
 from typing import Literal
 
 from hlsgen.fixed import NumberType
-from hlsgen.frontends.elementwise import Elementwise
+from hlsgen.frontends.choosing import Choosing
 from hlsgen.frontends.sums import FLOAT, Pair, shown
 from hlsgen.frontends.views import Value
 from hlsgen.layers.adaptive_pool import AdaptivePool
 from hlsgen.layers.argmax import ArgMax
 from hlsgen.layers.global_pool import GlobalPool
+from hlsgen.layers.log_softmax import LogSoftmax
 from hlsgen.layers.pool2d import Pool2d
-from hlsgen.layers.softmax import Softmax
+from hlsgen.layers.softmax import ExponentialSum, Softmax
 
 Sides = tuple[int, int, int, int]
 
 
-class Reductions(Elementwise):
+class Reductions(Choosing):
     """Operations over windows, or along whole axes."""
 
     def pool2d(
@@ -135,9 +136,18 @@ class Reductions(Elementwise):
 
     def softmax(self, x: Value, axis: int, result_type: NumberType = FLOAT) -> Value:
         """Softmax along an axis."""
+        return self._exponential_sum(Softmax, x, axis, result_type)
+
+    def log_softmax(self, x: Value, axis: int, result_type: NumberType = FLOAT) -> Value:
+        """The logarithm of the softmax along an axis."""
+        return self._exponential_sum(LogSoftmax, x, axis, result_type)
+
+    def _exponential_sum(
+        self, kind: type[ExponentialSum], x: Value, axis: int, result_type: NumberType
+    ) -> Value:
         chw = self.around(x, (self.axis(x, axis),))
         source = self.materialise(x, chw)
-        layer = self.layer(Softmax, source, source=source.tensor, result_type=result_type)
+        layer = self.layer(kind, source, source=source.tensor, result_type=result_type)
         return source.on(layer.name, layer.output)
 
     def argmin(self, x: Value, axis: int, keep: bool = False) -> Value:

@@ -15,9 +15,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from hlsgen.errors import DesignError, Place, Problem
-from hlsgen.frontends import torch_arithmetic, torch_layers, torch_views
+from hlsgen.frontends import torch_arithmetic, torch_choices, torch_layers, torch_views
 from hlsgen.frontends.builder import GraphBuilder, Value
 from hlsgen.frontends.torch_call import BATCH, CONVERTERS, KEPT_TYPES, TYPES, Call, Missing
+from hlsgen.frontends.torch_choices import CHOICES, COMPARISONS, LOGICAL
 from hlsgen.frontends.torch_export import Program, exported, is_users, user_place
 from hlsgen.frontends.torch_load import load_module
 from hlsgen.frontends.torch_package import fx, nn, torch
@@ -35,7 +36,7 @@ CHECKS = frozenset(
 INDEX_OPS = frozenset({"argmax", "argmin"})
 """Operations that give whole numbers."""
 NO_LAYER = "hlsgen has no layer for this operation"
-MODULES_OF = (torch_arithmetic, torch_layers, torch_views)
+MODULES_OF = (torch_arithmetic, torch_choices, torch_layers, torch_views)
 """Importing them registers their converters."""
 
 
@@ -199,12 +200,25 @@ class _Walk:
                 raise self.builder.refusal(f"{message}, which it is not", "a report of this to hlsgen")
 
     def _check_type(self, node: fx.Node, op: str) -> None:
-        """Refuses an operation that changes float numbers to others than float32 and float64."""
+        """Refuses an operation that changes float numbers to others than float32 and float64.
+
+        True and false are ones and zeros, whatever float numbers are made of them; what makes others of
+        them that are true or false again has to be an operation of logic, or a view.
+        """
         result = node.meta.get("val")
         if not isinstance(result, torch.Tensor) or op in INDEX_OPS or result.dtype in KEPT_TYPES:
             return
         sources = [source for source in node.all_input_nodes if isinstance(self.results[source], Value)]
         types = {source.meta["val"].dtype for source in sources}
+        if op in COMPARISONS or op in CHOICES:
+            return
+        logical = op in LOGICAL and types == {torch.bool}
+        view = op not in LOGICAL and CONVERTERS[op].__module__ == torch_views.__name__
+        if torch.bool in types | {result.dtype} and not logical and not view:
+            message = "it computes with true and false"
+            raise self.builder.refusal(
+                message, "comparisons, torch.where, masked_fill, & | ~, or .float() of them"
+            )
         if result.dtype not in types:
             raise self.builder.refusal(
                 f"it casts to {str(result.dtype).removeprefix('torch.')}", "leave it out: " + TYPES

@@ -297,3 +297,21 @@ def softmax(call: Call, self: object, dim: object, dtype: object = None) -> Valu
     call.keep_type(dtype)
     x = call.value(self)
     return call.builder.softmax(x, call.axis(x, dim))
+
+
+@converts("log_softmax")
+def log_softmax(call: Call, self: object, dim: object, dtype: object = None) -> Value:
+    call.keep_type(dtype)
+    x = call.value(self)
+    return call.builder.log_softmax(x, call.axis(x, dim))
+
+
+@converts("_softmax")
+def softmax_of_half(call: Call, self: object, dim: object, half_to_float: bool = False) -> Value:
+    """What PyTorch's own decompositions make of a softmax."""
+    return softmax(call, self, dim)
+
+
+@converts("_log_softmax")
+def log_softmax_of_half(call: Call, self: object, dim: object, half_to_float: bool = False) -> Value:
+    return log_softmax(call, self, dim)

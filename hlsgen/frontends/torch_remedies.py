@@ -6,7 +6,7 @@ NORM = "nn.BatchNorm1d or nn.BatchNorm2d with running statistics: they are const
 NEAREST = "mode='nearest' or 'bilinear' of images, or nn.ConvTranspose2d"
 TWO_TENSORS = "convolutions and linear layers: a product of two computed matrices has no layer"
 SEQUENCE = "convolutions over the sequence (nn.Conv1d): a layer keeps no state between steps"
-CHOICE = "F.relu, F.leaky_relu, torch.clamp, or a product with a gate such as F.hardsigmoid(x)"
+CHOICE = "comparisons, torch.where, masked_fill, and & | ~ of comparisons"
 HOST = "leave it out of the model, and compute it from the model's outputs"
 SHAPE = "torch.cat and slices: each tensor is written once"
 DROPOUT = "nn.Dropout, or F.dropout(x, training=self.training): it is off in evaluation mode"
@@ -38,10 +38,7 @@ REMEDIES = (
         ("bmm", "baddbmm", "einsum", "scaled_dot_product_attention", "dot", "bilinear"), TWO_TENSORS
     )
     | dict.fromkeys(("lstm", "gru", "rnn_tanh", "rnn_relu", "cumsum", "cumprod"), SEQUENCE)
-    | dict.fromkeys(("where", "gt", "ge", "lt", "le", "eq", "ne", "masked_fill", "logical_and"), CHOICE)
-    | dict.fromkeys(
-        ("log_softmax", "_log_softmax"), "F.softmax, or the scores before it: the order is the same"
-    )
+    | dict.fromkeys(("logical_xor", "bitwise_xor", "__xor__", "any", "all"), CHOICE)
     | dict.fromkeys(("topk", "sort", "argsort", "nonzero", "unique", "nms"), HOST)
     | dict.fromkeys(("embedding", "one_hot", "gather", "scatter", "index_put", "take_along_dim"), HOST)
     | dict.fromkeys(("select_scatter", "slice_scatter", "copy", "fill", "masked_scatter"), SHAPE)

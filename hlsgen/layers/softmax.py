@@ -1,4 +1,4 @@
-"""Softmax over the channels of each pixel."""
+"""Softmax over the channels of each pixel, and what its logarithm shares with it: the sum of exponentials."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ MOST_CODE_BITS = 60
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Softmax(Unary, kind="softmax"):
-    """in [C, H, W] -> out [C, H, W]: exp(x) over the sum of exp(x) of the pixel's channels.
+class ExponentialSum(Unary):
+    """What a pixel's channels share: the exponentials e of their distances d from the largest, and their sum.
 
     Fixed point, for the codes x of a pixel's C channels, all in unsigned integers, shifts rounding down:
 
@@ -46,18 +46,9 @@ class Softmax(Unary, kind="softmax"):
         n = position of the highest bit of S, minus exp_fraction                        0 to sum_growth
         s = S << sum_growth - n        has its highest bit at t = exp_fraction + sum_growth
         j = INDEX_BITS bits of s below t;  k = the next REST_BITS bits
-        R = reciprocal_bases[j] - (reciprocal_drops[j] * k >> REST_BITS)                of reciprocal_type
-        q = e * R >> n                                                                  of quotient_type
-        y = q, at most `limit`, cast to result_type; 1 if that is 0 and d = 0
-        d > 0: y, at most the pixel's y of d = 0, minus 1
 
-    So equal inputs give equal results, a larger input never a smaller one, and none but the largest inputs
-    give the largest result: the first largest channel stays the first largest, whatever the resolution.
-    Both tables are chords of convex functions that meet at the segments' ends: they are monotone.
+    The table of e is of chords of a convex function that meet at the segments' ends: it is monotone.
     """
-
-    def result_within(self, bits: int, *sources: FixedType) -> FixedType:
-        return FixedType(bits, 1, False, Rounding.RND_CONV, Overflow.SAT)
 
     @property
     def exp_fraction(self) -> int:
@@ -82,14 +73,6 @@ class Softmax(Unary, kind="softmax"):
     def sum_type(self) -> FixedType:
         growth = self.sum_growth
         return FixedType(self.exp_fraction + 1 + growth, 1 + growth, signed=False)
-
-    @property
-    def reciprocal_type(self) -> FixedType:
-        return FixedType(RECIPROCAL_FRACTION + 1, 1, signed=False)
-
-    @property
-    def quotient_type(self) -> FixedType:
-        return FixedType(self.exp_fraction + RECIPROCAL_FRACTION + 1, 1, signed=False)
 
     @property
     def exp_shift(self) -> int:
@@ -121,6 +104,64 @@ class Softmax(Unary, kind="softmax"):
         ends = -np.arange(self.exp_segments + 1)
         exact = nearby_values("exp", (), steps, ends, self.exp_fraction)
         return np.asarray(np.ldexp(exact, self.exp_fraction), np.int64)
+
+    def _distances(self, frames: Codes) -> Codes:
+        """d of each code [frames, C, H, W]; Python's integers where 64 bits hold no products."""
+        if max(self.source_type.width + self.exp_fraction, self.exp_shift) > MOST_CODE_BITS:
+            frames = frames.astype(object)
+        return np.asarray(frames.max(axis=1, keepdims=True) - frames)
+
+    def _powers(self, distances: Codes) -> Codes:
+        """e of each d."""
+        index = np.minimum(distances >> self.exp_shift, self.exp_segments - 1).astype(np.int64)
+        rest = distances & ((1 << self.exp_shift) - 1)
+        kind = distances.dtype
+        lost = self.exp_drops.astype(kind)[index] * rest >> self.exp_shift
+        inside = distances < self.exp_segments << self.exp_shift
+        return np.asarray(np.where(inside, self.exp_bases.astype(kind)[index] - lost, 0), np.int64)
+
+    def _parts(self, powers: Codes) -> tuple[Codes, Codes, Codes]:
+        """n, j and k [frames, 1, H, W] of the sums of e [frames, C, H, W]."""
+        sums = powers.sum(axis=1, keepdims=True)
+        # frexp is exact: sums have far fewer than 53 bits
+        high_bit = np.frexp(sums.astype(np.float64))[1].astype(np.int64) - 1
+        growth = np.asarray(high_bit - self.exp_fraction)
+        mantissa = sums << (self.sum_growth - growth)
+        top = self.exp_fraction + self.sum_growth
+        index = (mantissa >> (top - INDEX_BITS)) & ((1 << INDEX_BITS) - 1)
+        rest = (mantissa >> (top - RECIPROCAL_FRACTION)) & ((1 << REST_BITS) - 1)
+        return growth, index, rest
+
+    def folds(self) -> Iterator[Fold]:
+        return pixel_folds(self.source.shape)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Softmax(ExponentialSum, kind="softmax"):
+    """in [C, H, W] -> out [C, H, W]: exp(x) over the sum of exp(x) of the pixel's channels.
+
+    Fixed point, with d, e, n, j and k of `ExponentialSum`:
+
+        R = reciprocal_bases[j] - (reciprocal_drops[j] * k >> REST_BITS)                of reciprocal_type
+        q = e * R >> n                                                                  of quotient_type
+        y = q, at most `limit`, cast to result_type; 1 if that is 0 and d = 0
+        d > 0: y, at most the pixel's y of d = 0, minus 1
+
+    So equal inputs give equal results, a larger input never a smaller one, and none but the largest inputs
+    give the largest result: the first largest channel stays the first largest, whatever the resolution.
+    The table of R too is of chords of a convex function: it is monotone.
+    """
+
+    def result_within(self, bits: int, *sources: FixedType) -> FixedType:
+        return FixedType(bits, 1, False, Rounding.RND_CONV, Overflow.SAT)
+
+    @property
+    def reciprocal_type(self) -> FixedType:
+        return FixedType(RECIPROCAL_FRACTION + 1, 1, signed=False)
+
+    @property
+    def quotient_type(self) -> FixedType:
+        return FixedType(self.exp_fraction + RECIPROCAL_FRACTION + 1, 1, signed=False)
 
     @cached_property
     def reciprocal_bases(self) -> Codes:
@@ -159,62 +200,40 @@ class Softmax(Unary, kind="softmax"):
             values = frames.astype(np.float64)
             powers = np.exp(values - values.max(axis=1, keepdims=True))
             return np.asarray(powers / powers.sum(axis=1, keepdims=True)).astype(frames.dtype)
-        if self.source_type.width + self.exp_fraction > 60:
-            frames = frames.astype(object)
-        distances = frames.max(axis=1, keepdims=True) - frames
+        distances = self._distances(frames)
         quotients = np.minimum(self._quotients(self._powers(distances)), self.limit)
         results = self.result_type.cast(quotients, self.quotient_type)
         largest = np.maximum(np.where(distances == 0, results, 0).max(axis=1, keepdims=True), 1)
         return np.asarray(np.where(distances == 0, largest, np.minimum(results, largest - 1)))
 
-    def _powers(self, distances: Codes) -> Codes:
-        """e of each d."""
-        index = np.minimum(distances >> self.exp_shift, self.exp_segments - 1).astype(np.int64)
-        rest = distances & ((1 << self.exp_shift) - 1)
-        kind = distances.dtype
-        lost = self.exp_drops.astype(kind)[index] * rest >> self.exp_shift
-        inside = distances < self.exp_segments << self.exp_shift
-        return np.asarray(np.where(inside, self.exp_bases.astype(kind)[index] - lost, 0), np.int64)
-
     def _quotients(self, powers: Codes) -> Codes:
         """q of each e [frames, C, H, W]."""
-        sums = powers.sum(axis=1, keepdims=True)
-        # frexp is exact: sums have far fewer than 53 bits
-        high_bit = np.frexp(sums.astype(np.float64))[1].astype(np.int64) - 1
-        growth = high_bit - self.exp_fraction
-        mantissa = sums << (self.sum_growth - growth)
-        top = self.exp_fraction + self.sum_growth
-        index = (mantissa >> (top - INDEX_BITS)) & ((1 << INDEX_BITS) - 1)
-        rest = (mantissa >> (top - RECIPROCAL_FRACTION)) & ((1 << REST_BITS) - 1)
+        growth, index, rest = self._parts(powers)
         reciprocals = self.reciprocal_bases[index] - (self.reciprocal_drops[index] * rest >> REST_BITS)
         return np.asarray(powers * reciprocals >> growth)
-
-    def folds(self) -> Iterator[Fold]:
-        return pixel_folds(self.source.shape)
 
     def stage(self, fold: Fold) -> Stage:
         return SoftmaxStage(layer=self, fold=fold)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class SoftmaxStage(ChannelsStage):
+class ExponentialSumStage(ChannelsStage):
     """Three passes over the channels of PX pixels, each FOLDS iterations after the one before.
 
     While some pixels arrive and their largest channel is found, exponentials are computed and summed of the
     pixels before, and those before them are normalised: so no cycle is lost. Every lane looks up exponentials
-    in a table of its own, every pixel reciprocals.
+    in a table of its own, every pixel what its sum stands for.
     Raises DesignError: codes so wide that no C++ type holds a product.
     """
 
-    layer: Softmax
+    layer: ExponentialSum
 
-    template = "softmax"
     latency = 24
 
     def __post_init__(self) -> None:
         type_ = self.layer.source_type
         if type_.width > MOST_CODE_BITS or self.layer.exp_shift > MOST_CODE_BITS:
-            message = f"a softmax of {type_} needs numbers of more bits than are built"
+            message = f"a {self.layer.kind} of {type_} needs numbers of more bits than are built"
             raise DesignError(self.layer.problem(message, "a narrower source; 32 bits always do"))
 
     @property
@@ -226,37 +245,29 @@ class SoftmaxStage(ChannelsStage):
         lag = 2 * self.channel_folds
         return Schedule(iterations=len(reads) + lag, reads=(reads,), writes=(reads + lag,))
 
-    def tables(self) -> Mapping[str, tuple[Codes, FixedType]]:
+    def exponential_tables(self) -> dict[str, tuple[Codes, FixedType]]:
         layer = self.layer
         drops = {"EXP_DROPS": (layer.exp_drops, layer.exp_type)} if layer.exp_shift else {}
-        return {
-            "EXP_BASES": (layer.exp_bases, layer.exp_type),
-            **drops,
-            "RECIPROCAL_BASES": (layer.reciprocal_bases, layer.reciprocal_type),
-            "RECIPROCAL_DROPS": (layer.reciprocal_drops, layer.reciprocal_type),
-        }
+        return {"EXP_BASES": (layer.exp_bases, layer.exp_type), **drops}
 
-    def buffers(self) -> tuple[Buffer, ...]:
-        copies = {"EXP": self.lanes, "RECIPROCAL": self.fold.px}
-        tables = tuple(
-            Buffer(name=name.lower(), depth=len(codes), bits=type_.width, copies=copies[name.split("_")[0]])
+    def table_buffers(self) -> tuple[Buffer, ...]:
+        """Those of exponentials for each lane, the others for each pixel."""
+        return tuple(
+            Buffer(
+                name=name.lower(),
+                depth=len(codes),
+                bits=type_.width,
+                copies=self.lanes if name.startswith("EXP_") else self.fold.px,
+            )
             for name, (codes, type_) in self.tables().items()
         )
-        exponential = self.layer.exp_type.width + 1
-        return (
-            state_buffer("values", self.channel_folds, self.lanes * self.layer.source_type.width),
-            state_buffer("powers", self.channel_folds, self.lanes * exponential),
-            *tables,
-        )
 
-    def work(self) -> tuple[Work, ...]:
+    def sum_work(self) -> tuple[Work, ...]:
+        """Of exponentials and their sum, and of comparisons."""
         layer = self.layer
-        exponential, reciprocal = layer.exp_type.width, layer.reciprocal_type.width
-        chords = [(exponential, layer.exp_shift)] if layer.exp_shift else []
+        chords = [(layer.exp_type.width, layer.exp_shift)] if layer.exp_shift else []
         return (
             *(Work(operator="mul", count=self.lanes, bits=widths) for widths in chords),
-            Work(operator="mul", count=self.lanes, bits=(exponential, reciprocal)),
-            Work(operator="mul", count=2 * self.fold.px, bits=(exponential, reciprocal)),
             Work(operator="add", count=self.lanes, bits=(layer.sum_type.width,)),
             Work(operator="compare", count=3 * self.lanes, bits=(layer.source_type.width,)),
         )
@@ -271,9 +282,49 @@ class SoftmaxStage(ChannelsStage):
             "SUM_GROWTH": layer.sum_growth,
             "INDEX_BITS": INDEX_BITS,
             "REST_BITS": REST_BITS,
-            "RECIPROCAL_FRACTION": RECIPROCAL_FRACTION,
             "distance_t": layer.distance_type.cpp,
-            "quotient_t": layer.quotient_type.cpp,
-            "LIMIT": layer.limit,
             "registers": self.channel_folds <= MOST_REGISTER_WORDS,
+        }
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SoftmaxStage(ExponentialSumStage):
+    """The exponentials are kept, to be multiplied by the reciprocal of their sum."""
+
+    layer: Softmax
+
+    template = "softmax"
+
+    def tables(self) -> Mapping[str, tuple[Codes, FixedType]]:
+        layer = self.layer
+        return {
+            **self.exponential_tables(),
+            "RECIPROCAL_BASES": (layer.reciprocal_bases, layer.reciprocal_type),
+            "RECIPROCAL_DROPS": (layer.reciprocal_drops, layer.reciprocal_type),
+        }
+
+    def buffers(self) -> tuple[Buffer, ...]:
+        exponential = self.layer.exp_type.width + 1
+        return (
+            state_buffer("values", self.channel_folds, self.lanes * self.layer.source_type.width),
+            state_buffer("powers", self.channel_folds, self.lanes * exponential),
+            *self.table_buffers(),
+        )
+
+    def work(self) -> tuple[Work, ...]:
+        widths = (self.layer.exp_type.width, self.layer.reciprocal_type.width)
+        return (
+            *self.sum_work(),
+            Work(operator="mul", count=self.lanes, bits=widths),
+            Work(operator="mul", count=2 * self.fold.px, bits=widths),
+        )
+
+    def constants(self) -> dict[str, Any]:
+        return {
+            **super().constants(),
+            "kept": "power",
+            "of_pixel": "factor",
+            "of_sum": ("reciprocal_bases", "reciprocal_drops"),
+            "quotient_t": self.layer.quotient_type.cpp,
+            "LIMIT": self.layer.limit,
         }

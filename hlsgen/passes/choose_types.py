@@ -24,7 +24,8 @@ from hlsgen.layers.clamp import Clamp
 from hlsgen.layers.concat import Concat
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.leaky import Leaky
-from hlsgen.layers.softmax import Softmax
+from hlsgen.layers.softmax import ExponentialSum
+from hlsgen.layers.steps import Steps
 from hlsgen.layers.table import Table
 from hlsgen.passes.value_ranges import ValueRanges
 from hlsgen.precision import START_DB, Floats, Precision, saturating, to_nearest, whole_range
@@ -116,11 +117,12 @@ class _Typing:
         given = self.precision.of(layer.name).output
         if given is not None:
             return saturating(given)
-        if layer.only_selects:
-            return None
+        if layer.only_selects or (isinstance(layer, Steps) and set(layer.values) <= {0.0, 1.0}):
+            return None  # a mask's zeros and ones are exact
         readers = self.readers[layer.name]
         if readers and all(isinstance(reader, EXACT_READERS) for reader in readers):
-            return None if not isinstance(layer, Concat | Softmax | Table) else self._activation(layer.name)
+            inexact = isinstance(layer, Concat | ExponentialSum | Table)
+            return self._activation(layer.name) if inexact else None
         return self._activation(layer.name)
 
     def _typed(self, layer: Layer, result: FixedType | None) -> Layer:

@@ -17,6 +17,7 @@ from hlsgen.layers.clamp import Clamp
 from hlsgen.layers.concat import Concat
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.functions import FUNCTIONS
+from hlsgen.layers.log_softmax import LogSoftmax
 from hlsgen.layers.pool import Pool
 from hlsgen.layers.softmax import Softmax
 from hlsgen.layers.steps import Steps
@@ -68,7 +69,9 @@ def _fits(run: FloatRun, headroom: float) -> dict[str, Fits]:
         values = samples[layer.name]
         beyond[layer.name] = _beyond(layer, values, beyond, headroom)
         natural = _never_negative(layer, positive)
-        positive[layer.name] = natural or _far_from_negative(values, headroom)
+        # of a single channel a logarithm is 0, and its type signed all the same
+        spread = not isinstance(layer, LogSoftmax) and _far_from_negative(values, headroom)
+        positive[layer.name] = natural or spread
     return {
         name: Fits(values=values, signed=not positive[name], beyond=beyond[name])
         for name, values in samples.items()

@@ -48,7 +48,7 @@ def assert_predicts(graph: Graph, model: Any, error: float = FLOAT) -> None:
 FUNCTIONS = (
     "linear", "relu", "relu6", "leaky_relu", "softmax", "sigmoid", "hard_sigmoid", "tanh", "softsign",
     "elu", "selu", "gelu", "silu", "swish", "softplus", "exponential", "mish", "hard_silu", "hard_tanh",
-    "celu", "log_sigmoid", "tanh_shrink", "soft_shrink", "hard_shrink",
+    "celu", "log_sigmoid", "log_softmax", "tanh_shrink", "soft_shrink", "hard_shrink",
 )  # fmt: skip
 
 
@@ -109,7 +109,7 @@ def functions() -> Any:
         lambda x: ops.maximum(x, 0.25) + ops.minimum(x, ops.square(x)),
         lambda x: ops.relu(x) + ops.relu6(3 * x) + ops.leaky_relu(x, 0.3) + ops.elu(x),
         lambda x: ops.sigmoid(x) + ops.tanh(x) + ops.silu(x) + ops.softplus(x),
-        lambda x: ops.softmax(x, axis=1),
+        lambda x: ops.softmax(x, axis=1) + ops.log_softmax(x, axis=-1),
         lambda x: ops.clip(x, -0.5, 0.5),
         lambda x: ops.concatenate([x, x], axis=-1),
         lambda x: ops.transpose(ops.reshape(x, (-1, 3, 3, 4)), (0, 2, 1, 3)),
@@ -141,6 +141,7 @@ def test_functions_on_tensors_of_legacy_keras(tmp_path: Path) -> None:
         lambda x: TF.nn.relu(x) + TF.nn.relu6(3 * x) + TF.nn.leaky_relu(x, 0.3) + TF.nn.elu(x),
         lambda x: TF.sigmoid(x) + TF.tanh(x) + TF.nn.swish(x) + TF.nn.softplus(x) + TF.nn.gelu(x),
         lambda x: TF.nn.softmax(x, axis=1),
+        lambda x: TF.nn.log_softmax(x, axis=1),
         lambda x: TF.clip_by_value(x, -0.5, 0.5),
         lambda x: TF.concat([x, x], -1),
         lambda x: TF.transpose(TF.reshape(x, (-1, 3, 3, 4)), (0, 2, 1, 3)),

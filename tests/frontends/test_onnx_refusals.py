@@ -227,9 +227,6 @@ WRONG: dict[str, Callable[[], str]] = {
     "of a tensor of 3 axes": lambda: refused("DepthToSpace", blocksize=2, shape=("N", 4, 6)),
     "computed when all its inputs are constant": lambda: refused("Trilu"),
     "activation that hlsgen has": lambda: refused("Sqrt"),
-    "product with a gate": lambda: message(
-        model([node("Greater", "x c", "g"), node("Where", "g x c", "y")], {"x": IMAGE}, {"c": np.float32(0)})
-    ),
 }
 
 

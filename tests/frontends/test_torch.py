@@ -145,6 +145,22 @@ CASES = {
     "softmax_pixels": case(nn.Softmax2d(), IMAGE, layers=["softmax"]),
     "softmax_columns": case(lambda m, x: F.softmax(x, -1), IMAGE),
     "softmin": case(nn.Softmin(1), VECTOR, layers=["affine", "softmax"]),
+    "log_softmax": case(nn.LogSoftmax(1), VECTOR, layers=["log_softmax"]),
+    "log_softmax_columns": case(lambda m, x: F.log_softmax(x, -1), IMAGE),
+    "decomposed_softmax": case(lambda m, x: torch.ops.aten._softmax(x, 1, False), IMAGE),
+    "decomposed_log_softmax": case(lambda m, x: torch.ops.aten._log_softmax(x, 1, False), IMAGE),
+    # choices; test_torch_choices.py has more
+    "where": case(lambda m, x: torch.where(x > 0, x, 0), IMAGE, layers=["clamp"]),
+    "relations": case(lambda m, x: x * (x >= 1) + x * (x < -1) - 2 * x * (x <= 0), IMAGE),
+    "equal": case(lambda m, x: torch.where(x.relu() == 0, x, 1) + x * (x.relu() != 0), IMAGE),
+    "masked_fill": case(lambda m, x: x.masked_fill(x > 0.5, 2), IMAGE),
+    "logic": case(
+        lambda m, x: x * torch.logical_or(torch.logical_and(x > 0, x < 1), torch.logical_not(x > -1)), IMAGE
+    ),
+    "operators_of_logic": case(lambda m, x: x * ((x > 0) & (x < 1) | ~(x > -1)), IMAGE),
+    "bitwise_logic": case(
+        lambda m, x: x * torch.bitwise_or(torch.bitwise_and(x > 0, x < 1), torch.bitwise_not(x > -1)), IMAGE
+    ),
     # limits and slopes
     "relu": case(nn.ReLU(), IMAGE, layers=["clamp"]),
     "relu_in_place": case(nn.ReLU(inplace=True), IMAGE, layers=["clamp"]),

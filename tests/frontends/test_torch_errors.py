@@ -86,15 +86,6 @@ OPERATIONS = {
     "nearly_softsign": refused(
         lambda m, x: x / (x.abs() + 2), IMAGE, says="divides by a tensor", fix="constants"
     ),
-    "nearly_softshrink": refused(
-        lambda m, x: torch.where(x.abs() > 0.5, x - x.sign() * 0.5, x * 0.5),
-        IMAGE,
-        says="aten.gt",
-        fix="gate",
-    ),
-    "nearly_hardshrink": refused(
-        lambda m, x: torch.where(x.abs() <= 0.5, 1, x), IMAGE, says="aten.le", fix="gate"
-    ),
     "bilinear_by_no_fraction": refused(
         nn.Upsample(scale_factor=1.7320508, mode="bilinear"),
         IMAGE,
@@ -163,8 +154,21 @@ OPERATIONS = {
     "type_as": refused(
         lambda m, x: x.type_as(torch.ones(1).half()), IMAGE, says="casts to float16", fix="the design chooses"
     ),
-    "choice": refused(lambda m, x: torch.where(x > 0, x, x / 2), IMAGE, says="aten.gt", fix="F.leaky_relu"),
-    "log_softmax": refused(nn.LogSoftmax(1), VECTOR, says="aten.log_softmax", fix="F.softmax"),
+    "sum_of_masks": refused(
+        lambda m, x: x * ((x > 0) + (x < 1)), IMAGE, says="computes with true and false", fix="torch.where"
+    ),
+    "count_of_masks": refused(
+        lambda m, x: x + (x > 0).sum(1, keepdim=True),
+        IMAGE,
+        says="computes with true and false",
+        fix="torch.where",
+    ),
+    "logic_of_numbers": refused(
+        lambda m, x: x * torch.logical_and(x, x + 1), IMAGE, says="true and false", fix="comparisons"
+    ),
+    "infinite_choice": refused(
+        lambda m, x: x.masked_fill(x > 0, -torch.inf), IMAGE, says="NaN or infinity", fix="finite"
+    ),
     "division": refused(
         lambda m, x: 1 / x, IMAGE, says="aten.reciprocal", fix="an activation that hlsgen has"
     ),

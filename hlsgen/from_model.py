@@ -102,7 +102,7 @@ def from_qkeras(
         style=style,
         interface=interface,
     )
-    wished = precision_of(precision)
+    wished, default = precision_of(precision), None
     graph = graph_of_keras(
         model,
         name=_name_of(model, name),
@@ -113,8 +113,8 @@ def from_qkeras(
     if not graph.input.is_float and isinstance(wished.default, FixedType):
         # the frontend has used the default for what has no quantizer
         given = None if wished.input is None else {"input": wished.input}
-        options = replace(options, precision=given)
-    return from_graph(graph, options, f"{graph.name} (QKeras)")
+        options, default = replace(options, precision=given), wished.default
+    return from_graph(graph, options, f"{graph.name} (QKeras)", default_type=default)
 
 
 def from_onnx(

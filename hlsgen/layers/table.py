@@ -20,6 +20,7 @@ from hlsgen.fixed import (
     Rounding,
     tell_watcher,
     tight_accumulator,
+    watching_casts,
 )
 from hlsgen.layers.base import Codes, frames_of
 from hlsgen.layers.elementwise_stage import ElementwiseStage
@@ -88,7 +89,9 @@ class Table(Unary, kind="table"):
     def entries(self) -> Codes:
         """[2**width] results; entries[i] is that of the code whose bits are i. Of an exact table."""
         codes = self.source_type.wrap(np.arange(1 << self.source_type.width))
-        return rounded_codes(self.function, self.parameters, self.source_type, self.fixed_result, codes)
+        # the entries are no values of a frame, whichever frame they are first looked up for
+        with watching_casts(lambda *_: None):
+            return rounded_codes(self.function, self.parameters, self.source_type, self.fixed_result, codes)
 
     @cached_property
     def corrections(self) -> Codes:

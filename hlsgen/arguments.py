@@ -26,7 +26,7 @@ SMALLEST_NUMBER = 2.0**-400
 def argument_problems(board: object, clock_mhz: object, batch: object) -> list[Problem]:
     """What is wrong with them; clock_mhz may be None."""
     low, high = CLOCKS_MHZ
-    clock = clock_mhz is None or (_is_number(clock_mhz) and low <= float(clock_mhz) <= high)  # type: ignore[arg-type]
+    clock = clock_mhz is None or (is_number(clock_mhz) and low <= float(clock_mhz) <= high)  # type: ignore[arg-type]
     frames = isinstance(batch, int | np.integer) and not isinstance(batch, bool) and 1 <= batch <= MOST_BATCH
     return [
         Problem(message=f"{name} is {value!r:.80}", fix=fix)
@@ -39,7 +39,8 @@ def argument_problems(board: object, clock_mhz: object, batch: object) -> list[P
     ]
 
 
-def _is_number(value: object) -> bool:
+def is_number(value: object) -> bool:
+    """Whether it is a real number of Python's or NumPy's, NaN and infinity too; True and False are none."""
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
 
 

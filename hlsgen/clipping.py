@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -87,16 +87,7 @@ def clipping_of(
     values: [frames, C, H, W] of each input before it is quantised. excess: of the layers, as golden of
     these frames, or of some of them, counted them. own: the names whose types are the model's own.
     """
-    found = [
-        Clipped(
-            name=port.name,
-            part="input",
-            excess=Excess.of_values(port.tensor.type, values[port.name]),
-            own=port.name in own,
-        )
-        for port in graph.inputs
-        if isinstance(port.tensor.type, FixedType)
-    ]
+    found = input_clipping([replace(port, own=port.name in own) for port in graph.inputs], values)
     frames = min(len(array) for array in values.values())
     for layer in graph.layers:
         type_ = layer.output_type
@@ -110,6 +101,20 @@ def clipping_of(
             Clipped(name=layer.name, part=part, excess=one, own=layer.name in own) for part, one in parts
         ]
     return tuple(found)
+
+
+def input_clipping(ports: Iterable[Port], values: Mapping[str, Floats]) -> list[Clipped]:
+    """Of the inputs alone; values: as those of `clipping_of`."""
+    return [
+        Clipped(
+            name=port.name,
+            part="input",
+            excess=Excess.of_values(port.tensor.type, values[port.name]),
+            own=port.own,
+        )
+        for port in ports
+        if isinstance(port.tensor.type, FixedType)
+    ]
 
 
 def values_of(ports: Iterable[Port], x: Any) -> dict[str, Floats]:

@@ -25,7 +25,7 @@ from hlsgen.passes import FIXED_PASSES, FLOAT_PASSES, run_passes
 from hlsgen.passes.float_run import FloatRun
 from hlsgen.passes.quantise_network import quantised_network
 from hlsgen.passes.size_accumulators import for_any_weights
-from hlsgen.precision import Precision, to_nearest
+from hlsgen.precision import Precision, saturating, to_nearest
 from hlsgen.precision_grammar import input_type_of, precision_of
 from hlsgen.task_network import TaskNetworkDesign
 
@@ -74,8 +74,10 @@ class Options(Brief):
         return replace(wish, instances=1) if alone else wish
 
 
-def from_graph(graph: Graph, options: Options, source: str) -> GraphDesign:
-    """`source` says where the graph is from.
+def from_graph(
+    graph: Graph, options: Options, source: str, *, default_type: FixedType | None = None
+) -> GraphDesign:
+    """`source` says where the graph is from. default_type: as of `from_fixed`.
 
     Raises DesignError: a network with types of its own, and a precision of more than its inputs, or one that
     contradicts them.
@@ -89,7 +91,9 @@ def from_graph(graph: Graph, options: Options, source: str) -> GraphDesign:
             fix = "leave it out of precision="
             raise DesignError(Problem(message=f"{message} {port.tensor.type}", fix=fix))
     given = frozenset() if wished is None else frozenset(port.name for port in graph.inputs)
-    return from_fixed(graph, replace(options, precision=None), source, given_types=given)
+    return from_fixed(
+        graph, replace(options, precision=None), source, given_types=given, default_type=default_type
+    )
 
 
 def from_float(graph: Graph, options: Options, source: str) -> GraphDesign:
@@ -132,12 +136,23 @@ def from_float(graph: Graph, options: Options, source: str) -> GraphDesign:
 
 
 def from_fixed(
-    graph: Graph, options: Options, source: str, *, given_types: frozenset[str] = frozenset()
+    graph: Graph,
+    options: Options,
+    source: str,
+    *,
+    given_types: frozenset[str] = frozenset(),
+    default_type: FixedType | None = None,
 ) -> GraphDesign:
-    """A network that has its types already -> a design. given_types: inputs whose type the user says."""
+    """A network that has its types already -> a design. given_types: inputs whose type the user says;
+    default_type: what the user says of layers that have no quantizers.
+    """
     assert options.precision is None
     wish = options.full_wish
-    fixed = run_passes(graph, FIXED_PASSES)
+    inputs = tuple(replace(port, own=port.name not in given_types) for port in graph.inputs)
+    fixed = run_passes(replace(graph, inputs=inputs), FIXED_PASSES)
+    if default_type is not None:
+        default = saturating(default_type)
+        given_types |= {layer.name for layer in fixed.layers if layer.output_type == default}
     fixed = for_any_weights(fixed, wish.weights.any_weights(fixed))
     frames = _calibration(fixed, options.calibration)
     return _design(fixed, options, source, wish=wish, samples=frames or {}, given_types=given_types)

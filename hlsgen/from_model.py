@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from hlsgen.arguments import input_shapes
 from hlsgen.board import Board
+from hlsgen.errors import DesignError, HlsgenWarning, Problem, warn_caller
 from hlsgen.fixed import FixedType
 from hlsgen.from_graph import Options, from_graph
 from hlsgen.graph_design import GraphDesign
@@ -65,7 +65,7 @@ def from_torch(
         style=style,
         interface=interface,
     )
-    graph = graph_of_module(model, input_shapes(input_shape), name=name or _name_of(model))
+    graph = graph_of_module(model, input_shapes(input_shape), name=_name_of(model, name))
     return from_graph(graph, options, f"{type(model).__name__} (PyTorch)")
 
 
@@ -102,10 +102,10 @@ def from_qkeras(
         style=style,
         interface=interface,
     )
-    wished = precision_of(precision)
+    wished, default = precision_of(precision), None
     graph = graph_of_keras(
         model,
-        name=name or _name_of(model),
+        name=_name_of(model, name),
         input_type=_wished_input(precision),
         precision=wished,
         weights=None if weights is None else Path(weights),
@@ -113,8 +113,8 @@ def from_qkeras(
     if not graph.input.is_float and isinstance(wished.default, FixedType):
         # the frontend has used the default for what has no quantizer
         given = None if wished.input is None else {"input": wished.input}
-        options = replace(options, precision=given)
-    return from_graph(graph, options, f"{graph.name} (QKeras)")
+        options, default = replace(options, precision=given), wished.default
+    return from_graph(graph, options, f"{graph.name} (QKeras)", default_type=default)
 
 
 def from_onnx(
@@ -153,13 +153,13 @@ def from_onnx(
     mended: list[str] = []
     graph = graph_of_onnx(
         model,
-        name=name or _name_of(model),
+        name=_name_of(model, name),
         input_types=[_wished_input(precision)],
         input_shapes=_onnx_shapes(input_shape),
         say=mended.append,
     )
     for text in mended:
-        warnings.warn(text, stacklevel=2)
+        warn_caller(text, HlsgenWarning)
     return from_graph(graph, options, f"{graph.name} (ONNX)")
 
 
@@ -175,10 +175,17 @@ def _onnx_shapes(given: Shapes | Mapping[str, Sequence[int]] | None) -> InputSha
     return [] if given is None else input_shapes(given)
 
 
-def _name_of(model: object) -> str:
-    """A C++ identifier from the model's class, its own name, or its file's."""
+def _name_of(model: object, given: str | None) -> str:
+    """The name that is given, else a C++ identifier from the model's class, its own name, or its file's.
+
+    Raises DesignError: what is given is no string.
+    """
     from hlsgen.frontends.names import valid_name
 
+    if given is not None and not isinstance(given, str):
+        raise DesignError(Problem(message=f"name is {given!r:.80}", fix="a string such as 'net', or None"))
+    if given:
+        return given
     own = getattr(model, "name", None)
     text = (
         Path(model).stem

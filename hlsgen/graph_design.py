@@ -48,7 +48,7 @@ class GraphDesign(Design):
     reached: how near its outputs are to that, and precision: what was asked of them.
     samples: values [N, C, H, W] of each input to simulate with; empty: a photograph. measured: what
     `accuracy` was found with, so that golden of the same frames is not computed again. given_types: of a
-    network that brings its types, the inputs whose type the user says.
+    network that brings its types, the inputs and layers whose type the user says.
     """
 
     subject: ClassVar[str]

@@ -123,7 +123,7 @@ class HostStep:
 
 @dataclass(frozen=True, kw_only=True)
 class HostPort:
-    """An input or output of the design and its tensor; from shape to odd as those of `hlsgen.ir.Port`.
+    """An input or output of the design and its tensor; from shape to own as those of `hlsgen.ir.Port`.
 
     golden: the file in tb/ with what it should be; of inputs none. csim: the file that C-simulation writes.
     """
@@ -137,6 +137,7 @@ class HostPort:
     zero: int = 0
     ceil: bool = False
     odd: bool = False
+    own: bool = False
     golden: str = ""
     csim: str = ""
 
@@ -185,6 +186,7 @@ class HostInterface:
             zero=port.zero,
             ceil=port.ceil,
             odd=port.odd,
+            own=port.own,
         )
 
     def chunk(self, frames: int, buffers: int) -> int:

@@ -29,6 +29,7 @@ class Port:
     in_float32: the framework rounds values to float32, and what it divides by `scale`, before its quantizer
     sees them. zero: a zero point that it adds then, so that float32 rounds once more and ties may fall
     elsewhere, and subtracts from the integers that it gets. ceil: its quantizer rounds up; no type does.
+    own: its type is the model's own quantizer, which clips as its author meant it to.
     odd: a value between two codes becomes the odd one of them, so that quantizers that read the tensor, with
     two fraction bits less or fewer, see on which side of a tie it was.
     """
@@ -43,6 +44,7 @@ class Port:
     zero: int = 0
     ceil: bool = False
     odd: bool = False
+    own: bool = False
 
     def __post_init__(self) -> None:
         assert math.prod(self.shape) == math.prod(self.tensor.shape), "a port keeps the number of elements"

@@ -60,7 +60,8 @@ def load_model(path: Path, *, board: str | None = None, say: Say = lambda _: Non
         named = zip(graph.inputs, file.input, strict=False)
         given_types = frozenset(port.name for port, one in named if one.type is not None)
         options = replace(options, calibration=_given(frames))
-        return from_fixed(graph, options, path.name, given_types=given_types)
+        default = file.precision.default if isinstance(file.precision.default, FixedType) else None
+        return from_fixed(graph, options, path.name, given_types=given_types, default_type=default)
     options = _with_calibration(options, file, document, graph, frames)
     with _at(document, ("precision",)):
         return from_float(graph, replace(options, precision=_precision(file)), path.name)

@@ -133,7 +133,7 @@ def test_samples_that_do_not_fit_are_refused(folder: Path) -> None:
 def test_inputs_beyond_a_stand_in_are_warned_of(folder: Path) -> None:
     imported()
     design = hlsgen.load(folder / "net.yaml")
-    x = images()
+    x = 2.0 * images()
     share = outside(x, str(design.graph.input.type)) / x.size
     assert 0.05 < share < 0.5
     with pytest.warns(hlsgen.ClippingWarning) as caught:
@@ -155,13 +155,15 @@ def test_a_build_says_it_too(folder: Path) -> None:
     assert plain.exit_code == 0, plain.output
     assert "warning: number types (precision: auto) were chosen from a stand-in photograph" in plain.stderr
     assert "number types chosen from a stand-in photograph: 32 frames" in plain.stdout
+    x = 2.0 * images()  # beyond the headroom of types chosen from the photograph
+    np.save("x.npy", x)
     result = CliRunner().invoke(cli, [*words, "--input", "x.npy", "--json"])
     assert result.exit_code == 0, result.output
     report = json.loads(result.stdout)
-    x, first = images(), report["clipping"][0]
+    first = report["clipping"][0]
     assert report["calibration"] == {
         "source": "a stand-in photograph",
-        "frames": 16,
+        "frames": 32,
         "stand_in": True,
         "chooses_types": True,
     }
@@ -170,12 +172,14 @@ def test_a_build_says_it_too(folder: Path) -> None:
     assert first["share"] == pytest.approx(first["clipped"] / x.size, abs=1e-6)
     high = parse_type(first["type"])
     assert isinstance(high, FixedType)
-    assert first["furthest"] == 1.0 - high.max_code * high.resolution
+    assert first["furthest"] == x.max() - high.max_code * high.resolution
     assert [one["name"] for one in report["clipping"][1:]] == [layer["name"] for layer in report["layers"]]
-    assert [one for one in report["warnings"] if one.startswith("input x: 32.4% of 28,800 values")]
+    assert [
+        one for one in report["warnings"] if one.startswith(f"input x: {first['share']:.1%} of 28,800 values")
+    ]
     for page in ("report.md", "report.html"):
         text = (folder / "b" / page).read_text()
-        assert "a stand-in photograph: 32 frames" in text and "32.43%" in text, page
+        assert "a stand-in photograph: 32 frames" in text and f"{first['share']:.2%}" in text, page
 
 
 def conv_and_sigmoid() -> Any:

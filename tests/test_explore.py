@@ -170,9 +170,9 @@ def test_what_is_out_of_reach_says_what_is_not(design: str) -> None:
         loaded.explore(max_latency_us=1e-3)
     reachable = float(refused.value.problems[0].fix.split("--max-latency-us ")[1].split(" ")[0])
     assert loaded.explore(max_latency_us=reachable).point.latency_us <= reachable
-    for wrong in (0.0, -1.0, float("nan"), float("inf")):
-        with pytest.raises(DesignError, match="target_fps"):
-            loaded.explore(target_fps=wrong)
+    for wrong in (0.0, -1.0, float("nan"), float("inf"), "1e6", True, [1.0]):
+        with pytest.raises(DesignError, match="target_fps is .*\n.*a number above 0"):
+            loaded.explore(target_fps=wrong)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

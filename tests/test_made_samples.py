@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from mpmath import mp, mpf
 from numpy.testing import assert_array_equal
 
 from hlsgen import samples
@@ -33,6 +34,36 @@ def test_no_picture_can_reach_one() -> None:
     assert not bank.sum(axis=(1, 2)).any()
     assert np.abs(bank).sum(axis=(1, 2)).max() / 2 * 255 < samples.SCALE
     assert len({one.tobytes() for one in bank}) == 48
+
+
+def exact_taps(channel: int) -> list[list[mpf]]:
+    """A filter before it is rounded, to 40 digits."""
+    places = range(-(samples.TAPS // 2), samples.TAPS // 2 + 1)
+    turn, phase = divmod(channel, 2)
+    angle = mp.pi * (turn % samples.ORIENTATIONS) / samples.ORIENTATIONS
+    length = mpf(samples.WAVELENGTHS[turn // samples.ORIENTATIONS])
+    bell = [[mp.exp(-mpf(x * x + y * y) * 8 / samples.TAPS**2) for x in places] for y in places]
+    turned = [[x * mp.cos(angle) + y * mp.sin(angle) for x in places] for y in places]
+    wave = [
+        [b * mp.cos(2 * mp.pi * t / length - phase * mp.pi / 2) for b, t in zip(*rows, strict=True)]
+        for rows in zip(bell, turned, strict=True)
+    ]
+    mean = mp.fsum(sum(wave, [])) / mp.fsum(sum(bell, []))
+    wave = [[w - b * mean for w, b in zip(*rows, strict=True)] for rows in zip(wave, bell, strict=True)]
+    size = mp.fsum(abs(w) for row in wave for w in row)
+    return [[2 * samples.FILTER_SUM * w / size for w in row] for row in wave]
+
+
+def test_no_machine_rounds_a_tap_to_another_number() -> None:
+    """exp and cos differ by machine in their last bits: by far less than any tap is from a tie."""
+    with mp.workdps(40):
+        for channel in range(2 * samples.ORIENTATIONS * len(samples.WAVELENGTHS)):
+            exact = exact_taps(channel)
+            from_ties = [abs(tap - mp.floor(tap) - 0.5) for row in exact for tap in row]
+            assert min(from_ties) > 1e-9
+            rounded = np.array([[int(mp.floor(tap + 0.5)) for tap in row] for row in exact])
+            rounded[samples.TAPS // 2, samples.TAPS // 2] -= rounded.sum()
+            assert_array_equal(samples._gabor(channel), rounded)
 
 
 @pytest.mark.parametrize("shape", [(2, 64, 64), (3, 200, 250), (2, 700, 5), (1, 601, 600), (40, 1, 1)])

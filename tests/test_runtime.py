@@ -6,7 +6,9 @@ import gc
 import json
 import shutil
 import sys
+import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,9 +18,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import hlsgen
 from hlsgen import runtime
 from hlsgen.errors import DesignError, HlsgenError, ToolError
-from hlsgen.fixed import FixedType
+from hlsgen.fixed import FixedType, Overflow, parse_type
 from hlsgen.host_interface import HostTensor, read_interface
 from hlsgen.runtime.layout import packed, unpacked
 from hlsgen.runtime.simulation import Simulation
@@ -85,6 +88,28 @@ def test_card_equals_golden(made: HostBuild, pyxrt: Any) -> None:
         results = net.run_codes(codes)
         for port in interface(made.build)["outputs"]:
             np.testing.assert_array_equal(results[port["name"]], np.load(made.build / "tb" / port["golden"]))
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_inputs_that_are_clipped_are_said(made: HostBuild, pyxrt: Any, own: bool, tmp_path: Path) -> None:
+    """As golden says it, unless the type is the model's own quantizer."""
+    x = np.full((2, *DESIGNS[made.kind](made.folder).graph.inputs[0].shape), 1e4)
+    shutil.copytree(made.build, tmp_path / "build")
+    data = interface(tmp_path / "build")
+    (port,) = data["inputs"]
+    (tensor,) = [one for one in data["tensors"] if one["name"] == port["tensor"]]
+    type_ = parse_type(tensor["type"])
+    assert isinstance(type_, FixedType)
+    tensor["type"], port["own"] = str(replace(type_, overflow=Overflow.SAT)), own
+    (tmp_path / "build" / "interface.json").write_text(json.dumps(data))
+    net = runtime.open(tmp_path / "build", xclbin=made.folder / "stand_in.xclbin")
+    with net, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        net.run(x)
+    said = [one for one in caught if one.category is hlsgen.ClippingWarning]
+    assert len(said) == (0 if own else 1)
+    assert all(f"input {port['name']}: 100.0% of" in str(one.message) for one in said)
+    assert all(one.filename == __file__ for one in said)
 
 
 def test_figures_say_what_they_were_measured_on(

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from hlsgen.mapping.conv2d import ConvMapping
 
 
@@ -108,7 +110,7 @@ def ddr_bytes(mapping: ConvMapping) -> int:
 def ddr_bursts(mapping: ConvMapping) -> int:
     """Bursts of a frame: a channel's rows of a tile are one, in and out."""
     layer, wave = mapping.layer, mapping.wave
-    tiles_in = sum(rows > 0 for rows in wave.rows_by_tile)
+    tiles_in = int(np.count_nonzero(wave.rows_by_tile))
     return mapping.load_times * layer.in_shape[0] * tiles_in + layer.out_channels * wave.tiles
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from hlsgen.cost.cycles import has_bias, interval, iterations
 from hlsgen.emit.environment import render, source_text
 from hlsgen.fixed import FixedType, NumberType
@@ -210,7 +212,7 @@ def _band(mapping: ConvMapping) -> dict[str, Any]:
 
 def _transfers(mapping: ConvMapping) -> dict[str, Any]:
     layer, wave = mapping.layer, mapping.wave
-    filled = [tile for tile in range(wave.tiles) if wave.rows_filled(tile)]
+    filled = np.flatnonzero(wave.rows_by_tile).tolist()
     frame_in = layer.in_shape[0] * layer.in_shape[1] * mapping.in_words
     frame_out = layer.out_channels * layer.output_shape[1] * mapping.out_words
     return {
@@ -243,7 +245,7 @@ def _trips(mapping: ConvMapping) -> dict[str, int]:
     """How often loops run in a call with one frame, as far as their pragmas can say."""
     wave, channels = mapping.wave, mapping.layer.in_shape[0]
     counts = iterations(mapping, 1)
-    runs = sum(wave.rows_filled(tile) > 0 for tile in range(wave.tiles)) * channels
+    runs = int(np.count_nonzero(wave.rows_by_tile)) * channels
     trips = {
         "requests": min(mapping.load_times * runs, outstanding(mapping.input_burst)),
         "load": counts.load,

@@ -212,6 +212,7 @@ def _port(port: Port, tensor: str, *, output: bool, csim: str = "") -> HostPort:
         zero=port.zero,
         ceil=port.ceil,
         odd=port.odd,
+        own=port.own,
         golden=f"{port.name}_golden.npy" if output else "",
         csim=csim,
     )

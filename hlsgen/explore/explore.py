@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from hlsgen.arguments import is_number
 from hlsgen.design import Design
 from hlsgen.errors import DesignError, Problem
 from hlsgen.explore.result import Explored, Goal
@@ -27,8 +28,8 @@ def explore(
     not explored.
     """
     for name, value in (("target_fps", target_fps), ("max_latency_us", max_latency_us)):
-        if value is not None and not (math.isfinite(value) and value > 0):
-            raise DesignError(Problem(message=f"{name} is {value}", fix="a number above 0"))
+        if value is not None and not (is_number(value) and math.isfinite(value) and value > 0):
+            raise DesignError(Problem(message=f"{name} is {value!r:.80}", fix="a number above 0"))
     goal = Goal(target_fps=target_fps, max_latency_us=max_latency_us)
     if isinstance(design, NetworkDesign):
         from hlsgen.explore.streaming import explore_network

@@ -222,6 +222,7 @@ def _refuse_unsupported(node: Node) -> None:
 
 def _results(reading: Reading, node: Node) -> Sequence[Known]:
     known = [reading.known[name] if name else None for name in node.inputs]
+    _refuse_texts(node, known)
     if node.domain:
         _refuse_unsupported(node)
     if node.op == "If":
@@ -239,6 +240,13 @@ def _results(reading: Reading, node: Node) -> Sequence[Known]:
         return _moved_integers(reading, node, first)
     _refuse_unsupported(node)
     return OPERATIONS[node.op](reading, node)
+
+
+def _refuse_texts(node: Node, known: Sequence[Known | None]) -> None:
+    """Initialisers may hold strings, which some models carry beside what they compute."""
+    for name, one in zip(node.inputs, known, strict=True):
+        if isinstance(one, Constant) and one.values.dtype.kind not in "biuf":
+            raise node.problem(f"its input {name} holds strings, not numbers", "a tensor of numbers there")
 
 
 def _chosen(reading: Reading, node: Node) -> Sequence[Known]:

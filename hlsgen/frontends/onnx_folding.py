@@ -100,22 +100,19 @@ def folded(node: Node, inputs: list[Constant | None], opset: int, budget: Budget
 
 def _evaluated(node: Node, arrays: list[Array | None], opset: int, budget: Budget) -> list[Array]:
     onnx = onnx_package()
-    kept = node.op in MOVES or node.op in TYPED or node.op not in BOUNDED
-    feeds = {
-        name: array if kept else _doubled(array)
-        for name, array in zip(node.inputs, arrays, strict=True)
-        if array is not None
-    }
-    model = _alone(onnx, node, feeds, opset)
+    kept = node.op in MOVES or node.op in TYPED
+    given = {name: array for name, array in zip(node.inputs, arrays, strict=True) if array is not None}
+    feeds = given if kept else {name: _doubled(array) for name, array in given.items()}
     if node.op not in BOUNDED:
-        _refuse_unbounded(onnx, model, node, feeds)
+        # ONNX infers no shape from types that the operation does not have
+        _refuse_unbounded(onnx, _alone(onnx, node, given, opset), node, given)
     elif feeds:
         # an input may be named twice
         _refuse_large(node, [array for array in arrays if array is not None], budget)
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            results = onnx.reference.ReferenceEvaluator(model).run(None, feeds)
+            results = onnx.reference.ReferenceEvaluator(_alone(onnx, node, feeds, opset)).run(None, feeds)
     except MemoryError:
         raise
     except Exception as error:  # whatever NumPy says of shapes or types that do not fit

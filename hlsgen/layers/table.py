@@ -89,7 +89,9 @@ class Table(Unary, kind="table"):
     def entries(self) -> Codes:
         """[2**width] results; entries[i] is that of the code whose bits are i. Of an exact table."""
         codes = self.source_type.wrap(np.arange(1 << self.source_type.width))
-        return rounded_codes(self.function, self.parameters, self.source_type, self.fixed_result, codes)
+        # the entries are no values of a frame, whichever frame they are first looked up for
+        with watching_casts(None):
+            return rounded_codes(self.function, self.parameters, self.source_type, self.fixed_result, codes)
 
     @cached_property
     def corrections(self) -> Codes:
@@ -179,8 +181,6 @@ class Table(Unary, kind="table"):
         if isinstance(self.result_type, FloatType):
             values = FUNCTIONS[self.function](frames.astype(np.float64), self.parameters)
             return frames_of(values.astype(frames.dtype), self.source.shape)
-        with watching_casts(None):  # what is cast to make them is no value of the network
-            _ = self.entries if self.is_exact else self.pieces
         results = self._looked_up(frames)
         if self.is_exact or self.pieces.limits is not None:
             # limited before it becomes a code: no cast sees what f was

@@ -167,12 +167,14 @@ def _forbidden_differences(
     )
     if any(row_i == row_j and difference % banks == 0 for row_i, row_j, difference in apart):
         return None
+    # every slot is an anchor, so that only the distance between two rows tells
+    distances = dict.fromkeys(
+        ((row_j - row_i) % slots, difference % banks) for row_i, row_j, difference in apart if row_i != row_j
+    )
     wrong: dict[tuple[int, int], set[int]] = {}
-    for row_i, row_j, difference in apart:
-        if row_i == row_j:
-            continue
-        for anchor in range(slots):
-            a, b = (anchor + row_i) % slots, (anchor + row_j) % slots
+    for rows, difference in distances:
+        for a in range(slots):
+            b = (a + rows) % slots
             found = difference if a < b else -difference
             wrong.setdefault((min(a, b), max(a, b)), set()).add(found % banks)
     return {pair: frozenset(differences) for pair, differences in wrong.items()}

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Literal
 
+import numpy as np
+
 from hlsgen.board import Board
 from hlsgen.brief import Brief
 from hlsgen.fixed import FixedType, NumberType, accumulator_type, product_type
@@ -137,7 +139,7 @@ class ConvMapping(Brief):
         """
         layer, wave = self.layer, self.wave
         least = self.tile_iterations
-        for rows in {rows for rows in wave.rows_by_tile if rows}:
+        for rows in set(wave.rows_by_tile.tolist()) - {0}:
             group_words = self.folding.simd * rows * self.in_words
             words = group_words * self.channel_steps
             stalled = words - self.tile_iterations + BAND_LATENCY
@@ -152,7 +154,8 @@ class ConvMapping(Brief):
     @property
     def input_burst(self) -> int:
         """Words of the shortest burst of the input: the rows of a tile of one channel."""
-        return min(rows for rows in self.wave.rows_by_tile if rows) * self.in_words
+        rows = self.wave.rows_by_tile
+        return int(rows[rows > 0].min()) * self.in_words
 
     @property
     def output_burst(self) -> int:
@@ -230,10 +233,9 @@ def fill_stalls(wave: Wave, in_lanes: int, tile_iterations: int) -> tuple[int, i
     """(in a frame, after its last tile): iterations that only fill, as words arrive one an iteration."""
     channels, _, width = wave.layer.in_shape
     row_words = channels * -(-width // in_lanes)
-    waits = [
-        max(0, rows * row_words - tile_iterations + BAND_LATENCY) if rows else 0 for rows in wave.rows_by_tile
-    ]
-    return sum(waits), waits[0]
+    rows = wave.rows_by_tile
+    waits = np.where(rows > 0, rows * row_words - tile_iterations + BAND_LATENCY, 0).clip(0)
+    return int(waits.sum()), int(waits[0])
 
 
 def map_conv2d(layer: Conv2d, folding: Folding, board: Board) -> ConvMapping:

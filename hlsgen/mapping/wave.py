@@ -9,7 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+from numpy.typing import NDArray
+
 from hlsgen.layers.conv2d import Conv2d
+
+Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -75,31 +80,37 @@ class Wave:
 
     def rows_needed(self, tile: int) -> int:
         """Rows of the image, counted from its top, that must be on chip before `tile` begins."""
-        height = self.layer.in_shape[1]
-        reach = self.row_offsets[-1] + 1 - self.layer.padding[0]
-        return max(0, min(height, tile * self.tile_step + reach))
+        return max(0, min(self.layer.in_shape[1], tile * self.tile_step + self._reach))
+
+    @property
+    def _reach(self) -> int:
+        """Rows of the image down to the last one that tile 0 reads."""
+        return self.row_offsets[-1] + 1 - self.layer.padding[0]
 
     @property
     def rows_used(self) -> int:
         """Rows of the image that are read at all."""
         return self.rows_needed(self.tiles - 1)
 
-    def first_row(self, tile: int) -> int:
-        """The first row of the image that `tile` still reads."""
-        return min(max(0, tile * self.tile_step - self.layer.padding[0]), self.rows_used)
-
     def rows_filled(self, tile: int) -> int:
         """Rows that arrive while the tile before `tile` is computed (tile 0: the previous frame's last)."""
         return self.rows_needed(tile) - (self.rows_needed(tile - 1) if tile else 0)
 
     @cached_property
-    def rows_by_tile(self) -> tuple[int, ...]:
+    def rows_by_tile(self) -> Rows:
         """rows_filled of every tile."""
-        return tuple(self.rows_filled(tile) for tile in range(self.tiles))
+        return np.diff(self._rows_needed_by_tile, prepend=0)
 
     @cached_property
     def slots_needed(self) -> int:
         """Row slots of the circular band: the rows a tile reads and those that arrive meanwhile."""
-        live = [self.rows_needed(t + 1) - self.first_row(t) for t in range(self.tiles - 1)]
-        last = self.rows_used - self.first_row(self.tiles - 1)
-        return max([*live, last + self.rows_filled(0), 1])
+        needed = self._rows_needed_by_tile
+        after = np.append(needed[1:], needed[-1] + needed[0])
+        begins = np.arange(self.tiles, dtype=np.int64) * self.tile_step - self.layer.padding[0]
+        return max(int((after - begins.clip(0, needed[-1])).max()), 1)
+
+    @cached_property
+    def _rows_needed_by_tile(self) -> Rows:
+        # an image may have tens of thousands of tiles, and a search looks at hundreds of foldings
+        ends = np.arange(self.tiles, dtype=np.int64) * self.tile_step + self._reach
+        return ends.clip(0, self.layer.in_shape[1])

@@ -13,6 +13,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from hlsgen.clipping import input_clipping, values_of, warn_of_clipping
 from hlsgen.errors import DesignError, Problem
 from hlsgen.fixed import FixedType
 from hlsgen.host_interface import HostConstants, HostInterface, HostPacking, HostPort, read_interface
@@ -21,6 +22,9 @@ from hlsgen.port_arrays import Arrays, inputs_of, outputs_of
 from hlsgen.runtime.figures import Figures, figures_of
 
 TIMEOUT_S = 60.0
+CLIPPING_REMEDY = (
+    "Build the design with types that hold them (precision=, or calibration frames such as these)"
+)
 
 
 class Backend(ABC):
@@ -71,10 +75,13 @@ class Runtime:
     def run(self, x: ArrayLike | Sequence[ArrayLike]) -> Arrays:
         """Frames in the framework's layout, batch first (or one frame), as numbers; results likewise.
 
-        Several inputs are a list, several outputs too. Raises DesignError: x does not fit. ToolError.
+        Several inputs are a list, several outputs too. Raises DesignError: x does not fit. ToolError. A
+        ClippingWarning says which inputs are clipped, where that harms; of layers only golden knows.
         """
         interface = self.interface
-        inputs = inputs_of(interface.name, [interface.port(port) for port in interface.inputs], x)
+        ports = [interface.port(port) for port in interface.inputs]
+        inputs = inputs_of(interface.name, ports, x)
+        warn_of_clipping(input_clipping(ports, values_of(ports, x)), CLIPPING_REMEDY)
         tensors = self._computed(inputs)
         return outputs_of([interface.port(port) for port in interface.outputs], tensors)
 

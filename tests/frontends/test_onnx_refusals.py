@@ -235,6 +235,26 @@ def test_refusals(text: str) -> None:
     assert text in WRONG[text]()
 
 
+@pytest.mark.parametrize("op", ["Add", "Mul", "Conv", "MatMul", "Concat", "Reshape", "PRelu", "Pad"])
+@pytest.mark.parametrize("constant", ["initialiser", "value_string", "value_strings", "value"])
+def test_strings_are_no_numbers(op: str, constant: str) -> None:
+    text = onnx.helper.make_tensor("c", onnx.TensorProto.STRING, [1], [b"1"])
+    given = {"value_string": "1", "value_strings": ["1"], "value": text}
+    options = {"axis": 1} if op == "Concat" else {}
+    made = [] if constant == "initialiser" else [node("Constant", "", "c", **{constant: given[constant]})]
+    proto = model([*made, node(op, "x c", "y", name="sum", **options)], {"x": IMAGE}, domains={})
+    if not made:
+        proto.graph.initializer.append(text)
+    said = message(proto)
+    assert "numbers" in said and "fix: " in said
+
+
+def test_strings_that_no_node_reads_do_no_harm() -> None:
+    proto = model([node("Relu", "x", "y")], {"x": IMAGE})
+    proto.graph.initializer.append(onnx.helper.make_tensor("c", onnx.TensorProto.STRING, [1], [b"made by"]))
+    assert kinds(graph_of_onnx(proto, name="net")) == ["clamp"]
+
+
 FOLDED: dict[str, tuple[Any, dict[str, Any]]] = {
     "ConstantOfShape": (node("ConstantOfShape", "s", "c", name="huge"), {"s": np.array([1 << 20, 1 << 20])}),
     "Range": (

@@ -75,6 +75,12 @@ def test_weights_have_a_type_of_their_own_if_it_is_said() -> None:
 def test_from_qkeras_takes_the_default_from_precision() -> None:
     precision = {"default": "fixed<16,6>", "input": "fixed<8,3>"}
     design = hlsgen.from_qkeras(partly_quantised(), precision=precision, board="zcu102")
+    # what is clipped in the user's type is worth a warning, what a quantizer clips is meant
+    types = {layer.name: str(layer.output_type) for layer in design.graph.layers}
+    default = str(saturating(FixedType(16, 6)))
+    assert default in types.values() and {one for one in types if one not in design.own_types} == {
+        name for name, type_ in types.items() if type_ == default
+    }
     assert str(design.graph.input.type).startswith("fixed<8,3")
     with pytest.raises(DesignError, match="layer last .Dense.: kernel has no quantizer"):
         hlsgen.from_qkeras(partly_quantised(), board="zcu102")

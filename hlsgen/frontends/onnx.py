@@ -48,6 +48,8 @@ MOVES_INTEGERS = frozenset({
     "Slice", "SpaceToDepth", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze",
 })  # fmt: skip
 """Operations that may come between QuantizeLinear and DequantizeLinear: they select integers."""
+TEXTS = "SUO"
+"""NumPy's kinds of strings; numbers of four bits are of another kind than the wider ones."""
 
 
 def graph_of_onnx(
@@ -245,7 +247,7 @@ def _results(reading: Reading, node: Node) -> Sequence[Known]:
 def _refuse_texts(node: Node, known: Sequence[Known | None]) -> None:
     """Initialisers may hold strings, which some models carry beside what they compute."""
     for name, one in zip(node.inputs, known, strict=True):
-        if isinstance(one, Constant) and one.values.dtype.kind not in "biuf":
+        if isinstance(one, Constant) and one.values.dtype.kind in TEXTS:
             raise node.problem(f"its input {name} holds strings, not numbers", "a tensor of numbers there")
 
 

@@ -15,11 +15,11 @@ from machine import DESIGNS
 from processes import children_cpu
 
 import hlsgen
+from hlsgen.base.errors import HlsgenError
+from hlsgen.base.output import write_files
 from hlsgen.csim.compiler import Headers, compile_testbench
 from hlsgen.csim.simulation import compare, simulate
 from hlsgen.emit.plan import plan_of
-from hlsgen.errors import HlsgenError
-from hlsgen.output import write_files
 from hlsgen.tasks import TasksDesign
 
 CSIM_TARGET = 300.0

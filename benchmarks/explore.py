@@ -26,13 +26,13 @@ from rich.console import Console
 from rich.table import Table
 
 import hlsgen
+from hlsgen.base.errors import DesignError
+from hlsgen.base.fixed import FixedType
 from hlsgen.board import SLR, Board, load_board
 from hlsgen.cost.stages import total_resources
 from hlsgen.design import Design
-from hlsgen.errors import DesignError
 from hlsgen.explore.options import vector
 from hlsgen.explore.result import Explored
-from hlsgen.fixed import FixedType
 from hlsgen.ir import Graph, Port
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.conv2d import Conv2d

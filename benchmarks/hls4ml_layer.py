@@ -13,7 +13,7 @@ import numpy as np
 from layer import Floats, Measurement, Missing, convolution, largest_difference
 from processes import Failed, children_cpu, environment, run, worker
 
-from hlsgen.fixed import FixedType
+from hlsgen.base.fixed import FixedType
 
 if TYPE_CHECKING:
     import torch

@@ -9,8 +9,8 @@ from pathlib import Path
 from layer import Missing
 from processes import Failed, cores, first_line
 
+from hlsgen.base.errors import ToolError
 from hlsgen.csim.compiler import find_compiler
-from hlsgen.errors import ToolError
 
 DESIGNS = Path(__file__).resolve().parent.parent / "designs"
 

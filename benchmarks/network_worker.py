@@ -20,11 +20,11 @@ from network_findings import Built, Effort, Modelled, Simulated
 from processes import Metered, cores, own_peak_mb
 
 import hlsgen
+from hlsgen.base.errors import HlsgenError, MismatchError
 from hlsgen.csim.compiler import Headers, find_compiler
 from hlsgen.csim.dataflow import DataflowRun, simulate
 from hlsgen.csim.simulation import compare
 from hlsgen.document import Document
-from hlsgen.errors import HlsgenError, MismatchError
 from hlsgen.graph_design import MOST_FRAME_ELEMENTS
 from hlsgen.layers.base import Codes
 from hlsgen.network import NetworkDesign

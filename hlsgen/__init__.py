@@ -10,7 +10,7 @@ y = project.csim(x)                       # the emitted C++, compiled
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from hlsgen.errors import (
+from hlsgen.base.errors import (
     CalibrationWarning,
     ClippingWarning,
     DesignError,
@@ -21,7 +21,7 @@ from hlsgen.errors import (
     OutputError,
     ToolError,
 )
-from hlsgen.version import VERSION as __version__
+from hlsgen.base.version import VERSION as __version__
 
 if TYPE_CHECKING:
     from hlsgen.design import Design, load

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hlsgen.base.errors import DesignError, Problem
+from hlsgen.base.real_numbers import real_array
 from hlsgen.board import Board
-from hlsgen.errors import DesignError, Problem
-from hlsgen.real_numbers import real_array
 
 MOST_BATCH = 1_000_000
 CLOCKS_MHZ = (50, 800)

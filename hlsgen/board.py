@@ -11,11 +11,11 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 
+from hlsgen.base.data_files import data_folder
+from hlsgen.base.errors import DesignError, Place, Problem
 from hlsgen.cost.terms import Style, Terms, packaged_terms
-from hlsgen.data_files import data_folder
 from hlsgen.device_family import MODELLED_DSP, MULTIPLIERS, family_of
 from hlsgen.document import Document
-from hlsgen.errors import DesignError, Place, Problem
 from hlsgen.mistakes import Entries, Mistake, Real, Whole, must_be, nearest, refused, shown
 
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 import click
 from rich.table import Table
 
+from hlsgen.base.version import VERSION
 from hlsgen.cli_console import INTERRUPTED, note, open_streams, print_json, printing, reporting, show, working
 from hlsgen.cli_lint import lint
 from hlsgen.cli_printing import (
@@ -33,7 +34,6 @@ from hlsgen.cli_printing import (
 from hlsgen.cli_reports import calibrate, compare, report
 from hlsgen.cli_sweep import sweep
 from hlsgen.cli_synth import synth
-from hlsgen.version import VERSION
 
 if TYPE_CHECKING:
     pass

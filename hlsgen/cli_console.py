@@ -17,8 +17,8 @@ from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColum
 from rich.progress import Progress as Bar
 from rich.table import Table
 
-from hlsgen.errors import HlsgenError, OutputError, ToolError, error_json
-from hlsgen.progress import Progress, silent
+from hlsgen.base.errors import HlsgenError, OutputError, ToolError, error_json
+from hlsgen.base.progress import Progress, silent
 
 INTERRUPTED = 130
 err = Console(stderr=True, highlight=False)

@@ -33,7 +33,7 @@ def report(build_dir: Path, output: Path | None, show_it: bool, as_json: bool) -
     """
 
     with reporting(as_json):
-        from hlsgen.output import write_whole
+        from hlsgen.base.output import write_whole
         from hlsgen.report.html import PAGE, html_of_build
 
         path = output or build_dir / PAGE

@@ -10,9 +10,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hlsgen.errors import ClippingWarning, warn_caller
-from hlsgen.excess import Excess
-from hlsgen.fixed import FixedType
+from hlsgen.base.errors import ClippingWarning, warn_caller
+from hlsgen.base.excess import Excess
+from hlsgen.base.fixed import FixedType
 from hlsgen.ir import Graph, LayerExcess, Port
 
 Floats = NDArray[np.float64]

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hlsgen.arguments import argument_problems, frames_array, range_problems
+from hlsgen.base.brief import Brief
+from hlsgen.base.errors import DesignError, Problem
+from hlsgen.base.fixed import FixedType
 from hlsgen.board import Board, load_board
-from hlsgen.brief import Brief
 from hlsgen.calibration import Calibration
 from hlsgen.design import Floats
-from hlsgen.errors import DesignError, Problem
-from hlsgen.fixed import FixedType
 from hlsgen.graph_design import GraphDesign
 from hlsgen.ir import Graph
 from hlsgen.mapping.ports import interface_problems, interface_wish

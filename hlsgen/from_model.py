@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from numpy.typing import ArrayLike
 
 from hlsgen.arguments import input_shapes
+from hlsgen.base.errors import DesignError, HlsgenWarning, Problem, warn_caller
+from hlsgen.base.fixed import FixedType
 from hlsgen.board import Board
-from hlsgen.errors import DesignError, HlsgenWarning, Problem, warn_caller
-from hlsgen.fixed import FixedType
 from hlsgen.from_graph import Options, from_graph
 from hlsgen.graph_design import GraphDesign
 from hlsgen.mapping.wish import StreamWish

@@ -15,6 +15,8 @@ from typing import ClassVar
 import numpy as np
 
 from hlsgen import samples
+from hlsgen.base.errors import DesignError, MismatchError, Problem
+from hlsgen.base.progress import Progress, silent
 from hlsgen.calibration import Calibration
 from hlsgen.clipping import Clipped, values_of
 from hlsgen.csim.compiler import Headers
@@ -22,7 +24,6 @@ from hlsgen.csim.dataflow import NetworkRun
 from hlsgen.csim.scratch import Scratch, executable_in, scratch_folder
 from hlsgen.csim.simulation import Comparison, compare
 from hlsgen.design import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, Design, Floats, Sampled
-from hlsgen.errors import DesignError, MismatchError, Problem
 from hlsgen.ir import Golden, Graph, counted_golden
 from hlsgen.layers.base import Codes
 from hlsgen.mapping.weights import WeightPlace
@@ -32,7 +33,6 @@ from hlsgen.passes.judgement import doubts
 from hlsgen.passes.other_weights import same_structure, with_weights_of
 from hlsgen.port_arrays import stand_in_codes, tensor_codes
 from hlsgen.precision import Precision
-from hlsgen.progress import Progress, silent
 from hlsgen.report.comparison import LayerComparison, NetworkVerification
 
 MOST_SAMPLE_MACS = 1 << 31

@@ -14,8 +14,8 @@ from typing import Literal
 import numpy as np
 from pydantic import NonNegativeInt, PositiveInt, TypeAdapter, ValidationError
 
-from hlsgen.errors import DesignError, Problem
-from hlsgen.fixed import NumberType, parse_type
+from hlsgen.base.errors import DesignError, Problem
+from hlsgen.base.fixed import NumberType, parse_type
 from hlsgen.ir import Port, Tensor
 from hlsgen.layers.base import Codes
 

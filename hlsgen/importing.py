@@ -11,15 +11,15 @@ from pathlib import Path
 
 import yaml
 
-from hlsgen.brief import Brief
-from hlsgen.errors import DesignError, OutputError, Problem, collecting
+from hlsgen.base.brief import Brief
+from hlsgen.base.errors import DesignError, OutputError, Problem, collecting
+from hlsgen.base.output import write_whole
+from hlsgen.base.progress import Say, silent
 from hlsgen.frontends.names import valid_name
 from hlsgen.ir import Graph
 from hlsgen.model_schema import FRAMEWORKS
-from hlsgen.output import write_whole
 from hlsgen.precision import to_nearest
 from hlsgen.precision_grammar import input_type_of
-from hlsgen.progress import Say, silent
 from hlsgen.samples import from_file
 
 ONNX_ENDINGS = (".onnx",)

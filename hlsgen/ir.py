@@ -9,10 +9,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from hlsgen.brief import Brief, lines, some
-from hlsgen.errors import Problem
-from hlsgen.excess import Excess, counting_excess
-from hlsgen.fixed import FixedType, NumberType
+from hlsgen.base.brief import Brief, lines, some
+from hlsgen.base.errors import Problem
+from hlsgen.base.excess import Excess, counting_excess
+from hlsgen.base.fixed import FixedType, NumberType
 from hlsgen.layers.base import Codes, Layer, Shape, Tensor
 
 __all__ = ["Golden", "Graph", "Port", "Tensor", "counted_golden", "run_golden", "verify"]

@@ -8,12 +8,14 @@ from pathlib import Path
 import numpy as np
 
 from hlsgen import samples
+from hlsgen.base.errors import DesignError, Problem, collecting
+from hlsgen.base.fixed import FixedType
+from hlsgen.base.progress import Say
+from hlsgen.base.quantise import WRAPPING
 from hlsgen.board import Board, load_board
 from hlsgen.calibration import STAND_INS, described
 from hlsgen.design import Floats
 from hlsgen.document import Document
-from hlsgen.errors import DesignError, Problem, collecting
-from hlsgen.fixed import FixedType
 from hlsgen.from_graph import Options, from_fixed, from_float
 from hlsgen.graph_design import GraphDesign
 from hlsgen.ir import Graph, Port
@@ -22,8 +24,6 @@ from hlsgen.mapping.weights import task_weight_problems, weight_problems
 from hlsgen.mapping.wish import StreamWish
 from hlsgen.model_schema import ModelFile
 from hlsgen.precision import Precision, to_nearest
-from hlsgen.progress import Say
-from hlsgen.quantise import WRAPPING
 from hlsgen.schema_values import SampleFile, Samples
 
 CALIBRATION_FRAMES = 32

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from hlsgen.base.errors import DesignError, MismatchError, Problem
+from hlsgen.base.progress import Progress, silent
 from hlsgen.cost.terms import Style
 from hlsgen.csim.compiler import Headers, compile_testbench
 from hlsgen.csim.dataflow import DataflowRun, NetworkRun, simulate
 from hlsgen.design import Design
 from hlsgen.emit.dataflow import weight_files
 from hlsgen.emit.network import network_plan
-from hlsgen.errors import DesignError, MismatchError, Problem
 from hlsgen.graph_design import GraphDesign
 from hlsgen.layers.base import Codes
 from hlsgen.mapping.balance import Balanced, balance
 from hlsgen.mapping.wish import NoFit
-from hlsgen.progress import Progress, silent
 from hlsgen.report.network import NetworkEstimate, network_cost, network_estimate, network_markdown
 from hlsgen.report.quality import quality_figures
 

@@ -13,12 +13,12 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hlsgen.errors import DesignError, Place, Problem
-from hlsgen.fixed import FixedType, NumberType, Overflow, Rounding
+from hlsgen.base.errors import DesignError, Place, Problem
+from hlsgen.base.fixed import FixedType, NumberType, Overflow, Rounding
+from hlsgen.base.quantise import LARGEST_FLOAT, WRAPPING, quantised
+from hlsgen.base.real_numbers import real_array
 from hlsgen.ir import Port
 from hlsgen.layers.base import Codes
-from hlsgen.quantise import LARGEST_FLOAT, WRAPPING, quantised
-from hlsgen.real_numbers import real_array
 
 Floats = NDArray[np.float64]
 Arrays: TypeAlias = "Floats | list[Floats]"

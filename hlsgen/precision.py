@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hlsgen.fixed import FixedType, Overflow, Rounding
+from hlsgen.base.fixed import FixedType, Overflow, Rounding
 
 Floats = NDArray[np.float64]
 

@@ -20,8 +20,8 @@ from pydantic import (
     WithJsonSchema,
 )
 
-from hlsgen.errors import DesignError, Problem
-from hlsgen.fixed import FixedType
+from hlsgen.base.errors import DesignError, Problem
+from hlsgen.base.fixed import FixedType
 from hlsgen.mistakes import Mistake, Real, label_of, mistakes_in, must_be, refused, unknown_key
 from hlsgen.precision import (
     AGREEMENT,

@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hlsgen.brief import Brief, lines
+from hlsgen.base.brief import Brief, lines
+from hlsgen.base.earlier_builds import earlier_builds, has_results
+from hlsgen.base.errors import EmissionError
+from hlsgen.base.output import MARK, overwrite_files, replacing, write_files
+from hlsgen.base.progress import Progress, silent
 from hlsgen.csim.compiler import Headers
 from hlsgen.csim.scratch import Scratch, scratch_errors, scratch_folder
 from hlsgen.design import Arrays, Design, Verification
 from hlsgen.emit.plan import Plan, array_bytes, npy_bytes
-from hlsgen.errors import EmissionError
-from hlsgen.kept import earlier_builds, has_results
 from hlsgen.layers.base import Codes
 from hlsgen.lint import Linted, Severity, lint_emitted
-from hlsgen.output import MARK, overwrite_files, replacing, write_files
-from hlsgen.progress import Progress, silent
 from hlsgen.report.html import PAGE, html_of_build
 from hlsgen.synthesis.compare import read_back
 

@@ -20,7 +20,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hlsgen.errors import DesignError, Place, Problem
+from hlsgen.base.errors import DesignError, Place, Problem
 
 Floats = NDArray[np.float64]
 Shape = tuple[int, int, int]

@@ -20,9 +20,9 @@ from pydantic import (
     model_validator,
 )
 
+from hlsgen.base.errors import DesignError, Problem
 from hlsgen.board import load_board
 from hlsgen.document import Document
-from hlsgen.errors import DesignError, Problem
 from hlsgen.mistakes import Entries, Location, Mistake, Real, Whole, must_be, nearest, refused, shown
 from hlsgen.schema_values import (
     MAX_CHANNELS,

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import PlainValidator, WithJsonSchema
 
-from hlsgen.cpp_names import (
+from hlsgen.base.cpp_names import (
     C_HEADERS,
     C_LIBRARY,
     CPP_KEYWORDS,
@@ -21,7 +21,7 @@ from hlsgen.cpp_names import (
     EMITTED_PREFIXES,
     VENDOR_PREFIXES,
 )
-from hlsgen.fixed import ACCEPTED, FixedType, NumberType, parse_type
+from hlsgen.base.fixed import ACCEPTED, FixedType, NumberType, parse_type
 from hlsgen.mistakes import Mistake, Whole, must_be, nearest, refused, shown, unknown_key
 
 MAX_CHANNELS = 16384

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from hlsgen.base.errors import DesignError, MismatchError, Problem
 from hlsgen.clipping import Clipped
 from hlsgen.cost.terms import Style
 from hlsgen.csim.compiler import Headers, compile_testbench
@@ -19,7 +20,6 @@ from hlsgen.csim.task_network import TaskRun, simulate
 from hlsgen.design import Design
 from hlsgen.emit.ompss_network import network_obstacles
 from hlsgen.emit.task_network import task_network_plan, task_weight_files
-from hlsgen.errors import DesignError, MismatchError, Problem
 from hlsgen.graph_design import GraphDesign
 from hlsgen.layers.base import Codes
 from hlsgen.mapping.task_balance import TaskChoice, task_balance

@@ -13,6 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hlsgen import samples
+from hlsgen.base.errors import DesignError, MismatchError, Place, Problem, collecting
+from hlsgen.base.excess import counting_excess
+from hlsgen.base.progress import Progress, silent
+from hlsgen.base.quantise import quantised
 from hlsgen.board import Board, load_board
 from hlsgen.clipping import Clipped, values_of
 from hlsgen.cost.cycles import Iterations
@@ -24,8 +28,6 @@ from hlsgen.csim.simulation import Comparison, compare, simulate
 from hlsgen.design import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, Design, Sampled, Verification
 from hlsgen.document import Document
 from hlsgen.emit.plan import plan_of
-from hlsgen.errors import DesignError, MismatchError, Place, Problem, collecting
-from hlsgen.excess import counting_excess
 from hlsgen.frontends.design_file import graph_of, not_yet
 from hlsgen.ir import Golden, Graph, verify
 from hlsgen.layers.base import Codes
@@ -34,8 +36,6 @@ from hlsgen.mapping.conv2d import MOST_PARTITIONS, Infeasible, folding_faults
 from hlsgen.mapping.search import Choice, Wish, choose
 from hlsgen.passes import run_passes
 from hlsgen.port_arrays import port_codes
-from hlsgen.progress import Progress, silent
-from hlsgen.quantise import quantised
 from hlsgen.report.estimate import Estimate, estimate_of, layer_cost
 from hlsgen.report.markdown import markdown_report
 from hlsgen.schema import DesignFile, load_design_file

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from hlsgen.excess import counting_excess
-from hlsgen.fixed import Codes, FixedType
+from hlsgen.base.excess import counting_excess
+from hlsgen.base.fixed import Codes, FixedType
 
 
 def overflowing(type_: FixedType, codes: Codes, source: FixedType) -> int:

@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 import hlsgen
+from hlsgen.base.fixed import FixedType
 from hlsgen.csim.compiler import INCLUDE
 from hlsgen.design import Design
-from hlsgen.fixed import FixedType
 from hlsgen.from_graph import Options, from_graph
 from hlsgen.ir import Graph, Port
 from hlsgen.layers.base import Tensor

@@ -7,17 +7,17 @@ from pathlib import Path
 
 import numpy as np
 
+from hlsgen.base.fixed import FixedType, FloatType, NumberType, accumulator_type, parse_type
+from hlsgen.base.output import write_files
 from hlsgen.board import Board, load_board
 from hlsgen.cost.cycles import Iterations
 from hlsgen.csim.compiler import Headers, compile_testbench
 from hlsgen.csim.recorded import check_recorded
 from hlsgen.csim.simulation import Run, compare, simulate
 from hlsgen.emit.conv2d import KernelNames, kernel_constants, kernel_files
-from hlsgen.fixed import FixedType, FloatType, NumberType, accumulator_type, parse_type
 from hlsgen.layers.base import Codes
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.mapping.conv2d import ConvMapping, Folding, map_conv2d
-from hlsgen.output import write_files
 
 U200 = load_board("u200")
 ZCU102 = load_board("zcu102")

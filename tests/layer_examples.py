@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hlsgen.fixed import FixedType
+from hlsgen.base.fixed import FixedType
 from hlsgen.layers.adaptive_pool import AdaptivePool
 from hlsgen.layers.affine import Affine
 from hlsgen.layers.argmax import ArgMax

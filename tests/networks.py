@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hlsgen.fixed import FloatType
+from hlsgen.base.fixed import FloatType
 from hlsgen.ir import Graph, Port
 from hlsgen.layers.affine import Affine
 from hlsgen.layers.base import Shape, Tensor

@@ -13,11 +13,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from hlsgen.base.fixed import FixedType
+from hlsgen.base.output import write_files
 from hlsgen.board import load_board
 from hlsgen.csim.compiler import Headers, compile_testbench
 from hlsgen.csim.dataflow import DataflowRun, simulate
 from hlsgen.emit.dataflow import DataflowNames, dataflow_files
-from hlsgen.fixed import FixedType
 from hlsgen.ir import Graph, Port, run_golden
 from hlsgen.layers.base import Codes, Layer, Tensor
 from hlsgen.layers.stage import Fold
@@ -25,7 +26,6 @@ from hlsgen.mapping.fifos import fifo_depths
 from hlsgen.mapping.pipeline import Pipeline, pipeline_of
 from hlsgen.mapping.ports import DDR_ONLY, Interfaces
 from hlsgen.mapping.weights import WeightPlace
-from hlsgen.output import write_files
 
 FRAMES = 3
 

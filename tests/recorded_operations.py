@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from hlsgen.fixed import FixedType
+from hlsgen.base.fixed import FixedType
 from hlsgen.ir import Graph
 
 Kinds = set[str]

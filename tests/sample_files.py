@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hlsgen.errors import DesignError
+from hlsgen.base.errors import DesignError
 from hlsgen.samples import load_weights
 
 WEIGHTS = (4, 3, 3, 2)

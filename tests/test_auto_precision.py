@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import hlsgen
-from hlsgen.fixed import FixedType
+from hlsgen.base.fixed import FixedType
 from hlsgen.passes.float_run import FloatRun
 from hlsgen.passes.judgement import least_agreement
 from hlsgen.passes.value_ranges import ValueRanges

@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from torch import nn
 
 import hlsgen
+from hlsgen.base.errors import DesignError, MismatchError
+from hlsgen.base.fixed import FixedType
 from hlsgen.board import load_board
 from hlsgen.cost.stages import port_resources, total_resources
 from hlsgen.csim.compiler import Headers
-from hlsgen.errors import DesignError, MismatchError
-from hlsgen.fixed import FixedType
 from hlsgen.ir import run_golden
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.clamp import Clamp

@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pytest
 
-from hlsgen.fixed import FixedType
+from hlsgen.base.fixed import FixedType
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.mapping.banks import BankMap, Pattern, map_banks
 from hlsgen.mapping.conv2d import access_patterns

@@ -12,11 +12,11 @@ from typing import Any
 import click
 import pytest
 
-from hlsgen import output
+from hlsgen.base import output
+from hlsgen.base.version import VERSION
 from hlsgen.board import list_boards
 from hlsgen.cli import cli
 from hlsgen.schema import design_json_schema
-from hlsgen.version import VERSION
 from tests.command_line import document, failure, run, text, working_folder
 
 COMMANDS = sorted(cli.commands)

@@ -14,9 +14,9 @@ from click.testing import CliRunner
 from numpy.typing import NDArray
 
 import hlsgen
+from hlsgen.base.excess import counting_excess
+from hlsgen.base.fixed import FixedType, Overflow, Rounding, parse_type
 from hlsgen.cli import cli
-from hlsgen.excess import counting_excess
-from hlsgen.fixed import FixedType, Overflow, Rounding, parse_type
 from hlsgen.from_graph import Options, from_fixed
 from hlsgen.graph_design import GraphDesign
 from hlsgen.ir import Graph, Tensor

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import hlsgen
-from hlsgen.errors import DesignError
-from hlsgen.fixed import FixedType
-from hlsgen.quantise import quantised
+from hlsgen.base.errors import DesignError
+from hlsgen.base.fixed import FixedType
+from hlsgen.base.quantise import quantised
 
 FRAMES = np.ones((4, 2, 6, 6), np.float32)
 LAYERS = """name: a

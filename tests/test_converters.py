@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from hlsgen.errors import MismatchError
-from hlsgen.fixed import FixedType
+from hlsgen.base.errors import MismatchError
+from hlsgen.base.fixed import FixedType
 from hlsgen.ir import Graph, Port, run_golden
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.conv2d import Conv2d

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import hlsgen
-from hlsgen.errors import MismatchError
-from hlsgen.fixed import FixedType
+from hlsgen.base.errors import MismatchError
+from hlsgen.base.fixed import FixedType
 from hlsgen.ir import Graph, Port, run_golden
 from hlsgen.layers.base import Codes, Tensor
 from hlsgen.layers.binary import Add

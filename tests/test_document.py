@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hlsgen.base.errors import DesignError, Problem
 from hlsgen.document import MAX_BYTES, MAX_NODES, Document
-from hlsgen.errors import DesignError, Problem
 from hlsgen.mistakes import shown
 
 

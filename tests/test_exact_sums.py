@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from hlsgen.exact_sums import exact_product
+from hlsgen.base.exact_sums import exact_product
 from tests.other_processor import ENVIRONMENT
 
 RNG = np.random.default_rng(3)
@@ -49,7 +49,7 @@ def test_zeros_and_nothing() -> None:
 
 SAME = """
 import numpy as np
-from hlsgen.exact_sums import exact_product
+from hlsgen.base.exact_sums import exact_product
 a, b = (np.random.default_rng(0).normal(size=s) for s in ((64, 577), (577, 33)))
 print(exact_product(a, b).tobytes().hex())
 """

@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 import hlsgen
+from hlsgen.base.errors import DesignError
 from hlsgen.document import Document
-from hlsgen.errors import DesignError
 from hlsgen.explore.design_file import fixed_design
 from hlsgen.explore.result import Explored
 from hlsgen.explore.show import headline

@@ -12,14 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from hlsgen.base.errors import DesignError
+from hlsgen.base.fixed import FixedType
 from hlsgen.board import SLR, Board, load_board
 from hlsgen.cost.stages import total_resources
-from hlsgen.errors import DesignError
 from hlsgen.explore.explore import explore
 from hlsgen.explore.knapsack import cheapest, most_even
 from hlsgen.explore.options import non_dominated, vector
 from hlsgen.explore.spread import anywhere, crossings, in_runs
-from hlsgen.fixed import FixedType
 from hlsgen.ir import Graph, Port
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.binary import Add

@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from hlsgen.base.errors import DesignError
+from hlsgen.base.fixed import FixedType
 from hlsgen.board import load_board
 from hlsgen.cost.stages import fifo_resources, lies_in_uram
 from hlsgen.cost.timing import simulate
 from hlsgen.emit.dataflow import DataflowNames, dataflow_files
-from hlsgen.errors import DesignError
-from hlsgen.fixed import FixedType
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.stage import Fold, Words
 from hlsgen.mapping.deadlock import runs_through

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hlsgen.excess import Excess, counting_excess
-from hlsgen.fixed import (
+from hlsgen.base.excess import Excess, counting_excess
+from hlsgen.base.fixed import (
     FixedType,
     FloatType,
     Overflow,

@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 import hlsgen
+from hlsgen.base.errors import DesignError
 from hlsgen.cli import cli
-from hlsgen.errors import DesignError
 from hlsgen.importing import framework_of
 
 pytest.importorskip("torch", reason="torch is not installed")

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 import hlsgen
-from hlsgen import kept, output
-from hlsgen.manifest import MANIFEST
-from hlsgen.output import MARK, replacing, write_files
+from hlsgen.base import earlier_builds as kept
+from hlsgen.base import output
+from hlsgen.base.manifest import MANIFEST
+from hlsgen.base.output import MARK, replacing, write_files
 from hlsgen.synthesis.search import find_reports
 from tests import vendor_reports
 from tests.command_line import run, working_folder

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 import hlsgen.layers
-from hlsgen.fixed import FixedType, parse_type
+from hlsgen.base.fixed import FixedType, parse_type
 from hlsgen.frontends.torch_remedies import REMEDIES
 from hlsgen.layers import packing
 from hlsgen.layers.argmax import ArgMax

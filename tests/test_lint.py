@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from hlsgen.base.errors import EmissionError
 from hlsgen.board import load_board
 from hlsgen.design import load
 from hlsgen.emit.dataflow import DataflowNames, dataflow_files
-from hlsgen.errors import EmissionError
 from hlsgen.ir import Graph
 from hlsgen.layers.base import Layer
 from hlsgen.layers.stage import Fold

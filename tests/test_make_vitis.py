@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from hlsgen.base.output import write_files
 from hlsgen.from_graph import Options, from_graph
 from hlsgen.mapping.placement import Deployment
 from hlsgen.mapping.ports import InterfaceWish
 from hlsgen.mapping.wish import StreamWish
-from hlsgen.output import write_files
 from hlsgen.project import build
 from tests.build_folders import CASES, emitted, make, write_build
 from tests.networks import residual_network

@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 import hlsgen
+from hlsgen.base.errors import DesignError, MismatchError
 from hlsgen.cli import cli
 from hlsgen.csim.compiler import reference_headers
-from hlsgen.errors import DesignError, MismatchError
 from hlsgen.mapping.wish import StreamWish
 from hlsgen.precision import Precision
 

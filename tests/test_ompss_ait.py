@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from hlsgen.base.output import write_files
 from hlsgen.board import load_board
-from hlsgen.output import write_files
 from tests.build_folders import make, write_build
 
 ROOT = Path(__file__).parent.parent

@@ -6,7 +6,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from hlsgen.fixed import parse_type
+from hlsgen.base.fixed import parse_type
 from hlsgen.lint import lint
 from tests.build_folders import CASES, emitted, write_build
 from tests.documents import assert_constants_are_as_stated, blocks, document, rows, ticked

@@ -16,10 +16,10 @@ from types import MappingProxyType
 
 import pytest
 
-from hlsgen import output
-from hlsgen.errors import NotOursError, OutputError
-from hlsgen.manifest import MANIFEST, REPORT_KEYS
-from hlsgen.output import MARK, overwrite_files, replacing, write_files
+from hlsgen.base import output
+from hlsgen.base.errors import NotOursError, OutputError
+from hlsgen.base.manifest import MANIFEST, REPORT_KEYS
+from hlsgen.base.output import MARK, overwrite_files, replacing, write_files
 from tests.small_design import DESIGN
 
 HLSGEN = [sys.executable, "-c", "from hlsgen.cli import main; main()"]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hlsgen.fixed import FixedType
+from hlsgen.base.fixed import FixedType
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.packing import LANE_BITS, longest_chain, widths_pack
 from tests.kernels import conv

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hlsgen.errors import DesignError
-from hlsgen.fixed import MAX_TENSOR_WIDTH, FixedType, FloatType, Overflow, Rounding, parse_type
+from hlsgen.base.errors import DesignError
+from hlsgen.base.fixed import MAX_TENSOR_WIDTH, FixedType, FloatType, Overflow, Rounding, parse_type
 from hlsgen.ir import Graph, Port, run_golden, verify
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.binary import Add

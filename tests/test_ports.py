@@ -12,6 +12,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from hlsgen.base.errors import ToolError
+from hlsgen.base.fixed import FixedType
 from hlsgen.board import load_board
 from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import (
@@ -23,8 +25,6 @@ from hlsgen.cost.stages import (
 )
 from hlsgen.csim.dataflow import save_inputs
 from hlsgen.csim.testbench import run_testbench
-from hlsgen.errors import ToolError
-from hlsgen.fixed import FixedType
 from hlsgen.ir import run_golden
 from hlsgen.layers.base import Codes, Tensor
 from hlsgen.layers.clamp import Clamp

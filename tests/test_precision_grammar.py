@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hlsgen
+from hlsgen.base.errors import DesignError
+from hlsgen.base.fixed import parse_type
 from hlsgen.document import Document
-from hlsgen.errors import DesignError
-from hlsgen.fixed import parse_type
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.model_schema import ModelFile, NetworkPrecision
 from hlsgen.precision import LayerPrecision, Precision

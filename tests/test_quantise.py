@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hlsgen.errors import DesignError
-from hlsgen.fixed import FixedType, Overflow, Rounding
+from hlsgen.base.errors import DesignError
+from hlsgen.base.fixed import FixedType, Overflow, Rounding
+from hlsgen.base.quantise import nearest, quantised
 from hlsgen.ir import Port, Tensor
 from hlsgen.port_arrays import port_codes, stand_in_codes, tensor_codes
-from hlsgen.quantise import nearest, quantised
 from tests.input_values import awkward
 
 SATURATING = (Overflow.SAT, Overflow.SAT_SYM, Overflow.SAT_ZERO)

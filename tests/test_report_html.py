@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from hlsgen.errors import DesignError
+from hlsgen.base.errors import DesignError
 from hlsgen.report.charts import axis, percent
 from hlsgen.report.content import Report
 from hlsgen.report.graph_picture import MOST_LANES, Join, Node, draw_graph

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import hlsgen
-from hlsgen.brief import MOST_CHARACTERS
+from hlsgen.base.brief import MOST_CHARACTERS
 from hlsgen.from_graph import Options, from_graph
 from hlsgen.ir import Graph
 from hlsgen.layers.base import Layer

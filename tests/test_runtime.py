@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 
 import hlsgen
 from hlsgen import runtime
-from hlsgen.errors import DesignError, HlsgenError, ToolError
-from hlsgen.fixed import FixedType, Overflow, parse_type
+from hlsgen.base.errors import DesignError, HlsgenError, ToolError
+from hlsgen.base.fixed import FixedType, Overflow, parse_type
 from hlsgen.host_interface import HostTensor, read_interface
 from hlsgen.runtime.layout import packed, unpacked
 from hlsgen.runtime.simulation import Simulation

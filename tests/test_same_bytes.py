@@ -34,7 +34,7 @@ hlsgen.from_onnx(made, calibration=frames, precision="fixed<32,8>").build(OUT / 
 """
 QKERAS = """
 import hlsgen
-from hlsgen.fixed import FixedType
+from hlsgen.base.fixed import FixedType
 from tests.frontends.keras_models import bits, functional, packages
 Q = packages().qkeras
 quantizers = {"bias_quantizer": bits(12, 4)}

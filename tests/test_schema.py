@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from hlsgen.cpp_names import CPP_KEYWORDS
-from hlsgen.errors import DesignError
-from hlsgen.fixed import parse_type
+from hlsgen.base.cpp_names import CPP_KEYWORDS
+from hlsgen.base.errors import DesignError
+from hlsgen.base.fixed import parse_type
 from hlsgen.schema import KINDS, DesignFile, LayerMapping, design_json_schema, load_design_file
 from hlsgen.schema_values import SampleFile, WeightFile, WeightSeed
 

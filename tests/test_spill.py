@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 import hlsgen
+from hlsgen.base.errors import DesignError
 from hlsgen.board import Board, load_board
-from hlsgen.errors import DesignError
 from hlsgen.mapping.weights import WeightWish, WeightWishes
 from hlsgen.mapping.wish import StreamWish
 from hlsgen.network import NetworkDesign

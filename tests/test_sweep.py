@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from hlsgen.base.data_files import data_folder
+from hlsgen.base.errors import NotOursError
 from hlsgen.board import load_board
-from hlsgen.data_files import data_folder
-from hlsgen.errors import NotOursError
 from hlsgen.sweep import jobs
 from hlsgen.sweep.jobs import Job, Outcome, run_job
 from hlsgen.sweep.store import Store

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hlsgen.errors import ToolError
+from hlsgen.base.errors import ToolError
 from hlsgen.sweep import cluster as dask_cluster
 from tests.command_line import failure, working_folder
 from tests.sweeps import (

@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 import hlsgen
+from hlsgen.base.errors import DesignError
 from hlsgen.cli import cli
-from hlsgen.errors import DesignError
 from hlsgen.project import build
 from hlsgen.synthesis import report as report_module
 from hlsgen.synthesis import tables, xml_tree

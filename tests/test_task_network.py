@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from hlsgen.base.errors import DesignError
+from hlsgen.base.fixed import FixedType
 from hlsgen.board import load_board
 from hlsgen.cost.resources import Resources
 from hlsgen.csim.compiler import Headers
-from hlsgen.errors import DesignError
-from hlsgen.fixed import FixedType
 from hlsgen.from_model import from_torch
 from hlsgen.ir import Graph, Port
 from hlsgen.layers.base import Layer, Tensor

@@ -16,6 +16,7 @@ import yaml
 from click.testing import CliRunner
 
 import hlsgen
+from hlsgen.base.errors import DesignError
 from hlsgen.board import load_board
 from hlsgen.cli import cli
 from hlsgen.cost.accuracy import by_term, whole_error
@@ -41,7 +42,6 @@ from hlsgen.cost.terms import (
     packaged_terms,
     terms_text,
 )
-from hlsgen.errors import DesignError
 from hlsgen.mapping.conv2d import Folding, map_conv2d
 from tests.documents import document, rows
 from tests.kernels import conv

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hlsgen.base.errors import DesignError
+from hlsgen.base.fixed import FixedType
 from hlsgen.cost.smallest_fifos import smallest_depths
 from hlsgen.cost.sweeps import Plan, Sweeps
 from hlsgen.cost.timing import Timing, one_call, simulate
-from hlsgen.errors import DesignError
-from hlsgen.fixed import FixedType
 from hlsgen.ir import Graph, Port
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.binary import Add

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from hlsgen.base.output import write_files
 from hlsgen.design import load
-from hlsgen.output import write_files
 from tests.build_folders import CASES, write_build
 from tests.stand_ins.config_files import Refused, kernels_in, read_hls, read_link
 

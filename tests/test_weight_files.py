@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from hlsgen.errors import DesignError
+from hlsgen.base.errors import DesignError
 from hlsgen.samples import load_weights
 from tests.sample_files import BIAS, WEIGHTS, npy, refused_weights
 

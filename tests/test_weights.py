@@ -12,10 +12,10 @@ import pytest
 import torch
 
 import hlsgen
+from hlsgen.base.errors import DesignError
+from hlsgen.base.fixed import FixedType
 from hlsgen.board import load_board
 from hlsgen.emit.dataflow import DataflowNames, dataflow_files, weight_beats, weight_files
-from hlsgen.errors import DesignError
-from hlsgen.fixed import FixedType
 from hlsgen.from_graph import Options, from_fixed
 from hlsgen.ir import Graph, Port
 from hlsgen.layers.base import Codes

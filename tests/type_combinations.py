@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from hlsgen.errors import DesignError
-from hlsgen.fixed import FixedType, Overflow, Rounding
+from hlsgen.base.errors import DesignError
+from hlsgen.base.fixed import FixedType, Overflow, Rounding
 from hlsgen.layers.base import Layer
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.dense import Dense

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
+from hlsgen.base.fixed import FixedType
 from hlsgen.cost.terms import Terms
-from hlsgen.fixed import FixedType
 from hlsgen.layers.packing import signed_bits
 from hlsgen.mapping.conv2d import ConvMapping, bits_of, burst_limit, outstanding
 from hlsgen.mapping.storage import Memory, Storage, bram18_for

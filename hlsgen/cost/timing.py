@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hlsgen.brief import Brief
+from hlsgen.base.brief import Brief
+from hlsgen.base.errors import DesignError, Problem
 from hlsgen.cost.circles import Circle, Wait, find_circle
 from hlsgen.cost.events import held_for_ever
 from hlsgen.cost.sweeps import Plan, Sweeps, frames_of_period
-from hlsgen.errors import DesignError, Problem
 from hlsgen.mapping.pipeline import Pipeline
 
 PATIENCE = 12

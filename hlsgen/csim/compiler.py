@@ -14,8 +14,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TypedDict, Unpack
 
+from hlsgen.base.errors import ToolError
 from hlsgen.csim.processes import running
-from hlsgen.errors import ToolError
 
 INCLUDE = Path(__file__).resolve().parent / "include"
 COMPILE_SECONDS = 600

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from hlsgen.brief import Brief
+from hlsgen.base.brief import Brief
+from hlsgen.base.errors import MismatchError
+from hlsgen.base.fixed import FixedType
 from hlsgen.csim.simulation import save_frames
 from hlsgen.csim.testbench import run_testbench
 from hlsgen.emit.dataflow import weight_files
-from hlsgen.errors import MismatchError
-from hlsgen.fixed import FixedType
 from hlsgen.ir import Graph
 from hlsgen.layers.base import Codes
 from hlsgen.layers.stage import Words

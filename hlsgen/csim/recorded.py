@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from hlsgen.base.errors import MismatchError
 from hlsgen.cost.cycles import iterations
 from hlsgen.csim.simulation import Run
-from hlsgen.errors import MismatchError
 from hlsgen.mapping.conv2d import ConvMapping
 
 

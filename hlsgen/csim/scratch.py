@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-from hlsgen.errors import ToolError
+from hlsgen.base.errors import ToolError
 
 SCRATCH_PREFIX = "hlsgen-csim-"
 OWNER = "owner.lock"

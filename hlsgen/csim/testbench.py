@@ -7,8 +7,8 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from hlsgen.base.errors import MismatchError, ToolError
 from hlsgen.csim.processes import running
-from hlsgen.errors import MismatchError, ToolError
 
 RUN_SECONDS = 3600
 

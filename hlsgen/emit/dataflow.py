@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hlsgen.base.fixed import FixedType
+from hlsgen.base.version import VERSION
 from hlsgen.board import Board
 from hlsgen.cost.stages import BURST_WORDS, BURSTS_AHEAD, WEIGHT_PORT_BITS, lies_in_uram
 from hlsgen.emit.environment import render, safe_comment, source_text
@@ -20,7 +22,6 @@ from hlsgen.emit.joints import (
     weight_port,
     word_name,
 )
-from hlsgen.fixed import FixedType
 from hlsgen.layers.base import Codes
 from hlsgen.layers.conv2d_stream import ConvStream
 from hlsgen.layers.stage import WEIGHT_BEAT_BITS, Stage, Words
@@ -29,7 +30,6 @@ from hlsgen.mapping.ports import width_of
 from hlsgen.mapping.processes import Load, StageProcess, Store
 from hlsgen.mapping.storage import choose_storage
 from hlsgen.mapping.weights import WeightPlace
-from hlsgen.version import VERSION
 
 SHARED_HEADERS = ("static.h", "lanes.h", "dot.h", "nest.h", "port.h", "raster.h", "stage.h", "stream.h")
 LINE = 16

@@ -8,7 +8,7 @@ from typing import Any
 
 import jinja2
 
-from hlsgen.data_files import data_folder
+from hlsgen.base.data_files import data_folder
 
 _CPP_COMMENT_UNSAFE = re.compile(r"[^\w ./:,()<>=+\-\[\]]")
 

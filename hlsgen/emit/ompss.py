@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from hlsgen.base.fixed import FixedType, NumberType
 from hlsgen.emit.conv2d import C_TYPE
 from hlsgen.emit.environment import render, safe_comment
 from hlsgen.emit.ompss_project import Accelerator, creator, function_name, tool_files
-from hlsgen.fixed import FixedType, NumberType
 from hlsgen.mapping.conv2d import ConvMapping
 from hlsgen.mapping.placement import Deployment, frame_copies, slrs_with
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from hlsgen.base.version import VERSION
 from hlsgen.board import Board
 from hlsgen.emit.dataflow import DataflowNames, kernel_context, weight_beats
 from hlsgen.emit.environment import render, safe_comment
@@ -16,7 +17,6 @@ from hlsgen.mapping.ports import MOST_DDR_BITS
 from hlsgen.mapping.task_balance import TaskChoice
 from hlsgen.mapping.task_kernels import TaskKernel
 from hlsgen.ompss.clauses import MOST_ARGUMENTS, MOST_DEPENDENCES, MOST_TYPES
-from hlsgen.version import VERSION
 
 TASK_CYCLES = 4096
 """A task should take so many cycles at the least, on the average of the layers. A judgement: what the

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hlsgen.base.version import VERSION
 from hlsgen.board import Board
 from hlsgen.emit.dataflow import (
     DataflowNames,
@@ -27,7 +28,6 @@ from hlsgen.ir import Graph
 from hlsgen.layers.base import Codes
 from hlsgen.mapping.task_balance import TaskChoice
 from hlsgen.mapping.task_kernels import TaskKernel
-from hlsgen.version import VERSION
 
 
 def task_network_plan(

@@ -10,9 +10,9 @@ from typing import Any, cast
 
 import numpy as np
 
+from hlsgen.base.fixed import NumberType
 from hlsgen.emit.dataflow import weight_beats
 from hlsgen.emit.environment import render, safe_comment, source_text
-from hlsgen.fixed import NumberType
 from hlsgen.host_interface import (
     INTERFACE,
     Container,

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 from hlsgen.arguments import is_number
+from hlsgen.base.errors import DesignError, Problem
+from hlsgen.base.progress import Progress, silent
 from hlsgen.design import Design
-from hlsgen.errors import DesignError, Problem
 from hlsgen.explore.result import Explored, Goal
 from hlsgen.network import NetworkDesign
-from hlsgen.progress import Progress, silent
 from hlsgen.tasks import TasksDesign
 
 

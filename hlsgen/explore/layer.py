@@ -10,19 +10,19 @@ from typing import Any
 
 import numpy as np
 
+from hlsgen.base.errors import DesignError, Problem
+from hlsgen.base.fixed import FixedType
+from hlsgen.base.progress import Progress
 from hlsgen.cost.resources import Resources, dsps_of_product
-from hlsgen.errors import DesignError, Problem
 from hlsgen.explore.front import FrontPoint
 from hlsgen.explore.options import non_dominated
 from hlsgen.explore.result import Explored, Goal, LayerChoice, Point
-from hlsgen.fixed import FixedType
 from hlsgen.layers.packing import signed_bits, widths_pack
 from hlsgen.mapping.balance import whole_of
 from hlsgen.mapping.candidates import share_of
 from hlsgen.mapping.conv2d import Infeasible, map_conv2d
 from hlsgen.mapping.placement import KINDS, Deployment, deploy
 from hlsgen.mapping.search import foldings
-from hlsgen.progress import Progress
 from hlsgen.tasks import TasksDesign
 
 FLOAT_DSPS = 3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hlsgen.errors import DesignError, OutputError, Problem
+from hlsgen.base.errors import DesignError, OutputError, Problem
 from hlsgen.explore.result import Explored
 from hlsgen.mapping.balance import whole_of
 from hlsgen.mapping.placement import KINDS

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from hlsgen.brief import Brief, lines
+from hlsgen.base.brief import Brief, lines
 from hlsgen.design import Design
 from hlsgen.explore.front import FrontPoint
 

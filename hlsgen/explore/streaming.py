@@ -6,8 +6,9 @@ import math
 from dataclasses import fields, replace
 from typing import Any
 
+from hlsgen.base.errors import DesignError, Problem
+from hlsgen.base.progress import Progress
 from hlsgen.cost.resources import Resources
-from hlsgen.errors import DesignError, Problem
 from hlsgen.explore.bound import binds, multiplier_bound, utilisation
 from hlsgen.explore.front import front
 from hlsgen.explore.greedy import greedy
@@ -22,7 +23,6 @@ from hlsgen.mapping.placement import KINDS, capacity, usable
 from hlsgen.mapping.weights import WeightWish, WeightWishes, WishedStorage
 from hlsgen.mapping.wish import NoFit, StreamWish
 from hlsgen.network import NetworkDesign
-from hlsgen.progress import Progress
 
 
 def explore_network(design: NetworkDesign, goal: Goal, progress: Progress) -> Explored:

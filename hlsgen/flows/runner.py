@@ -14,9 +14,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from hlsgen.errors import ToolError
+from hlsgen.base.errors import ToolError
+from hlsgen.base.output import LOCK
 from hlsgen.flows import guard
-from hlsgen.output import LOCK
 
 GRACE_SECONDS = 10.0
 """Between asking a tool to end and killing it."""

@@ -12,7 +12,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from hlsgen.output import write_whole
+from hlsgen.base.output import write_whole
 
 STATE = "synth/state.json"
 

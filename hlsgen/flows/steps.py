@@ -12,9 +12,9 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from hlsgen.base.errors import DesignError, Problem
+from hlsgen.base.output import MARK
 from hlsgen.emit.project import FLOW
-from hlsgen.errors import DesignError, Problem
-from hlsgen.output import MARK
 from hlsgen.report.content import AGAIN
 from hlsgen.synthesis.report import read_text, refuse
 

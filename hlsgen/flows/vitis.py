@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hlsgen.errors import DesignError, HlsgenError, OutputError, Problem, ToolError
+from hlsgen.base.errors import DesignError, HlsgenError, OutputError, Problem, ToolError
 from hlsgen.flows.lines import Heard, at
 from hlsgen.flows.runner import Line, claimed, run_tool
 from hlsgen.flows.state import Status, StepState, read_state, write_state

@@ -43,8 +43,8 @@ from itertools import permutations
 
 import numpy as np
 
-from hlsgen.errors import DesignError, Problem
-from hlsgen.fixed import FloatType, NumberType
+from hlsgen.base.errors import DesignError, Problem
+from hlsgen.base.fixed import FloatType, NumberType
 from hlsgen.frontends.limits import graph_problems, shape_problem
 from hlsgen.frontends.reductions import Reductions
 from hlsgen.frontends.resampling import Resampling

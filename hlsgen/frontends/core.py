@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from hlsgen.errors import DesignError, Place, Problem
+from hlsgen.base.errors import DesignError, Place, Problem
 from hlsgen.frontends.limits import layer_problems
 from hlsgen.frontends.names import Names
 from hlsgen.frontends.views import Arrangement, Box, Value

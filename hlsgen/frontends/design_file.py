@@ -9,13 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hlsgen import samples
+from hlsgen.base.errors import DesignError, Problem, collecting
+from hlsgen.base.fixed import (
+    MAX_WIDTH,
+    FixedType,
+    FloatType,
+    NumberType,
+    Overflow,
+    Rounding,
+    accumulator_type,
+)
+from hlsgen.base.quantise import nearest
 from hlsgen.document import Document
-from hlsgen.errors import DesignError, Problem, collecting
-from hlsgen.fixed import MAX_WIDTH, FixedType, FloatType, NumberType, Overflow, Rounding, accumulator_type
 from hlsgen.ir import Graph, Tensor
 from hlsgen.layers.base import Codes
 from hlsgen.layers.conv2d import Conv2d
-from hlsgen.quantise import nearest
 from hlsgen.schema import DesignFile, LayerSection
 from hlsgen.schema_values import WeightFile
 

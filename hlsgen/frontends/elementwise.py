@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hlsgen.fixed import NumberType
+from hlsgen.base.fixed import NumberType
 from hlsgen.frontends.reshaping import Reshaping
 from hlsgen.frontends.sums import FLOAT, FLOATS, Array, SumTypes, numbers, sum_fields
 from hlsgen.frontends.views import Arrangement, Value

@@ -22,8 +22,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from hlsgen.errors import DesignError, Problem
-from hlsgen.fixed import FixedType, Overflow, Rounding, float32_holds
+from hlsgen.base.errors import DesignError, Problem
+from hlsgen.base.fixed import FixedType, Overflow, Rounding, float32_holds
 from hlsgen.frontends.fusing import fused
 from hlsgen.frontends.lifted import (
     ONE,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from hlsgen.fixed import FixedType
+from hlsgen.base.fixed import FixedType
 from hlsgen.frontends.quantisers import Doubles, code_type, power_of_two
 from hlsgen.layers.base import Codes, Tensor
 

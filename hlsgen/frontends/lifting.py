@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from hlsgen.errors import DesignError, Place, Problem
-from hlsgen.fixed import MAX_INTEGER, FixedType, Overflow, Rounding
+from hlsgen.base.errors import DesignError, Place, Problem
+from hlsgen.base.fixed import MAX_INTEGER, FixedType, Overflow, Rounding
 from hlsgen.frontends.lifted import (
     ONE,
     WIDEST_EXACT,

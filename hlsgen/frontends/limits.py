@@ -10,7 +10,7 @@ from dataclasses import fields
 
 import numpy as np
 
-from hlsgen.errors import Problem
+from hlsgen.base.errors import Problem
 from hlsgen.ir import Graph
 from hlsgen.layers.base import Layer
 from hlsgen.layers.conv2d import Conv2d

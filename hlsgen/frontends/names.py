@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from hlsgen.cpp_names import (
+from hlsgen.base.cpp_names import (
     C_HEADERS,
     C_LIBRARY,
     CPP_KEYWORDS,

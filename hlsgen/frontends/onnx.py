@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from hlsgen.errors import DesignError, Problem, collecting
-from hlsgen.fixed import FixedType, Rounding
+from hlsgen.base.errors import DesignError, Problem, collecting
+from hlsgen.base.fixed import FixedType, Rounding
+from hlsgen.base.progress import Say, silent
 from hlsgen.frontends.fixed_graph import Quantised, fixed_graph
 from hlsgen.frontends.onnx_choices import CHOICES
 from hlsgen.frontends.onnx_elementwise import ELEMENTWISE
@@ -40,7 +41,6 @@ from hlsgen.frontends.onnx_windows import WINDOWS
 from hlsgen.frontends.quantisers import FakeQuant
 from hlsgen.frontends.views import Value
 from hlsgen.ir import Graph
-from hlsgen.progress import Say, silent
 
 OPERATIONS: dict[str, Handler] = {**CHOICES, **ELEMENTWISE, **INTEGER, **SHAPES, **SUMS, **WINDOWS}
 MOVES_INTEGERS = frozenset({

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
-from hlsgen.errors import DesignError, Problem
-from hlsgen.progress import Say
+from hlsgen.base.errors import DesignError, Problem
+from hlsgen.base.progress import Say
 
 OLDEST_OPSET = 9
 NEWEST_OPSET = 28

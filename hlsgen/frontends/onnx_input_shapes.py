@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from hlsgen.errors import DesignError, Problem, collecting
+from hlsgen.base.errors import DesignError, Problem, collecting
 
 Shape: TypeAlias = tuple[int, ...]
 InputShapes: TypeAlias = Sequence[Shape] | Mapping[str, Shape]

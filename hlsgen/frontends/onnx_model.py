@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hlsgen.errors import DesignError, Problem, ToolError
+from hlsgen.base.errors import DesignError, Problem, ToolError
+from hlsgen.base.progress import Say, silent
+from hlsgen.base.real_numbers import REAL_PART
 from hlsgen.frontends.limits import MOST_NODES
 from hlsgen.frontends.onnx_dialects import QUANT_DOMAINS, opset_of, with_quantisers_at_home
 from hlsgen.frontends.onnx_functions import inlined_nodes
 from hlsgen.frontends.onnx_input_shapes import InputShapes, Sizes, elements, fixed_sizes
-from hlsgen.progress import Say, silent
-from hlsgen.real_numbers import REAL_PART
 
 LARGEST_FILE = (1 << 31) - 1
 """Bytes; protobuf holds no larger message. Larger weights lie in external data."""

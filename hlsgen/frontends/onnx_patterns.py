@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from hlsgen.errors import Problem
+from hlsgen.base.errors import Problem
 from hlsgen.frontends.onnx_model import Node
 
 NORM = "BatchNormalization, whose statistics are constant (nn.BatchNorm1d, nn.BatchNorm2d)"

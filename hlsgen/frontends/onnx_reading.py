@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from hlsgen.fixed import FixedType
+from hlsgen.base.fixed import FixedType
 from hlsgen.frontends.builder import GraphBuilder
 from hlsgen.frontends.onnx_folding import Budget
 from hlsgen.frontends.onnx_model import Node, OnnxModel

@@ -18,8 +18,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from hlsgen.errors import DesignError, Problem
-from hlsgen.fixed import FixedType, NumberType, Rounding, float32_holds
+from hlsgen.base.errors import DesignError, Problem
+from hlsgen.base.fixed import FixedType, NumberType, Rounding, float32_holds
 from hlsgen.frontends.builder import Value
 from hlsgen.frontends.qkeras_activations import FUNCTIONS, KERAS_3, PIECEWISE, QUANTIZERS, activated
 from hlsgen.frontends.qkeras_builder import TypedBuilder

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from hlsgen.fixed import FixedType, Overflow, Rounding
+from hlsgen.base.fixed import FixedType, Overflow, Rounding
 from hlsgen.frontends.builder import Value
 from hlsgen.frontends.qkeras_builder import TypedBuilder, exact_numbers
 from hlsgen.frontends.qkeras_quantizers import (

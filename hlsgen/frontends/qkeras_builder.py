@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hlsgen.fixed import (
+from hlsgen.base.fixed import (
     MAX_TENSOR_WIDTH,
     FixedType,
     FloatType,

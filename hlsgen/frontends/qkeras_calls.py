@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hlsgen.errors import DesignError, Problem
+from hlsgen.base.errors import DesignError, Problem
 
 GENERATIONS = {"tf_keras": 2, "keras": 3}
 """By package."""

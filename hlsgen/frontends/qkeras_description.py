@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hlsgen.errors import DesignError, Problem
+from hlsgen.base.errors import DesignError, Problem
 from hlsgen.frontends.qkeras_files import KerasFile, printable, problem
 from hlsgen.frontends.qkeras_remedies import refused_layer
 

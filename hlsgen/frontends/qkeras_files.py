@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal
 
-from hlsgen.errors import DesignError, Problem
+from hlsgen.base.errors import DesignError, Problem
 
 MOST_DESCRIPTION = 1 << 24
 """Bytes of a description, unpacked: that of a network of 1,000 layers has less than a tenth."""

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from hlsgen.fixed import FloatType
+from hlsgen.base.fixed import FloatType
 from hlsgen.frontends.builder import Value
 from hlsgen.frontends.qkeras_activations import activated, elu, leaky, softmax
 from hlsgen.frontends.qkeras_quantizers import nearly, quantised_weights

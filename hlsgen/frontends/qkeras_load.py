@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from hlsgen.errors import DesignError, ToolError
+from hlsgen.base.errors import DesignError, ToolError
 from hlsgen.frontends.qkeras_calls import is_model
 from hlsgen.frontends.qkeras_dense_batchnorm import dense_batchnorm
 from hlsgen.frontends.qkeras_description import Names, checked_description, is_of_keras_3

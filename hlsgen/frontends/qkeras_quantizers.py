@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hlsgen.fixed import MAX_TENSOR_WIDTH, FixedType, Overflow, Rounding
+from hlsgen.base.fixed import MAX_TENSOR_WIDTH, FixedType, Overflow, Rounding
 from hlsgen.frontends.qkeras_load import tensorflow_packages
 from hlsgen.frontends.qkeras_rounding import powers_of_two
 

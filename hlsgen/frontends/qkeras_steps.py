@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hlsgen.fixed import MAX_TENSOR_WIDTH, FixedType
+from hlsgen.base.fixed import MAX_TENSOR_WIDTH, FixedType
 from hlsgen.frontends.qkeras_quantizers import Doubles, UnsupportedQuantizerError, called
 from hlsgen.layers.steps import narrowest, reached
 

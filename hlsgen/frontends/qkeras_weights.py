@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hlsgen.fixed import FixedType
+from hlsgen.base.fixed import FixedType
 from hlsgen.frontends.builder import Value
 from hlsgen.frontends.qkeras_builder import TypedBuilder
 from hlsgen.frontends.qkeras_quantizers import (

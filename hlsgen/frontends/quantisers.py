@@ -14,8 +14,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from hlsgen.errors import Problem
-from hlsgen.fixed import FixedType, NumberType, Overflow, Rounding
+from hlsgen.base.errors import Problem
+from hlsgen.base.fixed import FixedType, NumberType, Overflow, Rounding
 from hlsgen.layers.base import Codes, Shape, frames_of
 from hlsgen.layers.stage import Fold, Stage
 from hlsgen.layers.unary import OneSource

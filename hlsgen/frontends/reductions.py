@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from hlsgen.fixed import NumberType
+from hlsgen.base.fixed import NumberType
 from hlsgen.frontends.choosing import Choosing
 from hlsgen.frontends.sums import FLOAT, Pair, shown
 from hlsgen.frontends.views import Value

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hlsgen.fixed import FloatType, NumberType
+from hlsgen.base.fixed import FloatType, NumberType
 from hlsgen.frontends.views import Arrangement, Value
 from hlsgen.layers.base import Layer
 

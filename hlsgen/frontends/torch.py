@@ -14,7 +14,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from hlsgen.errors import DesignError, Place, Problem
+from hlsgen.base.errors import DesignError, Place, Problem
 from hlsgen.frontends import torch_arithmetic, torch_choices, torch_layers, torch_views
 from hlsgen.frontends.builder import GraphBuilder, Value
 from hlsgen.frontends.torch_call import BATCH, CONVERTERS, KEPT_TYPES, TYPES, Call, Missing

@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hlsgen.errors import DesignError
+from hlsgen.base.errors import DesignError
+from hlsgen.base.real_numbers import REAL_PART
 from hlsgen.frontends.builder import GraphBuilder, Value
 from hlsgen.frontends.torch_package import torch
-from hlsgen.real_numbers import REAL_PART
 
 Array = NDArray[np.float64]
 KEPT_TYPES = (torch.float32, torch.float64)

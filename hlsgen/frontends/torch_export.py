@@ -15,7 +15,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from hlsgen.errors import DesignError, Place, Problem
+from hlsgen.base.errors import DesignError, Place, Problem
 from hlsgen.frontends.limits import shape_problem
 from hlsgen.frontends.torch_package import fx, nn, torch
 from hlsgen.frontends.torch_patterns import restored

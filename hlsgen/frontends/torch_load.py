@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from hlsgen.errors import DesignError, Place, Problem
+from hlsgen.base.errors import DesignError, Place, Problem
 from hlsgen.frontends.torch_archive import archive_fault
 from hlsgen.frontends.torch_package import nn, torch
 from hlsgen.frontends.torch_tensors import tensor_problems

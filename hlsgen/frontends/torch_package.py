@@ -5,7 +5,7 @@ Importing this raises ToolError where PyTorch is missing or broken.
 
 from __future__ import annotations
 
-from hlsgen.errors import ToolError
+from hlsgen.base.errors import ToolError
 
 try:
     import torch

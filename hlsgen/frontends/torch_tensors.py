@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from hlsgen.errors import Place, Problem
+from hlsgen.base.errors import Place, Problem
 from hlsgen.frontends.torch_package import torch
 from hlsgen.mistakes import printable
 

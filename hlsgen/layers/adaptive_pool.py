@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from hlsgen.errors import Problem
-from hlsgen.fixed import FixedType, FloatType, tight_accumulator
+from hlsgen.base.errors import Problem
+from hlsgen.base.fixed import FixedType, FloatType, tight_accumulator
 from hlsgen.layers.base import Codes, Shape, frames_of
 from hlsgen.layers.periodic import PeriodicStage
 from hlsgen.layers.pool import Pool, PoolingStage

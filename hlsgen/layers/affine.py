@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hlsgen.errors import Problem
+from hlsgen.base.errors import Problem
 from hlsgen.layers.conv2d import Conv2d
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from hlsgen.errors import DesignError
-from hlsgen.fixed import FixedType, tight_accumulator
+from hlsgen.base.errors import DesignError
+from hlsgen.base.fixed import FixedType, tight_accumulator
 from hlsgen.layers.base import Layer
 from hlsgen.layers.division import Averaging, exact_reciprocal
 from hlsgen.layers.stage import Work

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from hlsgen.brief import Brief
-from hlsgen.errors import Place, Problem
-from hlsgen.fixed import FixedType, FloatType, NumberType
+from hlsgen.base.brief import Brief
+from hlsgen.base.errors import Place, Problem
+from hlsgen.base.fixed import FixedType, FloatType, NumberType
 
 if TYPE_CHECKING:
     from hlsgen.layers.stage import Fold, Stage

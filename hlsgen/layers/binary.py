@@ -9,8 +9,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from hlsgen.errors import DesignError, Problem
-from hlsgen.fixed import FixedType, FloatType, NumberType, product_type, sum_type
+from hlsgen.base.errors import DesignError, Problem
+from hlsgen.base.fixed import FixedType, FloatType, NumberType, product_type, sum_type
 from hlsgen.layers.base import Codes, Layer, Shape, Tensor, frames_of
 from hlsgen.layers.periodic import PeriodicStage, whole
 from hlsgen.layers.stage import Buffer, Fold, Stage, Times, Words, Work, pixel_folds

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Self
 
-from hlsgen.errors import Problem
-from hlsgen.fixed import FixedType, NumberType
+from hlsgen.base.errors import Problem
+from hlsgen.base.fixed import FixedType, NumberType
 from hlsgen.layers.base import Codes, frames_of
 from hlsgen.layers.elementwise_stage import ElementwiseStage
 from hlsgen.layers.stage import Fold, Stage, pixel_folds

@@ -10,8 +10,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from hlsgen.errors import Problem
-from hlsgen.fixed import FixedType, FloatType, NumberType
+from hlsgen.base.errors import Problem
+from hlsgen.base.fixed import FixedType, FloatType, NumberType
 from hlsgen.layers.base import Codes, Layer, Shape, Tensor, frames_of
 from hlsgen.layers.periodic import PeriodicStage, whole
 from hlsgen.layers.stage import Fold, Stage, Times, Words, divisors, pixel_folds

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from hlsgen.errors import DesignError, Problem
-from hlsgen.exact_sums import MatrixProduct, exact_product
-from hlsgen.fixed import FixedType, FloatType, NumberType, accumulator_type, tight_accumulator
+from hlsgen.base.errors import DesignError, Problem
+from hlsgen.base.exact_sums import MatrixProduct, exact_product
+from hlsgen.base.fixed import FixedType, FloatType, NumberType, accumulator_type, tight_accumulator
 from hlsgen.layers.base import Codes, Layer, Shape, Tensor, frames_of
 
 if TYPE_CHECKING:

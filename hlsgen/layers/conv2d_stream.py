@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from hlsgen.fixed import FixedType, FloatType
+from hlsgen.base.fixed import FixedType, FloatType
 from hlsgen.layers.base import Codes, Tensor
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.conv2d_stage import ConvStage, in_dsp

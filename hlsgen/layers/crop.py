@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hlsgen.errors import Problem
+from hlsgen.base.errors import Problem
 from hlsgen.layers.base import Codes, Shape, frames_of
 from hlsgen.layers.periodic import PeriodicStage, whole
 from hlsgen.layers.stage import Fold, Stage, Times, Words, divisors

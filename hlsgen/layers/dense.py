@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hlsgen.errors import Problem
+from hlsgen.base.errors import Problem
 from hlsgen.layers.base import Codes, Shape
 from hlsgen.layers.conv2d import Conv2d
 

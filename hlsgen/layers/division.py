@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hlsgen.fixed import FixedType, Rounding, tight_accumulator
+from hlsgen.base.fixed import FixedType, Rounding, tight_accumulator
 from hlsgen.layers.base import Codes
 
 FITS_INT64 = 1 << 62

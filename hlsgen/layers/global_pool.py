@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from hlsgen.fixed import FixedType, FloatType
+from hlsgen.base.fixed import FixedType, FloatType
 from hlsgen.layers.base import Codes, Shape, frames_of
 from hlsgen.layers.periodic import PeriodicStage, whole
 from hlsgen.layers.pool import Counts, Pool, PoolingStage

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from hlsgen.errors import Problem
-from hlsgen.fixed import FixedType, FloatType, NumberType, tight_accumulator
+from hlsgen.base.errors import Problem
+from hlsgen.base.fixed import FixedType, FloatType, NumberType, tight_accumulator
 from hlsgen.layers.base import Codes, frames_of
 from hlsgen.layers.elementwise_stage import ElementwiseStage
 from hlsgen.layers.stage import Fold, Stage, Work, pixel_folds

@@ -10,8 +10,8 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from hlsgen.errors import DesignError, Problem
-from hlsgen.fixed import FixedType, FloatType, Overflow, Rounding, tight_accumulator
+from hlsgen.base.errors import DesignError, Problem
+from hlsgen.base.fixed import FixedType, FloatType, Overflow, Rounding, tight_accumulator
 from hlsgen.layers.base import Codes, frames_of
 from hlsgen.layers.softmax import INDEX_BITS, MOST_CODE_BITS, REST_BITS, ExponentialSum, ExponentialSumStage
 from hlsgen.layers.stage import Buffer, Fold, Stage, Work

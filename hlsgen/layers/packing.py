@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hlsgen.fixed import FixedType
+from hlsgen.base.fixed import FixedType
 
 if TYPE_CHECKING:
     from hlsgen.layers.conv2d import Conv2d

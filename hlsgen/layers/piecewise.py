@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from hlsgen.fixed import FixedType, Overflow, Rounding, tight_accumulator
+from hlsgen.base.fixed import FixedType, Overflow, Rounding, tight_accumulator
 from hlsgen.layers.base import Codes
 from hlsgen.layers.functions import FUNCTIONS, Doubles, Tail, Tails
 from hlsgen.layers.precise import GRID_BITS, nearby_values

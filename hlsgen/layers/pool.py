@@ -6,8 +6,8 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 
-from hlsgen.errors import Problem
-from hlsgen.fixed import FixedType
+from hlsgen.base.errors import Problem
+from hlsgen.base.fixed import FixedType
 from hlsgen.layers.averaging_stage import Divider, divider_of
 from hlsgen.layers.division import Averaging, average_type
 from hlsgen.layers.stage import Stage

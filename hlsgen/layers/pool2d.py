@@ -10,8 +10,8 @@ from typing import Literal
 
 import numpy as np
 
-from hlsgen.errors import Problem
-from hlsgen.fixed import FixedType, FloatType
+from hlsgen.base.errors import Problem
+from hlsgen.base.fixed import FixedType, FloatType
 from hlsgen.layers.base import Codes, Shape, frames_of
 from hlsgen.layers.pool import Counts, Pool
 from hlsgen.layers.stage import Fold, Stage, pixel_folds

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from hlsgen.fixed import FixedType, tight_accumulator
+from hlsgen.base.fixed import FixedType, tight_accumulator
 from hlsgen.layers.pool import PoolingStage
 from hlsgen.layers.pool2d import Pool2d
 from hlsgen.layers.raster import Raster

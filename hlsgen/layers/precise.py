@@ -13,7 +13,7 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from hlsgen.fixed import FixedType, Rounding
+from hlsgen.base.fixed import FixedType, Rounding
 from hlsgen.layers.base import Codes
 from hlsgen.layers.functions import FUNCTIONS, SELU_ALPHA, SELU_SCALE, Doubles
 

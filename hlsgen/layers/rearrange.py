@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from hlsgen.errors import Problem
+from hlsgen.base.errors import Problem
 from hlsgen.layers.base import Codes, Shape, frames_of
 from hlsgen.layers.unary import Selection
 

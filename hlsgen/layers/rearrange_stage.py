@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from hlsgen.fixed import FixedType
+from hlsgen.base.fixed import FixedType
 from hlsgen.layers.rearrange import Rearrange
 from hlsgen.layers.rearrange_layout import MOST_PX, Layout, Loop, layout_of, scattered_layout
 from hlsgen.layers.stage import Buffer, Fold, Schedule, Stage, Words, Work, divisors

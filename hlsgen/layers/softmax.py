@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from hlsgen.errors import DesignError, Problem
-from hlsgen.fixed import FixedType, FloatType, Overflow, Rounding
+from hlsgen.base.errors import DesignError, Problem
+from hlsgen.base.fixed import FixedType, FloatType, Overflow, Rounding
 from hlsgen.layers.base import Codes, frames_of
 from hlsgen.layers.channels_stage import ChannelsStage
 from hlsgen.layers.precise import nearby_values

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from hlsgen.errors import DesignError, Problem
-from hlsgen.fixed import (
+from hlsgen.base.errors import DesignError, Problem
+from hlsgen.base.fixed import (
     MAX_TENSOR_WIDTH,
     MAX_WIDTH,
     FixedType,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Self
 
-from hlsgen.errors import DesignError, Problem
-from hlsgen.fixed import FixedType, FloatType, NumberType
+from hlsgen.base.errors import DesignError, Problem
+from hlsgen.base.fixed import FixedType, FloatType, NumberType
 from hlsgen.layers.base import Layer, Shape, Tensor
 
 

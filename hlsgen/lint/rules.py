@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from hlsgen.errors import Place, Problem
+from hlsgen.base.errors import Place, Problem
 
 
 class Severity(StrEnum):

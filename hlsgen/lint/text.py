@@ -11,7 +11,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
 
-from hlsgen.errors import Place
+from hlsgen.base.errors import Place
 
 MAX_BYTES = 16 << 20
 MAX_EXCERPT = 160

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from hlsgen.base.brief import Brief
+from hlsgen.base.progress import Progress, silent
 from hlsgen.board import Board
-from hlsgen.brief import Brief
 from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import total_resources
 from hlsgen.ir import Graph
@@ -24,7 +25,6 @@ from hlsgen.mapping.ports import interfaces_of
 from hlsgen.mapping.spill import MEMORY_PRICE, Choice, kept_on_chip, spilled
 from hlsgen.mapping.weights import kept_by_design, weight_places
 from hlsgen.mapping.wish import NoFit, StreamWish
-from hlsgen.progress import Progress, silent
 
 STEP = 1.06
 """Ratio of the intervals that are looked at, from the shortest possible one."""

@@ -9,9 +9,9 @@ from typing import Literal
 
 import numpy as np
 
+from hlsgen.base.brief import Brief
+from hlsgen.base.fixed import FixedType, NumberType, accumulator_type, product_type
 from hlsgen.board import Board
-from hlsgen.brief import Brief
-from hlsgen.fixed import FixedType, NumberType, accumulator_type, product_type
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.packing import SHORTEST_CHAIN, longest_chain, widths_pack
 from hlsgen.mapping.banks import BankMap, Pattern, map_banks

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Sequence
 from typing import Generic, TypeVar
 
+from hlsgen.base.progress import Progress
 from hlsgen.cost.resources import Resources
 from hlsgen.mapping.placement import KINDS
-from hlsgen.progress import Progress
 
 SEARCHED_WORDS = 1 << 29
 """Of all kernels that are made in search of one that fits: less than a minute on one core."""

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from hlsgen.brief import Brief
-from hlsgen.errors import DesignError
+from hlsgen.base.brief import Brief
+from hlsgen.base.errors import DesignError
 from hlsgen.ir import Graph, Port
 from hlsgen.layers.base import Layer
 from hlsgen.layers.conv2d_stream import ConvStream

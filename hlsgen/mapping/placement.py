@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from hlsgen.base.brief import Brief
 from hlsgen.board import SLR, Board
-from hlsgen.brief import Brief
 from hlsgen.cost.cycles import Cycles, cycles, ddr_cost
 from hlsgen.cost.resources import Resources, instance_resources
 from hlsgen.mapping.conv2d import ConvMapping, Infeasible

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from hlsgen.base.errors import DesignError, Problem
+from hlsgen.base.fixed import FixedType, NumberType
 from hlsgen.board import Board
-from hlsgen.errors import DesignError, Problem
-from hlsgen.fixed import FixedType, NumberType
 from hlsgen.layers.stage import Words
 
 MOST_DDR_BITS = 512

@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from hlsgen.brief import Brief
+from hlsgen.base.brief import Brief
 from hlsgen.layers.conv2d_stream import ConvStream
 from hlsgen.layers.stage import Schedule, Stage, Words
 from hlsgen.mapping.ports import DdrPort, Port, frame_bytes

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 
+from hlsgen.base.brief import Brief
 from hlsgen.board import Board
-from hlsgen.brief import Brief
 from hlsgen.cost.resources import arithmetic_resources
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.mapping.conv2d import (

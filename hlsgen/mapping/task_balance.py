@@ -13,10 +13,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from hlsgen.base.brief import Brief
+from hlsgen.base.errors import DesignError
 from hlsgen.board import Board
-from hlsgen.brief import Brief
 from hlsgen.cost.resources import Resources
-from hlsgen.errors import DesignError
 from hlsgen.ir import Graph
 from hlsgen.layers.stage import Words
 from hlsgen.mapping.balance import whole_of

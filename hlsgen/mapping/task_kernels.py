@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from hlsgen.base.brief import Brief
 from hlsgen.board import Board
-from hlsgen.brief import Brief
 from hlsgen.cost.resources import Resources, cells
 from hlsgen.cost.stages import total_resources
 from hlsgen.ir import Graph, Port

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
+from hlsgen.base.errors import DesignError, Problem
 from hlsgen.board import Board
-from hlsgen.errors import DesignError, Problem
 from hlsgen.ir import Graph
 from hlsgen.layers.base import Layer
 from hlsgen.layers.conv2d import Conv2d

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hlsgen.brief import Brief
-from hlsgen.fixed import FixedType
+from hlsgen.base.brief import Brief
+from hlsgen.base.fixed import FixedType
 from hlsgen.ir import Golden, Graph, Port, counted_golden, run_golden
 from hlsgen.layers.argmax import ArgMax
 from hlsgen.layers.base import Codes, Layer

@@ -15,8 +15,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from hlsgen.errors import DesignError, Problem
-from hlsgen.fixed import MAX_TENSOR_WIDTH, FixedType, tight_accumulator
+from hlsgen.base.errors import DesignError, Problem
+from hlsgen.base.fixed import MAX_TENSOR_WIDTH, FixedType, tight_accumulator
+from hlsgen.base.quantise import nearest
 from hlsgen.ir import Graph, Port
 from hlsgen.layers.base import Layer
 from hlsgen.layers.cast import Cast
@@ -29,7 +30,6 @@ from hlsgen.layers.steps import Steps
 from hlsgen.layers.table import Table
 from hlsgen.passes.value_ranges import ValueRanges
 from hlsgen.precision import START_DB, Floats, Precision, saturating, to_nearest, whole_range
-from hlsgen.quantise import nearest
 
 EXACT_READERS = (Clamp, Leaky, Cast)
 WIDEST_BIAS = 48

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hlsgen.fixed import FixedType
+from hlsgen.base.fixed import FixedType
 from hlsgen.ir import Graph
 from hlsgen.layers.base import Layer
 from hlsgen.layers.clamp import Clamp

@@ -11,12 +11,12 @@ from dataclasses import fields, replace
 
 import numpy as np
 
-from hlsgen.errors import DesignError, Problem
+from hlsgen.base.errors import DesignError, Problem
+from hlsgen.base.quantise import nearest
 from hlsgen.ir import Graph
 from hlsgen.layers.base import Codes, Layer
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.mapping.weights import WeightPlace
-from hlsgen.quantise import nearest
 
 OF_THE_WEIGHTS = frozenset({"weights", "bias", "weights_origin", "place"})
 SIZED_BY_WEIGHTS = frozenset({"accumulator", "accumulator_wish"})

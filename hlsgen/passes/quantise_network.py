@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from hlsgen.errors import DesignError
+from hlsgen.base.errors import DesignError
 from hlsgen.ir import Graph
 from hlsgen.passes import FIXED_PASSES, run_passes
 from hlsgen.passes.accuracy import Measured, Quality, judged, measured

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from hlsgen.errors import DesignError
-from hlsgen.fixed import FixedType, FloatType, tight_accumulator
+from hlsgen.base.errors import DesignError
+from hlsgen.base.fixed import FixedType, FloatType, tight_accumulator
 from hlsgen.ir import Graph
 from hlsgen.layers.base import Layer
 from hlsgen.layers.conv2d import Conv2d

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from hlsgen.base.errors import DesignError, Problem
 from hlsgen.board import Board
 from hlsgen.cost.accuracy import cost_figures, cost_text
 from hlsgen.cost.resources import Resources
@@ -14,7 +15,6 @@ from hlsgen.cost.stages import fifo_resources, total_resources
 from hlsgen.cost.sweeps import Unrepeated
 from hlsgen.cost.timing import Timing, can_simulate, simulate
 from hlsgen.design import Estimates
-from hlsgen.errors import DesignError, Problem
 from hlsgen.mapping import fifos
 from hlsgen.mapping.balance import Balanced
 from hlsgen.mapping.deadlock import least_depths, small_enough

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from hlsgen.errors import ToolError
+from hlsgen.base.errors import ToolError
 from hlsgen.host_interface import HostInterface, HostStep
 from hlsgen.layers.base import Codes
 from hlsgen.runtime.layout import Bytes, packed, unpacked

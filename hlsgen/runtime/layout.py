@@ -7,8 +7,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from hlsgen.base.fixed import FixedType
 from hlsgen.csim.dataflow import signed_codes
-from hlsgen.fixed import FixedType
 from hlsgen.host_interface import HostTensor
 from hlsgen.layers.base import Codes
 

@@ -21,7 +21,7 @@ from multiprocessing import resource_tracker
 from types import ModuleType
 from typing import Any
 
-from hlsgen.errors import ToolError
+from hlsgen.base.errors import ToolError
 from hlsgen.sweep.jobs import Job, failed, run_job
 from hlsgen.sweep.runner import Ended, Watch
 

@@ -16,9 +16,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from hlsgen.data_files import data_folder
+from hlsgen.base.data_files import data_folder
+from hlsgen.base.errors import DesignError, HlsgenError, Problem
 from hlsgen.document import Document
-from hlsgen.errors import DesignError, HlsgenError, Problem
 
 Digest = Callable[[Path], str]
 _FUNCTION = re.compile(r"(.+\.py):\w+")

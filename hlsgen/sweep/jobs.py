@@ -13,8 +13,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from hlsgen.base.errors import DesignError, HlsgenError, OutputError, ToolError, error_json
 from hlsgen.design import Design, load
-from hlsgen.errors import DesignError, HlsgenError, OutputError, ToolError, error_json
 from hlsgen.flows.runner import wait_until_free
 from hlsgen.flows.vitis import Request as Synthesis
 from hlsgen.flows.vitis import Synthesised, SynthesisInterrupted, synthesise

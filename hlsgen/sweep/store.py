@@ -17,8 +17,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from hlsgen.errors import NotOursError, OutputError
-from hlsgen.output import MARK
+from hlsgen.base.errors import NotOursError, OutputError
+from hlsgen.base.output import MARK
 from hlsgen.sweep.jobs import Job, Outcome
 
 TABLE = "sweep.json"

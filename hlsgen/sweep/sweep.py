@@ -10,8 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from hlsgen.base.errors import DesignError, HlsgenError, Problem, collecting
 from hlsgen.board import load_board
-from hlsgen.errors import DesignError, HlsgenError, Problem, collecting
 from hlsgen.flows.vitis import Request as Synthesis
 from hlsgen.sweep.inputs import code_digest, file_digest, input_files, torch_files
 from hlsgen.sweep.jobs import Job, Outcome

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hlsgen.base.output import MARK
 from hlsgen.cost.terms import CELLS, OUTSIDE, TARGETS, Kind, Style, Target
-from hlsgen.output import MARK
 from hlsgen.report.content import AGAIN
 from hlsgen.report.reading import build_json
 from hlsgen.synthesis.report import KINDS, refuse

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from scipy.optimize import nnls
 
+from hlsgen.base.output import MARK
 from hlsgen.cost.accuracy import LEAST_ERROR
 from hlsgen.cost.fitting import rounded
 from hlsgen.cost.terms import CELLS, FEATURES, TARGETS, Calibration, Kind, Style, Target, Terms, TermsFile
 from hlsgen.mistakes import printable
-from hlsgen.output import MARK
 from hlsgen.synthesis.build_report import Build, read_build
 from hlsgen.synthesis.report import Stage, SynthesisReport, refuse
 from hlsgen.synthesis.search import find_reports, read_all

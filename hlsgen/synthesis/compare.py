@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from hlsgen.base.errors import DesignError, Problem
+from hlsgen.base.output import MARK, overwrite_files
 from hlsgen.cost.terms import Target
 from hlsgen.emit.conv2d import COSIM_FRAMES
-from hlsgen.errors import DesignError, Problem
 from hlsgen.mistakes import printable
-from hlsgen.output import MARK, overwrite_files
 from hlsgen.report.html import PAGE, html_report
 from hlsgen.report.reading import checked_report
 from hlsgen.synthesis.build_report import Build, read_build

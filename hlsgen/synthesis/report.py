@@ -8,7 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, NoReturn
 
-from hlsgen.errors import DesignError, Place, Problem
+from hlsgen.base.errors import DesignError, Place, Problem
 from hlsgen.mistakes import printable
 
 KINDS = ("dsp", "bram18", "uram", "lut", "ff")

@@ -6,8 +6,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from hlsgen.errors import DesignError, Problem, collecting
-from hlsgen.output import MARK
+from hlsgen.base.errors import DesignError, Problem, collecting
+from hlsgen.base.output import MARK
 from hlsgen.synthesis.cosim import read_cosim
 from hlsgen.synthesis.csynth import read_csynth
 from hlsgen.synthesis.report import SynthesisReport, read_text, refuse

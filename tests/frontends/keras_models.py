@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hlsgen.fixed import FixedType, NumberType
+from hlsgen.base.fixed import FixedType, NumberType
 from hlsgen.frontends.qkeras import graph_of_keras
 from hlsgen.frontends.qkeras_load import REMEDY, Packages, quiet, tensorflow_packages
 from hlsgen.ir import Graph

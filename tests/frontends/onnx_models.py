@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike, NDArray
 
-from hlsgen.errors import DesignError
-from hlsgen.fixed import FixedType
+from hlsgen.base.errors import DesignError
+from hlsgen.base.fixed import FixedType
 from hlsgen.frontends.onnx import graph_of_onnx
 from hlsgen.ir import Graph, run_golden
 from hlsgen.port_arrays import tensor_codes

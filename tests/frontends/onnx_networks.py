@@ -11,7 +11,7 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from hlsgen.fixed import FixedType
+from hlsgen.base.fixed import FixedType
 from hlsgen.frontends.onnx import float_graph_of_onnx, graph_of_onnx
 from hlsgen.ir import Graph
 from tests.frontends.onnx_models import QONNX, Array, model, node, normal, onnx, outputs_of

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hlsgen.fixed import FixedType
+from hlsgen.base.fixed import FixedType
 from hlsgen.frontends.qkeras_activations import activated
 from hlsgen.frontends.qkeras_builder import TypedBuilder
 from hlsgen.ir import Graph

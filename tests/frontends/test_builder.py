@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hlsgen.errors import DesignError
+from hlsgen.base.errors import DesignError
 from hlsgen.frontends.builder import GraphBuilder, Value
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.rearrange import Rearrange

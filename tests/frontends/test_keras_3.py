@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hlsgen.errors import DesignError
+from hlsgen.base.errors import DesignError
 from hlsgen.frontends.qkeras import graph_of_keras
 from hlsgen.ir import Graph
 from tests.frontends.keras_models import (

@@ -16,7 +16,7 @@ from typing import Any
 import h5py
 import pytest
 
-from hlsgen.errors import DesignError
+from hlsgen.base.errors import DesignError
 from hlsgen.frontends import qkeras_files
 from hlsgen.frontends.qkeras import graph_of_keras
 

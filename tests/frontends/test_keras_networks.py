@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 import hlsgen
-from hlsgen.fixed import FixedType
+from hlsgen.base.fixed import FixedType
 from tests.frontends.keras_models import WARNINGS, packages, predicted, quiet, randomised
 
 pytestmark = WARNINGS

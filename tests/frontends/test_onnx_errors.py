@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip("onnx", reason="needs onnx: pip install 'hlsgen[onnx]'")
 pytest.importorskip("onnxruntime", reason="needs onnxruntime: pip install 'hlsgen[onnx]'")
 
-from hlsgen.errors import ToolError  # noqa: E402
+from hlsgen.base.errors import ToolError  # noqa: E402
 from hlsgen.frontends.onnx import graph_of_onnx  # noqa: E402
 from tests.frontends.onnx_models import IMAGE, message, model, node, normal, onnx  # noqa: E402
 

@@ -14,7 +14,7 @@ pytest.importorskip("onnx", reason="needs onnx: pip install 'hlsgen[onnx]'")
 pytest.importorskip("onnxruntime", reason="needs onnxruntime: pip install 'hlsgen[onnx]'")
 
 import hlsgen  # noqa: E402
-from hlsgen.errors import DesignError  # noqa: E402
+from hlsgen.base.errors import DesignError  # noqa: E402
 from hlsgen.frontends.onnx import graph_of_onnx  # noqa: E402
 from hlsgen.host_interface import read_interface  # noqa: E402
 from hlsgen.port_arrays import inputs_of  # noqa: E402

@@ -13,7 +13,7 @@ pytest.importorskip("onnx", reason="needs onnx: pip install 'hlsgen[onnx]'")
 pytest.importorskip("onnxruntime", reason="needs onnxruntime: pip install 'hlsgen[onnx]'")
 
 import hlsgen  # noqa: E402
-from hlsgen.errors import DesignError  # noqa: E402
+from hlsgen.base.errors import DesignError  # noqa: E402
 from hlsgen.frontends.onnx import graph_of_onnx  # noqa: E402
 from hlsgen.frontends.onnx_functions import inlined_nodes  # noqa: E402
 from hlsgen.ir import run_golden  # noqa: E402
@@ -100,7 +100,7 @@ BOMBS: dict[str, tuple[Callable[[], Any], str]] = {
 
 ONE_BY_ONE = """
 import glob
-from hlsgen.errors import DesignError
+from hlsgen.base.errors import DesignError
 from hlsgen.frontends.onnx import graph_of_onnx
 for name in sorted(glob.glob("*.onnx")):
     try:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 pytest.importorskip("onnx", reason="needs onnx: pip install 'hlsgen[onnx]'")
 pytest.importorskip("onnxruntime", reason="needs onnxruntime: pip install 'hlsgen[onnx]'")
 
-from hlsgen.errors import DesignError  # noqa: E402
+from hlsgen.base.errors import DesignError  # noqa: E402
 from hlsgen.frontends.onnx import graph_of_onnx  # noqa: E402
 from tests.frontends.onnx_models import QONNX, expected, kinds, normal, onnx  # noqa: E402
 from tests.frontends.onnx_networks import (  # noqa: E402

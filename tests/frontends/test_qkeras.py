@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hlsgen.fixed import FixedType, Overflow, Rounding
+from hlsgen.base.fixed import FixedType, Overflow, Rounding
 from hlsgen.frontends.qkeras import graph_of_keras
 from hlsgen.frontends.qkeras_load import quiet
 from hlsgen.layers.conv2d import Conv2d

@@ -14,7 +14,7 @@ import h5py
 import numpy as np
 import pytest
 
-from hlsgen.errors import DesignError, ToolError
+from hlsgen.base.errors import DesignError, ToolError
 from hlsgen.frontends.qkeras import graph_of_keras
 from hlsgen.frontends.qkeras_load import quiet
 from tests.frontends.keras_models import WARNINGS, packages, randomised
@@ -366,7 +366,7 @@ import os
 os.chdir({str(tmp_path)!r})
 os.environ.pop("TF_USE_LEGACY_KERAS", None)
 {before}
-from hlsgen.errors import ToolError
+from hlsgen.base.errors import ToolError
 from hlsgen.frontends.qkeras import graph_of_keras
 print([layer.kind for layer in graph_of_keras("plain.h5", name="net").layers])
 try:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hlsgen.fixed import FloatType
+from hlsgen.base.fixed import FloatType
 from hlsgen.frontends.qkeras import graph_of_keras
 from hlsgen.frontends.qkeras_load import quiet
 from tests.frontends.keras_models import (

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hlsgen
-from hlsgen.errors import DesignError
-from hlsgen.fixed import FixedType, Rounding
+from hlsgen.base.errors import DesignError
+from hlsgen.base.fixed import FixedType, Rounding
 from hlsgen.frontends.qkeras_load import quiet
 from hlsgen.frontends.qkeras_quantizers import plain_type
 from hlsgen.host_interface import read_interface

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import hlsgen
-from hlsgen.errors import DesignError
-from hlsgen.fixed import FixedType
+from hlsgen.base.errors import DesignError
+from hlsgen.base.fixed import FixedType
 from hlsgen.frontends.qkeras import graph_of_keras
 from hlsgen.frontends.qkeras_dense_batchnorm import dense_batchnorm
 from hlsgen.precision import Precision, saturating

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from hlsgen.errors import DesignError
-from hlsgen.fixed import FixedType
+from hlsgen.base.errors import DesignError
+from hlsgen.base.fixed import FixedType
 from hlsgen.frontends.qkeras_load import quiet
 from hlsgen.frontends.qkeras_quantizers import quantised_weights
 from hlsgen.ir import Graph

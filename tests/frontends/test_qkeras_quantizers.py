@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hlsgen.errors import DesignError
-from hlsgen.fixed import FixedType, Overflow, Rounding
+from hlsgen.base.errors import DesignError
+from hlsgen.base.fixed import FixedType, Overflow, Rounding
 from hlsgen.frontends.qkeras_load import quiet
 from hlsgen.frontends.qkeras_quantizers import (
     UnsupportedQuantizerError,

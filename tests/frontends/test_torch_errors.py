@@ -16,7 +16,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from hlsgen.errors import Problem
+from hlsgen.base.errors import Problem
 from tests.frontends.torch_models import IMAGE, VECTOR, Of, Shape, Together
 from tests.frontends.torch_refusals import NO_LAYER, problems_of
 

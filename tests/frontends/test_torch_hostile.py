@@ -18,7 +18,7 @@ pytest.importorskip("torch", reason="needs torch: pip install 'hlsgen[torch]'")
 import torch  # noqa: E402
 
 import hlsgen  # noqa: E402
-from hlsgen.errors import DesignError  # noqa: E402
+from hlsgen.base.errors import DesignError  # noqa: E402
 from hlsgen.frontends import torch_archive  # noqa: E402
 from hlsgen.frontends.torch import load_module  # noqa: E402
 

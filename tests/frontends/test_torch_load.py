@@ -15,7 +15,7 @@ pytest.importorskip("torch", reason="torch is not installed")
 import torch
 from torch import nn
 
-from hlsgen.errors import DesignError, Place, Problem
+from hlsgen.base.errors import DesignError, Place, Problem
 from hlsgen.frontends.torch import load_module
 
 HERE = Place(file="design.yaml", line=3, column=8)

@@ -18,7 +18,7 @@ pytest.importorskip("torch", reason="torch is not installed")
 import torch
 from torch import nn
 
-from hlsgen.errors import ToolError
+from hlsgen.base.errors import ToolError
 from hlsgen.frontends.torch_call import CONVERTERS
 from tests.frontends.torch_models import IMAGE, SIGNAL, VECTOR, Of, Shape
 from tests.frontends.torch_refusals import HERE, NO_LAYER, problems_of

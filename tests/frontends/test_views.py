@@ -12,8 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hlsgen.cpp_names import CPP_KEYWORDS
-from hlsgen.errors import DesignError, Place
+from hlsgen.base.cpp_names import CPP_KEYWORDS
+from hlsgen.base.errors import DesignError, Place
 from hlsgen.frontends.builder import GraphBuilder, Value
 from hlsgen.frontends.names import Names, valid_name
 from hlsgen.layers.base import Tensor

@@ -10,7 +10,7 @@ pytest.importorskip("torch", reason="torch is not installed")
 
 from torch import nn
 
-from hlsgen.errors import DesignError, Place, Problem
+from hlsgen.base.errors import DesignError, Place, Problem
 from hlsgen.frontends.torch import graph_of_module
 from tests.frontends.torch_models import Shape
 

@@ -1,4 +1,4 @@
-"""What the layers' tests compare with: number types in exact fractions, written apart from hlsgen.fixed."""
+"""What the layers' tests compare with: number types in exact fractions, written apart from hlsgen.base.fixed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import strategies as st
 
-from hlsgen.fixed import FixedType, FloatType, Overflow, Rounding, parse_type
+from hlsgen.base.fixed import FixedType, FloatType, Overflow, Rounding, parse_type
 from hlsgen.layers.base import Codes, Layer, Shape, Tensor
 
 FLOAT = FloatType()
@@ -80,7 +80,7 @@ def codes_of(type_: FixedType, shape: tuple[int, ...], rng: np.random.Generator)
 
 @st.composite
 def fixed_types(draw: st.DrawFn, widest: int = 20) -> FixedType:
-    """Any type but of wrap_sm, whose overflow the tests of hlsgen.fixed cover."""
+    """Any type but of wrap_sm, whose overflow the tests of hlsgen.base.fixed cover."""
     overflow = draw(st.sampled_from([mode for mode in Overflow if mode is not Overflow.WRAP_SM]))
     return FixedType(
         draw(st.integers(1, widest)),

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import strategies as st
 
-from hlsgen.fixed import FixedType, Overflow, Rounding, tight_accumulator
+from hlsgen.base.fixed import FixedType, Overflow, Rounding, tight_accumulator
 from hlsgen.layers.conv2d import Conv2d
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
+from hlsgen.base.errors import MismatchError
 from hlsgen.csim.compiler import Headers
-from hlsgen.errors import MismatchError
 from hlsgen.ir import run_golden
 from hlsgen.layers.base import Layer
 from hlsgen.layers.stage import Fold

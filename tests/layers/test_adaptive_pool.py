@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hlsgen.base.errors import DesignError
+from hlsgen.base.fixed import FixedType, parse_type
 from hlsgen.csim.compiler import Headers, reference_headers
-from hlsgen.errors import DesignError
-from hlsgen.fixed import FixedType, parse_type
 from hlsgen.layers.adaptive_pool import AdaptivePool
 from hlsgen.layers.stage import Fold
 from tests.layers.exact import FLOAT, cast, fixed_types, messages, sources_of, tensor, value

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hlsgen.base.errors import DesignError
+from hlsgen.base.fixed import FixedType
 from hlsgen.csim.compiler import Headers
-from hlsgen.errors import DesignError
-from hlsgen.fixed import FixedType
 from hlsgen.layers.argmax import ArgMax
 from hlsgen.layers.base import Layer, Tensor
 from hlsgen.layers.softmax import Softmax

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hlsgen.fixed import FixedType
+from hlsgen.base.fixed import FixedType
 from hlsgen.layers.conv2d import Conv2d, pairwise_sum
 from tests.kernels import conv, frames_for
 

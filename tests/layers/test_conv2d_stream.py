@@ -14,11 +14,11 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 import hlsgen
+from hlsgen.base.errors import DesignError, MismatchError
+from hlsgen.base.fixed import FixedType
 from hlsgen.board import load_board
 from hlsgen.csim.compiler import Headers
 from hlsgen.emit.dataflow import DataflowNames, dataflow_files, weight_files
-from hlsgen.errors import DesignError, MismatchError
-from hlsgen.fixed import FixedType
 from hlsgen.ir import Graph, Port, run_golden
 from hlsgen.layers.base import Layer
 from hlsgen.layers.binary import Add

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hlsgen.base.fixed import FixedType, NumberType, Overflow, Rounding
 from hlsgen.csim.compiler import Headers
-from hlsgen.fixed import FixedType, NumberType, Overflow, Rounding
 from hlsgen.ir import run_golden
 from hlsgen.layers.affine import Affine
 from hlsgen.layers.base import Layer, Shape

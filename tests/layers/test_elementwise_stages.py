@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hlsgen.base.errors import DesignError
+from hlsgen.base.fixed import FixedType, Overflow, Rounding
 from hlsgen.csim.compiler import Headers
-from hlsgen.errors import DesignError
-from hlsgen.fixed import FixedType, Overflow, Rounding
 from hlsgen.layers.base import Layer, Tensor
 from hlsgen.layers.cast import Cast
 from hlsgen.layers.clamp import Clamp

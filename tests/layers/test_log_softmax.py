@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import log_softmax as exact_log_softmax
 
+from hlsgen.base.errors import DesignError
+from hlsgen.base.fixed import FixedType, parse_type
 from hlsgen.csim.compiler import Headers
-from hlsgen.errors import DesignError
-from hlsgen.fixed import FixedType, parse_type
 from hlsgen.layers.log_softmax import LOG_FRACTION, LogSoftmax
 from hlsgen.layers.softmax import INDEX_BITS, RECIPROCAL_FRACTION, REST_BITS
 from hlsgen.layers.stage import Fold, divisors

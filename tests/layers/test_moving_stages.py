@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hlsgen.base.fixed import FixedType, parse_type
 from hlsgen.csim.compiler import Headers, reference_headers
-from hlsgen.fixed import FixedType, parse_type
 from hlsgen.ir import Graph
 from hlsgen.layers.base import Layer, Shape
 from hlsgen.layers.binary import Add, Mul

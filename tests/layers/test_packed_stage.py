@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from hlsgen.base.errors import DesignError
+from hlsgen.base.fixed import FixedType
 from hlsgen.board import load_board
 from hlsgen.cost.stages import stage_resources
 from hlsgen.csim.compiler import Headers
-from hlsgen.errors import DesignError
-from hlsgen.fixed import FixedType
 from hlsgen.ir import run_golden
 from hlsgen.layers.base import Codes
 from hlsgen.layers.conv2d import Conv2d

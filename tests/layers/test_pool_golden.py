@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hlsgen.fixed import FixedType, parse_type
+from hlsgen.base.fixed import FixedType, parse_type
 from hlsgen.layers.base import Codes
 from hlsgen.layers.division import Averaging, exact_reciprocal
 from hlsgen.layers.global_pool import GlobalPool

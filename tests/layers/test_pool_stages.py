@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hlsgen.base.errors import DesignError
+from hlsgen.base.fixed import FixedType, Overflow, Rounding, parse_type
 from hlsgen.csim.compiler import Headers, reference_headers
-from hlsgen.errors import DesignError
-from hlsgen.fixed import FixedType, Overflow, Rounding, parse_type
 from hlsgen.layers.base import Shape
 from hlsgen.layers.global_pool import GlobalPool
 from hlsgen.layers.pool2d import Pool2d

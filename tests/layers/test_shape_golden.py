@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hlsgen.errors import DesignError
-from hlsgen.fixed import FixedType, Overflow, parse_type
+from hlsgen.base.errors import DesignError
+from hlsgen.base.fixed import FixedType, Overflow, parse_type
 from hlsgen.layers.concat import Concat
 from hlsgen.layers.crop import Crop
 from hlsgen.layers.pad import Pad

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hlsgen.fixed import FixedType, parse_type
+from hlsgen.base.fixed import FixedType, parse_type
 from hlsgen.layers.argmax import ArgMax
 from hlsgen.layers.base import Codes
 from hlsgen.layers.softmax import INDEX_BITS, RECIPROCAL_FRACTION, REST_BITS, Softmax

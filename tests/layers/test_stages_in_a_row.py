@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hlsgen.fixed import FixedType
+from hlsgen.base.fixed import FixedType
 from hlsgen.ir import Graph, Port
 from hlsgen.layers.argmax import ArgMax
 from hlsgen.layers.base import Layer

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hlsgen.base.fixed import FixedType
 from hlsgen.csim.compiler import Headers
-from hlsgen.fixed import FixedType
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.stage import Fold
 from hlsgen.layers.steps import Steps, narrowest

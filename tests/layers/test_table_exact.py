@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hlsgen.fixed import FixedType, Rounding
+from hlsgen.base.fixed import FixedType, Rounding
 from hlsgen.layers import precise, softmax
 from hlsgen.layers.functions import FUNCTIONS, Doubles
 from hlsgen.layers.piecewise import fitted

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hlsgen.fixed import FixedType, Overflow, Rounding, parse_type
+from hlsgen.base.fixed import FixedType, Overflow, Rounding, parse_type
 from hlsgen.layers.table import DIRECT_BITS, EXACT_BITS, FUNCTIONS, Table
 from tests.layers.exact import FLOAT, codes_of, fixed_types, messages, tensor
 

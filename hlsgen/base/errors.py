@@ -119,7 +119,7 @@ class CalibrationWarning(HlsgenWarning):
 
 def warn_caller(message: str, kind: type[HlsgenWarning]) -> None:
     """A warning of Python's that names the line which called hlsgen."""
-    package = os.path.dirname(os.path.abspath(__file__)) + os.sep
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
     frame, level = sys._getframe(), 1
     while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
         frame, level = frame.f_back, level + 1

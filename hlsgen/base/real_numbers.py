@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hlsgen.errors import DesignError, Place, Problem
+from hlsgen.base.errors import DesignError, Place, Problem
 
 REAL_PART = "real numbers; its real part alone if that is what is meant"
 

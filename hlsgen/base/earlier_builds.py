@@ -12,7 +12,7 @@ import hashlib
 import os
 from pathlib import Path
 
-from hlsgen.manifest import foreign_files
+from hlsgen.base.manifest import foreign_files
 
 EARLIER = "earlier"
 RESULTS = (

@@ -1,6 +1,6 @@
 """A build folder appears whole or not at all: a folder beside it is filled and takes its place at the end.
 
-What the vendor's tools made in the earlier one stays: hlsgen/kept.py.
+What the vendor's tools made in the earlier one stays: hlsgen/base/earlier_builds.py.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from types import FrameType
 
-from hlsgen.errors import NotOursError, OutputError
-from hlsgen.kept import keep_results
-from hlsgen.manifest import MANIFEST, REPORT, is_build, manifest_of
+from hlsgen.base.earlier_builds import keep_results
+from hlsgen.base.errors import NotOursError, OutputError
+from hlsgen.base.manifest import MANIFEST, REPORT, is_build, manifest_of
 
 LOCK = "synth/lock"
 """Locked in a build folder while a synthesis is at work there."""

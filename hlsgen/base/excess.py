@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hlsgen.fixed import Codes, FixedType, watching_casts
+from hlsgen.base.fixed import Codes, FixedType, watching_casts
 
 
 @dataclass(frozen=True, kw_only=True)

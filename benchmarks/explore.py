@@ -33,7 +33,6 @@ from hlsgen.cost.stages import total_resources
 from hlsgen.design import Design
 from hlsgen.explore.options import vector
 from hlsgen.explore.result import Explored
-from hlsgen.ir import Graph, Port
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.mapping.fifos import fifo_depths
@@ -41,6 +40,7 @@ from hlsgen.mapping.pipeline import pipeline_of
 from hlsgen.mapping.placement import usable
 from hlsgen.mapping.storage import Storage
 from hlsgen.mapping.weights import WeightPlace
+from hlsgen.model.ir import Graph, Port
 from hlsgen.network import NetworkDesign
 
 JSON = Path("build/benchmarks/explore.json")

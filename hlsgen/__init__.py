@@ -26,7 +26,7 @@ from hlsgen.base.version import VERSION as __version__
 if TYPE_CHECKING:
     from hlsgen.design import Design, load
     from hlsgen.from_model import from_onnx, from_qkeras, from_torch
-    from hlsgen.precision import LayerPrecision, Precision
+    from hlsgen.model.precision import LayerPrecision, Precision
     from hlsgen.project import Project
 
 __all__ = [
@@ -56,8 +56,8 @@ _LATER = {
     "from_onnx": "from_model",
     "from_qkeras": "from_model",
     "from_torch": "from_model",
-    "LayerPrecision": "precision",
-    "Precision": "precision",
+    "LayerPrecision": "model.precision",
+    "Precision": "model.precision",
     "Project": "project",
 }
 """Public names by module; these need NumPy, for which `hlsgen --help` need not wait: imported when used."""

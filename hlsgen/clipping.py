@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from hlsgen.base.errors import ClippingWarning, warn_caller
 from hlsgen.base.excess import Excess
 from hlsgen.base.fixed import FixedType
-from hlsgen.ir import Graph, LayerExcess, Port
+from hlsgen.model.ir import Graph, LayerExcess, Port
 
 Floats = NDArray[np.float64]
 Part = Literal["input", "result", "accumulator"]

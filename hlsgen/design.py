@@ -20,18 +20,18 @@ from hlsgen.base.brief import Brief, lines, some
 from hlsgen.base.errors import CalibrationWarning, DesignError, Problem, warn_caller
 from hlsgen.base.progress import Progress, Say, silent
 from hlsgen.board import Board
-from hlsgen.calibration import Calibration
 from hlsgen.clipping import Clipped, clipping_of, clipping_warnings, values_of, warn_of_clipping
 from hlsgen.cost.resources import Resources
 from hlsgen.cost.terms import Style, Terms, load_terms
 from hlsgen.csim.compiler import Headers
 from hlsgen.csim.scratch import Scratch
 from hlsgen.csim.simulation import Comparison
-from hlsgen.ir import Golden, Graph
 from hlsgen.layers.base import Codes
-from hlsgen.port_arrays import Arrays as Arrays
-from hlsgen.port_arrays import Floats as Floats
-from hlsgen.port_arrays import inputs_of, outputs_of
+from hlsgen.model.calibration import Calibration
+from hlsgen.model.ir import Golden, Graph
+from hlsgen.model.ports import Arrays as Arrays
+from hlsgen.model.ports import Floats as Floats
+from hlsgen.model.ports import inputs_of, outputs_of
 
 if TYPE_CHECKING:
     from hlsgen.explore.result import Explored

@@ -14,18 +14,18 @@ from hlsgen.base.brief import Brief
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import FixedType
 from hlsgen.board import Board, load_board
-from hlsgen.calibration import Calibration
 from hlsgen.design import Floats
 from hlsgen.graph_design import GraphDesign
-from hlsgen.ir import Graph
 from hlsgen.mapping.ports import interface_problems, interface_wish
 from hlsgen.mapping.wish import StreamWish
+from hlsgen.model.calibration import Calibration
+from hlsgen.model.ir import Graph
+from hlsgen.model.precision import Precision, saturating, to_nearest
 from hlsgen.network import NetworkDesign
 from hlsgen.passes import FIXED_PASSES, FLOAT_PASSES, run_passes
 from hlsgen.passes.float_run import FloatRun
 from hlsgen.passes.quantise_network import quantised_network
 from hlsgen.passes.size_accumulators import for_any_weights
-from hlsgen.precision import Precision, saturating, to_nearest
 from hlsgen.precision_grammar import input_type_of, precision_of
 from hlsgen.task_network import TaskNetworkDesign
 

@@ -16,7 +16,7 @@ from hlsgen.board import Board
 from hlsgen.from_graph import Options, from_graph
 from hlsgen.graph_design import GraphDesign
 from hlsgen.mapping.wish import StreamWish
-from hlsgen.precision import Precision, to_nearest
+from hlsgen.model.precision import Precision, to_nearest
 from hlsgen.precision_grammar import precision_of
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def from_torch(
 
     input_shape: without the batch; several inputs: a list of shapes. calibration: typical frames of the
     input(s), [N, *input_shape]. precision: "auto" (the default with calibration data), a type for all
-    activations ("fixed<16,6>" without), or a mapping by layer name; see hlsgen.precision.
+    activations ("fixed<16,6>" without), or a mapping by layer name; see hlsgen.model.precision.
     style: "dataflow", one streaming kernel with every layer a stage, or "tasks", a kernel for every layer.
     interface: "memory" (the default): DDR at both ends; "stream": AXI streams from and to other kernels; or
     {"input": "stream"} and the like.

@@ -14,25 +14,25 @@ from typing import ClassVar
 
 import numpy as np
 
-from hlsgen import samples
 from hlsgen.base.errors import DesignError, MismatchError, Problem
 from hlsgen.base.progress import Progress, silent
-from hlsgen.calibration import Calibration
 from hlsgen.clipping import Clipped, values_of
 from hlsgen.csim.compiler import Headers
 from hlsgen.csim.dataflow import NetworkRun
 from hlsgen.csim.scratch import Scratch, executable_in, scratch_folder
 from hlsgen.csim.simulation import Comparison, compare
 from hlsgen.design import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, Design, Floats, Sampled
-from hlsgen.ir import Golden, Graph, counted_golden
 from hlsgen.layers.base import Codes
 from hlsgen.mapping.weights import WeightPlace
 from hlsgen.mapping.wish import StreamWish
+from hlsgen.model import samples
+from hlsgen.model.calibration import Calibration
+from hlsgen.model.ir import Golden, Graph, counted_golden
+from hlsgen.model.ports import stand_in_codes, tensor_codes
+from hlsgen.model.precision import Precision
 from hlsgen.passes.accuracy import Accuracy, Measured, Reached
 from hlsgen.passes.judgement import doubts
 from hlsgen.passes.other_weights import same_structure, with_weights_of
-from hlsgen.port_arrays import stand_in_codes, tensor_codes
-from hlsgen.precision import Precision
 from hlsgen.report.comparison import LayerComparison, NetworkVerification
 
 MOST_SAMPLE_MACS = 1 << 31

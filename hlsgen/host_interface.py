@@ -16,8 +16,8 @@ from pydantic import NonNegativeInt, PositiveInt, TypeAdapter, ValidationError
 
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import NumberType, parse_type
-from hlsgen.ir import Port, Tensor
 from hlsgen.layers.base import Codes
+from hlsgen.model.ir import Port, Tensor
 
 FORMAT = 2
 """Of interface.json; another number, another meaning of its keys."""
@@ -123,7 +123,7 @@ class HostStep:
 
 @dataclass(frozen=True, kw_only=True)
 class HostPort:
-    """An input or output of the design and its tensor; from shape to own as those of `hlsgen.ir.Port`.
+    """An input or output of the design and its tensor; from shape to own as those of `hlsgen.model.ir.Port`.
 
     golden: the file in tb/ with what it should be; of inputs none. csim: the file that C-simulation writes.
     """

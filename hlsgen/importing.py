@@ -16,11 +16,11 @@ from hlsgen.base.errors import DesignError, OutputError, Problem, collecting
 from hlsgen.base.output import write_whole
 from hlsgen.base.progress import Say, silent
 from hlsgen.frontends.names import valid_name
-from hlsgen.ir import Graph
+from hlsgen.model.ir import Graph
+from hlsgen.model.precision import to_nearest
+from hlsgen.model.samples import from_file
 from hlsgen.model_schema import FRAMEWORKS
-from hlsgen.precision import to_nearest
 from hlsgen.precision_grammar import input_type_of
-from hlsgen.samples import from_file
 
 ONNX_ENDINGS = (".onnx",)
 YAML_ENDINGS = (".yaml", ".yml")

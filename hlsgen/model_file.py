@@ -7,23 +7,23 @@ from pathlib import Path
 
 import numpy as np
 
-from hlsgen import samples
 from hlsgen.base.errors import DesignError, Problem, collecting
 from hlsgen.base.fixed import FixedType
 from hlsgen.base.progress import Say
 from hlsgen.base.quantise import WRAPPING
 from hlsgen.board import Board, load_board
-from hlsgen.calibration import STAND_INS, described
 from hlsgen.design import Floats
 from hlsgen.document import Document
 from hlsgen.from_graph import Options, from_fixed, from_float
 from hlsgen.graph_design import GraphDesign
-from hlsgen.ir import Graph, Port
 from hlsgen.mapping.ports import interface_problems
 from hlsgen.mapping.weights import task_weight_problems, weight_problems
 from hlsgen.mapping.wish import StreamWish
+from hlsgen.model import samples
+from hlsgen.model.calibration import STAND_INS, described
+from hlsgen.model.ir import Graph, Port
+from hlsgen.model.precision import Precision, to_nearest
 from hlsgen.model_schema import ModelFile
-from hlsgen.precision import Precision, to_nearest
 from hlsgen.schema_values import SampleFile, Samples
 
 CALIBRATION_FRAMES = 32

@@ -23,7 +23,7 @@ from pydantic import (
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import FixedType
 from hlsgen.mistakes import Mistake, Real, label_of, mistakes_in, must_be, refused, unknown_key
-from hlsgen.precision import (
+from hlsgen.model.precision import (
     AGREEMENT,
     HEADROOM,
     LEAST_TARGET_DB,

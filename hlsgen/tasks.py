@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hlsgen import samples
 from hlsgen.base.errors import DesignError, MismatchError, Place, Problem, collecting
 from hlsgen.base.excess import counting_excess
 from hlsgen.base.progress import Progress, silent
@@ -29,13 +28,14 @@ from hlsgen.design import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, Design, Samp
 from hlsgen.document import Document
 from hlsgen.emit.plan import plan_of
 from hlsgen.frontends.design_file import graph_of, not_yet
-from hlsgen.ir import Golden, Graph, verify
 from hlsgen.layers.base import Codes
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.mapping.conv2d import MOST_PARTITIONS, Infeasible, folding_faults
 from hlsgen.mapping.search import Choice, Wish, choose
+from hlsgen.model import samples
+from hlsgen.model.ir import Golden, Graph, verify
+from hlsgen.model.ports import port_codes
 from hlsgen.passes import run_passes
-from hlsgen.port_arrays import port_codes
 from hlsgen.report.estimate import Estimate, estimate_of, layer_cost
 from hlsgen.report.markdown import markdown_report
 from hlsgen.schema import DesignFile, load_design_file

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hlsgen.samples import photograph
+from hlsgen.model.samples import photograph
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]

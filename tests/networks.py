@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hlsgen.base.fixed import FloatType
-from hlsgen.ir import Graph, Port
 from hlsgen.layers.affine import Affine
 from hlsgen.layers.base import Shape, Tensor
 from hlsgen.layers.binary import Add
@@ -14,6 +13,7 @@ from hlsgen.layers.clamp import Clamp
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.leaky import Leaky
 from hlsgen.layers.pool2d import Pool2d
+from hlsgen.model.ir import Graph, Port
 
 FLOAT = FloatType()
 

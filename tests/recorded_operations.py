@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from hlsgen.base.fixed import FixedType
-from hlsgen.ir import Graph
+from hlsgen.model.ir import Graph
 
 Kinds = set[str]
 

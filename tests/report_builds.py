@@ -10,9 +10,9 @@ import numpy as np
 
 import hlsgen
 from hlsgen.from_graph import Options, from_graph
-from hlsgen.ir import Graph, Port
 from hlsgen.mapping.ports import InterfaceWish
 from hlsgen.mapping.wish import StreamWish
+from hlsgen.model.ir import Graph, Port
 from hlsgen.project import build
 from tests.networks import convolution, residual_network, tensor
 from tests.small_design import DESIGN

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from hlsgen.base.errors import DesignError
-from hlsgen.samples import load_weights
+from hlsgen.model.samples import load_weights
 
 WEIGHTS = (4, 3, 3, 2)
 BIAS = (4,)

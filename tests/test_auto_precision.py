@@ -10,10 +10,10 @@ import pytest
 
 import hlsgen
 from hlsgen.base.fixed import FixedType
+from hlsgen.model.precision import Floats
 from hlsgen.passes.float_run import FloatRun
 from hlsgen.passes.judgement import least_agreement
 from hlsgen.passes.value_ranges import ValueRanges
-from hlsgen.precision import Floats
 from tests.networks import frames as normal_frames
 from tests.networks import residual_network
 

@@ -21,7 +21,6 @@ from hlsgen.base.fixed import FixedType
 from hlsgen.board import load_board
 from hlsgen.cost.stages import port_resources, total_resources
 from hlsgen.csim.compiler import Headers
-from hlsgen.ir import run_golden
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.clamp import Clamp
 from hlsgen.layers.stage import Fold, Words
@@ -29,6 +28,7 @@ from hlsgen.mapping.ports import Interfaces, InterfaceWish, StreamPort
 from hlsgen.mapping.processes import Load, Store
 from hlsgen.mapping.weights import WeightWishes
 from hlsgen.mapping.wish import StreamWish
+from hlsgen.model.ir import run_golden
 from hlsgen.network import NetworkDesign
 from tests.pipelines import assert_pipeline_exact, build_pipeline, random_codes, side_by_side
 from tests.test_ports import Case, cases

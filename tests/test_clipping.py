@@ -19,9 +19,9 @@ from hlsgen.base.fixed import FixedType, Overflow, Rounding, parse_type
 from hlsgen.cli import cli
 from hlsgen.from_graph import Options, from_fixed
 from hlsgen.graph_design import GraphDesign
-from hlsgen.ir import Graph, Tensor
 from hlsgen.layers.cast import Cast
 from hlsgen.layers.table import Table
+from hlsgen.model.ir import Graph, Tensor
 from hlsgen.project import build
 from tests.networks import residual_network
 

@@ -11,7 +11,6 @@ import pytest
 import hlsgen
 from hlsgen.base.errors import MismatchError
 from hlsgen.base.fixed import FixedType
-from hlsgen.ir import Graph, Port, run_golden
 from hlsgen.layers.base import Codes, Tensor
 from hlsgen.layers.binary import Add
 from hlsgen.layers.conv2d import Conv2d
@@ -19,6 +18,7 @@ from hlsgen.layers.stage import Fold
 from hlsgen.mapping.deadlock import least_depths, runs_through
 from hlsgen.mapping.fifos import SHALLOWEST, simulate
 from hlsgen.mapping.wish import StreamWish
+from hlsgen.model.ir import Graph, Port, run_golden
 from hlsgen.network import NetworkDesign
 from tests.pipelines import Built, build_pipeline, random_codes
 

@@ -57,7 +57,7 @@ def test_the_float_graph_is_the_network(name: str) -> None:
     """The graph before quantisation against the module itself, in float64 on the photograph."""
     torch = pytest.importorskip("torch", reason="torch is not installed")
     from hlsgen.frontends.torch import load_module
-    from hlsgen.ir import run_golden
+    from hlsgen.model.ir import run_golden
 
     design = hlsgen.load(DESIGNS / f"{name}.yaml")
     assert isinstance(design, NetworkDesign) and design.reference is not None

@@ -20,7 +20,6 @@ from hlsgen.explore.explore import explore
 from hlsgen.explore.knapsack import cheapest, most_even
 from hlsgen.explore.options import non_dominated, vector
 from hlsgen.explore.spread import anywhere, crossings, in_runs
-from hlsgen.ir import Graph, Port
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.binary import Add
 from hlsgen.layers.conv2d import Conv2d
@@ -30,6 +29,7 @@ from hlsgen.mapping.placement import KINDS, usable
 from hlsgen.mapping.storage import Storage
 from hlsgen.mapping.weights import WeightPlace, WeightWish, WeightWishes
 from hlsgen.mapping.wish import StreamWish
+from hlsgen.model.ir import Graph, Port
 from hlsgen.network import NetworkDesign
 
 NUMBERS = FixedType(8, 2)

@@ -13,13 +13,13 @@ from hlsgen.base.errors import EmissionError
 from hlsgen.board import load_board
 from hlsgen.design import load
 from hlsgen.emit.dataflow import DataflowNames, dataflow_files
-from hlsgen.ir import Graph
 from hlsgen.layers.base import Layer
 from hlsgen.layers.stage import Fold
 from hlsgen.lint import lint_emitted
 from hlsgen.mapping.fifos import fifo_depths
 from hlsgen.mapping.pipeline import pipeline_of
 from hlsgen.mapping.weights import Place, WeightPlace
+from hlsgen.model.ir import Graph
 from hlsgen.project import build
 from tests.build_folders import CASES, emitted
 from tests.command_line import document, failure, run, text, working_folder

@@ -7,8 +7,8 @@ import pytest
 from mpmath import mp, mpf
 from numpy.testing import assert_array_equal
 
-from hlsgen import samples
-from hlsgen.samples import photograph, random_frames, random_weights
+from hlsgen.model import samples
+from hlsgen.model.samples import photograph, random_frames, random_weights
 
 SHAPE = (3, 5, 4)
 

@@ -16,7 +16,7 @@ from hlsgen.base.errors import DesignError, MismatchError
 from hlsgen.cli import cli
 from hlsgen.csim.compiler import reference_headers
 from hlsgen.mapping.wish import StreamWish
-from hlsgen.precision import Precision
+from hlsgen.model.precision import Precision
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 nn = torch.nn

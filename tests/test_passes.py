@@ -9,7 +9,6 @@ import pytest
 
 from hlsgen.base.errors import DesignError
 from hlsgen.base.fixed import MAX_TENSOR_WIDTH, FixedType, FloatType, Overflow, Rounding, parse_type
-from hlsgen.ir import Graph, Port, run_golden, verify
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.binary import Add
 from hlsgen.layers.cast import Cast
@@ -18,6 +17,8 @@ from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.dense import Dense
 from hlsgen.layers.leaky import Leaky
 from hlsgen.layers.rearrange import Rearrange
+from hlsgen.model.ir import Graph, Port, run_golden, verify
+from hlsgen.model.precision import AUTO_WIDTHS, Fits, LayerPrecision, Precision, fitted, whole_range
 from hlsgen.passes import FIXED_PASSES, FLOAT_PASSES, run_passes
 from hlsgen.passes.accuracy import measured
 from hlsgen.passes.choose_types import choose_types
@@ -26,7 +27,6 @@ from hlsgen.passes.fold_affine import fold_affine
 from hlsgen.passes.fuse_cast import fuse_cast
 from hlsgen.passes.fuse_clamp import fuse_clamp
 from hlsgen.passes.value_ranges import ValueRanges
-from hlsgen.precision import AUTO_WIDTHS, Fits, LayerPrecision, Precision, fitted, whole_range
 from hlsgen.precision_grammar import precision_of
 from tests.networks import frames, relu, residual_network
 

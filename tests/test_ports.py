@@ -25,7 +25,6 @@ from hlsgen.cost.stages import (
 )
 from hlsgen.csim.dataflow import save_inputs
 from hlsgen.csim.testbench import run_testbench
-from hlsgen.ir import run_golden
 from hlsgen.layers.base import Codes, Tensor
 from hlsgen.layers.clamp import Clamp
 from hlsgen.layers.conv2d import Conv2d
@@ -34,6 +33,7 @@ from hlsgen.mapping.pipeline import pipeline_of
 from hlsgen.mapping.ports import DdrPort, Interfaces, ddr_port, ddr_word_bits, slot_bits
 from hlsgen.mapping.processes import Load, StageProcess
 from hlsgen.mapping.weights import WeightPlace
+from hlsgen.model.ir import run_golden
 from tests.pipelines import Built, build_pipeline, random_codes, side_by_side
 
 CASES = 6

@@ -16,8 +16,8 @@ from hlsgen.base.errors import DesignError
 from hlsgen.base.fixed import parse_type
 from hlsgen.document import Document
 from hlsgen.layers.conv2d import Conv2d
+from hlsgen.model.precision import LayerPrecision, Precision
 from hlsgen.model_schema import ModelFile, NetworkPrecision
-from hlsgen.precision import LayerPrecision, Precision
 from hlsgen.precision_grammar import PrecisionSection, precision_of
 
 MINIMAL = {"name": "small", "board": "u200", "model": {"onnx": "net.onnx"}}

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from hlsgen.base.errors import DesignError
 from hlsgen.base.fixed import FixedType, Overflow, Rounding
 from hlsgen.base.quantise import nearest, quantised
-from hlsgen.ir import Port, Tensor
-from hlsgen.port_arrays import port_codes, stand_in_codes, tensor_codes
+from hlsgen.model.ir import Port, Tensor
+from hlsgen.model.ports import port_codes, stand_in_codes, tensor_codes
 from tests.input_values import awkward
 
 SATURATING = (Overflow.SAT, Overflow.SAT_SYM, Overflow.SAT_ZERO)

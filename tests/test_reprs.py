@@ -15,8 +15,8 @@ import pytest
 import hlsgen
 from hlsgen.base.brief import MOST_CHARACTERS
 from hlsgen.from_graph import Options, from_graph
-from hlsgen.ir import Graph
 from hlsgen.layers.base import Layer
+from hlsgen.model.ir import Graph
 from hlsgen.project import build
 from tests.networks import convolution, relu, tensor
 from tests.small_design import DESIGN

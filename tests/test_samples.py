@@ -14,7 +14,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from hlsgen.base.errors import DesignError, Place, Problem
-from hlsgen.samples import from_file
+from hlsgen.model.samples import from_file
 from tests.sample_files import BIAS, claiming, npy, refused_weights, with_header
 
 SHAPE = (3, 5, 4)

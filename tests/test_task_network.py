@@ -18,7 +18,6 @@ from hlsgen.board import load_board
 from hlsgen.cost.resources import Resources
 from hlsgen.csim.compiler import Headers
 from hlsgen.from_model import from_torch
-from hlsgen.ir import Graph, Port
 from hlsgen.layers.base import Layer, Tensor
 from hlsgen.layers.binary import Add
 from hlsgen.layers.clamp import Clamp
@@ -31,6 +30,7 @@ from hlsgen.mapping.task_kernels import ddr_words, kernel_names, task_kernel
 from hlsgen.mapping.task_placement import packed, shared_banks
 from hlsgen.mapping.weights import WeightWish, WeightWishes
 from hlsgen.mapping.wish import NoFit, StreamWish
+from hlsgen.model.ir import Graph, Port
 from hlsgen.project import Project, build, simulate_only
 from hlsgen.task_network import TaskNetworkDesign
 from tests.networks import frames

@@ -16,7 +16,6 @@ from hlsgen.base.fixed import FixedType
 from hlsgen.cost.smallest_fifos import smallest_depths
 from hlsgen.cost.sweeps import Plan, Sweeps
 from hlsgen.cost.timing import Timing, one_call, simulate
-from hlsgen.ir import Graph, Port
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.binary import Add
 from hlsgen.layers.conv2d import Conv2d
@@ -25,6 +24,7 @@ from hlsgen.mapping import fifos
 from hlsgen.mapping.deadlock import runs_through
 from hlsgen.mapping.fifos import fifo_depths
 from hlsgen.mapping.pipeline import Pipeline, pipeline_of
+from hlsgen.model.ir import Graph, Port
 from tests.command_line import run, text
 from tests.pipelines import build_pipeline, random_codes
 from tests.slow_kernel import StandsStill, run_slowly

@@ -15,7 +15,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from hlsgen.base.errors import DesignError
-from hlsgen.samples import load_weights
+from hlsgen.model.samples import load_weights
 from tests.sample_files import BIAS, WEIGHTS, npy, refused_weights
 
 # ---------------------------------------------------------------- weights that are read

@@ -17,7 +17,6 @@ from hlsgen.base.fixed import FixedType
 from hlsgen.board import load_board
 from hlsgen.emit.dataflow import DataflowNames, dataflow_files, weight_beats, weight_files
 from hlsgen.from_graph import Options, from_fixed
-from hlsgen.ir import Graph, Port
 from hlsgen.layers.base import Codes
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.dense import Dense
@@ -27,7 +26,8 @@ from hlsgen.mapping.pipeline import pipeline_of
 from hlsgen.mapping.storage import Storage
 from hlsgen.mapping.weights import WeightWish, WeightWishes, weight_places
 from hlsgen.mapping.wish import StreamWish
-from hlsgen.precision import Precision
+from hlsgen.model.ir import Graph, Port
+from hlsgen.model.precision import Precision
 
 SOURCE = FixedType(8, 3)
 WEIGHT = FixedType(6, 1)

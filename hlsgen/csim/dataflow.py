@@ -17,10 +17,10 @@ from hlsgen.base.fixed import FixedType
 from hlsgen.csim.simulation import save_frames
 from hlsgen.csim.testbench import run_testbench
 from hlsgen.emit.dataflow import weight_files
-from hlsgen.ir import Graph
 from hlsgen.layers.base import Codes
 from hlsgen.layers.stage import Words
 from hlsgen.mapping.pipeline import Pipeline
+from hlsgen.model.ir import Graph
 
 STANDS_STILL = "stands still"
 REFUSALS = {66: STANDS_STILL, 67: "is given frames that do not end where they should", 70: STANDS_STILL}

@@ -13,9 +13,9 @@ from hlsgen.csim.dataflow import REFUSALS, DataflowRun, NetworkRun, read_trace, 
 from hlsgen.csim.simulation import save_frames
 from hlsgen.csim.testbench import run_testbench
 from hlsgen.emit.task_network import task_weight_files
-from hlsgen.ir import Graph
 from hlsgen.layers.base import Codes
 from hlsgen.mapping.task_balance import TaskChoice
+from hlsgen.model.ir import Graph
 
 
 @dataclass(frozen=True, kw_only=True)

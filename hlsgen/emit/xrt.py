@@ -24,7 +24,6 @@ from hlsgen.host_interface import (
     HostStep,
     HostTensor,
 )
-from hlsgen.ir import Graph, Port
 from hlsgen.layers.packing import lower_lane_limit
 from hlsgen.layers.stage import WEIGHT_BEAT_BITS, Words
 from hlsgen.mapping.conv2d import ConvMapping
@@ -33,6 +32,7 @@ from hlsgen.mapping.ports import ddr_word_bits, slot_bits, width_of
 from hlsgen.mapping.processes import Load, Store
 from hlsgen.mapping.task_balance import TaskChoice
 from hlsgen.mapping.task_kernels import TaskKernel
+from hlsgen.model.ir import Graph, Port
 
 HEADERS = ("interface.h", "pack.h", "arrays.h", "options.h", "device.h", "lane.h", "statistics.h", "batch.h")
 CALL_SECONDS = 2e-3

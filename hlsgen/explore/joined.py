@@ -32,12 +32,12 @@ from hlsgen.explore.options import (
     vector,
 )
 from hlsgen.explore.solver import full, solve
-from hlsgen.ir import Graph
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.stage import Words
 from hlsgen.mapping.pipeline import conversion
 from hlsgen.mapping.placement import KINDS
 from hlsgen.mapping.processes import Convert
+from hlsgen.model.ir import Graph
 
 MOST_NODES = 2_000
 MOST_PAIRS = 40_000

@@ -17,7 +17,6 @@ from hlsgen.cost.stages import (
     weight_port_resources,
 )
 from hlsgen.explore.options import Option, Vector, first_readers, vector
-from hlsgen.ir import Graph
 from hlsgen.mapping.balance import MOST_SIMULATED_WORDS
 from hlsgen.mapping.fifos import fifo_depths, simulate, simulated_words
 from hlsgen.mapping.pipeline import Pipeline, pipeline_of
@@ -25,6 +24,7 @@ from hlsgen.mapping.placement import KINDS
 from hlsgen.mapping.ports import InterfaceWish, interfaces_of
 from hlsgen.mapping.processes import Load, LoadWeights, StageProcess
 from hlsgen.mapping.wish import NoFit
+from hlsgen.model.ir import Graph
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -23,7 +23,6 @@ from hlsgen.cost.stages import (
     stage_resources,
     weight_stream_resources,
 )
-from hlsgen.ir import Graph
 from hlsgen.layers.base import Layer
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.conv2d_stage import ConvStage
@@ -37,6 +36,7 @@ from hlsgen.mapping.processes import Fork, Load, LoadWeights, Store
 from hlsgen.mapping.storage import LUTRAM_MOST_WORDS, Storage
 from hlsgen.mapping.weights import WeightPlace, WeightWish, placed
 from hlsgen.mapping.wish import StreamWish
+from hlsgen.model.ir import Graph
 
 Vector = NDArray[np.int64]
 """One number for each of KINDS."""

@@ -16,9 +16,9 @@ from hlsgen.explore.knapsack import Costs, Solution, cheapest
 from hlsgen.explore.layout import Layout, capacities, placed_in
 from hlsgen.explore.options import LayerOptions, Option, Vector, all_options, vector, vector_of_board
 from hlsgen.explore.spread import spread
-from hlsgen.ir import Graph
 from hlsgen.mapping.placement import KINDS, at_banks, ddr_bytes_per_s
 from hlsgen.mapping.wish import StreamWish
+from hlsgen.model.ir import Graph
 
 ROUNDS = 4
 """Kernels that are made for an interval: after each the next choice allows for the joints of the last."""

@@ -50,9 +50,9 @@ from hlsgen.frontends.reductions import Reductions
 from hlsgen.frontends.resampling import Resampling
 from hlsgen.frontends.sums import SumTypes
 from hlsgen.frontends.views import Arrangement, Value
-from hlsgen.ir import Graph, Port, verify
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.rearrange import Rearrange
+from hlsgen.model.ir import Graph, Port, verify
 
 __all__ = ["Arrangement", "GraphBuilder", "SumTypes", "Value"]
 

@@ -12,10 +12,10 @@ from hlsgen.base.errors import DesignError, Place, Problem
 from hlsgen.frontends.limits import layer_problems
 from hlsgen.frontends.names import Names
 from hlsgen.frontends.views import Arrangement, Box, Value
-from hlsgen.ir import Port
 from hlsgen.layers.base import Layer
 from hlsgen.layers.crop import Crop
 from hlsgen.layers.rearrange import Rearrange
+from hlsgen.model.ir import Port
 
 
 class Core:

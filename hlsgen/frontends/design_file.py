@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from hlsgen import samples
 from hlsgen.base.errors import DesignError, Problem, collecting
 from hlsgen.base.fixed import (
     MAX_WIDTH,
@@ -21,9 +20,10 @@ from hlsgen.base.fixed import (
 )
 from hlsgen.base.quantise import nearest
 from hlsgen.document import Document
-from hlsgen.ir import Graph, Tensor
 from hlsgen.layers.base import Codes
 from hlsgen.layers.conv2d import Conv2d
+from hlsgen.model import samples
+from hlsgen.model.ir import Graph, Tensor
 from hlsgen.schema import DesignFile, LayerSection
 from hlsgen.schema_values import WeightFile
 

@@ -39,7 +39,6 @@ from hlsgen.frontends.lifted import (
 )
 from hlsgen.frontends.lifting import Emitter
 from hlsgen.frontends.quantisers import Direction, Doubles, FakeQuant, Grid, code_type
-from hlsgen.ir import Graph, Port
 from hlsgen.layers.affine import Affine
 from hlsgen.layers.base import Codes, Layer
 from hlsgen.layers.binary import Add, Binary, Mul, Sub
@@ -51,6 +50,7 @@ from hlsgen.layers.leaky import Leaky
 from hlsgen.layers.pad import Pad
 from hlsgen.layers.pool2d import Pool2d
 from hlsgen.layers.unary import Selection
+from hlsgen.model.ir import Graph, Port
 
 RESULT_BITS = 16
 BIAS_FINER = 8

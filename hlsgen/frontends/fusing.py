@@ -9,13 +9,13 @@ type of its own. What is exact before a cast the passes of every graph join, and
 
 from __future__ import annotations
 
-from hlsgen.ir import Graph
 from hlsgen.layers.base import Layer
 from hlsgen.layers.binary import Binary
 from hlsgen.layers.cast import Cast
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.table import Table
 from hlsgen.layers.unary import Selection
+from hlsgen.model.ir import Graph
 from hlsgen.passes.fuse_cast import fuse_cast
 from hlsgen.passes.fuse_clamp import fuse_clamp
 from hlsgen.passes.rewriting import merged

@@ -42,11 +42,11 @@ from hlsgen.frontends.lifted import (
 )
 from hlsgen.frontends.names import Names
 from hlsgen.frontends.quantisers import Direction, Doubles, Grid, code_type, is_natural, power_of_two, rounded
-from hlsgen.ir import Graph
 from hlsgen.layers.affine import Affine
 from hlsgen.layers.base import Layer, Tensor
 from hlsgen.layers.cast import Cast
 from hlsgen.layers.clamp import Clamp
+from hlsgen.model.ir import Graph
 
 BIAS_BITS = 24
 FINER = 6

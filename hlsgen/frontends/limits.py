@@ -11,10 +11,10 @@ from dataclasses import fields
 import numpy as np
 
 from hlsgen.base.errors import Problem
-from hlsgen.ir import Graph
 from hlsgen.layers.base import Layer
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.pool2d import Pool2d
+from hlsgen.model.ir import Graph
 
 MOST_TENSOR_ELEMENTS = 1 << 26
 """Of a tensor of one frame."""

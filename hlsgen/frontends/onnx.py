@@ -40,7 +40,7 @@ from hlsgen.frontends.onnx_values import Constant, Integers, Known, Real
 from hlsgen.frontends.onnx_windows import WINDOWS
 from hlsgen.frontends.quantisers import FakeQuant
 from hlsgen.frontends.views import Value
-from hlsgen.ir import Graph
+from hlsgen.model.ir import Graph
 
 OPERATIONS: dict[str, Handler] = {**CHOICES, **ELEMENTWISE, **INTEGER, **SHAPES, **SUMS, **WINDOWS}
 MOVES_INTEGERS = frozenset({

@@ -47,8 +47,8 @@ from hlsgen.frontends.qkeras_quantizers import (
 )
 from hlsgen.frontends.qkeras_remedies import refused_layer
 from hlsgen.frontends.qkeras_weights import DefaultTypes, Net, unquantised
-from hlsgen.ir import Graph
-from hlsgen.precision import Precision, saturating
+from hlsgen.model.ir import Graph
+from hlsgen.model.precision import Precision, saturating
 
 __all__ = ["graph_of_keras"]
 

@@ -26,7 +26,7 @@ from hlsgen.frontends.qkeras_quantizers import (
     quantised_weights,
 )
 from hlsgen.frontends.qkeras_rounding import folded_weights
-from hlsgen.precision import whole_range
+from hlsgen.model.precision import whole_range
 
 Pair = tuple[int, int]
 Sides = tuple[int, int, int, int]

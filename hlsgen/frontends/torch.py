@@ -25,7 +25,7 @@ from hlsgen.frontends.torch_package import fx, nn, torch
 from hlsgen.frontends.torch_patterns import RESTORED
 from hlsgen.frontends.torch_refusals import BEFORE_A_DIVISION, made_of, whole_module, written_out
 from hlsgen.frontends.torch_remedies import remedy
-from hlsgen.ir import Graph
+from hlsgen.model.ir import Graph
 
 __all__ = ["graph_of_module", "load_module"]
 

@@ -15,7 +15,6 @@ from hlsgen.base.progress import Progress, silent
 from hlsgen.board import Board
 from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import total_resources
-from hlsgen.ir import Graph
 from hlsgen.mapping.candidates import Candidate
 from hlsgen.mapping.effort import Effort, Steps
 from hlsgen.mapping.fifos import growing_depths, simulated_words
@@ -25,6 +24,7 @@ from hlsgen.mapping.ports import interfaces_of
 from hlsgen.mapping.spill import MEMORY_PRICE, Choice, kept_on_chip, spilled
 from hlsgen.mapping.weights import kept_by_design, weight_places
 from hlsgen.mapping.wish import NoFit, StreamWish
+from hlsgen.model.ir import Graph
 
 STEP = 1.06
 """Ratio of the intervals that are looked at, from the shortest possible one."""

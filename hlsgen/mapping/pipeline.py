@@ -8,7 +8,6 @@ from functools import cached_property
 
 from hlsgen.base.brief import Brief
 from hlsgen.base.errors import DesignError
-from hlsgen.ir import Graph, Port
 from hlsgen.layers.base import Layer
 from hlsgen.layers.conv2d_stream import ConvStream
 from hlsgen.layers.stage import Fold, Stage, Words
@@ -25,6 +24,7 @@ from hlsgen.mapping.processes import (
     Store,
 )
 from hlsgen.mapping.weights import WeightPlace, auto_places, packing_problems
+from hlsgen.model.ir import Graph, Port
 
 
 @dataclass(frozen=True, kw_only=True)

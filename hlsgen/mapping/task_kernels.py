@@ -14,7 +14,6 @@ from hlsgen.base.brief import Brief
 from hlsgen.board import Board
 from hlsgen.cost.resources import Resources, cells
 from hlsgen.cost.stages import total_resources
-from hlsgen.ir import Graph, Port
 from hlsgen.layers.base import Layer, Tensor
 from hlsgen.layers.stage import Fold, Words, divisors
 from hlsgen.mapping.fifos import fifo_depths, simulate
@@ -22,6 +21,7 @@ from hlsgen.mapping.pipeline import Pipeline, pipeline_of
 from hlsgen.mapping.ports import DdrPort, InterfaceWish, frame_bytes, interfaces_of, slot_bits
 from hlsgen.mapping.processes import Load, Store
 from hlsgen.mapping.weights import WeightPlace
+from hlsgen.model.ir import Graph, Port
 
 PIXELS = (1, 2, 4, 8, 16, 32, 64)
 """Of a row, in one word of DDR."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from hlsgen.base.errors import DesignError
-from hlsgen.ir import Graph, verify
+from hlsgen.model.ir import Graph, verify
 from hlsgen.passes.fold_affine import fold_affine
 from hlsgen.passes.fuse_cast import fuse_cast
 from hlsgen.passes.fuse_clamp import fuse_clamp

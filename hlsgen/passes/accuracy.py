@@ -10,15 +10,15 @@ import numpy as np
 
 from hlsgen.base.brief import Brief
 from hlsgen.base.fixed import FixedType
-from hlsgen.ir import Golden, Graph, Port, counted_golden, run_golden
 from hlsgen.layers.argmax import ArgMax
 from hlsgen.layers.base import Codes, Layer
 from hlsgen.layers.softmax import Softmax
 from hlsgen.layers.table import Table
 from hlsgen.layers.unary import Selection
+from hlsgen.model.ir import Golden, Graph, Port, counted_golden, run_golden
+from hlsgen.model.ports import tensor_codes
+from hlsgen.model.precision import Floats
 from hlsgen.passes.float_run import FloatRun
-from hlsgen.port_arrays import tensor_codes
-from hlsgen.precision import Floats
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,7 +18,6 @@ import numpy as np
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import MAX_TENSOR_WIDTH, FixedType, tight_accumulator
 from hlsgen.base.quantise import nearest
-from hlsgen.ir import Graph, Port
 from hlsgen.layers.base import Layer
 from hlsgen.layers.cast import Cast
 from hlsgen.layers.clamp import Clamp
@@ -28,8 +27,9 @@ from hlsgen.layers.leaky import Leaky
 from hlsgen.layers.softmax import ExponentialSum
 from hlsgen.layers.steps import Steps
 from hlsgen.layers.table import Table
+from hlsgen.model.ir import Graph, Port
+from hlsgen.model.precision import START_DB, Floats, Precision, saturating, to_nearest, whole_range
 from hlsgen.passes.value_ranges import ValueRanges
-from hlsgen.precision import START_DB, Floats, Precision, saturating, to_nearest, whole_range
 
 EXACT_READERS = (Clamp, Leaky, Cast)
 WIDEST_BIAS = 48

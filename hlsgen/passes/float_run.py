@@ -7,8 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from hlsgen.ir import Graph, run_golden
-from hlsgen.precision import MOST_SAMPLES, Floats
+from hlsgen.model.ir import Graph, run_golden
+from hlsgen.model.precision import MOST_SAMPLES, Floats
 
 KEPT_FRAMES = 128
 """Calibration frames whose tensors are kept: types are judged on them."""

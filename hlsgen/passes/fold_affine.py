@@ -13,9 +13,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from hlsgen.ir import Graph
 from hlsgen.layers.affine import Affine
 from hlsgen.layers.conv2d import Conv2d
+from hlsgen.model.ir import Graph
 from hlsgen.passes.rewriting import merged
 
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hlsgen.base.fixed import FixedType
-from hlsgen.ir import Graph
 from hlsgen.layers.base import Layer
 from hlsgen.layers.binary import Binary
 from hlsgen.layers.cast import Cast
 from hlsgen.layers.conv2d import Conv2d
+from hlsgen.model.ir import Graph
 from hlsgen.passes.rewriting import merged
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
+from hlsgen.model.precision import Precision
 from hlsgen.passes.accuracy import Accuracy, Quality, Reached
-from hlsgen.precision import Precision
 
 CONFIDENCE = 0.95
 FEWEST_FRAMES = 8

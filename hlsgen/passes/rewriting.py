@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from hlsgen.ir import Graph
 from hlsgen.layers.base import Layer
+from hlsgen.model.ir import Graph
 
 
 def merged(graph: Graph, joined: Callable[[Layer, Layer], Layer | None]) -> Graph:

@@ -11,9 +11,9 @@ from dataclasses import replace
 
 from hlsgen.base.errors import DesignError
 from hlsgen.base.fixed import FixedType, FloatType, tight_accumulator
-from hlsgen.ir import Graph
 from hlsgen.layers.base import Layer
 from hlsgen.layers.conv2d import Conv2d
+from hlsgen.model.ir import Graph
 
 
 def size_accumulators(graph: Graph) -> Graph:

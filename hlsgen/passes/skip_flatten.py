@@ -13,10 +13,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from hlsgen.ir import Graph
 from hlsgen.layers.base import Layer
 from hlsgen.layers.dense import Dense, in_stream_order
 from hlsgen.layers.rearrange import Rearrange
+from hlsgen.model.ir import Graph
 
 
 def skip_flatten(graph: Graph) -> Graph:

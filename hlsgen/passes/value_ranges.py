@@ -10,7 +10,6 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from hlsgen.ir import Graph
 from hlsgen.layers.base import Layer
 from hlsgen.layers.binary import Add, Mul
 from hlsgen.layers.clamp import Clamp
@@ -22,8 +21,9 @@ from hlsgen.layers.pool import Pool
 from hlsgen.layers.softmax import Softmax
 from hlsgen.layers.steps import Steps
 from hlsgen.layers.table import Table
+from hlsgen.model.ir import Graph
+from hlsgen.model.precision import MOST_SAMPLES, Fits, Floats
 from hlsgen.passes.float_run import FloatRun
-from hlsgen.precision import MOST_SAMPLES, Fits, Floats
 
 SIGN_KEEPERS = (Add, Mul, Concat, Pool)
 """Kinds that give nothing negative if they read nothing negative."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from hlsgen.model.precision import Precision
 from hlsgen.passes.accuracy import Accuracy, Quality, Reached
 from hlsgen.passes.judgement import confidence_text, least_agreement
-from hlsgen.precision import Precision
 
 
 def quality_figures(reached: Reached | None, precision: Precision) -> dict[str, Any] | None:

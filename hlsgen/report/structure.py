@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from hlsgen.ir import Graph, Port
 from hlsgen.mapping.pipeline import Pipeline
 from hlsgen.mapping.processes import Convert, Fork
+from hlsgen.model.ir import Graph, Port
 
 
 def graph_figures(graph: Graph, pipeline: Pipeline | None = None) -> dict[str, Any]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from hlsgen.calibration import Calibration
-from hlsgen.ir import Graph
+from hlsgen.model.calibration import Calibration
+from hlsgen.model.ir import Graph
 from hlsgen.report.figures import KINDS
 
 KIND_HEADS = tuple(kind.upper() for kind in KINDS)

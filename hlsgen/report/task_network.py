@@ -13,12 +13,12 @@ from hlsgen.cost.stages import fifo_resources
 from hlsgen.cost.terms import OUTSIDE, TARGETS, Terms
 from hlsgen.design import Estimates
 from hlsgen.emit.task_network import task_weight_files
-from hlsgen.ir import Graph
 from hlsgen.mapping.placement import usable
 from hlsgen.mapping.ports import frame_bytes
 from hlsgen.mapping.processes import StageProcess
 from hlsgen.mapping.task_balance import TaskChoice
 from hlsgen.mapping.task_kernels import TaskKernel, kernel_resources
+from hlsgen.model.ir import Graph
 from hlsgen.passes.accuracy import Accuracy
 from hlsgen.report.figures import (
     board_figures,

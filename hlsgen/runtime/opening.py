@@ -18,7 +18,7 @@ from hlsgen.base.fixed import FixedType
 from hlsgen.clipping import input_clipping, values_of, warn_of_clipping
 from hlsgen.host_interface import HostConstants, HostInterface, HostPacking, HostPort, read_interface
 from hlsgen.layers.base import Codes
-from hlsgen.port_arrays import Arrays, inputs_of, outputs_of
+from hlsgen.model.ports import Arrays, inputs_of, outputs_of
 from hlsgen.runtime.figures import Figures, figures_of
 
 TIMEOUT_S = 60.0

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hlsgen.base.fixed import FixedType, NumberType
 from hlsgen.frontends.qkeras import graph_of_keras
 from hlsgen.frontends.qkeras_load import REMEDY, Packages, quiet, tensorflow_packages
-from hlsgen.ir import Graph
+from hlsgen.model.ir import Graph
 from tests.frontends.ports import outputs_of
 
 Doubles = NDArray[np.float64]

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from hlsgen.base.errors import DesignError
 from hlsgen.base.fixed import FixedType
 from hlsgen.frontends.onnx import graph_of_onnx
-from hlsgen.ir import Graph, run_golden
-from hlsgen.port_arrays import tensor_codes
+from hlsgen.model.ir import Graph, run_golden
+from hlsgen.model.ports import tensor_codes
 
 onnx = pytest.importorskip("onnx", reason="needs onnx: pip install 'hlsgen[onnx]'")
 ort = pytest.importorskip("onnxruntime", reason="needs onnxruntime: pip install 'hlsgen[onnx]'")

@@ -13,7 +13,7 @@ import pytest
 
 from hlsgen.base.fixed import FixedType
 from hlsgen.frontends.onnx import float_graph_of_onnx, graph_of_onnx
-from hlsgen.ir import Graph
+from hlsgen.model.ir import Graph
 from tests.frontends.onnx_models import QONNX, Array, model, node, normal, onnx, outputs_of
 
 FRAMES = 8

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hlsgen.ir import Graph, run_golden
+from hlsgen.model.ir import Graph, run_golden
 
 
 def outputs_of(graph: Graph, *inputs: NDArray[Any]) -> dict[str, NDArray[Any]]:

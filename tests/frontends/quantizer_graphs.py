@@ -9,7 +9,7 @@ import numpy as np
 from hlsgen.base.fixed import FixedType
 from hlsgen.frontends.qkeras_activations import activated
 from hlsgen.frontends.qkeras_builder import TypedBuilder
-from hlsgen.ir import Graph
+from hlsgen.model.ir import Graph
 from tests.frontends.keras_models import Doubles
 
 

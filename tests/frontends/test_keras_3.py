@@ -12,7 +12,7 @@ import pytest
 
 from hlsgen.base.errors import DesignError
 from hlsgen.frontends.qkeras import graph_of_keras
-from hlsgen.ir import Graph
+from hlsgen.model.ir import Graph
 from tests.frontends.keras_models import (
     WARNINGS,
     computed,

@@ -17,7 +17,7 @@ import hlsgen  # noqa: E402
 from hlsgen.base.errors import DesignError  # noqa: E402
 from hlsgen.frontends.onnx import graph_of_onnx  # noqa: E402
 from hlsgen.host_interface import read_interface  # noqa: E402
-from hlsgen.port_arrays import inputs_of  # noqa: E402
+from hlsgen.model.ports import inputs_of  # noqa: E402
 from tests.frontends.onnx_models import QONNX, Array, expected, model, node, normal, onnx  # noqa: E402
 from tests.frontends.onnx_networks import FRAMES, Net, executed  # noqa: E402
 from tests.input_values import Singles, awkward, framed, grey_levels  # noqa: E402

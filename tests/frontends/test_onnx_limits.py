@@ -16,7 +16,7 @@ import hlsgen  # noqa: E402
 from hlsgen.base.errors import DesignError  # noqa: E402
 from hlsgen.frontends.onnx import graph_of_onnx  # noqa: E402
 from hlsgen.frontends.onnx_functions import inlined_nodes  # noqa: E402
-from hlsgen.ir import run_golden  # noqa: E402
+from hlsgen.model.ir import run_golden  # noqa: E402
 from tests.frontends.onnx_models import IMAGE, message, model, node, normal, onnx  # noqa: E402
 from tests.limited import limited  # noqa: E402
 

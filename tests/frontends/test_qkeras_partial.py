@@ -13,7 +13,7 @@ from hlsgen.base.errors import DesignError
 from hlsgen.base.fixed import FixedType
 from hlsgen.frontends.qkeras import graph_of_keras
 from hlsgen.frontends.qkeras_dense_batchnorm import dense_batchnorm
-from hlsgen.precision import Precision, saturating
+from hlsgen.model.precision import Precision, saturating
 from tests.frontends.keras_models import (
     INPUT,
     WARNINGS,

@@ -15,7 +15,7 @@ from hlsgen.base.errors import DesignError
 from hlsgen.base.fixed import FixedType
 from hlsgen.frontends.qkeras_load import quiet
 from hlsgen.frontends.qkeras_quantizers import quantised_weights
-from hlsgen.ir import Graph
+from hlsgen.model.ir import Graph
 from tests.frontends.keras_models import Doubles, packages
 from tests.frontends.ports import kinds, outputs_of
 from tests.frontends.quantizer_graphs import graph_of, values_of

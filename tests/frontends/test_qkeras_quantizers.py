@@ -21,7 +21,7 @@ from hlsgen.frontends.qkeras_quantizers import (
     plain_type,
     quantised_weights,
 )
-from hlsgen.ir import Graph
+from hlsgen.model.ir import Graph
 from tests.frontends.keras_models import packages
 from tests.frontends.ports import kinds, outputs_of
 from tests.frontends.quantizer_graphs import graph_of, values_of

@@ -22,7 +22,7 @@ from torch import nn
 from hlsgen.frontends.torch import graph_of_module, op_name
 from hlsgen.frontends.torch_call import CONVERTERS
 from hlsgen.frontends.torch_export import exported
-from hlsgen.ir import Graph
+from hlsgen.model.ir import Graph
 from tests.frontends.ports import outputs_of
 from tests.frontends.torch_models import IMAGE, SIGNAL, TOLERANCE, VECTOR, Shape, Together, random, settle
 

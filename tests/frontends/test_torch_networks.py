@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 from torch import nn
 
 from hlsgen.frontends.torch import graph_of_module, load_module
-from hlsgen.ir import Graph
 from hlsgen.layers.conv2d import Conv2d
+from hlsgen.model.ir import Graph
 from tests.frontends.ports import kinds, outputs_of
 from tests.frontends.torch_models import IMAGE, TOLERANCE, Of, Shape, Together, same
 

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from hlsgen.frontends.torch import graph_of_module
-from hlsgen.ir import Graph
+from hlsgen.model.ir import Graph
 from tests.frontends.ports import kinds, outputs_of
 
 Shape = tuple[int, ...]

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from hlsgen.base.errors import MismatchError
 from hlsgen.csim.compiler import Headers
-from hlsgen.ir import run_golden
 from hlsgen.layers.base import Layer
 from hlsgen.layers.stage import Fold
+from hlsgen.model.ir import run_golden
 from tests.pipelines import FRAMES, build_pipeline, random_codes, side_by_side
 
 CASES = 14

@@ -19,7 +19,6 @@ from hlsgen.base.fixed import FixedType
 from hlsgen.board import load_board
 from hlsgen.csim.compiler import Headers
 from hlsgen.emit.dataflow import DataflowNames, dataflow_files, weight_files
-from hlsgen.ir import Graph, Port, run_golden
 from hlsgen.layers.base import Layer
 from hlsgen.layers.binary import Add
 from hlsgen.layers.conv2d import Conv2d
@@ -32,7 +31,8 @@ from hlsgen.mapping.pipeline import pipeline_of
 from hlsgen.mapping.processes import LoadWeights
 from hlsgen.mapping.weights import WeightPlace, WeightWish, WeightWishes, auto_places
 from hlsgen.mapping.wish import NoFit, StreamWish
-from hlsgen.precision import Precision
+from hlsgen.model.ir import Graph, Port, run_golden
+from hlsgen.model.precision import Precision
 from tests.layers.random_convolutions import convolutions
 from tests.layers.test_dense_stage import codes, dense
 from tests.pipelines import Built, assert_pipeline_exact, build_pipeline, random_codes, side_by_side

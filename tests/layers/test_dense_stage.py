@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from hlsgen.base.fixed import FixedType, NumberType, Overflow, Rounding
 from hlsgen.csim.compiler import Headers
-from hlsgen.ir import run_golden
 from hlsgen.layers.affine import Affine
 from hlsgen.layers.base import Layer, Shape
 from hlsgen.layers.dense import Dense
 from hlsgen.layers.stage import Fold
+from hlsgen.model.ir import run_golden
 from tests.layers.stage_cases import Case, assert_exact_with, cases_of, every_fold, few_kernels
 from tests.pipelines import assert_layers_exact, build_pipeline, random_codes, side_by_side
 

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from hlsgen.base.fixed import FixedType, parse_type
 from hlsgen.csim.compiler import Headers, reference_headers
-from hlsgen.ir import Graph
 from hlsgen.layers.base import Layer, Shape
 from hlsgen.layers.binary import Add, Mul
 from hlsgen.layers.concat import Concat
@@ -20,6 +19,7 @@ from hlsgen.layers.global_pool import GlobalPool
 from hlsgen.layers.pad import Pad
 from hlsgen.layers.pool2d import Pool2d
 from hlsgen.layers.stage import Fold
+from hlsgen.model.ir import Graph
 from tests.layers.exact import fixed_types, tensor
 from tests.layers.stage_cases import (
     Case,

@@ -13,7 +13,6 @@ from hlsgen.base.fixed import FixedType
 from hlsgen.board import load_board
 from hlsgen.cost.stages import stage_resources
 from hlsgen.csim.compiler import Headers
-from hlsgen.ir import run_golden
 from hlsgen.layers.base import Codes
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.conv2d_stage import ConvStage
@@ -21,6 +20,7 @@ from hlsgen.layers.packing import chain_of_types, chain_of_weights, longest_chai
 from hlsgen.layers.stage import Fold
 from hlsgen.mapping.pipeline import pipeline_of
 from hlsgen.mapping.weights import WeightPlace
+from hlsgen.model.ir import run_golden
 from tests.pipelines import (
     assert_layers_exact,
     assert_pipeline_exact,

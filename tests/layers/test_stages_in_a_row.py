@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from hlsgen.base.fixed import FixedType
-from hlsgen.ir import Graph, Port
 from hlsgen.layers.argmax import ArgMax
 from hlsgen.layers.base import Layer
 from hlsgen.layers.clamp import Clamp
@@ -18,6 +17,7 @@ from hlsgen.layers.rearrange import Rearrange
 from hlsgen.layers.softmax import Softmax
 from hlsgen.layers.stage import Fold
 from hlsgen.layers.table import Table
+from hlsgen.model.ir import Graph, Port
 from tests.layers.exact import tensor
 from tests.layers.test_dense_stage import RESULT, affine, dense
 from tests.layers.test_rearrange_stage import flatten, flatten_last, pixel_unshuffle, upsample

@@ -1,0 +1,1 @@
+"""The graph that every stage works on, its ports, frames and number types."""

@@ -28,7 +28,6 @@ from rich.table import Table
 import hlsgen
 from hlsgen.base.errors import DesignError
 from hlsgen.base.fixed import FixedType
-from hlsgen.board import SLR, Board, load_board
 from hlsgen.cost.stages import total_resources
 from hlsgen.design import Design
 from hlsgen.explore.options import vector
@@ -42,6 +41,7 @@ from hlsgen.mapping.storage import Storage
 from hlsgen.mapping.weights import WeightPlace
 from hlsgen.model.ir import Graph, Port
 from hlsgen.network import NetworkDesign
+from hlsgen.targets.board import SLR, Board, load_board
 
 JSON = Path("build/benchmarks/explore.json")
 SIZES = (1, 2, 4, 8, 16, 32, 64)

@@ -17,7 +17,7 @@ from rich.table import Table
 
 from hlsgen.cost.families import FAMILIES, published_rows
 from hlsgen.cost.fitting import fit
-from hlsgen.cost.terms import PACKAGED, TermsFile, load_terms, terms_text
+from hlsgen.targets.terms import PACKAGED, TermsFile, load_terms, terms_text
 
 
 def table(file: TermsFile) -> Table:

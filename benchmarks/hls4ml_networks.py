@@ -181,9 +181,9 @@ def torch_form(design: Path) -> torch.nn.Module:
 
     hls4ml cannot read QKeras models beside Keras 3. Raises ValueError: another network that is no PyTorch.
     """
-    from hlsgen.document import Document
+    from hlsgen.designfile.document import Document
+    from hlsgen.designfile.model_schema import ModelFile
     from hlsgen.frontends.torch import load_module
-    from hlsgen.model_schema import ModelFile
 
     document = Document.read(design)
     file = document.validate(ModelFile)

@@ -24,7 +24,7 @@ from hlsgen.base.errors import HlsgenError, MismatchError
 from hlsgen.csim.compiler import Headers, find_compiler
 from hlsgen.csim.dataflow import DataflowRun, simulate
 from hlsgen.csim.simulation import compare
-from hlsgen.document import Document
+from hlsgen.designfile.document import Document
 from hlsgen.graph_design import MOST_FRAME_ELEMENTS
 from hlsgen.layers.base import Codes
 from hlsgen.network import NetworkDesign

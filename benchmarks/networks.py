@@ -34,7 +34,7 @@ from rich.console import Console
 
 import hlsgen
 from hlsgen.base.errors import HlsgenError
-from hlsgen.document import Document
+from hlsgen.designfile.document import Document
 
 NETWORKS = ("digits", "raider", "vgg_cifar", "resnet18", "mobilenet_v2", "yolov3_tiny")
 JSON = Path("build/benchmarks/networks.json")

@@ -26,7 +26,7 @@ from rich.table import Table
 import hlsgen
 from hlsgen.cost.families import FAMILIES, PUBLISHED, Family, Row, published_rows
 from hlsgen.cost.fitting import FEWEST_CONFIGURATIONS, fitted, held_out, published_factors
-from hlsgen.cost.terms import CELLS, Kind
+from hlsgen.targets.terms import CELLS, Kind
 
 JSON = Path("build/benchmarks/predict.json")
 Constant = Callable[[Row], float]

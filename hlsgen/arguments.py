@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.real_numbers import real_array
-from hlsgen.board import Board
+from hlsgen.targets.board import Board
 
 MOST_BATCH = 1_000_000
 CLOCKS_MHZ = (50, 800)

@@ -346,8 +346,8 @@ def import_(
     MODEL is net.py:make_net (PyTorch; that function of yours is run), net.onnx, or net.h5 (Keras, QKeras).
     """
     with reporting(as_json):
-        from hlsgen.board import load_board
         from hlsgen.importing import import_model, write_design
+        from hlsgen.targets.board import load_board
 
         load_board(board)
         folder = output.parent if output else Path()
@@ -397,7 +397,7 @@ def _shape(text: str) -> tuple[int, ...]:
 def boards(as_json: bool) -> None:
     """The boards that hlsgen knows; another one is another YAML file."""
     with reporting(as_json):
-        from hlsgen.board import list_boards
+        from hlsgen.targets.board import list_boards
 
         known = list_boards()
         if as_json:
@@ -429,7 +429,7 @@ def boards(as_json: bool) -> None:
 def schema() -> None:
     """The JSON Schema of a design file, for editors."""
     with reporting(as_json=True):
-        from hlsgen.schema import design_json_schema
+        from hlsgen.designfile.schema import design_json_schema
 
         print_json(design_json_schema())
 

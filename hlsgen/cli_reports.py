@@ -110,9 +110,9 @@ def calibrate(folder: Path, output: Path, terms: Path | None, force: bool, as_js
     """
 
     with reporting(as_json):
-        from hlsgen.cost.terms import load_terms, packaged_terms, terms_text
         from hlsgen.importing import write_design
         from hlsgen.synthesis.calibrate import calibrate as refitted
+        from hlsgen.targets.terms import load_terms, packaged_terms, terms_text
 
         done = refitted(folder, load_terms(terms) if terms else packaged_terms())
         write_design(terms_text(done.file), output, force=force)

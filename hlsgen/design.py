@@ -19,10 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 from hlsgen.base.brief import Brief, lines, some
 from hlsgen.base.errors import CalibrationWarning, DesignError, Problem, warn_caller
 from hlsgen.base.progress import Progress, Say, silent
-from hlsgen.board import Board
 from hlsgen.clipping import Clipped, clipping_of, clipping_warnings, values_of, warn_of_clipping
 from hlsgen.cost.resources import Resources
-from hlsgen.cost.terms import Style, Terms, load_terms
 from hlsgen.csim.compiler import Headers
 from hlsgen.csim.scratch import Scratch
 from hlsgen.csim.simulation import Comparison
@@ -32,6 +30,8 @@ from hlsgen.model.ir import Golden, Graph
 from hlsgen.model.ports import Arrays as Arrays
 from hlsgen.model.ports import Floats as Floats
 from hlsgen.model.ports import inputs_of, outputs_of
+from hlsgen.targets.board import Board
+from hlsgen.targets.terms import Style, Terms, load_terms
 
 if TYPE_CHECKING:
     from hlsgen.explore.result import Explored
@@ -351,7 +351,7 @@ def load(
     Raises DesignError with every mistake found, each with its place: first those of the file's form, then
     those of its meaning.
     """
-    from hlsgen.document import Document
+    from hlsgen.designfile.document import Document
 
     design: Design
     if "model" in Document.read(Path(path)).data:

@@ -13,8 +13,8 @@ from hlsgen.arguments import argument_problems, frames_array, range_problems
 from hlsgen.base.brief import Brief
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import FixedType
-from hlsgen.board import Board, load_board
 from hlsgen.design import Floats
+from hlsgen.designfile.precision_grammar import input_type_of, precision_of
 from hlsgen.graph_design import GraphDesign
 from hlsgen.mapping.ports import interface_problems, interface_wish
 from hlsgen.mapping.wish import StreamWish
@@ -26,7 +26,7 @@ from hlsgen.passes import FIXED_PASSES, FLOAT_PASSES, run_passes
 from hlsgen.passes.float_run import FloatRun
 from hlsgen.passes.quantise_network import quantised_network
 from hlsgen.passes.size_accumulators import for_any_weights
-from hlsgen.precision_grammar import input_type_of, precision_of
+from hlsgen.targets.board import Board, load_board
 from hlsgen.task_network import TaskNetworkDesign
 
 STYLES: dict[str, type[NetworkDesign] | type[TaskNetworkDesign]] = {

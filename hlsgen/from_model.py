@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike
 from hlsgen.arguments import input_shapes
 from hlsgen.base.errors import DesignError, HlsgenWarning, Problem, warn_caller
 from hlsgen.base.fixed import FixedType
-from hlsgen.board import Board
+from hlsgen.designfile.precision_grammar import precision_of
 from hlsgen.from_graph import Options, from_graph
 from hlsgen.graph_design import GraphDesign
 from hlsgen.mapping.wish import StreamWish
 from hlsgen.model.precision import Precision, to_nearest
-from hlsgen.precision_grammar import precision_of
+from hlsgen.targets.board import Board
 
 if TYPE_CHECKING:
     import torch

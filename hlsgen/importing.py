@@ -15,12 +15,12 @@ from hlsgen.base.brief import Brief
 from hlsgen.base.errors import DesignError, OutputError, Problem, collecting
 from hlsgen.base.output import write_whole
 from hlsgen.base.progress import Say, silent
+from hlsgen.designfile.model_schema import FRAMEWORKS
+from hlsgen.designfile.precision_grammar import input_type_of
 from hlsgen.frontends.names import valid_name
 from hlsgen.model.ir import Graph
 from hlsgen.model.precision import to_nearest
 from hlsgen.model.samples import from_file
-from hlsgen.model_schema import FRAMEWORKS
-from hlsgen.precision_grammar import input_type_of
 
 ONNX_ENDINGS = (".onnx",)
 YAML_ENDINGS = (".yaml", ".yml")

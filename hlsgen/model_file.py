@@ -11,9 +11,10 @@ from hlsgen.base.errors import DesignError, Problem, collecting
 from hlsgen.base.fixed import FixedType
 from hlsgen.base.progress import Say
 from hlsgen.base.quantise import WRAPPING
-from hlsgen.board import Board, load_board
 from hlsgen.design import Floats
-from hlsgen.document import Document
+from hlsgen.designfile.document import Document
+from hlsgen.designfile.model_schema import ModelFile
+from hlsgen.designfile.schema_values import SampleFile, Samples
 from hlsgen.from_graph import Options, from_fixed, from_float
 from hlsgen.graph_design import GraphDesign
 from hlsgen.mapping.ports import interface_problems
@@ -23,8 +24,7 @@ from hlsgen.model import samples
 from hlsgen.model.calibration import STAND_INS, described
 from hlsgen.model.ir import Graph, Port
 from hlsgen.model.precision import Precision, to_nearest
-from hlsgen.model_schema import ModelFile
-from hlsgen.schema_values import SampleFile, Samples
+from hlsgen.targets.board import Board, load_board
 
 CALIBRATION_FRAMES = 32
 """Frames of the input's samples that types are chosen from."""

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from hlsgen.base.errors import DesignError, MismatchError, Problem
 from hlsgen.base.progress import Progress, silent
-from hlsgen.cost.terms import Style
 from hlsgen.csim.compiler import Headers, compile_testbench
 from hlsgen.csim.dataflow import DataflowRun, NetworkRun, simulate
 from hlsgen.design import Design
@@ -25,6 +24,7 @@ from hlsgen.mapping.balance import Balanced, balance
 from hlsgen.mapping.wish import NoFit
 from hlsgen.report.network import NetworkEstimate, network_cost, network_estimate, network_markdown
 from hlsgen.report.quality import quality_figures
+from hlsgen.targets.terms import Style
 
 if TYPE_CHECKING:
     from hlsgen.explore.result import Explored

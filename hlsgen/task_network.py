@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from hlsgen.base.errors import DesignError, MismatchError, Problem
 from hlsgen.clipping import Clipped
-from hlsgen.cost.terms import Style
 from hlsgen.csim.compiler import Headers, compile_testbench
 from hlsgen.csim.dataflow import NetworkRun
 from hlsgen.csim.task_network import TaskRun, simulate
@@ -26,6 +25,7 @@ from hlsgen.mapping.task_balance import TaskChoice, task_balance
 from hlsgen.mapping.wish import NoFit
 from hlsgen.report.quality import quality_figures
 from hlsgen.report.task_network import TaskNetworkEstimate, task_network_markdown
+from hlsgen.targets.terms import Style
 
 
 @dataclass(frozen=True, kw_only=True)

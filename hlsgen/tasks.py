@@ -16,16 +16,16 @@ from hlsgen.base.errors import DesignError, MismatchError, Place, Problem, colle
 from hlsgen.base.excess import counting_excess
 from hlsgen.base.progress import Progress, silent
 from hlsgen.base.quantise import quantised
-from hlsgen.board import Board, load_board
 from hlsgen.clipping import Clipped, values_of
 from hlsgen.cost.cycles import Iterations
-from hlsgen.cost.terms import Style
 from hlsgen.csim.compiler import Headers, compile_testbench, compiling
 from hlsgen.csim.recorded import check_recorded
 from hlsgen.csim.scratch import Scratch, executable_in, scratch_folder
 from hlsgen.csim.simulation import Comparison, compare, simulate
 from hlsgen.design import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, Design, Sampled, Verification
-from hlsgen.document import Document
+from hlsgen.designfile.document import Document
+from hlsgen.designfile.schema import DesignFile, load_design_file
+from hlsgen.designfile.schema_values import SampleFile
 from hlsgen.emit.plan import plan_of
 from hlsgen.frontends.design_file import graph_of, not_yet
 from hlsgen.layers.base import Codes
@@ -38,8 +38,8 @@ from hlsgen.model.ports import port_codes
 from hlsgen.passes import run_passes
 from hlsgen.report.estimate import Estimate, estimate_of, layer_cost
 from hlsgen.report.markdown import markdown_report
-from hlsgen.schema import DesignFile, load_design_file
-from hlsgen.schema_values import SampleFile
+from hlsgen.targets.board import Board, load_board
+from hlsgen.targets.terms import Style
 
 PORT_CHECK_FRAMES = 2
 """Frames of the build that records ports: every kind of iteration occurs in two."""

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from hlsgen.base.output import write_files
-from hlsgen.board import load_board
 from hlsgen.emit.conv2d import KernelNames, kernel_constants, kernel_files
 from hlsgen.emit.ompss import ompss_files
 from hlsgen.emit.project import csim_header_files, project_files
@@ -21,6 +20,7 @@ from hlsgen.emit.vitis import vitis_files
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.mapping.conv2d import Folding, map_conv2d
 from hlsgen.mapping.placement import Deployment, deploy
+from hlsgen.targets.board import load_board
 from tests.kernels import conv, frames_for
 
 STRICT = "-O0 -Wall -Wextra -Werror"

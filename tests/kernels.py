@@ -9,7 +9,6 @@ import numpy as np
 
 from hlsgen.base.fixed import FixedType, FloatType, NumberType, accumulator_type, parse_type
 from hlsgen.base.output import write_files
-from hlsgen.board import Board, load_board
 from hlsgen.cost.cycles import Iterations
 from hlsgen.csim.compiler import Headers, compile_testbench
 from hlsgen.csim.recorded import check_recorded
@@ -18,6 +17,7 @@ from hlsgen.emit.conv2d import KernelNames, kernel_constants, kernel_files
 from hlsgen.layers.base import Codes
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.mapping.conv2d import ConvMapping, Folding, map_conv2d
+from hlsgen.targets.board import Board, load_board
 
 U200 = load_board("u200")
 ZCU102 = load_board("zcu102")

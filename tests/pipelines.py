@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from hlsgen.base.fixed import FixedType
 from hlsgen.base.output import write_files
-from hlsgen.board import load_board
 from hlsgen.csim.compiler import Headers, compile_testbench
 from hlsgen.csim.dataflow import DataflowRun, simulate
 from hlsgen.emit.dataflow import DataflowNames, dataflow_files
@@ -26,6 +25,7 @@ from hlsgen.mapping.pipeline import Pipeline, pipeline_of
 from hlsgen.mapping.ports import DDR_ONLY, Interfaces
 from hlsgen.mapping.weights import WeightPlace
 from hlsgen.model.ir import Graph, Port, run_golden
+from hlsgen.targets.board import load_board
 
 FRAMES = 3
 

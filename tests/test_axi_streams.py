@@ -18,7 +18,6 @@ from torch import nn
 import hlsgen
 from hlsgen.base.errors import DesignError, MismatchError
 from hlsgen.base.fixed import FixedType
-from hlsgen.board import load_board
 from hlsgen.cost.stages import port_resources, total_resources
 from hlsgen.csim.compiler import Headers
 from hlsgen.layers.base import Tensor
@@ -30,6 +29,7 @@ from hlsgen.mapping.weights import WeightWishes
 from hlsgen.mapping.wish import StreamWish
 from hlsgen.model.ir import run_golden
 from hlsgen.network import NetworkDesign
+from hlsgen.targets.board import load_board
 from tests.pipelines import assert_pipeline_exact, build_pipeline, random_codes, side_by_side
 from tests.test_ports import Case, cases
 

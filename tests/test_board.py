@@ -10,7 +10,7 @@ import pytest
 import hlsgen
 from hlsgen.base.data_files import data_folder
 from hlsgen.base.errors import DesignError, Place, Problem
-from hlsgen.board import Board, list_boards, load_board
+from hlsgen.targets.board import Board, list_boards, load_board
 from tests.small_design import DESIGN
 
 U200 = data_folder("boards") / "u200.yaml"

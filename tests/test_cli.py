@@ -14,9 +14,9 @@ import pytest
 
 from hlsgen.base import output
 from hlsgen.base.version import VERSION
-from hlsgen.board import list_boards
 from hlsgen.cli import cli
-from hlsgen.schema import design_json_schema
+from hlsgen.designfile.schema import design_json_schema
+from hlsgen.targets.board import list_boards
 from tests.command_line import document, failure, run, text, working_folder
 
 COMMANDS = sorted(cli.commands)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from hlsgen.board import list_boards
+from hlsgen.targets.board import list_boards
 from tests.command_line import document, failure, run, text, working_folder
 from tests.small_design import DESIGN
 

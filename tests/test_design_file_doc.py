@@ -9,9 +9,9 @@ import pytest
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from hlsgen.model_schema import ModelFile, ModelMapping, ModelSection, StageMapping
-from hlsgen.precision_grammar import LayerTypes
-from hlsgen.schema import DesignFile, LayerMapping
+from hlsgen.designfile.model_schema import ModelFile, ModelMapping, ModelSection, StageMapping
+from hlsgen.designfile.precision_grammar import LayerTypes
+from hlsgen.designfile.schema import DesignFile, LayerMapping
 from tests.documents import blocks, document
 
 DOC = document("design-file.md")

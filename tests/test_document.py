@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hlsgen.base.errors import DesignError, Problem
-from hlsgen.document import MAX_BYTES, MAX_NODES, Document
-from hlsgen.mistakes import shown
+from hlsgen.designfile.document import MAX_BYTES, MAX_NODES, Document
+from hlsgen.designfile.validation import shown
 
 
 def written(folder: Path, content: str | bytes) -> Path:

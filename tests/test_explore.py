@@ -11,7 +11,7 @@ import yaml
 
 import hlsgen
 from hlsgen.base.errors import DesignError
-from hlsgen.document import Document
+from hlsgen.designfile.document import Document
 from hlsgen.explore.design_file import fixed_design
 from hlsgen.explore.result import Explored
 from hlsgen.explore.show import headline

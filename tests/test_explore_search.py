@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from hlsgen.base.errors import DesignError
 from hlsgen.base.fixed import FixedType
-from hlsgen.board import SLR, Board, load_board
 from hlsgen.cost.stages import total_resources
 from hlsgen.explore.explore import explore
 from hlsgen.explore.knapsack import cheapest, most_even
@@ -31,6 +30,7 @@ from hlsgen.mapping.weights import WeightPlace, WeightWish, WeightWishes
 from hlsgen.mapping.wish import StreamWish
 from hlsgen.model.ir import Graph, Port
 from hlsgen.network import NetworkDesign
+from hlsgen.targets.board import SLR, Board, load_board
 
 NUMBERS = FixedType(8, 2)
 WIDE = FixedType(24, 12)

@@ -8,7 +8,6 @@ import pytest
 
 from hlsgen.base.errors import DesignError
 from hlsgen.base.fixed import FixedType
-from hlsgen.board import load_board
 from hlsgen.cost.stages import fifo_resources, lies_in_uram
 from hlsgen.cost.timing import simulate
 from hlsgen.emit.dataflow import DataflowNames, dataflow_files
@@ -18,6 +17,7 @@ from hlsgen.mapping.deadlock import runs_through
 from hlsgen.mapping.effort import PATIENCE, Steps
 from hlsgen.mapping.fifos import growing_depths
 from hlsgen.mapping.pipeline import Pipeline, Stream, pipeline_of
+from hlsgen.targets.board import load_board
 from tests.test_timing import emitted, residual
 
 U200, ZCU102 = load_board("u200"), load_board("zcu102")

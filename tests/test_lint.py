@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from hlsgen.base.errors import EmissionError
-from hlsgen.board import load_board
 from hlsgen.design import load
 from hlsgen.emit.dataflow import DataflowNames, dataflow_files
 from hlsgen.layers.base import Layer
@@ -21,6 +20,7 @@ from hlsgen.mapping.pipeline import pipeline_of
 from hlsgen.mapping.weights import Place, WeightPlace
 from hlsgen.model.ir import Graph
 from hlsgen.project import build
+from hlsgen.targets.board import load_board
 from tests.build_folders import CASES, emitted
 from tests.command_line import document, failure, run, text, working_folder
 from tests.layer_examples import EXAMPLES

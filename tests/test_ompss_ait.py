@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from hlsgen.base.output import write_files
-from hlsgen.board import load_board
+from hlsgen.targets.board import load_board
 from tests.build_folders import make, write_build
 
 ROOT = Path(__file__).parent.parent

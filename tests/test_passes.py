@@ -9,6 +9,7 @@ import pytest
 
 from hlsgen.base.errors import DesignError
 from hlsgen.base.fixed import MAX_TENSOR_WIDTH, FixedType, FloatType, Overflow, Rounding, parse_type
+from hlsgen.designfile.precision_grammar import precision_of
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.binary import Add
 from hlsgen.layers.cast import Cast
@@ -27,7 +28,6 @@ from hlsgen.passes.fold_affine import fold_affine
 from hlsgen.passes.fuse_cast import fuse_cast
 from hlsgen.passes.fuse_clamp import fuse_clamp
 from hlsgen.passes.value_ranges import ValueRanges
-from hlsgen.precision_grammar import precision_of
 from tests.networks import frames, relu, residual_network
 
 BYTE = FixedType(8, 4)

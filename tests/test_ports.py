@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from hlsgen.base.errors import ToolError
 from hlsgen.base.fixed import FixedType
-from hlsgen.board import load_board
 from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import (
     ddr_resources,
@@ -34,6 +33,7 @@ from hlsgen.mapping.ports import DdrPort, Interfaces, ddr_port, ddr_word_bits, s
 from hlsgen.mapping.processes import Load, StageProcess
 from hlsgen.mapping.weights import WeightPlace
 from hlsgen.model.ir import run_golden
+from hlsgen.targets.board import load_board
 from tests.pipelines import Built, build_pipeline, random_codes, side_by_side
 
 CASES = 6

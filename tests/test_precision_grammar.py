@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 import hlsgen
 from hlsgen.base.errors import DesignError
 from hlsgen.base.fixed import parse_type
-from hlsgen.document import Document
+from hlsgen.designfile.document import Document
+from hlsgen.designfile.model_schema import ModelFile, NetworkPrecision
+from hlsgen.designfile.precision_grammar import PrecisionSection, precision_of
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.model.precision import LayerPrecision, Precision
-from hlsgen.model_schema import ModelFile, NetworkPrecision
-from hlsgen.precision_grammar import PrecisionSection, precision_of
 
 MINIMAL = {"name": "small", "board": "u200", "model": {"onnx": "net.onnx"}}
 TYPES = st.sampled_from(["fixed<8,1>", "ufixed<12,4>", "fixed<16,6,rnd_conv,sat_sym>", "fixed<6,9>"])

@@ -11,10 +11,10 @@ import yaml
 
 import hlsgen
 from hlsgen.base.errors import DesignError
-from hlsgen.board import Board, load_board
 from hlsgen.mapping.weights import WeightWish, WeightWishes
 from hlsgen.mapping.wish import StreamWish
 from hlsgen.network import NetworkDesign
+from hlsgen.targets.board import Board, load_board
 from tests.command_line import text
 
 NET = """

@@ -12,11 +12,11 @@ import pytest
 
 from hlsgen.base.data_files import data_folder
 from hlsgen.base.errors import NotOursError
-from hlsgen.board import load_board
 from hlsgen.sweep import jobs
 from hlsgen.sweep.jobs import Job, Outcome, run_job
 from hlsgen.sweep.store import Store
 from hlsgen.sweep.sweep import Request, jobs_of
+from hlsgen.targets.board import load_board
 from tests.command_line import document, failure, run, working_folder
 from tests.small_design import DESIGN
 from tests.sweeps import contents, design_files, swept

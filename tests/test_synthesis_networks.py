@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hlsgen.cost.terms import CELLS, FEATURES, OUTSIDE, TARGETS, Target, Terms, packaged_terms
 from hlsgen.from_model import from_torch
 from hlsgen.mapping.wish import StreamWish
 from hlsgen.project import build
 from hlsgen.synthesis.calibrate import calibrate
 from hlsgen.synthesis.compare import compare_build
+from hlsgen.targets.terms import CELLS, FEATURES, OUTSIDE, TARGETS, Target, Terms, packaged_terms
 from tests import vendor_reports
 from tests.vendor_reports import FIGURES
 

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from hlsgen.base.errors import DesignError
 from hlsgen.base.fixed import FixedType
-from hlsgen.board import load_board
 from hlsgen.cost.resources import Resources
 from hlsgen.csim.compiler import Headers
 from hlsgen.from_model import from_torch
@@ -32,6 +31,7 @@ from hlsgen.mapping.weights import WeightWish, WeightWishes
 from hlsgen.mapping.wish import NoFit, StreamWish
 from hlsgen.model.ir import Graph, Port
 from hlsgen.project import Project, build, simulate_only
+from hlsgen.targets.board import load_board
 from hlsgen.task_network import TaskNetworkDesign
 from tests.networks import frames
 

@@ -17,7 +17,6 @@ from click.testing import CliRunner
 
 import hlsgen
 from hlsgen.base.errors import DesignError
-from hlsgen.board import load_board
 from hlsgen.cli import cli
 from hlsgen.cost.accuracy import by_term, whole_error
 from hlsgen.cost.families import FAMILIES, Family, Row, address_bits, fifo_term, published_rows
@@ -32,7 +31,9 @@ from hlsgen.cost.fitting import (
     solve,
 )
 from hlsgen.cost.resources import instance_resources
-from hlsgen.cost.terms import (
+from hlsgen.mapping.conv2d import Folding, map_conv2d
+from hlsgen.targets.board import load_board
+from hlsgen.targets.terms import (
     CELLS,
     FEATURES,
     PACKAGED,
@@ -42,7 +43,6 @@ from hlsgen.cost.terms import (
     packaged_terms,
     terms_text,
 )
-from hlsgen.mapping.conv2d import Folding, map_conv2d
 from tests.documents import document, rows
 from tests.kernels import conv
 from tests.small_design import DESIGN

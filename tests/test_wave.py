@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from hlsgen.board import load_board
 from hlsgen.mapping.search import Wish, choose
 from hlsgen.mapping.wave import Wave
+from hlsgen.targets.board import load_board
 from tests.kernels import conv
 
 

@@ -14,7 +14,6 @@ import torch
 import hlsgen
 from hlsgen.base.errors import DesignError
 from hlsgen.base.fixed import FixedType
-from hlsgen.board import load_board
 from hlsgen.emit.dataflow import DataflowNames, dataflow_files, weight_beats, weight_files
 from hlsgen.from_graph import Options, from_fixed
 from hlsgen.layers.base import Codes
@@ -28,6 +27,7 @@ from hlsgen.mapping.weights import WeightWish, WeightWishes, weight_places
 from hlsgen.mapping.wish import StreamWish
 from hlsgen.model.ir import Graph, Port
 from hlsgen.model.precision import Precision
+from hlsgen.targets.board import load_board
 
 SOURCE = FixedType(8, 3)
 WEIGHT = FixedType(6, 1)
@@ -97,7 +97,7 @@ def test_a_layers_own_wish_counts_more_than_that_for_all() -> None:
     ],
 )
 def test_what_cannot_be_is_refused(
-    board: hlsgen.board.Board, wish: WeightWishes, message: str, fix: str
+    board: hlsgen.targets.board.Board, wish: WeightWishes, message: str, fix: str
 ) -> None:
     with pytest.raises(DesignError) as refused:
         weight_places(network(SMALL, HUGE, LARGE), wish, board)

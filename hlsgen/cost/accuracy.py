@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from hlsgen.cost.resources import Resources
-from hlsgen.cost.terms import CELLS, FEATURES, TARGETS, Kind, Target, Terms
+from hlsgen.targets.terms import CELLS, FEATURES, TARGETS, Kind, Target, Terms
 
 Total = Callable[[Terms], Resources]
 """What a design takes with some terms."""

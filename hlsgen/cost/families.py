@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from hlsgen.cost.terms import Kind
+from hlsgen.targets.terms import Kind
 
 PUBLISHED = Path(__file__).with_name("published")
 CLOCKS_NS = (3.0, 5.0)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from hlsgen.cost.families import FAMILIES, PUBLISHED, Family, Features, Row
-from hlsgen.cost.terms import CELLS, Factor, Factors, Figure, Fit, Kind, Pair, TermsFile
+from hlsgen.targets.terms import CELLS, Factor, Factors, Figure, Fit, Kind, Pair, TermsFile
 
 HELD_OUT_SHARE = 0.35
 FEWEST_CONFIGURATIONS = 8

@@ -1,5 +1,5 @@
 """Resources of one instance. DSP, BRAM18 and URAM follow from the emitted structure; LUT and FF are amounts
-of the terms of hlsgen/cost/terms.py, which predict the routed design unless asked for csynth's figures.
+of the terms of hlsgen/targets/terms.py, which predict the routed design unless asked for csynth's figures.
 
 Sources of the DSPs: fp32 cores from Vitis HLS reports at 300 MHz on UltraScale+ (fmul_32 4 cycles: 3; fadd_32
 full DSP: 2); RAM and FIFO shapes of the primitives.
@@ -11,10 +11,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
 from hlsgen.base.fixed import FixedType
-from hlsgen.cost.terms import Terms
 from hlsgen.layers.packing import signed_bits
 from hlsgen.mapping.conv2d import ConvMapping, bits_of, burst_limit, outstanding
 from hlsgen.mapping.storage import Memory, Storage, bram18_for
+from hlsgen.targets.terms import Terms
 
 FMUL_DSP = 3
 FADD_DSP = 2

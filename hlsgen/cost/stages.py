@@ -6,7 +6,6 @@ hlsgen/cost/resources.py.
 
 from __future__ import annotations
 
-from hlsgen.board import Board
 from hlsgen.cost.families import address_bits, fifo_term
 from hlsgen.cost.resources import (
     Resources,
@@ -18,7 +17,6 @@ from hlsgen.cost.resources import (
     memory_resources,
     packed_products,
 )
-from hlsgen.cost.terms import Terms
 from hlsgen.layers.conv2d_stream import ConvStream
 from hlsgen.layers.packing import FABRIC_PRODUCT_BITS
 from hlsgen.layers.stage import Stage, Work
@@ -27,6 +25,8 @@ from hlsgen.mapping.ports import DdrPort, StreamPort, width_of
 from hlsgen.mapping.processes import Convert, Fork, Load, LoadWeights, Process, StageProcess, Store
 from hlsgen.mapping.storage import Storage, block_fifo, bram18_for, choose_storage, lutram_luts
 from hlsgen.mapping.weights import WeightPlace
+from hlsgen.targets.board import Board
+from hlsgen.targets.terms import Terms
 
 BURST_WORDS = 64
 BURSTS_AHEAD = 8

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from hlsgen.base.fixed import FixedType
 from hlsgen.base.version import VERSION
-from hlsgen.board import Board
 from hlsgen.cost.stages import BURST_WORDS, BURSTS_AHEAD, WEIGHT_PORT_BITS, lies_in_uram
 from hlsgen.emit.environment import render, safe_comment, source_text
 from hlsgen.emit.joints import (
@@ -30,6 +29,7 @@ from hlsgen.mapping.ports import width_of
 from hlsgen.mapping.processes import Load, StageProcess, Store
 from hlsgen.mapping.storage import choose_storage
 from hlsgen.mapping.weights import WeightPlace
+from hlsgen.targets.board import Board
 
 SHARED_HEADERS = ("static.h", "lanes.h", "dot.h", "nest.h", "port.h", "raster.h", "stage.h", "stream.h")
 LINE = 16

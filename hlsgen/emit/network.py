@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hlsgen.base.version import VERSION
-from hlsgen.board import Board
 from hlsgen.emit.dataflow import DataflowNames, dataflow_files, weight_files
 from hlsgen.emit.environment import safe_comment
 from hlsgen.emit.plan import Plan, array_bytes, npy_bytes
@@ -14,6 +13,7 @@ from hlsgen.emit.vitis import LinkedKernel, plain_word, tool_files
 from hlsgen.emit.xrt import host_files, network_interface
 from hlsgen.layers.base import Codes
 from hlsgen.mapping.balance import Balanced
+from hlsgen.targets.board import Board
 
 
 def network_plan(

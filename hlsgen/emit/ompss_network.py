@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from hlsgen.base.version import VERSION
-from hlsgen.board import Board
 from hlsgen.emit.dataflow import DataflowNames, kernel_context, weight_beats
 from hlsgen.emit.environment import render, safe_comment
 from hlsgen.emit.joints import ddr_format
@@ -17,6 +16,7 @@ from hlsgen.mapping.task_balance import TaskChoice
 from hlsgen.mapping.task_kernels import TaskKernel
 from hlsgen.model.ir import Graph
 from hlsgen.ompss.clauses import MOST_ARGUMENTS, MOST_DEPENDENCES, MOST_TYPES
+from hlsgen.targets.board import Board
 
 TASK_CYCLES = 4096
 """A task should take so many cycles at the least, on the average of the layers. A judgement: what the

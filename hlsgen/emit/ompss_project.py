@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hlsgen.board import Board
 from hlsgen.emit.environment import render, safe_comment
 from hlsgen.emit.vitis import plain_word
+from hlsgen.targets.board import Board
 
 CROSS = {"alveo": "", "zynqmp": "aarch64-linux-gnu"}
 """Target of the host's compiler, by the board's flow; empty: the machine itself."""

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import hlsgen
-from hlsgen.board import Board
 from hlsgen.emit.conv2d import COSIM_FRAMES
 from hlsgen.emit.environment import render, safe_comment
 from hlsgen.emit.vitis import plain_word
 from hlsgen.mapping.placement import Deployment
+from hlsgen.targets.board import Board
 
 FLOW = "vitis/flow.json"
 """What `hlsgen synth` has to know of a build folder: its kernels and its board."""

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hlsgen.base.version import VERSION
-from hlsgen.board import Board
 from hlsgen.emit.dataflow import (
     DataflowNames,
     kernel_files,
@@ -28,6 +27,7 @@ from hlsgen.layers.base import Codes
 from hlsgen.mapping.task_balance import TaskChoice
 from hlsgen.mapping.task_kernels import TaskKernel
 from hlsgen.model.ir import Graph
+from hlsgen.targets.board import Board
 
 
 def task_network_plan(

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hlsgen.board import Board
 from hlsgen.emit.conv2d import COSIM_FRAMES
 from hlsgen.emit.environment import render, safe_comment
 from hlsgen.mapping.placement import Deployment
+from hlsgen.targets.board import Board
 
 FILES = ("hls_config.cfg", "run_hls.tcl", "link.cfg")
 PORTS = ("gmem_input", "gmem_weights", "gmem_output")

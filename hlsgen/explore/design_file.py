@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from hlsgen.cost.accuracy import cells_line
-from hlsgen.document import Document
+from hlsgen.designfile.document import Document
 from hlsgen.explore.result import Explored
 
 

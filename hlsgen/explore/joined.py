@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import LinearConstraint
 
-from hlsgen.board import Board
 from hlsgen.cost.stages import process_resources
 from hlsgen.explore.knapsack import NOTHING, Solution
 from hlsgen.explore.options import (
@@ -38,6 +37,7 @@ from hlsgen.mapping.pipeline import conversion
 from hlsgen.mapping.placement import KINDS
 from hlsgen.mapping.processes import Convert
 from hlsgen.model.ir import Graph
+from hlsgen.targets.board import Board
 
 MOST_NODES = 2_000
 MOST_PAIRS = 40_000

@@ -8,7 +8,6 @@ from functools import cached_property
 
 import numpy as np
 
-from hlsgen.board import Board
 from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import (
     fifo_resources,
@@ -25,6 +24,7 @@ from hlsgen.mapping.ports import InterfaceWish, interfaces_of
 from hlsgen.mapping.processes import Load, LoadWeights, StageProcess
 from hlsgen.mapping.wish import NoFit
 from hlsgen.model.ir import Graph
+from hlsgen.targets.board import Board
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -8,10 +8,10 @@ from itertools import product
 
 import numpy as np
 
-from hlsgen.board import Board
 from hlsgen.explore.options import Vector, non_dominated, vector
 from hlsgen.mapping.balance import whole_of
 from hlsgen.mapping.placement import usable
+from hlsgen.targets.board import Board
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

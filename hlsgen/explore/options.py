@@ -14,7 +14,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from hlsgen.board import Board
 from hlsgen.cost.families import SHIFT_WORDS, SMALL_FIFO_BITS
 from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import (
@@ -37,6 +36,7 @@ from hlsgen.mapping.storage import LUTRAM_MOST_WORDS, Storage
 from hlsgen.mapping.weights import WeightPlace, WeightWish, placed
 from hlsgen.mapping.wish import StreamWish
 from hlsgen.model.ir import Graph
+from hlsgen.targets.board import Board
 
 Vector = NDArray[np.int64]
 """One number for each of KINDS."""

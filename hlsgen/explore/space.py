@@ -9,7 +9,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from hlsgen.board import Board
 from hlsgen.explore.joined import Joints, cheapest_joined
 from hlsgen.explore.kernel import Kernel, kernel_of
 from hlsgen.explore.knapsack import Costs, Solution, cheapest
@@ -19,6 +18,7 @@ from hlsgen.explore.spread import spread
 from hlsgen.mapping.placement import KINDS, at_banks, ddr_bytes_per_s
 from hlsgen.mapping.wish import StreamWish
 from hlsgen.model.ir import Graph
+from hlsgen.targets.board import Board
 
 ROUNDS = 4
 """Kernels that are made for an interval: after each the next choice allows for the joints of the last."""

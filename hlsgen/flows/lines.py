@@ -10,7 +10,7 @@ import re
 from collections import deque
 from dataclasses import dataclass, field
 
-from hlsgen.mistakes import printable
+from hlsgen.designfile.validation import printable
 
 AT = (
     (re.compile(r"Run (\w+): Step (\w+): Started"), "{0}: {1}"),

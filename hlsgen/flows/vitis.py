@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from hlsgen.base.errors import DesignError, HlsgenError, OutputError, Problem, ToolError
+from hlsgen.designfile.validation import printable
 from hlsgen.flows.lines import Heard, at
 from hlsgen.flows.runner import Line, claimed, run_tool
 from hlsgen.flows.state import Status, StepState, read_state, write_state
 from hlsgen.flows.steps import Flow, Place, Step, needs_of, read_flow, sha256, steps_to
 from hlsgen.flows.watch import Watch
-from hlsgen.mistakes import printable
 from hlsgen.synthesis.compare import read_back
 
 RELEASE = re.compile(r"Vitis (20\d\d\.\d+)$")

@@ -19,13 +19,13 @@ from hlsgen.base.fixed import (
     accumulator_type,
 )
 from hlsgen.base.quantise import nearest
-from hlsgen.document import Document
+from hlsgen.designfile.document import Document
+from hlsgen.designfile.schema import DesignFile, LayerSection
+from hlsgen.designfile.schema_values import WeightFile
 from hlsgen.layers.base import Codes
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.model import samples
 from hlsgen.model.ir import Graph, Tensor
-from hlsgen.schema import DesignFile, LayerSection
-from hlsgen.schema_values import WeightFile
 
 Floats = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ from hlsgen.base.cpp_names import (
     EMITTED_PREFIXES,
     VENDOR_PREFIXES,
 )
-from hlsgen.model_schema import ModelMapping
+from hlsgen.designfile.model_schema import ModelMapping
 
 LONGEST = 63
 """Letters of a name, as in a design file."""

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from hlsgen.base.errors import DesignError, Place, Problem
+from hlsgen.designfile.validation import printable
 from hlsgen.frontends.torch_archive import archive_fault
 from hlsgen.frontends.torch_package import nn, torch
 from hlsgen.frontends.torch_tensors import tensor_problems
-from hlsgen.mistakes import printable
 
 UNUSED = "num_batches_tracked"
 """A count of training that old checkpoints lack."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from hlsgen.base.errors import Place, Problem
+from hlsgen.designfile.validation import printable
 from hlsgen.frontends.torch_package import torch
-from hlsgen.mistakes import printable
 
 Fault = tuple[str, str]
 """What a tensor is instead, and the remedy."""

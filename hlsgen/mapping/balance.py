@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from hlsgen.base.brief import Brief
 from hlsgen.base.progress import Progress, silent
-from hlsgen.board import Board
 from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import total_resources
 from hlsgen.mapping.candidates import Candidate
@@ -25,6 +24,7 @@ from hlsgen.mapping.spill import MEMORY_PRICE, Choice, kept_on_chip, spilled
 from hlsgen.mapping.weights import kept_by_design, weight_places
 from hlsgen.mapping.wish import NoFit, StreamWish
 from hlsgen.model.ir import Graph
+from hlsgen.targets.board import Board
 
 STEP = 1.06
 """Ratio of the intervals that are looked at, from the shortest possible one."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hlsgen.board import Board
 from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import fifo_resources, stage_resources, weight_stream_resources
 from hlsgen.layers.base import Layer
@@ -16,6 +15,7 @@ from hlsgen.mapping.ports import ddr_port
 from hlsgen.mapping.processes import LoadWeights
 from hlsgen.mapping.weights import WeightPlace
 from hlsgen.mapping.wish import NoFit, StreamWish
+from hlsgen.targets.board import Board
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hlsgen.base.brief import Brief
-from hlsgen.board import SLR, Board
 from hlsgen.cost.cycles import Cycles, cycles, ddr_cost
 from hlsgen.cost.resources import Resources, instance_resources
 from hlsgen.mapping.conv2d import ConvMapping, Infeasible
 from hlsgen.mapping.storage import bram18_for
+from hlsgen.targets.board import SLR, Board
 
 KINDS = ("lut", "ff", "bram18", "uram", "dsp")
 BINDS = {

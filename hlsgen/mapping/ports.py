@@ -12,8 +12,8 @@ from typing import Literal, get_args
 
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import FixedType, NumberType
-from hlsgen.board import Board
 from hlsgen.layers.stage import Words
+from hlsgen.targets.board import Board
 
 MOST_DDR_BITS = 512
 """Of a port word. Buffers are whole parts of so many bits, so that no port word lies beyond one."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import product
 
 from hlsgen.base.brief import Brief
-from hlsgen.board import Board
 from hlsgen.cost.resources import arithmetic_resources
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.mapping.conv2d import (
@@ -21,6 +20,7 @@ from hlsgen.mapping.conv2d import (
     map_conv2d,
 )
 from hlsgen.mapping.placement import KINDS, Deployment, capacity, deploy, usable
+from hlsgen.targets.board import Board
 
 WEIGHTS_ON_CHIP_BITS = 1 << 20
 """Below this the weights of a layer always stay on chip, and keeping only a part of them is not considered.

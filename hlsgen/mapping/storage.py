@@ -11,7 +11,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 
-from hlsgen.board import Board
+from hlsgen.targets.board import Board
 
 BRAM18_SHAPES = ((512, 36), (1024, 18), (2048, 9), (4096, 4), (8192, 2), (16384, 1))
 URAM_SHAPE = (4096, 72)

@@ -15,7 +15,6 @@ from functools import cached_property
 
 from hlsgen.base.brief import Brief
 from hlsgen.base.errors import DesignError
-from hlsgen.board import Board
 from hlsgen.cost.resources import Resources
 from hlsgen.layers.stage import Words
 from hlsgen.mapping.balance import whole_of
@@ -27,6 +26,7 @@ from hlsgen.mapping.task_placement import packed, share_of_slr, shared_banks
 from hlsgen.mapping.weights import WeightPlace, task_weight_problems, weight_places
 from hlsgen.mapping.wish import NoFit, StreamWish
 from hlsgen.model.ir import Graph
+from hlsgen.targets.board import Board
 
 WORD_BITS = (512, 256, 128, 64)
 """Widest stream words in DDR that are tried, as far as the port is as wide: wide ones are fast, narrow ones

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from hlsgen.base.brief import Brief
-from hlsgen.board import Board
 from hlsgen.cost.resources import Resources, cells
 from hlsgen.cost.stages import total_resources
 from hlsgen.layers.base import Layer, Tensor
@@ -22,6 +21,7 @@ from hlsgen.mapping.ports import DdrPort, InterfaceWish, frame_bytes, interfaces
 from hlsgen.mapping.processes import Load, Store
 from hlsgen.mapping.weights import WeightPlace
 from hlsgen.model.ir import Graph, Port
+from hlsgen.targets.board import Board
 
 PIXELS = (1, 2, 4, 8, 16, 32, 64)
 """Of a row, in one word of DDR."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hlsgen.board import Board, MemoryBank
 from hlsgen.cost.resources import Resources
 from hlsgen.mapping.placement import KINDS, usable
+from hlsgen.targets.board import Board, MemoryBank
 
 
 def share_of_slr(resources: Resources, limit: Resources) -> float:

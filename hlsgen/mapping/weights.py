@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 from hlsgen.base.errors import DesignError, Problem
-from hlsgen.board import Board
 from hlsgen.layers.base import Layer
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.conv2d_stage import ConvStage
@@ -21,6 +20,7 @@ from hlsgen.layers.stage import Fold, Stage
 from hlsgen.mapping.ports import MOST_DDR_BITS, DdrPort, ddr_port
 from hlsgen.mapping.storage import Memory, Storage, choose_storage
 from hlsgen.model.ir import Graph
+from hlsgen.targets.board import Board
 
 Place = Literal["constant", "runtime", "stream"]
 WishedPlace = Literal["auto", "constant", "runtime", "stream"]

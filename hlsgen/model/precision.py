@@ -1,6 +1,6 @@
 """What number types a network's tensors get: fixed by the user, or chosen from calibration data.
 
-How users write it is hlsgen/precision_grammar.py.
+How users write it is hlsgen/designfile/precision_grammar.py.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from pydantic import (
     model_validator,
 )
 
-from hlsgen.mistakes import Entries, Mistake, Real, Whole, refused
+from hlsgen.designfile.validation import Entries, Mistake, Real, Whole, refused
 
 AGAIN = "build the design again with this hlsgen"
 MOST_ROWS = 20_000

@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from hlsgen.board import SLR, Board
 from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import process_resources
 from hlsgen.layers.conv2d_stage import ConvStage
 from hlsgen.mapping.processes import Process, StageProcess
 from hlsgen.passes.accuracy import Accuracy
+from hlsgen.targets.board import SLR, Board
 
 KINDS = ("dsp", "bram18", "uram", "lut", "ff")
 

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Any
 
 from hlsgen.base.errors import DesignError, Problem
-from hlsgen.board import Board
 from hlsgen.cost.accuracy import cost_figures, cost_text
 from hlsgen.cost.resources import Resources
 from hlsgen.cost.smallest_fifos import MOST_WORDS, QUICK_WORDS, can_search, smallest_depths
@@ -53,6 +52,7 @@ from hlsgen.report.tables import (
     weight_text,
 )
 from hlsgen.report.timing import timing_figures, timing_text
+from hlsgen.targets.board import Board
 
 
 @dataclass(frozen=True, kw_only=True)

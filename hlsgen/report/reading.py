@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.output import MARK
-from hlsgen.mistakes import mistakes_in, printable
+from hlsgen.designfile.validation import mistakes_in, printable
 from hlsgen.report.content import AGAIN, Report
 from hlsgen.synthesis.report import read_text, refuse
 

@@ -10,10 +10,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from hlsgen.board import Board
 from hlsgen.layers.conv2d_stage import ConvStage
 from hlsgen.layers.stage import Stage
 from hlsgen.mapping.placement import usable
+from hlsgen.targets.board import Board
 
 
 @dataclass(frozen=True, kw_only=True)

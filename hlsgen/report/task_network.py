@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from hlsgen.board import Board
 from hlsgen.cost.accuracy import cost_figures, cost_text
 from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import fifo_resources
-from hlsgen.cost.terms import OUTSIDE, TARGETS, Terms
 from hlsgen.design import Estimates
 from hlsgen.emit.task_network import task_weight_files
 from hlsgen.mapping.placement import usable
@@ -47,6 +45,8 @@ from hlsgen.report.tables import (
     warning_lines,
     weight_text,
 )
+from hlsgen.targets.board import Board
+from hlsgen.targets.terms import OUTSIDE, TARGETS, Terms
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,7 +18,7 @@ from typing import Any
 
 from hlsgen.base.data_files import data_folder
 from hlsgen.base.errors import DesignError, HlsgenError, Problem
-from hlsgen.document import Document
+from hlsgen.designfile.document import Document
 
 Digest = Callable[[Path], str]
 _FUNCTION = re.compile(r"(.+\.py):\w+")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from hlsgen.mistakes import shown
+from hlsgen.designfile.validation import shown
 from hlsgen.synthesis.report import MOST, Range, Stage, SynthesisReport, read_text, refuse
 
 WHOLE = "let co-simulation run again and name its <top>_cosim.rpt"

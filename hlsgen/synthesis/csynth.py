@@ -12,7 +12,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from pathlib import Path
 
-from hlsgen.mistakes import shown
+from hlsgen.designfile.validation import shown
 from hlsgen.synthesis.report import MOST, Loop, Module, Range, Stage, SynthesisReport, refuse
 from hlsgen.synthesis.xml_tree import read_tree
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from hlsgen.base.errors import DesignError, Place, Problem
-from hlsgen.mistakes import printable
+from hlsgen.designfile.validation import printable
 
 KINDS = ("dsp", "bram18", "uram", "lut", "ff")
 MAX_BYTES = 64 << 20

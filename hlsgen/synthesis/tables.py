@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from hlsgen.mistakes import shown
+from hlsgen.designfile.validation import shown
 from hlsgen.synthesis.report import MOST, refuse
 
 MOST_LINES = 200_000

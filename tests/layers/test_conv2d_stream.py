@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 import hlsgen
 from hlsgen.base.errors import DesignError, MismatchError
 from hlsgen.base.fixed import FixedType
-from hlsgen.board import load_board
 from hlsgen.csim.compiler import Headers
 from hlsgen.emit.dataflow import DataflowNames, dataflow_files, weight_files
 from hlsgen.layers.base import Layer
@@ -33,6 +32,7 @@ from hlsgen.mapping.weights import WeightPlace, WeightWish, WeightWishes, auto_p
 from hlsgen.mapping.wish import NoFit, StreamWish
 from hlsgen.model.ir import Graph, Port, run_golden
 from hlsgen.model.precision import Precision
+from hlsgen.targets.board import load_board
 from tests.layers.random_convolutions import convolutions
 from tests.layers.test_dense_stage import codes, dense
 from tests.pipelines import Built, assert_pipeline_exact, build_pipeline, random_codes, side_by_side

@@ -10,7 +10,6 @@ import pytest
 
 from hlsgen.base.errors import DesignError
 from hlsgen.base.fixed import FixedType
-from hlsgen.board import load_board
 from hlsgen.cost.stages import stage_resources
 from hlsgen.csim.compiler import Headers
 from hlsgen.layers.base import Codes
@@ -21,6 +20,7 @@ from hlsgen.layers.stage import Fold
 from hlsgen.mapping.pipeline import pipeline_of
 from hlsgen.mapping.weights import WeightPlace
 from hlsgen.model.ir import run_golden
+from hlsgen.targets.board import load_board
 from tests.pipelines import (
     assert_layers_exact,
     assert_pipeline_exact,

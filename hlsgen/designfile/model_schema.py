@@ -16,12 +16,12 @@ from pydantic import (
     model_validator,
 )
 
+from hlsgen.designfile.precision_grammar import Fixed, PrecisionSection, written
+from hlsgen.designfile.schema_values import MAX_CHANNELS, BoardName, Name, Samples
+from hlsgen.designfile.validation import Entries, Mistake, Real, Whole, must_be, nearest, refused
 from hlsgen.layers.conv2d_stream import MOST_BATCH
 from hlsgen.mapping.ports import PORT_KINDS, InterfaceWish, PortKind
 from hlsgen.mapping.weights import WeightWish, WeightWishes, WishedPlace, WishedStorage
-from hlsgen.mistakes import Entries, Mistake, Real, Whole, must_be, nearest, refused
-from hlsgen.precision_grammar import Fixed, PrecisionSection, written
-from hlsgen.schema_values import MAX_CHANNELS, BoardName, Name, Samples
 
 FRAMEWORKS = ("torch", "qkeras", "onnx")
 _SIDE = Whole(1, 65536)

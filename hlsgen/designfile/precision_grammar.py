@@ -22,7 +22,8 @@ from pydantic import (
 
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import FixedType
-from hlsgen.mistakes import Mistake, Real, label_of, mistakes_in, must_be, refused, unknown_key
+from hlsgen.designfile.schema_values import check_accumulator, check_type
+from hlsgen.designfile.validation import Mistake, Real, label_of, mistakes_in, must_be, refused, unknown_key
 from hlsgen.model.precision import (
     AGREEMENT,
     HEADROOM,
@@ -33,7 +34,6 @@ from hlsgen.model.precision import (
     LayerPrecision,
     Precision,
 )
-from hlsgen.schema_values import check_accumulator, check_type
 
 TYPE_EXAMPLE = 'a type such as "fixed<16,6>"'
 Given = str | FixedType | Precision | Mapping[str, object] | None

@@ -22,7 +22,7 @@ from hlsgen.base.cpp_names import (
     VENDOR_PREFIXES,
 )
 from hlsgen.base.fixed import ACCEPTED, FixedType, NumberType, parse_type
-from hlsgen.mistakes import Mistake, Whole, must_be, nearest, refused, shown, unknown_key
+from hlsgen.designfile.validation import Mistake, Whole, must_be, nearest, refused, shown, unknown_key
 
 MAX_CHANNELS = 16384
 Channels = Annotated[int, Whole(1, MAX_CHANNELS)]

@@ -21,10 +21,8 @@ from pydantic import (
 )
 
 from hlsgen.base.errors import DesignError, Problem
-from hlsgen.board import load_board
-from hlsgen.document import Document
-from hlsgen.mistakes import Entries, Location, Mistake, Real, Whole, must_be, nearest, refused, shown
-from hlsgen.schema_values import (
+from hlsgen.designfile.document import Document
+from hlsgen.designfile.schema_values import (
     MAX_CHANNELS,
     NAME_SCHEMA,
     Accumulator,
@@ -40,6 +38,18 @@ from hlsgen.schema_values import (
     WeightSeed,
     check_identifier,
 )
+from hlsgen.designfile.validation import (
+    Entries,
+    Location,
+    Mistake,
+    Real,
+    Whole,
+    must_be,
+    nearest,
+    refused,
+    shown,
+)
+from hlsgen.targets.board import load_board
 
 KINDS: tuple[str, ...] = ("conv2d",)
 """Every kind of layer that a design may name."""

@@ -16,8 +16,8 @@ from typing import Annotated, Literal, Self, get_args
 import yaml
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from hlsgen.document import Document
-from hlsgen.mistakes import Entries, Mistake, Real, Whole, refused, unknown_key
+from hlsgen.designfile.document import Document
+from hlsgen.designfile.validation import Entries, Mistake, Real, Whole, refused, unknown_key
 
 PACKAGED = Path(__file__).with_name("terms.yaml")
 

@@ -13,10 +13,10 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, 
 
 from hlsgen.base.data_files import data_folder
 from hlsgen.base.errors import DesignError, Place, Problem
-from hlsgen.cost.terms import Style, Terms, packaged_terms
-from hlsgen.device_family import MODELLED_DSP, MULTIPLIERS, family_of
-from hlsgen.document import Document
-from hlsgen.mistakes import Entries, Mistake, Real, Whole, must_be, nearest, refused, shown
+from hlsgen.designfile.document import Document
+from hlsgen.designfile.validation import Entries, Mistake, Real, Whole, must_be, nearest, refused, shown
+from hlsgen.targets.device_family import MODELLED_DSP, MULTIPLIERS, family_of
+from hlsgen.targets.terms import Style, Terms, packaged_terms
 
 
 def _check_text(text: str) -> str:

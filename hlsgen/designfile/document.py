@@ -20,7 +20,7 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from hlsgen.base.brief import Brief
 from hlsgen.base.errors import DesignError, Place, Problem
-from hlsgen.mistakes import Location, Mistake, label_of, mistakes_in, printable, shortened, shown
+from hlsgen.designfile.validation import Location, Mistake, label_of, mistakes_in, printable, shortened, shown
 
 MAX_BYTES = 1 << 20
 MAX_NODES = 100_000

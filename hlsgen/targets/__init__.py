@@ -1,0 +1,1 @@
+"""FPGAs: boards, device families, and what things cost there."""

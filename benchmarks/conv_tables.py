@@ -21,7 +21,7 @@ from machine import reason
 from rich.markup import escape
 from rich.table import Table
 
-from hlsgen.mapping.placement import KINDS
+from hlsgen.search.placement import KINDS
 
 CSIM_NOTE = (
     "C-simulation runs on a CPU: its time is never the FPGA's. hls4ml by CPU time, hlsgen by wall time."

@@ -32,16 +32,16 @@ from hlsgen.cost.stages import total_resources
 from hlsgen.design import Design
 from hlsgen.explore.options import vector
 from hlsgen.explore.result import Explored
+from hlsgen.hardware.pipeline import pipeline_of
+from hlsgen.hardware.storage import Storage
+from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.conv2d import Conv2d
-from hlsgen.mapping.fifos import fifo_depths
-from hlsgen.mapping.pipeline import pipeline_of
-from hlsgen.mapping.placement import usable
-from hlsgen.mapping.storage import Storage
-from hlsgen.mapping.weights import WeightPlace
 from hlsgen.model.ir import Graph, Port
 from hlsgen.network import NetworkDesign
+from hlsgen.search.placement import usable
 from hlsgen.targets.board import SLR, Board, load_board
+from hlsgen.timing.fifos import fifo_depths
 
 JSON = Path("build/benchmarks/explore.json")
 SIZES = (1, 2, 4, 8, 16, 32, 64)

@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
-from hlsgen.cost.families import FAMILIES, published_rows
 from hlsgen.cost.fitting import fit
+from hlsgen.cost.published_cores import FAMILIES, published_rows
 from hlsgen.targets.terms import PACKAGED, TermsFile, load_terms, terms_text
 
 

@@ -24,8 +24,8 @@ from rich.console import Console
 from rich.table import Table
 
 import hlsgen
-from hlsgen.cost.families import FAMILIES, PUBLISHED, Family, Row, published_rows
 from hlsgen.cost.fitting import FEWEST_CONFIGURATIONS, fitted, held_out, published_factors
+from hlsgen.cost.published_cores import FAMILIES, PUBLISHED, Family, Row, published_rows
 from hlsgen.targets.terms import CELLS, Kind
 
 JSON = Path("build/benchmarks/predict.json")

@@ -16,8 +16,8 @@ from hlsgen.base.fixed import FixedType
 from hlsgen.design import Floats
 from hlsgen.designfile.precision_grammar import input_type_of, precision_of
 from hlsgen.graph_design import GraphDesign
-from hlsgen.mapping.ports import interface_problems, interface_wish
-from hlsgen.mapping.wish import StreamWish
+from hlsgen.hardware.constraints import StreamWish
+from hlsgen.hardware.ports import interface_problems, interface_wish
 from hlsgen.model.calibration import Calibration
 from hlsgen.model.ir import Graph
 from hlsgen.model.precision import Precision, saturating, to_nearest

@@ -15,7 +15,7 @@ from hlsgen.base.fixed import FixedType
 from hlsgen.designfile.precision_grammar import precision_of
 from hlsgen.from_graph import Options, from_graph
 from hlsgen.graph_design import GraphDesign
-from hlsgen.mapping.wish import StreamWish
+from hlsgen.hardware.constraints import StreamWish
 from hlsgen.model.precision import Precision, to_nearest
 from hlsgen.targets.board import Board
 

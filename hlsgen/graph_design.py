@@ -22,9 +22,9 @@ from hlsgen.csim.dataflow import NetworkRun
 from hlsgen.csim.scratch import Scratch, executable_in, scratch_folder
 from hlsgen.csim.simulation import Comparison, compare
 from hlsgen.design import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, Design, Floats, Sampled
+from hlsgen.hardware.constraints import StreamWish
+from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.base import Codes
-from hlsgen.mapping.weights import WeightPlace
-from hlsgen.mapping.wish import StreamWish
 from hlsgen.model import samples
 from hlsgen.model.calibration import Calibration
 from hlsgen.model.ir import Golden, Graph, counted_golden

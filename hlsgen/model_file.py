@@ -17,9 +17,9 @@ from hlsgen.designfile.model_schema import ModelFile
 from hlsgen.designfile.schema_values import SampleFile, Samples
 from hlsgen.from_graph import Options, from_fixed, from_float
 from hlsgen.graph_design import GraphDesign
-from hlsgen.mapping.ports import interface_problems
-from hlsgen.mapping.weights import task_weight_problems, weight_problems
-from hlsgen.mapping.wish import StreamWish
+from hlsgen.hardware.constraints import StreamWish
+from hlsgen.hardware.ports import interface_problems
+from hlsgen.hardware.weights import task_weight_problems, weight_problems
 from hlsgen.model import samples
 from hlsgen.model.calibration import STAND_INS, described
 from hlsgen.model.ir import Graph, Port

@@ -19,11 +19,11 @@ from hlsgen.design import Design
 from hlsgen.emit.dataflow import weight_files
 from hlsgen.emit.network import network_plan
 from hlsgen.graph_design import GraphDesign
+from hlsgen.hardware.constraints import NoFit
 from hlsgen.layers.base import Codes
-from hlsgen.mapping.balance import Balanced, balance
-from hlsgen.mapping.wish import NoFit
 from hlsgen.report.network import NetworkEstimate, network_cost, network_estimate, network_markdown
 from hlsgen.report.quality import quality_figures
+from hlsgen.search.balance import Balanced, balance
 from hlsgen.targets.terms import Style
 
 if TYPE_CHECKING:

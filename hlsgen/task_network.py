@@ -20,11 +20,11 @@ from hlsgen.design import Design
 from hlsgen.emit.ompss_network import network_obstacles
 from hlsgen.emit.task_network import task_network_plan, task_weight_files
 from hlsgen.graph_design import GraphDesign
+from hlsgen.hardware.constraints import NoFit
 from hlsgen.layers.base import Codes
-from hlsgen.mapping.task_balance import TaskChoice, task_balance
-from hlsgen.mapping.wish import NoFit
 from hlsgen.report.quality import quality_figures
 from hlsgen.report.task_network import TaskNetworkEstimate, task_network_markdown
+from hlsgen.search.layerwise import TaskChoice, task_balance
 from hlsgen.targets.terms import Style
 
 

@@ -28,16 +28,16 @@ from hlsgen.designfile.schema import DesignFile, load_design_file
 from hlsgen.designfile.schema_values import SampleFile
 from hlsgen.emit.plan import plan_of
 from hlsgen.frontends.design_file import graph_of, not_yet
+from hlsgen.hardware.conv2d import MOST_PARTITIONS, Infeasible, folding_faults
 from hlsgen.layers.base import Codes
 from hlsgen.layers.conv2d import Conv2d
-from hlsgen.mapping.conv2d import MOST_PARTITIONS, Infeasible, folding_faults
-from hlsgen.mapping.search import Choice, Wish, choose
 from hlsgen.model import samples
 from hlsgen.model.ir import Golden, Graph, verify
 from hlsgen.model.ports import port_codes
 from hlsgen.passes import run_passes
 from hlsgen.report.estimate import Estimate, estimate_of, layer_cost
 from hlsgen.report.markdown import markdown_report
+from hlsgen.search.conv2d import Choice, Wish, choose
 from hlsgen.targets.board import Board, load_board
 from hlsgen.targets.terms import Style
 

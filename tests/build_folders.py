@@ -17,9 +17,9 @@ from hlsgen.emit.conv2d import KernelNames, kernel_constants, kernel_files
 from hlsgen.emit.ompss import ompss_files
 from hlsgen.emit.project import csim_header_files, project_files
 from hlsgen.emit.vitis import vitis_files
+from hlsgen.hardware.conv2d import Folding, map_conv2d
 from hlsgen.layers.conv2d import Conv2d
-from hlsgen.mapping.conv2d import Folding, map_conv2d
-from hlsgen.mapping.placement import Deployment, deploy
+from hlsgen.search.placement import Deployment, deploy
 from hlsgen.targets.board import load_board
 from tests.kernels import conv, frames_for
 

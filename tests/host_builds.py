@@ -19,11 +19,11 @@ from hlsgen.base.fixed import FixedType
 from hlsgen.csim.compiler import INCLUDE
 from hlsgen.design import Design
 from hlsgen.from_graph import Options, from_graph
+from hlsgen.hardware.constraints import StreamWish
+from hlsgen.hardware.weights import WeightWish, WeightWishes
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.dense import Dense
 from hlsgen.layers.pool2d import Pool2d
-from hlsgen.mapping.weights import WeightWish, WeightWishes
-from hlsgen.mapping.wish import StreamWish
 from hlsgen.model.ir import Graph, Port
 from hlsgen.project import Project, build
 from tests.networks import FLOAT, convolution, frames, relu

@@ -14,9 +14,9 @@ from hlsgen.csim.compiler import Headers, compile_testbench
 from hlsgen.csim.recorded import check_recorded
 from hlsgen.csim.simulation import Run, compare, simulate
 from hlsgen.emit.conv2d import KernelNames, kernel_constants, kernel_files
+from hlsgen.hardware.conv2d import ConvMapping, Folding, map_conv2d
 from hlsgen.layers.base import Codes
 from hlsgen.layers.conv2d import Conv2d
-from hlsgen.mapping.conv2d import ConvMapping, Folding, map_conv2d
 from hlsgen.targets.board import Board, load_board
 
 U200 = load_board("u200")

@@ -18,14 +18,14 @@ from hlsgen.base.output import write_files
 from hlsgen.csim.compiler import Headers, compile_testbench
 from hlsgen.csim.dataflow import DataflowRun, simulate
 from hlsgen.emit.dataflow import DataflowNames, dataflow_files
+from hlsgen.hardware.pipeline import Pipeline, pipeline_of
+from hlsgen.hardware.ports import DDR_ONLY, Interfaces
+from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.base import Codes, Layer, Tensor
 from hlsgen.layers.stage import Fold
-from hlsgen.mapping.fifos import fifo_depths
-from hlsgen.mapping.pipeline import Pipeline, pipeline_of
-from hlsgen.mapping.ports import DDR_ONLY, Interfaces
-from hlsgen.mapping.weights import WeightPlace
 from hlsgen.model.ir import Graph, Port, run_golden
 from hlsgen.targets.board import load_board
+from hlsgen.timing.fifos import fifo_depths
 
 FRAMES = 3
 

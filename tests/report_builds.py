@@ -10,8 +10,8 @@ import numpy as np
 
 import hlsgen
 from hlsgen.from_graph import Options, from_graph
-from hlsgen.mapping.ports import InterfaceWish
-from hlsgen.mapping.wish import StreamWish
+from hlsgen.hardware.constraints import StreamWish
+from hlsgen.hardware.ports import InterfaceWish
 from hlsgen.model.ir import Graph, Port
 from hlsgen.project import build
 from tests.networks import convolution, residual_network, tensor

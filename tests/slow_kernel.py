@@ -6,8 +6,8 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from hlsgen.mapping.pipeline import Pipeline
-from hlsgen.mapping.processes import Process
+from hlsgen.hardware.pipeline import Pipeline
+from hlsgen.hardware.processes import Process
 
 
 class StandsStill(Exception):

@@ -20,13 +20,13 @@ from hlsgen.base.errors import DesignError, MismatchError
 from hlsgen.base.fixed import FixedType
 from hlsgen.cost.stages import port_resources, total_resources
 from hlsgen.csim.compiler import Headers
+from hlsgen.hardware.constraints import StreamWish
+from hlsgen.hardware.ports import Interfaces, InterfaceWish, StreamPort
+from hlsgen.hardware.processes import Load, Store
+from hlsgen.hardware.weights import WeightWishes
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.clamp import Clamp
 from hlsgen.layers.stage import Fold, Words
-from hlsgen.mapping.ports import Interfaces, InterfaceWish, StreamPort
-from hlsgen.mapping.processes import Load, Store
-from hlsgen.mapping.weights import WeightWishes
-from hlsgen.mapping.wish import StreamWish
 from hlsgen.model.ir import run_golden
 from hlsgen.network import NetworkDesign
 from hlsgen.targets.board import load_board

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from hlsgen.base.fixed import FixedType
+from hlsgen.hardware.banks import BankMap, Pattern, map_banks
+from hlsgen.hardware.conv2d import access_patterns
+from hlsgen.hardware.wave import Wave
 from hlsgen.layers.conv2d import Conv2d
-from hlsgen.mapping.banks import BankMap, Pattern, map_banks
-from hlsgen.mapping.conv2d import access_patterns
-from hlsgen.mapping.wave import Wave
 from hlsgen.report.bank_picture import CONFLICT, WIDTH, access, bank_picture, bank_table
 
 SVG = "{http://www.w3.org/2000/svg}"

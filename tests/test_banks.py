@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hlsgen.mapping.banks import BankMap, Pattern, map_banks
+from hlsgen.hardware.banks import BankMap, Pattern, map_banks
 
 
 def brute_force(patterns: tuple[Pattern, ...], slots: int, banks: int) -> bool:

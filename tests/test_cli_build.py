@@ -12,8 +12,8 @@ import pytest
 
 from hlsgen.cost.cycles import Iterations
 from hlsgen.emit import plan
+from hlsgen.hardware.banks import BankMap
 from hlsgen.layers.conv2d import Conv2d
-from hlsgen.mapping.banks import BankMap
 from tests.command_line import document, failure, run, text, working_folder
 from tests.small_design import DESIGN
 

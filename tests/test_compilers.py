@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from hlsgen.hardware.conv2d import Folding
 from hlsgen.layers.base import Layer
 from hlsgen.layers.stage import Fold
-from hlsgen.mapping.conv2d import Folding
 from tests.build_folders import make, write_build
 from tests.header_programs import INCLUDE, STRICT, compile_program, reference_include, run
 from tests.host_builds import built, compile_against_stand_in

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from hlsgen.base.errors import MismatchError
 from hlsgen.base.fixed import FixedType
+from hlsgen.hardware.pipeline import pipeline_of
+from hlsgen.hardware.processes import Convert
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.stage import Fold, Words
-from hlsgen.mapping.pipeline import pipeline_of
-from hlsgen.mapping.processes import Convert
 from hlsgen.model.ir import Graph, Port, run_golden
 from tests.pipelines import assert_pipeline_exact, build_pipeline, random_codes
 

@@ -11,15 +11,15 @@ import pytest
 import hlsgen
 from hlsgen.base.errors import MismatchError
 from hlsgen.base.fixed import FixedType
+from hlsgen.hardware.constraints import StreamWish
 from hlsgen.layers.base import Codes, Tensor
 from hlsgen.layers.binary import Add
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.stage import Fold
-from hlsgen.mapping.deadlock import least_depths, runs_through
-from hlsgen.mapping.fifos import SHALLOWEST, simulate
-from hlsgen.mapping.wish import StreamWish
 from hlsgen.model.ir import Graph, Port, run_golden
 from hlsgen.network import NetworkDesign
+from hlsgen.timing.deadlock import least_depths, runs_through
+from hlsgen.timing.fifos import SHALLOWEST, simulate
 from tests.pipelines import Built, build_pipeline, random_codes
 
 BYTE = FixedType(8, 8)
@@ -136,7 +136,7 @@ def test_an_input_that_is_an_output_too_needs_no_depth() -> None:
     graph = replace(
         graph, layers=graph.layers[:3], outputs=(Port.of("z", graph.layers[2].output, "long2"), ports[1])
     )
-    from hlsgen.mapping.pipeline import pipeline_of
+    from hlsgen.hardware.pipeline import pipeline_of
 
     pipeline = pipeline_of(graph, {layer.name: Fold(px=1, pe=2, simd=2) for layer in graph.layers})
     assert set(least_depths(pipeline).values()) == {1}

@@ -12,7 +12,7 @@ import pytest
 
 from hlsgen.base.fixed import parse_type
 from hlsgen.emit.ompss_project import ait_name
-from hlsgen.mapping.conv2d import Folding
+from hlsgen.hardware.conv2d import Folding
 from tests.build_folders import CASES, Case, calls, emitted, in_threads, make, outputs, stand_in, write_build
 from tests.kernels import conv
 

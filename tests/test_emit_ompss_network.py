@@ -15,10 +15,10 @@ import pytest
 from hlsgen.base.fixed import FixedType
 from hlsgen.base.output import write_files
 from hlsgen.emit.ompss_network import block_frames, network_obstacles
+from hlsgen.hardware.constraints import StreamWish
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.clamp import Clamp
 from hlsgen.layers.concat import Concat
-from hlsgen.mapping.wish import StreamWish
 from hlsgen.model.ir import Graph, Port
 from hlsgen.targets.board import load_board
 from hlsgen.task_network import TaskNetworkDesign

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hlsgen.emit.vitis import plain_word
-from hlsgen.mapping.placement import Deployment
+from hlsgen.search.placement import Deployment
 from tests.build_folders import CASES, emitted
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from hlsgen.emit.conv2d import KernelNames, kernel_constants, kernel_files
+from hlsgen.hardware.conv2d import Folding, map_conv2d
 from hlsgen.layers.conv2d import Conv2d
-from hlsgen.mapping.conv2d import Folding, map_conv2d
 from tests.kernels import U200, conv
 
 GOLDEN = Path(__file__).parent / "golden"

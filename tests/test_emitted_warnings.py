@@ -17,11 +17,11 @@ import pytest
 from hlsgen.base.output import write_files
 from hlsgen.csim.compiler import INCLUDE, WARNINGS
 from hlsgen.emit.dataflow import DataflowNames, dataflow_files
+from hlsgen.hardware.conv2d import Infeasible, map_conv2d
+from hlsgen.hardware.pipeline import pipeline_of
+from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.base import Layer
 from hlsgen.layers.stage import Fold
-from hlsgen.mapping.conv2d import Infeasible, map_conv2d
-from hlsgen.mapping.pipeline import pipeline_of
-from hlsgen.mapping.weights import WeightPlace
 from tests.kernels import U200, kernel_sources
 from tests.layer_examples import EXAMPLES
 from tests.pipelines import side_by_side

@@ -19,18 +19,18 @@ from hlsgen.explore.explore import explore
 from hlsgen.explore.knapsack import cheapest, most_even
 from hlsgen.explore.options import non_dominated, vector
 from hlsgen.explore.spread import anywhere, crossings, in_runs
+from hlsgen.hardware.constraints import StreamWish
+from hlsgen.hardware.pipeline import pipeline_of
+from hlsgen.hardware.storage import Storage
+from hlsgen.hardware.weights import WeightPlace, WeightWish, WeightWishes
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.binary import Add
 from hlsgen.layers.conv2d import Conv2d
-from hlsgen.mapping.fifos import fifo_depths
-from hlsgen.mapping.pipeline import pipeline_of
-from hlsgen.mapping.placement import KINDS, usable
-from hlsgen.mapping.storage import Storage
-from hlsgen.mapping.weights import WeightPlace, WeightWish, WeightWishes
-from hlsgen.mapping.wish import StreamWish
 from hlsgen.model.ir import Graph, Port
 from hlsgen.network import NetworkDesign
+from hlsgen.search.placement import KINDS, usable
 from hlsgen.targets.board import SLR, Board, load_board
+from hlsgen.timing.fifos import fifo_depths
 
 NUMBERS = FixedType(8, 2)
 WIDE = FixedType(24, 12)

@@ -9,15 +9,15 @@ import pytest
 from hlsgen.base.errors import DesignError
 from hlsgen.base.fixed import FixedType
 from hlsgen.cost.stages import fifo_resources, lies_in_uram
-from hlsgen.cost.timing import simulate
 from hlsgen.emit.dataflow import DataflowNames, dataflow_files
+from hlsgen.hardware.pipeline import Pipeline, Stream, pipeline_of
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.stage import Fold, Words
-from hlsgen.mapping.deadlock import runs_through
-from hlsgen.mapping.effort import PATIENCE, Steps
-from hlsgen.mapping.fifos import growing_depths
-from hlsgen.mapping.pipeline import Pipeline, Stream, pipeline_of
+from hlsgen.search.effort import PATIENCE, Steps
 from hlsgen.targets.board import load_board
+from hlsgen.timing.deadlock import runs_through
+from hlsgen.timing.fifos import growing_depths
+from hlsgen.timing.timing import simulate
 from tests.test_timing import emitted, residual
 
 U200, ZCU102 = load_board("u200"), load_board("zcu102")

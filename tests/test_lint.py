@@ -12,15 +12,15 @@ import pytest
 from hlsgen.base.errors import EmissionError
 from hlsgen.design import load
 from hlsgen.emit.dataflow import DataflowNames, dataflow_files
+from hlsgen.hardware.pipeline import pipeline_of
+from hlsgen.hardware.weights import Place, WeightPlace
 from hlsgen.layers.base import Layer
 from hlsgen.layers.stage import Fold
 from hlsgen.lint import lint_emitted
-from hlsgen.mapping.fifos import fifo_depths
-from hlsgen.mapping.pipeline import pipeline_of
-from hlsgen.mapping.weights import Place, WeightPlace
 from hlsgen.model.ir import Graph
 from hlsgen.project import build
 from hlsgen.targets.board import load_board
+from hlsgen.timing.fifos import fifo_depths
 from tests.build_folders import CASES, emitted
 from tests.command_line import document, failure, run, text, working_folder
 from tests.layer_examples import EXAMPLES

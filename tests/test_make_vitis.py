@@ -11,10 +11,10 @@ import pytest
 
 from hlsgen.base.output import write_files
 from hlsgen.from_graph import Options, from_graph
-from hlsgen.mapping.placement import Deployment
-from hlsgen.mapping.ports import InterfaceWish
-from hlsgen.mapping.wish import StreamWish
+from hlsgen.hardware.constraints import StreamWish
+from hlsgen.hardware.ports import InterfaceWish
 from hlsgen.project import build
+from hlsgen.search.placement import Deployment
 from tests.build_folders import CASES, emitted, make, write_build
 from tests.networks import residual_network
 from tests.report_builds import streaming

@@ -10,8 +10,8 @@ import pytest
 
 from hlsgen import DesignError
 from hlsgen.from_graph import Options, from_graph
-from hlsgen.mapping.ports import InterfaceWish
-from hlsgen.mapping.wish import StreamWish
+from hlsgen.hardware.constraints import StreamWish
+from hlsgen.hardware.ports import InterfaceWish
 from hlsgen.network import NetworkDesign
 from hlsgen.project import build
 from hlsgen.report.explored import MOST_ROWS, some_points

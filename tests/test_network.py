@@ -15,7 +15,7 @@ import hlsgen
 from hlsgen.base.errors import DesignError, MismatchError
 from hlsgen.cli import cli
 from hlsgen.csim.compiler import reference_headers
-from hlsgen.mapping.wish import StreamWish
+from hlsgen.hardware.constraints import StreamWish
 from hlsgen.model.precision import Precision
 
 torch = pytest.importorskip("torch", reason="torch is not installed")

@@ -24,14 +24,14 @@ from hlsgen.cost.stages import (
 )
 from hlsgen.csim.dataflow import save_inputs
 from hlsgen.csim.testbench import run_testbench
+from hlsgen.hardware.pipeline import pipeline_of
+from hlsgen.hardware.ports import DdrPort, Interfaces, ddr_port, ddr_word_bits, slot_bits
+from hlsgen.hardware.processes import Load, StageProcess
+from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.base import Codes, Tensor
 from hlsgen.layers.clamp import Clamp
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.stage import Fold, Words
-from hlsgen.mapping.pipeline import pipeline_of
-from hlsgen.mapping.ports import DdrPort, Interfaces, ddr_port, ddr_word_bits, slot_bits
-from hlsgen.mapping.processes import Load, StageProcess
-from hlsgen.mapping.weights import WeightPlace
 from hlsgen.model.ir import run_golden
 from hlsgen.targets.board import load_board
 from tests.pipelines import Built, build_pipeline, random_codes, side_by_side

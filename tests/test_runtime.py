@@ -22,7 +22,7 @@ import hlsgen
 from hlsgen import runtime
 from hlsgen.base.errors import DesignError, HlsgenError, ToolError
 from hlsgen.base.fixed import FixedType, Overflow, parse_type
-from hlsgen.host_interface import HostTensor, read_interface
+from hlsgen.hardware.host_interface import HostTensor, read_interface
 from hlsgen.runtime.layout import packed, unpacked
 from hlsgen.runtime.simulation import Simulation
 from tests import stand_in_pyxrt

@@ -11,8 +11,8 @@ import yaml
 
 import hlsgen
 from hlsgen.base.errors import DesignError
-from hlsgen.mapping.weights import WeightWish, WeightWishes
-from hlsgen.mapping.wish import StreamWish
+from hlsgen.hardware.constraints import StreamWish
+from hlsgen.hardware.weights import WeightWish, WeightWishes
 from hlsgen.network import NetworkDesign
 from hlsgen.targets.board import Board, load_board
 from tests.command_line import text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hlsgen.mapping.storage import Storage, bram18_for, choose_storage, lutram_luts, uram_for
+from hlsgen.hardware.storage import Storage, bram18_for, choose_storage, lutram_luts, uram_for
 from tests.kernels import U200, ZCU102
 
 

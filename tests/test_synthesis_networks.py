@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from hlsgen.from_model import from_torch
-from hlsgen.mapping.wish import StreamWish
+from hlsgen.hardware.constraints import StreamWish
 from hlsgen.project import build
 from hlsgen.synthesis.calibrate import calibrate
 from hlsgen.synthesis.compare import compare_build

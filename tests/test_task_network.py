@@ -17,20 +17,20 @@ from hlsgen.base.fixed import FixedType
 from hlsgen.cost.resources import Resources
 from hlsgen.csim.compiler import Headers
 from hlsgen.from_model import from_torch
+from hlsgen.hardware.constraints import NoFit, StreamWish
+from hlsgen.hardware.ports import DdrPort, ddr_word_bits, frame_bytes
+from hlsgen.hardware.task_kernels import ddr_words, kernel_names, task_kernel
+from hlsgen.hardware.weights import WeightWish, WeightWishes
 from hlsgen.layers.base import Layer, Tensor
 from hlsgen.layers.binary import Add
 from hlsgen.layers.clamp import Clamp
-from hlsgen.mapping.balance import whole_of
-from hlsgen.mapping.candidates import foldings
-from hlsgen.mapping.placement import KINDS
-from hlsgen.mapping.ports import DdrPort, ddr_word_bits, frame_bytes
-from hlsgen.mapping.task_balance import TaskChoice, task_balance
-from hlsgen.mapping.task_kernels import ddr_words, kernel_names, task_kernel
-from hlsgen.mapping.task_placement import packed, shared_banks
-from hlsgen.mapping.weights import WeightWish, WeightWishes
-from hlsgen.mapping.wish import NoFit, StreamWish
 from hlsgen.model.ir import Graph, Port
 from hlsgen.project import Project, build, simulate_only
+from hlsgen.search.balance import whole_of
+from hlsgen.search.candidates import foldings
+from hlsgen.search.layerwise import TaskChoice, task_balance
+from hlsgen.search.placement import KINDS
+from hlsgen.search.task_placement import packed, shared_banks
 from hlsgen.targets.board import load_board
 from hlsgen.task_network import TaskNetworkDesign
 from tests.networks import frames

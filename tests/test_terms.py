@@ -19,7 +19,6 @@ import hlsgen
 from hlsgen.base.errors import DesignError
 from hlsgen.cli import cli
 from hlsgen.cost.accuracy import by_term, whole_error
-from hlsgen.cost.families import FAMILIES, Family, Row, address_bits, fifo_term, published_rows
 from hlsgen.cost.fitting import (
     HELD_OUT_SHARE,
     Sample,
@@ -30,8 +29,9 @@ from hlsgen.cost.fitting import (
     relative_errors,
     solve,
 )
+from hlsgen.cost.published_cores import FAMILIES, Family, Row, address_bits, fifo_term, published_rows
 from hlsgen.cost.resources import instance_resources
-from hlsgen.mapping.conv2d import Folding, map_conv2d
+from hlsgen.hardware.conv2d import Folding, map_conv2d
 from hlsgen.targets.board import load_board
 from hlsgen.targets.terms import (
     CELLS,

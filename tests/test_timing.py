@@ -13,18 +13,18 @@ from hypothesis import strategies as st
 
 from hlsgen.base.errors import DesignError
 from hlsgen.base.fixed import FixedType
-from hlsgen.cost.smallest_fifos import smallest_depths
-from hlsgen.cost.sweeps import Plan, Sweeps
-from hlsgen.cost.timing import Timing, one_call, simulate
+from hlsgen.hardware.pipeline import Pipeline, pipeline_of
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.binary import Add
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.stage import Fold
-from hlsgen.mapping import fifos
-from hlsgen.mapping.deadlock import runs_through
-from hlsgen.mapping.fifos import fifo_depths
-from hlsgen.mapping.pipeline import Pipeline, pipeline_of
 from hlsgen.model.ir import Graph, Port
+from hlsgen.timing import fifos
+from hlsgen.timing.deadlock import runs_through
+from hlsgen.timing.fifos import fifo_depths
+from hlsgen.timing.relaxation import Plan, Sweeps
+from hlsgen.timing.smallest_fifos import smallest_depths
+from hlsgen.timing.timing import Timing, one_call, simulate
 from tests.command_line import run, text
 from tests.pipelines import build_pipeline, random_codes
 from tests.slow_kernel import StandsStill, run_slowly
@@ -284,8 +284,8 @@ def test_what_does_not_repeat_itself_is_not_simulated(monkeypatch: pytest.Monkey
     from torch import nn
 
     import hlsgen
-    from hlsgen.cost.sweeps import Unrepeated
     from hlsgen.report import network
+    from hlsgen.timing.relaxation import Unrepeated
 
     def refuses(_pipeline: Pipeline) -> Timing:
         raise Unrepeated("conv")

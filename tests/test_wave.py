@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from hlsgen.mapping.search import Wish, choose
-from hlsgen.mapping.wave import Wave
+from hlsgen.hardware.wave import Wave
+from hlsgen.search.conv2d import Wish, choose
 from hlsgen.targets.board import load_board
 from tests.kernels import conv
 

@@ -16,17 +16,17 @@ from hlsgen.base.errors import DesignError
 from hlsgen.base.fixed import FixedType
 from hlsgen.emit.dataflow import DataflowNames, dataflow_files, weight_beats, weight_files
 from hlsgen.from_graph import Options, from_fixed
+from hlsgen.hardware.constraints import StreamWish
+from hlsgen.hardware.pipeline import pipeline_of
+from hlsgen.hardware.storage import Storage
+from hlsgen.hardware.weights import WeightWish, WeightWishes, weight_places
 from hlsgen.layers.base import Codes
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.dense import Dense
 from hlsgen.layers.stage import Fold
-from hlsgen.mapping.balance import balance
-from hlsgen.mapping.pipeline import pipeline_of
-from hlsgen.mapping.storage import Storage
-from hlsgen.mapping.weights import WeightWish, WeightWishes, weight_places
-from hlsgen.mapping.wish import StreamWish
 from hlsgen.model.ir import Graph, Port
 from hlsgen.model.precision import Precision
+from hlsgen.search.balance import balance
 from hlsgen.targets.board import load_board
 
 SOURCE = FixedType(8, 3)

@@ -9,12 +9,12 @@ import numpy as np
 
 from hlsgen.base.errors import DesignError
 from hlsgen.base.fixed import FixedType, Overflow, Rounding
+from hlsgen.hardware.conv2d import Folding
+from hlsgen.hardware.weights import Place, WeightPlace
 from hlsgen.layers.base import Layer
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.dense import Dense
 from hlsgen.layers.stage import Fold
-from hlsgen.mapping.conv2d import Folding
-from hlsgen.mapping.weights import Place, WeightPlace
 from tests.kernels import conv, random_codes
 from tests.layer_examples import EXAMPLES
 

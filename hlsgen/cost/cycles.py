@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hlsgen.mapping.conv2d import ConvMapping
+from hlsgen.hardware.conv2d import ConvMapping
 
 
 @dataclass(frozen=True, kw_only=True)

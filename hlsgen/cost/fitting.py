@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from hlsgen.cost.families import FAMILIES, PUBLISHED, Family, Features, Row
+from hlsgen.cost.published_cores import FAMILIES, PUBLISHED, Family, Features, Row
 from hlsgen.targets.terms import CELLS, Factor, Factors, Figure, Fit, Kind, Pair, TermsFile
 
 HELD_OUT_SHARE = 0.35

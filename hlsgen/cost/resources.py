@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
 from hlsgen.base.fixed import FixedType
+from hlsgen.hardware.conv2d import ConvMapping, bits_of, burst_limit, outstanding
+from hlsgen.hardware.storage import Memory, Storage, bram18_for
 from hlsgen.layers.packing import signed_bits
-from hlsgen.mapping.conv2d import ConvMapping, bits_of, burst_limit, outstanding
-from hlsgen.mapping.storage import Memory, Storage, bram18_for
 from hlsgen.targets.terms import Terms
 
 FMUL_DSP = 3

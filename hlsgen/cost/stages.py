@@ -6,7 +6,7 @@ hlsgen/cost/resources.py.
 
 from __future__ import annotations
 
-from hlsgen.cost.families import address_bits, fifo_term
+from hlsgen.cost.published_cores import address_bits, fifo_term
 from hlsgen.cost.resources import (
     Resources,
     axi_ports,
@@ -17,14 +17,14 @@ from hlsgen.cost.resources import (
     memory_resources,
     packed_products,
 )
+from hlsgen.hardware.pipeline import Pipeline, Stream
+from hlsgen.hardware.ports import DdrPort, StreamPort, width_of
+from hlsgen.hardware.processes import Convert, Fork, Load, LoadWeights, Process, StageProcess, Store
+from hlsgen.hardware.storage import Storage, block_fifo, bram18_for, choose_storage, lutram_luts
+from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.conv2d_stream import ConvStream
 from hlsgen.layers.packing import FABRIC_PRODUCT_BITS
 from hlsgen.layers.stage import Stage, Work
-from hlsgen.mapping.pipeline import Pipeline, Stream
-from hlsgen.mapping.ports import DdrPort, StreamPort, width_of
-from hlsgen.mapping.processes import Convert, Fork, Load, LoadWeights, Process, StageProcess, Store
-from hlsgen.mapping.storage import Storage, block_fifo, bram18_for, choose_storage, lutram_luts
-from hlsgen.mapping.weights import WeightPlace
 from hlsgen.targets.board import Board
 from hlsgen.targets.terms import Terms
 

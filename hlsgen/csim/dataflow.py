@@ -17,9 +17,9 @@ from hlsgen.base.fixed import FixedType
 from hlsgen.csim.simulation import save_frames
 from hlsgen.csim.testbench import run_testbench
 from hlsgen.emit.dataflow import weight_files
+from hlsgen.hardware.pipeline import Pipeline
 from hlsgen.layers.base import Codes
 from hlsgen.layers.stage import Words
-from hlsgen.mapping.pipeline import Pipeline
 from hlsgen.model.ir import Graph
 
 STANDS_STILL = "stands still"

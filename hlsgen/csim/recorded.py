@@ -5,7 +5,7 @@ from __future__ import annotations
 from hlsgen.base.errors import MismatchError
 from hlsgen.cost.cycles import iterations
 from hlsgen.csim.simulation import Run
-from hlsgen.mapping.conv2d import ConvMapping
+from hlsgen.hardware.conv2d import ConvMapping
 
 
 def check_recorded(run: Run, mapping: ConvMapping, frames: int) -> None:

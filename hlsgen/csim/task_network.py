@@ -14,8 +14,8 @@ from hlsgen.csim.simulation import save_frames
 from hlsgen.csim.testbench import run_testbench
 from hlsgen.emit.task_network import task_weight_files
 from hlsgen.layers.base import Codes
-from hlsgen.mapping.task_balance import TaskChoice
 from hlsgen.model.ir import Graph
+from hlsgen.search.layerwise import TaskChoice
 
 
 @dataclass(frozen=True, kw_only=True)

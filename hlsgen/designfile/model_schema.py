@@ -19,9 +19,9 @@ from pydantic import (
 from hlsgen.designfile.precision_grammar import Fixed, PrecisionSection, written
 from hlsgen.designfile.schema_values import MAX_CHANNELS, BoardName, Name, Samples
 from hlsgen.designfile.validation import Entries, Mistake, Real, Whole, must_be, nearest, refused
+from hlsgen.hardware.ports import PORT_KINDS, InterfaceWish, PortKind
+from hlsgen.hardware.weights import WeightWish, WeightWishes, WishedPlace, WishedStorage
 from hlsgen.layers.conv2d_stream import MOST_BATCH
-from hlsgen.mapping.ports import PORT_KINDS, InterfaceWish, PortKind
-from hlsgen.mapping.weights import WeightWish, WeightWishes, WishedPlace, WishedStorage
 
 FRAMEWORKS = ("torch", "qkeras", "onnx")
 _SIDE = Whole(1, 65536)

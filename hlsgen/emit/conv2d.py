@@ -10,9 +10,9 @@ import numpy as np
 from hlsgen.base.fixed import FixedType, NumberType
 from hlsgen.cost.cycles import has_bias, interval, iterations
 from hlsgen.emit.environment import render, source_text
+from hlsgen.hardware.conv2d import BAND_LATENCY, ConvMapping, bits_of, burst_limit, outstanding
+from hlsgen.hardware.storage import Memory
 from hlsgen.layers.packing import lower_lane_limit, signed_bits
-from hlsgen.mapping.conv2d import BAND_LATENCY, ConvMapping, bits_of, burst_limit, outstanding
-from hlsgen.mapping.storage import Memory
 
 C_TYPE = {
     "int8": "signed char",

@@ -21,14 +21,14 @@ from hlsgen.emit.joints import (
     weight_port,
     word_name,
 )
+from hlsgen.hardware.pipeline import Pipeline
+from hlsgen.hardware.ports import width_of
+from hlsgen.hardware.processes import Load, StageProcess, Store
+from hlsgen.hardware.storage import choose_storage
+from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.base import Codes
 from hlsgen.layers.conv2d_stream import ConvStream
 from hlsgen.layers.stage import WEIGHT_BEAT_BITS, Stage, Words
-from hlsgen.mapping.pipeline import Pipeline
-from hlsgen.mapping.ports import width_of
-from hlsgen.mapping.processes import Load, StageProcess, Store
-from hlsgen.mapping.storage import choose_storage
-from hlsgen.mapping.weights import WeightPlace
 from hlsgen.targets.board import Board
 
 SHARED_HEADERS = ("static.h", "lanes.h", "dot.h", "nest.h", "port.h", "raster.h", "stage.h", "stream.h")

@@ -7,9 +7,9 @@ from typing import Any
 
 from hlsgen.cost.stages import CARRIER_FIFO_WORDS
 from hlsgen.emit.environment import counted
+from hlsgen.hardware.ports import MOST_DDR_BITS, DdrPort, StreamPort, ddr_word_bits, slot_bits, width_of
+from hlsgen.hardware.processes import Carrier, Convert, Fork, Load, LoadWeights, Process, StageProcess, Store
 from hlsgen.layers.stage import WEIGHT_BEAT_BITS, Words
-from hlsgen.mapping.ports import MOST_DDR_BITS, DdrPort, StreamPort, ddr_word_bits, slot_bits, width_of
-from hlsgen.mapping.processes import Carrier, Convert, Fork, Load, LoadWeights, Process, StageProcess, Store
 
 COSIM_FRAMES = 2
 

@@ -12,7 +12,7 @@ from hlsgen.emit.project import csim_header_files, makefile
 from hlsgen.emit.vitis import LinkedKernel, plain_word, tool_files
 from hlsgen.emit.xrt import host_files, network_interface
 from hlsgen.layers.base import Codes
-from hlsgen.mapping.balance import Balanced
+from hlsgen.search.balance import Balanced
 from hlsgen.targets.board import Board
 
 

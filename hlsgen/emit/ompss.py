@@ -8,8 +8,8 @@ from hlsgen.base.fixed import FixedType, NumberType
 from hlsgen.emit.conv2d import C_TYPE
 from hlsgen.emit.environment import render, safe_comment
 from hlsgen.emit.ompss_project import Accelerator, creator, function_name, tool_files
-from hlsgen.mapping.conv2d import ConvMapping
-from hlsgen.mapping.placement import Deployment, frame_copies, slrs_with
+from hlsgen.hardware.conv2d import ConvMapping
+from hlsgen.search.placement import Deployment, frame_copies, slrs_with
 
 BLOCK_BITS = 512
 """Local arrays are filled up to blocks of this size: the widest memory port that is asked for."""

@@ -11,7 +11,7 @@ import hlsgen
 from hlsgen.emit.conv2d import COSIM_FRAMES
 from hlsgen.emit.environment import render, safe_comment
 from hlsgen.emit.vitis import plain_word
-from hlsgen.mapping.placement import Deployment
+from hlsgen.search.placement import Deployment
 from hlsgen.targets.board import Board
 
 FLOW = "vitis/flow.json"

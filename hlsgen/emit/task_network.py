@@ -23,10 +23,10 @@ from hlsgen.emit.plan import Plan, array_bytes, npy_bytes
 from hlsgen.emit.project import csim_header_files, makefile
 from hlsgen.emit.vitis import LinkedKernel, plain_word, task_tool_files
 from hlsgen.emit.xrt import host_files, task_interface
+from hlsgen.hardware.task_kernels import TaskKernel
 from hlsgen.layers.base import Codes
-from hlsgen.mapping.task_balance import TaskChoice
-from hlsgen.mapping.task_kernels import TaskKernel
 from hlsgen.model.ir import Graph
+from hlsgen.search.layerwise import TaskChoice
 from hlsgen.targets.board import Board
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from hlsgen.emit.conv2d import COSIM_FRAMES
 from hlsgen.emit.environment import render, safe_comment
-from hlsgen.mapping.placement import Deployment
+from hlsgen.search.placement import Deployment
 from hlsgen.targets.board import Board
 
 FILES = ("hls_config.cfg", "run_hls.tcl", "link.cfg")

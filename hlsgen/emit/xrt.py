@@ -13,7 +13,8 @@ import numpy as np
 from hlsgen.base.fixed import NumberType
 from hlsgen.emit.dataflow import weight_beats
 from hlsgen.emit.environment import render, safe_comment, source_text
-from hlsgen.host_interface import (
+from hlsgen.hardware.conv2d import ConvMapping
+from hlsgen.hardware.host_interface import (
     INTERFACE,
     Container,
     HostArgument,
@@ -24,15 +25,14 @@ from hlsgen.host_interface import (
     HostStep,
     HostTensor,
 )
+from hlsgen.hardware.pipeline import Pipeline
+from hlsgen.hardware.ports import ddr_word_bits, slot_bits, width_of
+from hlsgen.hardware.processes import Load, Store
+from hlsgen.hardware.task_kernels import TaskKernel
 from hlsgen.layers.packing import lower_lane_limit
 from hlsgen.layers.stage import WEIGHT_BEAT_BITS, Words
-from hlsgen.mapping.conv2d import ConvMapping
-from hlsgen.mapping.pipeline import Pipeline
-from hlsgen.mapping.ports import ddr_word_bits, slot_bits, width_of
-from hlsgen.mapping.processes import Load, Store
-from hlsgen.mapping.task_balance import TaskChoice
-from hlsgen.mapping.task_kernels import TaskKernel
 from hlsgen.model.ir import Graph, Port
+from hlsgen.search.layerwise import TaskChoice
 
 HEADERS = ("interface.h", "pack.h", "arrays.h", "options.h", "device.h", "lane.h", "statistics.h", "batch.h")
 CALL_SECONDS = 2e-3

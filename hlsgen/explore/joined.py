@@ -31,12 +31,12 @@ from hlsgen.explore.options import (
     vector,
 )
 from hlsgen.explore.solver import full, solve
+from hlsgen.hardware.pipeline import conversion
+from hlsgen.hardware.processes import Convert
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.stage import Words
-from hlsgen.mapping.pipeline import conversion
-from hlsgen.mapping.placement import KINDS
-from hlsgen.mapping.processes import Convert
 from hlsgen.model.ir import Graph
+from hlsgen.search.placement import KINDS
 from hlsgen.targets.board import Board
 
 MOST_NODES = 2_000

@@ -16,15 +16,15 @@ from hlsgen.cost.stages import (
     weight_port_resources,
 )
 from hlsgen.explore.options import Option, Vector, first_readers, vector
-from hlsgen.mapping.balance import MOST_SIMULATED_WORDS
-from hlsgen.mapping.fifos import fifo_depths, simulate, simulated_words
-from hlsgen.mapping.pipeline import Pipeline, pipeline_of
-from hlsgen.mapping.placement import KINDS
-from hlsgen.mapping.ports import InterfaceWish, interfaces_of
-from hlsgen.mapping.processes import Load, LoadWeights, StageProcess
-from hlsgen.mapping.wish import NoFit
+from hlsgen.hardware.constraints import NoFit
+from hlsgen.hardware.pipeline import Pipeline, pipeline_of
+from hlsgen.hardware.ports import InterfaceWish, interfaces_of
+from hlsgen.hardware.processes import Load, LoadWeights, StageProcess
 from hlsgen.model.ir import Graph
+from hlsgen.search.balance import MOST_SIMULATED_WORDS
+from hlsgen.search.placement import KINDS
 from hlsgen.targets.board import Board
+from hlsgen.timing.fifos import fifo_depths, simulate, simulated_words
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

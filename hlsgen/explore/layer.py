@@ -17,12 +17,12 @@ from hlsgen.cost.resources import Resources, dsps_of_product
 from hlsgen.explore.front import FrontPoint
 from hlsgen.explore.options import non_dominated
 from hlsgen.explore.result import Explored, Goal, LayerChoice, Point
+from hlsgen.hardware.conv2d import Infeasible, map_conv2d
 from hlsgen.layers.packing import signed_bits, widths_pack
-from hlsgen.mapping.balance import whole_of
-from hlsgen.mapping.candidates import share_of
-from hlsgen.mapping.conv2d import Infeasible, map_conv2d
-from hlsgen.mapping.placement import KINDS, Deployment, deploy
-from hlsgen.mapping.search import foldings
+from hlsgen.search.balance import whole_of
+from hlsgen.search.candidates import share_of
+from hlsgen.search.conv2d import foldings
+from hlsgen.search.placement import KINDS, Deployment, deploy
 from hlsgen.tasks import TasksDesign
 
 FLOAT_DSPS = 3

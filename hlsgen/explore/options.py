@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from hlsgen.cost.families import SHIFT_WORDS, SMALL_FIFO_BITS
+from hlsgen.cost.published_cores import SHIFT_WORDS, SMALL_FIFO_BITS
 from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import (
     fifo_resources,
@@ -22,20 +22,20 @@ from hlsgen.cost.stages import (
     stage_resources,
     weight_stream_resources,
 )
+from hlsgen.hardware.constraints import StreamWish
+from hlsgen.hardware.pipeline import Stream, staged
+from hlsgen.hardware.ports import Interfaces, ddr_port, interfaces_of, width_of
+from hlsgen.hardware.processes import Fork, Load, LoadWeights, Store
+from hlsgen.hardware.storage import LUTRAM_MOST_WORDS, Storage
+from hlsgen.hardware.weights import WeightPlace, WeightWish, placed
 from hlsgen.layers.base import Layer
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.conv2d_stage import ConvStage
 from hlsgen.layers.conv2d_stream import ConvStream
 from hlsgen.layers.stage import Fold, Stage, Words
-from hlsgen.mapping.candidates import nothing_fits
-from hlsgen.mapping.pipeline import Stream, staged
-from hlsgen.mapping.placement import KINDS
-from hlsgen.mapping.ports import Interfaces, ddr_port, interfaces_of, width_of
-from hlsgen.mapping.processes import Fork, Load, LoadWeights, Store
-from hlsgen.mapping.storage import LUTRAM_MOST_WORDS, Storage
-from hlsgen.mapping.weights import WeightPlace, WeightWish, placed
-from hlsgen.mapping.wish import StreamWish
 from hlsgen.model.ir import Graph
+from hlsgen.search.candidates import nothing_fits
+from hlsgen.search.placement import KINDS
 from hlsgen.targets.board import Board
 
 Vector = NDArray[np.int64]

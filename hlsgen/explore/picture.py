@@ -6,8 +6,8 @@ from pathlib import Path
 
 from hlsgen.base.errors import DesignError, OutputError, Problem
 from hlsgen.explore.result import Explored
-from hlsgen.mapping.balance import whole_of
-from hlsgen.mapping.placement import KINDS
+from hlsgen.search.balance import whole_of
+from hlsgen.search.placement import KINDS
 
 ENDINGS = (".svg", ".png")
 NAMES = {"lut": "LUT", "ff": "FF", "bram18": "BRAM18", "uram": "URAM", "dsp": "DSP"}

@@ -9,8 +9,8 @@ from rich.table import Table
 
 from hlsgen.cost.accuracy import cells_line
 from hlsgen.explore.result import Explored
-from hlsgen.mapping.balance import whole_of
 from hlsgen.report.explored import model_text, some_points
+from hlsgen.search.balance import whole_of
 
 COLUMNS = ("dsp", "bram18", "uram", "lut", "ff")
 

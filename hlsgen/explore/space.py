@@ -15,9 +15,9 @@ from hlsgen.explore.knapsack import Costs, Solution, cheapest
 from hlsgen.explore.layout import Layout, capacities, placed_in
 from hlsgen.explore.options import LayerOptions, Option, Vector, all_options, vector, vector_of_board
 from hlsgen.explore.spread import spread
-from hlsgen.mapping.placement import KINDS, at_banks, ddr_bytes_per_s
-from hlsgen.mapping.wish import StreamWish
+from hlsgen.hardware.constraints import StreamWish
 from hlsgen.model.ir import Graph
+from hlsgen.search.placement import KINDS, at_banks, ddr_bytes_per_s
 from hlsgen.targets.board import Board
 
 ROUNDS = 4

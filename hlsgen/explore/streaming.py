@@ -18,11 +18,11 @@ from hlsgen.explore.result import Explored, Goal, LayerChoice, Point
 from hlsgen.explore.search import Searched, cheapest_for, evened, fastest, quickest
 from hlsgen.explore.space import Found, Space
 from hlsgen.explore.spread import crossings
-from hlsgen.mapping.balance import Balanced, balance
-from hlsgen.mapping.placement import KINDS, capacity, usable
-from hlsgen.mapping.weights import WeightWish, WeightWishes, WishedStorage
-from hlsgen.mapping.wish import NoFit, StreamWish
+from hlsgen.hardware.constraints import NoFit, StreamWish
+from hlsgen.hardware.weights import WeightWish, WeightWishes, WishedStorage
 from hlsgen.network import NetworkDesign
+from hlsgen.search.balance import Balanced, balance
+from hlsgen.search.placement import KINDS, capacity, usable
 
 
 def explore_network(design: NetworkDesign, goal: Goal, progress: Progress) -> Explored:

@@ -13,9 +13,9 @@ import numpy as np
 
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.quantise import nearest
+from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.base import Codes, Layer
 from hlsgen.layers.conv2d import Conv2d
-from hlsgen.mapping.weights import WeightPlace
 from hlsgen.model.ir import Graph
 
 OF_THE_WEIGHTS = frozenset({"weights", "bias", "weights_origin", "place"})

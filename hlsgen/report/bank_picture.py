@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 
-from hlsgen.mapping.banks import BankMap, Pattern
-from hlsgen.mapping.conv2d import access_patterns
-from hlsgen.mapping.wave import Wave
+from hlsgen.hardware.banks import BankMap, Pattern
+from hlsgen.hardware.conv2d import access_patterns
+from hlsgen.hardware.wave import Wave
 
 WIDTH = 900
 MARGIN = 18

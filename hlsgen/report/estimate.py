@@ -9,12 +9,12 @@ from hlsgen.cost.accuracy import cost_figures
 from hlsgen.cost.cycles import AXI_LATENCY, ddr_cost, iterations
 from hlsgen.cost.resources import FMUL_DSP, Resources, instance_resources
 from hlsgen.design import Estimates
-from hlsgen.mapping.placement import Deployment, ddr_bytes_per_s, frame_copies, slrs_with, usable
-from hlsgen.mapping.search import Choice
 from hlsgen.model.ir import Graph
 from hlsgen.report.figures import board_figures, free_figures, performance_figures, resource_figures
 from hlsgen.report.roofline import built_ceiling, dsp_ceiling, roofline_figures
 from hlsgen.report.structure import graph_figures
+from hlsgen.search.conv2d import Choice
+from hlsgen.search.placement import Deployment, ddr_bytes_per_s, frame_copies, slrs_with, usable
 from hlsgen.targets.board import Board
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import process_resources
+from hlsgen.hardware.processes import Process, StageProcess
 from hlsgen.layers.conv2d_stage import ConvStage
-from hlsgen.mapping.processes import Process, StageProcess
 from hlsgen.passes.accuracy import Accuracy
 from hlsgen.targets.board import SLR, Board
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from hlsgen.cost.stages import WEIGHT_PORT_BITS
-from hlsgen.mapping.pipeline import Pipeline
-from hlsgen.mapping.ports import StreamPort
-from hlsgen.mapping.processes import Load, LoadWeights, Store
+from hlsgen.hardware.pipeline import Pipeline
+from hlsgen.hardware.ports import StreamPort
+from hlsgen.hardware.processes import Load, LoadWeights, Store
 
 
 def interface_figures(pipeline: Pipeline) -> dict[str, Any]:

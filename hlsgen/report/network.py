@@ -9,17 +9,10 @@ from typing import Any
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.cost.accuracy import cost_figures, cost_text
 from hlsgen.cost.resources import Resources
-from hlsgen.cost.smallest_fifos import MOST_WORDS, QUICK_WORDS, can_search, smallest_depths
 from hlsgen.cost.stages import fifo_resources, total_resources
-from hlsgen.cost.sweeps import Unrepeated
-from hlsgen.cost.timing import Timing, can_simulate, simulate
 from hlsgen.design import Estimates
-from hlsgen.mapping import fifos
-from hlsgen.mapping.balance import Balanced
-from hlsgen.mapping.deadlock import least_depths, small_enough
-from hlsgen.mapping.pipeline import Pipeline
-from hlsgen.mapping.placement import Instance, ddr_bytes_per_s, usable
-from hlsgen.mapping.processes import StageProcess
+from hlsgen.hardware.pipeline import Pipeline
+from hlsgen.hardware.processes import StageProcess
 from hlsgen.passes.accuracy import Accuracy
 from hlsgen.report.explored import explored_text
 from hlsgen.report.figures import (
@@ -52,7 +45,14 @@ from hlsgen.report.tables import (
     weight_text,
 )
 from hlsgen.report.timing import timing_figures, timing_text
+from hlsgen.search.balance import Balanced
+from hlsgen.search.placement import Instance, ddr_bytes_per_s, usable
 from hlsgen.targets.board import Board
+from hlsgen.timing import fifos
+from hlsgen.timing.deadlock import least_depths, small_enough
+from hlsgen.timing.relaxation import Unrepeated
+from hlsgen.timing.smallest_fifos import MOST_WORDS, QUICK_WORDS, can_search, smallest_depths
+from hlsgen.timing.timing import Timing, can_simulate, simulate
 
 
 @dataclass(frozen=True, kw_only=True)

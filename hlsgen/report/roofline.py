@@ -12,7 +12,7 @@ from typing import Any
 
 from hlsgen.layers.conv2d_stage import ConvStage
 from hlsgen.layers.stage import Stage
-from hlsgen.mapping.placement import usable
+from hlsgen.search.placement import usable
 from hlsgen.targets.board import Board
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from hlsgen.mapping.pipeline import Pipeline
-from hlsgen.mapping.processes import Convert, Fork
+from hlsgen.hardware.pipeline import Pipeline
+from hlsgen.hardware.processes import Convert, Fork
 from hlsgen.model.ir import Graph, Port
 
 

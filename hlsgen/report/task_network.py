@@ -11,11 +11,9 @@ from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import fifo_resources
 from hlsgen.design import Estimates
 from hlsgen.emit.task_network import task_weight_files
-from hlsgen.mapping.placement import usable
-from hlsgen.mapping.ports import frame_bytes
-from hlsgen.mapping.processes import StageProcess
-from hlsgen.mapping.task_balance import TaskChoice
-from hlsgen.mapping.task_kernels import TaskKernel, kernel_resources
+from hlsgen.hardware.ports import frame_bytes
+from hlsgen.hardware.processes import StageProcess
+from hlsgen.hardware.task_kernels import TaskKernel, kernel_resources
 from hlsgen.model.ir import Graph
 from hlsgen.passes.accuracy import Accuracy
 from hlsgen.report.figures import (
@@ -45,6 +43,8 @@ from hlsgen.report.tables import (
     warning_lines,
     weight_text,
 )
+from hlsgen.search.layerwise import TaskChoice
+from hlsgen.search.placement import usable
 from hlsgen.targets.board import Board
 from hlsgen.targets.terms import OUTSIDE, TARGETS, Terms
 

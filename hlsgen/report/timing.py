@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from hlsgen.cost.timing import ProcessTiming, Timing
 from hlsgen.report.tables import table
+from hlsgen.timing.timing import ProcessTiming, Timing
 
 MOST_ROWS = 10
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from hlsgen.base.errors import ToolError
-from hlsgen.host_interface import HostInterface, HostStep
+from hlsgen.hardware.host_interface import HostInterface, HostStep
 from hlsgen.layers.base import Codes
 from hlsgen.runtime.layout import Bytes, packed, unpacked
 from hlsgen.runtime.opening import Backend

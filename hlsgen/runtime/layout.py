@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from hlsgen.base.fixed import FixedType
 from hlsgen.csim.dataflow import signed_codes
-from hlsgen.host_interface import HostTensor
+from hlsgen.hardware.host_interface import HostTensor
 from hlsgen.layers.base import Codes
 
 Bytes: TypeAlias = "NDArray[np.uint8]"

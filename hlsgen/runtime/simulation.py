@@ -18,7 +18,7 @@ from hlsgen.csim.scratch import scratch_errors, scratch_of
 from hlsgen.csim.simulation import save_frames
 from hlsgen.csim.testbench import no_result, run_testbench
 from hlsgen.graph_design import workers
-from hlsgen.host_interface import HostInterface, HostPort
+from hlsgen.hardware.host_interface import HostInterface, HostPort
 from hlsgen.layers.base import Codes
 from hlsgen.runtime.layout import of_container
 from hlsgen.runtime.opening import Backend

@@ -19,7 +19,7 @@ from hlsgen.flows.runner import wait_until_free
 from hlsgen.flows.vitis import Request as Synthesis
 from hlsgen.flows.vitis import Synthesised, SynthesisInterrupted, synthesise
 from hlsgen.flows.watch import Quiet
-from hlsgen.mapping.placement import KINDS
+from hlsgen.search.placement import KINDS
 from hlsgen.sweep.inputs import InputFile, check_inputs, code_digest
 
 KEY_DIGITS = 16

@@ -59,7 +59,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = {
     "axi_adapter": ("one", "bits"),
     "interconnect": ("one",),
 }
-"""What each term may count. one: of them; bits: their widths; the others as hlsgen/cost/families.py says."""
+"""What each term may count. one: of them; bits: their widths; the others as hlsgen/cost/published_cores.py says."""
 
 
 class _Section(BaseModel):

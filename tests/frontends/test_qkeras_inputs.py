@@ -15,7 +15,7 @@ from hlsgen.base.errors import DesignError
 from hlsgen.base.fixed import FixedType, Rounding
 from hlsgen.frontends.qkeras_load import quiet
 from hlsgen.frontends.qkeras_quantizers import plain_type
-from hlsgen.host_interface import read_interface
+from hlsgen.hardware.host_interface import read_interface
 from hlsgen.model.ports import inputs_of
 from tests.frontends.keras_models import WARNINGS, bits, packages, predicted
 from tests.input_values import Singles, awkward, framed, grey_levels

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from hlsgen.csim.compiler import Headers, reference_headers
 from hlsgen.csim.simulation import compare
+from hlsgen.hardware.conv2d import Folding, Infeasible, Order
 from hlsgen.layers.conv2d import Conv2d
-from hlsgen.mapping.conv2d import Folding, Infeasible, Order
 from tests.kernels import ZCU102, assert_exact, conv, emit_kernel, frames_for, run_kernel
 
 FIXED16 = {"input_type": "fixed<16,6>", "weight_type": "fixed<16,2>"}

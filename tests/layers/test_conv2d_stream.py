@@ -18,21 +18,21 @@ from hlsgen.base.errors import DesignError, MismatchError
 from hlsgen.base.fixed import FixedType
 from hlsgen.csim.compiler import Headers
 from hlsgen.emit.dataflow import DataflowNames, dataflow_files, weight_files
+from hlsgen.hardware.constraints import NoFit, StreamWish
+from hlsgen.hardware.pipeline import pipeline_of
+from hlsgen.hardware.processes import LoadWeights
+from hlsgen.hardware.weights import WeightPlace, WeightWish, WeightWishes, auto_places
 from hlsgen.layers.base import Layer
 from hlsgen.layers.binary import Add
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.conv2d_stream import ConvStream, most_batch, stream_folds
 from hlsgen.layers.dense import Dense
 from hlsgen.layers.stage import Fold
-from hlsgen.mapping.balance import balance
-from hlsgen.mapping.deadlock import least_depths, runs_through
-from hlsgen.mapping.pipeline import pipeline_of
-from hlsgen.mapping.processes import LoadWeights
-from hlsgen.mapping.weights import WeightPlace, WeightWish, WeightWishes, auto_places
-from hlsgen.mapping.wish import NoFit, StreamWish
 from hlsgen.model.ir import Graph, Port, run_golden
 from hlsgen.model.precision import Precision
+from hlsgen.search.balance import balance
 from hlsgen.targets.board import load_board
+from hlsgen.timing.deadlock import least_depths, runs_through
 from tests.layers.random_convolutions import convolutions
 from tests.layers.test_dense_stage import codes, dense
 from tests.pipelines import Built, assert_pipeline_exact, build_pipeline, random_codes, side_by_side
@@ -314,7 +314,7 @@ def test_the_balance_counts_the_blocks_memories() -> None:
 
 
 def test_too_many_frames_to_compute_fifos_for_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hlsgen.mapping.balance.MOST_SIMULATED_WORDS", 100)
+    monkeypatch.setattr("hlsgen.search.balance.MOST_SIMULATED_WORDS", 100)
     with pytest.raises(NoFit, match="blocks of 16 frames") as refused:
         balance(alone(POINTWISE), load_board("u200"), wished(), batch=4, clock_mhz=300)
     assert "smaller batch_reuse" in refused.value.fix

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hlsgen.cost.events import NEVER
-from hlsgen.cost.sweeps import Sweeps
 from hlsgen.layers.stage import Times
+from hlsgen.timing.events import NEVER
+from hlsgen.timing.relaxation import Sweeps
 
 
 @dataclass(frozen=True, kw_only=True)

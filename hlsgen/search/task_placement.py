@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hlsgen.cost.resources import Resources
-from hlsgen.mapping.placement import KINDS, usable
+from hlsgen.search.placement import KINDS, usable
 from hlsgen.targets.board import Board, MemoryBank
 
 

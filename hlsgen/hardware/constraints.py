@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from hlsgen.mapping.ports import InterfaceWish
-from hlsgen.mapping.weights import WeightWishes
+from hlsgen.hardware.ports import InterfaceWish
+from hlsgen.hardware.weights import WeightWishes
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,15 +13,15 @@ from functools import cached_property
 from hlsgen.base.brief import Brief
 from hlsgen.cost.resources import Resources, cells
 from hlsgen.cost.stages import total_resources
+from hlsgen.hardware.pipeline import Pipeline, pipeline_of
+from hlsgen.hardware.ports import DdrPort, InterfaceWish, frame_bytes, interfaces_of, slot_bits
+from hlsgen.hardware.processes import Load, Store
+from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.base import Layer, Tensor
 from hlsgen.layers.stage import Fold, Words, divisors
-from hlsgen.mapping.fifos import fifo_depths, simulate
-from hlsgen.mapping.pipeline import Pipeline, pipeline_of
-from hlsgen.mapping.ports import DdrPort, InterfaceWish, frame_bytes, interfaces_of, slot_bits
-from hlsgen.mapping.processes import Load, Store
-from hlsgen.mapping.weights import WeightPlace
 from hlsgen.model.ir import Graph, Port
 from hlsgen.targets.board import Board
+from hlsgen.timing.fifos import fifo_depths, simulate
 
 PIXELS = (1, 2, 4, 8, 16, 32, 64)
 """Of a row, in one word of DDR."""

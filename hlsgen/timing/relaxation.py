@@ -1,4 +1,4 @@
-"""A streaming kernel's least times (hlsgen/cost/events.py): sweeps over its processes until none changes."""
+"""A streaming kernel's least times (hlsgen/timing/events.py): sweeps over its processes until none changes."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hlsgen.cost.events import NEVER, Loop, running_maxima
+from hlsgen.hardware.pipeline import Pipeline
+from hlsgen.hardware.processes import Process
 from hlsgen.layers.stage import Schedule, Times
-from hlsgen.mapping.pipeline import Pipeline
-from hlsgen.mapping.processes import Process
+from hlsgen.timing.events import NEVER, Loop, running_maxima
 
 
 @dataclass(frozen=True, kw_only=True)

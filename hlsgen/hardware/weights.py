@@ -11,14 +11,14 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 from hlsgen.base.errors import DesignError, Problem
+from hlsgen.hardware.ports import MOST_DDR_BITS, DdrPort, ddr_port
+from hlsgen.hardware.storage import Memory, Storage, choose_storage
 from hlsgen.layers.base import Layer
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.conv2d_stage import ConvStage
 from hlsgen.layers.conv2d_stream import ConvStream, can_stream, most_batch, stream_folds
 from hlsgen.layers.packing import SHORTEST_CHAIN, chain_of_types
 from hlsgen.layers.stage import Fold, Stage
-from hlsgen.mapping.ports import MOST_DDR_BITS, DdrPort, ddr_port
-from hlsgen.mapping.storage import Memory, Storage, choose_storage
 from hlsgen.model.ir import Graph
 from hlsgen.targets.board import Board
 

@@ -1,6 +1,6 @@
 """When a streaming kernel does what, its FIFOs as deep as they are: interval, latency, who waits for whom.
 
-hlsgen/cost/events.py has the model. The interval is exact in it: the longest circle of waiting, mostly just
+hlsgen/timing/events.py has the model. The interval is exact in it: the longest circle of waiting, mostly just
 the iterations of the slowest process. Two things it takes for granted. While a pipeline cannot write,
 iterations behind close up as far as it has stages (style=flp; how Vitis builds that has not been seen). And a
 frame is loaded at a DDR word a cycle, after the port's latency: what DDR carries is looked at elsewhere.
@@ -15,10 +15,10 @@ import numpy as np
 
 from hlsgen.base.brief import Brief
 from hlsgen.base.errors import DesignError, Problem
-from hlsgen.cost.circles import Circle, Wait, find_circle
-from hlsgen.cost.events import held_for_ever
-from hlsgen.cost.sweeps import Plan, Sweeps, frames_of_period
-from hlsgen.mapping.pipeline import Pipeline
+from hlsgen.hardware.pipeline import Pipeline
+from hlsgen.timing.critical_cycles import Circle, Wait, find_circle
+from hlsgen.timing.events import held_for_ever
+from hlsgen.timing.relaxation import Plan, Sweeps, frames_of_period
 
 PATIENCE = 12
 """Evaluations of each process before a circle is looked for; what has enough room settles in two to four."""

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 
 from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import fifo_resources, stage_resources, weight_stream_resources
+from hlsgen.hardware.constraints import NoFit, StreamWish
+from hlsgen.hardware.pipeline import Stream, staged
+from hlsgen.hardware.ports import ddr_port
+from hlsgen.hardware.processes import LoadWeights
+from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.base import Layer
 from hlsgen.layers.conv2d_stream import ConvStream
 from hlsgen.layers.stage import Fold
-from hlsgen.mapping.pipeline import Stream, staged
-from hlsgen.mapping.placement import KINDS
-from hlsgen.mapping.ports import ddr_port
-from hlsgen.mapping.processes import LoadWeights
-from hlsgen.mapping.weights import WeightPlace
-from hlsgen.mapping.wish import NoFit, StreamWish
+from hlsgen.search.placement import KINDS
 from hlsgen.targets.board import Board
 
 

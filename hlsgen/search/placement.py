@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from hlsgen.base.brief import Brief
 from hlsgen.cost.cycles import Cycles, cycles, ddr_cost
 from hlsgen.cost.resources import Resources, instance_resources
-from hlsgen.mapping.conv2d import ConvMapping, Infeasible
-from hlsgen.mapping.storage import bram18_for
+from hlsgen.hardware.conv2d import ConvMapping, Infeasible
+from hlsgen.hardware.storage import bram18_for
 from hlsgen.targets.board import SLR, Board
 
 KINDS = ("lut", "ff", "bram18", "uram", "dsp")

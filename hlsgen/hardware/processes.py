@@ -13,10 +13,10 @@ from functools import cached_property
 import numpy as np
 
 from hlsgen.base.brief import Brief
+from hlsgen.hardware.ports import DdrPort, Port, frame_bytes
+from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.conv2d_stream import ConvStream
 from hlsgen.layers.stage import Schedule, Stage, Words
-from hlsgen.mapping.ports import DdrPort, Port, frame_bytes
-from hlsgen.mapping.weights import WeightPlace
 
 REGISTER_LANES = 128
 """A change of both pixels and channels goes through words of all channels up to this size, else a memory."""

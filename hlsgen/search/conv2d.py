@@ -8,8 +8,7 @@ from itertools import product
 
 from hlsgen.base.brief import Brief
 from hlsgen.cost.resources import arithmetic_resources
-from hlsgen.layers.conv2d import Conv2d
-from hlsgen.mapping.conv2d import (
+from hlsgen.hardware.conv2d import (
     Folding,
     Infeasible,
     Order,
@@ -19,7 +18,8 @@ from hlsgen.mapping.conv2d import (
     folding_faults,
     map_conv2d,
 )
-from hlsgen.mapping.placement import KINDS, Deployment, capacity, deploy, usable
+from hlsgen.layers.conv2d import Conv2d
+from hlsgen.search.placement import KINDS, Deployment, capacity, deploy, usable
 from hlsgen.targets.board import Board
 
 WEIGHTS_ON_CHIP_BITS = 1 << 20

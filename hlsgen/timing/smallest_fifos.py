@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from hlsgen.cost.families import SHIFT_WORDS
-from hlsgen.cost.sweeps import Sweeps, frames_of_period
-from hlsgen.cost.timing import steady_state
-from hlsgen.mapping.pipeline import Pipeline, Stream
-from hlsgen.mapping.ports import width_of
+from hlsgen.cost.published_cores import SHIFT_WORDS
+from hlsgen.hardware.pipeline import Pipeline, Stream
+from hlsgen.hardware.ports import width_of
+from hlsgen.timing.relaxation import Sweeps, frames_of_period
+from hlsgen.timing.timing import steady_state
 
 MOST_WORDS = 1 << 23
 """Of all streams in a period; with more the search takes minutes."""

@@ -8,11 +8,8 @@ from functools import cached_property
 
 from hlsgen.base.brief import Brief
 from hlsgen.base.errors import DesignError
-from hlsgen.layers.base import Layer
-from hlsgen.layers.conv2d_stream import ConvStream
-from hlsgen.layers.stage import Fold, Stage, Words
-from hlsgen.mapping.ports import DDR_ONLY, Interfaces
-from hlsgen.mapping.processes import (
+from hlsgen.hardware.ports import DDR_ONLY, Interfaces
+from hlsgen.hardware.processes import (
     REGISTER_LANES,
     Carrier,
     Convert,
@@ -23,7 +20,10 @@ from hlsgen.mapping.processes import (
     StageProcess,
     Store,
 )
-from hlsgen.mapping.weights import WeightPlace, auto_places, packing_problems
+from hlsgen.hardware.weights import WeightPlace, auto_places, packing_problems
+from hlsgen.layers.base import Layer
+from hlsgen.layers.conv2d_stream import ConvStream
+from hlsgen.layers.stage import Fold, Stage, Words
 from hlsgen.model.ir import Graph, Port
 
 

@@ -11,11 +11,11 @@ import numpy as np
 
 from hlsgen.base.brief import Brief
 from hlsgen.base.fixed import FixedType, NumberType, accumulator_type, product_type
+from hlsgen.hardware.banks import BankMap, Pattern, map_banks
+from hlsgen.hardware.storage import Memory, choose_storage
+from hlsgen.hardware.wave import Wave
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.packing import SHORTEST_CHAIN, longest_chain, widths_pack
-from hlsgen.mapping.banks import BankMap, Pattern, map_banks
-from hlsgen.mapping.storage import Memory, choose_storage
-from hlsgen.mapping.wave import Wave
 from hlsgen.targets.board import Board
 
 Order = Literal["rows", "channels"]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from hlsgen.hardware.constraints import StreamWish
+from hlsgen.hardware.ports import ddr_port
+from hlsgen.hardware.weights import WeightPlace, may_spill, spilled_place
 from hlsgen.layers.conv2d import Conv2d
-from hlsgen.mapping.candidates import Candidate, foldings, nothing_fits
-from hlsgen.mapping.ports import ddr_port
-from hlsgen.mapping.weights import WeightPlace, may_spill, spilled_place
-from hlsgen.mapping.wish import StreamWish
 from hlsgen.model.ir import Graph
+from hlsgen.search.candidates import Candidate, foldings, nothing_fits
 from hlsgen.targets.board import Board
 
 

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hlsgen.cost.events import NEVER, Before, before, held_for_ever, last_not_after, running_maxima
-from hlsgen.cost.sweeps import Unrepeated, frames_of_period, repeated_schedule
+from hlsgen.hardware.pipeline import Pipeline
+from hlsgen.hardware.processes import Load, Process
 from hlsgen.layers.stage import Schedule, Times
-from hlsgen.mapping.pipeline import Pipeline
-from hlsgen.mapping.processes import Load, Process
+from hlsgen.timing.events import NEVER, Before, before, held_for_ever, last_not_after, running_maxima
+from hlsgen.timing.relaxation import Unrepeated, frames_of_period, repeated_schedule
 
 FRAMES = 2
 """Simulated at least: with the second, stages work on two frames at once."""

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from hlsgen.hardware.pipeline import Pipeline
+from hlsgen.hardware.processes import Process
 from hlsgen.layers.stage import Schedule
-from hlsgen.mapping.pipeline import Pipeline
-from hlsgen.mapping.processes import Process
 
 NEVER = np.iinfo(np.int64).max
 MOST_WORDS = 20_000

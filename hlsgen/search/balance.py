@@ -14,17 +14,17 @@ from hlsgen.base.brief import Brief
 from hlsgen.base.progress import Progress, silent
 from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import total_resources
-from hlsgen.mapping.candidates import Candidate
-from hlsgen.mapping.effort import Effort, Steps
-from hlsgen.mapping.fifos import growing_depths, simulated_words
-from hlsgen.mapping.pipeline import Pipeline, pipeline_of
-from hlsgen.mapping.placement import BINDS, KINDS, Instance, at_banks, capacity, ddr_bytes_per_s, usable
-from hlsgen.mapping.ports import interfaces_of
-from hlsgen.mapping.spill import MEMORY_PRICE, Choice, kept_on_chip, spilled
-from hlsgen.mapping.weights import kept_by_design, weight_places
-from hlsgen.mapping.wish import NoFit, StreamWish
+from hlsgen.hardware.constraints import NoFit, StreamWish
+from hlsgen.hardware.pipeline import Pipeline, pipeline_of
+from hlsgen.hardware.ports import interfaces_of
+from hlsgen.hardware.weights import kept_by_design, weight_places
 from hlsgen.model.ir import Graph
+from hlsgen.search.candidates import Candidate
+from hlsgen.search.effort import Effort, Steps
+from hlsgen.search.offchip_weights import MEMORY_PRICE, Choice, kept_on_chip, spilled
+from hlsgen.search.placement import BINDS, KINDS, Instance, at_banks, capacity, ddr_bytes_per_s, usable
 from hlsgen.targets.board import Board
+from hlsgen.timing.fifos import growing_depths, simulated_words
 
 STEP = 1.06
 """Ratio of the intervals that are looked at, from the shortest possible one."""

@@ -1,0 +1,1 @@
+"""What a kernel is, as data: pipeline, processes, ports, storage, banks, weights."""

@@ -1,0 +1,1 @@
+"""The quick choice of folding, placement and off-chip weights."""

@@ -1,0 +1,1 @@
+"""When every word moves: intervals, depths of FIFOs, deadlock."""

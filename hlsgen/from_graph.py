@@ -23,9 +23,9 @@ from hlsgen.model.ir import Graph
 from hlsgen.model.precision import Precision, saturating, to_nearest
 from hlsgen.network import NetworkDesign
 from hlsgen.passes import FIXED_PASSES, FLOAT_PASSES, run_passes
-from hlsgen.passes.float_run import FloatRun
-from hlsgen.passes.quantise_network import quantised_network
 from hlsgen.passes.size_accumulators import for_any_weights
+from hlsgen.quantising.float_run import FloatRun
+from hlsgen.quantising.quantise_network import quantised_network
 from hlsgen.targets.board import Board, load_board
 from hlsgen.task_network import TaskNetworkDesign
 

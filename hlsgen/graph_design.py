@@ -30,9 +30,9 @@ from hlsgen.model.calibration import Calibration
 from hlsgen.model.ir import Golden, Graph, counted_golden
 from hlsgen.model.ports import stand_in_codes, tensor_codes
 from hlsgen.model.precision import Precision
-from hlsgen.passes.accuracy import Accuracy, Measured, Reached
-from hlsgen.passes.judgement import doubts
 from hlsgen.passes.other_weights import same_structure, with_weights_of
+from hlsgen.quantising.accuracy import Accuracy, Measured, Reached
+from hlsgen.quantising.judgement import doubts
 from hlsgen.report.comparison import LayerComparison, NetworkVerification
 
 MOST_SAMPLE_MACS = 1 << 31

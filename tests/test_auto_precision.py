@@ -11,9 +11,9 @@ import pytest
 import hlsgen
 from hlsgen.base.fixed import FixedType
 from hlsgen.model.precision import Floats
-from hlsgen.passes.float_run import FloatRun
-from hlsgen.passes.judgement import least_agreement
-from hlsgen.passes.value_ranges import ValueRanges
+from hlsgen.quantising.float_run import FloatRun
+from hlsgen.quantising.judgement import least_agreement
+from hlsgen.quantising.value_ranges import ValueRanges
 from tests.networks import frames as normal_frames
 from tests.networks import residual_network
 

@@ -29,7 +29,7 @@ from hlsgen.layers.steps import Steps
 from hlsgen.layers.table import Table
 from hlsgen.model.ir import Graph, Port
 from hlsgen.model.precision import START_DB, Floats, Precision, saturating, to_nearest, whole_range
-from hlsgen.passes.value_ranges import ValueRanges
+from hlsgen.quantising.value_ranges import ValueRanges
 
 EXACT_READERS = (Clamp, Leaky, Cast)
 WIDEST_BIAS = 48

@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 from hlsgen.model.precision import Precision
-from hlsgen.passes.accuracy import Accuracy, Quality, Reached
-from hlsgen.passes.judgement import confidence_text, least_agreement
+from hlsgen.quantising.accuracy import Accuracy, Quality, Reached
+from hlsgen.quantising.judgement import confidence_text, least_agreement
 
 
 def quality_figures(reached: Reached | None, precision: Precision) -> dict[str, Any] | None:

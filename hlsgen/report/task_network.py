@@ -15,7 +15,7 @@ from hlsgen.hardware.ports import frame_bytes
 from hlsgen.hardware.processes import StageProcess
 from hlsgen.hardware.task_kernels import TaskKernel, kernel_resources
 from hlsgen.model.ir import Graph
-from hlsgen.passes.accuracy import Accuracy
+from hlsgen.quantising.accuracy import Accuracy
 from hlsgen.report.figures import (
     board_figures,
     free_figures,

@@ -18,7 +18,7 @@ from hlsgen.layers.unary import Selection
 from hlsgen.model.ir import Golden, Graph, Port, counted_golden, run_golden
 from hlsgen.model.ports import tensor_codes
 from hlsgen.model.precision import Floats
-from hlsgen.passes.float_run import FloatRun
+from hlsgen.quantising.float_run import FloatRun
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,7 +23,7 @@ from hlsgen.layers.steps import Steps
 from hlsgen.layers.table import Table
 from hlsgen.model.ir import Graph
 from hlsgen.model.precision import MOST_SAMPLES, Fits, Floats
-from hlsgen.passes.float_run import FloatRun
+from hlsgen.quantising.float_run import FloatRun
 
 SIGN_KEEPERS = (Add, Mul, Concat, Pool)
 """Kinds that give nothing negative if they read nothing negative."""

@@ -9,10 +9,10 @@ from hlsgen.base.errors import DesignError
 from hlsgen.model.ir import Graph
 from hlsgen.model.precision import LEAST_TARGET_DB, MOST_TARGET_DB, START_DB, Precision
 from hlsgen.passes import FIXED_PASSES, run_passes
-from hlsgen.passes.accuracy import Measured, Quality, judged, measured
 from hlsgen.passes.choose_types import choose_types
-from hlsgen.passes.float_run import FloatRun
-from hlsgen.passes.value_ranges import ValueRanges
+from hlsgen.quantising.accuracy import Measured, Quality, judged, measured
+from hlsgen.quantising.float_run import FloatRun
+from hlsgen.quantising.value_ranges import ValueRanges
 
 MOST_TRIALS = 7
 """Targets of all tensors that are tried for the sake of the outputs' decibels."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from hlsgen.model.precision import Precision
-from hlsgen.passes.accuracy import Accuracy, Quality, Reached
+from hlsgen.quantising.accuracy import Accuracy, Quality, Reached
 
 CONFIDENCE = 0.95
 FEWEST_FRAMES = 8

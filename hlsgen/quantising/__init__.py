@@ -1,0 +1,1 @@
+"""Number types from calibration frames, and how near to floating point they are."""

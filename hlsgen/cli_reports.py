@@ -12,7 +12,7 @@ from rich.table import Table
 from hlsgen.cli_console import note, print_json, reporting, show
 
 if TYPE_CHECKING:
-    from hlsgen.synthesis.calibrate import Calibrated
+    from hlsgen.vendor.calibrate import Calibrated
 
 as_json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON document on standard output, nothing else."
@@ -58,7 +58,7 @@ def compare(build_dir: Path, reports: tuple[Path, ...], as_json: bool) -> None:
     """
 
     with reporting(as_json):
-        from hlsgen.synthesis.compare import compare_build
+        from hlsgen.vendor.compare import compare_build
 
         found, notes = compare_build(build_dir, reports)
         for text in notes:
@@ -72,7 +72,7 @@ def compare(build_dir: Path, reports: tuple[Path, ...], as_json: bool) -> None:
 
 def print_synthesised(found: list[dict[str, Any]]) -> None:
     """A table of each report, as report.json has them."""
-    from hlsgen.synthesis.compare import rows_of
+    from hlsgen.vendor.compare import rows_of
 
     for one in found:
         about = " ".join(part for part in (one["stage"], one["version"], one["part"]) if part)
@@ -111,8 +111,8 @@ def calibrate(folder: Path, output: Path, terms: Path | None, force: bool, as_js
 
     with reporting(as_json):
         from hlsgen.importing import write_design
-        from hlsgen.synthesis.calibrate import calibrate as refitted
         from hlsgen.targets.terms import load_terms, packaged_terms, terms_text
+        from hlsgen.vendor.calibrate import calibrate as refitted
 
         done = refitted(folder, load_terms(terms) if terms else packaged_terms())
         write_design(terms_text(done.file), output, force=force)

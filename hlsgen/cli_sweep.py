@@ -139,10 +139,10 @@ def sweep(
     if not step and (target != "hw" or platform or hours):
         raise click.UsageError("--target, --platform and --timeout need --synth")
     with reporting(as_json):
-        from hlsgen.flows.vitis import Request as Synthesis
         from hlsgen.sweep.cluster import check_scheduler
         from hlsgen.sweep.sweep import SERIAL, Request
         from hlsgen.sweep.sweep import sweep as swept_by
+        from hlsgen.vendor.vitis import Request as Synthesis
 
         if scheduler != SERIAL:
             check_scheduler(scheduler)

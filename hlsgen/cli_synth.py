@@ -20,8 +20,8 @@ from hlsgen.cli_console import note, print_json, reporting, say, working
 from hlsgen.cli_reports import as_json_option, print_synthesised
 
 if TYPE_CHECKING:
-    from hlsgen.flows.vitis import Synthesised
-    from hlsgen.flows.watch import Watch
+    from hlsgen.vendor.vitis import Synthesised
+    from hlsgen.vendor.watch import Watch
 
 SHOWN_LINES = 8
 """Of a tool's log, on a terminal."""
@@ -72,7 +72,7 @@ def synth(
     if what.is_dir() and (board or output):
         raise click.UsageError("--board and -o go with a design file, not with a build folder")
     with reporting(as_json):
-        from hlsgen.flows.vitis import Request, synthesise
+        from hlsgen.vendor.vitis import Request, synthesise
 
         folder = what if what.is_dir() else _built(what, board, output, as_json)
         request = Request(to=to, target=target, platform=platform, hours=hours, restart=restart)
@@ -103,7 +103,7 @@ def _built(design: Path, board: str | None, output: Path | None, as_json: bool) 
 
 @contextmanager
 def watching(as_json: bool) -> Iterator[Watch]:
-    from hlsgen.flows.watch import Quiet
+    from hlsgen.vendor.watch import Quiet
 
     console = Console(stderr=True, highlight=False)
     if as_json:

@@ -23,7 +23,7 @@ from hlsgen.emit.plan import Plan, array_bytes, npy_bytes
 from hlsgen.layers.base import Codes
 from hlsgen.lint import Linted, Severity, lint_emitted
 from hlsgen.report.html import PAGE, html_of_build
-from hlsgen.synthesis.compare import read_back
+from hlsgen.vendor.compare import read_back
 
 SHOWN_FINDINGS = 10
 """Of what the lint finds in emitted code."""

@@ -12,8 +12,8 @@ from click.testing import CliRunner
 import hlsgen
 from hlsgen.base.errors import DesignError
 from hlsgen.cli import cli
-from hlsgen.synthesis.calibrate import Refit, calibrate
 from hlsgen.targets.terms import CELLS, FEATURES, Target, Terms, load_terms, packaged_terms, terms_text
+from hlsgen.vendor.calibrate import Refit, calibrate
 from tests import vendor_reports
 from tests.vendor_reports import FIGURES
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from hlsgen.flows.vitis import Request as Synthesis
 from hlsgen.sweep.jobs import Job
 from hlsgen.sweep.store import Store
 from hlsgen.sweep.sweep import Request as SweepRequest
 from hlsgen.sweep.sweep import jobs_of
+from hlsgen.vendor.vitis import Request as Synthesis
 from tests.command_line import document, failure, run, working_folder
 from tests.sweeps import (
     cluster,

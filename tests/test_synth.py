@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 
 import hlsgen
-from hlsgen.flows.runner import claimed
-from hlsgen.flows.vitis import Request, synthesise
-from hlsgen.flows.watch import Quiet
+from hlsgen.vendor.runner import claimed
+from hlsgen.vendor.vitis import Request, synthesise
+from hlsgen.vendor.watch import Quiet
 from tests import report_builds
 from tests.command_line import document, failure, run, working_folder
 from tests.small_design import DESIGN
@@ -435,7 +435,7 @@ def test_a_result_that_may_be_half_written_is_made_again(status: str, tools: Ven
 
 
 def test_two_at_once(tools: VendorTools, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hlsgen.flows.runner.LOCK_SECONDS", 0.1)
+    monkeypatch.setattr("hlsgen.vendor.runner.LOCK_SECONDS", 0.1)
     with claimed(Path("built")):
         assert "error: another synthesis is at work in built" in failed("synth", "built")
         said = failed("build", "conv.yaml", "-o", "built", "--no-csim")

@@ -12,9 +12,9 @@ import pytest
 from hlsgen.from_model import from_torch
 from hlsgen.hardware.constraints import StreamWish
 from hlsgen.project import build
-from hlsgen.synthesis.calibrate import calibrate
-from hlsgen.synthesis.compare import compare_build
 from hlsgen.targets.terms import CELLS, FEATURES, OUTSIDE, TARGETS, Target, Terms, packaged_terms
+from hlsgen.vendor.calibrate import calibrate
+from hlsgen.vendor.compare import compare_build
 from tests import vendor_reports
 from tests.vendor_reports import FIGURES
 

@@ -14,11 +14,11 @@ import hlsgen
 from hlsgen.base.errors import DesignError
 from hlsgen.cli import cli
 from hlsgen.project import build
-from hlsgen.synthesis import report as report_module
-from hlsgen.synthesis import tables, xml_tree
-from hlsgen.synthesis.compare import HEADING, compare_build
-from hlsgen.synthesis.report import Range, Stage, SynthesisReport
-from hlsgen.synthesis.search import find_reports, read_report
+from hlsgen.vendor import report as report_module
+from hlsgen.vendor import tables, xml_tree
+from hlsgen.vendor.compare import HEADING, compare_build
+from hlsgen.vendor.report import Range, Stage, SynthesisReport
+from hlsgen.vendor.search import find_reports, read_report
 from tests import vendor_reports
 from tests.small_design import DESIGN
 from tests.vendor_reports import FIGURES

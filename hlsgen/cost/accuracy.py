@@ -3,7 +3,7 @@
 The error of a whole design is not measured: none has come back from the vendor tools. It is propagated from
 the terms': all uses of one term are off alike; what is measured of different terms errs independently, but
 what is assumed (structure, estimates, the factor from csynth to routed) may all err to the same side, so that
-those errors add up. A calibration (hlsgen/synthesis/calibrate.py) measures the whole instead.
+those errors add up. A calibration (hlsgen/vendor/calibrate.py) measures the whole instead.
 """
 
 from __future__ import annotations

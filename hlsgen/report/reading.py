@@ -11,7 +11,7 @@ from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.output import MARK
 from hlsgen.designfile.validation import mistakes_in, printable
 from hlsgen.report.content import AGAIN, Report
-from hlsgen.synthesis.report import read_text, refuse
+from hlsgen.vendor.report import read_text, refuse
 
 
 def read_report(folder: Path) -> Report:

@@ -15,12 +15,12 @@ from pydantic import BaseModel, ConfigDict
 
 from hlsgen.base.errors import DesignError, HlsgenError, OutputError, ToolError, error_json
 from hlsgen.design import Design, load
-from hlsgen.flows.runner import wait_until_free
-from hlsgen.flows.vitis import Request as Synthesis
-from hlsgen.flows.vitis import Synthesised, SynthesisInterrupted, synthesise
-from hlsgen.flows.watch import Quiet
 from hlsgen.search.placement import KINDS
 from hlsgen.sweep.inputs import InputFile, check_inputs, code_digest
+from hlsgen.vendor.runner import wait_until_free
+from hlsgen.vendor.vitis import Request as Synthesis
+from hlsgen.vendor.vitis import Synthesised, SynthesisInterrupted, synthesise
+from hlsgen.vendor.watch import Quiet
 
 KEY_DIGITS = 16
 FIGURES = ("interval_cycles", "instances", "dsp", "bram18", "uram", "lut", "ff")

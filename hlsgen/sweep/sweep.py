@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from hlsgen.base.errors import DesignError, HlsgenError, Problem, collecting
-from hlsgen.flows.vitis import Request as Synthesis
 from hlsgen.sweep.inputs import code_digest, file_digest, input_files, torch_files
 from hlsgen.sweep.jobs import Job, Outcome
 from hlsgen.sweep.runner import Ended, Watch, run_serially
 from hlsgen.sweep.store import Store, file_of
 from hlsgen.targets.board import load_board
+from hlsgen.vendor.vitis import Request as Synthesis
 
 SERIAL = "serial"
 LOCAL = "local"

@@ -16,7 +16,7 @@ from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.output import MARK
 from hlsgen.emit.project import FLOW
 from hlsgen.report.content import AGAIN
-from hlsgen.synthesis.report import read_text, refuse
+from hlsgen.vendor.report import read_text, refuse
 
 TO = ("csynth", "cosim", "xo", "xclbin", "all")
 """How far a synthesis may go."""

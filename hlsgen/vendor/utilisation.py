@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from hlsgen.synthesis.report import Module, Stage, SynthesisReport, read_text, refuse
-from hlsgen.synthesis.tables import Row, TextTable, count_in, header_value, tables
+from hlsgen.vendor.report import Module, Stage, SynthesisReport, read_text, refuse
+from hlsgen.vendor.tables import Row, TextTable, count_in, header_value, tables
 
 SITES = {
     "CLB LUTs": ("lut", 1),

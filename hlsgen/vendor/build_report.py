@@ -10,8 +10,8 @@ from typing import Any
 from hlsgen.base.output import MARK
 from hlsgen.report.content import AGAIN
 from hlsgen.report.reading import build_json
-from hlsgen.synthesis.report import KINDS, refuse
 from hlsgen.targets.terms import CELLS, OUTSIDE, TARGETS, Kind, Style, Target
+from hlsgen.vendor.report import KINDS, refuse
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 from hlsgen.designfile.validation import shown
-from hlsgen.synthesis.report import MOST, Range, Stage, SynthesisReport, read_text, refuse
+from hlsgen.vendor.report import MOST, Range, Stage, SynthesisReport, read_text, refuse
 
 WHOLE = "let co-simulation run again and name its <top>_cosim.rpt"
 STATUS = {"Pass": True, "Fail": False}

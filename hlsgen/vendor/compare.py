@@ -17,10 +17,10 @@ from hlsgen.designfile.validation import printable
 from hlsgen.emit.conv2d import COSIM_FRAMES
 from hlsgen.report.html import PAGE, html_report
 from hlsgen.report.reading import checked_report
-from hlsgen.synthesis.build_report import Build, read_build
-from hlsgen.synthesis.report import KINDS, Module, Stage, SynthesisReport, refuse
-from hlsgen.synthesis.search import find_reports, read_all
 from hlsgen.targets.terms import Target
+from hlsgen.vendor.build_report import Build, read_build
+from hlsgen.vendor.report import KINDS, Module, Stage, SynthesisReport, refuse
+from hlsgen.vendor.search import find_reports, read_all
 
 HEADING = "## Synthesised beside the model"
 WRAPPERS = ("bd_0_wrapper", "bd_0_hls_inst_0")

@@ -15,12 +15,12 @@ from typing import Any
 
 from hlsgen.base.errors import DesignError, HlsgenError, OutputError, Problem, ToolError
 from hlsgen.designfile.validation import printable
-from hlsgen.flows.lines import Heard, at
-from hlsgen.flows.runner import Line, claimed, run_tool
-from hlsgen.flows.state import Status, StepState, read_state, write_state
-from hlsgen.flows.steps import Flow, Place, Step, needs_of, read_flow, sha256, steps_to
-from hlsgen.flows.watch import Watch
-from hlsgen.synthesis.compare import read_back
+from hlsgen.vendor.compare import read_back
+from hlsgen.vendor.lines import Heard, at
+from hlsgen.vendor.runner import Line, claimed, run_tool
+from hlsgen.vendor.state import Status, StepState, read_state, write_state
+from hlsgen.vendor.steps import Flow, Place, Step, needs_of, read_flow, sha256, steps_to
+from hlsgen.vendor.watch import Watch
 
 RELEASE = re.compile(r"Vitis (20\d\d\.\d+)$")
 PLATFORM = re.compile(r"platform (.+\.xpfm)$")

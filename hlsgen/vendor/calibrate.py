@@ -20,10 +20,10 @@ from hlsgen.base.output import MARK
 from hlsgen.cost.accuracy import LEAST_ERROR
 from hlsgen.cost.fitting import rounded
 from hlsgen.designfile.validation import printable
-from hlsgen.synthesis.build_report import Build, read_build
-from hlsgen.synthesis.report import Stage, SynthesisReport, refuse
-from hlsgen.synthesis.search import find_reports, read_all
 from hlsgen.targets.terms import CELLS, FEATURES, TARGETS, Calibration, Kind, Style, Target, Terms, TermsFile
+from hlsgen.vendor.build_report import Build, read_build
+from hlsgen.vendor.report import Stage, SynthesisReport, refuse
+from hlsgen.vendor.search import find_reports, read_all
 
 FEWEST_DESIGNS = 2
 """Of a style and target; one alone says nothing about the error."""

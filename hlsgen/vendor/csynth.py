@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hlsgen.designfile.validation import shown
-from hlsgen.synthesis.report import MOST, Loop, Module, Range, Stage, SynthesisReport, refuse
-from hlsgen.synthesis.xml_tree import read_tree
+from hlsgen.vendor.report import MOST, Loop, Module, Range, Stage, SynthesisReport, refuse
+from hlsgen.vendor.xml_tree import read_tree
 
 NAMES = {"BRAM_18K": "bram18", "DSP": "dsp", "DSP48E": "dsp", "FF": "ff", "LUT": "lut", "URAM": "uram"}
 OPEN = {"", "-", "?", "undef", "~0", "inf", "no", "none", "N/A"}

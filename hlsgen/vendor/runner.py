@@ -16,7 +16,7 @@ from typing import BinaryIO
 
 from hlsgen.base.errors import ToolError
 from hlsgen.base.output import LOCK
-from hlsgen.flows import guard
+from hlsgen.vendor import guard
 
 GRACE_SECONDS = 10.0
 """Between asking a tool to end and killing it."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hlsgen.designfile.validation import shown
-from hlsgen.synthesis.report import MOST, refuse
+from hlsgen.vendor.report import MOST, refuse
 
 MOST_LINES = 200_000
 

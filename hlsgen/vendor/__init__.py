@@ -1,0 +1,1 @@
+"""The vendor's tools: run, read, compared, calibrated with."""

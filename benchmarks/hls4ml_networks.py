@@ -183,7 +183,7 @@ def torch_form(design: Path) -> torch.nn.Module:
     """
     from hlsgen.designfile.document import Document
     from hlsgen.designfile.model_schema import ModelFile
-    from hlsgen.frontends.torch import load_module
+    from hlsgen.frontends.torch.to_graph import load_module
 
     document = Document.read(design)
     file = document.validate(ModelFile)

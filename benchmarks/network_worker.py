@@ -71,7 +71,7 @@ def _import_framework(path: Path) -> None:
 
         hlsgen.from_torch(torch.nn.ReLU(), (1, 1, 1))
     elif "qkeras" in wanted:
-        from hlsgen.frontends.qkeras_load import tensorflow_packages
+        from hlsgen.frontends.qkeras.load import tensorflow_packages
 
         tensorflow_packages()
     else:

@@ -22,7 +22,7 @@ from hlsgen.targets.board import Board
 if TYPE_CHECKING:
     import torch
 
-    from hlsgen.frontends.onnx_input_shapes import InputShapes
+    from hlsgen.frontends.onnx.input_shapes import InputShapes
 
 Interface = str | Mapping[str, str] | None
 Shapes = Sequence[int] | Sequence[Sequence[int]]
@@ -53,7 +53,7 @@ def from_torch(
     {"input": "stream"} and the like.
     Raises DesignError: an operation that there is no layer for, contradictory shapes, types too narrow.
     """
-    from hlsgen.frontends.torch import graph_of_module
+    from hlsgen.frontends.torch.to_graph import graph_of_module
 
     options = Options(
         calibration=calibration,
@@ -90,7 +90,7 @@ def from_qkeras(
     or 3, is quantised as `from_torch` does. weights: the file of them beside a .json file.
     Raises DesignError as `from_torch` does.
     """
-    from hlsgen.frontends.qkeras import graph_of_keras
+    from hlsgen.frontends.qkeras.to_graph import graph_of_keras
 
     options = Options(
         calibration=calibration,
@@ -138,7 +138,7 @@ def from_onnx(
     precision of a quantised model: {"input": type}, of inputs that it computes with before it quantises them.
     Raises DesignError as `from_torch` does.
     """
-    from hlsgen.frontends.onnx import graph_of_onnx
+    from hlsgen.frontends.onnx.to_graph import graph_of_onnx
 
     options = Options(
         calibration=calibration,
@@ -180,7 +180,7 @@ def _name_of(model: object, given: str | None) -> str:
 
     Raises DesignError: what is given is no string.
     """
-    from hlsgen.frontends.names import valid_name
+    from hlsgen.frontends.builder.names import valid_name
 
     if given is not None and not isinstance(given, str):
         raise DesignError(Problem(message=f"name is {given!r:.80}", fix="a string such as 'net', or None"))

@@ -17,7 +17,7 @@ from hlsgen.base.output import write_whole
 from hlsgen.base.progress import Say, silent
 from hlsgen.designfile.model_schema import FRAMEWORKS
 from hlsgen.designfile.precision_grammar import input_type_of
-from hlsgen.frontends.names import valid_name
+from hlsgen.frontends.builder.names import valid_name
 from hlsgen.model.ir import Graph
 from hlsgen.model.precision import to_nearest
 from hlsgen.model.samples import from_file
@@ -79,11 +79,11 @@ def import_model(
     path = Path(model)
     name = valid_name(path.stem)
     if framework == "onnx":
-        from hlsgen.frontends.onnx import graph_of_onnx
+        from hlsgen.frontends.onnx.to_graph import graph_of_onnx
 
         graph = graph_of_onnx(path, name=name, input_types=[wished], input_shapes=shapes, say=say)
     else:
-        from hlsgen.frontends.qkeras import graph_of_keras
+        from hlsgen.frontends.qkeras.to_graph import graph_of_keras
 
         graph = graph_of_keras(path, name=name, input_type=wished, weights=weights)
     source = {framework: _relative(path, folder)}
@@ -123,7 +123,7 @@ def _from_torch(
     board: str,
     samples: Sequence[Path],
 ) -> Imported:
-    from hlsgen.frontends.torch import graph_of_module, load_module
+    from hlsgen.frontends.torch.to_graph import graph_of_module, load_module
 
     if not shapes:
         message = f"{model}: a PyTorch module does not say what it takes"

@@ -90,7 +90,7 @@ class _at:
 def _graph(file: ModelFile, document: Document, say: Say) -> Graph:
     model = file.model
     if model.torch is not None:
-        from hlsgen.frontends.torch import graph_of_module, load_module
+        from hlsgen.frontends.torch.to_graph import graph_of_module, load_module
 
         source = document.beside(model.torch.path)
         say(f"running {source}, your own code, for {model.torch.function}()")
@@ -109,7 +109,7 @@ def _graph(file: ModelFile, document: Document, say: Say) -> Graph:
             message = "the model's file says what shape the input has"
             place = document.place(("input",), key=True)
             raise document.error([Problem(message=message, fix="leave shape out", place=place)])
-        from hlsgen.frontends.qkeras import graph_of_keras
+        from hlsgen.frontends.qkeras.to_graph import graph_of_keras
 
         with _at(document, ("model", "qkeras")):
             return graph_of_keras(
@@ -119,7 +119,7 @@ def _graph(file: ModelFile, document: Document, say: Say) -> Graph:
                 precision=_precision(file),
                 weights=document.beside(model.weights) if model.weights else None,
             )
-    from hlsgen.frontends.onnx import graph_of_onnx
+    from hlsgen.frontends.onnx.to_graph import graph_of_onnx
 
     assert model.onnx is not None
     with _at(document, ("model", "onnx")):

@@ -27,7 +27,7 @@ from hlsgen.designfile.document import Document
 from hlsgen.designfile.schema import DesignFile, load_design_file
 from hlsgen.designfile.schema_values import SampleFile
 from hlsgen.emit.plan import plan_of
-from hlsgen.frontends.design_file import graph_of, not_yet
+from hlsgen.frontends.builder.design_file import graph_of, not_yet
 from hlsgen.hardware.conv2d import MOST_PARTITIONS, Infeasible, folding_faults
 from hlsgen.layers.base import Codes
 from hlsgen.layers.conv2d import Conv2d

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from hlsgen.frontends.qkeras_dense_batchnorm import dense_batchnorm
-from hlsgen.frontends.qkeras_load import quiet, tensorflow_packages
+from hlsgen.frontends.qkeras.dense_batchnorm import dense_batchnorm
+from hlsgen.frontends.qkeras.load import quiet, tensorflow_packages
 from tests.frontends.keras_models import bits, quantizers, randomised
 
 IMAGE, SIGNAL, VECTOR = (8, 6, 4), (9, 4), (12,)

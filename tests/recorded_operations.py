@@ -89,8 +89,8 @@ def torch_operations() -> tuple[Operations, Operations]:
     """Of PyTorch's modules, and of its aten operations. Modules have no converters: only `needed`."""
     import torch
 
-    from hlsgen.frontends.torch import graph_of_module
-    from hlsgen.frontends.torch_call import CONVERTERS
+    from hlsgen.frontends.torch.call import CONVERTERS
+    from hlsgen.frontends.torch.to_graph import graph_of_module
     from tests.torch_examples import EXAMPLES, Examples
 
     torch.set_num_threads(1)
@@ -116,9 +116,9 @@ def torch_operations() -> tuple[Operations, Operations]:
 
 def keras_operations() -> dict[str, Operations]:
     """Of layers, of Keras' activation functions, and of QKeras' functions and quantizers of activations."""
-    from hlsgen.frontends.qkeras import graph_of_keras
-    from hlsgen.frontends.qkeras_activations import FUNCTIONS, PIECEWISE, QUANTIZERS
-    from hlsgen.frontends.qkeras_layers import LAYERS
+    from hlsgen.frontends.qkeras.activations import FUNCTIONS, PIECEWISE, QUANTIZERS
+    from hlsgen.frontends.qkeras.layers import LAYERS
+    from hlsgen.frontends.qkeras.to_graph import graph_of_keras
     from tests.keras_examples import examples
 
     layers, functions, qkeras = Operations(), Operations(), Operations()
@@ -145,7 +145,7 @@ def keras_operations() -> dict[str, Operations]:
 
 def onnx_operations() -> Operations:
     """Of ONNX's operators and QONNX's quantisers."""
-    from hlsgen.frontends.onnx import OPERATIONS, QUANTISERS, graph_of_onnx
+    from hlsgen.frontends.onnx.to_graph import OPERATIONS, QUANTISERS, graph_of_onnx
     from tests.onnx_examples import examples
 
     operations = Operations()

@@ -27,8 +27,8 @@ LAYER, TEMPLATE, TEST, FRONTEND, ONNX = (
     "hlsgen/layers/square.py",
     "templates/hls/stages/square.h.j2",
     "tests/layers/test_square.py",
-    "hlsgen/frontends/torch_arithmetic.py",
-    "hlsgen/frontends/onnx_elementwise.py",
+    "hlsgen/frontends/torch/arithmetic.py",
+    "hlsgen/frontends/onnx/elementwise.py",
 )
 
 
@@ -106,7 +106,8 @@ def test_its_tests_can_fail(
 def test_a_torch_model_uses_it(written: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The entry of the frontend's table is all that is missing: from nn.Module to C-simulation and report."""
     torch = pytest.importorskip("torch", reason="torch is not installed")
-    from hlsgen.frontends import torch_arithmetic, torch_call
+    from hlsgen.frontends.torch import arithmetic as torch_arithmetic
+    from hlsgen.frontends.torch import call as torch_call
 
     class Energy(torch.nn.Module):  # type: ignore[misc, name-defined]
         def __init__(self) -> None:
@@ -119,7 +120,7 @@ def test_a_torch_model_uses_it(written: Path, monkeypatch: pytest.MonkeyPatch, t
 
     entries = {name: entry for name, entry in torch_call.CONVERTERS.items() if name != "square"}
     monkeypatch.setattr(torch_call, "CONVERTERS", entries)
-    monkeypatch.setattr("hlsgen.frontends.torch.CONVERTERS", entries)
+    monkeypatch.setattr("hlsgen.frontends.torch.to_graph.CONVERTERS", entries)
     exec(FILES[FRONTEND], dict(vars(torch_arithmetic)))
     x = np.random.default_rng(0).normal(0, 1, (4, 1, 6, 8))
     design = hlsgen.from_torch(Energy(), (1, 6, 8), calibration=x, batch=4)
@@ -170,7 +171,8 @@ def test_a_quantised_onnx_model_uses_it(
 ) -> None:
     """No case for the kind anywhere: from a QONNX model to C-simulation, equal to the model in float64."""
     pytest.importorskip("onnx", reason="needs onnx: pip install 'hlsgen[onnx]'")
-    from hlsgen.frontends import onnx, onnx_elementwise
+    from hlsgen.frontends.onnx import elementwise as onnx_elementwise
+    from hlsgen.frontends.onnx import to_graph as onnx
     from tests.frontends.onnx_networks import exact
 
     if before is not None:

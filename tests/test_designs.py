@@ -56,7 +56,7 @@ def test_on_a_smaller_board_weights_are_streamed(name: str, tmp_path: Path) -> N
 def test_the_float_graph_is_the_network(name: str) -> None:
     """The graph before quantisation against the module itself, in float64 on the photograph."""
     torch = pytest.importorskip("torch", reason="torch is not installed")
-    from hlsgen.frontends.torch import load_module
+    from hlsgen.frontends.torch.to_graph import load_module
     from hlsgen.model.ir import run_golden
 
     design = hlsgen.load(DESIGNS / f"{name}.yaml")
@@ -79,7 +79,7 @@ def accuracy_of(scores: NDArray[Any], labels: NDArray[Any]) -> float:
 def test_digits_keeps_its_accuracy_in_fixed_point(tmp_path: Path) -> None:
     """Torch, golden and C-simulation on all 450 test images."""
     torch = pytest.importorskip("torch", reason="torch is not installed")
-    from hlsgen.frontends.torch import load_module
+    from hlsgen.frontends.torch.to_graph import load_module
 
     project = built("digits", tmp_path)
     images = np.load(DESIGNS / "digits" / "test_images.npy")

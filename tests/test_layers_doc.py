@@ -20,7 +20,7 @@ import pytest
 
 import hlsgen.layers
 from hlsgen.base.fixed import FixedType, parse_type
-from hlsgen.frontends.torch_remedies import REMEDIES
+from hlsgen.frontends.torch.remedies import REMEDIES
 from hlsgen.layers import packing
 from hlsgen.layers.argmax import ArgMax
 from hlsgen.layers.base import Layer, Tensor
@@ -148,11 +148,11 @@ def recorded(package: str) -> dict[str, Operations]:
 
 def tables() -> dict[str, set[str]]:
     """What each framework's tables hold."""
-    from hlsgen.frontends.onnx import OPERATIONS, QUANTISERS
-    from hlsgen.frontends.qkeras_activations import FUNCTIONS as KERAS
-    from hlsgen.frontends.qkeras_activations import PIECEWISE, QUANTIZERS
-    from hlsgen.frontends.qkeras_layers import LAYERS
-    from hlsgen.frontends.torch import CONVERTERS  # which fills them
+    from hlsgen.frontends.onnx.to_graph import OPERATIONS, QUANTISERS
+    from hlsgen.frontends.qkeras.activations import FUNCTIONS as KERAS
+    from hlsgen.frontends.qkeras.activations import PIECEWISE, QUANTIZERS
+    from hlsgen.frontends.qkeras.layers import LAYERS
+    from hlsgen.frontends.torch.to_graph import CONVERTERS  # which fills them
 
     return {
         "PyTorch operations": set(CONVERTERS),
@@ -186,9 +186,9 @@ def test_operations_become_the_kinds_under_which_they_stand(framework: str) -> N
 
 
 def test_refused_operations() -> None:
-    from hlsgen.frontends.onnx import OPERATIONS
-    from hlsgen.frontends.onnx_remedies import INSTEAD
-    from hlsgen.frontends.torch import CONVERTERS
+    from hlsgen.frontends.onnx.remedies import INSTEAD
+    from hlsgen.frontends.onnx.to_graph import OPERATIONS
+    from hlsgen.frontends.torch.to_graph import CONVERTERS
 
     text = sections()["Operations that are refused"]
     torch, onnx = text.split("| ONNX |")
@@ -199,8 +199,8 @@ def test_refused_operations() -> None:
 
 
 def test_what_is_computed_while_a_model_is_read() -> None:
-    from hlsgen.frontends.onnx_folding import NEVER
-    from hlsgen.frontends.qkeras_quantizers import STEPS
+    from hlsgen.frontends.onnx.folding import NEVER
+    from hlsgen.frontends.qkeras.quantizers import STEPS
 
     folded, weights = sections()["Operations that are no layer"].split("but these:")[1].split("\n\n")[:2]
     assert set(ticked(folded)) - {"If"} == NEVER

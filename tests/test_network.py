@@ -89,7 +89,7 @@ def test_csim_on_the_reference_headers(project: hlsgen.Project) -> None:
 
 
 def test_it_is_close_to_torch(project: hlsgen.Project, folder: Path) -> None:
-    from hlsgen.frontends.torch import load_module
+    from hlsgen.frontends.torch.to_graph import load_module
 
     module = load_module(folder / "net.py", "make_net", None, None)
     x = np.load(folder / "x.npy")
@@ -163,7 +163,7 @@ def test_a_target_interval_costs_no_more_than_it_needs(folder: Path) -> None:
     costs = []
     for interval in (100, 400, 1600):
         wish = StreamWish(instances=1, target_interval=interval)
-        from hlsgen.frontends.torch import load_module
+        from hlsgen.frontends.torch.to_graph import load_module
 
         module = load_module(folder / "net.py", "make_net", None, None)
         design = hlsgen.from_torch(module, (2, 8, 6), precision="fixed<12,5>", board="zcu102", wish=wish)

@@ -84,7 +84,7 @@ def _files_at(folder: Path, text: str) -> Iterator[Path]:
     if path.suffix == ".py":  # it may import what lies beside it
         yield from (one for one in path.parent.glob("*.py") if one.is_file())
     if path.suffix == ".onnx":
-        from hlsgen.frontends.onnx_model import external_files
+        from hlsgen.frontends.onnx.model import external_files
 
         with suppress(HlsgenError):
             for name in external_files(path):

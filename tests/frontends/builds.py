@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hlsgen.frontends.builder import GraphBuilder, Value
+from hlsgen.frontends.builder.builder import GraphBuilder, Value
 from tests.frontends.ports import kinds, outputs_of
 
 Array = NDArray[Any]

@@ -10,8 +10,8 @@ import pytest
 from numpy.typing import NDArray
 
 from hlsgen.base.fixed import FixedType, NumberType
-from hlsgen.frontends.qkeras import graph_of_keras
-from hlsgen.frontends.qkeras_load import REMEDY, Packages, quiet, tensorflow_packages
+from hlsgen.frontends.qkeras.load import REMEDY, Packages, quiet, tensorflow_packages
+from hlsgen.frontends.qkeras.to_graph import graph_of_keras
 from hlsgen.model.ir import Graph
 from tests.frontends.ports import outputs_of
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hlsgen.base.errors import DesignError
 from hlsgen.base.fixed import FixedType
-from hlsgen.frontends.onnx import graph_of_onnx
+from hlsgen.frontends.onnx.to_graph import graph_of_onnx
 from hlsgen.model.ir import Graph, run_golden
 from hlsgen.model.ports import tensor_codes
 

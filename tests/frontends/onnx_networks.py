@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from hlsgen.base.fixed import FixedType
-from hlsgen.frontends.onnx import float_graph_of_onnx, graph_of_onnx
+from hlsgen.frontends.onnx.to_graph import float_graph_of_onnx, graph_of_onnx
 from hlsgen.model.ir import Graph
 from tests.frontends.onnx_models import QONNX, Array, model, node, normal, onnx, outputs_of
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from hlsgen.base.fixed import FixedType
-from hlsgen.frontends.qkeras_activations import activated
-from hlsgen.frontends.qkeras_builder import TypedBuilder
+from hlsgen.frontends.qkeras.activations import activated
+from hlsgen.frontends.qkeras.builder import TypedBuilder
 from hlsgen.model.ir import Graph
 from tests.frontends.keras_models import Doubles
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hlsgen.base.errors import DesignError
-from hlsgen.frontends.builder import GraphBuilder, Value
+from hlsgen.frontends.builder.builder import GraphBuilder, Value
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.rearrange import Rearrange
 from tests.frontends.builds import FRAMES, Array, check, double, frames

@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hlsgen.base.fixed import FixedType
-from hlsgen.frontends.lifted import Lifted, compressed, exact_fraction, multipliers, weights_and_scale
-from hlsgen.frontends.quantisers import Direction, Grid, code_type, is_natural, rounded
+from hlsgen.frontends.builder.quantisers import Direction, Grid, code_type, is_natural, rounded
+from hlsgen.frontends.builder.scaled import Lifted, compressed, exact_fraction, multipliers, weights_and_scale
 from hlsgen.layers.base import Tensor
 
 pytest.importorskip("onnx", reason="needs onnx: pip install 'hlsgen[onnx]'")
 pytest.importorskip("onnxruntime", reason="needs onnxruntime: pip install 'hlsgen[onnx]'")
 
 from hlsgen.base.errors import DesignError  # noqa: E402
-from hlsgen.frontends.onnx import graph_of_onnx  # noqa: E402
+from hlsgen.frontends.onnx.to_graph import graph_of_onnx  # noqa: E402
 from tests.frontends.onnx_models import QONNX, expected, kinds, model, node, normal, onnx, outputs_of  # noqa: E402
 from tests.frontends.onnx_networks import FRAMES, Net, differences, exact, executed  # noqa: E402
 

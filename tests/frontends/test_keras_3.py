@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from hlsgen.base.errors import DesignError
-from hlsgen.frontends.qkeras import graph_of_keras
+from hlsgen.frontends.qkeras.to_graph import graph_of_keras
 from hlsgen.model.ir import Graph
 from tests.frontends.keras_models import (
     WARNINGS,
@@ -261,7 +261,7 @@ def test_keras_3_on_pytorch(tmp_path: Path) -> None:
     code = """
 import sys
 import keras, numpy
-from hlsgen.frontends.qkeras import graph_of_keras
+from hlsgen.frontends.qkeras.to_graph import graph_of_keras
 from tests.frontends.ports import outputs_of
 L = keras.layers
 x = keras.Input((6, 5, 3))

@@ -17,8 +17,8 @@ import h5py
 import pytest
 
 from hlsgen.base.errors import DesignError
-from hlsgen.frontends import qkeras_files
-from hlsgen.frontends.qkeras import graph_of_keras
+from hlsgen.frontends.qkeras import files as qkeras_files
+from hlsgen.frontends.qkeras.to_graph import graph_of_keras
 
 PAYLOAD = {"class_name": "__lambda__", "config": {"code": "4wE=", "defaults": None, "closure": None}}
 DENSE = {

@@ -14,7 +14,7 @@ pytest.importorskip("onnx", reason="needs onnx: pip install 'hlsgen[onnx]'")
 pytest.importorskip("onnxruntime", reason="needs onnxruntime: pip install 'hlsgen[onnx]'")
 
 from hlsgen.base.errors import ToolError  # noqa: E402
-from hlsgen.frontends.onnx import graph_of_onnx  # noqa: E402
+from hlsgen.frontends.onnx.to_graph import graph_of_onnx  # noqa: E402
 from tests.frontends.onnx_models import IMAGE, message, model, node, normal, onnx  # noqa: E402
 
 # the file
@@ -63,7 +63,7 @@ def test_operator_sets_that_are_not_read() -> None:
 
 
 def test_of_an_unknown_operator_set_what_has_not_changed_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hlsgen.frontends.onnx_dialects.NEWEST_OPSET", 22)
+    monkeypatch.setattr("hlsgen.frontends.onnx.dialects.NEWEST_OPSET", 22)
     graph_of_onnx(model([node("Relu", "x", "y")], {"x": IMAGE}, opset=23), name="net")
     changed = model([node("Relu", "x", "r"), node("Transpose", "r", "y")], {"x": IMAGE}, opset=23)
     assert "operator set 23 has changed Transpose since 22" in message(changed)

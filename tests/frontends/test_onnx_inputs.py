@@ -15,7 +15,7 @@ pytest.importorskip("onnxruntime", reason="needs onnxruntime: pip install 'hlsge
 
 import hlsgen  # noqa: E402
 from hlsgen.base.errors import DesignError  # noqa: E402
-from hlsgen.frontends.onnx import graph_of_onnx  # noqa: E402
+from hlsgen.frontends.onnx.to_graph import graph_of_onnx  # noqa: E402
 from hlsgen.hardware.host_interface import read_interface  # noqa: E402
 from hlsgen.model.ports import inputs_of  # noqa: E402
 from tests.frontends.onnx_models import QONNX, Array, expected, model, node, normal, onnx  # noqa: E402

@@ -14,8 +14,8 @@ pytest.importorskip("onnxruntime", reason="needs onnxruntime: pip install 'hlsge
 
 import hlsgen  # noqa: E402
 from hlsgen.base.errors import DesignError  # noqa: E402
-from hlsgen.frontends.onnx import graph_of_onnx  # noqa: E402
-from hlsgen.frontends.onnx_functions import inlined_nodes  # noqa: E402
+from hlsgen.frontends.onnx.functions import inlined_nodes  # noqa: E402
+from hlsgen.frontends.onnx.to_graph import graph_of_onnx  # noqa: E402
 from hlsgen.model.ir import run_golden  # noqa: E402
 from tests.frontends.onnx_models import IMAGE, message, model, node, normal, onnx  # noqa: E402
 from tests.limited import limited  # noqa: E402
@@ -101,7 +101,7 @@ BOMBS: dict[str, tuple[Callable[[], Any], str]] = {
 ONE_BY_ONE = """
 import glob
 from hlsgen.base.errors import DesignError
-from hlsgen.frontends.onnx import graph_of_onnx
+from hlsgen.frontends.onnx.to_graph import graph_of_onnx
 for name in sorted(glob.glob("*.onnx")):
     try:
         graph_of_onnx(name, name="net")

@@ -14,7 +14,7 @@ pytest.importorskip("onnx", reason="needs onnx: pip install 'hlsgen[onnx]'")
 pytest.importorskip("onnxruntime", reason="needs onnxruntime: pip install 'hlsgen[onnx]'")
 
 from hlsgen.base.errors import DesignError  # noqa: E402
-from hlsgen.frontends.onnx import graph_of_onnx  # noqa: E402
+from hlsgen.frontends.onnx.to_graph import graph_of_onnx  # noqa: E402
 from tests.frontends.onnx_models import QONNX, expected, kinds, normal, onnx  # noqa: E402
 from tests.frontends.onnx_networks import (  # noqa: E402
     FRAMES,

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("onnx", reason="needs onnx: pip install 'hlsgen[onnx]'")
 pytest.importorskip("onnxruntime", reason="needs onnxruntime: pip install 'hlsgen[onnx]'")
 
-from hlsgen.frontends.onnx import graph_of_onnx  # noqa: E402
+from hlsgen.frontends.onnx.to_graph import graph_of_onnx  # noqa: E402
 from hlsgen.layers.conv2d import Conv2d  # noqa: E402
 from tests.frontends.onnx_models import model, node, normal  # noqa: E402
 

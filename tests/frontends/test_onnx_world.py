@@ -17,7 +17,7 @@ pytest.importorskip("onnxruntime", reason="needs onnxruntime: pip install 'hlsge
 
 import hlsgen  # noqa: E402
 from hlsgen.base.errors import DesignError  # noqa: E402
-from hlsgen.frontends.onnx import graph_of_onnx  # noqa: E402
+from hlsgen.frontends.onnx.to_graph import graph_of_onnx  # noqa: E402
 from tests.frontends.onnx_models import (  # noqa: E402
     QONNX,
     Array,

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hlsgen.base.fixed import FixedType, Overflow, Rounding
-from hlsgen.frontends.qkeras import graph_of_keras
-from hlsgen.frontends.qkeras_load import quiet
+from hlsgen.frontends.qkeras.load import quiet
+from hlsgen.frontends.qkeras.to_graph import graph_of_keras
 from hlsgen.layers.conv2d import Conv2d
 from tests.frontends.keras_models import (
     INPUT,

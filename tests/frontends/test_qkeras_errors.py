@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from hlsgen.base.errors import DesignError, ToolError
-from hlsgen.frontends.qkeras import graph_of_keras
-from hlsgen.frontends.qkeras_load import quiet
+from hlsgen.frontends.qkeras.load import quiet
+from hlsgen.frontends.qkeras.to_graph import graph_of_keras
 from tests.frontends.keras_models import WARNINGS, packages, randomised
 
 PACKAGES = packages()
@@ -367,7 +367,7 @@ os.chdir({str(tmp_path)!r})
 os.environ.pop("TF_USE_LEGACY_KERAS", None)
 {before}
 from hlsgen.base.errors import ToolError
-from hlsgen.frontends.qkeras import graph_of_keras
+from hlsgen.frontends.qkeras.to_graph import graph_of_keras
 print([layer.kind for layer in graph_of_keras("plain.h5", name="net").layers])
 try:
     print([layer.kind for layer in graph_of_keras("quantised.h5", name="net").layers])

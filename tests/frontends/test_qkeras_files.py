@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from hlsgen.base.fixed import FloatType
-from hlsgen.frontends.qkeras import graph_of_keras
-from hlsgen.frontends.qkeras_load import quiet
+from hlsgen.frontends.qkeras.load import quiet
+from hlsgen.frontends.qkeras.to_graph import graph_of_keras
 from tests.frontends.keras_models import (
     WARNINGS,
     bits,
@@ -150,6 +150,6 @@ def test_raider() -> None:
 
 
 def test_importing_hlsgen_does_not_import_tensorflow() -> None:
-    code = "import hlsgen.cli, hlsgen.frontends.qkeras, sys; print('tensorflow' in sys.modules)"
+    code = "import hlsgen.cli, hlsgen.frontends.qkeras.to_graph, sys; print('tensorflow' in sys.modules)"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "False"

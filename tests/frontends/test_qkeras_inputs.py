@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import hlsgen
 from hlsgen.base.errors import DesignError
 from hlsgen.base.fixed import FixedType, Rounding
-from hlsgen.frontends.qkeras_load import quiet
-from hlsgen.frontends.qkeras_quantizers import plain_type
+from hlsgen.frontends.qkeras.load import quiet
+from hlsgen.frontends.qkeras.quantizers import plain_type
 from hlsgen.hardware.host_interface import read_interface
 from hlsgen.model.ports import inputs_of
 from tests.frontends.keras_models import WARNINGS, bits, packages, predicted

@@ -11,8 +11,8 @@ import pytest
 import hlsgen
 from hlsgen.base.errors import DesignError
 from hlsgen.base.fixed import FixedType
-from hlsgen.frontends.qkeras import graph_of_keras
-from hlsgen.frontends.qkeras_dense_batchnorm import dense_batchnorm
+from hlsgen.frontends.qkeras.dense_batchnorm import dense_batchnorm
+from hlsgen.frontends.qkeras.to_graph import graph_of_keras
 from hlsgen.model.precision import Precision, saturating
 from tests.frontends.keras_models import (
     INPUT,

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from hlsgen.base.errors import DesignError
 from hlsgen.base.fixed import FixedType
-from hlsgen.frontends.qkeras_load import quiet
-from hlsgen.frontends.qkeras_quantizers import quantised_weights
+from hlsgen.frontends.qkeras.load import quiet
+from hlsgen.frontends.qkeras.quantizers import quantised_weights
 from hlsgen.model.ir import Graph
 from tests.frontends.keras_models import Doubles, packages
 from tests.frontends.ports import kinds, outputs_of

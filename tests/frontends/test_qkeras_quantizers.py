@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from hlsgen.base.errors import DesignError
 from hlsgen.base.fixed import FixedType, Overflow, Rounding
-from hlsgen.frontends.qkeras_load import quiet
-from hlsgen.frontends.qkeras_quantizers import (
+from hlsgen.frontends.qkeras.load import quiet
+from hlsgen.frontends.qkeras.quantizers import (
     UnsupportedQuantizerError,
     exact_type,
     exactly,

@@ -19,9 +19,9 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import nn
 
-from hlsgen.frontends.torch import graph_of_module, op_name
-from hlsgen.frontends.torch_call import CONVERTERS
-from hlsgen.frontends.torch_export import exported
+from hlsgen.frontends.torch.call import CONVERTERS
+from hlsgen.frontends.torch.export import exported
+from hlsgen.frontends.torch.to_graph import graph_of_module, op_name
 from hlsgen.model.ir import Graph
 from tests.frontends.ports import outputs_of
 from tests.frontends.torch_models import IMAGE, SIGNAL, TOLERANCE, VECTOR, Shape, Together, random, settle
@@ -369,7 +369,7 @@ def run_of(shapes: tuple[Shape, ...]) -> tuple[list[str], Run]:
     program = exported(model, shapes)
     operations = {op_name(node) for node in program.nodes if node.op == "call_function"}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("hlsgen.frontends.torch.exported", lambda *_: program)
+        patch.setattr("hlsgen.frontends.torch.to_graph.exported", lambda *_: program)
         graph = graph_of_module(model, list(shapes), name="net")
     inputs = [random(shape, seed) for seed, shape in enumerate(shapes)]
     with torch.no_grad():

@@ -16,7 +16,7 @@ import torch
 from torch import nn
 
 from hlsgen.base.errors import DesignError, Place, Problem
-from hlsgen.frontends.torch import load_module
+from hlsgen.frontends.torch.to_graph import load_module
 
 HERE = Place(file="design.yaml", line=3, column=8)
 

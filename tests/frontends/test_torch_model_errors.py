@@ -19,7 +19,7 @@ import torch
 from torch import nn
 
 from hlsgen.base.errors import ToolError
-from hlsgen.frontends.torch_call import CONVERTERS
+from hlsgen.frontends.torch.call import CONVERTERS
 from tests.frontends.torch_models import IMAGE, SIGNAL, VECTOR, Of, Shape
 from tests.frontends.torch_refusals import HERE, NO_LAYER, problems_of
 
@@ -240,6 +240,6 @@ def test_an_input_that_nothing_needs() -> None:
 
 def test_pytorch_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
-    monkeypatch.delitem(sys.modules, "hlsgen.frontends.torch_package")
+    monkeypatch.delitem(sys.modules, "hlsgen.frontends.torch.package")
     with pytest.raises(ToolError, match=r"needs the package torch.*\nfix: pip install 'hlsgen\[torch\]'"):
-        importlib.import_module("hlsgen.frontends.torch_package")
+        importlib.import_module("hlsgen.frontends.torch.package")

@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from hlsgen.frontends.torch import graph_of_module, load_module
+from hlsgen.frontends.torch.to_graph import graph_of_module, load_module
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.model.ir import Graph
 from tests.frontends.ports import kinds, outputs_of

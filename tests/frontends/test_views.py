@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from hlsgen.base.cpp_names import CPP_KEYWORDS
 from hlsgen.base.errors import DesignError, Place
 from hlsgen.designfile.schema_values import check_identifier
-from hlsgen.frontends.builder import GraphBuilder, Value
-from hlsgen.frontends.names import Names, valid_name
+from hlsgen.frontends.builder.builder import GraphBuilder, Value
+from hlsgen.frontends.builder.names import Names, valid_name
 from hlsgen.layers.base import Tensor
 from tests.frontends.builds import Array, check, double
 from tests.frontends.ports import kinds

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from hlsgen.frontends.torch import graph_of_module
+from hlsgen.frontends.torch.to_graph import graph_of_module
 from hlsgen.model.ir import Graph
 from tests.frontends.ports import kinds, outputs_of
 

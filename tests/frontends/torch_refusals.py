@@ -11,7 +11,7 @@ pytest.importorskip("torch", reason="torch is not installed")
 from torch import nn
 
 from hlsgen.base.errors import DesignError, Place, Problem
-from hlsgen.frontends.torch import graph_of_module
+from hlsgen.frontends.torch.to_graph import graph_of_module
 from tests.frontends.torch_models import Shape
 
 NO_LAYER = "hlsgen has no layer for this operation"

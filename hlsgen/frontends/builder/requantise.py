@@ -1,0 +1,326 @@
+"""Scale lifting: integer codes in the graph, the real scales of a quantised model beside it.
+
+A quantised model computes with real numbers scale * code. Where the scale is a power of two, the type says
+it. Any other scale is kept here, as a number on the side: a convolution of codes gives exact integer sums
+with the scale s_x * s_w, batch normalisation and biases change scale and shift, a ReLU limits. Only where a
+quantiser (or a join, or a function) needs the value itself, one `Affine` makes the codes that it wants:
+
+    y = round(x * M + B), M = scale / s_y, B = shift / s_y, limited to the codes of the quantiser
+
+M has MULTIPLIER_BITS bits, B at least BIAS_BITS fraction bits below a step of y. So y differs from the exact
+requantisation only where that lies within |x| * 2**-(fraction of M + 1) + 2**-(BIAS_BITS + 1) steps of a tie,
+and then by one code.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from hlsgen.base.errors import DesignError, Place, Problem
+from hlsgen.base.fixed import MAX_INTEGER, FixedType, Overflow, Rounding
+from hlsgen.frontends.builder.names import Names
+from hlsgen.frontends.builder.quantisers import (
+    Direction,
+    Doubles,
+    Grid,
+    code_type,
+    is_natural,
+    power_of_two,
+    rounded,
+)
+from hlsgen.frontends.builder.scaled import (
+    ONE,
+    WIDEST_EXACT,
+    ZERO,
+    Lifted,
+    compressed,
+    exact_fraction,
+    fraction_of,
+    held,
+    holds,
+    limits_of,
+    multipliers,
+    on_grid,
+    scale_and_fraction,
+    trailing_zeros,
+    value_bits,
+    without_sign,
+)
+from hlsgen.layers.affine import Affine
+from hlsgen.layers.base import Layer, Tensor
+from hlsgen.layers.cast import Cast
+from hlsgen.layers.clamp import Clamp
+from hlsgen.model.ir import Graph
+
+BIAS_BITS = 24
+FINER = 6
+"""A value that no quantiser follows is rounded to steps of at most 2**-FINER of its own."""
+ARGUMENT_BITS = 12
+"""Fraction bits of what a function reads, at least, where it is rounded at all."""
+JOIN_BITS = 16
+"""Operands of a join are brought to a common scale in steps of at most 2**-JOIN_BITS of their own."""
+MOST_STEPS = 2.0**32
+WIDEST = 32
+"""Bits of a value that was rounded for want of a quantiser."""
+
+
+class Emitter:
+    """The layers of the fixed-point graph, in order, and those that put a real value on a grid of codes."""
+
+    def __init__(self, graph: Graph) -> None:
+        taken = [graph.name, *graph.tensors(), *(port.name for port in graph.outputs)]
+        self._names = Names(taken)
+        self.layers: list[Layer] = []
+
+    def emit(self, layer: Layer) -> Tensor:
+        """Adds a layer. Raises DesignError: its problems."""
+        problems = layer.check()
+        if problems:
+            raise DesignError(problems)
+        self.layers.append(layer)
+        return layer.output
+
+    def _after(self, kind: type[Layer], x: Lifted, suffix: str, place: Place | None, **fields: Any) -> Lifted:
+        """The plain result of a new layer that reads the tensor of `x`."""
+        layer = kind(name=self._names.unique(f"{x.name}{suffix}"), inputs=(x.name,), place=place, **fields)
+        return Lifted(name=layer.name, tensor=self.emit(layer))
+
+    # onto a grid
+
+    def quantised(self, x: Lifted, grid: Grid, place: Place | None = None) -> Lifted:
+        """`x` as the codes of a quantiser."""
+        if grid.bipolar:
+            return self._bipolar(x, grid, place)
+        if grid.zero % 2 and grid.direction is Direction.ROUND:
+            return self._with_odd_zero(x, grid, place)
+        scale, fraction = scale_and_fraction(grid.scale)
+        if x.is_limited and scale.size > 1:
+            x = self.unlimited(x, place)
+        # rounding keeps the order: limits before it are rounded limits after it
+        step = math.ldexp(float(scale[0]), -fraction)
+        limits = (
+            None if limit is None else int(np.clip(rounded(np.array(limit / step), grid.direction), *ends))
+            for limit, ends in ((x.low, (grid.low, grid.high)), (x.high, (grid.low, grid.high)))
+        )
+        least, most = limits
+        low, high = grid.low if least is None else least, grid.high if most is None else most
+        rounding = Rounding.TRN if grid.direction is Direction.CEIL else grid.direction.rounding
+        if rounding is None:
+            message = f"{x.name} is quantised with rounding mode {grid.direction.value}"
+            modes = ", ".join(mode.value for mode in Direction if mode is not Direction.UP)
+            raise DesignError(Problem(message=message, fix=f"one of {modes}", place=place))
+        target = code_type(low, high, fraction, rounding)
+        ceil = grid.direction is Direction.CEIL
+        free = replace(x, low=None, high=None)
+        return replace(self.onto(free, scale, target, low, high, ceil, place), scale=scale)
+
+    def _with_odd_zero(self, x: Lifted, grid: Grid, place: Place | None) -> Lifted:
+        """Halves to even with a zero point of one more: it is added before rounding and subtracted beside."""
+        shift = grid.zero * grid.scale
+        moved = self.unlimited(x, place).moved(ONE, shift)
+        integers = replace(grid, low=grid.low + grid.zero, high=grid.high + grid.zero, zero=0)
+        made = self.quantised(moved, integers, place)
+        return replace(made, shift=made.shift - shift)
+
+    def onto(
+        self,
+        x: Lifted,
+        scale: Doubles,
+        target: FixedType,
+        low: int,
+        high: int,
+        ceil: bool = False,
+        place: Place | None = None,
+    ) -> Lifted:
+        """The codes of `x / scale` in `target`, limited to the codes `low` to `high`; scale 1 on the side."""
+        multiplier, shift = x.scale / scale, x.shift / scale
+        # a product and quotient of the same factors may be one ulp from 1
+        multiplier = np.where(np.abs(multiplier - 1) < 1e-12, 1.0, multiplier)
+        _refuse_far(x, multiplier, shift, place)
+        limits = {} if is_natural(target, low, high) else limits_of(target, low, high)
+        rounds = x.type.fraction > target.fraction
+        if not shift.any() and (multiplier == 1).all() and not (ceil and rounds):
+            if not limits and holds(target, x.type):
+                return replace(x, scale=ONE, shift=ZERO)
+            kind: type[Layer] = Clamp if limits else Cast
+            fields = {**limits, "source": x.tensor, "result_type": target}
+            made = self._after(kind, x, "_quant", place, **fields)
+            return replace(made, ends=(low, high))
+        made = self._affine(x, compressed(multiplier), compressed(shift), target, limits, ceil, place)
+        return replace(made, ends=(low, high))
+
+    def _affine(
+        self,
+        x: Lifted,
+        multiplier: Doubles,
+        shift: Doubles,
+        target: FixedType,
+        limits: dict[str, float],
+        ceil: bool,
+        place: Place | None,
+    ) -> Lifted:
+        channels = x.tensor.shape[0]
+        weights, weight_type = multipliers(np.broadcast_to(multiplier, channels))
+        fraction = target.fraction + BIAS_BITS
+        if ceil:
+            fraction = max(weight_type.fraction + x.type.fraction, target.fraction)
+        codes = np.rint(np.ldexp(np.broadcast_to(shift, channels), fraction)).astype(np.int64)
+        if ceil:  # ceil(v) = floor(v + 1 - the last bit of v)
+            codes += (1 << (fraction - target.fraction)) - 1
+        spare = trailing_zeros(codes)
+        codes, fraction = codes >> spare, fraction - spare
+        layer = Affine(
+            name=self._names.unique(f"{x.name}_scale"),
+            inputs=(x.name,),
+            place=place,
+            in_shape=x.tensor.shape,
+            out_channels=channels,
+            groups=channels,
+            input_type=x.type,
+            weight_type=weight_type,
+            bias_type=held(codes, fraction),
+            accumulator=x.type,
+            result_type=target,
+            weights=weights.reshape(-1, 1, 1, 1),
+            bias=codes if codes.any() else np.zeros(0, np.int64),
+            **limits,  # type: ignore[arg-type]
+        )
+        layer = layer.retyped((x.type,), target)
+        return Lifted(name=layer.name, tensor=self.emit(layer))
+
+    def _bipolar(self, x: Lifted, grid: Grid, place: Place | None) -> Lifted:
+        """-1 or 1 as 2 * code + 1 with the code -1 or 0, which is all that a one-bit type holds."""
+        if x.is_limited and not ((x.low is None or x.low < 0) and (x.high is None or x.high >= 0)):
+            x = self.unlimited(x, place)
+        bit = FixedType(1, 1, True, Rounding.TRN, Overflow.SAT)
+        free = replace(x, low=None, high=None)
+        if x.rises and not x.shift.any():
+            free, unit = replace(free, scale=ONE), ONE
+        else:
+            unit = np.abs(x.scale).max(keepdims=True)
+        made = self.onto(free, np.where(unit == 0, 1.0, unit), bit, -1, 0, place=place)
+        return replace(made, scale=2 * grid.scale, shift=grid.scale, ends=None)
+
+    # what layers can read
+
+    def materialised(self, x: Lifted, place: Place | None = None, finest: int = -MAX_INTEGER) -> Lifted:
+        """`x` as the value of a tensor: exact if WIDEST_EXACT bits do, else see FINER and WIDEST.
+
+        finest: fraction bits that it has at least, unless it is exact with fewer.
+        """
+        least, most = x.bounds()
+        fraction = exact_fraction(x)
+        if fraction is None or value_bits(least, most, fraction) > WIDEST_EXACT:
+            steps = np.abs(x.scale[x.scale != 0]) * x.type.resolution
+            step = float(steps.min()) if steps.size else max(abs(least), abs(most), 1.0)
+            fraction = max(FINER - math.floor(math.log2(step)), finest)
+            fraction -= max(0, value_bits(least, most, fraction) - WIDEST)
+        low, high = math.floor(math.ldexp(least, fraction)), math.ceil(math.ldexp(most, fraction))
+        limit_low = None if x.low is None else round(math.ldexp(x.low, fraction))
+        limit_high = None if x.high is None else round(math.ldexp(x.high, fraction))
+        target = code_type(low, high, fraction)
+        low = target.lowest_code if limit_low is None else limit_low
+        high = target.max_code if limit_high is None else limit_high
+        low, high = max(low, target.lowest_code), min(high, target.max_code)
+        return self.onto(replace(x, low=None, high=None), ONE, target, low, high, place=place)
+
+    def holding(self, x: Lifted, value: float, place: Place | None = None) -> Lifted:
+        """`x`, linear, in a type that also has `value`, rounded if that takes over JOIN_BITS bits more.
+
+        Raises DesignError: it is so far from the others that no type of WIDEST_EXACT bits holds both.
+        """
+        if not value or not math.isfinite(value):  # the layer that reads it refuses what is not finite
+            return x
+        fraction = max(x.type.fraction, min(fraction_of(value), x.type.fraction + JOIN_BITS))
+        code = round(math.ldexp(value, fraction))
+        finer = fraction - x.type.fraction
+        least, most = x.type.lowest_code << finer, x.type.max_code << finer
+        if not finer and least <= code <= most:
+            return x
+        if abs(code) >> WIDEST_EXACT:
+            padded = value * float(x.scale[0])
+            message = f"{x.name} is padded with {padded:g}, but its values lie within {x.bounds()}"
+            fix = "a value near the others; before max pooling, its own padding"
+            raise DesignError(Problem(message=message, fix=fix, place=place))
+        target = code_type(min(least, code), max(most, code), fraction)
+        made = self._after(Cast, x, "_wide", place, source=x.tensor, result_type=target)
+        return replace(made, scale=x.scale)
+
+    def unlimited(self, x: Lifted, place: Place | None = None) -> Lifted:
+        """`x` without limits on the side."""
+        if not x.is_limited:
+            return x
+        if x.rises and x.scale.size == 1 and not x.shift.any():
+            limits = [None if limit is None else limit / float(x.scale[0]) for limit in (x.low, x.high)]
+            if all(limit is None or on_grid(limit, x.type.fraction) for limit in limits):
+                fields = {"source": x.tensor, "low": limits[0], "high": limits[1]}
+                made = Clamp(name="limits", result_type=x.type, **fields)  # type: ignore[arg-type]
+                natural = without_sign(made.natural_type, limits[0])
+                clamped = self._after(Clamp, x, "_clamp", place, **fields, result_type=natural)
+                return replace(clamped, scale=x.scale)
+        return self.materialised(x, place)
+
+    def linear(self, x: Lifted, place: Place | None = None) -> Lifted:
+        """`x` as scale * value."""
+        x = self.unlimited(x, place)
+        if x.is_linear:
+            return x
+        with np.errstate(divide="ignore", invalid="ignore"):
+            steps = x.shift / x.scale
+        lifts = power_of_two(x.scale) is None
+        if x.rises and lifts and all(on_grid(float(step), x.type.fraction + 1) for step in steps):
+            fraction = x.type.fraction + (not all(on_grid(float(s), x.type.fraction) for s in steps))
+            least, most = replace(x, scale=ONE, shift=steps).bounds()
+            low, high = round(math.ldexp(least, fraction)), round(math.ldexp(most, fraction))
+            target = code_type(low, high, fraction)
+            moved = replace(x, scale=ONE, shift=steps)
+            made = self.onto(moved, ONE, target, target.lowest_code, target.max_code, place=place)
+            return replace(made, scale=x.scale)
+        return self.materialised(x, place)
+
+    def uniform(self, x: Lifted, place: Place | None = None) -> Lifted:
+        """`x` as scale * value with one positive scale."""
+        x = self.linear(x, place)
+        return x if x.is_uniform else self.materialised(x, place)
+
+    def argument(self, x: Lifted, place: Place | None = None) -> Lifted:
+        """`x` as the value of a tensor that a function reads: exact, or see ARGUMENT_BITS."""
+        return x if x.is_plain else self.materialised(x, place, ARGUMENT_BITS)
+
+    def common(self, values: list[Lifted], place: Place | None = None) -> list[Lifted]:
+        """Values that are linear with one scale, that of the coarsest; the others are multiplied to it."""
+        values = [self.linear(x, place) for x in values]
+        if all(np.array_equal(x.scale, values[0].scale) for x in values):
+            return values
+        values = [self.uniform(x, place) for x in values]
+        scale = max(float(x.scale[0]) for x in values)
+        return [self._rescaled(x, scale, place) for x in values]
+
+    def _rescaled(self, x: Lifted, scale: float, place: Place | None) -> Lifted:
+        ratio = float(x.scale[0]) / scale
+        if ratio == 1:
+            return x
+        exponent = power_of_two(np.array([ratio]))
+        finer = JOIN_BITS - math.floor(math.log2(ratio)) if exponent is None else -int(exponent[0])
+        fraction = x.type.fraction + finer
+        least, most = (value / scale for value in x.bounds())
+        low, high = math.floor(math.ldexp(least, fraction)), math.ceil(math.ldexp(most, fraction))
+        target = code_type(low, high, fraction)
+        low, high = target.lowest_code, target.max_code
+        made = self.onto(x, np.array([scale]), target, low, high, place=place)
+        return replace(made, scale=np.array([scale]))
+
+
+def _refuse_far(x: Lifted, multiplier: Doubles, shift: Doubles, place: Place | None) -> None:
+    """Refuses scales that no quantiser in use has: they would overflow what follows."""
+    with np.errstate(over="ignore"):
+        largest = max(float(np.abs(multiplier).max()), float(np.abs(shift).max()))
+    if not largest < MOST_STEPS:
+        message = f"{x.name}: a step before a quantiser is {largest:g} steps behind it"
+        raise DesignError(
+            Problem(message=message, fix=f"scales that differ by less than {MOST_STEPS:g}", place=place)
+        )

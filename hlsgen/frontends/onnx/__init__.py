@@ -1,0 +1,1 @@
+"""ONNX and QONNX models -> graph."""

@@ -1,0 +1,1 @@
+"""QKeras and Keras models -> graph."""

@@ -1,0 +1,214 @@
+"""The graph builder with types of its own: each layer gives its exact result, until a cast says otherwise.
+
+In a fixed-point graph QKeras' layers have the types that their operands need; only quantizers of activations
+make results narrower. What has no exact type (a sigmoid, an average over 9 pixels) gets the type of the
+quantizer that follows it, so that it is rounded once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hlsgen.base.fixed import (
+    MAX_TENSOR_WIDTH,
+    FixedType,
+    FloatType,
+    NumberType,
+    Overflow,
+    Rounding,
+    product_type,
+)
+from hlsgen.frontends.builder.builder import GraphBuilder, SumTypes, Value
+from hlsgen.frontends.qkeras.quantizers import (
+    SIGNIFICANT_BITS,
+    Doubles,
+    Quantised,
+    UnsupportedQuantizerError,
+    exactly,
+    nearly,
+)
+from hlsgen.layers.base import Layer
+from hlsgen.layers.conv2d import Conv2d
+
+SHORT_BITS = 18
+"""Numbers up to this width are meant: products with them stay exact. Longer ones come from real numbers."""
+PRODUCT_BITS = 32
+"""Of a product with a longer number, if no quantizer follows: 8 bits more than float32 has."""
+NARROWER = "a quantizer (QActivation) after this layer or one before it"
+
+
+class TypedBuilder(GraphBuilder):
+    """Float layers if `fixed` is False, else layers with exact types and weights as `Quantised`."""
+
+    def __init__(self, name: str, *, fixed: bool, fallback: FixedType | None = None) -> None:
+        """fallback: of results that no quantizer gives a type to."""
+        super().__init__(name, channels_last=True)
+        self.fixed = fixed
+        self.wanted: FixedType | None = None
+        self.fallback = fallback
+        self.fallback_used = False
+
+    @contextmanager
+    def followed_by(self, type_: FixedType | None) -> Iterator[None]:
+        """What is made inside is cast to `type_` afterwards; None: it is not, or not alike by all readers."""
+        self.wanted = type_
+        try:
+            yield
+        finally:
+            self.wanted = None
+
+    def layer(self, kind: Callable[..., Layer], *values: Value, suffix: str = "", **fields: Any) -> Layer:
+        """As GraphBuilder's; a fixed-point layer whose result type is not said gets its exact one.
+
+        Raises DesignError: that has more than 64 bits, or `check` finds problems.
+        """
+        if self.fixed and "result_type" in fields:
+            fields |= self._exact_types(kind, values, fields)
+        made = super().layer(kind, *values, suffix=suffix, **fields)
+        if (
+            self.fixed
+            and isinstance(made.output_type, FixedType)
+            and made.output_type.width > MAX_TENSOR_WIDTH
+        ):
+            message = f"its exact results need {made.output_type.width} bits ({made.output_type})"
+            raise self.refusal(message, f"at most {MAX_TENSOR_WIDTH} bits: {NARROWER}")
+        return made
+
+    def _exact_types(
+        self, kind: Callable[..., Layer], values: Sequence[Value], fields: dict[str, Any]
+    ) -> dict[str, NumberType]:
+        given: NumberType = fields["result_type"]
+        open_result = isinstance(given, FloatType)
+        if not open_result and "accumulator" not in fields:
+            return {}
+        names = tuple(value.source for value in values)
+        draft = kind(name=self._wish, inputs=names, place=self._place, **fields)
+        try:
+            exact = draft.retyped(tuple(v.tensor.type for v in values), None if open_result else given)
+        except ValueError:  # no type is that wide
+            raise self.refusal("its exact results need more than 128 bits", NARROWER) from None
+        types = {"result_type": exact.output_type}
+        if isinstance(exact, Conv2d):
+            types["accumulator"] = exact.accumulator
+        return types
+
+    def type_of(self, x: Value) -> FixedType:
+        """The type of a value of a fixed-point graph."""
+        assert isinstance(x.tensor.type, FixedType)
+        return x.tensor.type
+
+    # numbers
+
+    @contextmanager
+    def quantizing(self) -> Iterator[None]:
+        """An UnsupportedQuantizerError inside becomes an error about the layer that is being built."""
+        try:
+            yield
+        except UnsupportedQuantizerError as error:
+            raise self.refusal(str(error), error.fix) from None
+
+    def parameters(self, weights: Quantised | Doubles, bias: Quantised | Doubles | None) -> dict[str, Any]:
+        """Weights and bias as arguments of `conv2d` and the like: numbers, or codes and their types."""
+        if isinstance(weights, Quantised):
+            assert bias is None or isinstance(bias, Quantised)
+            types = SumTypes(weights=weights.type, bias=weights.type if bias is None else bias.type)
+            return {"weights": weights.codes, "bias": None if bias is None else bias.codes, "types": types}
+        assert not isinstance(bias, Quantised)
+        return {"weights": weights, "bias": bias}
+
+    def scaled(
+        self,
+        x: Value,
+        scale: ArrayLike = 1.0,
+        shift: ArrayLike | None = None,
+        result_type: FixedType | None = None,
+    ) -> Value:
+        """scale * x + shift, real numbers that broadcast to `x`.
+
+        Fixed point: numbers that need more than 25 bits together keep 24 significant bits of the largest; a
+        shift besides no fraction bits beyond those of the products and beyond 24.
+        """
+        if not self.fixed:
+            return self.affine(x, scale, shift)
+        with self.quantizing():
+            factors = nearly(np.asarray(scale, np.float64))
+            finest = max(self.type_of(x).fraction + factors.type.fraction, SIGNIFICANT_BITS)
+            offsets = None if shift is None else nearly(np.asarray(shift, np.float64), finest)
+        return self.affine_of(x, factors, offsets, result_type)
+
+    def affine_of(
+        self, x: Value, factors: Quantised, offsets: Quantised | None, result_type: FixedType | None = None
+    ) -> Value:
+        """factors * x + offsets, of codes; exact if the factors have up to SHORT_BITS bits."""
+        types = SumTypes(
+            weights=factors.type,
+            bias=factors.type if offsets is None else offsets.type,
+            result=result_type or self._product_type(x, factors, offsets),
+        )
+        return self.affine(x, factors.codes, None if offsets is None else offsets.codes, types)
+
+    def _product_type(self, x: Value, factors: Quantised, offsets: Quantised | None) -> NumberType:
+        """Float: the exact type, of short factors. Else the following quantizer's, or one of PRODUCT_BITS."""
+        if factors.type.width <= SHORT_BITS:
+            return FloatType()
+        if self.wanted is not None:
+            return self.wanted
+        integer = product_type(self.type_of(x), factors.type).integer
+        if offsets is not None:
+            integer = 1 + max(integer, offsets.type.integer)
+        return FixedType(PRODUCT_BITS, integer, True, Rounding.RND_CONV, Overflow.SAT)
+
+    def converted(self, x: Value, type_: FixedType) -> Value:
+        """`x` cast to `type_`; as it is if it has that type."""
+        return x if x.tensor.type == type_ else self.cast(x, type_)
+
+    def limited(self, x: Value, low: float | None, high: float | None) -> Value:
+        """`x` between limits. Raises DesignError: a limit is no multiple of the resolution of `x`."""
+        if self.fixed:
+            type_ = self.type_of(x)
+            for limit in (low, high):
+                if limit is not None and not float(np.ldexp(limit, type_.fraction)).is_integer():
+                    raise self.refusal(
+                        f"its limit {limit:g} is no multiple of its input's resolution {type_.resolution:g}",
+                        "a limit that is one, or a quantizer with more fraction bits before it",
+                    )
+        return self.clamp(x, low, high)
+
+    def leaked(self, x: Value, slopes: ArrayLike) -> Value:
+        """x where it is not negative, else slopes * x."""
+        if not self.fixed:
+            return self.leaky(x, slopes)
+        with self.quantizing():
+            codes = nearly(np.asarray(slopes, np.float64))
+        return self.leaky(x, codes.codes, codes.type)
+
+    def without_exact_type(self, what: str, default: FixedType | None = None) -> NumberType:
+        """The type of a result that no type holds exactly: the following quantizer's, or the default.
+
+        Raises DesignError: there is neither in a fixed-point graph.
+        """
+        if not self.fixed:
+            return FloatType()
+        type_ = self.wanted or default or self.fallback
+        if type_ is None:
+            raise self.refusal(
+                f"{what} has no exact fixed-point result, and nothing says its type",
+                "a QActivation with quantized_bits or quantized_relu right after it, or "
+                'precision={"default": "fixed<16,6>"}',
+            )
+        self.fallback_used |= type_ is self.fallback
+        return type_
+
+    def averaged_as(self) -> NumberType:
+        """The type of an average: the following quantizer's; else open, so the exact one if there is one."""
+        return self.wanted if self.fixed and self.wanted else FloatType()
+
+
+def exact_numbers(values: ArrayLike) -> Quantised:
+    """Numbers that a type holds exactly, such as powers of two."""
+    return exactly(np.asarray(values, np.float64))

@@ -1,0 +1,377 @@
+"""What QKeras' quantizers do to weights and activations, read from the objects, as fixed-point types.
+
+QKeras does not count the sign among the integer bits and rounds halves to even:
+
+    quantized_bits(b, i)                     fixed<b,i+1,rnd_conv,sat>; symmetric: sat_sym
+    quantized_bits(b, i, keep_negative=0)    ufixed<b,i,rnd_conv,sat>
+    quantized_relu(b, i)                     ufixed<b,i,rnd_conv,sat>: saturation is the ReLU
+    quantized_tanh(b), not the real tanh     fixed<b,1,rnd_conv,sat> of 1 or 3/8 times x
+
+Weights are what the quantizer itself gives for them, without the straight-through estimator's float32 noise:
+x + (q - x) is not q in general. They are codes times a scale. Scales that are powers of two, if need be
+different ones for each channel, go into the codes; others stay a real number for each channel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hlsgen.base.fixed import MAX_TENSOR_WIDTH, FixedType, Overflow, Rounding
+from hlsgen.frontends.qkeras.load import tensorflow_packages
+from hlsgen.frontends.qkeras.rounding import powers_of_two
+
+Doubles = NDArray[np.float64]
+Codes = NDArray[Any]
+
+SIGNIFICANT_BITS = 24
+"""Of the largest of real numbers that have no exact type; with the sign they fit a port of a DSP slice."""
+SIGN = FixedType(1, 1, True, Rounding.TRN, Overflow.SAT)
+"""-1 for what is below 0, else 0."""
+STOCHASTIC_INFERENCE = {"stochastic_binary": "binary", "stochastic_ternary": "ternary"}
+"""Quantizers that draw lots in training only."""
+
+
+class UnsupportedQuantizerError(Exception):
+    """A quantizer that has no fixed-point counterpart. `fix`: what would be accepted."""
+
+    def __init__(self, message: str, fix: str) -> None:
+        super().__init__(message)
+        self.fix = fix
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Quantised:
+    """Numbers as codes of `type`, times `scale`, which broadcasts to them; None: 1."""
+
+    codes: Codes
+    type: FixedType
+    scale: Doubles | None = None
+
+    @property
+    def values(self) -> Doubles:
+        """The numbers, in float64."""
+        exact = self.type.decode(self.codes)
+        return exact if self.scale is None else exact * self.scale
+
+
+def kind_of(quantizer: Any) -> str:
+    """The name of a quantizer's class, or of a function; that of a stochastic one is its inference form's."""
+    name = getattr(quantizer, "__name__", type(quantizer).__name__)
+    return STOCHASTIC_INFERENCE.get(name, name)
+
+
+def is_quantizer(thing: Any) -> bool:
+    """Whether `thing` is a quantizer object of QKeras', and no function of Keras'."""
+    return any(base.__name__ == "BaseQuantizer" for base in type(thing).__mro__)
+
+
+def check_deterministic(quantizer: Any) -> None:
+    """Raises UnsupportedQuantizerError: it rounds by lot, or mixes in what is not quantised."""
+    name = type(quantizer).__name__
+    if getattr(quantizer, "use_stochastic_rounding", False):
+        raise UnsupportedQuantizerError(
+            f"{name} has use_stochastic_rounding, which rounds by lot",
+            "use_stochastic_rounding=False",
+        )
+    noise = float(number(getattr(quantizer, "qnoise_factor", 1.0)))
+    if noise != 1.0:
+        raise UnsupportedQuantizerError(
+            f"{name} has a qnoise_factor of {noise:g}: what it gives is only partly quantised",
+            "qnoise_factor=1, as at the end of training",
+        )
+
+
+def number(value: Any) -> Any:
+    """A number, also where QKeras keeps it in a variable of TensorFlow's."""
+    return value.numpy() if hasattr(value, "numpy") else value
+
+
+def integer_bits(quantizer: Any) -> int:
+    """Raises UnsupportedQuantizerError: they differ by channel."""
+    value = np.asarray(number(quantizer.integer))
+    if value.size != 1 or value != np.floor(value):
+        message = f"{type(quantizer).__name__} has {value.tolist()} integer bits"
+        raise UnsupportedQuantizerError(message, "one whole number of integer bits for all channels")
+    return int(value.reshape(-1)[0])
+
+
+def bits_type(quantizer: Any) -> FixedType:
+    """The type of quantized_bits of two bits or more, of its values before any scale.
+
+    Raises UnsupportedQuantizerError: a width that no type has.
+    """
+    signed = bool(quantizer.keep_negative)
+    symmetric = signed and bool(quantizer.symmetric)
+    overflow = Overflow.SAT_SYM if symmetric else Overflow.SAT
+    return checked_type(quantizer, int(quantizer.bits), integer_bits(quantizer) + signed, signed, overflow)
+
+
+def relu_type(quantizer: Any) -> FixedType:
+    """The type of quantized_relu; signed if it has a negative slope."""
+    signed = quantizer.negative_slope != 0
+    return checked_type(quantizer, int(quantizer.bits), integer_bits(quantizer) + signed, signed)
+
+
+def checked_type(
+    quantizer: Any, width: int, integer: int, signed: bool, overflow: Overflow = Overflow.SAT
+) -> FixedType:
+    """Raises UnsupportedQuantizerError: no such type."""
+    try:
+        if width > MAX_TENSOR_WIDTH:
+            raise ValueError(f"width {width} is outside 1..{MAX_TENSOR_WIDTH}")
+        return FixedType(width, integer, signed, Rounding.RND_CONV, overflow)
+    except ValueError as error:
+        raise UnsupportedQuantizerError(
+            f"{type(quantizer).__name__}({quantizer.bits}, ...): {error}", f"1 to {MAX_TENSOR_WIDTH} bits"
+        ) from None
+
+
+def fixed_scale(quantizer: Any) -> Doubles | None:
+    """alpha of a quantizer of activations, None for 1. Raises UnsupportedQuantizerError: it is automatic."""
+    alpha = quantizer.alpha
+    if isinstance(alpha, str):
+        raise UnsupportedQuantizerError(
+            f'{type(quantizer).__name__} has alpha="{alpha}" for activations: each batch changes the scale',
+            "alpha=1 and the integer bits that the activations need",
+        )
+    if alpha is None or np.all(np.asarray(number(alpha)) == 1):
+        return None
+    return np.asarray(number(alpha), np.float32).astype(np.float64)
+
+
+# weights
+
+
+def quantised_weights(quantizer: Any, values: Any) -> Quantised:
+    """What the layer computes with: the quantizer's result for `values`, float32 in the shape that it gets.
+
+    Raises UnsupportedQuantizerError: no such quantizer for weights, results that are not finite, or that need
+    more than 64 bits together.
+    """
+    kind = kind_of(quantizer)
+    step_of = STEPS.get(kind)
+    if step_of is None:
+        raise UnsupportedQuantizerError(
+            f"{kind} does not quantise weights", f"one of {', '.join(sorted(STEPS))}"
+        )
+    check_deterministic(quantizer)
+    result = called(quantizer, values, "the weights")
+    if not np.isfinite(result).all():
+        raise UnsupportedQuantizerError(
+            f"{kind} makes NaN or infinity of the weights",
+            "finite weights, and 2 bits or more with alpha auto",
+        )
+    scale = _scale(quantizer, kind)
+    used = np.where(scale == 0, 1.0, scale)
+    multiples = np.rint(result / used / step_of(quantizer, result)) * step_of(quantizer, result)
+    in_codes = power_of_two(used)
+    base = _in_own_type(quantizer, multiples) if np.all(used == 1) or not in_codes else None
+    if base is None:
+        base = exactly(multiples * used if in_codes else multiples)
+    return base if in_codes else Quantised(codes=base.codes, type=base.type, scale=scale)
+
+
+def called(quantizer: Any, values: Any, what: str) -> Doubles:
+    """The quantizer's own result, if it can be, without the noise of its straight-through estimator.
+
+    what: the values' name in the error. Raises UnsupportedQuantizerError: QKeras fails.
+    """
+    through = getattr(quantizer, "use_ste", None)
+    try:
+        if through is not None:
+            quantizer.use_ste = False
+        return _computed(quantizer, values)
+    except Exception as error:  # TensorFlow's and QKeras' many, for arguments that QKeras cannot compute with
+        first = (str(error).strip() or type(error).__name__).splitlines()[0]
+        message = f"QKeras cannot compute {type(quantizer).__name__} of {what}: {first[:200]}"
+        raise UnsupportedQuantizerError(message, "arguments with which QKeras predicts") from None
+    finally:
+        if through is not None:
+            quantizer.use_ste = through
+
+
+def _computed(quantizer: Any, values: Any) -> Doubles:
+    """What the quantizer gives for float32 values, on any processor.
+
+    Powers of two are computed here. QKeras computes what takes a mean or a function in float64, whose errors
+    are far below what is kept of a result; all other formulas are exact or rounded alike everywhere.
+    """
+    backend, singles = tensorflow_packages().keras.backend, np.asarray(values, np.float32)
+    if kind_of(quantizer) in ("quantized_po2", "quantized_relu_po2"):
+        return powers_of_two(quantizer, singles, backend.epsilon())
+    if not _inexact(quantizer):
+        return np.asarray(quantizer(singles), np.float64)
+    usual = backend.floatx()
+    try:
+        backend.set_floatx("float64")
+        return np.asarray(quantizer(singles.astype(np.float64)), np.float64)
+    finally:
+        backend.set_floatx(usual)
+
+
+def _inexact(quantizer: Any) -> bool:
+    """Whether the formula has operations that processors round differently: sums and functions."""
+    kind = kind_of(quantizer)
+    if kind == "quantized_bits":
+        return isinstance(quantizer.alpha, str) and quantizer.alpha == "auto_po2"
+    return kind in ("binary", "ternary", "quantized_tanh", "quantized_sigmoid")
+
+
+def _scale(quantizer: Any, kind: str) -> Doubles:
+    """The scale that the quantizer has just used."""
+    scale = getattr(quantizer, "scale", None) if kind in ("quantized_bits", "binary", "ternary") else None
+    return np.asarray(1.0 if scale is None else number(scale), np.float32).astype(np.float64)
+
+
+def _in_own_type(quantizer: Any, values: Doubles) -> Quantised | None:
+    """Values in the type that the quantizer's arguments say; None: they say none."""
+    if kind_of(quantizer) != "quantized_bits" or quantizer.bits - bool(quantizer.keep_negative) < 1:
+        return None
+    saturating = bits_type(quantizer)
+    type_ = FixedType(saturating.width, saturating.integer, saturating.signed)
+    return Quantised(codes=type_.encode(values), type=type_)
+
+
+def _bits_step(quantizer: Any, _: Doubles) -> float:
+    magnitude = int(quantizer.bits) - bool(quantizer.keep_negative)
+    return 1.0 if magnitude < 1 else float(2.0 ** (integer_bits(quantizer) - magnitude))
+
+
+def _relu_step(quantizer: Any, _: Doubles) -> float:
+    return relu_type(quantizer).resolution
+
+
+def _exponent_step(_: Any, result: Doubles) -> float:
+    """Results are powers of two: the least is the step of all."""
+    sizes = np.abs(result[result != 0])
+    return float(2.0 ** np.rint(np.log2(sizes.min()))) if sizes.size else 1.0
+
+
+STEPS: dict[str, Callable[[Any, Doubles], float]] = {
+    "quantized_bits": _bits_step,
+    "quantized_relu": _relu_step,
+    "quantized_tanh": lambda quantizer, _: 2.0 ** (1 - int(quantizer.bits)),
+    "quantized_sigmoid": lambda quantizer, _: 2.0 ** -int(quantizer.bits),
+    "quantized_po2": _exponent_step,
+    "quantized_relu_po2": _exponent_step,
+    "binary": lambda *_: 1.0,
+    "ternary": lambda *_: 1.0,
+}
+"""Quantizers for weights: what their results, without the scale, are multiples of."""
+
+
+# types of numbers
+
+
+def power_of_two(values: Doubles) -> bool:
+    """Whether all are powers of two (none of them 0 or negative)."""
+    return bool(np.all(np.frexp(values)[0] == 0.5))
+
+
+def fraction_bits(values: Doubles) -> int:
+    """The fewest fraction bits, perhaps negative, with which all values are whole codes; 0 if all are 0."""
+    mantissas, exponents = np.frexp(values[values != 0])
+    if not mantissas.size:
+        return 0
+    whole = np.ldexp(mantissas, 53).astype(np.int64)
+    zeros = np.log2((whole & -whole).astype(np.float64)).astype(np.int64)
+    return int((53 - exponents - zeros).max())
+
+
+def exact_type(values: Doubles) -> FixedType:
+    """The narrowest signed type that holds every value exactly.
+
+    Raises UnsupportedQuantizerError: it would have more than 64 bits.
+    """
+    fraction = fraction_bits(values)
+    largest = float(np.abs(values).max(initial=0.0))
+    # 2**53 is far beyond any code that fits 64 bits with a fraction that some value needs
+    width = 1 + int(np.frexp(largest)[1]) + fraction if largest else 1
+    width = max(width, 1)
+    if width > MAX_TENSOR_WIDTH:
+        message = (
+            f"values from {np.abs(values[values != 0]).min():g} to {largest:g} in one type need {width} bits"
+        )
+        raise UnsupportedQuantizerError(
+            message, f"a quantizer whose values fit {MAX_TENSOR_WIDTH} bits together"
+        )
+    return FixedType(width, width - fraction)
+
+
+def exactly(values: Doubles) -> Quantised:
+    """Values in the narrowest signed type that holds them. Raises as `exact_type`."""
+    type_ = exact_type(values)
+    return Quantised(codes=type_.encode(values), type=type_)
+
+
+def nearly(values: Doubles, most_fraction: int | None = None) -> Quantised:
+    """Values exactly if 25 bits hold them all; else rounded such that the largest has 24 significant bits.
+
+    The error is at most 2**-24 of the largest value. most_fraction: finer fractions than that are rounded.
+    """
+    values = np.asarray(values, np.float64)
+    fraction = fraction_bits(values)
+    largest = float(np.abs(values).max(initial=0.0))
+    above = int(np.frexp(largest)[1])
+    if largest and fraction + above > SIGNIFICANT_BITS:
+        fraction = SIGNIFICANT_BITS - above
+    if most_fraction is not None:
+        fraction = min(fraction, most_fraction)
+    return exactly(np.ldexp(np.rint(np.ldexp(values, fraction)), -fraction))
+
+
+def is_on_grid(value: float, fraction: int) -> bool:
+    """Whether a type with so many fraction bits has this value, if its range has."""
+    return float(np.ldexp(value, fraction)).is_integer()
+
+
+def plain_type(quantizer: Any) -> FixedType | None:
+    """The type that does all that a quantizer of activations does, by a mere cast; None: it does more.
+
+    Raises UnsupportedQuantizerError: its width.
+    """
+    kind = kind_of(quantizer)
+    if kind == "quantized_bits":
+        scaled = isinstance(quantizer.alpha, str) or fixed_scale(quantizer) is not None
+        return None if scaled or quantizer.bits <= bool(quantizer.keep_negative) else bits_type(quantizer)
+    if kind == "quantized_relu":
+        bounded = quantizer.relu_upper_bound is not None and not quantizer.is_quantized_clip
+        more = quantizer.use_sigmoid or quantizer.negative_slope or bounded
+        return None if more else relu_type(quantizer)
+    return None
+
+
+def first_type(quantizer: Any) -> FixedType | None:
+    """The type of the cast that a quantizer of activations begins with, whatever it does then; None: none.
+
+    Raises UnsupportedQuantizerError: as `plain_type`.
+    """
+    kind = kind_of(quantizer)
+    if kind == "binary" or (kind == "quantized_bits" and quantizer.bits <= bool(quantizer.keep_negative)):
+        return SIGN
+    if kind == "quantized_bits":
+        fixed_scale(quantizer)  # which refuses one that is automatic
+        return bits_type(quantizer)
+    if kind == "quantized_relu" and not quantizer.use_sigmoid and not quantizer.negative_slope:
+        return relu_type(quantizer)
+    return plain_type(quantizer)
+
+
+def channel_scale(scale: Doubles, shape: Sequence[int], to_filters: Callable[[Doubles], Doubles]) -> Doubles:
+    """The scale of each filter [M], of a scale that broadcasts to weights of `shape`.
+
+    to_filters: to [M, C / groups, KH, KW]. Raises UnsupportedQuantizerError: it differs within a filter.
+    """
+    filters = to_filters(np.broadcast_to(scale, shape))
+    flat = filters.reshape(len(filters), -1)
+    if np.any(flat != flat[:, :1]):
+        raise UnsupportedQuantizerError(
+            "the scale of the weights is no power of two and differs within a filter",
+            'alpha="auto_po2", or one scale for each output channel',
+        )
+    return flat[:, 0].copy()

@@ -1,0 +1,263 @@
+"""A PyTorch model from the user's own file: imported, built by its function, given its trained weights."""
+
+from __future__ import annotations
+
+import importlib.util
+import pickle
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from hlsgen.base.errors import DesignError, Place, Problem
+from hlsgen.designfile.validation import printable
+from hlsgen.frontends.torch.archive import archive_fault
+from hlsgen.frontends.torch.package import nn, torch
+from hlsgen.frontends.torch.tensors import tensor_problems
+
+UNUSED = "num_batches_tracked"
+"""A count of training that old checkpoints lack."""
+Tensors = Mapping[str, torch.Tensor]
+MOST_LISTED = 5
+"""Names that a message lists before it says how many there are more."""
+
+
+def load_module(
+    path: Path, function: str, weights: Path | None = None, place: Place | None = None
+) -> nn.Module:
+    """What `function()` of the Python file `path` returns, with the state dict `weights`, in evaluation mode.
+
+    This runs the user's code. Its folder comes first on sys.path meanwhile, so that the file can import its
+    neighbours; afterwards the path and the folder's modules are forgotten. The weights are data, never code.
+
+    Raises DesignError, at `place` or at the line of the user's code: no such file or function, an error in
+    it, a result that is no nn.Module, weights that are no state dict of that model.
+    """
+    if not path.is_file():
+        raise _error(f"there is no model file {path}", "the path of a Python file", place)
+    with _importable(path.resolve().parent):
+        try:
+            module = _imported(path.resolve())
+        except BaseException as error:
+            raise _failure(error, f"importing {path.name} fails", path, place) from error
+        model = _made(module, function, path, place)
+    if weights is not None:
+        _load_weights(model, weights, place)
+    return model.eval()
+
+
+def _made(module: Any, function: str, path: Path, place: Place | None) -> nn.Module:
+    """What the function of the imported file returns."""
+    maker: Callable[[], object] | None = getattr(module, function, None)
+    if not callable(maker):
+        own = [
+            name
+            for name, value in vars(module).items()
+            if callable(value)
+            and not name.startswith("_")
+            and getattr(value, "__module__", None) == module.__name__
+        ]
+        fix = f"one of {', '.join(sorted(own))}" if own else "define a function that returns the model"
+        raise _error(f"{path.name} has no function {function}", fix, place)
+    try:
+        model = maker()
+    except BaseException as error:
+        raise _failure(error, f"{function}() of {path.name} fails", path, place) from error
+    if not isinstance(model, nn.Module):
+        message = f"{function}() of {path.name} returns {type(model).__name__}, not a torch.nn.Module"
+        raise _error(message, f"let {function}() return the model", place)
+    return model
+
+
+@contextmanager
+def _importable(folder: Path) -> Iterator[None]:
+    """With `folder` first on sys.path; the modules that come from it are forgotten afterwards."""
+    entry = str(folder)
+    before = set(sys.modules)
+    sys.path.insert(0, entry)
+    try:
+        yield
+    finally:
+        if entry in sys.path:
+            sys.path.remove(entry)
+        for name in set(sys.modules) - before:
+            if _is_below(sys.modules[name], folder):
+                del sys.modules[name]
+
+
+def _is_below(module: Any, folder: Path) -> bool:
+    """Whether a module is a file in `folder`, and not one of packages that are installed there."""
+    file = getattr(module, "__file__", None)
+    if not isinstance(file, str):
+        return False
+    path = Path(file)
+    return path.is_relative_to(folder) and not {"site-packages", "dist-packages"} & set(path.parts)
+
+
+def _imported(path: Path) -> Any:
+    """The file as a module of its own name, as if it were imported from its folder."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path.name} is no Python file: its name does not end with .py")
+    module = importlib.util.module_from_spec(spec)
+    hidden = sys.modules.get(path.stem)
+    sys.modules[path.stem] = module
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        if hidden is not None:
+            sys.modules[path.stem] = hidden
+    return module
+
+
+def _load_weights(model: nn.Module, weights: Path, place: Place | None) -> None:
+    """Gives the model the state dict of a file. Raises DesignError: it is none, or that of another model."""
+    own = model.state_dict()
+    state = _without_wrapper(_state_dict(weights, own, place), own)
+    found = tensor_problems(sorted(state.items()), weights.name, place)
+    if found:
+        raise DesignError(found)
+    wrong = []
+    missing = sorted(own.keys() - state.keys() - {name for name in own if name.endswith(UNUSED)})
+    unexpected = sorted(state.keys() - own.keys())
+    if missing:
+        wrong.append(f"it lacks {_listed(missing)}")
+    if unexpected:
+        wrong.append(f"the model has no {_listed(unexpected)}")
+    for name in sorted(own.keys() & state.keys()):
+        if own[name].shape != state[name].shape:
+            there, here = (_size(each[name]) for each in (state, own))
+            wrong.append(f"{name} is {there} in the file and {here} in the model")
+        if state[name].is_complex() and not own[name].is_complex():
+            wrong.append(f"{name} holds complex numbers in the file and real ones in the model")
+    if wrong:
+        message = f"{weights.name} does not fit the model: {'; '.join(wrong[:MOST_LISTED])}"
+        raise _error(
+            message, "the state dict of this very model: torch.save(model.state_dict(), path)", place
+        )
+    try:
+        model.load_state_dict({**own, **state})
+    except RuntimeError as error:
+        message = f"{weights.name} cannot be loaded into the model: {_last_line(error)}"
+        raise _error(message, "the state dict of this very model", place) from error
+
+
+def _without_wrapper(state: Tensors, own: Tensors) -> Tensors:
+    """The tensors under the model's own names: DataParallel and others put theirs before each (module.)."""
+    if state.keys() <= own.keys():
+        return state
+    for prefix in {name[: -len(wanted)] for name in state for wanted in own if name.endswith(f".{wanted}")}:
+        inner = {name.removeprefix(prefix): tensor for name, tensor in state.items()}
+        if all(name.startswith(prefix) for name in state) and inner.keys() <= own.keys():
+            return inner
+    return state
+
+
+def _inside(state: Mapping[Any, Any], own: Tensors) -> dict[str, torch.Tensor] | None:
+    """The state dict in a checkpoint that holds more: the only one, or that which fits the model."""
+    found = [dict(each) for each in state.values() if _is_state(each)]
+    fitting = [each for each in found if _without_wrapper(each, own).keys() == own.keys()]
+    for candidates in (found, fitting):
+        if len(candidates) == 1:
+            return candidates[0]
+    return None
+
+
+def _is_state(held: object) -> bool:
+    """Whether it is tensors by name, at least one."""
+    if not isinstance(held, Mapping) or not held:
+        return False
+    names = all(isinstance(name, str) for name in held)
+    return names and all(isinstance(tensor, torch.Tensor) for tensor in held.values())
+
+
+def _state_dict(weights: Path, own: Tensors, place: Place | None) -> dict[str, torch.Tensor]:
+    """The tensors of a file by name, its own or those in a checkpoint; nothing in it is executed."""
+    fix = "a file that torch.save(model.state_dict(), path) wrote"
+    if not weights.is_file():
+        raise _error(f"there is no weights file {weights}", fix, place)
+    try:
+        fault = archive_fault(weights)
+        if fault is not None:
+            raise _error(f"{weights.name} {fault[0]}", fault[1], place)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            state = torch.load(weights, map_location="cpu", weights_only=True)
+    except DesignError:
+        raise
+    except pickle.UnpicklingError as error:
+        message = (
+            f"{weights.name} holds more than tensors, or is no file of PyTorch's: nothing of it is executed"
+        )
+        raise _error(message, fix, place) from error
+    except Exception as error:  # what is no such file makes the unpickler raise anything
+        raise _error(f"{weights.name} cannot be read: {_first_line(error)}", fix, place) from error
+    if not _is_state(state):
+        inside = _inside(state, own) if isinstance(state, Mapping) else None
+        if inside is not None:
+            return inside
+        message = f"{weights.name} holds a {type(state).__name__}{_held(state)}, not a state dict"
+        raise _error(message, fix, place)
+    return dict(state)
+
+
+def _held(state: object) -> str:
+    """What a message says of the content of what should be a state dict."""
+    if not isinstance(state, Mapping):
+        return ""
+    if not state:
+        return " with nothing in it"
+    said = [
+        f"{printable(str(key))} (a {type(value).__name__})" if isinstance(key, str) else f"the key {key!r}"
+        for key, value in state.items()
+        if not isinstance(key, str) or not isinstance(value, torch.Tensor)
+    ]
+    return f" with {_listed(said)}"
+
+
+def _failure(error: BaseException, what: str, path: Path, place: Place | None) -> DesignError:
+    """An error of the user's code, at the line of their file that it comes from."""
+    if isinstance(error, KeyboardInterrupt | MemoryError):
+        raise error
+    folder = str(path.resolve().parent)
+    frames = [
+        frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.startswith(folder)
+    ]
+    if isinstance(error, SyntaxError) and error.filename and error.lineno:
+        place = Place(
+            file=error.filename, line=error.lineno, column=error.offset or 1, excerpt=error.text or ""
+        )
+    elif frames and frames[-1].lineno:
+        place = Place(
+            file=frames[-1].filename, line=frames[-1].lineno, column=1, excerpt=frames[-1].line or ""
+        )
+    return _error(f"{what}: {type(error).__name__}: {_first_line(error)}", "mend the model's own code", place)
+
+
+def _first_line(error: BaseException) -> str:
+    """What an error says, in one line."""
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__
+
+
+def _last_line(error: BaseException) -> str:
+    """What an error of several lines says at last."""
+    lines = str(error).strip().splitlines()
+    return lines[-1].strip() if lines else type(error).__name__
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(printable(name) for name in names[:MOST_LISTED])
+    rest = len(names) - MOST_LISTED
+    return f"{shown} and {rest} more" if rest > 0 else shown
+
+
+def _size(tensor: torch.Tensor) -> str:
+    return " x ".join(str(size) for size in tensor.shape) or "a single number"
+
+
+def _error(message: str, fix: str, place: Place | None) -> DesignError:
+    return DesignError(Problem(message=message, fix=fix, place=place))

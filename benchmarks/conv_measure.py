@@ -20,7 +20,7 @@ from hlsgen.base.output import write_files
 from hlsgen.csim.compiler import Headers, compile_testbench
 from hlsgen.csim.simulation import compare, simulate
 from hlsgen.emit.plan import plan_of
-from hlsgen.tasks import TasksDesign
+from hlsgen.styles.conv_kernel.design import TasksDesign
 
 CSIM_TARGET = 300.0
 """Million multiply-accumulates a second of C-simulation, on one core."""

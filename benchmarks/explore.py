@@ -26,10 +26,10 @@ from rich.console import Console
 from rich.table import Table
 
 import hlsgen
+from hlsgen.api.design import Design
 from hlsgen.base.errors import DesignError
 from hlsgen.base.fixed import FixedType
 from hlsgen.cost.stages import total_resources
-from hlsgen.design import Design
 from hlsgen.explore.options import vector
 from hlsgen.explore.result import Explored
 from hlsgen.hardware.pipeline import pipeline_of
@@ -38,8 +38,8 @@ from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.model.ir import Graph, Port
-from hlsgen.network import NetworkDesign
 from hlsgen.search.placement import usable
+from hlsgen.styles.streaming.design import NetworkDesign
 from hlsgen.targets.board import SLR, Board, load_board
 from hlsgen.timing.fifos import fifo_depths
 

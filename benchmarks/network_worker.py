@@ -20,15 +20,15 @@ from network_findings import Built, Effort, Modelled, Simulated
 from processes import Metered, cores, own_peak_mb
 
 import hlsgen
+from hlsgen.api.graph_design import MOST_FRAME_ELEMENTS
+from hlsgen.api.project import build
 from hlsgen.base.errors import HlsgenError, MismatchError
 from hlsgen.csim.compiler import Headers, find_compiler
 from hlsgen.csim.dataflow import DataflowRun, simulate
 from hlsgen.csim.simulation import compare
 from hlsgen.designfile.document import Document
-from hlsgen.graph_design import MOST_FRAME_ELEMENTS
 from hlsgen.layers.base import Codes
-from hlsgen.network import NetworkDesign
-from hlsgen.project import build
+from hlsgen.styles.streaming.design import NetworkDesign
 
 
 def _work(path: Path, folder: Path, effort: Effort) -> None:

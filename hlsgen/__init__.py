@@ -24,10 +24,10 @@ from hlsgen.base.errors import (
 from hlsgen.base.version import VERSION as __version__
 
 if TYPE_CHECKING:
-    from hlsgen.design import Design, load
-    from hlsgen.from_model import from_onnx, from_qkeras, from_torch
+    from hlsgen.api.design import Design, load
+    from hlsgen.api.project import Project
+    from hlsgen.loading.from_model import from_onnx, from_qkeras, from_torch
     from hlsgen.model.precision import LayerPrecision, Precision
-    from hlsgen.project import Project
 
 __all__ = [
     "CalibrationWarning",
@@ -51,14 +51,14 @@ __all__ = [
 ]
 
 _LATER = {
-    "Design": "design",
-    "load": "design",
-    "from_onnx": "from_model",
-    "from_qkeras": "from_model",
-    "from_torch": "from_model",
+    "Design": "api.design",
+    "load": "api.design",
+    "from_onnx": "loading.from_model",
+    "from_qkeras": "loading.from_model",
+    "from_torch": "loading.from_model",
     "LayerPrecision": "model.precision",
     "Precision": "model.precision",
-    "Project": "project",
+    "Project": "api.project",
 }
 """Public names by module; these need NumPy, for which `hlsgen --help` need not wait: imported when used."""
 

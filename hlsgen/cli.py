@@ -145,8 +145,8 @@ def build(
 ) -> None:
     """Check, map, emit, C-simulate and report DESIGN."""
     with reporting(as_json):
-        from hlsgen.design import load
-        from hlsgen.project import build as build_project
+        from hlsgen.api.design import load
+        from hlsgen.api.project import build as build_project
 
         with working(as_json) as progress:
             progress("reading the design")
@@ -166,7 +166,7 @@ def build(
 def check(design: Path, board: str | None, terms: Path | None, as_json: bool) -> None:
     """Check DESIGN without building it: every mistake, each with its place."""
     with reporting(as_json):
-        from hlsgen.design import load
+        from hlsgen.api.design import load
 
         loaded = load(design, board=board, terms=terms, say=note)
         note_calibration(loaded)
@@ -199,9 +199,9 @@ def csim(
 ) -> None:
     """C-simulate DESIGN and compare with golden, leaving no files behind."""
     with reporting(as_json):
+        from hlsgen.api.design import load
+        from hlsgen.api.project import csim_report, simulate_only
         from hlsgen.csim.compiler import Headers
-        from hlsgen.design import load
-        from hlsgen.project import csim_report, simulate_only
 
         with working(as_json) as progress:
             progress("reading the design")
@@ -225,7 +225,7 @@ def csim(
 def estimate(design: Path, board: str | None, terms: Path | None, fifos: bool, as_json: bool) -> None:
     """Cycles, resources and speed of DESIGN, modelled; nothing is written."""
     with reporting(as_json):
-        from hlsgen.design import load
+        from hlsgen.api.design import load
 
         with working(as_json) as progress:
             loaded = load(design, board=board, terms=terms, say=note)
@@ -268,11 +268,11 @@ def explore(
 ) -> None:
     """Find the fastest mapping of DESIGN for its board, or the cheapest for a target."""
     with reporting(as_json):
-        from hlsgen.design import load
+        from hlsgen.api.design import load
         from hlsgen.explore.design_file import fixed_design
         from hlsgen.explore.picture import check_ending, draw_front
         from hlsgen.explore.show import front_table, headline, layer_table
-        from hlsgen.importing import write_design
+        from hlsgen.loading.importing import write_design
 
         if plot is not None:
             check_ending(plot)
@@ -346,7 +346,7 @@ def import_(
     MODEL is net.py:make_net (PyTorch; that function of yours is run), net.onnx, or net.h5 (Keras, QKeras).
     """
     with reporting(as_json):
-        from hlsgen.importing import import_model, write_design
+        from hlsgen.loading.importing import import_model, write_design
         from hlsgen.targets.board import load_board
 
         load_board(board)

@@ -10,8 +10,8 @@ from rich.table import Table
 from hlsgen.cli_console import note, say, show
 
 if TYPE_CHECKING:
-    from hlsgen.design import Design, Verification
-    from hlsgen.project import Project
+    from hlsgen.api.design import Design, Verification
+    from hlsgen.api.project import Project
 
 
 def print_build(project: Project) -> None:

@@ -110,7 +110,7 @@ def calibrate(folder: Path, output: Path, terms: Path | None, force: bool, as_js
     """
 
     with reporting(as_json):
-        from hlsgen.importing import write_design
+        from hlsgen.loading.importing import write_design
         from hlsgen.targets.terms import load_terms, packaged_terms, terms_text
         from hlsgen.vendor.calibrate import calibrate as refitted
 

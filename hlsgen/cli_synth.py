@@ -86,9 +86,9 @@ def synth(
 
 def _built(design: Path, board: str | None, output: Path | None, as_json: bool) -> Path:
     """The build folder of a design file, built as `hlsgen build` does."""
+    from hlsgen.api.design import load
+    from hlsgen.api.project import build
     from hlsgen.cli_printing import print_kept
-    from hlsgen.design import load
-    from hlsgen.project import build
 
     with working(as_json) as progress:
         progress("reading the design")

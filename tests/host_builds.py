@@ -15,17 +15,17 @@ import numpy as np
 import pytest
 
 import hlsgen
+from hlsgen.api.design import Design
+from hlsgen.api.project import Project, build
 from hlsgen.base.fixed import FixedType
 from hlsgen.csim.compiler import INCLUDE
-from hlsgen.design import Design
-from hlsgen.from_graph import Options, from_graph
 from hlsgen.hardware.constraints import StreamWish
 from hlsgen.hardware.weights import WeightWish, WeightWishes
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.dense import Dense
 from hlsgen.layers.pool2d import Pool2d
+from hlsgen.loading.from_graph import Options, from_graph
 from hlsgen.model.ir import Graph, Port
-from hlsgen.project import Project, build
 from tests.networks import FLOAT, convolution, frames, relu
 from tests.xclbin import Argument, Kernel, write_xclbin
 

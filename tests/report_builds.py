@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 import hlsgen
-from hlsgen.from_graph import Options, from_graph
+from hlsgen.api.project import build
 from hlsgen.hardware.constraints import StreamWish
 from hlsgen.hardware.ports import InterfaceWish
+from hlsgen.loading.from_graph import Options, from_graph
 from hlsgen.model.ir import Graph, Port
-from hlsgen.project import build
 from tests.networks import convolution, residual_network, tensor
 from tests.small_design import DESIGN
 

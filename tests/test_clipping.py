@@ -14,15 +14,15 @@ from click.testing import CliRunner
 from numpy.typing import NDArray
 
 import hlsgen
+from hlsgen.api.graph_design import GraphDesign
+from hlsgen.api.project import build
 from hlsgen.base.excess import counting_excess
 from hlsgen.base.fixed import FixedType, Overflow, Rounding, parse_type
 from hlsgen.cli import cli
-from hlsgen.from_graph import Options, from_fixed
-from hlsgen.graph_design import GraphDesign
 from hlsgen.layers.cast import Cast
 from hlsgen.layers.table import Table
+from hlsgen.loading.from_graph import Options, from_fixed
 from hlsgen.model.ir import Graph, Tensor
-from hlsgen.project import build
 from tests.networks import residual_network
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
@@ -283,7 +283,7 @@ def test_a_wide_table_counts_what_its_function_is() -> None:
 def test_a_build_from_python_on_stand_in_frames_warns(tmp_path: Path) -> None:
     graph = residual_network()
     frames = np.random.default_rng(0).normal(0, 1, (4, *graph.inputs[0].shape))
-    from hlsgen.from_graph import from_graph
+    from hlsgen.loading.from_graph import from_graph
 
     options = Options(
         board="zcu102",

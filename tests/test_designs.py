@@ -15,8 +15,8 @@ import pytest
 from numpy.typing import NDArray
 
 import hlsgen
-from hlsgen.network import NetworkDesign
-from hlsgen.project import Project
+from hlsgen.api.project import Project
+from hlsgen.styles.streaming.design import NetworkDesign
 
 DESIGNS = Path(__file__).resolve().parent.parent / "designs"
 LARGE = [

@@ -20,8 +20,8 @@ from hlsgen.layers.base import Tensor
 from hlsgen.layers.clamp import Clamp
 from hlsgen.layers.concat import Concat
 from hlsgen.model.ir import Graph, Port
+from hlsgen.styles.layerwise.design import TaskNetworkDesign
 from hlsgen.targets.board import load_board
-from hlsgen.task_network import TaskNetworkDesign
 from tests.build_folders import in_threads, make
 from tests.networks import frames
 

@@ -15,8 +15,8 @@ from hlsgen.designfile.document import Document
 from hlsgen.explore.design_file import fixed_design
 from hlsgen.explore.result import Explored
 from hlsgen.explore.show import headline
-from hlsgen.network import NetworkDesign
-from hlsgen.tasks import TasksDesign
+from hlsgen.styles.conv_kernel.design import TasksDesign
+from hlsgen.styles.streaming.design import NetworkDesign
 from tests.command_line import document, failure, text, working_folder
 
 NET = """

@@ -27,8 +27,8 @@ from hlsgen.layers.base import Tensor
 from hlsgen.layers.binary import Add
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.model.ir import Graph, Port
-from hlsgen.network import NetworkDesign
 from hlsgen.search.placement import KINDS, usable
+from hlsgen.styles.streaming.design import NetworkDesign
 from hlsgen.targets.board import SLR, Board, load_board
 from hlsgen.timing.fifos import fifo_depths
 

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from hlsgen.api.design import load
+from hlsgen.api.project import build
 from hlsgen.base.errors import EmissionError
-from hlsgen.design import load
 from hlsgen.emit.dataflow import DataflowNames, dataflow_files
 from hlsgen.hardware.pipeline import pipeline_of
 from hlsgen.hardware.weights import Place, WeightPlace
@@ -18,7 +19,6 @@ from hlsgen.layers.base import Layer
 from hlsgen.layers.stage import Fold
 from hlsgen.lint import lint_emitted
 from hlsgen.model.ir import Graph
-from hlsgen.project import build
 from hlsgen.targets.board import load_board
 from hlsgen.timing.fifos import fifo_depths
 from tests.build_folders import CASES, emitted

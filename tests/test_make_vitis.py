@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from hlsgen.api.project import build
 from hlsgen.base.output import write_files
-from hlsgen.from_graph import Options, from_graph
 from hlsgen.hardware.constraints import StreamWish
 from hlsgen.hardware.ports import InterfaceWish
-from hlsgen.project import build
+from hlsgen.loading.from_graph import Options, from_graph
 from hlsgen.search.placement import Deployment
 from tests.build_folders import CASES, emitted, make, write_build
 from tests.networks import residual_network

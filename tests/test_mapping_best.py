@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from hlsgen import DesignError
-from hlsgen.from_graph import Options, from_graph
+from hlsgen.api.project import build
 from hlsgen.hardware.constraints import StreamWish
 from hlsgen.hardware.ports import InterfaceWish
-from hlsgen.network import NetworkDesign
-from hlsgen.project import build
+from hlsgen.loading.from_graph import Options, from_graph
 from hlsgen.report.explored import MOST_ROWS, some_points
+from hlsgen.styles.streaming.design import NetworkDesign
 from tests.networks import residual_network
 from tests.report_builds import content
 

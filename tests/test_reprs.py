@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 import hlsgen
+from hlsgen.api.project import build
 from hlsgen.base.brief import MOST_CHARACTERS
-from hlsgen.from_graph import Options, from_graph
 from hlsgen.layers.base import Layer
+from hlsgen.loading.from_graph import Options, from_graph
 from hlsgen.model.ir import Graph
-from hlsgen.project import build
 from tests.networks import convolution, relu, tensor
 from tests.small_design import DESIGN
 

@@ -13,7 +13,7 @@ import hlsgen
 from hlsgen.base.errors import DesignError
 from hlsgen.hardware.constraints import StreamWish
 from hlsgen.hardware.weights import WeightWish, WeightWishes
-from hlsgen.network import NetworkDesign
+from hlsgen.styles.streaming.design import NetworkDesign
 from hlsgen.targets.board import Board, load_board
 from tests.command_line import text
 

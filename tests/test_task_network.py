@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from hlsgen.api.project import Project, build, simulate_only
 from hlsgen.base.errors import DesignError
 from hlsgen.base.fixed import FixedType
 from hlsgen.cost.resources import Resources
 from hlsgen.csim.compiler import Headers
-from hlsgen.from_model import from_torch
 from hlsgen.hardware.constraints import NoFit, StreamWish
 from hlsgen.hardware.ports import DdrPort, ddr_word_bits, frame_bytes
 from hlsgen.hardware.task_kernels import ddr_words, kernel_names, task_kernel
@@ -24,15 +24,15 @@ from hlsgen.hardware.weights import WeightWish, WeightWishes
 from hlsgen.layers.base import Layer, Tensor
 from hlsgen.layers.binary import Add
 from hlsgen.layers.clamp import Clamp
+from hlsgen.loading.from_model import from_torch
 from hlsgen.model.ir import Graph, Port
-from hlsgen.project import Project, build, simulate_only
 from hlsgen.search.balance import whole_of
 from hlsgen.search.candidates import foldings
 from hlsgen.search.layerwise import TaskChoice, task_balance
 from hlsgen.search.placement import KINDS
 from hlsgen.search.task_placement import packed, shared_banks
+from hlsgen.styles.layerwise.design import TaskNetworkDesign
 from hlsgen.targets.board import load_board
-from hlsgen.task_network import TaskNetworkDesign
 from tests.networks import frames
 
 torch = pytest.importorskip("torch")
@@ -300,7 +300,7 @@ def test_a_network_that_is_too_large() -> None:
 
 
 def test_a_design_file_chooses_the_style(tmp_path: Path) -> None:
-    from hlsgen.design import load
+    from hlsgen.api.design import load
 
     (tmp_path / "net.py").write_text(
         "import torch\n\ndef make_net():\n    torch.manual_seed(0)\n"

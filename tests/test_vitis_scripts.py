@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from hlsgen.api.design import load
 from hlsgen.base.output import write_files
-from hlsgen.design import load
 from tests.build_folders import CASES, write_build
 from tests.stand_ins.config_files import Refused, kernels_in, read_hls, read_link
 

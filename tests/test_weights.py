@@ -15,7 +15,6 @@ import hlsgen
 from hlsgen.base.errors import DesignError
 from hlsgen.base.fixed import FixedType
 from hlsgen.emit.dataflow import DataflowNames, dataflow_files, weight_beats, weight_files
-from hlsgen.from_graph import Options, from_fixed
 from hlsgen.hardware.constraints import StreamWish
 from hlsgen.hardware.pipeline import pipeline_of
 from hlsgen.hardware.storage import Storage
@@ -24,6 +23,7 @@ from hlsgen.layers.base import Codes
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.dense import Dense
 from hlsgen.layers.stage import Fold
+from hlsgen.loading.from_graph import Options, from_fixed
 from hlsgen.model.ir import Graph, Port
 from hlsgen.model.precision import Precision
 from hlsgen.search.balance import balance

@@ -20,7 +20,7 @@ from hlsgen.layers.base import Codes
 from hlsgen.report.bank_picture import bank_picture
 
 if TYPE_CHECKING:
-    from hlsgen.tasks import TasksDesign
+    from hlsgen.styles.conv_kernel.design import TasksDesign
 
 Plan = dict[str, str | bytes]
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 
-from hlsgen.arguments import is_number
+from hlsgen.api.design import Design
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.progress import Progress, silent
-from hlsgen.design import Design
 from hlsgen.explore.result import Explored, Goal
-from hlsgen.network import NetworkDesign
-from hlsgen.tasks import TasksDesign
+from hlsgen.loading.arguments import is_number
+from hlsgen.styles.conv_kernel.design import TasksDesign
+from hlsgen.styles.streaming.design import NetworkDesign
 
 
 def explore(

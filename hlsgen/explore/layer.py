@@ -23,7 +23,7 @@ from hlsgen.search.balance import whole_of
 from hlsgen.search.candidates import share_of
 from hlsgen.search.conv2d import foldings
 from hlsgen.search.placement import KINDS, Deployment, deploy
-from hlsgen.tasks import TasksDesign
+from hlsgen.styles.conv_kernel.design import TasksDesign
 
 FLOAT_DSPS = 3
 """Of a multiplication in float32, its adder in logic cells."""

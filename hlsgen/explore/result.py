@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from hlsgen.api.design import Design
 from hlsgen.base.brief import Brief, lines
-from hlsgen.design import Design
 from hlsgen.explore.front import FrontPoint
 
 

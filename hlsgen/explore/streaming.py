@@ -20,9 +20,9 @@ from hlsgen.explore.space import Found, Space
 from hlsgen.explore.spread import crossings
 from hlsgen.hardware.constraints import NoFit, StreamWish
 from hlsgen.hardware.weights import WeightWish, WeightWishes, WishedStorage
-from hlsgen.network import NetworkDesign
 from hlsgen.search.balance import Balanced, balance
 from hlsgen.search.placement import KINDS, capacity, usable
+from hlsgen.styles.streaming.design import NetworkDesign
 
 
 def explore_network(design: NetworkDesign, goal: Goal, progress: Progress) -> Explored:

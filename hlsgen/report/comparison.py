@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from hlsgen.api.design import Verification
 from hlsgen.csim.simulation import Comparison
-from hlsgen.design import Verification
 
 
 @dataclass(frozen=True, kw_only=True)

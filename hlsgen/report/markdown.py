@@ -19,7 +19,7 @@ from hlsgen.report.tables import (
 )
 
 if TYPE_CHECKING:
-    from hlsgen.tasks import TasksDesign
+    from hlsgen.styles.conv_kernel.design import TasksDesign
 
 
 def markdown_report(design: TasksDesign, report: dict[str, Any]) -> str:

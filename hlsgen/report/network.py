@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from hlsgen.api.design import Estimates
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.cost.accuracy import cost_figures, cost_text
 from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import fifo_resources, total_resources
-from hlsgen.design import Estimates
 from hlsgen.hardware.pipeline import Pipeline
 from hlsgen.hardware.processes import StageProcess
 from hlsgen.quantising.accuracy import Accuracy

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from hlsgen.api.design import Estimates
 from hlsgen.cost.accuracy import cost_figures, cost_text
 from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import fifo_resources
-from hlsgen.design import Estimates
 from hlsgen.emit.task_network import task_weight_files
 from hlsgen.hardware.ports import frame_bytes
 from hlsgen.hardware.processes import StageProcess

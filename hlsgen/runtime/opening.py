@@ -13,9 +13,9 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from hlsgen.api.clipping import input_clipping, values_of, warn_of_clipping
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import FixedType
-from hlsgen.clipping import input_clipping, values_of, warn_of_clipping
 from hlsgen.hardware.host_interface import HostConstants, HostInterface, HostPacking, HostPort, read_interface
 from hlsgen.layers.base import Codes
 from hlsgen.model.ports import Arrays, inputs_of, outputs_of

@@ -13,8 +13,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from hlsgen.api.design import Design, load
 from hlsgen.base.errors import DesignError, HlsgenError, OutputError, ToolError, error_json
-from hlsgen.design import Design, load
 from hlsgen.search.placement import KINDS
 from hlsgen.sweep.inputs import InputFile, check_inputs, code_digest
 from hlsgen.vendor.runner import wait_until_free

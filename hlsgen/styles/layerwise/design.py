@@ -11,15 +11,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from hlsgen.api.clipping import Clipped
+from hlsgen.api.design import Design
+from hlsgen.api.graph_design import GraphDesign
 from hlsgen.base.errors import DesignError, MismatchError, Problem
-from hlsgen.clipping import Clipped
 from hlsgen.csim.compiler import Headers, compile_testbench
 from hlsgen.csim.dataflow import NetworkRun
 from hlsgen.csim.task_network import TaskRun, simulate
-from hlsgen.design import Design
 from hlsgen.emit.ompss_network import network_obstacles
 from hlsgen.emit.task_network import task_network_plan, task_weight_files
-from hlsgen.graph_design import GraphDesign
 from hlsgen.hardware.constraints import NoFit
 from hlsgen.layers.base import Codes
 from hlsgen.report.quality import quality_figures

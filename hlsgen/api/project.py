@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from hlsgen.api.design import Arrays, Design, Verification
 from hlsgen.base.brief import Brief, lines
 from hlsgen.base.earlier_builds import earlier_builds, has_results
 from hlsgen.base.errors import EmissionError
@@ -18,7 +19,6 @@ from hlsgen.base.output import MARK, overwrite_files, replacing, write_files
 from hlsgen.base.progress import Progress, silent
 from hlsgen.csim.compiler import Headers
 from hlsgen.csim.scratch import Scratch, scratch_errors, scratch_folder
-from hlsgen.design import Arrays, Design, Verification
 from hlsgen.emit.plan import Plan, array_bytes, npy_bytes
 from hlsgen.layers.base import Codes
 from hlsgen.lint import Linted, Severity, lint_emitted

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from hlsgen.api.design import Design
+from hlsgen.api.graph_design import GraphDesign
 from hlsgen.base.errors import DesignError, MismatchError, Problem
 from hlsgen.base.progress import Progress, silent
 from hlsgen.csim.compiler import Headers, compile_testbench
 from hlsgen.csim.dataflow import DataflowRun, NetworkRun, simulate
-from hlsgen.design import Design
 from hlsgen.emit.dataflow import weight_files
 from hlsgen.emit.network import network_plan
-from hlsgen.graph_design import GraphDesign
 from hlsgen.hardware.constraints import NoFit
 from hlsgen.layers.base import Codes
 from hlsgen.report.network import NetworkEstimate, network_cost, network_estimate, network_markdown

@@ -1,4 +1,4 @@
-"""A network's graph, and what is wished of its design -> a design. From a framework: hlsgen/from_model.py."""
+"""A network's graph, and what is wished of its design -> a design. From a framework: hlsgen/loading/from_model.py."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hlsgen.arguments import argument_problems, frames_array, range_problems
+from hlsgen.api.design import Floats
+from hlsgen.api.graph_design import GraphDesign
 from hlsgen.base.brief import Brief
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import FixedType
-from hlsgen.design import Floats
 from hlsgen.designfile.precision_grammar import input_type_of, precision_of
-from hlsgen.graph_design import GraphDesign
 from hlsgen.hardware.constraints import StreamWish
 from hlsgen.hardware.ports import interface_problems, interface_wish
+from hlsgen.loading.arguments import argument_problems, frames_array, range_problems
 from hlsgen.model.calibration import Calibration
 from hlsgen.model.ir import Graph
 from hlsgen.model.precision import Precision, saturating, to_nearest
-from hlsgen.network import NetworkDesign
 from hlsgen.passes import FIXED_PASSES, FLOAT_PASSES, run_passes
 from hlsgen.passes.size_accumulators import for_any_weights
 from hlsgen.quantising.float_run import FloatRun
 from hlsgen.quantising.quantise_network import quantised_network
+from hlsgen.styles.layerwise.design import TaskNetworkDesign
+from hlsgen.styles.streaming.design import NetworkDesign
 from hlsgen.targets.board import Board, load_board
-from hlsgen.task_network import TaskNetworkDesign
 
 STYLES: dict[str, type[NetworkDesign] | type[TaskNetworkDesign]] = {
     "dataflow": NetworkDesign,

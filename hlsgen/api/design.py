@@ -1,8 +1,8 @@
 """A design: what to build, for which board. `hlsgen.load` makes one from a file.
 
-Three kinds: a layer as a kernel that is called (hlsgen/tasks.py), a network as one streaming kernel
-(hlsgen/network.py) or as a kernel for each layer (hlsgen/task_network.py). All are built, simulated and
-reported by hlsgen/project.py through what is here.
+Three kinds: a layer as a kernel that is called (hlsgen/styles/conv_kernel/design.py), a network as one streaming kernel
+(hlsgen/styles/streaming/design.py) or as a kernel for each layer (hlsgen/styles/layerwise/design.py). All are built, simulated and
+reported by hlsgen/api/project.py through what is here.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hlsgen.api.clipping import Clipped, clipping_of, clipping_warnings, values_of, warn_of_clipping
 from hlsgen.base.brief import Brief, lines, some
 from hlsgen.base.errors import CalibrationWarning, DesignError, Problem, warn_caller
 from hlsgen.base.progress import Progress, Say, silent
-from hlsgen.clipping import Clipped, clipping_of, clipping_warnings, values_of, warn_of_clipping
 from hlsgen.cost.resources import Resources
 from hlsgen.csim.compiler import Headers
 from hlsgen.csim.scratch import Scratch
@@ -34,8 +34,8 @@ from hlsgen.targets.board import Board
 from hlsgen.targets.terms import Style, Terms, load_terms
 
 if TYPE_CHECKING:
+    from hlsgen.api.project import Project
     from hlsgen.explore.result import Explored
-    from hlsgen.project import Project
 
 MOST_SAMPLE_FRAMES = 16
 """Frames that a build simulates unless told otherwise."""
@@ -325,11 +325,11 @@ class Design(Brief, ABC):
         input_file: Path | None = None,
         csim: bool = True,
     ) -> Project:
-        """Emits the project into `folder`, C-simulates it and writes the report; see hlsgen.project.build.
+        """Emits the project into `folder`, C-simulates it and writes the report; see hlsgen.api.project.build.
 
         A CalibrationWarning says that number types were chosen from frames that are not the user's own.
         """
-        from hlsgen.project import build
+        from hlsgen.api.project import build
 
         if self.calibration is not None and self.calibration.warning is not None:
             warn_caller(self.calibration.warning, CalibrationWarning)
@@ -355,11 +355,11 @@ def load(
 
     design: Design
     if "model" in Document.read(Path(path)).data:
-        from hlsgen.model_file import load_model
+        from hlsgen.loading.model_file import load_model
 
         design = load_model(Path(path), board=board, say=say)
     else:
-        from hlsgen.tasks import load_tasks
+        from hlsgen.styles.conv_kernel.design import load_tasks
 
         design = load_tasks(Path(path), board=board)
     return design if terms is None else design.with_terms(terms)

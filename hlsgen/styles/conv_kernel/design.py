@@ -12,17 +12,17 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hlsgen.api.clipping import Clipped, values_of
+from hlsgen.api.design import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, Design, Sampled, Verification
 from hlsgen.base.errors import DesignError, MismatchError, Place, Problem, collecting
 from hlsgen.base.excess import counting_excess
 from hlsgen.base.progress import Progress, silent
 from hlsgen.base.quantise import quantised
-from hlsgen.clipping import Clipped, values_of
 from hlsgen.cost.cycles import Iterations
 from hlsgen.csim.compiler import Headers, compile_testbench, compiling
 from hlsgen.csim.recorded import check_recorded
 from hlsgen.csim.scratch import Scratch, executable_in, scratch_folder
 from hlsgen.csim.simulation import Comparison, compare, simulate
-from hlsgen.design import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, Design, Sampled, Verification
 from hlsgen.designfile.document import Document
 from hlsgen.designfile.schema import DesignFile, load_design_file
 from hlsgen.designfile.schema_values import SampleFile

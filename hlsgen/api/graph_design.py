@@ -14,14 +14,14 @@ from typing import ClassVar
 
 import numpy as np
 
+from hlsgen.api.clipping import Clipped, values_of
+from hlsgen.api.design import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, Design, Floats, Sampled
 from hlsgen.base.errors import DesignError, MismatchError, Problem
 from hlsgen.base.progress import Progress, silent
-from hlsgen.clipping import Clipped, values_of
 from hlsgen.csim.compiler import Headers
 from hlsgen.csim.dataflow import NetworkRun
 from hlsgen.csim.scratch import Scratch, executable_in, scratch_folder
 from hlsgen.csim.simulation import Comparison, compare
-from hlsgen.design import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, Design, Floats, Sampled
 from hlsgen.hardware.constraints import StreamWish
 from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.base import Codes

@@ -7,19 +7,19 @@ from pathlib import Path
 
 import numpy as np
 
+from hlsgen.api.design import Floats
+from hlsgen.api.graph_design import GraphDesign
 from hlsgen.base.errors import DesignError, Problem, collecting
 from hlsgen.base.fixed import FixedType
 from hlsgen.base.progress import Say
 from hlsgen.base.quantise import WRAPPING
-from hlsgen.design import Floats
 from hlsgen.designfile.document import Document
 from hlsgen.designfile.model_schema import ModelFile
 from hlsgen.designfile.schema_values import SampleFile, Samples
-from hlsgen.from_graph import Options, from_fixed, from_float
-from hlsgen.graph_design import GraphDesign
 from hlsgen.hardware.constraints import StreamWish
 from hlsgen.hardware.ports import interface_problems
 from hlsgen.hardware.weights import task_weight_problems, weight_problems
+from hlsgen.loading.from_graph import Options, from_fixed, from_float
 from hlsgen.model import samples
 from hlsgen.model.calibration import STAND_INS, described
 from hlsgen.model.ir import Graph, Port

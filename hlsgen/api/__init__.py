@@ -1,0 +1,1 @@
+"""What Python users hold: Design and Project."""

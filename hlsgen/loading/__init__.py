@@ -1,0 +1,1 @@
+"""A design file or a framework's model -> a design."""

@@ -1,0 +1,1 @@
+"""A convolution as a kernel that is called."""

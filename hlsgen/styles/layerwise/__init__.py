@@ -1,0 +1,1 @@
+"""A network as a kernel for each layer."""

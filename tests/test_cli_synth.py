@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from threading import Thread
 
-from hlsgen.cli_synth import Shown
+from hlsgen.cli.synth import Shown
 
 
 def test_the_display_is_read_while_it_is_written() -> None:

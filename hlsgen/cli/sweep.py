@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Column, Table
 
-from hlsgen.cli_console import print_json, reporting, say, show
+from hlsgen.cli.console import print_json, reporting, say, show
 
 if TYPE_CHECKING:
     from hlsgen.sweep.jobs import Job, Outcome

@@ -16,8 +16,8 @@ from rich.live import Live
 from rich.spinner import Spinner
 from rich.text import Text
 
-from hlsgen.cli_console import note, print_json, reporting, say, working
-from hlsgen.cli_reports import as_json_option, print_synthesised
+from hlsgen.cli.console import note, print_json, reporting, say, working
+from hlsgen.cli.reports import as_json_option, print_synthesised
 
 if TYPE_CHECKING:
     from hlsgen.vendor.vitis import Synthesised
@@ -88,7 +88,7 @@ def _built(design: Path, board: str | None, output: Path | None, as_json: bool) 
     """The build folder of a design file, built as `hlsgen build` does."""
     from hlsgen.api.design import load
     from hlsgen.api.project import build
-    from hlsgen.cli_printing import print_kept
+    from hlsgen.cli.printing import print_kept
 
     with working(as_json) as progress:
         progress("reading the design")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.table import Table
 
-from hlsgen.cli_console import note, say, show
+from hlsgen.cli.console import note, say, show
 
 if TYPE_CHECKING:
     from hlsgen.api.design import Design, Verification

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.table import Table
 
-from hlsgen.cli_console import note, print_json, reporting, show
+from hlsgen.cli.console import note, print_json, reporting, show
 
 if TYPE_CHECKING:
     from hlsgen.vendor.calibrate import Calibrated

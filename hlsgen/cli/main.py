@@ -20,9 +20,9 @@ import click
 from rich.table import Table
 
 from hlsgen.base.version import VERSION
-from hlsgen.cli_console import INTERRUPTED, note, open_streams, print_json, printing, reporting, show, working
-from hlsgen.cli_lint import lint
-from hlsgen.cli_printing import (
+from hlsgen.cli.console import INTERRUPTED, note, open_streams, print_json, printing, reporting, show, working
+from hlsgen.cli.lint import lint
+from hlsgen.cli.printing import (
     note_calibration,
     print_build,
     print_clipping,
@@ -31,9 +31,9 @@ from hlsgen.cli_printing import (
     print_verification,
     print_warnings,
 )
-from hlsgen.cli_reports import calibrate, compare, report
-from hlsgen.cli_sweep import sweep
-from hlsgen.cli_synth import synth
+from hlsgen.cli.reports import calibrate, compare, report
+from hlsgen.cli.sweep import sweep
+from hlsgen.cli.synth import synth
 
 if TYPE_CHECKING:
     pass

@@ -1,4 +1,4 @@
-"""Fits the terms of LUTs and FFs anew to the published rows and writes them into hlsgen/cost/terms.yaml.
+"""Fits the terms of LUTs and FFs anew to the published rows and writes them into hlsgen/targets/terms.yaml.
 
 python benchmarks/fit_terms.py [--check]
 

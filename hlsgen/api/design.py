@@ -1,8 +1,7 @@
 """A design: what to build, for which board. `hlsgen.load` makes one from a file.
 
-Three kinds: a layer as a kernel that is called (hlsgen/styles/conv_kernel/design.py), a network as one streaming kernel
-(hlsgen/styles/streaming/design.py) or as a kernel for each layer (hlsgen/styles/layerwise/design.py). All are built, simulated and
-reported by hlsgen/api/project.py through what is here.
+Three kinds, hlsgen/styles/: a layer as a kernel that is called, a network as one streaming kernel or as a
+kernel for each layer. All are built, simulated and reported by hlsgen/api/project.py through what is here.
 """
 
 from __future__ import annotations
@@ -325,7 +324,7 @@ class Design(Brief, ABC):
         input_file: Path | None = None,
         csim: bool = True,
     ) -> Project:
-        """Emits the project into `folder`, C-simulates it and writes the report; see hlsgen.api.project.build.
+        """Emits the project into `folder`, C-simulates it, writes the report; see hlsgen.api.project.build.
 
         A CalibrationWarning says that number types were chosen from frames that are not the user's own.
         """

@@ -1,6 +1,7 @@
 """Which folders hlsgen wrote, and which of the files there: a list in every build says it.
 
-Only such a folder is replaced by another build, and what others put there is kept: hlsgen/base/earlier_builds.py.
+Only such a folder is replaced by another build, and what others put there is kept:
+hlsgen/base/earlier_builds.py.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A network's graph, and what is wished of its design -> a design. From a framework: hlsgen/loading/from_model.py."""
+"""A network's graph, and what is wished of its design -> a design. Its graph comes from from_model.py."""
 
 from __future__ import annotations
 

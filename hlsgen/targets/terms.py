@@ -1,6 +1,6 @@
 """LUTs and FFs of what is emitted, as terms: a term is an amount for each of its features, such as bits.
 
-Every coefficient is read from a file, hlsgen/cost/terms.yaml unless the user has another one, which says what
+Every coefficient is read from a file, terms.yaml here unless the user has another one, which says what
 each was fitted to and how far off it was on rows that it was not fitted to (hlsgen/cost/fitting.py). A term
 predicts two things that differ: what Vitis HLS reports (csynth) and what is left after routing (routed).
 """
@@ -59,7 +59,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = {
     "axi_adapter": ("one", "bits"),
     "interconnect": ("one",),
 }
-"""What each term may count. one: of them; bits: their widths; the others as hlsgen/cost/published_cores.py says."""
+"""What each term may count. one: of them; bits: their widths; the others: hlsgen/cost/published_cores.py."""
 
 
 class _Section(BaseModel):
@@ -171,7 +171,7 @@ class TermsFile(_Section):
         mistakes = _unknown(("terms",), self.terms, FEATURES)
         missing = [name for name in FEATURES if name not in self.terms]
         if missing:
-            fix = "add them, as in hlsgen/cost/terms.yaml"
+            fix = "add them, as in hlsgen/targets/terms.yaml"
             mistakes.append(Mistake(at=("terms",), message=f"lacks {', '.join(missing)}", fix=fix))
         for name, term in self.terms.items():
             for kind in CELLS:

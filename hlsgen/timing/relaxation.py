@@ -1,4 +1,4 @@
-"""A streaming kernel's least times (hlsgen/timing/events.py): sweeps over its processes until none changes."""
+"""A streaming kernel's least times (events.py): sweeps over its processes until none changes."""
 
 from __future__ import annotations
 

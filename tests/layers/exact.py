@@ -1,4 +1,4 @@
-"""What the layers' tests compare with: number types in exact fractions, written apart from hlsgen.base.fixed."""
+"""What the layers' tests compare with: number types in exact fractions, apart from hlsgen.base.fixed."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """ONNX models -> graphs: float ones as float graphs, quantised ones as fixed-point graphs of the same codes.
 
 Operators of ai.onnx from operator set 9 to 28, the quantisers of QONNX and Brevitas, and integer models with
-QuantizeLinear and DequantizeLinear. The model is read as data: see `onnx_model`. Tensors keep the model's
+QuantizeLinear and DequantizeLinear. The model is read as data: see model.py. Tensors keep the model's
 layout, [N, C, H, W]; every frame of the batch is computed by itself.
 """
 

@@ -8,7 +8,7 @@ functions by a table. A model without any quantizer becomes a float graph.
 
     graph = graph_of_keras("model.h5", name="net")
 
-See qkeras_quantizers for types, qkeras_activations and qkeras_weights for what is exact.
+See quantizers.py for types, activations.py and weights.py for what is exact.
 """
 
 from __future__ import annotations

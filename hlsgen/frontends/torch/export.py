@@ -67,7 +67,7 @@ def exported(
     try:
         with torch.no_grad(), _quiet():
             program = torch.export.export(model, examples, dynamic_shapes=shapes, strict=False)
-            # nothing in place any more, and every operation in the form that torch_layers and the others know
+            # nothing in place any more, and every operation in the form that layers.py and the others know
             program = program.run_decompositions({})
             restored(program.graph)
     except Exception as error:

@@ -1,7 +1,7 @@
 """PyTorch models as float graphs.
 
 `load_module` runs the user's own file; `graph_of_module` exports the model with torch.export and
-turns each aten operation into layers (`torch_layers`, `torch_arithmetic`) and views (`torch_views`). What is
+turns each aten operation into layers (layers.py, arithmetic.py) and views (views.py). What is
 not there is refused, by name, with the line of the model's code.
 """
 

@@ -23,11 +23,11 @@ import hlsgen
 from hlsgen.api.graph_design import MOST_FRAME_ELEMENTS
 from hlsgen.api.project import build
 from hlsgen.base.errors import HlsgenError, MismatchError
+from hlsgen.base.fixed import Codes
 from hlsgen.csim.compiler import Headers, find_compiler
 from hlsgen.csim.dataflow import DataflowRun, simulate
 from hlsgen.csim.simulation import compare
 from hlsgen.designfile.document import Document
-from hlsgen.layers.base import Codes
 from hlsgen.styles.streaming.design import NetworkDesign
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from hlsgen.base.fixed import FixedType, FloatType, NumberType, accumulator_type, parse_type
+from hlsgen.base.fixed import Codes, FixedType, FloatType, NumberType, accumulator_type, parse_type
 from hlsgen.base.output import write_files
 from hlsgen.cost.cycles import Iterations
 from hlsgen.csim.compiler import Headers, compile_testbench
@@ -15,7 +15,6 @@ from hlsgen.csim.recorded import check_recorded
 from hlsgen.csim.simulation import Run, compare, simulate
 from hlsgen.emit.conv2d import KernelNames, kernel_constants, kernel_files
 from hlsgen.hardware.conv2d import ConvMapping, Folding, map_conv2d
-from hlsgen.layers.base import Codes
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.targets.board import Board, load_board
 

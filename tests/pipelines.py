@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from hlsgen.base.fixed import FixedType
+from hlsgen.base.fixed import Codes, FixedType
 from hlsgen.base.output import write_files
 from hlsgen.csim.compiler import Headers, compile_testbench
 from hlsgen.csim.dataflow import DataflowRun, simulate
@@ -21,7 +21,7 @@ from hlsgen.emit.dataflow import DataflowNames, dataflow_files
 from hlsgen.hardware.pipeline import Pipeline, pipeline_of
 from hlsgen.hardware.ports import DDR_ONLY, Interfaces
 from hlsgen.hardware.weights import WeightPlace
-from hlsgen.layers.base import Codes, Layer, Tensor
+from hlsgen.layers.base import Layer, Tensor
 from hlsgen.layers.stage import Fold
 from hlsgen.model.ir import Graph, Port, run_golden
 from hlsgen.targets.board import load_board

@@ -10,9 +10,9 @@ import pytest
 
 import hlsgen
 from hlsgen.base.errors import MismatchError
-from hlsgen.base.fixed import FixedType
+from hlsgen.base.fixed import Codes, FixedType
 from hlsgen.hardware.constraints import StreamWish
-from hlsgen.layers.base import Codes, Tensor
+from hlsgen.layers.base import Tensor
 from hlsgen.layers.binary import Add
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.stage import Fold

@@ -21,11 +21,11 @@ from hlsgen.layers.rearrange import Rearrange
 from hlsgen.model.ir import Graph, Port, run_golden, verify
 from hlsgen.model.precision import AUTO_WIDTHS, Fits, LayerPrecision, Precision, fitted, whole_range
 from hlsgen.passes import FIXED_PASSES, FLOAT_PASSES, run_passes
-from hlsgen.passes.choose_types import choose_types
 from hlsgen.passes.fold_affine import fold_affine
 from hlsgen.passes.fuse_cast import fuse_cast
 from hlsgen.passes.fuse_clamp import fuse_clamp
 from hlsgen.quantising.accuracy import measured
+from hlsgen.quantising.choose_types import choose_types
 from hlsgen.quantising.float_run import FloatRun
 from hlsgen.quantising.value_ranges import ValueRanges
 from tests.networks import frames, relu, residual_network

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from hlsgen.base.errors import ToolError
-from hlsgen.base.fixed import FixedType
+from hlsgen.base.fixed import Codes, FixedType
 from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import (
     ddr_resources,
@@ -28,7 +28,7 @@ from hlsgen.hardware.pipeline import pipeline_of
 from hlsgen.hardware.ports import DdrPort, Interfaces, ddr_port, ddr_word_bits, slot_bits
 from hlsgen.hardware.processes import Load, StageProcess
 from hlsgen.hardware.weights import WeightPlace
-from hlsgen.layers.base import Codes, Tensor
+from hlsgen.layers.base import Tensor
 from hlsgen.layers.clamp import Clamp
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.stage import Fold, Words

@@ -19,7 +19,6 @@ from hlsgen.cost.resources import Resources
 from hlsgen.csim.compiler import Headers
 from hlsgen.hardware.constraints import NoFit, StreamWish
 from hlsgen.hardware.ports import DdrPort, ddr_word_bits, frame_bytes
-from hlsgen.hardware.task_kernels import ddr_words, kernel_names, task_kernel
 from hlsgen.hardware.weights import WeightWish, WeightWishes
 from hlsgen.layers.base import Layer, Tensor
 from hlsgen.layers.binary import Add
@@ -30,6 +29,7 @@ from hlsgen.search.balance import whole_of
 from hlsgen.search.candidates import foldings
 from hlsgen.search.layerwise import TaskChoice, task_balance
 from hlsgen.search.placement import KINDS
+from hlsgen.search.task_kernels import ddr_words, kernel_names, task_kernel
 from hlsgen.search.task_placement import packed, shared_banks
 from hlsgen.styles.layerwise.design import TaskNetworkDesign
 from hlsgen.targets.board import load_board

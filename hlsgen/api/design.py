@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hlsgen.api.clipping import Clipped, clipping_of, clipping_warnings, values_of, warn_of_clipping
 from hlsgen.base.brief import Brief, lines, some
 from hlsgen.base.errors import CalibrationWarning, DesignError, Problem, warn_caller
+from hlsgen.base.fixed import Codes
 from hlsgen.base.progress import Progress, Say, silent
 from hlsgen.cost.resources import Resources
 from hlsgen.csim.compiler import Headers
 from hlsgen.csim.scratch import Scratch
 from hlsgen.csim.simulation import Comparison
-from hlsgen.layers.base import Codes
 from hlsgen.model.calibration import Calibration
+from hlsgen.model.clipping import Clipped, clipping_of, clipping_warnings, values_of, warn_of_clipping
 from hlsgen.model.ir import Golden, Graph
 from hlsgen.model.ports import Arrays as Arrays
 from hlsgen.model.ports import Floats as Floats

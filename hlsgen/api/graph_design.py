@@ -14,23 +14,23 @@ from typing import ClassVar
 
 import numpy as np
 
-from hlsgen.api.clipping import Clipped, values_of
 from hlsgen.api.design import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, Design, Floats, Sampled
 from hlsgen.base.errors import DesignError, MismatchError, Problem
+from hlsgen.base.fixed import Codes
 from hlsgen.base.progress import Progress, silent
 from hlsgen.csim.compiler import Headers
 from hlsgen.csim.dataflow import NetworkRun
 from hlsgen.csim.scratch import Scratch, executable_in, scratch_folder
 from hlsgen.csim.simulation import Comparison, compare
 from hlsgen.hardware.constraints import StreamWish
+from hlsgen.hardware.other_weights import same_structure, with_weights_of
 from hlsgen.hardware.weights import WeightPlace
-from hlsgen.layers.base import Codes
 from hlsgen.model import samples
 from hlsgen.model.calibration import Calibration
+from hlsgen.model.clipping import Clipped, values_of
 from hlsgen.model.ir import Golden, Graph, counted_golden
 from hlsgen.model.ports import stand_in_codes, tensor_codes
 from hlsgen.model.precision import Precision
-from hlsgen.passes.other_weights import same_structure, with_weights_of
 from hlsgen.quantising.accuracy import Accuracy, Measured, Reached
 from hlsgen.quantising.judgement import doubts
 from hlsgen.report.comparison import LayerComparison, NetworkVerification

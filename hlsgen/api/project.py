@@ -15,12 +15,12 @@ from hlsgen.api.design import Arrays, Design, Verification
 from hlsgen.base.brief import Brief, lines
 from hlsgen.base.earlier_builds import earlier_builds, has_results
 from hlsgen.base.errors import EmissionError
+from hlsgen.base.fixed import Codes
 from hlsgen.base.output import MARK, overwrite_files, replacing, write_files
 from hlsgen.base.progress import Progress, silent
 from hlsgen.csim.compiler import Headers
 from hlsgen.csim.scratch import Scratch, scratch_errors, scratch_folder
 from hlsgen.emit.plan import Plan, array_bytes, npy_bytes
-from hlsgen.layers.base import Codes
 from hlsgen.lint import Linted, Severity, lint_emitted
 from hlsgen.report.html import PAGE, html_of_build
 from hlsgen.vendor.compare import read_back

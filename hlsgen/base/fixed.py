@@ -22,6 +22,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Codes: TypeAlias = NDArray[Any]
+"""Integer codes of a fixed-point tensor (int64, or Python ints where those are too short), or floating
+values: float32 of a float32 tensor, or float64 in a network that has not been quantised yet."""
 Mode = TypeVar("Mode", bound=StrEnum)
 
 MAX_TENSOR_WIDTH = 64

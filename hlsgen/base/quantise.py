@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hlsgen.base.errors import DesignError, Place, Problem
-from hlsgen.base.fixed import MAX_INTEGER, FixedType, FloatType, NumberType, Overflow, Rounding
+from hlsgen.base.fixed import MAX_INTEGER, Codes, FixedType, FloatType, NumberType, Overflow, Rounding
 from hlsgen.base.real_numbers import real_array
-from hlsgen.layers.base import Codes
 
 LARGEST_FLOAT = float(np.finfo(np.float32).max)
 WRAPPING = (Overflow.WRAP, Overflow.WRAP_SM)

@@ -13,12 +13,11 @@ import numpy as np
 
 from hlsgen.base.brief import Brief
 from hlsgen.base.errors import MismatchError
-from hlsgen.base.fixed import FixedType
+from hlsgen.base.fixed import Codes, FixedType
 from hlsgen.csim.simulation import save_frames
 from hlsgen.csim.testbench import run_testbench
 from hlsgen.emit.dataflow import weight_files
 from hlsgen.hardware.pipeline import Pipeline
-from hlsgen.layers.base import Codes
 from hlsgen.layers.stage import Words
 from hlsgen.model.ir import Graph
 

@@ -10,10 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from hlsgen.base.brief import Brief
-from hlsgen.base.fixed import NumberType
+from hlsgen.base.fixed import Codes, NumberType
 from hlsgen.cost.cycles import Iterations
 from hlsgen.csim.testbench import no_result, run_testbench
-from hlsgen.layers.base import Codes
 from hlsgen.layers.conv2d import Conv2d
 
 BROKEN_RULE = "breaks a rule of its memories"

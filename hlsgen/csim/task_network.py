@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
+from hlsgen.base.fixed import Codes
 from hlsgen.csim.dataflow import REFUSALS, DataflowRun, NetworkRun, read_trace, signed_codes
 from hlsgen.csim.simulation import save_frames
 from hlsgen.csim.testbench import run_testbench
 from hlsgen.emit.task_network import task_weight_files
-from hlsgen.layers.base import Codes
 from hlsgen.model.ir import Graph
 from hlsgen.search.layerwise import TaskChoice
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hlsgen.base.fixed import FixedType
+from hlsgen.base.fixed import Codes, FixedType
 from hlsgen.base.version import VERSION
 from hlsgen.cost.stages import BURST_WORDS, BURSTS_AHEAD, WEIGHT_PORT_BITS, lies_in_uram
 from hlsgen.emit.environment import render, safe_comment, source_text
@@ -26,7 +26,6 @@ from hlsgen.hardware.ports import width_of
 from hlsgen.hardware.processes import Load, StageProcess, Store
 from hlsgen.hardware.storage import choose_storage
 from hlsgen.hardware.weights import WeightPlace
-from hlsgen.layers.base import Codes
 from hlsgen.layers.conv2d_stream import ConvStream
 from hlsgen.layers.stage import WEIGHT_BEAT_BITS, Stage, Words
 from hlsgen.targets.board import Board

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from hlsgen.base.fixed import Codes
 from hlsgen.base.version import VERSION
 from hlsgen.emit.dataflow import DataflowNames, dataflow_files, weight_files
 from hlsgen.emit.environment import safe_comment
@@ -11,7 +12,6 @@ from hlsgen.emit.plan import Plan, array_bytes, npy_bytes
 from hlsgen.emit.project import csim_header_files, makefile
 from hlsgen.emit.vitis import LinkedKernel, plain_word, tool_files
 from hlsgen.emit.xrt import host_files, network_interface
-from hlsgen.layers.base import Codes
 from hlsgen.search.balance import Balanced
 from hlsgen.targets.board import Board
 

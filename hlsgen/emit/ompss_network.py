@@ -12,10 +12,10 @@ from hlsgen.emit.environment import render, safe_comment
 from hlsgen.emit.joints import ddr_format
 from hlsgen.emit.ompss_project import Accelerator, creator, function_name, tool_files
 from hlsgen.hardware.ports import MOST_DDR_BITS
-from hlsgen.hardware.task_kernels import TaskKernel
 from hlsgen.model.ir import Graph
 from hlsgen.ompss.clauses import MOST_ARGUMENTS, MOST_DEPENDENCES, MOST_TYPES
 from hlsgen.search.layerwise import TaskChoice
+from hlsgen.search.task_kernels import TaskKernel
 from hlsgen.targets.board import Board
 
 TASK_CYCLES = 4096

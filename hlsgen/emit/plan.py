@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hlsgen.base.fixed import NumberType
+from hlsgen.base.fixed import Codes, NumberType
 from hlsgen.base.version import VERSION
 from hlsgen.cost.cycles import interval
+from hlsgen.emit.bank_picture import bank_picture
 from hlsgen.emit.conv2d import KernelNames, kernel_constants, kernel_files
 from hlsgen.emit.environment import safe_comment
 from hlsgen.emit.ompss import ompss_files
 from hlsgen.emit.project import csim_header_files, project_files
 from hlsgen.emit.vitis import named_instances, vitis_files
 from hlsgen.emit.xrt import conv_interface, host_files
-from hlsgen.layers.base import Codes
-from hlsgen.report.bank_picture import bank_picture
 
 if TYPE_CHECKING:
     from hlsgen.styles.conv_kernel.design import TasksDesign

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hlsgen.base.fixed import Codes
 from hlsgen.base.version import VERSION
 from hlsgen.emit.dataflow import (
     DataflowNames,
@@ -23,10 +24,9 @@ from hlsgen.emit.plan import Plan, array_bytes, npy_bytes
 from hlsgen.emit.project import csim_header_files, makefile
 from hlsgen.emit.vitis import LinkedKernel, plain_word, task_tool_files
 from hlsgen.emit.xrt import host_files, task_interface
-from hlsgen.hardware.task_kernels import TaskKernel
-from hlsgen.layers.base import Codes
 from hlsgen.model.ir import Graph
 from hlsgen.search.layerwise import TaskChoice
+from hlsgen.search.task_kernels import TaskKernel
 from hlsgen.targets.board import Board
 
 

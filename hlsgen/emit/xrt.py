@@ -28,11 +28,11 @@ from hlsgen.hardware.host_interface import (
 from hlsgen.hardware.pipeline import Pipeline
 from hlsgen.hardware.ports import ddr_word_bits, slot_bits, width_of
 from hlsgen.hardware.processes import Load, Store
-from hlsgen.hardware.task_kernels import TaskKernel
 from hlsgen.layers.packing import lower_lane_limit
 from hlsgen.layers.stage import WEIGHT_BEAT_BITS, Words
 from hlsgen.model.ir import Graph, Port
 from hlsgen.search.layerwise import TaskChoice
+from hlsgen.search.task_kernels import TaskKernel
 
 HEADERS = ("interface.h", "pack.h", "arrays.h", "options.h", "device.h", "lane.h", "statistics.h", "batch.h")
 CALL_SECONDS = 2e-3

@@ -15,8 +15,7 @@ import numpy as np
 from pydantic import NonNegativeInt, PositiveInt, TypeAdapter, ValidationError
 
 from hlsgen.base.errors import DesignError, Problem
-from hlsgen.base.fixed import NumberType, parse_type
-from hlsgen.layers.base import Codes
+from hlsgen.base.fixed import Codes, NumberType, parse_type
 from hlsgen.model.ir import Port, Tensor
 
 FORMAT = 2

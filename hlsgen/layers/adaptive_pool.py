@@ -10,8 +10,8 @@ from typing import Any, Literal
 import numpy as np
 
 from hlsgen.base.errors import Problem
-from hlsgen.base.fixed import FixedType, FloatType, tight_accumulator
-from hlsgen.layers.base import Codes, Shape, frames_of
+from hlsgen.base.fixed import Codes, FixedType, FloatType, tight_accumulator
+from hlsgen.layers.base import Shape, frames_of
 from hlsgen.layers.periodic import PeriodicStage
 from hlsgen.layers.pool import Pool, PoolingStage
 from hlsgen.layers.stage import Buffer, Fold, Stage, Times, Words, Work, divisors

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from hlsgen.base.errors import Problem
-from hlsgen.base.fixed import FixedType, FloatType
-from hlsgen.layers.base import Codes, Shape, frames_of
+from hlsgen.base.fixed import Codes, FixedType, FloatType
+from hlsgen.layers.base import Shape, frames_of
 from hlsgen.layers.channels_stage import ChannelsStage
 from hlsgen.layers.stage import Fold, Schedule, Stage, Words, Work, pixel_folds
 from hlsgen.layers.unary import Unary

@@ -5,23 +5,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hlsgen.base.brief import Brief
 from hlsgen.base.errors import Place, Problem
-from hlsgen.base.fixed import FixedType, FloatType, NumberType
+from hlsgen.base.fixed import Codes, FixedType, FloatType, NumberType
 
 if TYPE_CHECKING:
     from hlsgen.layers.stage import Fold, Stage
 
-Codes = NDArray[Any]
-"""Integer codes of a fixed-point tensor (int64, or Python ints where those are too short), or floating
-values.
-
-Values of a float32 tensor are float32, or float64 in a network that has not been quantised yet."""
 Shape = tuple[int, int, int]
 
 

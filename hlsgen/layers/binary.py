@@ -10,8 +10,8 @@ from typing import Any, Self
 import numpy as np
 
 from hlsgen.base.errors import DesignError, Problem
-from hlsgen.base.fixed import FixedType, FloatType, NumberType, product_type, sum_type
-from hlsgen.layers.base import Codes, Layer, Shape, Tensor, frames_of
+from hlsgen.base.fixed import Codes, FixedType, FloatType, NumberType, product_type, sum_type
+from hlsgen.layers.base import Layer, Shape, Tensor, frames_of
 from hlsgen.layers.periodic import PeriodicStage, whole
 from hlsgen.layers.stage import Buffer, Fold, Stage, Times, Words, Work, pixel_folds
 from hlsgen.layers.state import state_buffer

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from hlsgen.base.errors import Problem
-from hlsgen.base.fixed import FixedType, NumberType
-from hlsgen.layers.base import Codes, frames_of
+from hlsgen.base.fixed import Codes, FixedType, NumberType
+from hlsgen.layers.base import frames_of
 from hlsgen.layers.elementwise_stage import ElementwiseStage
 from hlsgen.layers.stage import Fold, Stage, pixel_folds
 from hlsgen.layers.unary import Unary

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from hlsgen.base.errors import Problem
-from hlsgen.base.fixed import FixedType, FloatType, tight_accumulator
-from hlsgen.layers.base import Codes, frames_of
+from hlsgen.base.fixed import Codes, FixedType, FloatType, tight_accumulator
+from hlsgen.layers.base import frames_of
 from hlsgen.layers.elementwise_stage import ElementwiseStage
 from hlsgen.layers.stage import Fold, Stage, Work, pixel_folds
 from hlsgen.layers.unary import Unary

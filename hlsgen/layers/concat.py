@@ -11,8 +11,8 @@ from typing import Any, Self
 import numpy as np
 
 from hlsgen.base.errors import Problem
-from hlsgen.base.fixed import FixedType, FloatType, NumberType
-from hlsgen.layers.base import Codes, Layer, Shape, Tensor, frames_of
+from hlsgen.base.fixed import Codes, FixedType, FloatType, NumberType
+from hlsgen.layers.base import Layer, Shape, Tensor, frames_of
 from hlsgen.layers.periodic import PeriodicStage, whole
 from hlsgen.layers.stage import Fold, Stage, Times, Words, divisors, pixel_folds
 from hlsgen.layers.unary import mixed_problems

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.exact_sums import MatrixProduct, exact_product
-from hlsgen.base.fixed import FixedType, FloatType, NumberType, accumulator_type, tight_accumulator
-from hlsgen.layers.base import Codes, Layer, Shape, Tensor, frames_of
+from hlsgen.base.fixed import Codes, FixedType, FloatType, NumberType, accumulator_type, tight_accumulator
+from hlsgen.layers.base import Layer, Shape, Tensor, frames_of
 
 if TYPE_CHECKING:
     from hlsgen.layers.stage import Fold, Stage

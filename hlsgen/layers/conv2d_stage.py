@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from hlsgen.base.fixed import FixedType, FloatType, accumulator_type, product_type
-from hlsgen.layers.base import Codes
+from hlsgen.base.fixed import Codes, FixedType, FloatType, accumulator_type, product_type
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.packing import (
     FABRIC_PRODUCT_BITS,

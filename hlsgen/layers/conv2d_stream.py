@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from hlsgen.base.fixed import FixedType, FloatType
-from hlsgen.layers.base import Codes, Tensor
+from hlsgen.base.fixed import Codes, FixedType, FloatType
+from hlsgen.layers.base import Tensor
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.conv2d_stage import ConvStage, in_dsp
 from hlsgen.layers.packing import SHORTEST_CHAIN, chain_of_types

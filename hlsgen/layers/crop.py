@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hlsgen.base.errors import Problem
-from hlsgen.layers.base import Codes, Shape, frames_of
+from hlsgen.base.fixed import Codes
+from hlsgen.layers.base import Shape, frames_of
 from hlsgen.layers.periodic import PeriodicStage, whole
 from hlsgen.layers.stage import Fold, Stage, Times, Words, divisors
 from hlsgen.layers.unary import Selection

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hlsgen.base.errors import Problem
-from hlsgen.layers.base import Codes, Shape
+from hlsgen.base.fixed import Codes
+from hlsgen.layers.base import Shape
 from hlsgen.layers.conv2d import Conv2d
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hlsgen.base.fixed import FixedType, Rounding, tight_accumulator
-from hlsgen.layers.base import Codes
+from hlsgen.base.fixed import Codes, FixedType, Rounding, tight_accumulator
 
 FITS_INT64 = 1 << 62
 """Integers below this magnitude may be doubled in int64."""

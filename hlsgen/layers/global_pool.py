@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from hlsgen.base.fixed import FixedType, FloatType
-from hlsgen.layers.base import Codes, Shape, frames_of
+from hlsgen.base.fixed import Codes, FixedType, FloatType
+from hlsgen.layers.base import Shape, frames_of
 from hlsgen.layers.periodic import PeriodicStage, whole
 from hlsgen.layers.pool import Counts, Pool, PoolingStage
 from hlsgen.layers.stage import Buffer, Fold, Stage, Times, Words, Work, pixel_folds

@@ -11,8 +11,8 @@ import mpmath
 import numpy as np
 
 from hlsgen.base.errors import DesignError, Problem
-from hlsgen.base.fixed import FixedType, FloatType, Overflow, Rounding, tight_accumulator
-from hlsgen.layers.base import Codes, frames_of
+from hlsgen.base.fixed import Codes, FixedType, FloatType, Overflow, Rounding, tight_accumulator
+from hlsgen.layers.base import frames_of
 from hlsgen.layers.softmax import INDEX_BITS, MOST_CODE_BITS, REST_BITS, ExponentialSum, ExponentialSumStage
 from hlsgen.layers.stage import Buffer, Fold, Stage, Work
 from hlsgen.layers.state import state_buffer

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from hlsgen.base.errors import DesignError, Problem
-from hlsgen.base.fixed import FixedType
+from hlsgen.base.fixed import Codes, FixedType
 from hlsgen.base.quantise import nearest
-from hlsgen.layers.base import Codes, Shape, frames_of
+from hlsgen.layers.base import Shape, frames_of
 from hlsgen.layers.periodic import PeriodicStage, whole
 from hlsgen.layers.stage import Fold, Stage, Times, Words, divisors
 from hlsgen.layers.unary import Selection

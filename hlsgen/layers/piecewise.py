@@ -8,8 +8,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from hlsgen.base.fixed import FixedType, Overflow, Rounding, tight_accumulator
-from hlsgen.layers.base import Codes
+from hlsgen.base.fixed import Codes, FixedType, Overflow, Rounding, tight_accumulator
 from hlsgen.layers.functions import FUNCTIONS, Doubles, Tail, Tails
 from hlsgen.layers.precise import GRID_BITS, nearby_values
 

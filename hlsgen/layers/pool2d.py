@@ -11,8 +11,8 @@ from typing import Literal
 import numpy as np
 
 from hlsgen.base.errors import Problem
-from hlsgen.base.fixed import FixedType, FloatType
-from hlsgen.layers.base import Codes, Shape, frames_of
+from hlsgen.base.fixed import Codes, FixedType, FloatType
+from hlsgen.layers.base import Shape, frames_of
 from hlsgen.layers.pool import Counts, Pool
 from hlsgen.layers.stage import Fold, Stage, pixel_folds
 from hlsgen.layers.unary import Unary

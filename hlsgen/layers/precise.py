@@ -13,8 +13,7 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from hlsgen.base.fixed import FixedType, Rounding
-from hlsgen.layers.base import Codes
+from hlsgen.base.fixed import Codes, FixedType, Rounding
 from hlsgen.layers.functions import FUNCTIONS, SELU_ALPHA, SELU_SCALE, Doubles
 
 DOUBLE_ERROR = 2.0**-48

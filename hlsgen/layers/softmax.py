@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from hlsgen.base.errors import DesignError, Problem
-from hlsgen.base.fixed import FixedType, FloatType, Overflow, Rounding
-from hlsgen.layers.base import Codes, frames_of
+from hlsgen.base.fixed import Codes, FixedType, FloatType, Overflow, Rounding
+from hlsgen.layers.base import frames_of
 from hlsgen.layers.channels_stage import ChannelsStage
 from hlsgen.layers.precise import nearby_values
 from hlsgen.layers.stage import Buffer, Fold, Schedule, Stage, Words, Work, pixel_folds

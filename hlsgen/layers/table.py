@@ -14,6 +14,7 @@ from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import (
     MAX_TENSOR_WIDTH,
     MAX_WIDTH,
+    Codes,
     FixedType,
     FloatType,
     Overflow,
@@ -22,7 +23,7 @@ from hlsgen.base.fixed import (
     tight_accumulator,
     watching_casts,
 )
-from hlsgen.layers.base import Codes, frames_of
+from hlsgen.layers.base import frames_of
 from hlsgen.layers.elementwise_stage import ElementwiseStage
 from hlsgen.layers.functions import FUNCTIONS, Function, Tail
 from hlsgen.layers.piecewise import Fit, Line, Pieces, fitted, sampled_codes

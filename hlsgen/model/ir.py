@@ -12,8 +12,8 @@ import numpy as np
 from hlsgen.base.brief import Brief, lines, some
 from hlsgen.base.errors import Problem
 from hlsgen.base.excess import Excess, counting_excess
-from hlsgen.base.fixed import FixedType, NumberType
-from hlsgen.layers.base import Codes, Layer, Shape, Tensor
+from hlsgen.base.fixed import Codes, FixedType, NumberType
+from hlsgen.layers.base import Layer, Shape, Tensor
 
 __all__ = ["Golden", "Graph", "Port", "Tensor", "counted_golden", "run_golden", "verify"]
 

@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hlsgen.base.errors import DesignError, Place, Problem
-from hlsgen.base.fixed import FixedType, NumberType, Overflow, Rounding
+from hlsgen.base.fixed import Codes, FixedType, NumberType, Overflow, Rounding
 from hlsgen.base.quantise import LARGEST_FLOAT, WRAPPING, quantised
 from hlsgen.base.real_numbers import real_array
-from hlsgen.layers.base import Codes
 from hlsgen.model.ir import Port
 
 Floats = NDArray[np.float64]

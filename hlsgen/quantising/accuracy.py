@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from hlsgen.base.brief import Brief
-from hlsgen.base.fixed import FixedType
+from hlsgen.base.fixed import Codes, FixedType
 from hlsgen.layers.argmax import ArgMax
-from hlsgen.layers.base import Codes, Layer
+from hlsgen.layers.base import Layer
 from hlsgen.layers.softmax import Softmax
 from hlsgen.layers.table import Table
 from hlsgen.layers.unary import Selection

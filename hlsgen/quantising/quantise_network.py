@@ -9,8 +9,8 @@ from hlsgen.base.errors import DesignError
 from hlsgen.model.ir import Graph
 from hlsgen.model.precision import LEAST_TARGET_DB, MOST_TARGET_DB, START_DB, Precision
 from hlsgen.passes import FIXED_PASSES, run_passes
-from hlsgen.passes.choose_types import choose_types
 from hlsgen.quantising.accuracy import Measured, Quality, judged, measured
+from hlsgen.quantising.choose_types import choose_types
 from hlsgen.quantising.float_run import FloatRun
 from hlsgen.quantising.value_ranges import ValueRanges
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from hlsgen.cost.accuracy import cost_text
-from hlsgen.report.bank_picture import bank_table
+from hlsgen.emit.bank_picture import bank_table
 from hlsgen.report.figures import KINDS
 from hlsgen.report.tables import (
     SHARE_HEADS,

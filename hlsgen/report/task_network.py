@@ -13,7 +13,6 @@ from hlsgen.cost.stages import fifo_resources
 from hlsgen.emit.task_network import task_weight_files
 from hlsgen.hardware.ports import frame_bytes
 from hlsgen.hardware.processes import StageProcess
-from hlsgen.hardware.task_kernels import TaskKernel, kernel_resources
 from hlsgen.model.ir import Graph
 from hlsgen.quantising.accuracy import Accuracy
 from hlsgen.report.figures import (
@@ -45,6 +44,7 @@ from hlsgen.report.tables import (
 )
 from hlsgen.search.layerwise import TaskChoice
 from hlsgen.search.placement import usable
+from hlsgen.search.task_kernels import TaskKernel, kernel_resources
 from hlsgen.targets.board import Board
 from hlsgen.targets.terms import OUTSIDE, TARGETS, Terms
 

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from hlsgen.base.errors import ToolError
+from hlsgen.base.fixed import Codes
 from hlsgen.hardware.host_interface import HostInterface, HostStep
-from hlsgen.layers.base import Codes
 from hlsgen.runtime.layout import Bytes, packed, unpacked
 from hlsgen.runtime.opening import Backend
 

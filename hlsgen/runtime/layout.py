@@ -7,10 +7,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hlsgen.base.fixed import FixedType
+from hlsgen.base.fixed import Codes, FixedType
 from hlsgen.csim.dataflow import signed_codes
 from hlsgen.hardware.host_interface import HostTensor
-from hlsgen.layers.base import Codes
 
 Bytes: TypeAlias = "NDArray[np.uint8]"
 

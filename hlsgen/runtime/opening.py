@@ -13,11 +13,10 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hlsgen.api.clipping import input_clipping, values_of, warn_of_clipping
 from hlsgen.base.errors import DesignError, Problem
-from hlsgen.base.fixed import FixedType
+from hlsgen.base.fixed import Codes, FixedType
 from hlsgen.hardware.host_interface import HostConstants, HostInterface, HostPacking, HostPort, read_interface
-from hlsgen.layers.base import Codes
+from hlsgen.model.clipping import input_clipping, values_of, warn_of_clipping
 from hlsgen.model.ports import Arrays, inputs_of, outputs_of
 from hlsgen.runtime.figures import Figures, figures_of
 

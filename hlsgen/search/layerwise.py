@@ -18,13 +18,13 @@ from hlsgen.base.errors import DesignError
 from hlsgen.cost.resources import Resources
 from hlsgen.hardware.constraints import NoFit, StreamWish
 from hlsgen.hardware.ports import ddr_port
-from hlsgen.hardware.task_kernels import TaskKernel, ddr_words, kernel_names, task_kernel
 from hlsgen.hardware.weights import WeightPlace, task_weight_problems, weight_places
 from hlsgen.layers.stage import Words
 from hlsgen.model.ir import Graph
 from hlsgen.search.balance import whole_of
 from hlsgen.search.candidates import foldings, nothing_fits
 from hlsgen.search.placement import BINDS, KINDS, usable
+from hlsgen.search.task_kernels import TaskKernel, ddr_words, kernel_names, task_kernel
 from hlsgen.search.task_placement import packed, share_of_slr, shared_banks
 from hlsgen.targets.board import Board
 

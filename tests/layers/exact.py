@@ -8,8 +8,8 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import strategies as st
 
-from hlsgen.base.fixed import FixedType, FloatType, Overflow, Rounding, parse_type
-from hlsgen.layers.base import Codes, Layer, Shape, Tensor
+from hlsgen.base.fixed import Codes, FixedType, FloatType, Overflow, Rounding, parse_type
+from hlsgen.layers.base import Layer, Shape, Tensor
 
 FLOAT = FloatType()
 

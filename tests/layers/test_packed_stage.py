@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 
 from hlsgen.base.errors import DesignError
-from hlsgen.base.fixed import FixedType
+from hlsgen.base.fixed import Codes, FixedType
 from hlsgen.cost.stages import stage_resources
 from hlsgen.csim.compiler import Headers
 from hlsgen.hardware.pipeline import pipeline_of
 from hlsgen.hardware.weights import WeightPlace
-from hlsgen.layers.base import Codes
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.conv2d_stage import ConvStage
 from hlsgen.layers.packing import chain_of_types, chain_of_weights, longest_chain

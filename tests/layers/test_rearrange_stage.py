@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hlsgen.base.fixed import Codes
 from hlsgen.csim.compiler import Headers
-from hlsgen.layers.base import Codes, Shape
+from hlsgen.layers.base import Shape
 from hlsgen.layers.rearrange import Atoms, Rearrange
 from hlsgen.layers.rearrange_layout import Layout
 from hlsgen.layers.rearrange_stage import RearrangeStage

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hlsgen.base.fixed import FixedType, parse_type
+from hlsgen.base.fixed import Codes, FixedType, parse_type
 from hlsgen.layers.argmax import ArgMax
-from hlsgen.layers.base import Codes
 from hlsgen.layers.softmax import INDEX_BITS, RECIPROCAL_FRACTION, REST_BITS, Softmax
 from tests.casts import overflowing
 from tests.layers.exact import FLOAT, messages, tensor

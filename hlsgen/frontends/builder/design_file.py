@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from hlsgen.base.errors import DesignError, Problem, collecting
 from hlsgen.base.fixed import (
     MAX_WIDTH,
+    Codes,
     FixedType,
     FloatType,
     NumberType,
@@ -22,7 +23,6 @@ from hlsgen.base.quantise import nearest
 from hlsgen.designfile.document import Document
 from hlsgen.designfile.schema import DesignFile, LayerSection
 from hlsgen.designfile.schema_values import WeightFile
-from hlsgen.layers.base import Codes
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.model import samples
 from hlsgen.model.ir import Graph, Tensor

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from hlsgen.base.errors import DesignError, Problem
-from hlsgen.base.fixed import FixedType, Overflow, Rounding, float32_holds
+from hlsgen.base.fixed import Codes, FixedType, Overflow, Rounding, float32_holds
 from hlsgen.frontends.builder.fusing import fused
 from hlsgen.frontends.builder.quantisers import Direction, Doubles, FakeQuant, Grid, code_type
 from hlsgen.frontends.builder.requantise import Emitter
@@ -40,7 +40,7 @@ from hlsgen.frontends.builder.scaled import (
     weights_and_scale,
 )
 from hlsgen.layers.affine import Affine
-from hlsgen.layers.base import Codes, Layer
+from hlsgen.layers.base import Layer
 from hlsgen.layers.binary import Add, Binary, Mul, Sub
 from hlsgen.layers.clamp import Clamp
 from hlsgen.layers.concat import Concat

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hlsgen.base.errors import Problem
-from hlsgen.base.fixed import FixedType, NumberType, Overflow, Rounding
-from hlsgen.layers.base import Codes, Shape, frames_of
+from hlsgen.base.fixed import Codes, FixedType, NumberType, Overflow, Rounding
+from hlsgen.layers.base import Shape, frames_of
 from hlsgen.layers.stage import Fold, Stage
 from hlsgen.layers.unary import OneSource
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from hlsgen.base.fixed import FixedType
+from hlsgen.base.fixed import Codes, FixedType
 from hlsgen.frontends.builder.quantisers import Doubles, code_type, power_of_two
-from hlsgen.layers.base import Codes, Tensor
+from hlsgen.layers.base import Tensor
 
 MULTIPLIER_BITS = 24
 WIDEST_EXACT = 48

@@ -12,10 +12,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hlsgen.api.clipping import Clipped, values_of
 from hlsgen.api.design import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, Design, Sampled, Verification
 from hlsgen.base.errors import DesignError, MismatchError, Place, Problem, collecting
 from hlsgen.base.excess import counting_excess
+from hlsgen.base.fixed import Codes
 from hlsgen.base.progress import Progress, silent
 from hlsgen.base.quantise import quantised
 from hlsgen.cost.cycles import Iterations
@@ -29,9 +29,9 @@ from hlsgen.designfile.schema_values import SampleFile
 from hlsgen.emit.plan import plan_of
 from hlsgen.frontends.builder.design_file import graph_of, not_yet
 from hlsgen.hardware.conv2d import MOST_PARTITIONS, Infeasible, folding_faults
-from hlsgen.layers.base import Codes
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.model import samples
+from hlsgen.model.clipping import Clipped, values_of
 from hlsgen.model.ir import Golden, Graph, verify
 from hlsgen.model.ports import port_codes
 from hlsgen.passes import run_passes

@@ -11,17 +11,17 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hlsgen.api.clipping import Clipped
 from hlsgen.api.design import Design
 from hlsgen.api.graph_design import GraphDesign
 from hlsgen.base.errors import DesignError, MismatchError, Problem
+from hlsgen.base.fixed import Codes
 from hlsgen.csim.compiler import Headers, compile_testbench
 from hlsgen.csim.dataflow import NetworkRun
 from hlsgen.csim.task_network import TaskRun, simulate
 from hlsgen.emit.ompss_network import network_obstacles
 from hlsgen.emit.task_network import task_network_plan, task_weight_files
 from hlsgen.hardware.constraints import NoFit
-from hlsgen.layers.base import Codes
+from hlsgen.model.clipping import Clipped
 from hlsgen.report.quality import quality_figures
 from hlsgen.report.task_network import TaskNetworkEstimate, task_network_markdown
 from hlsgen.search.layerwise import TaskChoice, task_balance

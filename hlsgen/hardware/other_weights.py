@@ -12,9 +12,10 @@ from dataclasses import fields, replace
 import numpy as np
 
 from hlsgen.base.errors import DesignError, Problem
+from hlsgen.base.fixed import Codes
 from hlsgen.base.quantise import nearest
 from hlsgen.hardware.weights import WeightPlace
-from hlsgen.layers.base import Codes, Layer
+from hlsgen.layers.base import Layer
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.model.ir import Graph
 

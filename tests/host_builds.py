@@ -19,8 +19,7 @@ from hlsgen.api.design import Design
 from hlsgen.api.project import Project, build
 from hlsgen.base.fixed import FixedType
 from hlsgen.csim.compiler import INCLUDE
-from hlsgen.hardware.constraints import StreamWish
-from hlsgen.hardware.weights import WeightWish, WeightWishes
+from hlsgen.designfile.constraints import StreamWish, WeightWish, WeightWishes
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.dense import Dense
 from hlsgen.layers.pool2d import Pool2d

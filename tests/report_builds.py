@@ -10,8 +10,7 @@ import numpy as np
 
 import hlsgen
 from hlsgen.api.project import build
-from hlsgen.hardware.constraints import StreamWish
-from hlsgen.hardware.ports import InterfaceWish
+from hlsgen.designfile.constraints import InterfaceWish, StreamWish
 from hlsgen.loading.from_graph import Options, from_graph
 from hlsgen.model.ir import Graph, Port
 from tests.networks import convolution, residual_network, tensor

@@ -10,9 +10,9 @@ import pytest
 
 import hlsgen
 from hlsgen.base.fixed import FixedType
+from hlsgen.model.accuracy import least_agreement
 from hlsgen.model.precision import Floats
 from hlsgen.quantising.float_run import FloatRun
-from hlsgen.quantising.judgement import least_agreement
 from hlsgen.quantising.value_ranges import ValueRanges
 from tests.networks import frames as normal_frames
 from tests.networks import residual_network

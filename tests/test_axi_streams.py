@@ -20,10 +20,9 @@ from hlsgen.base.errors import DesignError, MismatchError
 from hlsgen.base.fixed import FixedType
 from hlsgen.cost.stages import port_resources, total_resources
 from hlsgen.csim.compiler import Headers
-from hlsgen.hardware.constraints import StreamWish
-from hlsgen.hardware.ports import Interfaces, InterfaceWish, StreamPort
+from hlsgen.designfile.constraints import InterfaceWish, StreamWish, WeightWishes
+from hlsgen.hardware.ports import Interfaces, StreamPort
 from hlsgen.hardware.processes import Load, Store
-from hlsgen.hardware.weights import WeightWishes
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.clamp import Clamp
 from hlsgen.layers.stage import Fold, Words

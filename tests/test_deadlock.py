@@ -11,7 +11,7 @@ import pytest
 import hlsgen
 from hlsgen.base.errors import MismatchError
 from hlsgen.base.fixed import Codes, FixedType
-from hlsgen.hardware.constraints import StreamWish
+from hlsgen.designfile.constraints import StreamWish
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.binary import Add
 from hlsgen.layers.conv2d import Conv2d

@@ -14,8 +14,8 @@ import pytest
 
 from hlsgen.base.fixed import FixedType
 from hlsgen.base.output import write_files
+from hlsgen.designfile.constraints import StreamWish
 from hlsgen.emit.ompss_network import block_frames, network_obstacles
-from hlsgen.hardware.constraints import StreamWish
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.clamp import Clamp
 from hlsgen.layers.concat import Concat

@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 from hlsgen.base.errors import DesignError
 from hlsgen.base.fixed import FixedType
 from hlsgen.cost.stages import total_resources
+from hlsgen.designfile.constraints import StreamWish, WeightWish, WeightWishes
 from hlsgen.explore.explore import explore
 from hlsgen.explore.knapsack import cheapest, most_even
 from hlsgen.explore.options import non_dominated, vector
 from hlsgen.explore.spread import anywhere, crossings, in_runs
-from hlsgen.hardware.constraints import StreamWish
 from hlsgen.hardware.pipeline import pipeline_of
 from hlsgen.hardware.storage import Storage
-from hlsgen.hardware.weights import WeightPlace, WeightWish, WeightWishes
+from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.binary import Add
 from hlsgen.layers.conv2d import Conv2d

@@ -11,8 +11,7 @@ import pytest
 
 from hlsgen.api.project import build
 from hlsgen.base.output import write_files
-from hlsgen.hardware.constraints import StreamWish
-from hlsgen.hardware.ports import InterfaceWish
+from hlsgen.designfile.constraints import InterfaceWish, StreamWish
 from hlsgen.loading.from_graph import Options, from_graph
 from hlsgen.search.placement import Deployment
 from tests.build_folders import CASES, emitted, make, write_build

@@ -10,8 +10,7 @@ import pytest
 
 from hlsgen import DesignError
 from hlsgen.api.project import build
-from hlsgen.hardware.constraints import StreamWish
-from hlsgen.hardware.ports import InterfaceWish
+from hlsgen.designfile.constraints import InterfaceWish, StreamWish
 from hlsgen.loading.from_graph import Options, from_graph
 from hlsgen.report.explored import MOST_ROWS, some_points
 from hlsgen.styles.streaming.design import NetworkDesign

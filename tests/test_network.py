@@ -15,7 +15,7 @@ import hlsgen
 from hlsgen.base.errors import DesignError, MismatchError
 from hlsgen.cli.main import cli
 from hlsgen.csim.compiler import reference_headers
-from hlsgen.hardware.constraints import StreamWish
+from hlsgen.designfile.constraints import StreamWish
 from hlsgen.model.precision import Precision
 
 torch = pytest.importorskip("torch", reason="torch is not installed")

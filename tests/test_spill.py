@@ -11,8 +11,7 @@ import yaml
 
 import hlsgen
 from hlsgen.base.errors import DesignError
-from hlsgen.hardware.constraints import StreamWish
-from hlsgen.hardware.weights import WeightWish, WeightWishes
+from hlsgen.designfile.constraints import StreamWish, WeightWish, WeightWishes
 from hlsgen.styles.streaming.design import NetworkDesign
 from hlsgen.targets.board import Board, load_board
 from tests.command_line import text

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from hlsgen.api.project import build
-from hlsgen.hardware.constraints import StreamWish
+from hlsgen.designfile.constraints import StreamWish
 from hlsgen.loading.from_model import from_torch
 from hlsgen.targets.terms import CELLS, FEATURES, OUTSIDE, TARGETS, Target, Terms, packaged_terms
 from hlsgen.vendor.calibrate import calibrate

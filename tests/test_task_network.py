@@ -17,9 +17,8 @@ from hlsgen.base.errors import DesignError
 from hlsgen.base.fixed import FixedType
 from hlsgen.cost.resources import Resources
 from hlsgen.csim.compiler import Headers
-from hlsgen.hardware.constraints import NoFit, StreamWish
+from hlsgen.designfile.constraints import NoFit, StreamWish, WeightWish, WeightWishes
 from hlsgen.hardware.ports import DdrPort, ddr_word_bits, frame_bytes
-from hlsgen.hardware.weights import WeightWish, WeightWishes
 from hlsgen.layers.base import Layer, Tensor
 from hlsgen.layers.binary import Add
 from hlsgen.layers.clamp import Clamp

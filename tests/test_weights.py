@@ -14,11 +14,11 @@ import torch
 import hlsgen
 from hlsgen.base.errors import DesignError
 from hlsgen.base.fixed import Codes, FixedType
+from hlsgen.designfile.constraints import StreamWish, WeightWish, WeightWishes
 from hlsgen.emit.dataflow import DataflowNames, dataflow_files, weight_beats, weight_files
-from hlsgen.hardware.constraints import StreamWish
 from hlsgen.hardware.pipeline import pipeline_of
 from hlsgen.hardware.storage import Storage
-from hlsgen.hardware.weights import WeightWish, WeightWishes, weight_places
+from hlsgen.hardware.weights import weight_places
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.dense import Dense
 from hlsgen.layers.stage import Fold

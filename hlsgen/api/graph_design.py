@@ -22,16 +22,17 @@ from hlsgen.csim.compiler import Headers
 from hlsgen.csim.dataflow import NetworkRun
 from hlsgen.csim.scratch import Scratch, executable_in, scratch_folder
 from hlsgen.csim.simulation import Comparison, compare
-from hlsgen.hardware.constraints import StreamWish
+from hlsgen.designfile.constraints import StreamWish
 from hlsgen.hardware.other_weights import same_structure, with_weights_of
 from hlsgen.hardware.weights import WeightPlace
 from hlsgen.model import samples
+from hlsgen.model.accuracy import Accuracy, Reached
 from hlsgen.model.calibration import Calibration
 from hlsgen.model.clipping import Clipped, values_of
 from hlsgen.model.ir import Golden, Graph, counted_golden
 from hlsgen.model.ports import stand_in_codes, tensor_codes
 from hlsgen.model.precision import Precision
-from hlsgen.quantising.accuracy import Accuracy, Measured, Reached
+from hlsgen.quantising.accuracy import Measured
 from hlsgen.quantising.judgement import doubts
 from hlsgen.report.comparison import LayerComparison, NetworkVerification
 

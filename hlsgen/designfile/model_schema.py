@@ -16,11 +16,18 @@ from pydantic import (
     model_validator,
 )
 
+from hlsgen.designfile.constraints import (
+    PORT_KINDS,
+    InterfaceWish,
+    PortKind,
+    WeightWish,
+    WeightWishes,
+    WishedPlace,
+    WishedStorage,
+)
 from hlsgen.designfile.precision_grammar import Fixed, PrecisionSection, written
 from hlsgen.designfile.schema_values import MAX_CHANNELS, BoardName, Name, Samples
 from hlsgen.designfile.validation import Entries, Mistake, Real, Whole, must_be, nearest, refused
-from hlsgen.hardware.ports import PORT_KINDS, InterfaceWish, PortKind
-from hlsgen.hardware.weights import WeightWish, WeightWishes, WishedPlace, WishedStorage
 from hlsgen.layers.conv2d_stream import MOST_BATCH
 
 FRAMEWORKS = ("torch", "qkeras", "onnx")

@@ -15,10 +15,10 @@ from hlsgen.cost.stages import (
     total_resources,
     weight_port_resources,
 )
+from hlsgen.designfile.constraints import InterfaceWish, NoFit
 from hlsgen.explore.options import Option, Vector, first_readers, vector
-from hlsgen.hardware.constraints import NoFit
 from hlsgen.hardware.pipeline import Pipeline, pipeline_of
-from hlsgen.hardware.ports import InterfaceWish, interfaces_of
+from hlsgen.hardware.ports import interfaces_of
 from hlsgen.hardware.processes import Load, LoadWeights, StageProcess
 from hlsgen.model.ir import Graph
 from hlsgen.search.balance import MOST_SIMULATED_WORDS

@@ -22,12 +22,12 @@ from hlsgen.cost.stages import (
     stage_resources,
     weight_stream_resources,
 )
-from hlsgen.hardware.constraints import StreamWish
+from hlsgen.designfile.constraints import StreamWish, WeightWish
 from hlsgen.hardware.pipeline import Stream, staged
 from hlsgen.hardware.ports import Interfaces, ddr_port, interfaces_of, width_of
 from hlsgen.hardware.processes import Fork, Load, LoadWeights, Store
 from hlsgen.hardware.storage import LUTRAM_MOST_WORDS, Storage
-from hlsgen.hardware.weights import WeightPlace, WeightWish, placed
+from hlsgen.hardware.weights import WeightPlace, placed
 from hlsgen.layers.base import Layer
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.conv2d_stage import ConvStage

@@ -9,13 +9,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from hlsgen.designfile.constraints import StreamWish
 from hlsgen.explore.joined import Joints, cheapest_joined
 from hlsgen.explore.kernel import Kernel, kernel_of
 from hlsgen.explore.knapsack import Costs, Solution, cheapest
 from hlsgen.explore.layout import Layout, capacities, placed_in
 from hlsgen.explore.options import LayerOptions, Option, Vector, all_options, vector, vector_of_board
 from hlsgen.explore.spread import spread
-from hlsgen.hardware.constraints import StreamWish
 from hlsgen.model.ir import Graph
 from hlsgen.search.placement import KINDS, at_banks, ddr_bytes_per_s
 from hlsgen.targets.board import Board

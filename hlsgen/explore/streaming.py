@@ -9,6 +9,7 @@ from typing import Any
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.progress import Progress
 from hlsgen.cost.resources import Resources
+from hlsgen.designfile.constraints import NoFit, StreamWish, WeightWish, WeightWishes, WishedStorage
 from hlsgen.explore.bound import binds, multiplier_bound, utilisation
 from hlsgen.explore.front import front
 from hlsgen.explore.greedy import greedy
@@ -18,8 +19,6 @@ from hlsgen.explore.result import Explored, Goal, LayerChoice, Point
 from hlsgen.explore.search import Searched, cheapest_for, evened, fastest, quickest
 from hlsgen.explore.space import Found, Space
 from hlsgen.explore.spread import crossings
-from hlsgen.hardware.constraints import NoFit, StreamWish
-from hlsgen.hardware.weights import WeightWish, WeightWishes, WishedStorage
 from hlsgen.search.balance import Balanced, balance
 from hlsgen.search.placement import KINDS, capacity, usable
 from hlsgen.styles.streaming.design import NetworkDesign

@@ -6,12 +6,10 @@ lane l of it at bit l * `slot_bits`. The port only says how many of these bits m
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
 
-from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import FixedType, NumberType
+from hlsgen.designfile.constraints import InterfaceWish
 from hlsgen.layers.stage import Words
 from hlsgen.targets.board import Board
 
@@ -21,9 +19,6 @@ LEAST_DDR_BITS = 64
 """So no element lies in two port words."""
 MOST_STREAM_BITS = 1024
 """Of a transfer of an AXI stream: the widest ap_uint that needs no setting."""
-
-PortKind = Literal["memory", "stream"]
-PORT_KINDS: tuple[PortKind, ...] = get_args(PortKind)
 
 
 def slot_bits(type_: NumberType) -> int:
@@ -85,52 +80,6 @@ class StreamPort:
 
 
 Port = DdrPort | StreamPort
-
-
-@dataclass(frozen=True, kw_only=True)
-class InterfaceWish:
-    """What the design says of a network's ports: memory (DDR) or stream (AXI), for all of a side.
-
-    Raises DesignError: another word.
-    """
-
-    input: PortKind = "memory"
-    output: PortKind = "memory"
-
-    def __post_init__(self) -> None:
-        for side in ("input", "output"):
-            kind = getattr(self, side)
-            if kind not in PORT_KINDS:
-                message = f"the {side}s' interface is {kind!r}, which there is not"
-                raise DesignError(Problem(message=message, fix=f"one of {', '.join(PORT_KINDS)}"))
-
-    @property
-    def streams(self) -> bool:
-        """Whether any port is an AXI stream."""
-        return "stream" in (self.input, self.output)
-
-
-def interface_wish(given: object) -> InterfaceWish:
-    """`interface=` of `hlsgen.from_torch`: memory, stream, or {"input": ..., "output": ...}.
-
-    Raises DesignError: it is none of these.
-    """
-    if isinstance(given, InterfaceWish):
-        return given
-    if isinstance(given, str):
-        return InterfaceWish(input=given, output=given)  # type: ignore[arg-type]
-    if isinstance(given, Mapping) and given and set(given) <= {"input", "output"}:
-        return InterfaceWish(**given)
-    message = f"interface is {given!r}, which says nothing about ports"
-    raise DesignError(Problem(message=message, fix='"memory", "stream", or {"input": "stream"}'))
-
-
-def interface_problems(wish: InterfaceWish, style: str) -> list[Problem]:
-    """What keeps a network of this style from having such ports."""
-    if style == "dataflow" or not wish.streams:
-        return []
-    message = f"interface: stream is not for style: {style}, whose kernels are called in turn and meet in DDR"
-    return [Problem(message=message, fix="style: dataflow, or interface: memory")]
 
 
 @dataclass(frozen=True, kw_only=True)

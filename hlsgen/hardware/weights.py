@@ -6,11 +6,12 @@ kept on chip, each word read from DDR once for a block of frames (see hlsgen/lay
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from hlsgen.base.errors import DesignError, Problem
+from hlsgen.designfile.constraints import WeightWish, WeightWishes, WishedPlace, WishedStorage
 from hlsgen.hardware.ports import MOST_DDR_BITS, DdrPort, ddr_port
 from hlsgen.hardware.storage import Memory, Storage, choose_storage
 from hlsgen.layers.base import Layer
@@ -23,8 +24,6 @@ from hlsgen.model.ir import Graph
 from hlsgen.targets.board import Board
 
 Place = Literal["constant", "runtime", "stream"]
-WishedPlace = Literal["auto", "constant", "runtime", "stream"]
-WishedStorage = Literal["auto", "register", "lutram", "bram", "uram", "ddr"]
 
 MOST_AUTO_CONSTANTS = 8192
 """A layer with more loads its weights at run time: constants this many stay readable and quick to compile."""
@@ -34,44 +33,6 @@ LEAST_USES = 16
 """Of a streamed word of weights, unless the design says otherwise: one for each output pixel of a frame."""
 INITIALISED = (Storage.REGISTER, Storage.LUTRAM, Storage.BRAM)
 """Memories that have their contents from the start; a URAM has not."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class WeightWish:
-    """What the design fixes about the weights of one layer; auto is left to hlsgen."""
-
-    place: WishedPlace = "auto"
-    storage: WishedStorage = "auto"
-    batch_reuse: int | None = None
-    """With stream: frames that a word of weights is used for; None: as many as make 16 uses of it."""
-
-    @property
-    def streams(self) -> bool:
-        """Whether the weights are never on chip: storage ddr says so of just those at hand."""
-        return self.place == "stream" or (self.place, self.storage) == ("auto", "ddr")
-
-
-@dataclass(frozen=True, kw_only=True)
-class WeightWishes:
-    """For all layers, and by layer name; a layer's own place counts more."""
-
-    place: Literal["auto", "constant", "runtime"] = "auto"
-    layers: Mapping[str, WeightWish] = field(default_factory=dict)
-
-    def of(self, layer: str) -> WeightWish:
-        """The wish for `layer`, its place that for all unless it has its own."""
-        own = self.layers.get(layer, WeightWish())
-        if own.place != "auto":
-            return own
-        return replace(own, place=self.place)
-
-    def any_weights(self, graph: Graph) -> frozenset[str]:
-        """The layers of `graph` that the design wants to take other weights at run time."""
-        return frozenset(
-            layer.name
-            for layer in graph.layers
-            if isinstance(layer, Conv2d) and self.of(layer.name).place not in ("auto", "constant")
-        )
 
 
 @dataclass(frozen=True, kw_only=True)

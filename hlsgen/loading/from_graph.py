@@ -14,9 +14,8 @@ from hlsgen.api.graph_design import GraphDesign
 from hlsgen.base.brief import Brief
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import FixedType
+from hlsgen.designfile.constraints import StreamWish, interface_problems, interface_wish
 from hlsgen.designfile.precision_grammar import input_type_of, precision_of
-from hlsgen.hardware.constraints import StreamWish
-from hlsgen.hardware.ports import interface_problems, interface_wish
 from hlsgen.loading.arguments import argument_problems, frames_array, range_problems
 from hlsgen.model.calibration import Calibration
 from hlsgen.model.ir import Graph

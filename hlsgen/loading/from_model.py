@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from hlsgen.api.graph_design import GraphDesign
 from hlsgen.base.errors import DesignError, HlsgenWarning, Problem, warn_caller
 from hlsgen.base.fixed import FixedType
+from hlsgen.designfile.constraints import StreamWish
 from hlsgen.designfile.precision_grammar import precision_of
-from hlsgen.hardware.constraints import StreamWish
 from hlsgen.loading.arguments import input_shapes
 from hlsgen.loading.from_graph import Options, from_graph
 from hlsgen.model.precision import Precision, to_nearest

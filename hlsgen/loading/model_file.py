@@ -13,11 +13,10 @@ from hlsgen.base.errors import DesignError, Problem, collecting
 from hlsgen.base.fixed import FixedType
 from hlsgen.base.progress import Say
 from hlsgen.base.quantise import WRAPPING
+from hlsgen.designfile.constraints import StreamWish, interface_problems
 from hlsgen.designfile.document import Document
 from hlsgen.designfile.model_schema import ModelFile
 from hlsgen.designfile.schema_values import SampleFile, Samples
-from hlsgen.hardware.constraints import StreamWish
-from hlsgen.hardware.ports import interface_problems
 from hlsgen.hardware.weights import task_weight_problems, weight_problems
 from hlsgen.loading.from_graph import Options, from_fixed, from_float
 from hlsgen.model import samples

@@ -15,63 +15,11 @@ from hlsgen.layers.base import Layer
 from hlsgen.layers.softmax import Softmax
 from hlsgen.layers.table import Table
 from hlsgen.layers.unary import Selection
+from hlsgen.model.accuracy import Accuracy, Quality, Reached
 from hlsgen.model.ir import Golden, Graph, Port, counted_golden, run_golden
 from hlsgen.model.ports import tensor_codes
 from hlsgen.model.precision import Floats
 from hlsgen.quantising.float_run import FloatRun
-
-
-@dataclass(frozen=True, kw_only=True)
-class Accuracy:
-    """How near a tensor is to the floating-point network.
-
-    snr_db: signal to noise, inf if equal; of an output its mean is no signal. agreement: of an output of
-    scores, the share of frames whose largest score is the same one; of indices the share that is the same;
-    None for other tensors.
-    """
-
-    name: str
-    type: str
-    snr_db: float
-    agreement: float | None = None
-    chooses: bool = False
-    """Whether it is an output of indices, that are right or wrong: its noise says nothing."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Quality:
-    """How near the outputs are, over `frames` frames.
-
-    scores: tensors that a softmax, a sigmoid or an argmax makes outputs of. Probabilities near 0 and 1 and
-    indices hide how near another answer was; the scores show it.
-    """
-
-    frames: int
-    outputs: tuple[Accuracy, ...]
-    scores: tuple[Accuracy, ...] = ()
-
-    @property
-    def worst_db(self) -> float:
-        """The least signal to noise of an output that is no index, and of scores; inf without one."""
-        judged = (*(one for one in self.outputs if not one.chooses), *self.scores)
-        return min((one.snr_db for one in judged), default=math.inf)
-
-    @property
-    def worst_agreement(self) -> float:
-        """The least agreement of an output of scores or indices; 1 without one."""
-        return min((one.agreement for one in self.outputs if one.agreement is not None), default=1.0)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Reached:
-    """The outputs on frames that chose no range (None: there are none), and on some that did."""
-
-    held_out: Quality | None
-    of_ranges: Quality
-
-    @property
-    def judged(self) -> Quality:
-        return self.held_out or self.of_ranges
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import process_resources
 from hlsgen.hardware.processes import Process, StageProcess
 from hlsgen.layers.conv2d_stage import ConvStage
-from hlsgen.quantising.accuracy import Accuracy
+from hlsgen.model.accuracy import Accuracy
 from hlsgen.targets.board import SLR, Board
 
 KINDS = ("dsp", "bram18", "uram", "lut", "ff")

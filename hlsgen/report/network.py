@@ -13,7 +13,7 @@ from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import fifo_resources, total_resources
 from hlsgen.hardware.pipeline import Pipeline
 from hlsgen.hardware.processes import StageProcess
-from hlsgen.quantising.accuracy import Accuracy
+from hlsgen.model.accuracy import Accuracy
 from hlsgen.report.explored import explored_text
 from hlsgen.report.figures import (
     board_figures,

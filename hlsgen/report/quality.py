@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from hlsgen.model.accuracy import Accuracy, Quality, Reached, confidence_text, least_agreement
 from hlsgen.model.precision import Precision
-from hlsgen.quantising.accuracy import Accuracy, Quality, Reached
-from hlsgen.quantising.judgement import confidence_text, least_agreement
 
 
 def quality_figures(reached: Reached | None, precision: Precision) -> dict[str, Any] | None:

@@ -9,9 +9,9 @@ from pydantic import ValidationError
 
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.output import MARK
+from hlsgen.designfile.text_files import read_text, refuse
 from hlsgen.designfile.validation import mistakes_in, printable
 from hlsgen.report.content import AGAIN, Report
-from hlsgen.vendor.report import read_text, refuse
 
 
 def read_report(folder: Path) -> Report:

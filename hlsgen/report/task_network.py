@@ -13,8 +13,8 @@ from hlsgen.cost.stages import fifo_resources
 from hlsgen.emit.task_network import task_weight_files
 from hlsgen.hardware.ports import frame_bytes
 from hlsgen.hardware.processes import StageProcess
+from hlsgen.model.accuracy import Accuracy
 from hlsgen.model.ir import Graph
-from hlsgen.quantising.accuracy import Accuracy
 from hlsgen.report.figures import (
     board_figures,
     free_figures,

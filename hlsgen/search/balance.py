@@ -14,7 +14,7 @@ from hlsgen.base.brief import Brief
 from hlsgen.base.progress import Progress, silent
 from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import total_resources
-from hlsgen.hardware.constraints import NoFit, StreamWish
+from hlsgen.designfile.constraints import NoFit, StreamWish
 from hlsgen.hardware.pipeline import Pipeline, pipeline_of
 from hlsgen.hardware.ports import interfaces_of
 from hlsgen.hardware.weights import kept_by_design, weight_places

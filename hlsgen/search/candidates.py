@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import fifo_resources, stage_resources, weight_stream_resources
-from hlsgen.hardware.constraints import NoFit, StreamWish
+from hlsgen.designfile.constraints import NoFit, StreamWish
 from hlsgen.hardware.pipeline import Stream, staged
 from hlsgen.hardware.ports import ddr_port
 from hlsgen.hardware.processes import LoadWeights

@@ -16,7 +16,7 @@ from functools import cached_property
 from hlsgen.base.brief import Brief
 from hlsgen.base.errors import DesignError
 from hlsgen.cost.resources import Resources
-from hlsgen.hardware.constraints import NoFit, StreamWish
+from hlsgen.designfile.constraints import NoFit, StreamWish
 from hlsgen.hardware.ports import ddr_port
 from hlsgen.hardware.weights import WeightPlace, task_weight_problems, weight_places
 from hlsgen.layers.stage import Words

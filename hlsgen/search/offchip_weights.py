@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from hlsgen.hardware.constraints import StreamWish
+from hlsgen.designfile.constraints import StreamWish
 from hlsgen.hardware.ports import ddr_port
 from hlsgen.hardware.weights import WeightPlace, may_spill, spilled_place
 from hlsgen.layers.conv2d import Conv2d

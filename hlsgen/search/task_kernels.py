@@ -13,8 +13,9 @@ from functools import cached_property
 from hlsgen.base.brief import Brief
 from hlsgen.cost.resources import Resources, cells
 from hlsgen.cost.stages import total_resources
+from hlsgen.designfile.constraints import InterfaceWish
 from hlsgen.hardware.pipeline import Pipeline, pipeline_of
-from hlsgen.hardware.ports import DdrPort, InterfaceWish, frame_bytes, interfaces_of, slot_bits
+from hlsgen.hardware.ports import DdrPort, frame_bytes, interfaces_of, slot_bits
 from hlsgen.hardware.processes import Load, Store
 from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.base import Layer, Tensor

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from hlsgen.base.output import MARK
+from hlsgen.designfile.text_files import refuse
 from hlsgen.report.content import AGAIN
 from hlsgen.report.reading import build_json
 from hlsgen.targets.terms import CELLS, OUTSIDE, TARGETS, Kind, Style, Target
-from hlsgen.vendor.report import KINDS, refuse
+from hlsgen.vendor.report import KINDS
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,10 +19,11 @@ from scipy.optimize import nnls
 from hlsgen.base.output import MARK
 from hlsgen.cost.accuracy import LEAST_ERROR
 from hlsgen.cost.fitting import rounded
+from hlsgen.designfile.text_files import refuse
 from hlsgen.designfile.validation import printable
 from hlsgen.targets.terms import CELLS, FEATURES, TARGETS, Calibration, Kind, Style, Target, Terms, TermsFile
 from hlsgen.vendor.build_report import Build, read_build
-from hlsgen.vendor.report import Stage, SynthesisReport, refuse
+from hlsgen.vendor.report import Stage, SynthesisReport
 from hlsgen.vendor.search import find_reports, read_all
 
 FEWEST_DESIGNS = 2

@@ -13,13 +13,14 @@ from typing import Any
 
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.output import MARK, overwrite_files
+from hlsgen.designfile.text_files import refuse
 from hlsgen.designfile.validation import printable
 from hlsgen.emit.conv2d import COSIM_FRAMES
 from hlsgen.report.html import PAGE, html_report
 from hlsgen.report.reading import checked_report
 from hlsgen.targets.terms import Target
 from hlsgen.vendor.build_report import Build, read_build
-from hlsgen.vendor.report import KINDS, Module, Stage, SynthesisReport, refuse
+from hlsgen.vendor.report import KINDS, Module, Stage, SynthesisReport
 from hlsgen.vendor.search import find_reports, read_all
 
 HEADING = "## Synthesised beside the model"

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from hlsgen.designfile.text_files import read_text, refuse
 from hlsgen.designfile.validation import shown
-from hlsgen.vendor.report import MOST, Range, Stage, SynthesisReport, read_text, refuse
+from hlsgen.vendor.report import MOST, Range, Stage, SynthesisReport
 
 WHOLE = "let co-simulation run again and name its <top>_cosim.rpt"
 STATUS = {"Pass": True, "Fail": False}

@@ -12,8 +12,9 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from pathlib import Path
 
+from hlsgen.designfile.text_files import refuse
 from hlsgen.designfile.validation import shown
-from hlsgen.vendor.report import MOST, Loop, Module, Range, Stage, SynthesisReport, refuse
+from hlsgen.vendor.report import MOST, Loop, Module, Range, Stage, SynthesisReport
 from hlsgen.vendor.xml_tree import read_tree
 
 NAMES = {"BRAM_18K": "bram18", "DSP": "dsp", "DSP48E": "dsp", "FF": "ff", "LUT": "lut", "URAM": "uram"}

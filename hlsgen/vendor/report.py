@@ -6,13 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, NoReturn
-
-from hlsgen.base.errors import DesignError, Place, Problem
-from hlsgen.designfile.validation import printable
+from typing import Any
 
 KINDS = ("dsp", "bram18", "uram", "lut", "ff")
-MAX_BYTES = 64 << 20
 MOST = 10**12
 """No count in a report is larger."""
 
@@ -96,31 +92,3 @@ class SynthesisReport:
             if cycles is not None:
                 figures[f"{name}_cycles"] = {"min": cycles.low, "max": cycles.high}
         return {**figures, **self.resources}
-
-
-def read_text(path: Path) -> str:
-    """The text of a report. Raises DesignError: it cannot be read, is too large, empty, or no UTF-8."""
-    try:
-        if not path.is_file():
-            refuse(path, "is no file", "name a report, or the folder that it is in")
-        with path.open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        refuse(path, f"cannot be read: {(error.strerror or 'unknown reason').lower()}", "check permissions")
-    except ValueError:
-        refuse(path, "is no path: it contains a NUL character", "name a report on disk")
-    if len(content) > MAX_BYTES:
-        refuse(path, f"is larger than {MAX_BYTES >> 20} MB", "name the report of one kernel")
-    if not content.strip():
-        refuse(path, "is empty", "let the vendor tool write it again; a killed run leaves such files")
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        refuse(path, f"is no text: byte {error.start} is 0x{content[error.start]:02x}", "copy it as it was")
-
-
-def refuse(path: Path, message: str, fix: str, line: int | None = None, column: int = 1) -> NoReturn:
-    """Raises DesignError about a report."""
-    name = printable(str(path))
-    place = None if line is None else Place(file=name, line=line, column=column)
-    raise DesignError(Problem(message=f"{name} {message}", fix=fix, place=place)) from None

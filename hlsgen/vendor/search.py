@@ -8,9 +8,10 @@ from pathlib import Path
 
 from hlsgen.base.errors import DesignError, Problem, collecting
 from hlsgen.base.output import MARK
+from hlsgen.designfile.text_files import read_text, refuse
 from hlsgen.vendor.cosim import read_cosim
 from hlsgen.vendor.csynth import read_csynth
-from hlsgen.vendor.report import SynthesisReport, read_text, refuse
+from hlsgen.vendor.report import SynthesisReport
 from hlsgen.vendor.utilisation import read_utilisation
 
 MOST_FILES = 200_000

@@ -14,9 +14,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.output import MARK
+from hlsgen.designfile.text_files import read_text, refuse
 from hlsgen.emit.project import FLOW
 from hlsgen.report.content import AGAIN
-from hlsgen.vendor.report import read_text, refuse
 
 TO = ("csynth", "cosim", "xo", "xclbin", "all")
 """How far a synthesis may go."""

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from hlsgen.designfile.text_files import refuse
 from hlsgen.designfile.validation import shown
-from hlsgen.vendor.report import MOST, refuse
+from hlsgen.vendor.report import MOST
 
 MOST_LINES = 200_000
 

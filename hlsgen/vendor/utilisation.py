@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from hlsgen.vendor.report import Module, Stage, SynthesisReport, read_text, refuse
+from hlsgen.designfile.text_files import read_text, refuse
+from hlsgen.vendor.report import Module, Stage, SynthesisReport
 from hlsgen.vendor.tables import Row, TextTable, count_in, header_value, tables
 
 SITES = {

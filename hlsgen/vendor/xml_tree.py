@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from xml.parsers import expat
 
-from hlsgen.vendor.report import read_text, refuse
+from hlsgen.designfile.text_files import read_text, refuse
 
 MOST_ELEMENTS = 2_000_000
 MOST_DEPTH = 60

@@ -17,11 +17,11 @@ import hlsgen
 from hlsgen.base.errors import DesignError, MismatchError
 from hlsgen.base.fixed import FixedType
 from hlsgen.csim.compiler import Headers
+from hlsgen.designfile.constraints import NoFit, StreamWish, WeightWish, WeightWishes
 from hlsgen.emit.dataflow import DataflowNames, dataflow_files, weight_files
-from hlsgen.hardware.constraints import NoFit, StreamWish
 from hlsgen.hardware.pipeline import pipeline_of
 from hlsgen.hardware.processes import LoadWeights
-from hlsgen.hardware.weights import WeightPlace, WeightWish, WeightWishes, auto_places
+from hlsgen.hardware.weights import WeightPlace, auto_places
 from hlsgen.layers.base import Layer
 from hlsgen.layers.binary import Add
 from hlsgen.layers.conv2d import Conv2d

@@ -18,9 +18,9 @@ from hlsgen.base.fixed import Codes
 from hlsgen.csim.compiler import Headers, compile_testbench
 from hlsgen.csim.dataflow import NetworkRun
 from hlsgen.csim.task_network import TaskRun, simulate
+from hlsgen.designfile.constraints import NoFit
 from hlsgen.emit.ompss_network import network_obstacles
 from hlsgen.emit.task_network import task_network_plan, task_weight_files
-from hlsgen.hardware.constraints import NoFit
 from hlsgen.model.clipping import Clipped
 from hlsgen.report.quality import quality_figures
 from hlsgen.report.task_network import TaskNetworkEstimate, task_network_markdown

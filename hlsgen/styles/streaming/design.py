@@ -18,9 +18,9 @@ from hlsgen.base.fixed import Codes
 from hlsgen.base.progress import Progress, silent
 from hlsgen.csim.compiler import Headers, compile_testbench
 from hlsgen.csim.dataflow import DataflowRun, NetworkRun, simulate
+from hlsgen.designfile.constraints import NoFit
 from hlsgen.emit.dataflow import weight_files
 from hlsgen.emit.network import network_plan
-from hlsgen.hardware.constraints import NoFit
 from hlsgen.report.network import NetworkEstimate, network_cost, network_estimate, network_markdown
 from hlsgen.report.quality import quality_figures
 from hlsgen.search.balance import Balanced, balance

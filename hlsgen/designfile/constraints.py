@@ -1,0 +1,129 @@
+"""What a design fixes of its hardware; the rest is chosen by hlsgen/search or hlsgen/explore."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal, get_args
+
+from hlsgen.base.errors import DesignError, Problem
+from hlsgen.layers.conv2d import Conv2d
+from hlsgen.model.ir import Graph
+
+PortKind = Literal["memory", "stream"]
+
+
+PORT_KINDS: tuple[PortKind, ...] = get_args(PortKind)
+
+
+@dataclass(frozen=True, kw_only=True)
+class InterfaceWish:
+    """What the design says of a network's ports: memory (DDR) or stream (AXI), for all of a side.
+
+    Raises DesignError: another word.
+    """
+
+    input: PortKind = "memory"
+    output: PortKind = "memory"
+
+    def __post_init__(self) -> None:
+        for side in ("input", "output"):
+            kind = getattr(self, side)
+            if kind not in PORT_KINDS:
+                message = f"the {side}s' interface is {kind!r}, which there is not"
+                raise DesignError(Problem(message=message, fix=f"one of {', '.join(PORT_KINDS)}"))
+
+    @property
+    def streams(self) -> bool:
+        """Whether any port is an AXI stream."""
+        return "stream" in (self.input, self.output)
+
+
+def interface_wish(given: object) -> InterfaceWish:
+    """`interface=` of `hlsgen.from_torch`: memory, stream, or {"input": ..., "output": ...}.
+
+    Raises DesignError: it is none of these.
+    """
+    if isinstance(given, InterfaceWish):
+        return given
+    if isinstance(given, str):
+        return InterfaceWish(input=given, output=given)  # type: ignore[arg-type]
+    if isinstance(given, Mapping) and given and set(given) <= {"input", "output"}:
+        return InterfaceWish(**given)
+    message = f"interface is {given!r}, which says nothing about ports"
+    raise DesignError(Problem(message=message, fix='"memory", "stream", or {"input": "stream"}'))
+
+
+def interface_problems(wish: InterfaceWish, style: str) -> list[Problem]:
+    """What keeps a network of this style from having such ports."""
+    if style == "dataflow" or not wish.streams:
+        return []
+    message = f"interface: stream is not for style: {style}, whose kernels are called in turn and meet in DDR"
+    return [Problem(message=message, fix="style: dataflow, or interface: memory")]
+
+
+WishedPlace = Literal["auto", "constant", "runtime", "stream"]
+
+
+WishedStorage = Literal["auto", "register", "lutram", "bram", "uram", "ddr"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeightWish:
+    """What the design fixes about the weights of one layer; auto is left to hlsgen."""
+
+    place: WishedPlace = "auto"
+    storage: WishedStorage = "auto"
+    batch_reuse: int | None = None
+    """With stream: frames that a word of weights is used for; None: as many as make 16 uses of it."""
+
+    @property
+    def streams(self) -> bool:
+        """Whether the weights are never on chip: storage ddr says so of just those at hand."""
+        return self.place == "stream" or (self.place, self.storage) == ("auto", "ddr")
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeightWishes:
+    """For all layers, and by layer name; a layer's own place counts more."""
+
+    place: Literal["auto", "constant", "runtime"] = "auto"
+    layers: Mapping[str, WeightWish] = field(default_factory=dict)
+
+    def of(self, layer: str) -> WeightWish:
+        """The wish for `layer`, its place that for all unless it has its own."""
+        own = self.layers.get(layer, WeightWish())
+        if own.place != "auto":
+            return own
+        return replace(own, place=self.place)
+
+    def any_weights(self, graph: Graph) -> frozenset[str]:
+        """The layers of `graph` that the design wants to take other weights at run time."""
+        return frozenset(
+            layer.name
+            for layer in graph.layers
+            if isinstance(layer, Conv2d) and self.of(layer.name).place not in ("auto", "constant")
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class StreamWish:
+    """What the design fixes: instances, values of foldings by layer (None: free), where weights lie.
+
+    interface: of what kind the ports are. search: how the rest is chosen, by `balance` or `hlsgen.explore`.
+    """
+
+    instances: int | None = None
+    folds: Mapping[str, Mapping[str, object]] | None = None
+    target_interval: int | None = None
+    weights: WeightWishes = field(default_factory=WeightWishes)
+    interface: InterfaceWish = InterfaceWish()
+    search: Literal["quick", "best"] = "quick"
+
+
+class NoFit(Exception):
+    """Nothing fits; the message says what is too much, `fix` what could be changed."""
+
+    def __init__(self, message: str, fix: str) -> None:
+        super().__init__(message)
+        self.fix = fix

@@ -19,7 +19,6 @@ from hlsgen.base.errors import HlsgenError
 from hlsgen.base.output import write_files
 from hlsgen.csim.compiler import Headers, compile_testbench
 from hlsgen.csim.simulation import compare, simulate
-from hlsgen.emit.plan import plan_of
 from hlsgen.styles.conv_kernel.design import TasksDesign
 
 CSIM_TARGET = 300.0
@@ -85,7 +84,7 @@ def csim(design: TasksDesign, headers: Headers, frames: int) -> Measurement | Mi
     golden = design.golden_codes({"input": codes})[design.layer.name]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        write_files(folder, plan_of(design, frames=codes[:1], golden=golden[:1]))
+        write_files(folder, design.plan({"input": codes[:1]}, {design.layer.name: golden[:1]}))
         executable = folder / "testbench"
         try:
             before = children_cpu()

@@ -16,8 +16,9 @@ from pydantic import ValidationError
 from hlsgen.base.cpp_names import CPP_KEYWORDS
 from hlsgen.base.errors import DesignError
 from hlsgen.base.fixed import parse_type
-from hlsgen.designfile.schema import KINDS, DesignFile, LayerMapping, design_json_schema, load_design_file
+from hlsgen.designfile.schema import KINDS, DesignFile, LayerMapping, design_json_schema
 from hlsgen.designfile.schema_values import SampleFile, WeightFile, WeightSeed
+from hlsgen.loading.layer_file import load_design_file
 
 MINIMAL: dict[str, Any] = {
     "name": "conv",

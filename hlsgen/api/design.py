@@ -19,16 +19,17 @@ from hlsgen.base.brief import Brief, lines, some
 from hlsgen.base.errors import CalibrationWarning, DesignError, Problem, warn_caller
 from hlsgen.base.fixed import Codes
 from hlsgen.base.progress import Progress, Say, silent
-from hlsgen.cost.resources import Resources
 from hlsgen.csim.compiler import Headers
 from hlsgen.csim.scratch import Scratch
-from hlsgen.csim.simulation import Comparison
+from hlsgen.csim.verification import Verification
 from hlsgen.model.calibration import Calibration
 from hlsgen.model.clipping import Clipped, clipping_of, clipping_warnings, values_of, warn_of_clipping
 from hlsgen.model.ir import Golden, Graph
 from hlsgen.model.ports import Arrays as Arrays
 from hlsgen.model.ports import Floats as Floats
 from hlsgen.model.ports import inputs_of, outputs_of
+from hlsgen.model.sampled import Sampled
+from hlsgen.report.estimates import Estimates
 from hlsgen.targets.board import Board
 from hlsgen.targets.terms import Style, Terms, load_terms
 
@@ -45,81 +46,6 @@ CLIPPING_FRAMES = 16
 """Frames of which golden is computed beside a C-simulation, to see what layers clip."""
 CLIPPING_MACS = 1 << 30
 """Fewer, if together they would need more multiply-accumulates; at least one."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Verification(Brief, ABC):
-    """What C-simulation showed. The seconds are measured here and say nothing about the FPGA."""
-
-    comparison: Comparison
-    frames: int
-    compile_seconds: float
-    run_seconds: float
-
-    @abstractmethod
-    def report(self) -> dict[str, Any]:
-        """What report.json says besides the comparison; nothing in it depends on the machine."""
-
-    @abstractmethod
-    def checked(self) -> str:
-        """One line on what was checked besides the results."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Sampled(Brief):
-    """Frames [frames, C, H, W] of each input: `values` before they are quantised, and their `codes`."""
-
-    values: Mapping[str, Floats]
-    codes: dict[str, Codes]
-
-
-class Estimates(Brief, ABC):
-    """The modelled figures of a design, which is called `design`."""
-
-    design: str
-
-    def __repr__(self) -> str:
-        board, clock_mhz = self.target
-        used = self.used
-        return lines(
-            f"{type(self).__name__} of {self.design} on {board.name} at {clock_mhz:g} MHz, modelled",
-            self.hardware,
-            f"{self.frames_per_s:,.0f} frames/s in the steady state",
-            f"DSP {used.dsp:,}, BRAM18 {used.bram18:,}, URAM {used.uram:,}, LUT {used.lut:,}, FF {used.ff:,}",
-            "as_json() has all figures",
-        )
-
-    @property
-    @abstractmethod
-    def target(self) -> tuple[Board, float]:
-        """The board, and the clock in MHz."""
-
-    @property
-    @abstractmethod
-    def hardware(self) -> str:
-        """Instances, their interval and what binds, in words."""
-
-    @property
-    @abstractmethod
-    def frames_per_s(self) -> float:
-        """Of all instances, in the steady state."""
-
-    @property
-    @abstractmethod
-    def used(self) -> Resources:
-        """What all instances take."""
-
-    @abstractmethod
-    def as_json(self) -> dict[str, Any]:
-        """They as report.json has them."""
-
-    def with_smallest_fifos(self) -> Estimates:
-        """The same with the shallowest FIFOs that cost no speed, however long that takes.
-
-        Raises DesignError: not a streaming network, or one too large to search.
-        """
-        message = "only a network of style dataflow has FIFOs to search"
-        raise DesignError(Problem(message=message, fix="leave --fifos out"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -358,7 +284,7 @@ def load(
 
         design = load_model(Path(path), board=board, say=say)
     else:
-        from hlsgen.styles.conv_kernel.design import load_tasks
+        from hlsgen.loading.layer_file import load_tasks
 
         design = load_tasks(Path(path), board=board)
     return design if terms is None else design.with_terms(terms)

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from hlsgen.api.design import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, Design, Floats, Sampled
+from hlsgen.api.design import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, Design
 from hlsgen.base.errors import DesignError, MismatchError, Problem
 from hlsgen.base.fixed import Codes
 from hlsgen.base.progress import Progress, silent
@@ -22,6 +22,7 @@ from hlsgen.csim.compiler import Headers
 from hlsgen.csim.dataflow import NetworkRun
 from hlsgen.csim.scratch import Scratch, executable_in, scratch_folder
 from hlsgen.csim.simulation import Comparison, compare
+from hlsgen.csim.verification import LayerComparison, NetworkVerification
 from hlsgen.designfile.constraints import StreamWish
 from hlsgen.hardware.other_weights import same_structure, with_weights_of
 from hlsgen.hardware.weights import WeightPlace
@@ -30,11 +31,11 @@ from hlsgen.model.accuracy import Accuracy, Reached
 from hlsgen.model.calibration import Calibration
 from hlsgen.model.clipping import Clipped, values_of
 from hlsgen.model.ir import Golden, Graph, counted_golden
-from hlsgen.model.ports import stand_in_codes, tensor_codes
+from hlsgen.model.ports import Floats, stand_in_codes, tensor_codes
 from hlsgen.model.precision import Precision
+from hlsgen.model.sampled import Sampled
 from hlsgen.quantising.accuracy import Measured
 from hlsgen.quantising.judgement import doubts
-from hlsgen.report.comparison import LayerComparison, NetworkVerification
 
 MOST_SAMPLE_MACS = 1 << 31
 """Fewer frames are simulated by a build if together they would need more multiply-accumulates."""

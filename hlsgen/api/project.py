@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hlsgen.api.design import Arrays, Design, Verification
+from hlsgen.api.design import Design
 from hlsgen.base.brief import Brief, lines
 from hlsgen.base.earlier_builds import earlier_builds, has_results
 from hlsgen.base.errors import EmissionError
@@ -20,8 +20,10 @@ from hlsgen.base.output import MARK, overwrite_files, replacing, write_files
 from hlsgen.base.progress import Progress, silent
 from hlsgen.csim.compiler import Headers
 from hlsgen.csim.scratch import Scratch, scratch_errors, scratch_folder
+from hlsgen.csim.verification import Verification
 from hlsgen.emit.plan import Plan, array_bytes, npy_bytes
 from hlsgen.lint import Linted, Severity, lint_emitted
+from hlsgen.model.ports import Arrays
 from hlsgen.report.html import PAGE, html_of_build
 from hlsgen.vendor.compare import read_back
 

@@ -1,4 +1,4 @@
-"""Arrays of real numbers: NumPy drops the imaginary part of others with no more than a warning."""
+"""Real numbers, and arrays of them: NumPy drops the imaginary part of others with no more than a warning."""
 
 from __future__ import annotations
 
@@ -30,3 +30,8 @@ def real_array(values: Any, what: str, place: Place | None = None) -> NDArray[np
         return array.astype(np.float64)
     except OverflowError as error:
         raise ValueError(str(error)) from error
+
+
+def is_number(value: object) -> bool:
+    """Whether it is a real number of Python's or NumPy's, NaN and infinity too; True and False are none."""
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)

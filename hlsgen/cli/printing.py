@@ -10,8 +10,9 @@ from rich.table import Table
 from hlsgen.cli.console import note, say, show
 
 if TYPE_CHECKING:
-    from hlsgen.api.design import Design, Verification
+    from hlsgen.api.design import Design
     from hlsgen.api.project import Project
+    from hlsgen.csim.verification import Verification
 
 
 def print_build(project: Project) -> None:

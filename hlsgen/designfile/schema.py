@@ -1,6 +1,6 @@
 """The design file: its keys, their limits and defaults, as frozen models with normalised values.
 
-`load_design_file` reads one and reports every mistake at its line; `design_json_schema` describes the
+`read_design_file` reads one and finds every mistake, with its line; `design_json_schema` describes the
 same keys to editors.
 """
 
@@ -20,7 +20,7 @@ from pydantic import (
     model_validator,
 )
 
-from hlsgen.base.errors import DesignError, Problem
+from hlsgen.base.errors import Problem
 from hlsgen.designfile.document import Document
 from hlsgen.designfile.schema_values import (
     MAX_CHANNELS,
@@ -49,7 +49,6 @@ from hlsgen.designfile.validation import (
     refused,
     shown,
 )
-from hlsgen.targets.board import load_board
 
 KINDS: tuple[str, ...] = ("conv2d",)
 """Every kind of layer that a design may name."""
@@ -230,23 +229,18 @@ def _name_mistakes(design: object, names: list[object], mapped: Iterable[str]) -
 # ---------------------------------------------------------------- loading
 
 
-def load_design_file(path: Path) -> tuple[DesignFile, Document]:
-    """The design in the file, and the document that knows its positions.
+def read_design_file(path: Path) -> tuple[DesignFile | None, Document, list[Problem]]:
+    """The design in the file, the document that knows its positions, and every mistake of its form.
 
-    Raises DesignError with all independent mistakes, by line and column; the board is looked up too.
+    None: there are mistakes. Raises DesignError: it is no YAML.
     """
     document = Document.read(path)
-    problems: list[Problem] = []
-    design: DesignFile | None = None
     try:
-        design = DesignFile.model_validate(document.data)
+        return DesignFile.model_validate(document.data), document, []
     except ValidationError as error:
-        problems += document.problems(error, DesignFile)
+        problems = document.problems(error, DesignFile)
         problems += map(document.problem, _name_mistakes_in(document.data))
-    board_problems = _board_problems(document)
-    if design is None or problems or board_problems:
-        raise document.error(problems + board_problems)
-    return design, document
+        return None, document, problems
 
 
 def _name_mistakes_in(data: Mapping[str, Any]) -> list[Mistake]:
@@ -263,17 +257,6 @@ def _name_mistakes_in(data: Mapping[str, Any]) -> list[Mistake]:
     # Without the names of all layers it cannot be said which are unknown.
     complete = bool(names) and all(isinstance(name, str) for name in names)
     return _name_mistakes(data.get("name"), names, mapped if complete else [])
-
-
-def _board_problems(document: Document) -> list[Problem]:
-    name = document.data.get("board")
-    if not isinstance(name, str) or not name.isprintable():
-        return []
-    try:
-        load_board(name, folder=document.path.parent, place=document.place(("board",)))
-    except DesignError as error:
-        return list(error.problems)
-    return []
 
 
 def design_json_schema() -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,20 +16,17 @@ from hlsgen.emit.ompss import ompss_files
 from hlsgen.emit.project import csim_header_files, project_files
 from hlsgen.emit.vitis import named_instances, vitis_files
 from hlsgen.emit.xrt import conv_interface, host_files
-
-if TYPE_CHECKING:
-    from hlsgen.styles.conv_kernel.design import TasksDesign
+from hlsgen.search.placement import Deployment
 
 Plan = dict[str, str | bytes]
 
 
-def plan_of(design: TasksDesign, *, frames: Codes, golden: Codes) -> Plan:
+def plan_of(deployment: Deployment, *, name: str, source: str, frames: Codes, golden: Codes) -> Plan:
     """All files of the build folder but the reports. `frames` and `golden` are the testbench's data, in
     codes.
     """
-    deployment = design.choice.deployment
     mapping = deployment.mapping
-    k = kernel_constants(mapping, KernelNames(kernel=design.name, source=safe_comment(design.source)))
+    k = kernel_constants(mapping, KernelNames(kernel=name, source=safe_comment(source)))
     layer = mapping.layer
     plan: Plan = {**kernel_files(mapping, k, VERSION)}
     plan["tb/input.npy"] = npy_bytes(frames, layer.input_type)
@@ -44,9 +40,9 @@ def plan_of(design: TasksDesign, *, frames: Codes, golden: Codes) -> Plan:
     plan |= ompss_files(deployment, k, VERSION)
     interface = conv_interface(
         mapping,
-        name=design.name,
-        source=design.source,
-        units=[instance["name"] for instance in named_instances(deployment, design.name)],
+        name=name,
+        source=source,
+        units=[instance["name"] for instance in named_instances(deployment, name)],
         board=deployment.board.title,
         clock_mhz=deployment.clock_mhz,
         frame_cycles=interval(mapping),

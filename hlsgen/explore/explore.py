@@ -7,8 +7,8 @@ import math
 from hlsgen.api.design import Design
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.progress import Progress, silent
+from hlsgen.base.real_numbers import is_number
 from hlsgen.explore.result import Explored, Goal
-from hlsgen.loading.arguments import is_number
 from hlsgen.styles.conv_kernel.design import TasksDesign
 from hlsgen.styles.streaming.design import NetworkDesign
 

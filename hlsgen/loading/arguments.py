@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hlsgen.base.errors import DesignError, Problem
-from hlsgen.base.real_numbers import real_array
+from hlsgen.base.real_numbers import is_number, real_array
 from hlsgen.targets.board import Board
 
 MOST_BATCH = 1_000_000
@@ -37,11 +37,6 @@ def argument_problems(board: object, clock_mhz: object, batch: object) -> list[P
         )
         if not fine
     ]
-
-
-def is_number(value: object) -> bool:
-    """Whether it is a real number of Python's or NumPy's, NaN and infinity too; True and False are none."""
-    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
 
 
 def input_shapes(given: Any) -> list[tuple[int, ...]]:

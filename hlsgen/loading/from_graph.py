@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hlsgen.api.design import Floats
 from hlsgen.api.graph_design import GraphDesign
 from hlsgen.base.brief import Brief
 from hlsgen.base.errors import DesignError, Problem
@@ -19,6 +18,7 @@ from hlsgen.designfile.precision_grammar import input_type_of, precision_of
 from hlsgen.loading.arguments import argument_problems, frames_array, range_problems
 from hlsgen.model.calibration import Calibration
 from hlsgen.model.ir import Graph
+from hlsgen.model.ports import Floats
 from hlsgen.model.precision import Precision, saturating, to_nearest
 from hlsgen.passes import FIXED_PASSES, FLOAT_PASSES, run_passes
 from hlsgen.passes.size_accumulators import for_any_weights

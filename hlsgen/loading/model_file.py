@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 
-from hlsgen.api.design import Floats
 from hlsgen.api.graph_design import GraphDesign
 from hlsgen.base.errors import DesignError, Problem, collecting
 from hlsgen.base.fixed import FixedType
@@ -22,6 +21,7 @@ from hlsgen.loading.from_graph import Options, from_fixed, from_float
 from hlsgen.model import samples
 from hlsgen.model.calibration import STAND_INS, described
 from hlsgen.model.ir import Graph, Port
+from hlsgen.model.ports import Floats
 from hlsgen.model.precision import Precision, to_nearest
 from hlsgen.targets.board import Board, load_board
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from hlsgen.api.design import Estimates
 from hlsgen.cost.accuracy import cost_figures
 from hlsgen.cost.cycles import AXI_LATENCY, ddr_cost, iterations
 from hlsgen.cost.resources import FMUL_DSP, Resources, instance_resources
 from hlsgen.model.ir import Graph
+from hlsgen.report.estimates import Estimates
 from hlsgen.report.figures import board_figures, free_figures, performance_figures, resource_figures
 from hlsgen.report.roofline import built_ceiling, dsp_ceiling, roofline_figures
 from hlsgen.report.structure import graph_figures

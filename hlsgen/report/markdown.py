@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hlsgen.cost.accuracy import cost_text
 from hlsgen.emit.bank_picture import bank_table
+from hlsgen.hardware.conv2d import ConvMapping
 from hlsgen.report.figures import KINDS
 from hlsgen.report.tables import (
     SHARE_HEADS,
@@ -17,23 +18,21 @@ from hlsgen.report.tables import (
     table,
     warning_lines,
 )
-
-if TYPE_CHECKING:
-    from hlsgen.styles.conv_kernel.design import TasksDesign
+from hlsgen.search.placement import Deployment
 
 
-def markdown_report(design: TasksDesign, report: dict[str, Any]) -> str:
+def markdown_report(name: str, deployment: Deployment, report: dict[str, Any]) -> str:
     """The report of a build. Every figure is modelled unless it says measured."""
     parts = (
-        f"# {design.name} on {design.board.title}",
-        _summary(design, report),
+        f"# {name} on {deployment.board.title}",
+        _summary(deployment.mapping, report),
         warning_lines(report),
         "## Board\n\n" + _slr_table(report),
         cost_text(report),
         _ompss(report),
-        "## One instance\n\n" + _folding(design, report),
+        "## One instance\n\n" + _folding(deployment.mapping, report),
         "## On-chip memory\n\n" + _memory_table(report),
-        "## Banks\n\n" + _banks(design, report),
+        "## Banks\n\n" + _banks(deployment.mapping, report),
         clipping_text(report),
         "## C-simulation\n\n" + _csim(report),
         lint_text(report),
@@ -41,8 +40,8 @@ def markdown_report(design: TasksDesign, report: dict[str, Any]) -> str:
     return page(parts)
 
 
-def _summary(design: TasksDesign, report: dict[str, Any]) -> str:
-    layer, total, speed = design.layer, report["total"], report["performance"]
+def _summary(mapping: ConvMapping, report: dict[str, Any]) -> str:
+    layer, total, speed = mapping.layer, report["total"], report["performance"]
     shapes = [" x ".join(str(size) for size in shape) for shape in (layer.in_shape, layer.output_shape)]
     steady = f"{speed['gops']:,.1f} G operations/s, {speed['frames_per_s']:,.0f} frames/s"
     batch = f"{speed['batch_gops']:,.1f} G operations/s, {speed['batch_frames_per_s']:,.0f} frames/s"
@@ -86,16 +85,15 @@ def _slr_table(report: dict[str, Any]) -> str:
     return table(("SLR", "instances", "DDR", *SHARE_HEADS), rows) + "\n" + total
 
 
-def _folding(design: TasksDesign, report: dict[str, Any]) -> str:
+def _folding(mapping: ConvMapping, report: dict[str, Any]) -> str:
     layer = report["layers"][0]
     folding = layer["folding"]
-    mapping = design.choice.deployment.mapping
     kinds = {
         "float": "fp32",
         "fixed": "fixed point, a DSP a product",
         "packed": "fixed point, two products a DSP",
     }
-    product = " x ".join(str(folding[key]) for key in ("rows", "pe", "simd")) + f" x {design.layer.taps}"
+    product = " x ".join(str(folding[key]) for key in ("rows", "pe", "simd")) + f" x {mapping.layer.taps}"
     lines = [
         "| | |",
         "|-|-|",
@@ -122,8 +120,8 @@ def _memory_table(report: dict[str, Any]) -> str:
     return table(head, [[memory[key] for key in keys] for memory in report["memories"]])
 
 
-def _banks(design: TasksDesign, report: dict[str, Any]) -> str:
-    mapping, banks = design.choice.deployment.mapping, report["banks"]
+def _banks(mapping: ConvMapping, report: dict[str, Any]) -> str:
+    banks = report["banks"]
     fewest = "no such map with fewer banks exists" if banks["fewest"] else "fewer banks were not ruled out"
     return (
         f"Each iteration reads {banks['reads_per_iteration']} elements of a channel and writes "

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from hlsgen.api.design import Estimates
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.cost.accuracy import cost_figures, cost_text
 from hlsgen.cost.resources import Resources
@@ -14,6 +13,7 @@ from hlsgen.cost.stages import fifo_resources, total_resources
 from hlsgen.hardware.pipeline import Pipeline
 from hlsgen.hardware.processes import StageProcess
 from hlsgen.model.accuracy import Accuracy
+from hlsgen.report.estimates import Estimates
 from hlsgen.report.explored import explored_text
 from hlsgen.report.figures import (
     board_figures,

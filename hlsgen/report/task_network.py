@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from hlsgen.api.design import Estimates
 from hlsgen.cost.accuracy import cost_figures, cost_text
 from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import fifo_resources
@@ -15,6 +14,7 @@ from hlsgen.hardware.ports import frame_bytes
 from hlsgen.hardware.processes import StageProcess
 from hlsgen.model.accuracy import Accuracy
 from hlsgen.model.ir import Graph
+from hlsgen.report.estimates import Estimates
 from hlsgen.report.figures import (
     board_figures,
     free_figures,

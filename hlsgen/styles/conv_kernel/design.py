@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -12,33 +12,30 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hlsgen.api.design import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, Design, Sampled, Verification
+from hlsgen.api.design import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, Design
 from hlsgen.base.errors import DesignError, MismatchError, Place, Problem, collecting
 from hlsgen.base.excess import counting_excess
 from hlsgen.base.fixed import Codes
 from hlsgen.base.progress import Progress, silent
-from hlsgen.base.quantise import quantised
 from hlsgen.cost.cycles import Iterations
 from hlsgen.csim.compiler import Headers, compile_testbench, compiling
 from hlsgen.csim.recorded import check_recorded
 from hlsgen.csim.scratch import Scratch, executable_in, scratch_folder
 from hlsgen.csim.simulation import Comparison, compare, simulate
+from hlsgen.csim.verification import Verification
 from hlsgen.designfile.document import Document
-from hlsgen.designfile.schema import DesignFile, load_design_file
-from hlsgen.designfile.schema_values import SampleFile
+from hlsgen.designfile.schema import DesignFile
 from hlsgen.emit.plan import plan_of
-from hlsgen.frontends.builder.design_file import graph_of, not_yet
-from hlsgen.hardware.conv2d import MOST_PARTITIONS, Infeasible, folding_faults
+from hlsgen.hardware.conv2d import Infeasible
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.model import samples
 from hlsgen.model.clipping import Clipped, values_of
-from hlsgen.model.ir import Golden, Graph, verify
+from hlsgen.model.ir import Golden
 from hlsgen.model.ports import port_codes
-from hlsgen.passes import run_passes
+from hlsgen.model.sampled import Sampled
 from hlsgen.report.estimate import Estimate, estimate_of, layer_cost
 from hlsgen.report.markdown import markdown_report
 from hlsgen.search.conv2d import Choice, Wish, choose
-from hlsgen.targets.board import Board, load_board
 from hlsgen.targets.terms import Style
 
 PORT_CHECK_FRAMES = 2
@@ -87,7 +84,7 @@ class TasksDesign(Design):
         try:
             return choose(self.layer, self.board, self.wish, clock_mhz=self.clock_mhz, batch=self.batch)
         except Infeasible as failure:
-            raise DesignError(_mapping_problem(failure, self.layer.name, self.document)) from None
+            raise DesignError(mapping_problem(failure, self.layer.name, self.document)) from None
 
     @property
     def hardware(self) -> str:
@@ -162,10 +159,16 @@ class TasksDesign(Design):
     def plan(self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]) -> dict[str, str | bytes]:
         mapping = self.choice.deployment.mapping
         assert mapping.bank_map.proves(mapping.patterns), "the bank mapper returned a map with collisions"
-        return plan_of(self, frames=inputs["input"], golden=golden[self.layer.name])
+        return plan_of(
+            self.choice.deployment,
+            name=self.name,
+            source=self.source,
+            frames=inputs["input"],
+            golden=golden[self.layer.name],
+        )
 
     def markdown(self, report: dict[str, Any]) -> str:
-        return markdown_report(self, report)
+        return markdown_report(self.name, self.choice.deployment, report)
 
     def verify(
         self,
@@ -232,96 +235,7 @@ def _check(design: TasksDesign, comparison: Comparison, got: Codes, want: Codes)
     )
 
 
-def load_tasks(path: Path, *, board: str | None = None) -> TasksDesign:
-    """The layer in a design file; arguments as of `hlsgen.load`.
-
-    Raises DesignError with every mistake found, each with its place: first those of the file's form, then
-    those of its meaning. Whether hardware that fits exists is only known when `choice` is made.
-    """
-    file, document = load_design_file(path)
-    problems = not_yet(file, document)
-    graph, wrong = graph_of(file, document)
-    broken = verify(graph)
-    chosen: Board | None = None
-    with collecting(problems):
-        chosen = _board(file, document, board)
-    wish = _wish(file)
-    given: NDArray[np.float64] | None = None
-    with collecting(problems):
-        given = _given_frames(file, document)
-    broken += wrong + _folding_problems(graph, wish, document)
-    if not broken:
-        with collecting(broken):
-            graph = run_passes(graph)
-    design = None
-    if chosen is not None:
-        design = TasksDesign(
-            name=file.name,
-            graph=graph,
-            board=chosen,
-            clock_mhz=file.clock_mhz or chosen.clock_mhz,
-            batch=file.batch,
-            wish=wish,
-            file=file,
-            document=document,
-            source=path.name,
-            given_frames=given,
-        )
-    if problems and design is not None and not broken:
-        with collecting(problems):
-            _ = design.choice  # what it needs is right, so that it may find one mistake more
-    if problems or broken or design is None:
-        raise document.error(problems + broken)
-    return design
-
-
-def _board(file: DesignFile, document: Document, other: str | None) -> Board:
-    if other is not None:
-        return load_board(other)
-    return load_board(file.board, folder=document.path.parent, place=document.place(("board",)))
-
-
-def _wish(file: DesignFile) -> Wish:
-    wish = Wish(instances=file.mapping.instances)
-    fixed = file.mapping.layers.get(file.layers[0].name)
-    if fixed is None:
-        return wish
-    return replace(
-        wish,
-        rows=fixed.rows,
-        pe=fixed.pe,
-        simd=fixed.simd,
-        fabric_pe=fixed.fabric_pe,
-        order=fixed.order,
-    )
-
-
-def _given_frames(file: DesignFile, document: Document) -> NDArray[np.float64] | None:
-    """The frames of the file that `samples` names, if any. Raises DesignError: they do not fit the input."""
-    wanted = file.input.samples
-    if not isinstance(wanted, SampleFile):
-        return None
-    place = document.place(("input", "samples"))
-    frames = samples.from_file(document.beside(wanted.path), file.input.shape, place)
-    quantised(frames, file.input.type, f"samples: {wanted.path}", place)
-    return frames
-
-
-def _folding_problems(graph: Graph, wish: Wish, document: Document) -> list[Problem]:
-    """Every fixed value that does not fit its layer."""
-    layer = graph.layers[0]
-    assert isinstance(layer, Conv2d)
-    # without output rows there is nothing to compare rows with, and the layer itself is refused
-    rows = wish.rows if layer.output_shape[1] > 0 else None
-    if layer.taps > MOST_PARTITIONS:
-        message = f"{layer.name}: the kernel has {layer.taps} taps, more than {MOST_PARTITIONS}"
-        fix = f"at most {MOST_PARTITIONS} taps, such as 32 x 32"
-        return [Problem(message=message, fix=fix, place=document.place(("layers", 0, "kernel")))]
-    faults = folding_faults(layer, rows=rows, pe=wish.pe, simd=wish.simd, fabric_pe=wish.fabric_pe)
-    return [_mapping_problem(fault, layer.name, document) for fault in faults]
-
-
-def _mapping_problem(failure: Infeasible, layer: str, document: Document) -> Problem:
+def mapping_problem(failure: Infeasible, layer: str, document: Document) -> Problem:
     keys: tuple[str, ...] = ("mapping", layer)
     if failure.key == "instances":
         keys = ("mapping", "instances")

@@ -1,12 +1,31 @@
-"""What C-simulation of a network has shown, layer by layer."""
+"""What a C-simulation has shown, of any style of design."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
-from hlsgen.api.design import Verification
+from hlsgen.base.brief import Brief
 from hlsgen.csim.simulation import Comparison
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verification(Brief, ABC):
+    """What C-simulation showed. The seconds are measured here and say nothing about the FPGA."""
+
+    comparison: Comparison
+    frames: int
+    compile_seconds: float
+    run_seconds: float
+
+    @abstractmethod
+    def report(self) -> dict[str, Any]:
+        """What report.json says besides the comparison; nothing in it depends on the machine."""
+
+    @abstractmethod
+    def checked(self) -> str:
+        """One line on what was checked besides the results."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,136 @@
+"""A design file of a layer -> a design."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hlsgen.base.errors import DesignError, Problem, collecting
+from hlsgen.base.quantise import quantised
+from hlsgen.designfile.document import Document
+from hlsgen.designfile.schema import DesignFile, read_design_file
+from hlsgen.designfile.schema_values import SampleFile
+from hlsgen.frontends.builder.design_file import graph_of, not_yet
+from hlsgen.hardware.conv2d import MOST_PARTITIONS, folding_faults
+from hlsgen.layers.conv2d import Conv2d
+from hlsgen.model import samples
+from hlsgen.model.ir import Graph, verify
+from hlsgen.passes import run_passes
+from hlsgen.search.conv2d import Wish
+from hlsgen.styles.conv_kernel.design import TasksDesign, mapping_problem
+from hlsgen.targets.board import Board, load_board
+
+
+def load_design_file(path: Path) -> tuple[DesignFile, Document]:
+    """The design in the file, and the document that knows its positions.
+
+    Raises DesignError with all independent mistakes, by line and column; the board is looked up too.
+    """
+    design, document, problems = read_design_file(path)
+    board_problems = _board_problems(document)
+    if design is None or board_problems:
+        raise document.error(problems + board_problems)
+    return design, document
+
+
+def _board_problems(document: Document) -> list[Problem]:
+    name = document.data.get("board")
+    if not isinstance(name, str) or not name.isprintable():
+        return []
+    try:
+        load_board(name, folder=document.path.parent, place=document.place(("board",)))
+    except DesignError as error:
+        return list(error.problems)
+    return []
+
+
+def load_tasks(path: Path, *, board: str | None = None) -> TasksDesign:
+    """The layer in a design file; arguments as of `hlsgen.load`.
+
+    Raises DesignError with every mistake found, each with its place: first those of the file's form, then
+    those of its meaning. Whether hardware that fits exists is only known when `choice` is made.
+    """
+    file, document = load_design_file(path)
+    problems = not_yet(file, document)
+    graph, wrong = graph_of(file, document)
+    broken = verify(graph)
+    chosen: Board | None = None
+    with collecting(problems):
+        chosen = _board(file, document, board)
+    wish = _wish(file)
+    given: NDArray[np.float64] | None = None
+    with collecting(problems):
+        given = _given_frames(file, document)
+    broken += wrong + _folding_problems(graph, wish, document)
+    if not broken:
+        with collecting(broken):
+            graph = run_passes(graph)
+    design = None
+    if chosen is not None:
+        design = TasksDesign(
+            name=file.name,
+            graph=graph,
+            board=chosen,
+            clock_mhz=file.clock_mhz or chosen.clock_mhz,
+            batch=file.batch,
+            wish=wish,
+            file=file,
+            document=document,
+            source=path.name,
+            given_frames=given,
+        )
+    if problems and design is not None and not broken:
+        with collecting(problems):
+            _ = design.choice  # what it needs is right, so that it may find one mistake more
+    if problems or broken or design is None:
+        raise document.error(problems + broken)
+    return design
+
+
+def _board(file: DesignFile, document: Document, other: str | None) -> Board:
+    if other is not None:
+        return load_board(other)
+    return load_board(file.board, folder=document.path.parent, place=document.place(("board",)))
+
+
+def _wish(file: DesignFile) -> Wish:
+    wish = Wish(instances=file.mapping.instances)
+    fixed = file.mapping.layers.get(file.layers[0].name)
+    if fixed is None:
+        return wish
+    return replace(
+        wish,
+        rows=fixed.rows,
+        pe=fixed.pe,
+        simd=fixed.simd,
+        fabric_pe=fixed.fabric_pe,
+        order=fixed.order,
+    )
+
+
+def _given_frames(file: DesignFile, document: Document) -> NDArray[np.float64] | None:
+    """The frames of the file that `samples` names, if any. Raises DesignError: they do not fit the input."""
+    wanted = file.input.samples
+    if not isinstance(wanted, SampleFile):
+        return None
+    place = document.place(("input", "samples"))
+    frames = samples.from_file(document.beside(wanted.path), file.input.shape, place)
+    quantised(frames, file.input.type, f"samples: {wanted.path}", place)
+    return frames
+
+
+def _folding_problems(graph: Graph, wish: Wish, document: Document) -> list[Problem]:
+    """Every fixed value that does not fit its layer."""
+    layer = graph.layers[0]
+    assert isinstance(layer, Conv2d)
+    # without output rows there is nothing to compare rows with, and the layer itself is refused
+    rows = wish.rows if layer.output_shape[1] > 0 else None
+    if layer.taps > MOST_PARTITIONS:
+        message = f"{layer.name}: the kernel has {layer.taps} taps, more than {MOST_PARTITIONS}"
+        fix = f"at most {MOST_PARTITIONS} taps, such as 32 x 32"
+        return [Problem(message=message, fix=fix, place=document.place(("layers", 0, "kernel")))]
+    faults = folding_faults(layer, rows=rows, pe=wish.pe, simd=wish.simd, fabric_pe=wish.fabric_pe)
+    return [mapping_problem(fault, layer.name, document) for fault in faults]

@@ -19,7 +19,7 @@ from hlsgen.base.errors import HlsgenError
 from hlsgen.base.output import write_files
 from hlsgen.csim.compiler import Headers, compile_testbench
 from hlsgen.csim.simulation import compare, simulate
-from hlsgen.styles.conv_kernel.design import TasksDesign
+from hlsgen.styles.conv_kernel.style import ConvKernel
 
 CSIM_TARGET = 300.0
 """Million multiply-accumulates a second of C-simulation, on one core."""
@@ -74,7 +74,7 @@ def measure(effort: Effort, progress: Callable[[str], None] = lambda _: None) ->
     return Measured(naive=naive, pytorch=pytorch, fast=fast, reference=reference, hls4ml=hls4ml)
 
 
-def csim(design: TasksDesign, headers: Headers, frames: int) -> Measurement | Missing:
+def csim(design: ConvKernel, headers: Headers, frames: int) -> Measurement | Missing:
     """Multiply-accumulates a second of the emitted kernel, compiled for this machine, on one core.
 
     The best of CSIM_REPEATS runs. Missing if there is no compiler or a result is not golden's, bit for bit.

@@ -39,7 +39,7 @@ from hlsgen.layers.base import Tensor
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.model.ir import Graph, Port
 from hlsgen.search.placement import usable
-from hlsgen.styles.streaming.design import NetworkDesign
+from hlsgen.styles.streaming.style import StreamingNetwork
 from hlsgen.targets.board import SLR, Board, load_board
 from hlsgen.timing.fifos import fifo_depths
 
@@ -141,8 +141,10 @@ def chain(layers: int, channels: int, side: int) -> Graph:
     )
 
 
-def design_of(graph: Graph, board: Board) -> NetworkDesign:
-    return NetworkDesign(name=graph.name, graph=graph, board=board, clock_mhz=300, batch=64, source="chain")
+def design_of(graph: Graph, board: Board) -> StreamingNetwork:
+    return StreamingNetwork(
+        name=graph.name, graph=graph, board=board, clock_mhz=300, batch=64, source="chain"
+    )
 
 
 def every_kernel(graph: Graph, board: Board) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -20,7 +20,6 @@ from network_findings import Built, Effort, Modelled, Simulated
 from processes import Metered, cores, own_peak_mb
 
 import hlsgen
-from hlsgen.api.graph_design import MOST_FRAME_ELEMENTS
 from hlsgen.api.project import build
 from hlsgen.base.errors import HlsgenError, MismatchError
 from hlsgen.base.fixed import Codes
@@ -28,7 +27,8 @@ from hlsgen.csim.compiler import Headers, find_compiler
 from hlsgen.csim.dataflow import DataflowRun, simulate
 from hlsgen.csim.simulation import compare
 from hlsgen.designfile.document import Document
-from hlsgen.styles.streaming.design import NetworkDesign
+from hlsgen.styles.network_style import MOST_FRAME_ELEMENTS
+from hlsgen.styles.streaming.style import StreamingNetwork
 
 
 def _work(path: Path, folder: Path, effort: Effort) -> None:
@@ -47,7 +47,7 @@ def _work(path: Path, folder: Path, effort: Effort) -> None:
         _import_framework(path)
         imported = time.perf_counter()
         design = hlsgen.load(path)
-        assert isinstance(design, NetworkDesign)
+        assert isinstance(design, StreamingNetwork)
         loaded, cpu = time.perf_counter(), time.process_time()
         report = build(design, folder / "build", csim=False).report
         built = Built(
@@ -88,7 +88,7 @@ def _modelled(report: Mapping[str, Any]) -> Modelled:
     )
 
 
-def _csim(design: NetworkDesign, folder: Path, effort: Effort) -> Simulated:
+def _csim(design: StreamingNetwork, folder: Path, effort: Effort) -> Simulated:
     """Compiles what was built, checks it on the samples and measures it. Raises HlsgenError."""
     compiler = Metered(find_compiler(), folder, "compiler")
     os.environ["CXX"] = str(compiler.script)

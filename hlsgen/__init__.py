@@ -25,8 +25,8 @@ from hlsgen.base.version import VERSION as __version__
 
 if TYPE_CHECKING:
     from hlsgen.api.design import Design, load
+    from hlsgen.api.from_model import from_onnx, from_qkeras, from_torch
     from hlsgen.api.project import Project
-    from hlsgen.loading.from_model import from_onnx, from_qkeras, from_torch
     from hlsgen.model.precision import LayerPrecision, Precision
 
 __all__ = [
@@ -53,9 +53,9 @@ __all__ = [
 _LATER = {
     "Design": "api.design",
     "load": "api.design",
-    "from_onnx": "loading.from_model",
-    "from_qkeras": "loading.from_model",
-    "from_torch": "loading.from_model",
+    "from_onnx": "api.from_model",
+    "from_qkeras": "api.from_model",
+    "from_torch": "api.from_model",
     "LayerPrecision": "model.precision",
     "Precision": "model.precision",
     "Project": "api.project",

@@ -27,7 +27,7 @@ from hlsgen.layers.base import Tensor
 from hlsgen.layers.clamp import Clamp
 from hlsgen.layers.stage import Fold, Words
 from hlsgen.model.ir import run_golden
-from hlsgen.styles.streaming.design import NetworkDesign
+from hlsgen.styles.streaming.style import StreamingNetwork
 from hlsgen.targets.board import load_board
 from tests.pipelines import assert_pipeline_exact, build_pipeline, random_codes, side_by_side
 from tests.test_ports import Case, cases
@@ -44,12 +44,12 @@ def net() -> nn.Sequential:
     )
 
 
-def design(interface: Any, **options: Any) -> NetworkDesign:
+def design(interface: Any, **options: Any) -> StreamingNetwork:
     x = np.random.default_rng(0).uniform(-1, 1, (8, 2, 8, 8))
     made = hlsgen.from_torch(
         net(), (2, 8, 8), calibration=x, batch=4, name="between", interface=interface, **options
     )
-    assert isinstance(made, NetworkDesign)
+    assert isinstance(made, StreamingNetwork)
     return made
 
 

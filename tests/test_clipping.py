@@ -14,7 +14,6 @@ from click.testing import CliRunner
 from numpy.typing import NDArray
 
 import hlsgen
-from hlsgen.api.graph_design import GraphDesign
 from hlsgen.api.project import build
 from hlsgen.base.excess import counting_excess
 from hlsgen.base.fixed import FixedType, Overflow, Rounding, parse_type
@@ -23,6 +22,7 @@ from hlsgen.layers.cast import Cast
 from hlsgen.layers.table import Table
 from hlsgen.loading.from_graph import Options, from_fixed
 from hlsgen.model.ir import Graph, Tensor
+from hlsgen.styles.network_style import NetworkStyle
 from tests.networks import residual_network
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
@@ -238,7 +238,7 @@ def test_a_step_beyond_the_range_is_no_harm() -> None:
         design.golden(np.ones((2, 6, 7)))
 
 
-def quantised(given: bool) -> GraphDesign:
+def quantised(given: bool) -> NetworkStyle:
     """A network that brings its types: an input, and a quantiser of 4 bits."""
     source = Tensor(shape=(1, 4, 4), type=FixedType(8, 1, True, Rounding.RND, Overflow.SAT))
     cast = Cast(

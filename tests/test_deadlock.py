@@ -17,7 +17,7 @@ from hlsgen.layers.binary import Add
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.stage import Fold
 from hlsgen.model.ir import Graph, Port, run_golden
-from hlsgen.styles.streaming.design import NetworkDesign
+from hlsgen.styles.streaming.style import StreamingNetwork
 from hlsgen.timing.deadlock import least_depths, runs_through
 from hlsgen.timing.fifos import SHALLOWEST, simulate
 from tests.pipelines import Built, build_pipeline, random_codes
@@ -153,7 +153,7 @@ def test_what_lies_in_pipelines_has_room_in_a_simulation_without_them(interval: 
         precision="fixed<16,6>",
         wish=StreamWish(instances=1, target_interval=interval),
     )
-    assert isinstance(design, NetworkDesign)
+    assert isinstance(design, StreamingNetwork)
     pipeline = design.balanced.pipeline
     assert runs_through(pipeline, {name: stream.depth for name, stream in pipeline.streams.items()})
     only_piped = {name: max(SHALLOWEST, held) for name, held in simulate(pipeline).held.items()}

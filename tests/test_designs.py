@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 import hlsgen
 from hlsgen.api.project import Project
-from hlsgen.styles.streaming.design import NetworkDesign
+from hlsgen.styles.streaming.style import StreamingNetwork
 
 DESIGNS = Path(__file__).resolve().parent.parent / "designs"
 LARGE = [
@@ -60,7 +60,7 @@ def test_the_float_graph_is_the_network(name: str) -> None:
     from hlsgen.model.ir import run_golden
 
     design = hlsgen.load(DESIGNS / f"{name}.yaml")
-    assert isinstance(design, NetworkDesign) and design.reference is not None
+    assert isinstance(design, StreamingNetwork) and design.reference is not None
     module = load_module(DESIGNS / "networks" / f"{name}.py", "make_net", None, None).double()
     port = design.graph.inputs[0]
     x = design.samples[port.name][:1]

@@ -20,7 +20,7 @@ from hlsgen.layers.base import Tensor
 from hlsgen.layers.clamp import Clamp
 from hlsgen.layers.concat import Concat
 from hlsgen.model.ir import Graph, Port
-from hlsgen.styles.layerwise.design import TaskNetworkDesign
+from hlsgen.styles.layerwise.style import LayerwiseNetwork
 from hlsgen.targets.board import load_board
 from tests.build_folders import in_threads, make
 from tests.networks import frames
@@ -32,14 +32,14 @@ FRAMES = 53
 
 
 @pytest.fixture(scope="module")
-def design() -> TaskNetworkDesign:
+def design() -> LayerwiseNetwork:
     from tests.test_task_network import residual
 
     return residual("tasks")
 
 
 @pytest.fixture(scope="module")
-def build(design: TaskNetworkDesign, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def build(design: LayerwiseNetwork, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return written(design, tmp_path_factory.mktemp("ompss") / "path with spaces", FRAMES)
 
 
@@ -53,7 +53,7 @@ def sequential(build: Path) -> Path:
     return build / "ompss" / "net-seq"
 
 
-def written(design: TaskNetworkDesign, folder: Path, count: int) -> Path:
+def written(design: LayerwiseNetwork, folder: Path, count: int) -> Path:
     inputs = design.inputs_of(frames(count, design.graph.inputs[0].tensor.shape))
     write_files(folder, design.plan(inputs, design.golden_codes(inputs)))
     return folder
@@ -105,7 +105,7 @@ def test_openmp_tasks_run_in_several_threads(build: Path) -> None:
 
 
 def test_other_weights_need_no_other_program(
-    design: TaskNetworkDesign, build: Path, sequential: Path, tmp_path: Path
+    design: LayerwiseNetwork, build: Path, sequential: Path, tmp_path: Path
 ) -> None:
     """What the accelerators load is what the files hold: the dense layer's weights are not in the sources."""
     data = copied(build, tmp_path / "data")
@@ -117,7 +117,7 @@ def test_other_weights_need_no_other_program(
     assert wrong < FRAMES * 70 / 2
 
 
-def test_a_task_a_layer_with_its_instances(design: TaskNetworkDesign, build: Path) -> None:
+def test_a_task_a_layer_with_its_instances(design: LayerwiseNetwork, build: Path) -> None:
     source = (build / "ompss/net_tasks.cpp").read_text()
     names = [f"net_{layer.name}" for layer in design.graph.layers]
     assert re.findall(r"^void (\w+)\(", source, re.MULTILINE) == [*names, "net_batch", "net_frames"]
@@ -149,7 +149,7 @@ def clamp(source: str, name: str) -> Clamp:
     return Clamp(name=name, inputs=(source,), source=tensor, low=0.0, high=2.0, result_type=BYTE)
 
 
-def design_of(graph: Graph, **wish: object) -> TaskNetworkDesign:
+def design_of(graph: Graph, **wish: object) -> LayerwiseNetwork:
     from tests.test_task_network import design_of as made
 
     return made(graph, StreamWish(**wish))  # type: ignore[arg-type]
@@ -209,7 +209,7 @@ def test_more_dependences_than_a_task_has() -> None:
     ]
 
 
-def test_frames_of_a_task(design: TaskNetworkDesign) -> None:
+def test_frames_of_a_task(design: LayerwiseNetwork) -> None:
     """Short layers get several; but every instance has work, and long layers get one."""
     choice = design.choice
     assert block_frames(choice, 1) == 1

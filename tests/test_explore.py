@@ -15,8 +15,8 @@ from hlsgen.designfile.document import Document
 from hlsgen.explore.design_file import fixed_design
 from hlsgen.explore.result import Explored
 from hlsgen.explore.show import headline
-from hlsgen.styles.conv_kernel.design import TasksDesign
-from hlsgen.styles.streaming.design import NetworkDesign
+from hlsgen.styles.conv_kernel.style import ConvKernel
+from hlsgen.styles.streaming.style import StreamingNetwork
 from tests.command_line import document, failure, text, working_folder
 
 NET = """
@@ -70,10 +70,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def network() -> NetworkDesign:
+def network() -> StreamingNetwork:
     pytest.importorskip("torch", reason="torch is not installed")
     design = hlsgen.load("net.yaml")
-    assert isinstance(design, NetworkDesign)
+    assert isinstance(design, StreamingNetwork)
     return design
 
 
@@ -94,7 +94,7 @@ def test_the_design_file_makes_just_that_kernel(folder: Path) -> None:
     target.parent.mkdir()
     target.write_text(fixed_design(found, folder / "net.yaml", target))
     again = hlsgen.load(target)
-    assert isinstance(again, NetworkDesign) and isinstance(found.chosen, NetworkDesign)
+    assert isinstance(again, StreamingNetwork) and isinstance(found.chosen, StreamingNetwork)
     made, chosen = again.balanced, found.chosen.balanced
     assert made.pipeline.interval == found.point.interval_cycles
     assert (made.instances, made.each) == (chosen.instances, chosen.each)
@@ -195,7 +195,7 @@ def test_a_network_as_tasks_is_refused(folder: Path) -> None:
 
 def test_one_layer_is_as_build_chooses_it_and_cheapest_for_a_target(folder: Path) -> None:
     design = hlsgen.load("conv.yaml")
-    assert isinstance(design, TasksDesign)
+    assert isinstance(design, ConvKernel)
     found = design.explore()
     deployment = design.choice.deployment
     assert found.point.frames_per_s == deployment.frames_per_s
@@ -203,7 +203,7 @@ def test_one_layer_is_as_build_chooses_it_and_cheapest_for_a_target(folder: Path
     target = folder / "fixed.yaml"
     target.write_text(fixed_design(found, folder / "conv.yaml", target))
     again = hlsgen.load(target)
-    assert isinstance(again, TasksDesign)
+    assert isinstance(again, ConvKernel)
     assert again.choice.deployment.mapping.folding == deployment.mapping.folding
     assert again.choice.deployment.instances == deployment.instances
     assert_cells_with_errors(found, again, target.read_text())

@@ -28,7 +28,7 @@ from hlsgen.layers.binary import Add
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.model.ir import Graph, Port
 from hlsgen.search.placement import KINDS, usable
-from hlsgen.styles.streaming.design import NetworkDesign
+from hlsgen.styles.streaming.style import StreamingNetwork
 from hlsgen.targets.board import SLR, Board, load_board
 from hlsgen.timing.fifos import fifo_depths
 
@@ -85,8 +85,8 @@ def board_of(*slrs: tuple[int, int, int, int, int]) -> Board:
     return u200.model_copy(update={"slrs": made, "usable": shares, "memory": memory, "max_compute_units": 6})
 
 
-def design_on(board: Board, graph: Graph | None = None) -> NetworkDesign:
-    return NetworkDesign(
+def design_on(board: Board, graph: Graph | None = None) -> StreamingNetwork:
+    return StreamingNetwork(
         name="tiny", graph=graph or small_graph(), board=board, clock_mhz=300, batch=64, source="test"
     )
 
@@ -152,7 +152,7 @@ def test_as_good_as_every_kernel_tried(
         assert best == 0
         return
     # neither one kernel over two SLRs nor weights as constants are among those that brute force has
-    assert isinstance(found.chosen, NetworkDesign)
+    assert isinstance(found.chosen, StreamingNetwork)
     places = found.chosen.balanced.pipeline.weights.values()
     if found.point.by_slr is None or any(one.place == "constant" for one in places):
         assert found.point.frames_per_s >= best * (1 - 1e-9)

@@ -13,7 +13,7 @@ from hlsgen.api.project import build
 from hlsgen.designfile.constraints import InterfaceWish, StreamWish
 from hlsgen.loading.from_graph import Options, from_graph
 from hlsgen.report.explored import MOST_ROWS, some_points
-from hlsgen.styles.streaming.design import NetworkDesign
+from hlsgen.styles.streaming.style import StreamingNetwork
 from tests.networks import residual_network
 from tests.report_builds import content
 
@@ -28,7 +28,7 @@ mapping: {mapping}
 ROOT = Path(__file__).parent.parent
 
 
-def searched(search: str) -> NetworkDesign:
+def searched(search: str) -> StreamingNetwork:
     graph = residual_network()
     options = Options(
         board="u200",
@@ -40,7 +40,7 @@ def searched(search: str) -> NetworkDesign:
         precision="auto",
     )
     design = from_graph(graph, options, "test")
-    assert isinstance(design, NetworkDesign)
+    assert isinstance(design, StreamingNetwork)
     return design
 
 
@@ -114,7 +114,7 @@ def test_explore_keeps_the_interface() -> None:
     )
     found = streams.explore()
     chosen = found.chosen
-    assert isinstance(chosen, NetworkDesign)
+    assert isinstance(chosen, StreamingNetwork)
     again = replace(chosen, chosen=None)  # as its design file would be read
     assert chosen.wish.interface.streams and again.balanced.pipeline.free_running
     assert again.estimate().as_json()["total"] == chosen.estimate().as_json()["total"]

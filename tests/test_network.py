@@ -133,19 +133,19 @@ def test_a_fault_in_one_layer_is_found_there(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The result of the first wrong layer is named, not that of the network."""
-    from hlsgen.styles.streaming.design import NetworkDesign
+    from hlsgen.styles.streaming.style import StreamingNetwork
 
     design = hlsgen.load(folder / "small.yaml")
-    plan = NetworkDesign.plan
+    plan = StreamingNetwork.plan
 
-    def faulty(self: NetworkDesign, *args: object) -> dict[str, str | bytes]:
+    def faulty(self: StreamingNetwork, *args: object) -> dict[str, str | bytes]:
         files = plan(self, *args)  # type: ignore[arg-type]
         path = "src/body_0.h"
         text = files[path]
         assert isinstance(text, str) and "in_row >= 0 &&" in text
         return {**files, path: text.replace("in_row >= 0 &&", "in_row >= 1 &&")}
 
-    monkeypatch.setattr(NetworkDesign, "plan", faulty)
+    monkeypatch.setattr(StreamingNetwork, "plan", faulty)
     with pytest.raises(MismatchError, match="differs from golden first in layer body_0: .* frame 0, channel"):
         design.build(tmp_path / "faulty")
     assert not (tmp_path / "faulty").exists()

@@ -95,7 +95,7 @@ def test_precision(names: dict[str, Any], folder: Path) -> None:
     designs: list[Any] = []
     made = hlsgen.from_torch
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("hlsgen.loading.from_model.from_torch", lambda *a, **k: designs.append(made(*a, **k)))
+        patch.setattr("hlsgen.api.from_model.from_torch", lambda *a, **k: designs.append(made(*a, **k)))
         exec("import hlsgen\n" + SNIPPETS[2], kept)
     auto, plain, mixed = ({layer.name: layer for layer in design.graph.layers} for design in designs)
     assert list(auto) == list(plain) == ["conv1", "conv2", "add", "relu_2", "pool", "fc"]

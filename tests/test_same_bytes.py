@@ -16,7 +16,7 @@ NO_FMA = {"GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2,-FMA,-FMA4"}
 """Other exponentials and logarithms of the C library's; where it does not know them, the same ones."""
 
 AUTO = """
-from hlsgen.api.design import load
+from hlsgen.api.design import (load)
 from pathlib import Path
 load(Path("designs/digits.yaml").resolve()).build(OUT / "digits", csim=False)
 """

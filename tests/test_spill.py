@@ -12,7 +12,7 @@ import yaml
 import hlsgen
 from hlsgen.base.errors import DesignError
 from hlsgen.designfile.constraints import StreamWish, WeightWish, WeightWishes
-from hlsgen.styles.streaming.design import NetworkDesign
+from hlsgen.styles.streaming.style import StreamingNetwork
 from hlsgen.targets.board import Board, load_board
 from tests.command_line import text
 
@@ -35,12 +35,12 @@ DESIGN = {
 }
 
 
-def designed(folder: Path, board: Board, **keys: object) -> NetworkDesign:
+def designed(folder: Path, board: Board, **keys: object) -> StreamingNetwork:
     """The network on `board`; the weights of its last three layers are 9,216, 147,456 and 256,000 codes."""
     (folder / "net.py").write_text(NET)
     (folder / "net.yaml").write_text(yaml.safe_dump(DESIGN | keys))
     design = hlsgen.load(folder / "net.yaml")
-    assert isinstance(design, NetworkDesign)
+    assert isinstance(design, StreamingNetwork)
     return replace(design, board=board)
 
 
@@ -53,7 +53,7 @@ def with_bram(count: int, gb_per_s: float = 17.06) -> Board:
     return board.model_copy(update={"slrs": (slr,), "memory": memory})
 
 
-def streamed(design: NetworkDesign) -> set[str]:
+def streamed(design: StreamingNetwork) -> set[str]:
     weights = design.balanced.pipeline.weights
     return {name for name, one in weights.items() if one.place == "stream"}
 
@@ -129,7 +129,7 @@ def test_explore_streams_them_too_and_writes_it_down(tmp_path: Path) -> None:
     again = designed(tmp_path, with_bram(60), mapping=mapping)
     assert explored.summary()["streamed_layers"] == len(spilled)
     chosen = explored.chosen
-    assert isinstance(chosen, NetworkDesign)
+    assert isinstance(chosen, StreamingNetwork)
     assert again.balanced.pipeline.interval == chosen.balanced.pipeline.interval
     assert again.balanced.each == chosen.balanced.each and streamed(again) == spilled
 

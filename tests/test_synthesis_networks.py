@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hlsgen.api.from_model import from_torch
 from hlsgen.api.project import build
 from hlsgen.designfile.constraints import StreamWish
-from hlsgen.loading.from_model import from_torch
 from hlsgen.targets.terms import CELLS, FEATURES, OUTSIDE, TARGETS, Target, Terms, packaged_terms
 from hlsgen.vendor.calibrate import calibrate
 from hlsgen.vendor.compare import compare_build

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from hlsgen.api.from_model import from_torch
 from hlsgen.api.project import Project, build, simulate_only
 from hlsgen.base.errors import DesignError
 from hlsgen.base.fixed import FixedType
@@ -22,7 +23,6 @@ from hlsgen.hardware.ports import DdrPort, ddr_word_bits, frame_bytes
 from hlsgen.layers.base import Layer, Tensor
 from hlsgen.layers.binary import Add
 from hlsgen.layers.clamp import Clamp
-from hlsgen.loading.from_model import from_torch
 from hlsgen.model.ir import Graph, Port
 from hlsgen.search.balance import whole_of
 from hlsgen.search.candidates import foldings
@@ -30,7 +30,7 @@ from hlsgen.search.layerwise import TaskChoice, task_balance
 from hlsgen.search.placement import KINDS
 from hlsgen.search.task_kernels import ddr_words, kernel_names, task_kernel
 from hlsgen.search.task_placement import packed, shared_banks
-from hlsgen.styles.layerwise.design import TaskNetworkDesign
+from hlsgen.styles.layerwise.style import LayerwiseNetwork
 from hlsgen.targets.board import load_board
 from tests.networks import frames
 
@@ -57,7 +57,7 @@ class Residual(torch.nn.Module):  # type: ignore[name-defined, misc]
         return self.fc(torch.flatten(self.pool(second), 1))
 
 
-def residual(style: str, **options: object) -> TaskNetworkDesign:
+def residual(style: str, **options: object) -> LayerwiseNetwork:
     torch.manual_seed(3)
     module = Residual().eval()
     return from_torch(  # type: ignore[return-value]
@@ -193,8 +193,8 @@ def twice() -> Graph:
     return Graph(name="twice", inputs=(Port.of("x", tensor),), layers=(first, double), outputs=outputs)
 
 
-def design_of(network: Graph, wish: StreamWish) -> TaskNetworkDesign:
-    return TaskNetworkDesign(
+def design_of(network: Graph, wish: StreamWish) -> LayerwiseNetwork:
+    return LayerwiseNetwork(
         name=network.name,
         graph=network,
         board=U200,
@@ -308,7 +308,7 @@ def test_a_design_file_chooses_the_style(tmp_path: Path) -> None:
     text = "name: filed\nboard: u200\nmodel: {torch: 'net.py:make_net'}\ninput: {shape: [3, 8, 8]}\nstyle: "
     (tmp_path / "net.yaml").write_text(text + "tasks\n")
     loaded = load(tmp_path / "net.yaml")
-    assert isinstance(loaded, TaskNetworkDesign)
+    assert isinstance(loaded, LayerwiseNetwork)
     loaded.check()
     assert loaded.estimate().as_json()["style"] == "tasks"
     (tmp_path / "net.yaml").write_text(text + "task\n")

@@ -1,159 +1,116 @@
-"""A design: what to build, for which board. `hlsgen.load` makes one from a file.
-
-Three kinds, hlsgen/styles/: a layer as a kernel that is called, a network as one streaming kernel or as a
-kernel for each layer. All are built, simulated and reported by hlsgen/api/project.py through what is here.
-"""
+"""A design: what to build, for which board. `hlsgen.load` makes one from a file."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from hlsgen.base.brief import Brief, lines, some
-from hlsgen.base.errors import CalibrationWarning, DesignError, Problem, warn_caller
+from hlsgen.base.brief import Brief
+from hlsgen.base.errors import CalibrationWarning, warn_caller
 from hlsgen.base.fixed import Codes
 from hlsgen.base.progress import Progress, Say, silent
-from hlsgen.csim.compiler import Headers
-from hlsgen.csim.scratch import Scratch
-from hlsgen.csim.verification import Verification
+from hlsgen.designfile.document import Document
 from hlsgen.model.calibration import Calibration
-from hlsgen.model.clipping import Clipped, clipping_of, clipping_warnings, values_of, warn_of_clipping
-from hlsgen.model.ir import Golden, Graph
-from hlsgen.model.ports import Arrays as Arrays
-from hlsgen.model.ports import Floats as Floats
-from hlsgen.model.ports import inputs_of, outputs_of
-from hlsgen.model.sampled import Sampled
+from hlsgen.model.clipping import values_of, warn_of_clipping
+from hlsgen.model.ir import Graph
+from hlsgen.model.ports import Arrays
 from hlsgen.report.estimates import Estimates
+from hlsgen.styles.style import Style
 from hlsgen.targets.board import Board
-from hlsgen.targets.terms import Style, Terms, load_terms
+from hlsgen.targets.terms import Terms
 
 if TYPE_CHECKING:
     from hlsgen.api.project import Project
     from hlsgen.explore.result import Explored
 
-MOST_SAMPLE_FRAMES = 16
-"""Frames that a build simulates unless told otherwise."""
-MOST_SAMPLE_ELEMENTS = 1 << 26
-"""Fewer frames are simulated if together they would have more elements; at least one is."""
 
-CLIPPING_FRAMES = 16
-"""Frames of which golden is computed beside a C-simulation, to see what layers clip."""
-CLIPPING_MACS = 1 << 30
-"""Fewer, if together they would need more multiply-accumulates; at least one."""
+class Design(Brief):
+    """A network or a layer, and the board and clock it is for. How it becomes hardware is its style's matter.
 
+    given: the style with what the design fixes.
+    """
 
-@dataclass(frozen=True, kw_only=True)
-class Design(Brief, ABC):
-    """A graph in fixed point (or float32), the board and clock it is for."""
-
-    name: str
-    graph: Graph
-    board: Board
-    clock_mhz: float
-    batch: int
-    source: str
-
-    cost_style: ClassVar[Style]
-    """Whose calibration counts, if the board's terms have one."""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "board", self.board.for_style(self.cost_style))
-
-    def with_terms(self, terms: str | Path | Terms) -> Self:
-        """The same design with other terms of LUTs and FFs, or those in a file; its hardware is chosen anew.
-
-        Raises DesignError: the file is wrong.
-        """
-        found = terms if isinstance(terms, Terms) else load_terms(terms)
-        return replace(self, board=self.board.with_terms(found))
+    def __init__(self, given: Style) -> None:
+        self.given = given
 
     def __repr__(self) -> str:
-        graph, hardware = self.graph, self.hardware
-        return lines(
-            f"{type(self).__name__} {self.name}: {graph.size}",
-            f"for {self.board.name} at {self.clock_mhz:g} MHz, a batch of {self.batch:,}; from {self.source}",
-            f"{some([str(port) for port in graph.inputs])} -> {some([str(port) for port in graph.outputs])}",
-            "" if self.calibration is None else str(self.calibration),
-            f"modelled: {hardware}" if hardware else "hardware not chosen yet: estimate() or build() does",
-        )
+        known: Style = vars(self).get("style", self.given)
+        return known.described(type(self).__name__)
 
     @property
-    @abstractmethod
-    def hardware(self) -> str:
-        """The hardware in words if it is chosen already, else empty."""
+    def name(self) -> str:
+        """Of the kernel, a C++ identifier."""
+        return self.given.name
+
+    @property
+    def graph(self) -> Graph:
+        """In fixed point, or float32."""
+        return self.given.graph
+
+    @property
+    def board(self) -> Board:
+        return self.given.board
+
+    @property
+    def clock_mhz(self) -> float:
+        return self.given.clock_mhz
+
+    @property
+    def batch(self) -> int:
+        """Frames of a call."""
+        return self.given.batch
+
+    @property
+    def source(self) -> str:
+        """Where the design is from, in words."""
+        return self.given.source
 
     @property
     def macs(self) -> int:
         """Multiply-accumulates of a frame."""
-        return self.graph.macs
-
-    def inputs_of(self, x: ArrayLike | Sequence[ArrayLike], *, what: str = "x") -> dict[str, Codes]:
-        """Frames in the framework's layout, batch first (or one frame without the batch), as codes by input.
-
-        Several inputs are a list. Raises DesignError: wrong shape, no numbers, NaN, out of the type's range.
-        """
-        return inputs_of(self.name, self.graph.inputs, x, what)
-
-    def outputs_of(self, tensors: Mapping[str, Codes]) -> Arrays:
-        """Codes of the tensors that the outputs show -> numbers in the framework's layout."""
-        return outputs_of(self.graph.outputs, tensors)
-
-    def golden(self, x: ArrayLike | Sequence[ArrayLike]) -> Arrays:
-        """The design's result in NumPy, batch first; equal to C-simulation bit for bit.
-
-        A ClippingWarning says which tensors are clipped on x, where that harms.
-        """
-        found = self.counted_golden(self.inputs_of(x))
-        warn_of_clipping(self.clipping(values_of(self.graph.inputs, x), found), self.clipping_remedy)
-        return self.outputs_of(found.tensors)
-
-    @abstractmethod
-    def counted_golden(self, inputs: Mapping[str, Codes]) -> Golden:
-        """Codes [frames, C, H, W] of the tensors that the outputs show, and others, and what is clipped."""
-
-    def golden_codes(self, inputs: Mapping[str, Codes]) -> dict[str, Codes]:
-        """Codes [frames, C, H, W] of the tensors that the outputs show, and others, by name."""
-        return self.counted_golden(inputs).tensors
+        return self.given.macs
 
     @property
     def calibration(self) -> Calibration | None:
         """The frames that number types were chosen or judged with; None: there were none."""
-        return None
+        return self.given.calibration
 
-    @property
-    def own_types(self) -> frozenset[str]:
-        """Inputs and layers whose types are quantisers of the model itself."""
-        return frozenset()
+    @cached_property
+    def explored(self) -> Explored[Design] | None:
+        """What the search for the best mapping found; None: the design does not ask for it."""
+        return self.explore() if self.given.wants_exact_search else None
 
-    @property
-    def clipping_remedy(self) -> str:
-        """What a user may do about values that are clipped."""
-        return "Give these tensors more integer bits"
+    @cached_property
+    def style(self) -> Style:
+        """With the hardware of the exact search, if the design asks for that. Raises DesignError: no fit."""
+        return self._chosen(silent)
 
-    def warn_of_clipping(self, x: ArrayLike | Sequence[ArrayLike], inputs: Mapping[str, Codes]) -> None:
-        """A ClippingWarning if x, as `inputs` when quantised, is clipped to an extent that harms.
+    def _chosen(self, progress: Progress) -> Style:
+        if not self.given.wants_exact_search:
+            return self.given
+        if "explored" not in vars(self):
+            vars(self)["explored"] = self.explore(progress=progress)
+        found = self.explored
+        assert found is not None
+        return found.chosen.given.as_explored(found.summary())
 
-        Of the inputs all frames count, of the other tensors CLIPPING_FRAMES of them at most, spread evenly:
-        golden is computed for them.
+    def choose(self, progress: Progress = silent) -> None:
+        """Chooses the hardware, as `estimate` would: a long search says how far it is. Raises as it does."""
+        if "style" not in vars(self):
+            vars(self)["style"] = self._chosen(progress)
+        self.style.choose(progress)
+
+    def with_terms(self, terms: str | Path | Terms) -> Design:
+        """The same design with other terms of LUTs and FFs, or those in a file; its hardware is chosen anew.
+
+        Raises DesignError: the file is wrong.
         """
-        values = values_of(self.graph.inputs, x)
-        count = len(next(iter(inputs.values())))
-        most = max(1, min(CLIPPING_FRAMES, CLIPPING_MACS // max(1, self.macs)))
-        some = np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(np.int64))
-        golden = self.counted_golden({name: codes[some] for name, codes in inputs.items()})
-        warn_of_clipping(self.clipping(values, golden), self.clipping_remedy)
-
-    def clipping(self, values: Mapping[str, Floats], golden: Golden) -> tuple[Clipped, ...]:
-        """What of each tensor is clipped. values: frames [frames, C, H, W] of the inputs before they are
-        quantised, golden what the same frames gave.
-        """
-        return clipping_of(self.graph, values, golden.excess, self.own_types)
+        return Design(self.given.with_terms(terms))
 
     def with_weights(self, other: Design) -> Design:
         """This hardware and these types with the weights of `other`, a network of the same structure.
@@ -161,72 +118,48 @@ class Design(Brief, ABC):
         Raises DesignError: another structure, values beyond a type, sums that could overflow an accumulator,
         other weights where they stand in the kernel's source.
         """
-        message = f"{self.name} is no streaming kernel, so that its weights cannot be exchanged here"
-        raise DesignError(Problem(message=message, fix="a design made from a network"))
+        return Design(self.style.with_weights(other.given))
 
-    def weight_files(self) -> dict[str, NDArray[np.uint64]]:
-        """What the kernel loads at run time: the testbench's .npy files of weights, by name."""
-        return {}
-
-    def choose(self, progress: Progress) -> None:
-        """Chooses the hardware, as `estimate` would: a long search says how far it is. Raises as it does."""
-        progress("choosing the hardware")
-
-    @abstractmethod
     def check(self) -> None:
         """Raises DesignError with what making the design leaves open: hardware that does not fit, samples."""
+        self.style.check()
 
-    @abstractmethod
-    def sampled(self, frames: int | None = None, *, file: Path | None = None) -> Sampled:
-        """The frames to simulate with: the design's own samples, or those of `file`."""
+    def inputs_of(self, x: ArrayLike | Sequence[ArrayLike], *, what: str = "x") -> dict[str, Codes]:
+        """Frames in the framework's layout, batch first (or one frame without the batch), as codes by input.
+
+        Several inputs are a list. Raises DesignError: wrong shape, no numbers, NaN, out of the type's range.
+        """
+        return self.given.inputs_of(x, what=what)
+
+    def outputs_of(self, tensors: Mapping[str, Codes]) -> Arrays:
+        """Codes of the tensors that the outputs show -> numbers in the framework's layout."""
+        return self.given.outputs_of(tensors)
+
+    def golden(self, x: ArrayLike | Sequence[ArrayLike]) -> Arrays:
+        """The design's result in NumPy, batch first; equal to C-simulation bit for bit.
+
+        A ClippingWarning says which tensors are clipped on x, where that harms.
+        """
+        given = self.given
+        found = given.counted_golden(given.inputs_of(x))
+        warn_of_clipping(given.clipping(values_of(given.graph.inputs, x), found), given.clipping_remedy)
+        return given.outputs_of(found.tensors)
+
+    def golden_codes(self, inputs: Mapping[str, Codes]) -> dict[str, Codes]:
+        """Codes [frames, C, H, W] of the tensors that the outputs show, and others, by name."""
+        return self.given.golden_codes(inputs)
 
     def sample_inputs(self, frames: int | None = None, *, file: Path | None = None) -> dict[str, Codes]:
-        """They as codes by input."""
-        return self.sampled(frames, file=file).codes
+        """The frames to simulate with, as codes by input: the design's own samples, or those of `file`."""
+        return self.given.sample_inputs(frames, file=file)
 
-    @abstractmethod
     def estimate(self) -> Estimates:
         """Cycles, resources and speed, all modelled. Raises DesignError: nothing fits."""
+        return self.style.estimate()
 
-    @abstractmethod
     def cost(self) -> dict[str, Any]:
         """The section `cost` of report.json: modelled LUTs and FFs, and how far off they may be."""
-
-    def warnings(self, clipping: Sequence[Clipped]) -> list[str]:
-        """What a user should know of a build. clipping: of the frames that it simulates."""
-        return clipping_warnings(clipping)
-
-    @abstractmethod
-    def plan(self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]) -> dict[str, str | bytes]:
-        """Every file of the build folder but the reports, by path."""
-
-    @abstractmethod
-    def markdown(self, report: dict[str, Any]) -> str:
-        """report.md"""
-
-    @abstractmethod
-    def verify(
-        self,
-        folder: Path,
-        inputs: Mapping[str, Codes],
-        golden: Mapping[str, Codes],
-        *,
-        headers: Headers = Headers.FAST,
-        progress: Progress = silent,
-        kept: Scratch | None = None,
-    ) -> Verification:
-        """C-simulates what `plan` gave, written into `folder`. kept: where executables stay for `simulator`.
-
-        Raises MismatchError: a result or an iteration count differs. ToolError: no compiler, or it fails.
-        """
-
-    @abstractmethod
-    def simulator(
-        self, folder: Path, scratch: Path, headers: Headers
-    ) -> Callable[[Mapping[str, Codes]], dict[str, Codes]]:
-        """Compiles the emitted sources of `folder`, unless that is done: input codes -> codes of the tensors
-        that outputs show.
-        """
+        return self.style.cost()
 
     def explore(
         self,
@@ -234,13 +167,14 @@ class Design(Brief, ABC):
         target_fps: float | None = None,
         max_latency_us: float | None = None,
         progress: Progress = silent,
-    ) -> Explored:
+    ) -> Explored[Design]:
         """The fastest mapping, or the cheapest for the targets; see hlsgen.explore.explore. `chosen` of the
         result is the design with it.
         """
         from hlsgen.explore.explore import explore
 
-        return explore(self, target_fps=target_fps, max_latency_us=max_latency_us, progress=progress)
+        found = explore(self.given, target_fps=target_fps, max_latency_us=max_latency_us, progress=progress)
+        return replace(found, design=self, chosen=Design(found.chosen))  # type: ignore[arg-type, return-value]
 
     def build(
         self,
@@ -276,15 +210,14 @@ def load(
     Raises DesignError with every mistake found, each with its place: first those of the file's form, then
     those of its meaning.
     """
-    from hlsgen.designfile.document import Document
-
-    design: Design
+    style: Style
     if "model" in Document.read(Path(path)).data:
         from hlsgen.loading.model_file import load_model
 
-        design = load_model(Path(path), board=board, say=say)
+        style = load_model(Path(path), board=board, say=say)
     else:
-        from hlsgen.loading.layer_file import load_tasks
+        from hlsgen.loading.layer_file import load_layer
 
-        design = load_tasks(Path(path), board=board)
+        style = load_layer(Path(path), board=board)
+    design = Design(style)
     return design if terms is None else design.with_terms(terms)

@@ -52,7 +52,7 @@ class Project(Brief):
         shown = f"{equal:,} of {csim['compared']:,} results equal golden" if csim["compared"] else "skipped"
         return lines(
             f"Project {self.design.name} on {self.design.board.name} in {self.folder}",
-            f"modelled: {self.design.hardware}",
+            f"modelled: {self.design.style.hardware}",
             f"C-simulation: {shown}",
             said,
             "report has all figures; start with report.md in the folder",
@@ -71,9 +71,10 @@ class Project(Brief):
         inputs = self.design.inputs_of(x)
         which = Headers(headers)
         design = self.design if weights is None else self.design.with_weights(weights)
-        design.warn_of_clipping(x, inputs)
+        style = design.style
+        style.warn_of_clipping(x, inputs)
         with scratch_errors():
-            return design.outputs_of(design.simulator(self.folder, self._scratch.folder, which)(inputs))
+            return design.outputs_of(style.simulator(self.folder, self._scratch.folder, which)(inputs))
 
     def write_weights(self, other: Design) -> None:
         """Puts the weights of `other` in the testbench's data (tb/), with what the kernel then gives.
@@ -90,7 +91,7 @@ class Project(Brief):
             f"tb/{port.name}_golden.npy": npy_bytes(golden[port.source], port.tensor.type)
             for port in design.graph.outputs
         }
-        for name, beats in design.weight_files().items():
+        for name, beats in design.style.weight_files().items():
             files[f"tb/{name}"] = array_bytes(beats)
         overwrite_files(self.folder, files)
 
@@ -112,15 +113,15 @@ class Stimulus(Brief):
     @classmethod
     def of(cls, design: Design, frames: int | None, file: Path | None, progress: Progress) -> Stimulus:
         """The design's own samples, or `frames` of those in `file`. Raises DesignError: they do not fit."""
-        sampled = design.sampled(frames, file=file)
+        sampled = design.style.sampled(frames, file=file)
         progress(f"computing golden for {len(next(iter(sampled.codes.values())))} frames")
-        golden = design.counted_golden(sampled.codes)
-        clipping = design.clipping(sampled.values, golden)
+        golden = design.style.counted_golden(sampled.codes)
+        clipping = design.style.clipping(sampled.values, golden)
         calibration = design.calibration
         figures = {
             "calibration": calibration.as_json() if calibration else None,
             "clipping": [one.as_json() for one in clipping],
-            "warnings": design.warnings(clipping),
+            "warnings": design.style.warnings(clipping),
         }
         return cls(inputs=sampled.codes, golden=golden.tensors, figures=figures)
 
@@ -156,16 +157,18 @@ def build(
     earlier, scratch = earlier_builds(folder), Scratch()
     with scratch.kept_on_success(), replacing(folder) as fresh:
         progress("emitting")
-        plan = design.plan(inputs, golden)
+        plan = design.style.plan(inputs, golden)
         linted = _lint(plan)
         shown = [one.line for one in linted.findings[:SHOWN_FINDINGS]]
         report["lint"] = {**linted.as_json(), "findings": shown}
         write_files(fresh, plan)
         verification = None
         if csim:
-            verification = design.verify(fresh, inputs, golden, progress=progress, kept=scratch)
+            verification = design.style.verify(fresh, inputs, golden, progress=progress, kept=scratch)
         report["csim"] = csim_report(verification)
-        write_files(fresh, {MARK: json.dumps(report, indent=2) + "\n", "report.md": design.markdown(report)})
+        write_files(
+            fresh, {MARK: json.dumps(report, indent=2) + "\n", "report.md": design.style.markdown(report)}
+        )
         write_files(fresh, {PAGE: html_of_build(fresh)})
     notes = [
         f"{one} is the earlier build: it has results of the vendor's tools, and other sources"
@@ -211,8 +214,8 @@ def simulate_only(
     given = Stimulus.of(design, frames, input_file, progress)
     inputs, golden = given.inputs, given.golden
     with scratch_folder() as folder:
-        write_files(folder, design.plan(inputs, golden))
-        verification = design.verify(folder, inputs, golden, headers=headers, progress=progress)
+        write_files(folder, design.style.plan(inputs, golden))
+        verification = design.style.verify(folder, inputs, golden, headers=headers, progress=progress)
     return Simulated(verification=verification, figures=given.figures)
 
 

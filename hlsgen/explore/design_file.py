@@ -13,7 +13,7 @@ from hlsgen.designfile.document import Document
 from hlsgen.explore.result import Explored
 
 
-def fixed_design(explored: Explored, source: Path, target: Path, *, board: str | None = None) -> str:
+def fixed_design(explored: Explored[Any], source: Path, target: Path, *, board: str | None = None) -> str:
     """The text of a design file at `target` from the one at `source`; `board`: as of `hlsgen.load`.
 
     Paths in it are relative to the new file. Raises DesignError: `source` cannot be read any more.

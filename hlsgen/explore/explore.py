@@ -1,25 +1,25 @@
-"""`Design.explore`: the best mapping of a design of any style."""
+"""`Style.explore`: the best mapping of a design of any style."""
 
 from __future__ import annotations
 
 import math
 
-from hlsgen.api.design import Design
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.progress import Progress, silent
 from hlsgen.base.real_numbers import is_number
 from hlsgen.explore.result import Explored, Goal
-from hlsgen.styles.conv_kernel.design import TasksDesign
-from hlsgen.styles.streaming.design import NetworkDesign
+from hlsgen.styles.conv_kernel.style import ConvKernel
+from hlsgen.styles.streaming.style import StreamingNetwork
+from hlsgen.styles.style import Style
 
 
 def explore(
-    design: Design,
+    design: Style,
     *,
     target_fps: float | None = None,
     max_latency_us: float | None = None,
     progress: Progress = silent,
-) -> Explored:
+) -> Explored[Style]:
     """The fastest mapping for the design's board, or the cheapest that reaches the targets.
 
     target_fps: frames a second, steady state, of all instances. max_latency_us: of one frame, from DDR to
@@ -31,11 +31,11 @@ def explore(
         if value is not None and not (is_number(value) and math.isfinite(value) and value > 0):
             raise DesignError(Problem(message=f"{name} is {value!r:.80}", fix="a number above 0"))
     goal = Goal(target_fps=target_fps, max_latency_us=max_latency_us)
-    if isinstance(design, NetworkDesign):
+    if isinstance(design, StreamingNetwork):
         from hlsgen.explore.streaming import explore_network
 
         return explore_network(design, goal, progress)
-    if isinstance(design, TasksDesign):
+    if isinstance(design, ConvKernel):
         from hlsgen.explore.layer import explore_layer
 
         return explore_layer(design, goal, progress)

@@ -23,7 +23,8 @@ from hlsgen.search.balance import whole_of
 from hlsgen.search.candidates import share_of
 from hlsgen.search.conv2d import foldings
 from hlsgen.search.placement import KINDS, Deployment, deploy
-from hlsgen.styles.conv_kernel.design import TasksDesign
+from hlsgen.styles.conv_kernel.style import ConvKernel
+from hlsgen.styles.style import Style
 
 FLOAT_DSPS = 3
 """Of a multiplication in float32, its adder in logic cells."""
@@ -32,7 +33,7 @@ FLOAT_DSPS = 3
 class _Layer:
     """The layer's deployments. counts: of instances, the most that fit first."""
 
-    def __init__(self, design: TasksDesign) -> None:
+    def __init__(self, design: ConvKernel) -> None:
         self.design = design
         self.solved = 0
 
@@ -92,7 +93,7 @@ class _Layer:
         return found
 
 
-def explore_layer(design: TasksDesign, goal: Goal, progress: Progress) -> Explored:
+def explore_layer(design: ConvKernel, goal: Goal, progress: Progress) -> Explored[Style]:
     """The best folding and instances. Raises DesignError: nothing fits, or the goal is out of reach."""
     progress("trying every folding")
     layer = _Layer(design)
@@ -139,7 +140,7 @@ def explore_layer(design: TasksDesign, goal: Goal, progress: Progress) -> Explor
     )
 
 
-def _cheapest(design: TasksDesign, layer: _Layer, goal: Goal) -> Deployment:
+def _cheapest(design: ConvKernel, layer: _Layer, goal: Goal) -> Deployment:
     found = layer.reaching(goal)
     if found:
         return min(found, key=lambda one: (share_of(one.total, design.board), -one.frames_per_s))
@@ -214,7 +215,7 @@ def _utilisation(one: Deployment) -> dict[str, float]:
     return {kind: getattr(one.total, kind) / getattr(whole, kind) for kind in KINDS if getattr(whole, kind)}
 
 
-def _multiplier_fps(design: TasksDesign) -> float:
+def _multiplier_fps(design: ConvKernel) -> float:
     """If all usable DSPs multiplied in every cycle, two products each where they are packed."""
     layer = design.layer
     each: float = FLOAT_DSPS
@@ -225,7 +226,7 @@ def _multiplier_fps(design: TasksDesign) -> float:
     return float(whole_of(design.board).dsp * design.clock_mhz * 1e6 / (each * layer.macs))
 
 
-def _fixed(design: TasksDesign, chosen: Deployment) -> TasksDesign:
+def _fixed(design: ConvKernel, chosen: Deployment) -> ConvKernel:
     folding = chosen.mapping.folding
     wish = replace(
         design.wish,

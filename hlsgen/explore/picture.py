@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from hlsgen.base.errors import DesignError, OutputError, Problem
 from hlsgen.explore.result import Explored
@@ -22,7 +23,7 @@ def check_ending(path: Path) -> None:
         raise DesignError(Problem(message=message, fix="--plot front.svg"))
 
 
-def draw_front(explored: Explored, path: Path) -> None:
+def draw_front(explored: Explored[Any], path: Path) -> None:
     """Frames a second against shares of the usable board. Raises OutputError: `path` cannot be written."""
     import matplotlib
     from matplotlib.figure import Figure

@@ -4,11 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
-from hlsgen.api.design import Design
 from hlsgen.base.brief import Brief, lines
 from hlsgen.explore.front import FrontPoint
+from hlsgen.targets.board import Board
+
+
+class Explorable(Protocol):
+    """What is said of the design that is explored, whoever holds it."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def board(self) -> Board: ...
+
+    @property
+    def clock_mhz(self) -> float: ...
+
+    @property
+    def batch(self) -> int: ...
+
+    def cost(self) -> dict[str, Any]: ...
+
+
+D = TypeVar("D", bound=Explorable)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +80,7 @@ class LayerChoice:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Explored(Brief):
+class Explored(Brief, Generic[D]):
     """The best mapping of `design`, and how far it can be from anything better.
 
     bound: no kernel of this model is faster (or, with a goal, cheaper); gap: from `point` to it, relative.
@@ -69,7 +90,7 @@ class Explored(Brief):
     whose weights are streamed for want of room; which, was chosen before the search.
     """
 
-    design: Design
+    design: D
     goal: Goal
     point: Point
     bound: float
@@ -82,7 +103,7 @@ class Explored(Brief):
     crossings: int
     solved: int
     built: int
-    chosen: Design
+    chosen: D
     mapping: Mapping[str, Any]
     streamed: int = 0
 

@@ -15,7 +15,7 @@ from hlsgen.search.balance import whole_of
 COLUMNS = ("dsp", "bram18", "uram", "lut", "ff")
 
 
-def headline(explored: Explored) -> list[str]:
+def headline(explored: Explored[Any]) -> list[str]:
     """The result in a few lines."""
     point, design = explored.point, explored.design
     lines = [
@@ -41,7 +41,7 @@ def headline(explored: Explored) -> list[str]:
     return [*lines, cells_line({"cost": explored.chosen.cost()})]
 
 
-def _where(explored: Explored) -> str:
+def _where(explored: Explored[Any]) -> str:
     point = explored.point
     count = f"{point.instances} instance{'s' if point.instances > 1 else ''}"
     if point.by_slr is None:
@@ -49,7 +49,7 @@ def _where(explored: Explored) -> str:
     return f"{count} ({', '.join(f'{number} in {slr}' for slr, number in point.by_slr.items() if number)})"
 
 
-def _proof(explored: Explored) -> str:
+def _proof(explored: Explored[Any]) -> str:
     best = "fastest" if explored.goal.fastest else "cheapest"
     figure = f"{explored.bound:,.0f} frames/s" if explored.goal.fastest else f"a cost of {explored.bound:.4f}"
     made = f"{explored.built} kernel{'' if explored.built == 1 else 's'} made"
@@ -61,7 +61,7 @@ def _proof(explored: Explored) -> str:
     return f"within {explored.gap:.2%} of the {best} of {model}: none has {side} than {figure} ({counted})"
 
 
-def layer_table(explored: Explored) -> Table:
+def layer_table(explored: Explored[Any]) -> Table:
     table = Table(
         "layer",
         "kind",
@@ -90,7 +90,7 @@ def _short(mapping: Mapping[str, Any]) -> str:
     return " ".join(["/".join(numbers), *(str(one) for one in mapping.values() if isinstance(one, str))])
 
 
-def front_table(explored: Explored) -> Table:
+def front_table(explored: Explored[Any]) -> Table:
     """The front, the chosen point marked; of a long one some, evenly."""
     whole = whole_of(explored.design.board)
     table = Table(

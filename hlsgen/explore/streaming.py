@@ -21,10 +21,11 @@ from hlsgen.explore.space import Found, Space
 from hlsgen.explore.spread import crossings
 from hlsgen.search.balance import Balanced, balance
 from hlsgen.search.placement import KINDS, capacity, usable
-from hlsgen.styles.streaming.design import NetworkDesign
+from hlsgen.styles.streaming.style import StreamingNetwork
+from hlsgen.styles.style import Style
 
 
-def explore_network(design: NetworkDesign, goal: Goal, progress: Progress) -> Explored:
+def explore_network(design: StreamingNetwork, goal: Goal, progress: Progress) -> Explored[Style]:
     """The best kernel and instances. Raises DesignError: nothing fits, or the goal is out of reach."""
     try:
         return _explored(design, goal, _space(design, progress), progress)
@@ -32,7 +33,7 @@ def explore_network(design: NetworkDesign, goal: Goal, progress: Progress) -> Ex
         raise DesignError(Problem(message=f"{design.name}: {failure}", fix=failure.fix)) from None
 
 
-def _space(design: NetworkDesign, progress: Progress) -> Space:
+def _space(design: StreamingNetwork, progress: Progress) -> Space:
     """What is searched. Where not all weights have room on chip, those streamed are those of `balance`."""
     progress("listing every layer's options")
     wish, board = design.wish, design.board
@@ -50,7 +51,7 @@ def _space(design: NetworkDesign, progress: Progress) -> Space:
     return Space(graph=design.graph, board=board, clock_mhz=design.clock_mhz, wish=wish)
 
 
-def _explored(design: NetworkDesign, goal: Goal, space: Space, progress: Progress) -> Explored:
+def _explored(design: StreamingNetwork, goal: Goal, space: Space, progress: Progress) -> Explored[Style]:
     most = min(design.batch, design.board.max_compute_units)
     if space.wish.instances:
         most = space.wish.instances
@@ -230,7 +231,7 @@ def _too_short(space: Space, interval: int) -> NoFit:
     )
 
 
-def _out_of_reach(design: NetworkDesign, space: Space, places: list[Layout], goal: Goal) -> NoFit:
+def _out_of_reach(design: StreamingNetwork, space: Space, places: list[Layout], goal: Goal) -> NoFit:
     """Why nothing was found: the goal, with what can be reached; or not even the smallest kernel fits."""
     title = design.board.title
     best = fastest(space, places).found

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hlsgen.api.graph_design import GraphDesign
 from hlsgen.base.brief import Brief
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import FixedType
@@ -24,13 +23,14 @@ from hlsgen.passes import FIXED_PASSES, FLOAT_PASSES, run_passes
 from hlsgen.passes.size_accumulators import for_any_weights
 from hlsgen.quantising.float_run import FloatRun
 from hlsgen.quantising.quantise_network import quantised_network
-from hlsgen.styles.layerwise.design import TaskNetworkDesign
-from hlsgen.styles.streaming.design import NetworkDesign
+from hlsgen.styles.layerwise.style import LayerwiseNetwork
+from hlsgen.styles.network_style import NetworkStyle
+from hlsgen.styles.streaming.style import StreamingNetwork
 from hlsgen.targets.board import Board, load_board
 
-STYLES: dict[str, type[NetworkDesign] | type[TaskNetworkDesign]] = {
-    "dataflow": NetworkDesign,
-    "tasks": TaskNetworkDesign,
+STYLES: dict[str, type[StreamingNetwork] | type[LayerwiseNetwork]] = {
+    "dataflow": StreamingNetwork,
+    "tasks": LayerwiseNetwork,
 }
 
 
@@ -75,7 +75,7 @@ class Options(Brief):
 
 def from_graph(
     graph: Graph, options: Options, source: str, *, default_type: FixedType | None = None
-) -> GraphDesign:
+) -> NetworkStyle:
     """`source` says where the graph is from. default_type: as of `from_fixed`.
 
     Raises DesignError: a network with types of its own, and a precision of more than its inputs, or one that
@@ -95,7 +95,7 @@ def from_graph(
     )
 
 
-def from_float(graph: Graph, options: Options, source: str) -> GraphDesign:
+def from_float(graph: Graph, options: Options, source: str) -> NetworkStyle:
     """A network in floating point -> a design: batch norms folded, types chosen."""
     reference = run_passes(graph, FLOAT_PASSES)
     frames = _calibration(reference, options.calibration)
@@ -141,7 +141,7 @@ def from_fixed(
     *,
     given_types: frozenset[str] = frozenset(),
     default_type: FixedType | None = None,
-) -> GraphDesign:
+) -> NetworkStyle:
     """A network that has its types already -> a design. given_types: inputs whose type the user says;
     default_type: what the user says of layers that have no quantizers.
     """
@@ -157,7 +157,7 @@ def from_fixed(
     return _design(fixed, options, source, wish=wish, samples=frames or {}, given_types=given_types)
 
 
-def _design(graph: Graph, options: Options, source: str, **more: Any) -> GraphDesign:
+def _design(graph: Graph, options: Options, source: str, **more: Any) -> NetworkStyle:
     """`more`: the fields of a design that are not the options'."""
     if not graph.layers:
         message = f"the model {graph.name} computes nothing: it only quantises its inputs"

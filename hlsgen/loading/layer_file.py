@@ -20,7 +20,7 @@ from hlsgen.model import samples
 from hlsgen.model.ir import Graph, verify
 from hlsgen.passes import run_passes
 from hlsgen.search.conv2d import Wish
-from hlsgen.styles.conv_kernel.design import TasksDesign, mapping_problem
+from hlsgen.styles.conv_kernel.style import ConvKernel, mapping_problem
 from hlsgen.targets.board import Board, load_board
 
 
@@ -47,7 +47,7 @@ def _board_problems(document: Document) -> list[Problem]:
     return []
 
 
-def load_tasks(path: Path, *, board: str | None = None) -> TasksDesign:
+def load_layer(path: Path, *, board: str | None = None) -> ConvKernel:
     """The layer in a design file; arguments as of `hlsgen.load`.
 
     Raises DesignError with every mistake found, each with its place: first those of the file's form, then
@@ -70,7 +70,7 @@ def load_tasks(path: Path, *, board: str | None = None) -> TasksDesign:
             graph = run_passes(graph)
     design = None
     if chosen is not None:
-        design = TasksDesign(
+        design = ConvKernel(
             name=file.name,
             graph=graph,
             board=chosen,

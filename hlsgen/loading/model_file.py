@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 
-from hlsgen.api.graph_design import GraphDesign
 from hlsgen.base.errors import DesignError, Problem, collecting
 from hlsgen.base.fixed import FixedType
 from hlsgen.base.progress import Say
@@ -23,6 +22,7 @@ from hlsgen.model.calibration import STAND_INS, described
 from hlsgen.model.ir import Graph, Port
 from hlsgen.model.ports import Floats
 from hlsgen.model.precision import Precision, to_nearest
+from hlsgen.styles.network_style import NetworkStyle
 from hlsgen.targets.board import Board, load_board
 
 CALIBRATION_FRAMES = 32
@@ -31,7 +31,7 @@ CALIBRATION_MACS = 1 << 32
 """Fewer, if together they would need more multiply-accumulates."""
 
 
-def load_model(path: Path, *, board: str | None = None, say: Say = lambda _: None) -> GraphDesign:
+def load_model(path: Path, *, board: str | None = None, say: Say = lambda _: None) -> NetworkStyle:
     """The network in a design file; arguments as of `hlsgen.load`. `say` is told when the user's code runs.
 
     Raises DesignError with every mistake found, each with its place.

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 
-from hlsgen.api.graph_design import workers
 from hlsgen.base.errors import ToolError
 from hlsgen.base.fixed import Codes
 from hlsgen.csim.compiler import compile_testbench
@@ -22,6 +21,7 @@ from hlsgen.csim.testbench import no_result, run_testbench
 from hlsgen.hardware.host_interface import HostInterface, HostPort
 from hlsgen.runtime.layout import of_container
 from hlsgen.runtime.opening import Backend
+from hlsgen.styles.network_style import workers
 
 
 class Simulation(Backend):

@@ -16,7 +16,7 @@ from hlsgen.base.errors import DesignError, Place, Problem
 from hlsgen.designfile.document import Document
 from hlsgen.designfile.validation import Entries, Mistake, Real, Whole, must_be, nearest, refused, shown
 from hlsgen.targets.device_family import MODELLED_DSP, MULTIPLIERS, family_of
-from hlsgen.targets.terms import Style, Terms, packaged_terms
+from hlsgen.targets.terms import CostStyle, Terms, packaged_terms
 
 
 def _check_text(text: str) -> str:
@@ -123,7 +123,7 @@ class Board(_Section):
         other._terms = terms
         return other
 
-    def for_style(self, style: Style) -> Board:
+    def for_style(self, style: CostStyle) -> Board:
         """The same board with its terms for designs of this style."""
         return self if self.terms.style == style else self.with_terms(self.terms.for_style(style))
 

@@ -28,7 +28,7 @@ HEAD = """\
 
 Target = Literal["routed", "csynth"]
 Kind = Literal["lut", "ff"]
-Style = Literal["layer", "tasks", "dataflow"]
+CostStyle = Literal["layer", "tasks", "dataflow"]
 """layer: a convolution as a kernel; the others are the styles of networks."""
 TARGETS: tuple[Target, ...] = get_args(Target)
 CELLS: tuple[Kind, ...] = get_args(Kind)
@@ -146,7 +146,7 @@ class Factors(_Section):
 class Calibration(_Section):
     """What one of a user's own sets of reports did to the terms of one style and target."""
 
-    style: Style
+    style: CostStyle
     target: Target
     designs: Annotated[int, Whole(1, 10**6)]
     lut_error: Error
@@ -207,7 +207,7 @@ class Terms:
 
     file: TermsFile
     target: Target = "routed"
-    style: Style = "layer"
+    style: CostStyle = "layer"
     shown: str | None = None
 
     @property
@@ -230,7 +230,7 @@ class Terms:
     def of(self, target: Target) -> Terms:
         return replace(self, target=target)
 
-    def for_style(self, style: Style) -> Terms:
+    def for_style(self, style: CostStyle) -> Terms:
         """With what is calibrated for this style."""
         return replace(self, style=style)
 

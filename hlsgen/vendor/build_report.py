@@ -11,7 +11,7 @@ from hlsgen.base.output import MARK
 from hlsgen.designfile.text_files import refuse
 from hlsgen.report.content import AGAIN
 from hlsgen.report.reading import build_json
-from hlsgen.targets.terms import CELLS, OUTSIDE, TARGETS, Kind, Style, Target
+from hlsgen.targets.terms import CELLS, OUTSIDE, TARGETS, CostStyle, Kind, Target
 from hlsgen.vendor.report import KINDS
 
 
@@ -23,8 +23,8 @@ class Build:
     report: dict[str, Any]
 
     @property
-    def style(self) -> Style:
-        style: Style = self.report["cost"]["style"]
+    def style(self) -> CostStyle:
+        style: CostStyle = self.report["cost"]["style"]
         return style
 
     @property

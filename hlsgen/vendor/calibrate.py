@@ -21,7 +21,17 @@ from hlsgen.cost.accuracy import LEAST_ERROR
 from hlsgen.cost.fitting import rounded
 from hlsgen.designfile.text_files import refuse
 from hlsgen.designfile.validation import printable
-from hlsgen.targets.terms import CELLS, FEATURES, TARGETS, Calibration, Kind, Style, Target, Terms, TermsFile
+from hlsgen.targets.terms import (
+    CELLS,
+    FEATURES,
+    TARGETS,
+    Calibration,
+    CostStyle,
+    Kind,
+    Target,
+    Terms,
+    TermsFile,
+)
 from hlsgen.vendor.build_report import Build, read_build
 from hlsgen.vendor.report import Stage, SynthesisReport
 from hlsgen.vendor.search import find_reports, read_all
@@ -44,7 +54,7 @@ class Design:
     """A build and what one report says of it. parts: modelled cells of one instance by kind and term."""
 
     name: str
-    style: Style
+    style: CostStyle
     target: Target
     parts: Mapping[Kind, Mapping[str, float]]
     reported: Mapping[Kind, float]
@@ -54,7 +64,7 @@ class Design:
 class Refit:
     """What became of one kind of cell of one style and target. Errors are medians and 90 % quantiles."""
 
-    style: Style
+    style: CostStyle
     target: Target
     kind: Kind
     designs: int

@@ -11,8 +11,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hlsgen.api.design import Design
-from hlsgen.api.graph_design import GraphDesign
 from hlsgen.base.errors import DesignError, MismatchError, Problem
 from hlsgen.base.fixed import Codes
 from hlsgen.csim.compiler import Headers, compile_testbench
@@ -25,18 +23,20 @@ from hlsgen.model.clipping import Clipped
 from hlsgen.report.quality import quality_figures
 from hlsgen.report.task_network import TaskNetworkEstimate, task_network_markdown
 from hlsgen.search.layerwise import TaskChoice, task_balance
-from hlsgen.targets.terms import Style
+from hlsgen.styles.network_style import NetworkStyle
+from hlsgen.styles.style import Style
+from hlsgen.targets.terms import CostStyle
 
 
 @dataclass(frozen=True, kw_only=True)
-class TaskNetworkDesign(GraphDesign):
+class LayerwiseNetwork(NetworkStyle):
     """Every layer a kernel; a host calls them in turn, the whole batch through one, then through the next.
 
     chosen: the hardware, if it is that of another design; None: the fastest.
     """
 
     subject = "kernels compared, each after its call"
-    cost_style: ClassVar[Style] = "tasks"
+    cost_style: ClassVar[CostStyle] = "tasks"
     chosen: TaskChoice | None = None
 
     @cached_property
@@ -61,9 +61,9 @@ class TaskNetworkDesign(GraphDesign):
         found = self.chosen or vars(self).get("choice")
         return str(found) if isinstance(found, TaskChoice) else ""
 
-    def with_weights(self, other: Design) -> TaskNetworkDesign:
+    def with_weights(self, other: Style) -> LayerwiseNetwork:
         graph = self.reweighted(other, self.choice.weights)
-        assert isinstance(other, GraphDesign)
+        assert isinstance(other, NetworkStyle)
         chosen = self.choice.with_graph(graph)
         return replace(self, graph=graph, reference=other.reference, accuracy=(), reached=None, chosen=chosen)
 

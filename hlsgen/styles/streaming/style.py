@@ -6,13 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hlsgen.api.design import Design
-from hlsgen.api.graph_design import GraphDesign
 from hlsgen.base.errors import DesignError, MismatchError, Problem
 from hlsgen.base.fixed import Codes
 from hlsgen.base.progress import Progress, silent
@@ -24,25 +22,26 @@ from hlsgen.emit.network import network_plan
 from hlsgen.report.network import NetworkEstimate, network_cost, network_estimate, network_markdown
 from hlsgen.report.quality import quality_figures
 from hlsgen.search.balance import Balanced, balance
-from hlsgen.targets.terms import Style
-
-if TYPE_CHECKING:
-    from hlsgen.explore.result import Explored
+from hlsgen.styles.network_style import NetworkStyle
+from hlsgen.styles.style import Style
+from hlsgen.targets.terms import CostStyle
 
 MOST_OPTIMISED_LAYERS = 48
 """Compiling a kernel of more layers takes so long that a sixth less of it is worth a quarter of the speed."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class NetworkDesign(GraphDesign):
+class StreamingNetwork(NetworkStyle):
     """Every layer a stage of one kernel, all of them at work at once.
 
-    chosen: the hardware, if it is that of another design; None: the fastest.
+    chosen: the hardware, if it is that of another design; None: the fastest. explored: the section of
+    report.json that says so, if the exact search chose it.
     """
 
     subject = "layers compared"
-    cost_style: ClassVar[Style] = "dataflow"
+    cost_style: ClassVar[CostStyle] = "dataflow"
     chosen: Balanced | None = None
+    explored: dict[str, Any] | None = None
 
     @cached_property
     def balanced(self) -> Balanced:
@@ -56,10 +55,6 @@ class NetworkDesign(GraphDesign):
     def _balanced(self, progress: Progress) -> Balanced:
         if self.chosen is not None:
             return self.chosen
-        if self.explored is not None:
-            chosen = self.explored.chosen
-            assert isinstance(chosen, NetworkDesign) and chosen.chosen is not None
-            return chosen.chosen
         try:
             return balance(
                 self.graph,
@@ -77,15 +72,17 @@ class NetworkDesign(GraphDesign):
         found = self.chosen or vars(self).get("balanced")
         return str(found) if isinstance(found, Balanced) else ""
 
-    @cached_property
-    def explored(self) -> Explored | None:
-        """What the search for the best mapping found; None: the design does not ask for it."""
-        return self.explore() if self.wish.search == "best" and self.chosen is None else None
+    @property
+    def wants_exact_search(self) -> bool:
+        return self.wish.search == "best" and self.chosen is None
 
-    def with_weights(self, other: Design) -> NetworkDesign:
+    def as_explored(self, found: dict[str, Any]) -> StreamingNetwork:
+        return replace(self, explored=found)
+
+    def with_weights(self, other: Style) -> StreamingNetwork:
         pipeline = self.balanced.pipeline
         graph = self.reweighted(other, pipeline.weights)
-        assert isinstance(other, GraphDesign)
+        assert isinstance(other, NetworkStyle)
         chosen = replace(self.balanced, pipeline=pipeline.with_graph(graph))
         return replace(self, graph=graph, reference=other.reference, accuracy=(), reached=None, chosen=chosen)
 
@@ -105,7 +102,7 @@ class NetworkDesign(GraphDesign):
             self.batch,
             self.accuracy,
             quality=quality_figures(self.reached, self.precision),
-            explored=self.explored.summary() if self.explored else None,
+            explored=self.explored,
         )
 
     def cost(self) -> dict[str, Any]:

@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hlsgen.api.design import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, Design
 from hlsgen.base.errors import DesignError, MismatchError, Place, Problem, collecting
 from hlsgen.base.excess import counting_excess
 from hlsgen.base.fixed import Codes
@@ -36,7 +35,8 @@ from hlsgen.model.sampled import Sampled
 from hlsgen.report.estimate import Estimate, estimate_of, layer_cost
 from hlsgen.report.markdown import markdown_report
 from hlsgen.search.conv2d import Choice, Wish, choose
-from hlsgen.targets.terms import Style
+from hlsgen.styles.style import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, Style
+from hlsgen.targets.terms import CostStyle
 
 PORT_CHECK_FRAMES = 2
 """Frames of the build that records ports: every kind of iteration occurs in two."""
@@ -61,10 +61,10 @@ class LayerVerification(Verification):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TasksDesign(Design):
+class ConvKernel(Style):
     """One convolution layer, and what is fixed about its hardware."""
 
-    cost_style: ClassVar[Style] = "layer"
+    cost_style: ClassVar[CostStyle] = "layer"
 
     wish: Wish
     file: DesignFile
@@ -218,7 +218,7 @@ class TasksDesign(Design):
         }
 
 
-def _check(design: TasksDesign, comparison: Comparison, got: Codes, want: Codes) -> None:
+def _check(design: ConvKernel, comparison: Comparison, got: Codes, want: Codes) -> None:
     if comparison.mismatches == 0:
         return
     assert comparison.first is not None

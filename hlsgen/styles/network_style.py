@@ -14,7 +14,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from hlsgen.api.design import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, Design
 from hlsgen.base.errors import DesignError, MismatchError, Problem
 from hlsgen.base.fixed import Codes
 from hlsgen.base.progress import Progress, silent
@@ -36,6 +35,7 @@ from hlsgen.model.precision import Precision
 from hlsgen.model.sampled import Sampled
 from hlsgen.quantising.accuracy import Measured
 from hlsgen.quantising.judgement import doubts
+from hlsgen.styles.style import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, Style
 
 MOST_SAMPLE_MACS = 1 << 31
 """Fewer frames are simulated by a build if together they would need more multiply-accumulates."""
@@ -44,7 +44,7 @@ MOST_FRAME_ELEMENTS = 1 << 24
 
 
 @dataclass(frozen=True, kw_only=True)
-class GraphDesign(Design):
+class NetworkStyle(Style):
     """`graph` in fixed point; `reference` the same in floating point, if it came so.
 
     reached: how near its outputs are to that, and precision: what was asked of them.
@@ -86,9 +86,9 @@ class GraphDesign(Design):
             "frames such as these (calibration=x, or samples in the design file)"
         )
 
-    def reweighted(self, other: Design, places: Mapping[str, WeightPlace]) -> Graph:
+    def reweighted(self, other: Style, places: Mapping[str, WeightPlace]) -> Graph:
         """`graph` with the weights of `other`, a network of any style. Raises as `with_weights` does."""
-        if not isinstance(other, GraphDesign):
+        if not isinstance(other, NetworkStyle):
             raise DesignError(Problem(message=f"{other.name} is no network", fix="a design of a network"))
         if self.reference is not None and other.reference is not None:
             same_structure(self.reference, other.reference)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
-from hlsgen.api.graph_design import GraphDesign
+from hlsgen.api.design import Design
 from hlsgen.base.errors import DesignError, HlsgenWarning, Problem, warn_caller
 from hlsgen.base.fixed import FixedType
 from hlsgen.designfile.constraints import StreamWish
@@ -42,7 +42,7 @@ def from_torch(
     wish: StreamWish | None = None,
     style: str = "dataflow",
     interface: Interface = None,
-) -> GraphDesign:
+) -> Design:
     """A PyTorch model as users write it -> a design. x and y of it are NCHW, as the model's.
 
     input_shape: without the batch; several inputs: a list of shapes. calibration: typical frames of the
@@ -66,7 +66,7 @@ def from_torch(
         interface=interface,
     )
     graph = graph_of_module(model, input_shapes(input_shape), name=_name_of(model, name))
-    return from_graph(graph, options, f"{type(model).__name__} (PyTorch)")
+    return Design(from_graph(graph, options, f"{type(model).__name__} (PyTorch)"))
 
 
 def from_qkeras(
@@ -82,7 +82,7 @@ def from_qkeras(
     style: str = "dataflow",
     interface: Interface = None,
     weights: str | Path | None = None,
-) -> GraphDesign:
+) -> Design:
     """A QKeras model (or its file) -> a design with just its quantizers' types. x and y are NHWC, as its own.
 
     precision={"input": type}: of inputs that no quantizer reads first, else fixed<16,6>; "default" and
@@ -114,7 +114,7 @@ def from_qkeras(
         # the frontend has used the default for what has no quantizer
         given = None if wished.input is None else {"input": wished.input}
         options, default = replace(options, precision=given), wished.default
-    return from_graph(graph, options, f"{graph.name} (QKeras)", default_type=default)
+    return Design(from_graph(graph, options, f"{graph.name} (QKeras)", default_type=default))
 
 
 def from_onnx(
@@ -130,7 +130,7 @@ def from_onnx(
     wish: StreamWish | None = None,
     style: str = "dataflow",
     interface: Interface = None,
-) -> GraphDesign:
+) -> Design:
     """An ONNX or QONNX file (or ModelProto) -> a design; quantised models keep their own types.
 
     input_shape: without the batch, of a model that leaves sizes open; several inputs: a list of shapes, or a
@@ -160,7 +160,7 @@ def from_onnx(
     )
     for text in mended:
         warn_caller(text, HlsgenWarning)
-    return from_graph(graph, options, f"{graph.name} (ONNX)")
+    return Design(from_graph(graph, options, f"{graph.name} (ONNX)"))
 
 
 def _wished_input(precision: str | FixedType | Precision | Mapping[str, object] | None) -> FixedType | None:

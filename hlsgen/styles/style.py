@@ -1,0 +1,229 @@
+"""What every way to run a graph on a board can do: one protocol, however its hardware looks.
+
+A layer as a kernel that is called (conv_kernel/), a network as one streaming kernel (streaming/) or as a
+kernel for each layer (layerwise/). `hlsgen.Design`, which users hold, delegates to one of these.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hlsgen.base.brief import Brief, lines, some
+from hlsgen.base.errors import DesignError, Problem
+from hlsgen.base.fixed import Codes
+from hlsgen.base.progress import Progress, silent
+from hlsgen.csim.compiler import Headers
+from hlsgen.csim.scratch import Scratch
+from hlsgen.csim.verification import Verification
+from hlsgen.model.calibration import Calibration
+from hlsgen.model.clipping import Clipped, clipping_of, clipping_warnings, values_of, warn_of_clipping
+from hlsgen.model.ir import Golden, Graph
+from hlsgen.model.ports import Arrays as Arrays
+from hlsgen.model.ports import Floats as Floats
+from hlsgen.model.ports import inputs_of, outputs_of
+from hlsgen.model.sampled import Sampled
+from hlsgen.report.estimates import Estimates
+from hlsgen.targets.board import Board
+from hlsgen.targets.terms import CostStyle, Terms, load_terms
+
+MOST_SAMPLE_FRAMES = 16
+"""Frames that a build simulates unless told otherwise."""
+MOST_SAMPLE_ELEMENTS = 1 << 26
+"""Fewer frames are simulated if together they would have more elements; at least one is."""
+
+CLIPPING_FRAMES = 16
+"""Frames of which golden is computed beside a C-simulation, to see what layers clip."""
+CLIPPING_MACS = 1 << 30
+"""Fewer, if together they would need more multiply-accumulates; at least one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Style(Brief, ABC):
+    """A graph in fixed point (or float32), the board and clock it is for, and how its hardware is made."""
+
+    name: str
+    graph: Graph
+    board: Board
+    clock_mhz: float
+    batch: int
+    source: str
+
+    cost_style: ClassVar[CostStyle]
+    """Whose calibration counts, if the board's terms have one."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "board", self.board.for_style(self.cost_style))
+
+    def with_terms(self, terms: str | Path | Terms) -> Self:
+        """The same design with other terms of LUTs and FFs, or those in a file; its hardware is chosen anew.
+
+        Raises DesignError: the file is wrong.
+        """
+        found = terms if isinstance(terms, Terms) else load_terms(terms)
+        return replace(self, board=self.board.with_terms(found))
+
+    def __repr__(self) -> str:
+        return self.described(type(self).__name__)
+
+    def described(self, kind: str) -> str:
+        """What a person sees of it, on a few lines."""
+        graph, hardware = self.graph, self.hardware
+        return lines(
+            f"{kind} {self.name}: {graph.size}",
+            f"for {self.board.name} at {self.clock_mhz:g} MHz, a batch of {self.batch:,}; from {self.source}",
+            f"{some([str(port) for port in graph.inputs])} -> {some([str(port) for port in graph.outputs])}",
+            "" if self.calibration is None else str(self.calibration),
+            f"modelled: {hardware}" if hardware else "hardware not chosen yet: estimate() or build() does",
+        )
+
+    @property
+    @abstractmethod
+    def hardware(self) -> str:
+        """The hardware in words if it is chosen already, else empty."""
+
+    @property
+    def wants_exact_search(self) -> bool:
+        """Whether the hardware is to be that which `hlsgen.explore` finds."""
+        return False
+
+    def as_explored(self, found: dict[str, Any]) -> Self:
+        """The same with what the exact search says of its hardware, if reports of the style have that."""
+        return self
+
+    @property
+    def macs(self) -> int:
+        """Multiply-accumulates of a frame."""
+        return self.graph.macs
+
+    def inputs_of(self, x: ArrayLike | Sequence[ArrayLike], *, what: str = "x") -> dict[str, Codes]:
+        """Frames in the framework's layout, batch first (or one frame without the batch), as codes by input.
+
+        Several inputs are a list. Raises DesignError: wrong shape, no numbers, NaN, out of the type's range.
+        """
+        return inputs_of(self.name, self.graph.inputs, x, what)
+
+    def outputs_of(self, tensors: Mapping[str, Codes]) -> Arrays:
+        """Codes of the tensors that the outputs show -> numbers in the framework's layout."""
+        return outputs_of(self.graph.outputs, tensors)
+
+    @abstractmethod
+    def counted_golden(self, inputs: Mapping[str, Codes]) -> Golden:
+        """Codes [frames, C, H, W] of the tensors that the outputs show, and others, and what is clipped."""
+
+    def golden_codes(self, inputs: Mapping[str, Codes]) -> dict[str, Codes]:
+        """Codes [frames, C, H, W] of the tensors that the outputs show, and others, by name."""
+        return self.counted_golden(inputs).tensors
+
+    @property
+    def calibration(self) -> Calibration | None:
+        """The frames that number types were chosen or judged with; None: there were none."""
+        return None
+
+    @property
+    def own_types(self) -> frozenset[str]:
+        """Inputs and layers whose types are quantisers of the model itself."""
+        return frozenset()
+
+    @property
+    def clipping_remedy(self) -> str:
+        """What a user may do about values that are clipped."""
+        return "Give these tensors more integer bits"
+
+    def warn_of_clipping(self, x: ArrayLike | Sequence[ArrayLike], inputs: Mapping[str, Codes]) -> None:
+        """A ClippingWarning if x, as `inputs` when quantised, is clipped to an extent that harms.
+
+        Of the inputs all frames count, of the other tensors CLIPPING_FRAMES of them at most, spread evenly:
+        golden is computed for them.
+        """
+        values = values_of(self.graph.inputs, x)
+        count = len(next(iter(inputs.values())))
+        most = max(1, min(CLIPPING_FRAMES, CLIPPING_MACS // max(1, self.macs)))
+        some = np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(np.int64))
+        golden = self.counted_golden({name: codes[some] for name, codes in inputs.items()})
+        warn_of_clipping(self.clipping(values, golden), self.clipping_remedy)
+
+    def clipping(self, values: Mapping[str, Floats], golden: Golden) -> tuple[Clipped, ...]:
+        """What of each tensor is clipped. values: frames [frames, C, H, W] of the inputs before they are
+        quantised, golden what the same frames gave.
+        """
+        return clipping_of(self.graph, values, golden.excess, self.own_types)
+
+    def with_weights(self, other: Style) -> Style:
+        """This hardware and these types with the weights of `other`, a network of the same structure.
+
+        Raises DesignError: another structure, values beyond a type, sums that could overflow an accumulator,
+        other weights where they stand in the kernel's source.
+        """
+        message = f"{self.name} is no streaming kernel, so that its weights cannot be exchanged here"
+        raise DesignError(Problem(message=message, fix="a design made from a network"))
+
+    def weight_files(self) -> dict[str, NDArray[np.uint64]]:
+        """What the kernel loads at run time: the testbench's .npy files of weights, by name."""
+        return {}
+
+    def choose(self, progress: Progress) -> None:
+        """Chooses the hardware, as `estimate` would: a long search says how far it is. Raises as it does."""
+        progress("choosing the hardware")
+
+    @abstractmethod
+    def check(self) -> None:
+        """Raises DesignError with what making the design leaves open: hardware that does not fit, samples."""
+
+    @abstractmethod
+    def sampled(self, frames: int | None = None, *, file: Path | None = None) -> Sampled:
+        """The frames to simulate with: the design's own samples, or those of `file`."""
+
+    def sample_inputs(self, frames: int | None = None, *, file: Path | None = None) -> dict[str, Codes]:
+        """They as codes by input."""
+        return self.sampled(frames, file=file).codes
+
+    @abstractmethod
+    def estimate(self) -> Estimates:
+        """Cycles, resources and speed, all modelled. Raises DesignError: nothing fits."""
+
+    @abstractmethod
+    def cost(self) -> dict[str, Any]:
+        """The section `cost` of report.json: modelled LUTs and FFs, and how far off they may be."""
+
+    def warnings(self, clipping: Sequence[Clipped]) -> list[str]:
+        """What a user should know of a build. clipping: of the frames that it simulates."""
+        return clipping_warnings(clipping)
+
+    @abstractmethod
+    def plan(self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]) -> dict[str, str | bytes]:
+        """Every file of the build folder but the reports, by path."""
+
+    @abstractmethod
+    def markdown(self, report: dict[str, Any]) -> str:
+        """report.md"""
+
+    @abstractmethod
+    def verify(
+        self,
+        folder: Path,
+        inputs: Mapping[str, Codes],
+        golden: Mapping[str, Codes],
+        *,
+        headers: Headers = Headers.FAST,
+        progress: Progress = silent,
+        kept: Scratch | None = None,
+    ) -> Verification:
+        """C-simulates what `plan` gave, written into `folder`. kept: where executables stay for `simulator`.
+
+        Raises MismatchError: a result or an iteration count differs. ToolError: no compiler, or it fails.
+        """
+
+    @abstractmethod
+    def simulator(
+        self, folder: Path, scratch: Path, headers: Headers
+    ) -> Callable[[Mapping[str, Codes]], dict[str, Codes]]:
+        """Compiles the emitted sources of `folder`, unless that is done: input codes -> codes of the tensors
+        that outputs show.
+        """

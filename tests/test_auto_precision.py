@@ -10,7 +10,7 @@ import pytest
 
 import hlsgen
 from hlsgen.base.fixed import FixedType
-from hlsgen.model.accuracy import least_agreement
+from hlsgen.model.judgement import least_agreement
 from hlsgen.model.precision import Floats
 from hlsgen.quantising.float_run import FloatRun
 from hlsgen.quantising.value_ranges import ValueRanges

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+
+import numpy as np
+
+from hlsgen.base.brief import Brief
+from hlsgen.base.fixed import Codes
+from hlsgen.model.ir import Golden, Graph
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,26 +66,28 @@ class Reached:
         return self.held_out or self.of_ranges
 
 
-CONFIDENCE = 0.95
+@dataclass(frozen=True, kw_only=True)
+class Measured(Brief):
+    """A network beside its floating-point original: what was found, and the codes that it was found with.
 
-
-def least_agreement(agreeing: int, frames: int) -> float:
-    """The least share of all frames that agrees, with `CONFIDENCE`, if `agreeing` of `frames` do.
-
-    The one-sided bound of Clopper and Pearson (1934); if all agree, the rule of three.
+    layers: on the frames that judge. inputs: frames of each input of `graph`. golden: what every layer of it
+    gives for them.
     """
-    if agreeing == 0:
-        return 0.0
-    if agreeing == frames:
-        return float((1 - CONFIDENCE) ** (1 / frames))
-    from scipy.special import betaincinv  # its import takes a sixth of a second
 
-    return float(betaincinv(agreeing, frames - agreeing + 1, 1 - CONFIDENCE))
+    graph: Graph
+    layers: tuple[Accuracy, ...]
+    inputs: Mapping[str, Codes]
+    golden: Golden
+    reached: Reached
 
+    @property
+    def accuracy(self) -> tuple[Accuracy, ...]:
+        """Of every layer, then of every output."""
+        return (*self.layers, *self.reached.judged.outputs)
 
-def confidence_text(agreeing: int, frames: int) -> str:
-    """32 of 32 frames agree (at least 91 % of all, with 95% confidence)"""
-    share = math.floor(100 * least_agreement(agreeing, frames))
-    return (
-        f"{agreeing} of {frames} frames agree (at least {share} % of all, with {CONFIDENCE:.0%} confidence)"
-    )
+    def golden_for(self, graph: Graph, inputs: Mapping[str, Codes]) -> Golden | None:
+        """Golden of these frames, if it is known already."""
+        same = graph is self.graph and all(
+            np.array_equal(codes, self.inputs[name]) for name, codes in inputs.items()
+        )
+        return self.golden if same else None

@@ -4,49 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from hlsgen.base.brief import Brief
 from hlsgen.base.fixed import Codes, FixedType
 from hlsgen.layers.argmax import ArgMax
 from hlsgen.layers.base import Layer
 from hlsgen.layers.softmax import Softmax
 from hlsgen.layers.table import Table
 from hlsgen.layers.unary import Selection
-from hlsgen.model.accuracy import Accuracy, Quality, Reached
-from hlsgen.model.ir import Golden, Graph, Port, counted_golden, run_golden
+from hlsgen.model.accuracy import Accuracy, Measured, Quality, Reached
+from hlsgen.model.ir import Graph, Port, counted_golden, run_golden
 from hlsgen.model.ports import tensor_codes
 from hlsgen.model.precision import Floats
 from hlsgen.quantising.float_run import FloatRun
-
-
-@dataclass(frozen=True, kw_only=True)
-class Measured(Brief):
-    """A network beside its floating-point original: what was found, and the codes that it was found with.
-
-    layers: on the frames that judge. inputs: frames of each input of `graph`. golden: what every layer of it
-    gives for them.
-    """
-
-    graph: Graph
-    layers: tuple[Accuracy, ...]
-    inputs: Mapping[str, Codes]
-    golden: Golden
-    reached: Reached
-
-    @property
-    def accuracy(self) -> tuple[Accuracy, ...]:
-        """Of every layer, then of every output."""
-        return (*self.layers, *self.reached.judged.outputs)
-
-    def golden_for(self, graph: Graph, inputs: Mapping[str, Codes]) -> Golden | None:
-        """Golden of these frames, if it is known already."""
-        same = graph is self.graph and all(
-            np.array_equal(codes, self.inputs[name]) for name, codes in inputs.items()
-        )
-        return self.golden if same else None
 
 
 def _encoded(fixed: Graph, frames: Mapping[str, Floats]) -> dict[str, Codes]:

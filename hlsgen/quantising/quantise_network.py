@@ -6,11 +6,11 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from hlsgen.base.errors import DesignError
-from hlsgen.model.accuracy import Quality
+from hlsgen.model.accuracy import Measured, Quality
 from hlsgen.model.ir import Graph
 from hlsgen.model.precision import LEAST_TARGET_DB, MOST_TARGET_DB, START_DB, Precision
 from hlsgen.passes import FIXED_PASSES, run_passes
-from hlsgen.quantising.accuracy import Measured, judged, measured
+from hlsgen.quantising.accuracy import judged, measured
 from hlsgen.quantising.choose_types import choose_types
 from hlsgen.quantising.float_run import FloatRun
 from hlsgen.quantising.value_ranges import ValueRanges

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from hlsgen.model.accuracy import Accuracy, Quality, Reached, confidence_text, least_agreement
+from hlsgen.model.accuracy import Accuracy, Quality, Reached
+from hlsgen.model.judgement import confidence_text, least_agreement
 from hlsgen.model.precision import Precision
 
 

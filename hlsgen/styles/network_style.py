@@ -26,15 +26,14 @@ from hlsgen.designfile.constraints import StreamWish
 from hlsgen.hardware.other_weights import same_structure, with_weights_of
 from hlsgen.hardware.weights import WeightPlace
 from hlsgen.model import samples
-from hlsgen.model.accuracy import Accuracy, Reached
+from hlsgen.model.accuracy import Accuracy, Measured, Reached
 from hlsgen.model.calibration import Calibration
 from hlsgen.model.clipping import Clipped, values_of
 from hlsgen.model.ir import Golden, Graph, counted_golden
+from hlsgen.model.judgement import doubts
 from hlsgen.model.ports import Floats, stand_in_codes, tensor_codes
 from hlsgen.model.precision import Precision
 from hlsgen.model.sampled import Sampled
-from hlsgen.quantising.accuracy import Measured
-from hlsgen.quantising.judgement import doubts
 from hlsgen.styles.style import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, Style
 
 MOST_SAMPLE_MACS = 1 << 31

@@ -59,7 +59,8 @@ def measure(effort: Effort, progress: Callable[[str], None] = lambda _: None) ->
     naive = peers.naive_cpp(effort.float_)
     progress("PyTorch on all cores")
     pytorch = peers.pytorch(effort.float_)
-    design = hlsgen.load(DESIGNS / "conv_fixed16.yaml", board=PUBLISHED.board)
+    design = hlsgen.load(DESIGNS / "conv_fixed16.yaml", board=PUBLISHED.board).given
+    assert isinstance(design, ConvKernel)
     progress("C-simulation of conv_fixed16, fast headers")
     fast = csim(design, Headers.FAST, effort.fast)
     progress("C-simulation of conv_fixed16, reference headers")

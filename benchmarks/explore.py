@@ -26,10 +26,10 @@ from rich.console import Console
 from rich.table import Table
 
 import hlsgen
-from hlsgen.api.design import Design
 from hlsgen.base.errors import DesignError
 from hlsgen.base.fixed import FixedType
 from hlsgen.cost.stages import total_resources
+from hlsgen.explore.explore import explore
 from hlsgen.explore.options import vector
 from hlsgen.explore.result import Explored
 from hlsgen.hardware.pipeline import pipeline_of
@@ -40,6 +40,7 @@ from hlsgen.layers.conv2d import Conv2d
 from hlsgen.model.ir import Graph, Port
 from hlsgen.search.placement import usable
 from hlsgen.styles.streaming.style import StreamingNetwork
+from hlsgen.styles.style import Style
 from hlsgen.targets.board import SLR, Board, load_board
 from hlsgen.timing.fifos import fifo_depths
 
@@ -216,9 +217,9 @@ def tried(boards: int) -> Tried:
     )
 
 
-def _explored(design: Design) -> Explored | None:
+def _explored(design: StreamingNetwork) -> Explored[Style] | None:
     try:
-        return design.explore()
+        return explore(design)
     except DesignError:
         return None
 
@@ -226,7 +227,7 @@ def _explored(design: Design) -> Explored | None:
 def timed(layers: int) -> Timed:
     design = design_of(chain(layers, 16, 16), load_board("u200"))
     begin = time.perf_counter()
-    found = replace(design, batch=1024).explore()
+    found = explore(replace(design, batch=1024))
     return Timed(
         layers=layers,
         options=sum(layer.options for layer in found.layers),

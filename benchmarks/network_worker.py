@@ -47,7 +47,8 @@ def _work(path: Path, folder: Path, effort: Effort) -> None:
         _import_framework(path)
         imported = time.perf_counter()
         design = hlsgen.load(path)
-        assert isinstance(design, StreamingNetwork)
+        network = design.style
+        assert isinstance(network, StreamingNetwork)
         loaded, cpu = time.perf_counter(), time.process_time()
         report = build(design, folder / "build", csim=False).report
         built = Built(
@@ -58,7 +59,7 @@ def _work(path: Path, folder: Path, effort: Effort) -> None:
             python_mb=own_peak_mb(),
         )
         note(built=asdict(built), modelled=asdict(_modelled(report)))
-        note(simulated=asdict(_csim(design, folder, effort)))
+        note(simulated=asdict(_csim(network, folder, effort)))
     except HlsgenError as failure:
         note(reason=str(failure).split("\nfix:")[0].removeprefix("error: "))
 

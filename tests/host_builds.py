@@ -113,7 +113,7 @@ def network_design(style: str, weights: WeightWishes) -> Design:
         wish=StreamWish(instances=2, weights=weights),
         style=style,
     )
-    return from_graph(graph(), options, "net.py")
+    return Design(from_graph(graph(), options, "net.py"))
 
 
 def streaming_design(_: Path) -> Design:

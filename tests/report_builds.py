@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import hlsgen
+from hlsgen.api.design import Design
 from hlsgen.api.project import build
 from hlsgen.designfile.constraints import InterfaceWish, StreamWish
 from hlsgen.loading.from_graph import Options, from_graph
@@ -37,7 +38,7 @@ def built(kind: str, folder: Path) -> Path:
         calibration=np.random.default_rng(0).normal(0, 1, (4, *graph.inputs[0].shape)),
         precision="auto",
     )
-    build(from_graph(graph, options, "test"), target, frames=2, csim=False)
+    build(Design(from_graph(graph, options, "test")), target, frames=2, csim=False)
     return target
 
 
@@ -53,7 +54,7 @@ def streaming(board: str, target: Path) -> Path:
         calibration=np.random.default_rng(0).normal(0, 1, (2, *graph.inputs[0].shape)),
         precision="auto",
     )
-    build(from_graph(graph, options, "test"), target, frames=1, csim=False)
+    build(Design(from_graph(graph, options, "test")), target, frames=1, csim=False)
     return target
 
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 import hlsgen
+from hlsgen.api.design import Design
 from hlsgen.base.errors import DesignError, MismatchError
 from hlsgen.base.fixed import FixedType
 from hlsgen.cost.stages import port_resources, total_resources
@@ -49,8 +50,8 @@ def design(interface: Any, **options: Any) -> StreamingNetwork:
     made = hlsgen.from_torch(
         net(), (2, 8, 8), calibration=x, batch=4, name="between", interface=interface, **options
     )
-    assert isinstance(made, StreamingNetwork)
-    return made
+    assert isinstance(made.given, StreamingNetwork)
+    return made.given
 
 
 @settings(
@@ -131,7 +132,7 @@ def test_an_output_without_its_tlast_is_caught(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> hlsgen.Project:
-    return design("stream").build(tmp_path_factory.mktemp("between") / "b")
+    return Design(design("stream")).build(tmp_path_factory.mktemp("between") / "b")
 
 
 def text(project: hlsgen.Project, path: str) -> str:

@@ -14,6 +14,7 @@ from click.testing import CliRunner
 from numpy.typing import NDArray
 
 import hlsgen
+from hlsgen.api.design import Design
 from hlsgen.api.project import build
 from hlsgen.base.excess import counting_excess
 from hlsgen.base.fixed import FixedType, Overflow, Rounding, parse_type
@@ -22,7 +23,6 @@ from hlsgen.layers.cast import Cast
 from hlsgen.layers.table import Table
 from hlsgen.loading.from_graph import Options, from_fixed
 from hlsgen.model.ir import Graph, Tensor
-from hlsgen.styles.network_style import NetworkStyle
 from tests.networks import residual_network
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
@@ -238,7 +238,7 @@ def test_a_step_beyond_the_range_is_no_harm() -> None:
         design.golden(np.ones((2, 6, 7)))
 
 
-def quantised(given: bool) -> NetworkStyle:
+def quantised(given: bool) -> hlsgen.Design:
     """A network that brings its types: an input, and a quantiser of 4 bits."""
     source = Tensor(shape=(1, 4, 4), type=FixedType(8, 1, True, Rounding.RND, Overflow.SAT))
     cast = Cast(
@@ -248,7 +248,9 @@ def quantised(given: bool) -> NetworkStyle:
     )
     options = Options(board="zcu102", clock_mhz=None, batch=4, wish=None, style="dataflow")
     graph = Graph.chain("own", source, (cast,))
-    return from_fixed(graph, options, "test", given_types=frozenset({"input"} if given else ()))
+    return hlsgen.Design(
+        from_fixed(graph, options, "test", given_types=frozenset({"input"} if given else ()))
+    )
 
 
 def test_quantisers_of_the_model_itself_clip_as_they_are_meant_to(tmp_path: Path) -> None:
@@ -295,5 +297,5 @@ def test_a_build_from_python_on_stand_in_frames_warns(tmp_path: Path) -> None:
         stand_in=True,
     )
     with pytest.warns(hlsgen.CalibrationWarning, match="not from frames of your own") as caught:
-        from_graph(graph, options, "test").build(tmp_path / "b", csim=False, frames=1)
+        Design(from_graph(graph, options, "test")).build(tmp_path / "b", csim=False, frames=1)
     assert caught[0].filename == __file__

@@ -153,8 +153,8 @@ def test_what_lies_in_pipelines_has_room_in_a_simulation_without_them(interval: 
         precision="fixed<16,6>",
         wish=StreamWish(instances=1, target_interval=interval),
     )
-    assert isinstance(design, StreamingNetwork)
-    pipeline = design.balanced.pipeline
+    assert isinstance(design.style, StreamingNetwork)
+    pipeline = design.style.balanced.pipeline
     assert runs_through(pipeline, {name: stream.depth for name, stream in pipeline.streams.items()})
     only_piped = {name: max(SHALLOWEST, held) for name, held in simulate(pipeline).held.items()}
     assert not runs_through(pipeline, only_piped)

@@ -60,15 +60,16 @@ def test_the_float_graph_is_the_network(name: str) -> None:
     from hlsgen.model.ir import run_golden
 
     design = hlsgen.load(DESIGNS / f"{name}.yaml")
-    assert isinstance(design, StreamingNetwork) and design.reference is not None
+    network = design.given
+    assert isinstance(network, StreamingNetwork) and network.reference is not None
     module = load_module(DESIGNS / "networks" / f"{name}.py", "make_net", None, None).double()
     port = design.graph.inputs[0]
-    x = design.samples[port.name][:1]
+    x = network.samples[port.name][:1]
     with torch.no_grad():
         wanted = module(torch.from_numpy(np.ascontiguousarray(x)))
-    got = run_golden(design.reference, {port.name: x})
+    got = run_golden(network.reference, {port.name: x})
     outputs = wanted if isinstance(wanted, tuple | list) else [wanted]
-    for one, shown in zip(outputs, design.reference.outputs, strict=True):
+    for one, shown in zip(outputs, network.reference.outputs, strict=True):
         np.testing.assert_allclose(shown.from_tensor(got[shown.source]), one.numpy(), rtol=0, atol=1e-6)
 
 

@@ -35,7 +35,7 @@ FRAMES = 53
 def design() -> LayerwiseNetwork:
     from tests.test_task_network import residual
 
-    return residual("tasks")
+    return residual("tasks").given
 
 
 @pytest.fixture(scope="module")

@@ -101,7 +101,7 @@ def test_a_network_of_tasks_is_clean() -> None:
 
     design = network("tasks")
     inputs = design.sample_inputs(2)
-    assert_clean(dict(design.plan(inputs, design.golden_codes(inputs))), 100)
+    assert_clean(dict(design.style.plan(inputs, design.golden_codes(inputs))), 100)
 
 
 def findings_without_trip_counts(files: dict[str, Any]) -> tuple[int, int]:
@@ -153,14 +153,14 @@ def test_a_build_says_what_was_linted(folder: Path) -> None:
 
 def test_wrong_emitted_code_is_a_bug_of_ours(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     design = load(folder / "small.yaml")
-    plan = type(design).plan
+    plan = type(design.style).plan
 
     def broken(self: Any, *given: Any) -> dict[str, str | bytes]:
         files = dict(plan(self, *given))
         files["src/small.cpp"] = str(files["src/small.cpp"]).replace("HLS dataflow", "HLS datflow")
         return files
 
-    monkeypatch.setattr(type(design), "plan", broken)
+    monkeypatch.setattr(type(design.style), "plan", broken)
     with pytest.raises(EmissionError) as caught:
         build(design, folder / "out", csim=False)
     assert caught.value.exit_code == 5

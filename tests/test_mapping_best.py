@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from hlsgen import DesignError
+from hlsgen.api.design import Design
 from hlsgen.api.project import build
 from hlsgen.designfile.constraints import InterfaceWish, StreamWish
 from hlsgen.loading.from_graph import Options, from_graph
@@ -28,7 +29,7 @@ mapping: {mapping}
 ROOT = Path(__file__).parent.parent
 
 
-def searched(search: str) -> StreamingNetwork:
+def searched(search: str) -> Design:
     graph = residual_network()
     options = Options(
         board="u200",
@@ -39,9 +40,7 @@ def searched(search: str) -> StreamingNetwork:
         calibration=np.random.default_rng(0).normal(0, 1, (4, *graph.inputs[0].shape)),
         precision="auto",
     )
-    design = from_graph(graph, options, "test")
-    assert isinstance(design, StreamingNetwork)
-    return design
+    return Design(from_graph(graph, options, "test"))
 
 
 def test_a_build_with_the_best_mapping_is_what_explore_finds(tmp_path: Path) -> None:
@@ -82,7 +81,7 @@ def test_other_weights_go_into_the_best_kernel() -> None:
     design = searched("best")
     other = searched("quick")
     changed = design.with_weights(other)
-    assert changed.balanced.pipeline.interval == design.balanced.pipeline.interval
+    assert changed.style.balanced.pipeline.interval == design.style.balanced.pipeline.interval
     assert changed.explored is None, "it keeps the hardware that was chosen"
 
 
@@ -109,11 +108,11 @@ def test_refused(style: str, mapping: str, message: str, tmp_path: Path) -> None
 
 def test_explore_keeps_the_interface() -> None:
     design = searched("quick")
+    given = design.given
     streams = replace(
-        design, wish=replace(design.wish, interface=InterfaceWish(input="stream", output="stream"))
+        given, wish=replace(given.wish, interface=InterfaceWish(input="stream", output="stream"))
     )
-    found = streams.explore()
-    chosen = found.chosen
+    chosen = Design(streams).explore().chosen.given
     assert isinstance(chosen, StreamingNetwork)
     again = replace(chosen, chosen=None)  # as its design file would be read
     assert chosen.wish.interface.streams and again.balanced.pipeline.free_running
@@ -124,7 +123,9 @@ def test_a_fixed_interval_is_no_less_than_what_is_reached() -> None:
     """No folding has just this interval: the bound is that of the next shorter one."""
     design = searched("quick")
     shortest = design.explore().point.interval_cycles
-    found = replace(design, wish=replace(design.wish, target_interval=3 * shortest + 1)).explore()
+    given = design.given
+    wish = replace(given.wish, target_interval=3 * shortest + 1)
+    found = Design(replace(given, wish=wish)).explore()
     assert found.point.interval_cycles <= 3 * shortest + 1
     assert found.bound >= found.point.frames_per_s * (1 - 1e-9)
     rates = [one.frames_per_s for one in found.front]

@@ -203,7 +203,7 @@ def test_auto_raises_its_target_until_the_output_is_near_enough() -> None:
     for wanted in (0.0, 20.0, 40.0):
         precision = Precision(target_db=12.0, output_db=wanted, agreement=0)
         design = hlsgen.from_torch(deep(12), (4, 6, 6), calibration=frames, precision=precision)
-        found[wanted] = design.accuracy[-1].snr_db  # type: ignore[attr-defined]
+        found[wanted] = design.accuracy[-1].snr_db
     assert found[0.0] < 12 and found[20.0] > 19 and found[40.0] > 38
     assert found[20.0] < 38
 
@@ -220,7 +220,7 @@ def test_an_offset_of_the_output_is_no_signal() -> None:
         wanted = net(torch.from_numpy(frames).float()).numpy()
     error = np.std(design.golden(frames) - wanted) / np.std(wanted)
     assert error < 0.12
-    assert design.accuracy[-1].snr_db == pytest.approx(-20 * np.log10(error), abs=3)  # type: ignore[attr-defined]
+    assert design.accuracy[-1].snr_db == pytest.approx(-20 * np.log10(error), abs=3)
 
 
 def test_a_build_warns_of_an_output_that_is_far_from_floating_point(tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def network_build(folder: Path, board: str) -> Path:
 
     design = replace(residual("tasks"), board=load_board(board), clock_mhz=load_board(board).clock_mhz)
     inputs = design.sample_inputs(1)
-    write_files(folder, design.plan(inputs, design.golden_codes(inputs)))
+    write_files(folder, design.style.plan(inputs, design.golden_codes(inputs)))
     return folder
 
 

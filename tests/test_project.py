@@ -54,7 +54,7 @@ def test_csim_on_the_reference_headers(project: hlsgen.Project) -> None:
 
 def test_csim_is_close_to_torch(project: hlsgen.Project) -> None:
     torch = pytest.importorskip("torch", reason="torch is not installed")
-    layer = project.design.layer
+    layer = project.design.given.layer
     x = np.random.default_rng(2).uniform(-1, 1, (3, 2, 10, 11))
     weights = layer.weight_type.decode(layer.weights)
     bias = layer.bias_type.decode(layer.bias)
@@ -106,7 +106,7 @@ def test_overflowing_results_are_warned_of(tmp_path: Path) -> None:
 
 def test_tight_accumulator_is_narrower_and_equal(tmp_path: Path, project: hlsgen.Project) -> None:
     tight = hlsgen.load(written(tmp_path, SMALL + "precision: {accumulator: tight}\n"))
-    assert tight.layer.accumulator.width < project.design.layer.accumulator.width  # type: ignore[union-attr]
+    assert tight.given.layer.accumulator.width < project.design.given.layer.accumulator.width  # type: ignore[union-attr]
     x = np.random.default_rng(3).uniform(-31, 31, (4, 2, 10, 11))
     np.testing.assert_array_equal(tight.build(tmp_path / "build").csim(x), project.golden(x))
 

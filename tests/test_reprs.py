@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import hlsgen
+from hlsgen.api.design import Design
 from hlsgen.api.project import build
 from hlsgen.base.brief import MOST_CHARACTERS
 from hlsgen.layers.base import Layer
@@ -74,7 +75,7 @@ def test_all_that_a_large_network_is_made_of_shows_itself_in_a_few_lines(style: 
         calibration=frames,
         precision="fixed<16,6>",
     )
-    design = from_graph(graph, options, "test")
+    design = Design(from_graph(graph, options, "test"))
     assert "hardware not chosen yet" in repr(design)
     assert not {"balanced", "choice", "explored"} & set(vars(design))
     project = build(design, tmp_path / "b", frames=1, csim=False)

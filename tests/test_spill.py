@@ -12,7 +12,6 @@ import yaml
 import hlsgen
 from hlsgen.base.errors import DesignError
 from hlsgen.designfile.constraints import StreamWish, WeightWish, WeightWishes
-from hlsgen.styles.streaming.style import StreamingNetwork
 from hlsgen.targets.board import Board, load_board
 from tests.command_line import text
 
@@ -35,13 +34,12 @@ DESIGN = {
 }
 
 
-def designed(folder: Path, board: Board, **keys: object) -> StreamingNetwork:
+def designed(folder: Path, board: Board, **keys: object) -> hlsgen.Design:
     """The network on `board`; the weights of its last three layers are 9,216, 147,456 and 256,000 codes."""
     (folder / "net.py").write_text(NET)
     (folder / "net.yaml").write_text(yaml.safe_dump(DESIGN | keys))
     design = hlsgen.load(folder / "net.yaml")
-    assert isinstance(design, StreamingNetwork)
-    return replace(design, board=board)
+    return hlsgen.Design(replace(design.given, board=board))
 
 
 def with_bram(count: int, gb_per_s: float = 17.06) -> Board:
@@ -53,23 +51,23 @@ def with_bram(count: int, gb_per_s: float = 17.06) -> Board:
     return board.model_copy(update={"slrs": (slr,), "memory": memory})
 
 
-def streamed(design: StreamingNetwork) -> set[str]:
-    weights = design.balanced.pipeline.weights
+def streamed(design: hlsgen.Design) -> set[str]:
+    weights = design.style.balanced.pipeline.weights
     return {name for name, one in weights.items() if one.place == "stream"}
 
 
 def test_what_fits_stays_on_chip(tmp_path: Path) -> None:
     design = designed(tmp_path, load_board("zcu102"))
-    assert not streamed(design) and not design.balanced.spilled
+    assert not streamed(design) and not design.style.balanced.spilled
 
 
 def test_only_as_much_is_streamed_as_makes_it_fit(tmp_path: Path) -> None:
     """Of the layers whose weights have no room; the kernel fits, and says which they are."""
     design = designed(tmp_path, with_bram(100))
     names = streamed(design)
-    assert names and names < {"n0", "n3", "n5", "n9"} and set(design.balanced.spilled) == names
-    assert design.balanced.each.bram18 <= 100
-    places = design.balanced.pipeline.weights
+    assert names and names < {"n0", "n3", "n5", "n9"} and set(design.style.balanced.spilled) == names
+    assert design.style.balanced.each.bram18 <= 100
+    places = design.style.balanced.pipeline.weights
     assert not any(places[name].any_weights for name in names)
 
 
@@ -85,7 +83,9 @@ def test_a_network_that_spills_is_exact(tmp_path: Path) -> None:
 def test_a_slow_memory_makes_larger_blocks(tmp_path: Path) -> None:
     """Each word of weights then serves several frames."""
     fast, slow = (designed(tmp_path, with_bram(100, rate)) for rate in (17.06, 0.05))
-    blocks = [max(one.batch for one in design.balanced.pipeline.weights.values()) for design in (fast, slow)]
+    blocks = [
+        max(one.batch for one in design.style.balanced.pipeline.weights.values()) for design in (fast, slow)
+    ]
     assert blocks[0] < blocks[1]
     assert slow.estimate().frames_per_s < fast.estimate().frames_per_s
 
@@ -93,7 +93,7 @@ def test_a_slow_memory_makes_larger_blocks(tmp_path: Path) -> None:
 def test_what_the_design_keeps_on_chip_is_not_streamed(tmp_path: Path) -> None:
     design = designed(tmp_path, with_bram(60), mapping={"weights": "runtime"})
     with pytest.raises(DesignError) as refused:
-        _ = design.balanced
+        _ = design.style.balanced
     assert "LUT of 42,000" in str(refused.value)  # of memories made of LUTs
     assert "weights: stream for n9, the most weights that the design keeps on chip" in str(refused.value)
 
@@ -101,7 +101,7 @@ def test_what_the_design_keeps_on_chip_is_not_streamed(tmp_path: Path) -> None:
 def test_when_even_that_does_not_fit_it_says_so(tmp_path: Path) -> None:
     message = "and the weights of 1 layer streamed the kernel needs .* LUT of 42,000"
     with pytest.raises(DesignError, match=message):
-        _ = designed(tmp_path, with_bram(20)).balanced
+        _ = designed(tmp_path, with_bram(20)).style.balanced
 
 
 def test_a_layer_can_be_streamed_for_the_weights_at_hand(tmp_path: Path) -> None:
@@ -129,9 +129,8 @@ def test_explore_streams_them_too_and_writes_it_down(tmp_path: Path) -> None:
     again = designed(tmp_path, with_bram(60), mapping=mapping)
     assert explored.summary()["streamed_layers"] == len(spilled)
     chosen = explored.chosen
-    assert isinstance(chosen, StreamingNetwork)
-    assert again.balanced.pipeline.interval == chosen.balanced.pipeline.interval
-    assert again.balanced.each == chosen.balanced.each and streamed(again) == spilled
+    assert again.style.balanced.pipeline.interval == chosen.style.balanced.pipeline.interval
+    assert again.style.balanced.each == chosen.style.balanced.each and streamed(again) == spilled
 
 
 def test_the_command_line_tells(tmp_path: Path) -> None:

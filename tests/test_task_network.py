@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from hlsgen.api.design import Design
 from hlsgen.api.from_model import from_torch
 from hlsgen.api.project import Project, build, simulate_only
 from hlsgen.base.errors import DesignError
@@ -57,10 +58,10 @@ class Residual(torch.nn.Module):  # type: ignore[name-defined, misc]
         return self.fc(torch.flatten(self.pool(second), 1))
 
 
-def residual(style: str, **options: object) -> LayerwiseNetwork:
+def residual(style: str, **options: object) -> Design:
     torch.manual_seed(3)
     module = Residual().eval()
-    return from_torch(  # type: ignore[return-value]
+    return from_torch(
         module,
         (3, 8, 8),
         calibration=frames(4),
@@ -207,7 +208,7 @@ def design_of(network: Graph, wish: StreamWish) -> LayerwiseNetwork:
 
 def test_a_tensor_that_is_read_twice_and_several_outputs() -> None:
     wish = StreamWish(folds={"in0": {"px": 2}, "out": {"px": 1, "pe": 1}})
-    verification = simulate_only(design_of(twice(), wish)).verification
+    verification = simulate_only(Design(design_of(twice(), wish))).verification
     assert [layer.name for layer in verification.layers] == ["in0", "out"]  # type: ignore[attr-defined]
     assert verification.comparison.verdict == "equal"
 
@@ -278,7 +279,7 @@ def test_no_such_style() -> None:
 
 def test_too_many_instances() -> None:
     with pytest.raises(DesignError, match=r"net: 20 instances of its \d+ kernels do not fit AMD Alveo U200"):
-        replace(residual("tasks"), wish=StreamWish(instances=20), batch=64).check()
+        replace(residual("tasks").given, wish=StreamWish(instances=20), batch=64).check()
 
 
 def test_an_interval_that_is_too_short() -> None:
@@ -308,7 +309,7 @@ def test_a_design_file_chooses_the_style(tmp_path: Path) -> None:
     text = "name: filed\nboard: u200\nmodel: {torch: 'net.py:make_net'}\ninput: {shape: [3, 8, 8]}\nstyle: "
     (tmp_path / "net.yaml").write_text(text + "tasks\n")
     loaded = load(tmp_path / "net.yaml")
-    assert isinstance(loaded, LayerwiseNetwork)
+    assert isinstance(loaded.style, LayerwiseNetwork)
     loaded.check()
     assert loaded.estimate().as_json()["style"] == "tasks"
     (tmp_path / "net.yaml").write_text(text + "task\n")
@@ -321,26 +322,27 @@ def test_a_design_file_chooses_the_style(tmp_path: Path) -> None:
 
 def test_other_weights_for_the_same_kernels(tmp_path: Path) -> None:
     wish = StreamWish(instances=1, weights=WeightWishes(place="runtime"))
-    first = replace(residual("tasks"), wish=wish)
+    first = replace(residual("tasks").given, wish=wish)
     assert first.reference is not None
     fc = next(layer for layer in first.reference.layers if layer.name == "fc")
     halved = replace(fc, weights=fc.weights / 2)  # type: ignore[attr-defined, call-arg]
     others = [halved if layer is fc else layer for layer in first.reference.layers]
     second = replace(first, reference=first.reference.with_layers(others))
-    project = build(first, tmp_path / "net", frames=1)
+    project = build(Design(first), tmp_path / "net", frames=1)
     x: NDArray[np.float64] = frames(2)
-    got = project.csim(x, weights=second)
-    np.testing.assert_array_equal(got, first.with_weights(second).golden(x))
+    got = project.csim(x, weights=Design(second))
+    np.testing.assert_array_equal(got, Design(first.with_weights(second)).golden(x))
     assert not np.array_equal(got, project.golden(x))
     before = {path: path.read_bytes() for path in project.folder.glob("tb/*.npy")}
-    project.write_weights(second)
+    project.write_weights(Design(second))
     changed = {path.name for path, content in before.items() if path.read_bytes() != content}
     golden = {f"{port.name}_golden.npy" for port in first.graph.outputs}
     assert changed == golden | {"fc.weights.npy"}
 
 
 def test_constants_stay() -> None:
-    first = residual("tasks")
+    first = residual("tasks").given
+    assert isinstance(first, LayerwiseNetwork)
     assert first.choice.weights["conv1"].place == "constant"
     assert first.choice.weights["fc"].place == "runtime"
     assert first.reference is not None
@@ -354,4 +356,4 @@ def test_constants_stay() -> None:
 def test_streamed_weights_are_refused() -> None:
     wish = StreamWish(weights=WeightWishes(layers={"fc": WeightWish(place="stream")}))
     with pytest.raises(DesignError, match="fc.*weights: stream is not for networks as tasks"):
-        replace(residual("tasks"), wish=wish).check()
+        replace(residual("tasks").given, wish=wish).check()

@@ -66,7 +66,7 @@ def network_build(folder: Path, style: str, board: str, part: str, period: str) 
     (folder / "net.yaml").write_text(NETWORK.format(board=board, style=style, instances=2))
     design = load(folder / "net.yaml")
     inputs = design.sample_inputs(2)
-    write_files(folder, design.plan(inputs, design.golden_codes(inputs)))
+    write_files(folder, design.style.plan(inputs, design.golden_codes(inputs)))
     kernels = tuple(re.findall(r"^nk=(\w+):", (folder / "vitis/link.cfg").read_text(), re.MULTILINE))
     return Build(folder, "net", kernels, part, period)
 

@@ -12,6 +12,7 @@ import pytest
 import torch
 
 import hlsgen
+from hlsgen.api.design import Design
 from hlsgen.base.errors import DesignError
 from hlsgen.base.fixed import Codes, FixedType
 from hlsgen.designfile.constraints import StreamWish, WeightWish, WeightWishes
@@ -229,7 +230,7 @@ def test_new_weights_need_no_new_kernel(first: hlsgen.Project) -> None:
     plans = [
         {
             path: content
-            for path, content in one.plan(inputs, one.golden_codes(inputs)).items()
+            for path, content in one.style.plan(inputs, one.golden_codes(inputs)).items()
             if not path.endswith(".npy")
         }
         for one in (first.design, first.design.with_weights(second))
@@ -296,10 +297,10 @@ def test_networks_in_fixed_point_must_agree_in_types() -> None:
     """As QKeras and ONNX give them: no values in floating point to quantise anew."""
     wish = StreamWish(weights=wishes("runtime"))
     options = Options(board="u200", clock_mhz=None, batch=4, wish=wish, style="dataflow")
-    one, two = (from_fixed(network(dense("fc", 8, 4, seed)), options, "test") for seed in (1, 5))
+    one, two = (Design(from_fixed(network(dense("fc", 8, 4, seed)), options, "test")) for seed in (1, 5))
     x = {"x": codes(SOURCE, (3, 8, 1, 1), 9)}
     fresh = one.with_weights(two)
     assert np.array_equal(fresh.golden_codes(x)["fc"], two.golden_codes(x)["fc"])
     other = replace(dense("fc", 8, 4, 5), result_type=FixedType(14, 6))
     with pytest.raises(DesignError, match="another result_type"):
-        one.with_weights(from_fixed(network(other), options, "test"))
+        one.with_weights(Design(from_fixed(network(other), options, "test")))

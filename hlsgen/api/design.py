@@ -15,6 +15,7 @@ from hlsgen.base.errors import CalibrationWarning, warn_caller
 from hlsgen.base.fixed import Codes
 from hlsgen.base.progress import Progress, Say, silent
 from hlsgen.designfile.document import Document
+from hlsgen.model.accuracy import Accuracy, Reached
 from hlsgen.model.calibration import Calibration
 from hlsgen.model.clipping import values_of, warn_of_clipping
 from hlsgen.model.ir import Graph
@@ -79,6 +80,16 @@ class Design(Brief):
     def calibration(self) -> Calibration | None:
         """The frames that number types were chosen or judged with; None: there were none."""
         return self.given.calibration
+
+    @property
+    def accuracy(self) -> tuple[Accuracy, ...]:
+        """How near each layer and output is to floating point, if that is known."""
+        return self.given.accuracy
+
+    @property
+    def reached(self) -> Reached | None:
+        """How near the outputs are to floating point, on which frames; None: it is not known."""
+        return self.given.reached
 
     @cached_property
     def explored(self) -> Explored[Design] | None:

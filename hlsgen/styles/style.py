@@ -22,6 +22,7 @@ from hlsgen.base.progress import Progress, silent
 from hlsgen.csim.compiler import Headers
 from hlsgen.csim.scratch import Scratch
 from hlsgen.csim.verification import Verification
+from hlsgen.model.accuracy import Accuracy, Reached
 from hlsgen.model.calibration import Calibration
 from hlsgen.model.clipping import Clipped, clipping_of, clipping_warnings, values_of, warn_of_clipping
 from hlsgen.model.ir import Golden, Graph
@@ -124,6 +125,16 @@ class Style(Brief, ABC):
     @property
     def calibration(self) -> Calibration | None:
         """The frames that number types were chosen or judged with; None: there were none."""
+        return None
+
+    @property
+    def accuracy(self) -> tuple[Accuracy, ...]:
+        """How near each layer and output is to floating point, if that is known."""
+        return ()
+
+    @property
+    def reached(self) -> Reached | None:
+        """How near the outputs are to floating point, on which frames; None: it is not known."""
         return None
 
     @property

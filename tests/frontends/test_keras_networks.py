@@ -91,7 +91,7 @@ def test_csimulation_is_qkeras_own_prediction(
     assert_predicts(model, design, project, seed)
 
 
-def assert_predicts(model: Any, design: hlsgen.NetworkStyle, project: hlsgen.Project, seed: int) -> None:
+def assert_predicts(model: Any, design: hlsgen.Design, project: hlsgen.Project, seed: int) -> None:
     """C-simulation of random inputs gives what the model predicts for them."""
     type_ = design.graph.inputs[0].tensor.type
     assert isinstance(type_, FixedType)

@@ -78,7 +78,7 @@ def test_from_qkeras_takes_the_default_from_precision() -> None:
     # what is clipped in the user's type is worth a warning, what a quantizer clips is meant
     types = {layer.name: str(layer.output_type) for layer in design.graph.layers}
     default = str(saturating(FixedType(16, 6)))
-    assert default in types.values() and {one for one in types if one not in design.own_types} == {
+    assert default in types.values() and {one for one in types if one not in design.given.own_types} == {
         name for name, type_ in types.items() if type_ == default
     }
     assert str(design.graph.input.type).startswith("fixed<8,3")

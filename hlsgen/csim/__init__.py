@@ -1,1 +1,1 @@
-
+"""C-simulation: what was emitted, compiled, run and compared with golden."""

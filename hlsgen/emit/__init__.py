@@ -1,1 +1,1 @@
-
+"""Hardware -> {path: content}: everything that a build folder holds."""

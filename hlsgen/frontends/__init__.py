@@ -1,1 +1,1 @@
-
+"""Models of frameworks -> graph; no other room imports a framework."""

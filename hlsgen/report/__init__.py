@@ -1,1 +1,1 @@
-
+"""Figures -> report.json, report.md and report.html."""

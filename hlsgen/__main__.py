@@ -1,6 +1,6 @@
 """python -m hlsgen: the command line."""
 
-from hlsgen.cli.main import main
+from hlsgen.cli import main
 
 if __name__ == "__main__":
     main()

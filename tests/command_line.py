@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from hlsgen.cli.main import cli
+from hlsgen.cli.commands import cli
 from tests.small_design import DESIGN
 
 WRONG = DESIGN.replace("pe: 1, simd: 1", "pe: 3, simd: 5") + "style: dataflow\n"

@@ -196,7 +196,7 @@ def cluster(folder: Path, workers: int) -> Iterator[Cluster]:
 
 def program(*words: str) -> subprocess.Popen[str]:
     """`hlsgen` as a process, in a group of its own as a shell starts it."""
-    command = [sys.executable, "-c", "from hlsgen.cli.main import main; main()", *words]
+    command = [sys.executable, "-c", "from hlsgen.cli.commands import main; main()", *words]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
     return subprocess.Popen(
         command,

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 import hlsgen
 from hlsgen.base.errors import DesignError
-from hlsgen.cli.main import cli
+from hlsgen.cli.commands import cli
 from hlsgen.targets.terms import CELLS, FEATURES, Target, Terms, load_terms, packaged_terms, terms_text
 from hlsgen.vendor.calibrate import Refit, calibrate
 from tests import vendor_reports

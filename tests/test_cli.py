@@ -14,7 +14,7 @@ import pytest
 
 from hlsgen.base import output
 from hlsgen.base.version import VERSION
-from hlsgen.cli.main import cli
+from hlsgen.cli.commands import cli
 from hlsgen.designfile.schema import design_json_schema
 from hlsgen.targets.board import list_boards
 from tests.command_line import document, failure, run, text, working_folder
@@ -110,7 +110,7 @@ def test_schema_is_that_of_a_design_file() -> None:
 
 
 def program(*words: str, **keys: Any) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-W", "error", "-c", "from hlsgen.cli.main import main; main()", *words]
+    command = [sys.executable, "-W", "error", "-c", "from hlsgen.cli.commands import main; main()", *words]
     return subprocess.run(command, text=True, check=False, stderr=subprocess.PIPE, **keys)
 
 
@@ -141,7 +141,7 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
 
 
 def test_help_does_not_wait_for_numpy() -> None:
-    code = "import sys; sys.argv = ['hlsgen', '--help']\nfrom hlsgen.cli.main import main\n"
+    code = "import sys; sys.argv = ['hlsgen', '--help']\nfrom hlsgen.cli.commands import main\n"
     code += "try: main()\nexcept SystemExit: sys.exit('numpy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.DEVNULL, check=False)
     assert done.returncode == 0
@@ -149,7 +149,7 @@ def test_help_does_not_wait_for_numpy() -> None:
 
 def test_a_path_that_is_no_unicode(folder: Path) -> None:
     target = os.fsencode(folder) + b"/b\xff"
-    command = [sys.executable, "-c", "from hlsgen.cli.main import main; main()"]
+    command = [sys.executable, "-c", "from hlsgen.cli.commands import main; main()"]
     done = subprocess.run(
         [*command, "build", "small.yaml", "--no-csim", b"-o", target], capture_output=True, check=False
     )

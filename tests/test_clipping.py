@@ -18,7 +18,7 @@ from hlsgen.api.design import Design
 from hlsgen.api.project import build
 from hlsgen.base.excess import counting_excess
 from hlsgen.base.fixed import FixedType, Overflow, Rounding, parse_type
-from hlsgen.cli.main import cli
+from hlsgen.cli.commands import cli
 from hlsgen.layers.cast import Cast
 from hlsgen.layers.table import Table
 from hlsgen.loading.from_graph import Options, from_fixed

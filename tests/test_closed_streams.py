@@ -11,7 +11,7 @@ import pytest
 
 from tests.small_design import DESIGN
 
-COMMAND = f'"{sys.executable}" -c "from hlsgen.cli.main import main; main()"'
+COMMAND = f'"{sys.executable}" -c "from hlsgen.cli.commands import main; main()"'
 FULL = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 
 

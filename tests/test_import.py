@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 
 import hlsgen
 from hlsgen.base.errors import DesignError
-from hlsgen.cli.main import cli
+from hlsgen.cli.commands import cli
 from hlsgen.loading.importing import framework_of
 
 pytest.importorskip("torch", reason="torch is not installed")

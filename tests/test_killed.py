@@ -61,7 +61,7 @@ def test_the_compiler_and_what_it_started_die_with_hlsgen(folder: Path, number: 
     compiler.chmod(0o755)
     (folder.parent / "small.yaml").write_text(DESIGN)
     process = subprocess.Popen(
-        [sys.executable, "-c", "from hlsgen.cli.main import main; main()", "csim", "small.yaml"],
+        [sys.executable, "-c", "from hlsgen.cli.commands import main; main()", "csim", "small.yaml"],
         cwd=folder.parent,
         env={**os.environ, "CXX": str(compiler), "PYTHONPATH": os.pathsep.join(sys.path)},
         stdout=subprocess.DEVNULL,

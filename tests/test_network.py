@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import hlsgen
 from hlsgen.base.errors import DesignError, MismatchError
-from hlsgen.cli.main import cli
+from hlsgen.cli.commands import cli
 from hlsgen.csim.compiler import reference_headers
 from hlsgen.designfile.constraints import StreamWish
 from hlsgen.model.precision import Precision

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from hlsgen.cli.main import cli
+from hlsgen.cli.commands import cli
 from tests.documents import assert_constants_are_as_stated, blocks, document, files, rows
 
 torch = pytest.importorskip("torch", reason="torch is not installed")

@@ -22,7 +22,7 @@ from hlsgen.base.manifest import MANIFEST, REPORT_KEYS
 from hlsgen.base.output import MARK, overwrite_files, replacing, write_files
 from tests.small_design import DESIGN
 
-HLSGEN = [sys.executable, "-c", "from hlsgen.cli.main import main; main()"]
+HLSGEN = [sys.executable, "-c", "from hlsgen.cli.commands import main; main()"]
 INTERRUPTED = 130
 LONG = 60
 """Seconds after which a test has failed."""

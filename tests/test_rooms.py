@@ -70,7 +70,7 @@ def test_an_arrow_upwards_is_seen_however_it_is_written() -> None:
         "    from hlsgen.api.design import Design\n"
         "def later():\n"
         "    from hlsgen import explore\n"
-        "    import hlsgen.cli.main\n"
+        "    import hlsgen.cli.commands\n"
     )
     assert arrows_upwards("emit", source, rooms()) == [(5, "api"), (7, "explore"), (8, "cli")]
 

@@ -461,7 +461,7 @@ def test_on_a_terminal(tools: VendorTools) -> None:
     script = shutil.which("script")
     if script is None:
         pytest.skip("script (bsdutils) is not installed")
-    command = f"{sys.executable} -c 'from hlsgen.cli.main import main; main()' synth built --to xclbin"
+    command = f"{sys.executable} -c 'from hlsgen.cli.commands import main; main()' synth built --to xclbin"
     environment = {**os.environ, "PYTHONPATH": str(Path(hlsgen.__file__).parents[1]), "TERM": "xterm"}
     begin = time.monotonic()
     done = subprocess.run(

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 import hlsgen
 from hlsgen.api.project import build
 from hlsgen.base.errors import DesignError
-from hlsgen.cli.main import cli
+from hlsgen.cli.commands import cli
 from hlsgen.vendor import report as report_module
 from hlsgen.vendor import tables, xml_tree
 from hlsgen.vendor.compare import HEADING, compare_build

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 import hlsgen
 from hlsgen.base.errors import DesignError
-from hlsgen.cli.main import cli
+from hlsgen.cli.commands import cli
 from hlsgen.cost.accuracy import by_term, whole_error
 from hlsgen.cost.fitting import (
     HELD_OUT_SHARE,

@@ -132,7 +132,7 @@ def test_the_remedy_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     """Each of the three ways that the message names, as it writes them, with numbers for H and W."""
     from click.testing import CliRunner
 
-    from hlsgen.cli.main import cli
+    from hlsgen.cli.commands import cli
 
     onnx.save(open_model(), tmp_path / "net.onnx")
     monkeypatch.chdir(tmp_path)

@@ -19,7 +19,7 @@ import torch  # noqa: E402
 
 import hlsgen  # noqa: E402
 from hlsgen.base.errors import DesignError  # noqa: E402
-from hlsgen.frontends import torch_archive  # noqa: E402
+from hlsgen.frontends.torch import archive as torch_archive  # noqa: E402
 from hlsgen.frontends.torch.to_graph import load_module  # noqa: E402
 
 NET = """

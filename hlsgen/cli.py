@@ -313,6 +313,11 @@ def explore(
     help="Of a quantised model: the type of inputs that nothing quantises first.",
 )
 @click.option(
+    "--default-type",
+    metavar="TYPE",
+    help="With Keras: the type of layers without quantizers, in a model where others have some.",
+)
+@click.option(
     "--samples",
     type=click.Path(path_type=Path),
     metavar="X.npy",
@@ -334,6 +339,7 @@ def import_(
     model: str,
     shapes: tuple[str, ...],
     input_type: str | None,
+    default_type: str | None,
     samples: tuple[Path, ...],
     weights: Path | None,
     board: str,
@@ -357,6 +363,7 @@ def import_(
             folder,
             shapes=sizes,
             input_type=input_type,
+            default_type=default_type,
             weights=weights,
             board=board,
             samples=samples,

@@ -6,7 +6,7 @@ the operation, they are taken from there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,12 +14,19 @@ import numpy as np
 from hlsgen.frontends.builder import Value
 from hlsgen.frontends.qkeras_activations import FUNCTIONS, elu, leaky, log_softmax, softmax
 from hlsgen.frontends.qkeras_calls import Call
+from hlsgen.frontends.qkeras_choices import (
+    Converter,
+    Operand,
+    both,
+    cast,
+    compared,
+    either,
+    inverse,
+    numbers_like,
+    where,
+)
 from hlsgen.frontends.qkeras_layers import merged, without_batch
-from hlsgen.frontends.qkeras_weights import Net, array
-
-Operand = Any
-"""A Value, or a number or array of the model's."""
-Converter = Callable[..., Value]
+from hlsgen.frontends.qkeras_weights import Net
 
 
 def operation_of(layer: Any) -> str | None:
@@ -59,25 +66,13 @@ def _with_values(argument: Any, values: dict[int, Value]) -> Any:
     return argument
 
 
-def _constant(net: Net, value: Operand, like: Value) -> Any:
-    """A number or array as one that broadcasts to a value without its batch."""
-    numbers = array(value)
-    if numbers.ndim > like.rank and numbers.shape[0] == 1:
-        numbers = numbers[0]
-    if numbers.ndim > like.rank:
-        raise net.builder.refusal(
-            f"its constant has shape {numbers.shape}", "one that is alike for each frame"
-        )
-    return numbers
-
-
 def _binary(operation: str) -> Converter:
     def convert(net: Net, x: Operand, y: Operand) -> Value:
         if isinstance(x, Value) and isinstance(y, Value):
             return merged(net, [x, y], operation)
         if isinstance(x, Value):
-            return _with_constant(net, operation, x, _constant(net, y, x))
-        return _after_constant(net, operation, _constant(net, x, y), y)
+            return _with_constant(net, operation, x, numbers_like(net, y, x.rank))
+        return _after_constant(net, operation, numbers_like(net, x, y.rank), y)
 
     return convert
 
@@ -104,7 +99,7 @@ def _after_constant(net: Net, operation: str, c: Any, y: Value) -> Value:
 def _divided(net: Net, x: Operand, y: Operand) -> Value:
     if isinstance(y, Value) or not isinstance(x, Value):
         raise net.builder.refusal("it divides by a tensor", "a constant divisor")
-    return net.builder.scaled(x, 1 / _constant(net, y, x))
+    return net.builder.scaled(x, 1 / numbers_like(net, y, x.rank))
 
 
 def _negative(net: Net, x: Value) -> Value:
@@ -216,8 +211,9 @@ def _slice(entry: Any) -> Any:
 Entry = tuple[Converter, str, dict[str, str]]
 
 
-def _numpy(convert: Converter, *parameters: str) -> Entry:
-    return convert, "keras.src.ops.numpy", dict(zip(parameters, parameters, strict=True))
+def _numpy(convert: Converter, *parameters: str, **renamed: str) -> Entry:
+    """parameters: kept by the operation, or by Keras 3's name where the converter has another one."""
+    return convert, "keras.src.ops.numpy", {**dict(zip(parameters, parameters, strict=True)), **renamed}
 
 
 def _nn(convert: Converter, *parameters: str) -> Entry:
@@ -249,6 +245,17 @@ OPERATIONS: dict[str, Entry] = {
     "Max": _numpy(_reduced("max"), "axis", "keepdims"),
     "Sum": _numpy(_reduced("sum"), "axis", "keepdims"),
     "GetItem": _numpy(_sliced),
+    "Greater": _numpy(compared("gt")),
+    "GreaterEqual": _numpy(compared("ge")),
+    "Less": _numpy(compared("lt")),
+    "LessEqual": _numpy(compared("le")),
+    "Equal": _numpy(compared("eq")),
+    "NotEqual": _numpy(compared("ne")),
+    "LogicalAnd": _numpy(both),
+    "LogicalOr": _numpy(either),
+    "LogicalNot": _numpy(inverse),
+    "Where": _numpy(where, x1="x", x2="y"),
+    "Cast": (cast, "keras.src.ops.core", {"dtype": "dtype"}),
     "Relu": _nn(_function("relu")),
     "Relu6": _nn(_function("relu6")),
     "Sigmoid": _nn(_function("sigmoid")),
@@ -262,7 +269,20 @@ OPERATIONS: dict[str, Entry] = {
     "Softmax": _nn(_softmax, "axis"),
     "LogSoftmax": _nn(_log_softmax, "axis"),
     "__operators__.add": _tensorflow(_binary("add")),
+    "__operators__.eq": _tensorflow(compared("eq")),
+    "__operators__.ne": _tensorflow(compared("ne")),
     "__operators__.getitem": _tensorflow(_sliced, slice_spec="key"),
+    "math.greater": _tensorflow(compared("gt")),
+    "math.greater_equal": _tensorflow(compared("ge")),
+    "math.less": _tensorflow(compared("lt")),
+    "math.less_equal": _tensorflow(compared("le")),
+    "math.equal": _tensorflow(compared("eq")),
+    "math.not_equal": _tensorflow(compared("ne")),
+    "math.logical_and": _tensorflow(both),
+    "math.logical_or": _tensorflow(either),
+    "math.logical_not": _tensorflow(inverse),
+    "where": _tensorflow(where),
+    "cast": _tensorflow(cast),
     "math.add": _tensorflow(_binary("add")),
     "math.subtract": _tensorflow(_binary("sub")),
     "math.multiply": _tensorflow(_binary("mul")),

@@ -16,6 +16,7 @@ import numpy as np
 from hlsgen.errors import DesignError, Problem, collecting
 from hlsgen.fixed import FixedType, Rounding
 from hlsgen.frontends.fixed_graph import Quantised, fixed_graph
+from hlsgen.frontends.onnx_casts import CASTS
 from hlsgen.frontends.onnx_choices import CHOICES
 from hlsgen.frontends.onnx_elementwise import ELEMENTWISE
 from hlsgen.frontends.onnx_folding import BOUNDED, folded
@@ -42,7 +43,7 @@ from hlsgen.frontends.views import Value
 from hlsgen.ir import Graph
 from hlsgen.progress import Say, silent
 
-OPERATIONS: dict[str, Handler] = {**CHOICES, **ELEMENTWISE, **INTEGER, **SHAPES, **SUMS, **WINDOWS}
+OPERATIONS: dict[str, Handler] = {**CASTS, **CHOICES, **ELEMENTWISE, **INTEGER, **SHAPES, **SUMS, **WINDOWS}
 MOVES_INTEGERS = frozenset({
     "Concat", "DepthToSpace", "Dropout", "Expand", "Flatten", "Gather", "Identity", "MaxPool", "Reshape",
     "Slice", "SpaceToDepth", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze",
@@ -279,6 +280,8 @@ def _moved_integers(reading: Reading, node: Node, first: Integers) -> Sequence[K
     for name, one in before.items():
         if isinstance(one, Integers):
             reading.known[name] = Real(view=one.real)
+        elif isinstance(one, Constant) and node.op == "Concat":  # of integers as well, with a part in it
+            reading.known[name] = Constant(values=first.scale * (one.values - first.zero))
     try:
         results = OPERATIONS[node.op](reading, node)
     finally:

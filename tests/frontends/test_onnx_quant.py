@@ -65,6 +65,38 @@ def test_linear_resizing_is_exact_by_powers_of_two() -> None:
     assert not steps.any()
 
 
+@pytest.mark.parametrize("axis", [1, 3])
+def test_constants_joined_to_quantised_tensors(axis: int) -> None:
+    """On the tensor's grid, on another, and off every grid; read by a convolution and by quantisers."""
+    net = Net((3, 4, 5))
+    shape = [FRAMES, 3, 4, 5]
+    shape[axis] = 2
+    constants = [np.rint(4 * np.broadcast_to(normal(seed, *shape[1:]), shape)) for seed in (1, 2, 3)]
+    x = net.quant("x", 2.0**-4)
+    alike, other = (net.quant(net.constant(constants[one]), 2.0 ** (2 * one - 4), 6) for one in (0, 1))
+    free = net.constant(constants[2] / 7)
+    joined = net.add("Concat", f"{alike} {x} {other} {free}", axis=axis)
+    weights = net.quant(net.constant(normal(4, 2, 9 if axis == 1 else 3, 1, 1)), 2.0**-3, 4, narrow=1)
+    read = net.add("Conv", f"{net.quant(joined, 2.0**-3)} {weights}")
+    made = net.qonnx(net.quant(read, 2.0**-3, 12), (2, 4, 5 if axis == 1 else 11))
+    array = 4 * normal(5, FRAMES, 3, 4, 5)
+    _, steps = differences(made, array, 2.0**-3, executed(made, array))
+    assert not steps.any()
+
+
+def test_constants_joined_to_integers_between_quantisers() -> None:
+    net = Net((3, 4, 5))
+    scale, zero = net.constant(0.125), net.constant(7, np.uint8)
+    codes = net.add("QuantizeLinear", f"x {scale} {zero}")
+    joined = net.add("Concat", f"{codes} {net.constant(np.full((1, 1, 4, 5), 11), np.uint8)}", axis=1)
+    y = net.qdq(net.add("DequantizeLinear", f"{joined} {scale} {zero}"), 0.25, 3)
+    made = net.onnx(y)
+    made.graph.input[0].type.tensor_type.shape.dim[0].dim_value = 1
+    array = 4 * normal(5, 1, 3, 4, 5)
+    _, steps = differences(made, array, 0.25, expected(made, array)[0])
+    assert not steps.any()
+
+
 def test_a_convolutional_network_is_exact() -> None:
     net = Net((3, 8, 8))
     x = net.quant("x", 2.0**-5)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -31,7 +31,14 @@ from hlsgen.frontends.onnx_model import (
     onnx_package,
 )
 from hlsgen.frontends.onnx_patterns import patterns
-from hlsgen.frontends.onnx_quant import INTEGER, QUANTISERS, cast_integers, plain_integers
+from hlsgen.frontends.onnx_quant import (
+    INTEGER,
+    INTEGER_TYPES,
+    QUANTISERS,
+    cast_integers,
+    clip_integers,
+    plain_integers,
+)
 from hlsgen.frontends.onnx_reading import Handler, Reading, RecordingBuilder
 from hlsgen.frontends.onnx_remedies import INSTEAD, name_of, remedy
 from hlsgen.frontends.onnx_shapes import SHAPES
@@ -232,6 +239,8 @@ def _results(reading: Reading, node: Node) -> Sequence[Known]:
         return _chosen(reading, node)
     if node.is_quantiser:
         return QUANTISERS[node.op](reading, node)
+    if node.op == "Clip" and _holds_integers(known[0]):
+        return clip_integers(reading, node, known[0])
     constants = [one for one in known if isinstance(one, Constant)]
     if len(constants) == len([one for one in known if one is not None]) and node.op != "DequantizeLinear":
         inputs = [one if isinstance(one, Constant) else None for one in known]
@@ -243,6 +252,13 @@ def _results(reading: Reading, node: Node) -> Sequence[Known]:
         return _moved_integers(reading, node, first)
     _refuse_unsupported(node)
     return OPERATIONS[node.op](reading, node)
+
+
+def _holds_integers(known: Known | None) -> TypeGuard[Integers | Constant]:
+    """Whether it stands for codes: integers of an input, or constants that a quantiser made."""
+    if isinstance(known, Constant):
+        return str(known.values.dtype) in INTEGER_TYPES
+    return isinstance(known, Integers)
 
 
 def _refuse_texts(node: Node, known: Sequence[Known | None]) -> None:

@@ -15,6 +15,7 @@ pytest.importorskip("onnxruntime", reason="needs onnxruntime: pip install 'hlsge
 
 from hlsgen.errors import DesignError  # noqa: E402
 from hlsgen.frontends.onnx import graph_of_onnx  # noqa: E402
+from hlsgen.layers.conv2d import Conv2d  # noqa: E402
 from tests.frontends.onnx_models import QONNX, expected, kinds, normal, onnx  # noqa: E402
 from tests.frontends.onnx_networks import (  # noqa: E402
     FRAMES,
@@ -95,6 +96,30 @@ def test_constants_joined_to_integers_between_quantisers() -> None:
     array = 4 * normal(5, 1, 3, 4, 5)
     _, steps = differences(made, array, 0.25, expected(made, array)[0])
     assert not steps.any()
+
+
+def test_integers_clipped_to_fewer_bits() -> None:
+    """As Brevitas exports four bits (QCDQ): their types have four bits too."""
+    net = Net((3, 4, 5))
+    weights = (net.constant(2.0 ** np.array([-3, -2])), net.constant(np.zeros(2), np.int8))
+    codes = net.add("QuantizeLinear", f"{net.constant(normal(1, 2, 3, 1, 1))} {' '.join(weights)}", axis=0)
+    limited = net.add("Clip", f"{codes} {net.constant(-7, np.int8)} {net.constant(7, np.int8)}")
+    w = net.add("DequantizeLinear", f"{limited} {' '.join(weights)}", axis=0)
+
+    def clipped(x: str, scale: float, low: int, high: int, zero: int) -> str:
+        step = f"{net.constant(scale)} {net.constant(zero, np.uint8)}"
+        ends = f"{net.constant(low, np.uint8)} {net.constant(high, np.uint8)}"
+        codes = net.add("Clip", f"{net.add('QuantizeLinear', f'{x} {step}')} {ends}")
+        return net.add("DequantizeLinear", f"{codes} {step}")
+
+    y = clipped(net.add("Conv", f"{clipped('x', 0.25, 1, 15, 8)} {w}"), 0.5, 0, 3, 0)
+    made = net.onnx(y)
+    array = 4 * normal(5, FRAMES, 3, 4, 5)
+    graph, steps = differences(made, array, 0.5, expected(made, array)[0])
+    assert not steps.any()
+    (conv,) = (layer for layer in graph.layers if isinstance(layer, Conv2d))
+    widths = (graph.inputs[0].tensor.type, conv.weight_type, graph.outputs[0].tensor.type)
+    assert [type_.width for type_ in widths] == [4, 5, 2]  # weights of both scales on one grid
 
 
 def test_a_convolutional_network_is_exact() -> None:

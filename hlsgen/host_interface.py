@@ -18,6 +18,7 @@ from hlsgen.errors import DesignError, Problem
 from hlsgen.fixed import NumberType, parse_type
 from hlsgen.ir import Port, Tensor
 from hlsgen.layers.base import Codes
+from hlsgen.mistakes import printable
 
 FORMAT = 2
 """Of interface.json; another number, another meaning of its keys."""
@@ -207,8 +208,9 @@ def read_interface(folder: Path) -> HostInterface:
     except OSError as error:
         message = f"cannot read {path}: {error.strerror or error}"
         raise DesignError(Problem(message=message, fix=fix)) from None
-    except ValueError as error:
-        raise DesignError(Problem(message=f"{path} is no JSON document: {error}", fix=fix)) from None
+    except (ValueError, RecursionError) as error:
+        message = f"{path} is no JSON document: {printable(str(error))}"
+        raise DesignError(Problem(message=message, fix=fix)) from None
     if not isinstance(data, dict) or data.pop("format", None) != FORMAT:
         message = f"{path} is not of format {FORMAT}, which this hlsgen reads"
         raise DesignError(Problem(message=message, fix=fix))
@@ -217,10 +219,11 @@ def read_interface(folder: Path) -> HostInterface:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
-        raise DesignError(Problem(message=f"{path}: {where}: {first['msg']}", fix=fix)) from None
+        message = f"{path}: {printable(where)}: {printable(first['msg'])}"
+        raise DesignError(Problem(message=message, fix=fix)) from None
     wrong = _contradiction(found)
     if wrong:
-        raise DesignError(Problem(message=f"{path}: {wrong}", fix=fix))
+        raise DesignError(Problem(message=f"{path}: {printable(wrong)}", fix=fix))
     return found
 
 

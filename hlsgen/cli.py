@@ -14,12 +14,22 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import click
 from rich.table import Table
 
-from hlsgen.cli_console import INTERRUPTED, note, open_streams, print_json, printing, reporting, show, working
+from hlsgen.cli_console import (
+    INTERRUPTED,
+    as_json_option,
+    note,
+    open_streams,
+    print_json,
+    printing,
+    reporting,
+    show,
+    working,
+)
 from hlsgen.cli_lint import lint
 from hlsgen.cli_printing import (
     note_calibration,
@@ -34,9 +44,6 @@ from hlsgen.cli_reports import calibrate, compare, report
 from hlsgen.cli_sweep import sweep
 from hlsgen.cli_synth import synth
 from hlsgen.version import VERSION
-
-if TYPE_CHECKING:
-    pass
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -86,12 +93,7 @@ cli.add_command(synth)
 def design_options(command: F) -> F:
     """DESIGN, --board, --terms and --json, as every command on a design has them."""
     for option in (
-        click.option(
-            "--json",
-            "as_json",
-            is_flag=True,
-            help="Print one JSON document on standard output, nothing else.",
-        ),
+        as_json_option,
         click.option(
             "--terms",
             type=click.Path(path_type=Path),
@@ -332,9 +334,7 @@ def explore(
 @click.option("--board", metavar="B", default="u200", show_default=True, help="The board to design for.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="DESIGN", help="[NAME.yaml]")
 @click.option("--force", is_flag=True, help="Replace a design file that is there already.")
-@click.option(
-    "--json", "as_json", is_flag=True, help="Print one JSON document on standard output, nothing else."
-)
+@as_json_option
 def import_(
     model: str,
     shapes: tuple[str, ...],
@@ -398,9 +398,7 @@ def _shape(text: str) -> tuple[int, ...]:
 
 
 @cli.command()
-@click.option(
-    "--json", "as_json", is_flag=True, help="Print one JSON document on standard output, nothing else."
-)
+@as_json_option
 def boards(as_json: bool) -> None:
     """The boards that hlsgen knows; another one is another YAML file."""
     with reporting(as_json):

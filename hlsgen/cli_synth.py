@@ -16,8 +16,8 @@ from rich.live import Live
 from rich.spinner import Spinner
 from rich.text import Text
 
-from hlsgen.cli_console import note, print_json, reporting, say, working
-from hlsgen.cli_reports import as_json_option, print_synthesised
+from hlsgen.cli_console import as_json_option, note, print_json, reporting, say, working
+from hlsgen.cli_reports import print_synthesised
 
 if TYPE_CHECKING:
     from hlsgen.flows.vitis import Synthesised

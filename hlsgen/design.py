@@ -123,9 +123,9 @@ class Estimates(Brief, ABC):
         raise DesignError(Problem(message=message, fix="leave --fifos out"))
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Design(Brief, ABC):
-    """A graph in fixed point (or float32), the board and clock it is for."""
+    """A graph in fixed point (or float32), the board and clock it is for; equal to no other one."""
 
     name: str
     graph: Graph

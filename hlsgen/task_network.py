@@ -28,7 +28,7 @@ from hlsgen.report.quality import quality_figures
 from hlsgen.report.task_network import TaskNetworkEstimate, task_network_markdown
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class TaskNetworkDesign(GraphDesign):
     """Every layer a kernel; a host calls them in turn, the whole batch through one, then through the next.
 

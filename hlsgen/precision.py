@@ -30,7 +30,7 @@ OUTPUT_DB = 30.0
 AGREEMENT = 0.99
 """Share of frames whose largest score `auto` wishes to be the same one as in floating point."""
 HEADROOM = 2.0
-"""Range of a tensor beside the largest value that the frames showed: a bit to spare."""
+"""Range of a tensor beside the largest value that the frames showed, at the least: a bit to spare."""
 MOST_HEADROOM = 16.0
 MOST_SAMPLES = 1 << 13
 """Values of a tensor that a type is chosen from."""
@@ -55,7 +55,7 @@ class Precision:
     a type that sums are narrowed to; None: exact where the design wishes weights at run time, else tight.
     What auto is to reach: output_db and agreement (0: whatever comes) are asked of the outputs, on frames
     that did not choose the ranges; target_db of every tensor (None: what the outputs need); a tensor's type
-    holds headroom x the range that the frames showed (1: no more than that).
+    holds headroom x the range that the frames showed (1: no more than that; None: by how much these differ).
     """
 
     default: FixedType | Literal["auto"] = "auto"
@@ -65,7 +65,7 @@ class Precision:
     target_db: float | None = None
     output_db: float = OUTPUT_DB
     agreement: float = AGREEMENT
-    headroom: float = HEADROOM
+    headroom: float | None = None
     layers: Mapping[str, LayerPrecision] = field(default_factory=dict)
 
     def of(self, layer: str) -> LayerPrecision:

@@ -10,6 +10,7 @@ import pytest
 
 import hlsgen
 from hlsgen.fixed import FixedType
+from hlsgen.passes.accuracy import expected_agreement
 from hlsgen.passes.float_run import FloatRun
 from hlsgen.passes.judgement import least_agreement
 from hlsgen.passes.value_ranges import ValueRanges
@@ -177,6 +178,43 @@ def test_a_range_has_room_beyond_what_was_seen_unless_it_ends_there() -> None:
     assert roomy[2].integer == tight[2].integer + 2
     assert roomy_input[0].integer == tight_input[0].integer  # most frames have the largest value, 8
     assert not tight[3].signed and roomy[3].signed
+
+
+def test_a_tensor_in_which_frames_differ_has_more_room() -> None:
+    """Loudness of a power law: the type holds a hundred other frames, as with a bit to spare it does not."""
+    graph, generator = residual_network(), np.random.default_rng(0)
+
+    def loud(count: int) -> Floats:
+        return normal_frames(count) * generator.pareto(2.0, (count, 1, 1, 1))
+
+    held = dict.fromkeys((None, 2.0, 1.0), 0)
+    for _ in range(20):
+        run, furthest = FloatRun(graph, {"x": loud(16)}), np.abs(loud(100)).max()
+        for given in held:
+            ranges = ValueRanges(run, given)
+            type_ = ranges.tensor("x").of(60)
+            held[given] += type_.max_code * type_.resolution > furthest
+            assert given is None or set(ranges.headrooms.values()) == {given}
+    assert held[None] >= 15 and held[None] - 5 >= held[2.0] > held[1.0]
+    calibration = loud(16)
+    even = ValueRanges(FloatRun(graph, {"x": normal_frames(16)}), None)
+    assert max(even.headrooms.values()) < 2.5 and even.headrooms["x"] == 2
+    few = ValueRanges(FloatRun(graph, {"x": calibration[:7]}), None)
+    assert set(few.headrooms.values()) == {2.0}
+    silent = ValueRanges(FloatRun(graph, {"x": 0 * calibration}), None)
+    assert silent.headrooms["x"] == 2
+
+
+def test_the_agreement_that_noise_leaves_is_that_of_many_draws() -> None:
+    """Also of frames that all agree: three in a hundred of the next ones do not."""
+    generator = np.random.default_rng(0)
+    scores = generator.normal(0, 1, (2000, 10))
+    for size in (0.01, 0.03, 0.1):
+        noisy = scores + generator.normal(0, size, scores.shape) + generator.normal(0, 9, (2000, 1))
+        share = np.mean(noisy.argmax(1) == scores.argmax(1))
+        assert expected_agreement(noisy, scores) == pytest.approx(share, abs=0.02)
+        assert expected_agreement(noisy[:40], scores[:40]) == pytest.approx(share, abs=0.04)
+    assert expected_agreement(scores, scores) == 1
 
 
 def test_frames_held_out_choose_no_range() -> None:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import hlsgen
+from hlsgen.cli import cli
 from hlsgen.fixed import FixedType
+from hlsgen.layers.steps import Steps
 from hlsgen.passes.accuracy import expected_agreement
 from hlsgen.passes.float_run import FloatRun
 from hlsgen.passes.judgement import least_agreement
@@ -281,3 +286,68 @@ def test_what_was_not_reached_is_said(tmp_path: Any) -> None:
     warnings = design.build(tmp_path / "net", csim=False).report["warnings"]
     assert any("less than the 30 of precision: output_db" in one for one in warnings)
     assert any("less than the 99.0% of precision: agreement" in one for one in warnings)
+
+
+# ---------------------------------------------------------------- while it goes on
+
+
+def test_what_is_going_on_is_said_while_types_are_tried(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By every command that reads a design."""
+    (tmp_path / "net.py").write_text(
+        "from torch import nn\n\ndef make_net():\n    return nn.Sequential(nn.Conv2d(1, 2, 3), nn.ReLU())\n"
+    )
+    (tmp_path / "net.yaml").write_text(
+        'name: net\nboard: zcu102\nmodel: {torch: "net.py:make_net"}\n'
+        "input: {shape: [1, 6, 6], samples: random}\nprecision: auto\n"
+    )
+    said: list[str] = []
+
+    @contextmanager
+    def watched(_as_json: bool) -> Iterator[Any]:
+        yield lambda text, *_: said.append(text)
+
+    monkeypatch.setattr("hlsgen.cli.working", watched)
+    for command in ("check", "estimate", "explore"):
+        said.clear()
+        assert CliRunner().invoke(cli, [command, str(tmp_path / "net.yaml")]).exit_code == 0
+        running, first, *_ = said[said.index("reading the design") + 1 :]
+        assert running == "running the calibration frames in floating point"
+        assert first == "choosing number types: trial 1, 40 dB for each tensor"
+
+
+# ---------------------------------------------------------------- networks of other kinds
+
+
+class Masked(nn.Module):  # type: ignore[misc, name-defined]
+    """A comparison chooses between values; its zeros and ones have no noise of their own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.second = nn.Conv2d(3, 8, 3), nn.Conv2d(3, 8, 3)
+        self.head = nn.Linear(800, 4)
+
+    def forward(self, x: Any) -> Any:
+        y, z = self.first(x), self.second(x)
+        return self.head(torch.where(y > 0.25, 2 * y, z).flatten(1))
+
+
+def test_a_network_with_masks_keeps_its_answer() -> None:
+    torch.manual_seed(0)
+    net = Masked().eval()
+    design = hlsgen.from_torch(net, SHAPE, calibration=pictures(32, 1))
+    decibels, agreement = judged(net, design, pictures(64, 2))
+    assert decibels > 24 and agreement > 0.96  # what is next to the limit may fall on either side of it
+    masks = [layer for layer in design.graph.layers if isinstance(layer, Steps)]
+    assert masks and all(set(layer.values) <= {0.0, 1.0} for layer in masks)
+
+
+def test_log_softmax_is_judged_as_regression_too() -> None:
+    torch.manual_seed(0)
+    net = nn.Sequential(
+        nn.Conv2d(3, 8, 3), nn.ReLU(), nn.Flatten(), nn.Linear(800, 6), nn.LogSoftmax(1)
+    ).eval()
+    design = hlsgen.from_torch(net, SHAPE, calibration=pictures(32, 1))
+    decibels, agreement = judged(net, design, pictures(64, 2))
+    assert decibels > 27 and agreement > 0.96

@@ -14,6 +14,7 @@ from hlsgen.passes.choose_types import choose_types
 from hlsgen.passes.float_run import FloatRun
 from hlsgen.passes.value_ranges import ValueRanges
 from hlsgen.precision import LEAST_TARGET_DB, MOST_TARGET_DB, START_DB, Precision
+from hlsgen.progress import Progress, silent
 
 MOST_TRIALS = 7
 """Targets of all tensors that are tried for the sake of the outputs' decibels."""
@@ -30,7 +31,11 @@ MOST_STEPS = 4
 
 
 def quantised_network(
-    reference: Graph, precision: Precision, calibration: FloatRun | None, any_weights: Collection[str] = ()
+    reference: Graph,
+    precision: Precision,
+    calibration: FloatRun | None,
+    any_weights: Collection[str] = (),
+    progress: Progress = silent,
 ) -> tuple[Graph, Measured | None]:
     """`reference` with types, after all passes, and what was measured of it; None without calibration.
 
@@ -40,8 +45,9 @@ def quantised_network(
     if calibration is None or precision.default != "auto":
         fixed = run_passes(choose_types(reference, precision, None, any_weights), FIXED_PASSES)
         return fixed, None if calibration is None else measured(fixed, calibration)
-    search = _Search(reference, precision, calibration, any_weights)
+    search = _Search(reference, precision, calibration, any_weights, progress)
     found = search.found()
+    progress("comparing the chosen types with floating point")
     chosen = Chosen(target_db=found.target_db, headrooms=search.ranges.headrooms)
     return found.graph, measured(found.graph, calibration, chosen)
 
@@ -68,8 +74,14 @@ class _Search:
     """
 
     def __init__(
-        self, reference: Graph, precision: Precision, run: FloatRun, any_weights: Collection[str]
+        self,
+        reference: Graph,
+        precision: Precision,
+        run: FloatRun,
+        any_weights: Collection[str],
+        progress: Progress,
     ) -> None:
+        self.progress = progress
         self.reference = reference
         self.precision = precision
         self.run = run
@@ -152,6 +164,9 @@ class _Search:
             return None
 
     def _trial(self, target_db: float) -> _Trial:
+        self.progress(
+            f"choosing number types: trial {len(self.made) + 1}, {target_db:.0f} dB for each tensor"
+        )
         wish = replace(self.precision, target_db=target_db)
         graph = run_passes(choose_types(self.reference, wish, self.ranges, self.any_weights), FIXED_PASSES)
         trial = _Trial(target_db=target_db, graph=graph, quality=judged(graph, self.run))

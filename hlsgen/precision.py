@@ -9,6 +9,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from functools import cached_property
 from typing import Literal
 
@@ -72,6 +73,11 @@ class Precision:
         return self.layers.get(layer, LayerPrecision())
 
 
+def binade(value: float) -> int:
+    """The power of two that a number above 0 is at or next above: of 4 and 7.9 it is 2, on every machine."""
+    return math.frexp(value)[1] - 1
+
+
 def saturating(type_: FixedType) -> FixedType:
     """The type with rounding to the nearest and saturation, unless it names other modes itself."""
     if (type_.rounding, type_.overflow) != (Rounding.TRN, Overflow.WRAP):
@@ -99,7 +105,8 @@ def fitted(
     largest = float(np.abs(held).max(initial=0.0))
     if largest == 0.0:
         return FixedType(width, 1, signed, Rounding.RND, Overflow.SAT), 0.0
-    widest = int(np.ceil(np.log2(largest))) + signed + 1
+    mantissa, exponent = math.frexp(largest)
+    widest = exponent - (mantissa == 0.5) + signed + 1
     # clipping rare outliers can pay, and the error has several minima where it does: every range is tried
     best, least = widest, math.inf
     for integer in range(widest, widest - SPREAD, -1):
@@ -141,7 +148,8 @@ class Fits:
 
     def of(self, target_db: float) -> FixedType:
         """The narrowest type that that gives the values `target_db` of signal to noise, else the widest."""
-        most = self._power * 10 ** (-target_db / 10)
+        # of Decimal every machine has the same bits, of pow() not
+        most = self._power * float(Decimal(10) ** (-Decimal(target_db) / 10))
         # the error falls with every bit
         index = bisect_left(AUTO_WIDTHS, True, key=lambda width: self._fitted(width)[1] <= most)
         return self._fitted(AUTO_WIDTHS[min(index, len(AUTO_WIDTHS) - 1)])[0]
@@ -155,7 +163,7 @@ class Fits:
 def whole_range(values: Floats, width: int) -> FixedType:
     """Signed, `width` bits, with the fewest integer bits that hold every value."""
     largest = float(np.abs(values).max(initial=0.0))
-    integer = 1 - width if largest == 0.0 else int(np.floor(np.log2(largest))) + 1
+    integer = 1 - width if largest == 0.0 else binade(largest) + 1
     for bits in (integer, integer + 1, integer + 2):
         type_ = FixedType(width, bits, True, Rounding.RND, Overflow.SAT)
         half = type_.resolution / 2

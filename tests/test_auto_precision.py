@@ -19,7 +19,7 @@ from hlsgen.passes.accuracy import expected_agreement
 from hlsgen.passes.float_run import FloatRun
 from hlsgen.passes.judgement import least_agreement
 from hlsgen.passes.value_ranges import ValueRanges
-from hlsgen.precision import Floats
+from hlsgen.precision import Floats, binade, fitted, whole_range
 from tests.networks import frames as normal_frames
 from tests.networks import residual_network
 
@@ -244,6 +244,26 @@ def test_frames_are_dealt_evenly_over_a_sorted_file(count: int) -> None:
         share = len(held & set(part.tolist())) / max(1, len(held))
         assert abs(share - len(part) / count) <= 1 / max(1, len(held))
     assert len(run.judging) == min(16, max(1, len(held)))
+
+
+def test_types_need_no_logarithm(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its last bits are the machine's: log2(8) may be less than 3. Ranges end at powers of two exactly."""
+
+    def refused(*_: Any) -> None:
+        raise AssertionError("a logarithm chooses a type")
+
+    for module in (np, math):
+        monkeypatch.setattr(module, "log2", refused)
+    for exponent in (-40, -3, 0, 1, 3, 29):
+        power = 2.0**exponent
+        below, above = np.nextafter(power, 0.0), np.nextafter(power, np.inf)
+        assert [binade(one) for one in (below, power, above)] == [exponent - 1, exponent, exponent]
+        # -2**n is the least code of n + 1 integer bits; 2**n is none of them
+        assert whole_range(np.array([-power]), 12).integer == exponent + 1
+        assert whole_range(np.array([power]), 12).integer == exponent + 2
+        values = power * np.array([-1.0, -0.5, 0.5])
+        type_, error = fitted(values, 12, signed=True)
+        assert (type_.integer, error) == (exponent + 2, 0.0)  # the widest of the ranges that are tried
 
 
 # ---------------------------------------------------------------- what is said

@@ -164,6 +164,7 @@ class _Search:
             return None
 
     def _trial(self, target_db: float) -> _Trial:
+        target_db = round(target_db, 2)  # decibels come from logarithms, whose last bits are the machine's
         self.progress(
             f"choosing number types: trial {len(self.made) + 1}, {target_db:.0f} dB for each tensor"
         )

@@ -95,7 +95,7 @@ class _Search:
     def found(self) -> _Trial:
         enough = self._with_decibels()
         tried = [enough]
-        most = min(enough.target_db + MOST_STEPS * STEP_DB, MOST_TARGET_DB)
+        most = min(max(enough.target_db, START_DB) + MOST_STEPS * STEP_DB, MOST_TARGET_DB)
         for _ in range(self.steps):
             target = min(tried[-1].target_db + self._step(tried[-1]), most)
             # what suffices may be known already

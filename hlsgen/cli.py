@@ -152,7 +152,7 @@ def build(
 
         with working(as_json) as progress:
             progress("reading the design")
-            loaded = load(design, board=board, terms=terms, say=note)
+            loaded = load(design, board=board, terms=terms, say=note, progress=progress)
             folder = output or Path("build") / loaded.name
             project = build_project(
                 loaded, folder, frames=frames, input_file=input_file, csim=not no_csim, progress=progress
@@ -170,9 +170,10 @@ def check(design: Path, board: str | None, terms: Path | None, as_json: bool) ->
     with reporting(as_json):
         from hlsgen.design import load
 
-        loaded = load(design, board=board, terms=terms, say=note)
-        note_calibration(loaded)
         with working(as_json) as progress:
+            progress("reading the design")
+            loaded = load(design, board=board, terms=terms, say=note, progress=progress)
+            note_calibration(loaded)
             loaded.choose(progress)
             loaded.check()
         if as_json:
@@ -207,7 +208,7 @@ def csim(
 
         with working(as_json) as progress:
             progress("reading the design")
-            loaded = load(design, board=board, terms=terms, say=note)
+            loaded = load(design, board=board, terms=terms, say=note, progress=progress)
             found = simulate_only(
                 loaded, frames=frames, input_file=input_file, headers=Headers(headers), progress=progress
             )
@@ -230,7 +231,8 @@ def estimate(design: Path, board: str | None, terms: Path | None, fifos: bool, a
         from hlsgen.design import load
 
         with working(as_json) as progress:
-            loaded = load(design, board=board, terms=terms, say=note)
+            progress("reading the design")
+            loaded = load(design, board=board, terms=terms, say=note, progress=progress)
             note_calibration(loaded)
             loaded.choose(progress)
             found = loaded.estimate()
@@ -280,7 +282,7 @@ def explore(
             check_ending(plot)
         with working(as_json) as progress:
             progress("reading the design")
-            loaded = load(design, board=board, terms=terms, say=note)
+            loaded = load(design, board=board, terms=terms, say=note, progress=progress)
             note_calibration(loaded)
             found = loaded.explore(target_fps=target_fps, max_latency_us=max_latency_us, progress=progress)
         if output is not None:

@@ -92,7 +92,7 @@ def _built(design: Path, board: str | None, output: Path | None, as_json: bool) 
 
     with working(as_json) as progress:
         progress("reading the design")
-        loaded = load(design, board=board, say=note)
+        loaded = load(design, board=board, say=note, progress=progress)
         folder = output or Path("build") / loaded.name
         project = build(loaded, folder, progress=progress)
     for text in project.report["warnings"]:

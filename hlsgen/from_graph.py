@@ -27,6 +27,7 @@ from hlsgen.passes.quantise_network import quantised_network
 from hlsgen.passes.size_accumulators import for_any_weights
 from hlsgen.precision import Precision, saturating, to_nearest
 from hlsgen.precision_grammar import input_type_of, precision_of
+from hlsgen.progress import Progress, silent
 from hlsgen.task_network import TaskNetworkDesign
 
 STYLES: dict[str, type[NetworkDesign] | type[TaskNetworkDesign]] = {
@@ -96,7 +97,7 @@ def from_graph(
     )
 
 
-def from_float(graph: Graph, options: Options, source: str) -> GraphDesign:
+def from_float(graph: Graph, options: Options, source: str, *, progress: Progress = silent) -> GraphDesign:
     """A network in floating point -> a design: batch norms folded, types chosen."""
     reference = run_passes(graph, FLOAT_PASSES)
     frames = _calibration(reference, options.calibration)
@@ -105,6 +106,7 @@ def from_float(graph: Graph, options: Options, source: str) -> GraphDesign:
         precision = "fixed<16,6>"
     wish = options.full_wish
     any_weights = wish.weights.any_weights(reference)
+    progress("running the calibration frames in floating point")
     calibration = None if frames is None else FloatRun(reference, frames)
     asked = precision_of(precision)
     if calibration is not None and asked.default == "auto":
@@ -112,7 +114,7 @@ def from_float(graph: Graph, options: Options, source: str) -> GraphDesign:
         problems = range_problems(calibration.samples) or range_problems(held)
         if problems:
             raise DesignError(problems)
-    fixed, known = quantised_network(reference, asked, calibration, any_weights)
+    fixed, known = quantised_network(reference, asked, calibration, any_weights, progress)
     return _design(
         fixed,
         options,

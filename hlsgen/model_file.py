@@ -22,7 +22,7 @@ from hlsgen.mapping.weights import task_weight_problems, weight_problems
 from hlsgen.mapping.wish import StreamWish
 from hlsgen.model_schema import ModelFile
 from hlsgen.precision import Precision, to_nearest
-from hlsgen.progress import Say
+from hlsgen.progress import Progress, Say, silent
 from hlsgen.quantise import WRAPPING
 from hlsgen.schema_values import SampleFile, Samples
 
@@ -32,7 +32,9 @@ CALIBRATION_MACS = 1 << 32
 """Fewer, if together they would need more multiply-accumulates."""
 
 
-def load_model(path: Path, *, board: str | None = None, say: Say = lambda _: None) -> GraphDesign:
+def load_model(
+    path: Path, *, board: str | None = None, say: Say = lambda _: None, progress: Progress = silent
+) -> GraphDesign:
     """The network in a design file; arguments as of `hlsgen.load`. `say` is told when the user's code runs.
 
     Raises DesignError with every mistake found, each with its place.
@@ -64,7 +66,8 @@ def load_model(path: Path, *, board: str | None = None, say: Say = lambda _: Non
         return from_fixed(graph, options, path.name, given_types=given_types, default_type=default)
     options = _with_calibration(options, file, document, graph, frames)
     with _at(document, ("precision",)):
-        return from_float(graph, replace(options, precision=_precision(file)), path.name)
+        options = replace(options, precision=_precision(file))
+        return from_float(graph, options, path.name, progress=progress)
 
 
 class _at:

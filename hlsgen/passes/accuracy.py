@@ -27,13 +27,15 @@ class Accuracy:
 
     snr_db: signal to noise, inf if equal; of an output its mean is no signal. agreement: of an output of
     scores, the share of frames whose largest score is the same one; of indices the share that is the same;
-    None for other tensors.
+    None for other tensors. expected: of scores, the share that agreement tends to, by how far apart the
+    largest ones are in floating point beside this noise: a few frames that agree may have done so barely.
     """
 
     name: str
     type: str
     snr_db: float
     agreement: float | None = None
+    expected: float | None = None
     chooses: bool = False
     """Whether it is an output of indices, that are right or wrong: its noise says nothing."""
 
@@ -61,13 +63,31 @@ class Quality:
         """The least agreement of an output of scores or indices; 1 without one."""
         return min((one.agreement for one in self.outputs if one.agreement is not None), default=1.0)
 
+    @property
+    def likely_agreement(self) -> float:
+        """The least agreement that is found or expected of an output; 1 without one."""
+        expected = (one.expected for one in self.outputs if one.expected is not None)
+        return min([self.worst_agreement, *expected])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chosen:
+    """What auto chose: the signal to noise of every tensor, and by name the headroom of each."""
+
+    target_db: float
+    headrooms: Mapping[str, float]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Reached:
-    """The outputs on frames that chose no range (None: there are none), and on some that did."""
+    """The outputs on frames that chose no range (None: there are none), and on some that did.
+
+    chosen: what auto chose for that; None: types are the user's.
+    """
 
     held_out: Quality | None
     of_ranges: Quality
+    chosen: Chosen | None = None
 
     @property
     def judged(self) -> Quality:
@@ -116,7 +136,7 @@ def judged(fixed: Graph, run: FloatRun) -> Quality:
     return _quality(fixed, run, tensors, run.judging)
 
 
-def measured(fixed: Graph, run: FloatRun) -> Measured:
+def measured(fixed: Graph, run: FloatRun, chosen: Chosen | None = None) -> Measured:
     """Each layer of `fixed` that floating point has too against it, then each output, on all that is kept."""
     inputs = _encoded(fixed, run.inputs(run.kept))
     golden = counted_golden(fixed, inputs)
@@ -142,7 +162,7 @@ def measured(fixed: Graph, run: FloatRun) -> Measured:
         layers=tuple(layers),
         inputs=inputs,
         golden=golden,
-        reached=Reached(held_out=held_out, of_ranges=of_ranges),
+        reached=Reached(held_out=held_out, of_ranges=of_ranges, chosen=chosen),
     )
 
 
@@ -199,6 +219,9 @@ def _output(port: Port, values: Floats, wanted: Floats, *, chooses: bool) -> Acc
         type=str(port.tensor.type),
         snr_db=_output_snr(values, wanted),
         agreement=agreement,
+        expected=None
+        if chooses or agreement is None
+        else expected_agreement(values[..., 0, 0], wanted[..., 0, 0]),
         chooses=chooses,
     )
 
@@ -221,3 +244,19 @@ def _agreement(values: Floats, wanted: Floats) -> float | None:
     if wanted.shape[1] < 2 or wanted.shape[2:] != (1, 1):
         return None
     return float(np.mean(values.argmax(axis=1) == wanted.argmax(axis=1)))
+
+
+def expected_agreement(values: Floats, wanted: Floats) -> float:
+    """The share of frames [N, C] whose largest score stays the largest with noise such as these values'.
+
+    Noise of a difference is taken as spread in a triangle, which is near to normal and needs no library's
+    functions: the same bits on every machine.
+    """
+    noise = values - wanted
+    noise -= noise.mean(axis=1, keepdims=True)  # what all scores share changes no answer
+    reach = math.sqrt(6 * 2 * float(np.mean(noise**2)))
+    if reach == 0.0:
+        return 1.0
+    margins = np.sort(wanted.max(axis=1, keepdims=True) - wanted, axis=1)[:, 1:]
+    lost = (np.clip(1 - margins / reach, 0, None) ** 2).sum(axis=1) / 2
+    return float(np.mean(1 - np.minimum(lost, 1.0)))

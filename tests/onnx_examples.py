@@ -83,6 +83,7 @@ def _elementwise() -> Iterator[Any]:
     ):
         yield _one(op)
     yield _one("Gelu", opset=20)
+    yield _one("Swish", opset=24)
     yield _one("Clip", np.float32(-1), np.float32(1))
     yield _one("Max", np.float32(0.25))
     yield _one("Min", np.float32(0.25))
@@ -90,8 +91,9 @@ def _elementwise() -> Iterator[Any]:
     yield _one("Pow", np.float32(2))
     for op in ("Add", "Sub", "Mul", "Div", "Sum"):
         yield _one(op, _numbers(4, 1, 1) ** 2 + np.float32(1))
-    for op in ("Add", "Sub", "Mul", "Sum", "Max", "Min"):
+    for op in ("Add", "Sub", "Mul", "Sum", "Max", "Min", "Mean"):
         yield _two(op)
+    yield model([node("CastLike", "x c", "z"), node("Relu", "z", "y")], {"x": IMAGE}, {"c": np.float32(1)})
     for op in ("Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Equal"):
         made = [node(op, "x c", "m"), node("Where", "m x d", "y")]
         yield model(made, {"x": IMAGE}, {"c": np.float32(0.5), "d": _numbers(4, 1, 1)})

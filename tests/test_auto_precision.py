@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import hlsgen
 from hlsgen.base.fixed import FixedType
+from hlsgen.cli.commands import cli
+from hlsgen.layers.steps import Steps
 from hlsgen.model.judgement import least_agreement
-from hlsgen.model.precision import Floats
+from hlsgen.model.precision import Floats, binade, fitted, whole_range
+from hlsgen.quantising.accuracy import expected_agreement
 from hlsgen.quantising.float_run import FloatRun
 from hlsgen.quantising.value_ranges import ValueRanges
 from tests.networks import frames as normal_frames
@@ -179,6 +185,43 @@ def test_a_range_has_room_beyond_what_was_seen_unless_it_ends_there() -> None:
     assert not tight[3].signed and roomy[3].signed
 
 
+def test_a_tensor_in_which_frames_differ_has_more_room() -> None:
+    """Loudness of a power law: the type holds a hundred other frames, as with a bit to spare it does not."""
+    graph, generator = residual_network(), np.random.default_rng(0)
+
+    def loud(count: int) -> Floats:
+        return normal_frames(count) * generator.pareto(2.0, (count, 1, 1, 1))
+
+    held = dict.fromkeys((None, 2.0, 1.0), 0)
+    for _ in range(20):
+        run, furthest = FloatRun(graph, {"x": loud(16)}), np.abs(loud(100)).max()
+        for given in held:
+            ranges = ValueRanges(run, given)
+            type_ = ranges.tensor("x").of(60)
+            held[given] += type_.max_code * type_.resolution > furthest
+            assert given is None or set(ranges.headrooms.values()) == {given}
+    assert held[None] >= 15 and held[None] - 5 >= held[2.0] > held[1.0]
+    calibration = loud(16)
+    even = ValueRanges(FloatRun(graph, {"x": normal_frames(16)}), None)
+    assert max(even.headrooms.values()) < 2.5 and even.headrooms["x"] == 2
+    few = ValueRanges(FloatRun(graph, {"x": calibration[:7]}), None)
+    assert set(few.headrooms.values()) == {2.0}
+    silent = ValueRanges(FloatRun(graph, {"x": 0 * calibration}), None)
+    assert silent.headrooms["x"] == 2
+
+
+def test_the_agreement_that_noise_leaves_is_that_of_many_draws() -> None:
+    """Also of frames that all agree: three in a hundred of the next ones do not."""
+    generator = np.random.default_rng(0)
+    scores = generator.normal(0, 1, (2000, 10))
+    for size in (0.01, 0.03, 0.1):
+        noisy = scores + generator.normal(0, size, scores.shape) + generator.normal(0, 9, (2000, 1))
+        share = np.mean(noisy.argmax(1) == scores.argmax(1))
+        assert expected_agreement(noisy, scores) == pytest.approx(share, abs=0.02)
+        assert expected_agreement(noisy[:40], scores[:40]) == pytest.approx(share, abs=0.04)
+    assert expected_agreement(scores, scores) == 1
+
+
 def test_frames_held_out_choose_no_range() -> None:
     graph, x = residual_network(), normal_frames(12)
     run = FloatRun(graph, {"x": x})
@@ -201,6 +244,26 @@ def test_frames_are_dealt_evenly_over_a_sorted_file(count: int) -> None:
         share = len(held & set(part.tolist())) / max(1, len(held))
         assert abs(share - len(part) / count) <= 1 / max(1, len(held))
     assert len(run.judging) == min(16, max(1, len(held)))
+
+
+def test_types_need_no_logarithm(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its last bits are the machine's: log2(8) may be less than 3. Ranges end at powers of two exactly."""
+
+    def refused(*_: Any) -> None:
+        raise AssertionError("a logarithm chooses a type")
+
+    for module in (np, math):
+        monkeypatch.setattr(module, "log2", refused)
+    for exponent in (-40, -3, 0, 1, 3, 29):
+        power = 2.0**exponent
+        below, above = np.nextafter(power, 0.0), np.nextafter(power, np.inf)
+        assert [binade(one) for one in (below, power, above)] == [exponent - 1, exponent, exponent]
+        # -2**n is the least code of n + 1 integer bits; 2**n is none of them
+        assert whole_range(np.array([-power]), 12).integer == exponent + 1
+        assert whole_range(np.array([power]), 12).integer == exponent + 2
+        values = power * np.array([-1.0, -0.5, 0.5])
+        type_, error = fitted(values, 12, signed=True)
+        assert (type_.integer, error) == (exponent + 2, 0.0)  # the widest of the ranges that are tried
 
 
 # ---------------------------------------------------------------- what is said
@@ -243,3 +306,68 @@ def test_what_was_not_reached_is_said(tmp_path: Any) -> None:
     warnings = design.build(tmp_path / "net", csim=False).report["warnings"]
     assert any("less than the 30 of precision: output_db" in one for one in warnings)
     assert any("less than the 99.0% of precision: agreement" in one for one in warnings)
+
+
+# ---------------------------------------------------------------- while it goes on
+
+
+def test_what_is_going_on_is_said_while_types_are_tried(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By every command that reads a design."""
+    (tmp_path / "net.py").write_text(
+        "from torch import nn\n\ndef make_net():\n    return nn.Sequential(nn.Conv2d(1, 2, 3), nn.ReLU())\n"
+    )
+    (tmp_path / "net.yaml").write_text(
+        'name: net\nboard: zcu102\nmodel: {torch: "net.py:make_net"}\n'
+        "input: {shape: [1, 6, 6], samples: random}\nprecision: auto\n"
+    )
+    said: list[str] = []
+
+    @contextmanager
+    def watched(_as_json: bool) -> Iterator[Any]:
+        yield lambda text, *_: said.append(text)
+
+    monkeypatch.setattr("hlsgen.cli.commands.working", watched)
+    for command in ("check", "estimate", "explore"):
+        said.clear()
+        assert CliRunner().invoke(cli, [command, str(tmp_path / "net.yaml")]).exit_code == 0
+        running, first, *_ = said[said.index("reading the design") + 1 :]
+        assert running == "running the calibration frames in floating point"
+        assert first == "choosing number types: trial 1, 40 dB for each tensor"
+
+
+# ---------------------------------------------------------------- networks of other kinds
+
+
+class Masked(nn.Module):  # type: ignore[misc, name-defined]
+    """A comparison chooses between values; its zeros and ones have no noise of their own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.second = nn.Conv2d(3, 8, 3), nn.Conv2d(3, 8, 3)
+        self.head = nn.Linear(800, 4)
+
+    def forward(self, x: Any) -> Any:
+        y, z = self.first(x), self.second(x)
+        return self.head(torch.where(y > 0.25, 2 * y, z).flatten(1))
+
+
+def test_a_network_with_masks_keeps_its_answer() -> None:
+    torch.manual_seed(0)
+    net = Masked().eval()
+    design = hlsgen.from_torch(net, SHAPE, calibration=pictures(32, 1))
+    decibels, agreement = judged(net, design, pictures(64, 2))
+    assert decibels > 24 and agreement > 0.96  # what is next to the limit may fall on either side of it
+    masks = [layer for layer in design.graph.layers if isinstance(layer, Steps)]
+    assert masks and all(set(layer.values) <= {0.0, 1.0} for layer in masks)
+
+
+def test_log_softmax_is_judged_as_regression_too() -> None:
+    torch.manual_seed(0)
+    net = nn.Sequential(
+        nn.Conv2d(3, 8, 3), nn.ReLU(), nn.Flatten(), nn.Linear(800, 6), nn.LogSoftmax(1)
+    ).eval()
+    design = hlsgen.from_torch(net, SHAPE, calibration=pictures(32, 1))
+    decibels, agreement = judged(net, design, pictures(64, 2))
+    assert decibels > 27 and agreement > 0.96

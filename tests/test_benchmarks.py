@@ -311,3 +311,55 @@ def test_raider_in_pytorch_is_the_qkeras_network(hls4ml_networks: Any) -> None:
     right = classes == np.load(folder / "test_events.npz")["labels"]
     stated = json.loads((folder / "accuracy.json").read_text())["test_events"]["qkeras"]["accuracy"]
     assert right.mean() == pytest.approx(stated, abs=0.002)
+
+
+# ---------------------------------------------------------------- auto
+
+
+@pytest.fixture
+def auto(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """benchmarks/auto.py as a module, found as when it is run."""
+    pytest.importorskip("torch", reason="torch is not installed")
+    monkeypatch.syspath_prepend(FOLDER)
+    import auto
+
+    return auto
+
+
+def test_frames_that_judge_auto_are_others_than_those_that_chose(auto: Any) -> None:
+    made = [auto.crops(4, seed) for seed in (auto.STATISTICS, auto.CALIBRATION, auto.UNSEEN)]
+    assert all(one.shape == (4, *auto.SHAPE) and one.dtype == np.float32 for one in made)
+    assert len({frame.tobytes() for one in made for frame in one}) == 12
+    assert np.array_equal(auto.crops(4, auto.UNSEEN), made[2])
+
+
+def test_nearness_of_scores(auto: Any) -> None:
+    wanted = np.array([[1.0, 0.0], [0.0, 1.0], [0.51, 0.5], [-1.0, 1.0]])
+    found = auto._nearness(wanted + np.array([[0.0, 0.0], [0.0, 0.0], [-0.2, 0.2], [0.0, 0.0]]), wanted)
+    assert (found["agreeing"], found["tied"]) == (3, 1)
+    assert found["snr_db"] == pytest.approx(10 * np.log10(np.var(wanted) / 0.01))
+
+
+def test_auto_beside_a_fixed_type(
+    auto: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from torch import nn
+
+    def small() -> nn.Module:
+        layers = [nn.Conv2d(3, 4, 5, 4), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4, 3)]
+        return nn.Sequential(*layers)
+
+    monkeypatch.setattr(auto, "NETWORKS", {"small": small})
+    file = tmp_path / "found" / "auto.json"
+    auto.main(["--json", str(file), "--frames", "8", "small"])
+    printed = capsys.readouterr().out
+    report = json.loads(file.read_text(encoding="utf-8"))
+    assert [(row["network"], row["types"]) for row in report["rows"]] == [
+        ("small", "auto"),
+        ("small", "fixed<16,6>"),
+    ]
+    chosen, given = report["rows"]
+    assert chosen["snr_db"] > 25 and chosen["target_db"] is not None and given["target_db"] is None
+    assert given["tensor_bits"] == 16 > chosen["tensor_bits"]
+    assert 0 < chosen["lut"] < given["lut"] and chosen["frames_per_s"] > 0
+    assert "small" in printed and "8 of 8" in printed

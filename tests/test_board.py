@@ -203,6 +203,23 @@ def test_parts_with_the_dsp_that_is_modelled(part: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("part", "words"),
     [
+        ("xcvu9p-flga2104-2L-e", ""),
+        ("xcvu190-flga2577-2-e", "of UltraScale+ parts, and xcvu190-flga2577-2-e is UltraScale:"),  # no plus
+        ("engineering_sample\ndsp: DSP48E2", "engineering_sample is of no family that is known here"),
+    ],
+)
+def test_cells_of_a_part_of_another_family_than_was_fitted(part: str, words: str, tmp_path: Path) -> None:
+    path = with_slrs(tmp_path, "uram", 0)
+    path.write_text(path.read_text().replace("part: xcu200-fsgd2104-2-e", f"part: {part}"))
+    (tmp_path / "small.yaml").write_text(re.sub(r"mapping: \{.*", "mapping: auto", DESIGN))
+    cost = hlsgen.load(tmp_path / "small.yaml", board=str(path)).estimate().as_json()["cost"]
+    assert words in cost["routed"]["basis"] and words in cost["csynth"]["basis"]
+    assert bool(words) == ("parts, and" in cost["routed"]["basis"])
+
+
+@pytest.mark.parametrize(
+    ("part", "words"),
+    [
         ("xc7z020clg400-1", "a Zynq-7000 part: its DSP48E1 multiplies 25 x 18 bits"),  # PYNQ-Z2
         ("xc7z045ffg900-2", "a Zynq-7000 part: its DSP48E1"),  # ZC706
         ("xa7z010clg225-1i", "a Zynq-7000 part: its DSP48E1"),

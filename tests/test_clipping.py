@@ -133,7 +133,7 @@ def test_samples_that_do_not_fit_are_refused(folder: Path) -> None:
 def test_inputs_beyond_a_stand_in_are_warned_of(folder: Path) -> None:
     imported()
     design = hlsgen.load(folder / "net.yaml")
-    x = 2.0 * images()
+    x = 5.0 * images()
     share = outside(x, str(design.graph.input.type)) / x.size
     assert 0.05 < share < 0.5
     with pytest.warns(hlsgen.ClippingWarning) as caught:
@@ -145,7 +145,7 @@ def test_inputs_beyond_a_stand_in_are_warned_of(folder: Path) -> None:
     assert warning.filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        design.golden(x / 4)
+        design.golden(x / 10)
 
 
 def test_a_build_says_it_too(folder: Path) -> None:
@@ -155,7 +155,7 @@ def test_a_build_says_it_too(folder: Path) -> None:
     assert plain.exit_code == 0, plain.output
     assert "warning: number types (precision: auto) were chosen from a stand-in photograph" in plain.stderr
     assert "number types chosen from a stand-in photograph: 32 frames" in plain.stdout
-    x = 2.0 * images()  # beyond the headroom of types chosen from the photograph
+    x = 5.0 * images()  # beyond the headroom of types chosen from the photograph
     np.save("x.npy", x)
     result = CliRunner().invoke(cli, [*words, "--input", "x.npy", "--json"])
     assert result.exit_code == 0, result.output

@@ -74,7 +74,6 @@ DEFAULTS = [
     ("precision", "default"),
     ("precision", "output_db"),
     ("precision", "agreement"),
-    ("precision", "headroom"),
 ]
 
 

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 import pytest
 
 from hlsgen.base.errors import DesignError
 from hlsgen.base.fixed import FixedType
+from hlsgen.base.progress import silent
 from hlsgen.cost.stages import fifo_resources, lies_in_uram
+from hlsgen.designfile.constraints import NoFit, StreamWish
 from hlsgen.emit.dataflow import DataflowNames, dataflow_files
 from hlsgen.hardware.pipeline import Pipeline, Stream, pipeline_of
 from hlsgen.layers.base import Tensor
+from hlsgen.layers.binary import Mul
+from hlsgen.layers.global_pool import GlobalPool
 from hlsgen.layers.stage import Fold, Words
-from hlsgen.search.effort import PATIENCE, Steps
+from hlsgen.model.ir import Graph, Port
+from hlsgen.search.balance import balance
+from hlsgen.search.effort import PATIENCE, SEARCHED_WORDS, Effort, Steps
 from hlsgen.targets.board import load_board
 from hlsgen.timing.deadlock import runs_through
 from hlsgen.timing.fifos import growing_depths
 from hlsgen.timing.timing import simulate
-from tests.test_timing import emitted, residual
+from tests.test_timing import BYTE, CHANNELS, convolution, emitted, residual
 
 U200, ZCU102 = load_board("u200"), load_board("zcu102")
 
@@ -84,11 +91,13 @@ def test_the_emitted_kernel_binds_what_is_counted_as_uram() -> None:
     assert "type=fifo" not in other["src/net.cpp"]
 
 
-def tried(options: Sequence[int], fits: Callable[[int], bool]) -> list[int]:
-    """What is made of options that stand for themselves."""
-    steps = Steps(options)
+def tried(options: Sequence[int], fits: Callable[[int], bool], words: int = 0) -> list[int]:
+    """What is made of options that stand for themselves, kernels of so many words."""
+    effort = Effort(silent)
+    steps = Steps(options, effort)
     found = []
     for option in steps:
+        effort.makes(words)
         found.append(option)
         steps.tell(fits=fits(option))
     return found
@@ -109,6 +118,41 @@ def test_the_first_that_fits_is_found_where_all_after_it_fit(first: int) -> None
     assert sum(option < first for option in made) <= PATIENCE + 20  # ten steps that double, ten halves
 
 
+@pytest.mark.parametrize("share", [3, 8, 40])
+def test_however_long_a_kernel_takes_the_slowest_is_made_before_a_refusal(share: int) -> None:
+    words = SEARCHED_WORDS // share
+    made = tried(range(1000), lambda _: False, words)
+    assert made[-1] == 999 and len(made) <= share + 2
+    assert 999 in tried(range(1000), lambda option: option == 999, words)
+    made = tried(range(1000), lambda option: option >= 2, words)
+    assert 2 in made and len(made) <= share + 2
+
+
+def excitation(height: int, width: int) -> Graph:
+    """A tensor times its own maxima: it waits for them, a frame long."""
+    shape = (CHANNELS, height, width)
+    stem = convolution("stem", "x", shape, 1)
+    whole = Tensor(shape=shape, type=BYTE)
+    pool = GlobalPool(name="pool", inputs=("stem",), source=whole, result_type=BYTE, function="max")
+    product = Mul(name="times", inputs=("stem", "pool"), left=whole, right=pool.output, result_type=BYTE)
+    port = Port.of("y", product.output, "times")
+    ins = (Port.of("x", Tensor(shape=shape, type=BYTE)),)
+    return Graph(name="excitation", inputs=ins, layers=(stem, pool, product), outputs=(port,))
+
+
+def test_a_refusal_says_what_fifos_take_and_what_would_help() -> None:
+    """Of 256 x 256 bytes in each of two channels 1,048,576 bits wait, which are 64 memories of 16 Ki."""
+    slr = ZCU102.slrs[0].model_copy(update={"bram18": 40})
+    board = ZCU102.model_copy(update={"slrs": (slr,)})
+    with pytest.raises(NoFit) as refused:
+        balance(excitation(256, 256), board, StreamWish(), batch=4, clock_mhz=200)
+    found = re.search(
+        r"its FIFOs, (\d+) BRAM18 of it, the kernel needs (\d+) BRAM18 of 32 of", str(refused.value)
+    )
+    assert found and 64 <= int(found[1]) < int(found[2])
+    assert "style: tasks" in refused.value.fix and "another branch" in refused.value.fix
+
+
 def test_what_was_not_made_is_no_failure() -> None:
-    steps = Steps(range(100))
+    steps = Steps(range(100), Effort(silent))
     assert list(steps) == list(range(100))

@@ -15,10 +15,13 @@ from pathlib import Path
 import pytest
 
 from hlsgen.csim import scratch
+from hlsgen.csim.processes import running
 from hlsgen.csim.scratch import OWNER, SCRATCH_PREFIX, scratch_folder
 from tests.small_design import DESIGN
 
-SECONDS = 60.0
+SECONDS = 300.0
+"""A limit that no machine however busy needs; no test waits longer than until what it waits for."""
+ASLEEP = "sleep 3600"
 
 
 @pytest.fixture
@@ -57,7 +60,7 @@ def alive(pid: int) -> bool:
 def test_the_compiler_and_what_it_started_die_with_hlsgen(folder: Path, number: int) -> None:
     """A compiler driver that waits for the compiler proper, as g++ does."""
     pids, compiler = folder.parent / "pids", folder.parent / "slow-compiler"
-    compiler.write_text(f"#!/bin/sh\nsleep 300 &\necho $$ $! > {pids}.new\nmv {pids}.new {pids}\nwait\n")
+    compiler.write_text(f"#!/bin/sh\n{ASLEEP} &\necho $$ $! > {pids}.new\nmv {pids}.new {pids}\nwait\n")
     compiler.chmod(0o755)
     (folder.parent / "small.yaml").write_text(DESIGN)
     process = subprocess.Popen(
@@ -78,6 +81,53 @@ def test_the_compiler_and_what_it_started_die_with_hlsgen(folder: Path, number: 
     with scratch_folder() as fresh:
         assert left(folder) == [fresh]
     assert left(folder) == []
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs /proc")
+def test_a_process_that_begins_as_hlsgen_is_killed_does_not_stay() -> None:
+    """Killed by the very call that starts it, and before hlsgen can have noted anything of it."""
+    code = """
+import os, signal, subprocess
+from hlsgen.csim.processes import running
+
+class Killed(subprocess.Popen):
+    def __init__(self, command, **options):
+        super().__init__(command, **options)
+        if command[0] == "sleep":
+            print(self.pid, flush=True)
+            os.kill(os.getpid(), signal.SIGKILL)
+
+subprocess.Popen = Killed
+with running(["sleep", "3600"]):
+    pass
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        stdout=subprocess.PIPE,
+        text=True,
+        timeout=SECONDS,
+    )
+    assert done.returncode == -signal.SIGKILL
+    until(lambda: not alive(int(done.stdout)))
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs /proc")
+def test_what_a_process_has_started_ends_with_the_block() -> None:
+    """Whether the process has ended before, leaving others behind, or an error ends the block."""
+    leaves = ["/bin/sh", "-c", f"{ASLEEP} >/dev/null & echo $!"]
+    with running(leaves, stdout=subprocess.PIPE) as process:
+        output, _ = process.communicate(timeout=SECONDS)
+        assert process.returncode == 0 and alive(int(output))
+    until(lambda: not alive(int(output)))
+    with (
+        pytest.raises(KeyboardInterrupt),
+        running([*leaves[:2], leaves[2] + "; wait"], stdout=subprocess.PIPE) as process,
+    ):
+        assert process.stdout is not None
+        left_over = int(process.stdout.readline())
+        raise KeyboardInterrupt
+    until(lambda: not alive(left_over) and not alive(process.pid))
 
 
 def made_by_a_dead_process(folder: Path) -> Path:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -100,6 +102,24 @@ def test_a_layer_alone(tmp_path: Path) -> None:
         if not type(one).__module__.startswith("hlsgen.designfile.schema"):
             assert_short(one)
     assert "for zcu102 at" in repr(design) and "C-simulation: skipped" in repr(project)
+
+
+def test_designs_and_projects_can_be_kept_copied_and_sent(tmp_path: Path) -> None:
+    """As keys, and by processes that get them pickled; a copy says and estimates the same."""
+    (tmp_path / "small.yaml").write_text(DESIGN)
+    layer = hlsgen.load(tmp_path / "small.yaml")
+    options = Options(
+        board="u200", clock_mhz=None, batch=8, wish=None, style="dataflow", precision="fixed<16,6>"
+    )
+    graph = Graph.chain("two", tensor((8, 8, 8)), (convolution("c", "input", (8, 8, 8), 8, seed=0),))
+    for design in (layer, from_graph(graph, options, "test")):
+        project = build(design, tmp_path / design.name, frames=1, csim=False)
+        assert {design: 1, project: 2} == {design: 1, project: 2}
+        for other in (pickle.loads(pickle.dumps(design)), copy.deepcopy(design)):
+            assert other not in [design]
+            assert repr(other) == repr(design)
+            assert other.estimate().as_json() == design.estimate().as_json()
+        assert repr(pickle.loads(pickle.dumps(project))) == repr(project)
 
 
 def test_what_the_package_offers_is_listed() -> None:

@@ -212,11 +212,12 @@ def load(
     board: str | None = None,
     terms: str | Path | Terms | None = None,
     say: Say = lambda _: None,
+    progress: Progress = silent,
 ) -> Design:
     """The design in a YAML file; `board` replaces the file's (a path is relative to the working folder).
 
     `terms`: of LUTs and FFs, such as a file that `hlsgen calibrate` wrote. `say` is
-    told when a model's own code is run.
+    told when a model's own code is run, `progress` what is going on while number types are chosen.
 
     Raises DesignError with every mistake found, each with its place: first those of the file's form, then
     those of its meaning.
@@ -225,7 +226,7 @@ def load(
     if "model" in Document.read(Path(path)).data:
         from hlsgen.loading.model_file import load_model
 
-        style = load_model(Path(path), board=board, say=say)
+        style = load_model(Path(path), board=board, say=say, progress=progress)
     else:
         from hlsgen.loading.layer_file import load_layer
 

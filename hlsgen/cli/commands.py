@@ -14,13 +14,23 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import click
 from rich.table import Table
 
 from hlsgen.base.version import VERSION
-from hlsgen.cli.console import INTERRUPTED, note, open_streams, print_json, printing, reporting, show, working
+from hlsgen.cli.console import (
+    INTERRUPTED,
+    as_json_option,
+    note,
+    open_streams,
+    print_json,
+    printing,
+    reporting,
+    show,
+    working,
+)
 from hlsgen.cli.lint import lint
 from hlsgen.cli.printing import (
     note_calibration,
@@ -34,9 +44,6 @@ from hlsgen.cli.printing import (
 from hlsgen.cli.reports import calibrate, compare, report
 from hlsgen.cli.sweep import sweep
 from hlsgen.cli.synth import synth
-
-if TYPE_CHECKING:
-    pass
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -86,12 +93,7 @@ cli.add_command(synth)
 def design_options(command: F) -> F:
     """DESIGN, --board, --terms and --json, as every command on a design has them."""
     for option in (
-        click.option(
-            "--json",
-            "as_json",
-            is_flag=True,
-            help="Print one JSON document on standard output, nothing else.",
-        ),
+        as_json_option,
         click.option(
             "--terms",
             type=click.Path(path_type=Path),
@@ -150,7 +152,7 @@ def build(
 
         with working(as_json) as progress:
             progress("reading the design")
-            loaded = load(design, board=board, terms=terms, say=note)
+            loaded = load(design, board=board, terms=terms, say=note, progress=progress)
             folder = output or Path("build") / loaded.name
             project = build_project(
                 loaded, folder, frames=frames, input_file=input_file, csim=not no_csim, progress=progress
@@ -168,9 +170,10 @@ def check(design: Path, board: str | None, terms: Path | None, as_json: bool) ->
     with reporting(as_json):
         from hlsgen.api.design import load
 
-        loaded = load(design, board=board, terms=terms, say=note)
-        note_calibration(loaded)
         with working(as_json) as progress:
+            progress("reading the design")
+            loaded = load(design, board=board, terms=terms, say=note, progress=progress)
+            note_calibration(loaded)
             loaded.choose(progress)
             loaded.check()
         if as_json:
@@ -205,7 +208,7 @@ def csim(
 
         with working(as_json) as progress:
             progress("reading the design")
-            loaded = load(design, board=board, terms=terms, say=note)
+            loaded = load(design, board=board, terms=terms, say=note, progress=progress)
             found = simulate_only(
                 loaded, frames=frames, input_file=input_file, headers=Headers(headers), progress=progress
             )
@@ -228,7 +231,8 @@ def estimate(design: Path, board: str | None, terms: Path | None, fifos: bool, a
         from hlsgen.api.design import load
 
         with working(as_json) as progress:
-            loaded = load(design, board=board, terms=terms, say=note)
+            progress("reading the design")
+            loaded = load(design, board=board, terms=terms, say=note, progress=progress)
             note_calibration(loaded)
             loaded.choose(progress)
             found = loaded.estimate()
@@ -278,7 +282,7 @@ def explore(
             check_ending(plot)
         with working(as_json) as progress:
             progress("reading the design")
-            loaded = load(design, board=board, terms=terms, say=note)
+            loaded = load(design, board=board, terms=terms, say=note, progress=progress)
             note_calibration(loaded)
             found = loaded.explore(target_fps=target_fps, max_latency_us=max_latency_us, progress=progress)
         if output is not None:
@@ -313,6 +317,11 @@ def explore(
     help="Of a quantised model: the type of inputs that nothing quantises first.",
 )
 @click.option(
+    "--default-type",
+    metavar="TYPE",
+    help="With Keras: the type of layers without quantizers, in a model where others have some.",
+)
+@click.option(
     "--samples",
     type=click.Path(path_type=Path),
     metavar="X.npy",
@@ -327,13 +336,12 @@ def explore(
 @click.option("--board", metavar="B", default="u200", show_default=True, help="The board to design for.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="DESIGN", help="[NAME.yaml]")
 @click.option("--force", is_flag=True, help="Replace a design file that is there already.")
-@click.option(
-    "--json", "as_json", is_flag=True, help="Print one JSON document on standard output, nothing else."
-)
+@as_json_option
 def import_(
     model: str,
     shapes: tuple[str, ...],
     input_type: str | None,
+    default_type: str | None,
     samples: tuple[Path, ...],
     weights: Path | None,
     board: str,
@@ -357,6 +365,7 @@ def import_(
             folder,
             shapes=sizes,
             input_type=input_type,
+            default_type=default_type,
             weights=weights,
             board=board,
             samples=samples,
@@ -391,9 +400,7 @@ def _shape(text: str) -> tuple[int, ...]:
 
 
 @cli.command()
-@click.option(
-    "--json", "as_json", is_flag=True, help="Print one JSON document on standard output, nothing else."
-)
+@as_json_option
 def boards(as_json: bool) -> None:
     """The boards that hlsgen knows; another one is another YAML file."""
     with reporting(as_json):

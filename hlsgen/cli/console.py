@@ -22,6 +22,9 @@ from hlsgen.base.progress import Progress, silent
 
 INTERRUPTED = 130
 err = Console(stderr=True, highlight=False)
+as_json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON document on standard output, nothing else."
+)
 
 
 @contextmanager

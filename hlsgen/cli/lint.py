@@ -8,8 +8,7 @@ from pathlib import Path
 
 import click
 
-from hlsgen.cli.console import print_json, reporting
-from hlsgen.cli.reports import as_json_option
+from hlsgen.cli.console import as_json_option, print_json, reporting
 
 
 @click.command()

@@ -9,14 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.table import Table
 
-from hlsgen.cli.console import note, print_json, reporting, show
+from hlsgen.cli.console import as_json_option, note, print_json, reporting, show
 
 if TYPE_CHECKING:
     from hlsgen.vendor.calibrate import Calibrated
-
-as_json_option = click.option(
-    "--json", "as_json", is_flag=True, help="Print one JSON document on standard output, nothing else."
-)
 
 
 @click.command()
@@ -31,7 +27,6 @@ def report(build_dir: Path, output: Path | None, show_it: bool, as_json: bool) -
 
     From report.json of BUILD_DIR, with what `hlsgen compare` has put there.
     """
-
     with reporting(as_json):
         from hlsgen.base.output import write_whole
         from hlsgen.report.html import PAGE, html_of_build
@@ -56,7 +51,6 @@ def compare(build_dir: Path, reports: tuple[Path, ...], as_json: bool) -> None:
     REPORTS are csynth.xml, *_cosim.rpt and utilisation reports of the kernels of BUILD_DIR; without any,
     those below BUILD_DIR. They are written into its report.json, report.md and report.html.
     """
-
     with reporting(as_json):
         from hlsgen.vendor.compare import compare_build
 
@@ -108,7 +102,6 @@ def calibrate(folder: Path, output: Path, terms: Path | None, force: bool, as_js
 
     Writes a file of terms for the option --terms of build, check, csim and estimate.
     """
-
     with reporting(as_json):
         from hlsgen.loading.importing import write_design
         from hlsgen.targets.terms import load_terms, packaged_terms, terms_text

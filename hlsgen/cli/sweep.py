@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Column, Table
 
-from hlsgen.cli.console import print_json, reporting, say, show
+from hlsgen.cli.console import as_json_option, print_json, reporting, say, show
 
 if TYPE_CHECKING:
     from hlsgen.sweep.jobs import Job, Outcome
@@ -110,9 +110,7 @@ class Target(click.ParamType[float]):
     show_default=True,
     help="Where results are kept; what is done there already is not done again.",
 )
-@click.option(
-    "--json", "as_json", is_flag=True, help="Print one JSON document on standard output, nothing else."
-)
+@as_json_option
 def sweep(
     designs: tuple[Path, ...],
     boards: tuple[str, ...],
@@ -129,7 +127,6 @@ def sweep(
     as_json: bool,
 ) -> int:
     """Run every DESIGN on every board, side by side, and keep each result as it comes."""
-
     if targets and run != "explore":
         raise click.UsageError(f"--target-fps needs --run explore: {run} takes a design's mapping as it is")
     if workers and (scheduler == "serial" or "://" in scheduler):
@@ -236,7 +233,6 @@ def watching(as_json: bool) -> Iterator[Watched | Quiet]:
 
 def print_sweep(swept: Swept) -> None:
     """The table on standard output; what failed on standard error, what several jobs say only once."""
-
     head = ("board", "frames/s", "cycles", "copies", "DSP", "LUT", "binds")
     targets = any(job.target_fps for job, _ in swept.outcomes)
     synthesised = any(outcome.summary and outcome.summary.synthesis for _, outcome in swept.outcomes)

@@ -16,8 +16,8 @@ from rich.live import Live
 from rich.spinner import Spinner
 from rich.text import Text
 
-from hlsgen.cli.console import note, print_json, reporting, say, working
-from hlsgen.cli.reports import as_json_option, print_synthesised
+from hlsgen.cli.console import as_json_option, note, print_json, reporting, say, working
+from hlsgen.cli.reports import print_synthesised
 
 if TYPE_CHECKING:
     from hlsgen.vendor.vitis import Synthesised
@@ -92,7 +92,7 @@ def _built(design: Path, board: str | None, output: Path | None, as_json: bool) 
 
     with working(as_json) as progress:
         progress("reading the design")
-        loaded = load(design, board=board, say=note)
+        loaded = load(design, board=board, say=note, progress=progress)
         folder = output or Path("build") / loaded.name
         project = build(loaded, folder, progress=progress)
     for text in project.report["warnings"]:

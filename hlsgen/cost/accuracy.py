@@ -13,26 +13,43 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from hlsgen.cost.resources import Resources
+from hlsgen.targets.board import Board
+from hlsgen.targets.device_family import family_of
 from hlsgen.targets.terms import CELLS, FEATURES, TARGETS, Kind, Target, Terms
 
 Total = Callable[[Terms], Resources]
 """What a design takes with some terms."""
+FITTED_FAMILY = "UltraScale+"
+"""The published rows are of its parts."""
 LEAST_ERROR = 0.05
 """No whole design is said to be known better."""
 
 
-def cost_figures(total: Total, terms: Terms) -> dict[str, Any]:
+def cost_figures(total: Total, board: Board) -> dict[str, Any]:
     """The section `cost` of report.json: LUT and FF for each target, their errors, and by term."""
+    terms = board.terms
     figures: dict[str, Any] = {"terms": terms.name, "style": terms.style}
     parts = {target: by_term(total, terms.of(target)) for target in TARGETS}
     for target in TARGETS:
         figures[target] = predicted(total, terms.of(target), parts[target])
+        figures[target]["basis"] += _other_family(board)
     figures["by_term"] = [
         {"term": name, **{target: parts[target][name] for target in TARGETS}}
         for name in FEATURES
         if any(parts[target][name][kind] for target in TARGETS for kind in CELLS)
     ]
     return figures
+
+
+def _other_family(board: Board) -> str:
+    """What is to be said of a part that is not of the family of those that the terms were fitted to."""
+    family = family_of(board.part)
+    if board.terms.calibration is not None or (family is not None and FITTED_FAMILY in family.name):
+        return ""
+    kind = "of no family that is known here" if family is None else family.name
+    return (
+        f"; those rows are of {FITTED_FAMILY} parts, and {board.part} is {kind}: expect more than that error"
+    )
 
 
 def by_term(total: Total, terms: Terms) -> dict[str, dict[Kind, int]]:

@@ -108,9 +108,8 @@ def _claimed(path: Path) -> int:
         os.write(lock, platform.node().encode())
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         fresh.rename(path / OWNER)
-    except (
-        OSError
-    ):  # a full disk is found out by what needs more of it; a file system without locks: not tidied
+    except OSError:
+        # a full disk is found out by what needs more of it; on a file system without locks nothing is tidied
         with suppress(OSError):
             fresh.unlink()
     return lock

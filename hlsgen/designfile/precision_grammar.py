@@ -26,7 +26,6 @@ from hlsgen.designfile.schema_values import check_accumulator, check_type
 from hlsgen.designfile.validation import Mistake, Real, label_of, mistakes_in, must_be, refused, unknown_key
 from hlsgen.model.precision import (
     AGREEMENT,
-    HEADROOM,
     LEAST_TARGET_DB,
     MOST_HEADROOM,
     MOST_TARGET_DB,
@@ -123,8 +122,9 @@ class PrecisionSection(BaseModel):
     """Signal to noise that auto asks of the outputs; 0: whatever comes."""
     agreement: Annotated[float, Real(0, 1)] = AGREEMENT
     """Share of frames whose largest score auto wishes to be that of floating point; 0: whatever comes."""
-    headroom: Annotated[float, Real(1, MOST_HEADROOM)] = HEADROOM
-    """Range that auto gives a tensor, as a multiple of what the frames showed; 1: none beyond."""
+    headroom: Annotated[float, Real(1, MOST_HEADROOM)] | None = None
+    """Range that auto gives every tensor, as a multiple of what the frames showed; 1: none beyond; None: 2,
+    and up to 8 for tensors in which frames differ much."""
     layers: dict[str, Layer] = {}
     """Types by layer name."""
 

@@ -15,6 +15,7 @@ from typing import Any, TypeGuard, get_args, get_type_hints
 
 import yaml
 from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, ErrorDetails, PydanticCustomError, core_schema
 
 Location = tuple[str | int, ...]
@@ -196,7 +197,8 @@ def label_of(at: Location) -> str:
 
 def _how_to_add(model: type[BaseModel], loc: Location) -> str:
     parent = _model_at(model, loc[:-1])
-    examples = parent.model_fields[str(loc[-1])].examples if parent else None
+    field = _fields(parent).get(str(loc[-1])) if parent else None
+    examples = field.examples if field else None
     return (
         f"add it, for example `{loc[-1]}: {_in_yaml(examples[0])}`" if examples else f"add `{loc[-1]}: ...`"
     )
@@ -209,7 +211,12 @@ def _in_yaml(value: Any) -> str:
 
 def _known_keys(model: type[BaseModel], loc: Location) -> list[str]:
     parent = _model_at(model, loc)
-    return list(parent.model_fields) if parent else []
+    return list(_fields(parent)) if parent else []
+
+
+def _fields(model: type[BaseModel]) -> dict[str, FieldInfo]:
+    """Fields by the keys that a document has for them."""
+    return {field.alias or name: field for name, field in model.model_fields.items()}
 
 
 def _model_at(model: type[BaseModel], loc: Location) -> type[BaseModel] | None:
@@ -217,7 +224,7 @@ def _model_at(model: type[BaseModel], loc: Location) -> type[BaseModel] | None:
     current: type[BaseModel] | None = model
     for step in loc:
         if isinstance(step, str) and current is not None:
-            field = current.model_fields.get(step)
+            field = _fields(current).get(step)
             extra = get_type_hints(current).get("__pydantic_extra__")
             current = _model_in(field.annotation if field else extra)
     return current

@@ -16,6 +16,7 @@ from pydantic import NonNegativeInt, PositiveInt, TypeAdapter, ValidationError
 
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import Codes, NumberType, parse_type
+from hlsgen.designfile.validation import printable
 from hlsgen.model.ir import Port, Tensor
 
 FORMAT = 2
@@ -206,8 +207,9 @@ def read_interface(folder: Path) -> HostInterface:
     except OSError as error:
         message = f"cannot read {path}: {error.strerror or error}"
         raise DesignError(Problem(message=message, fix=fix)) from None
-    except ValueError as error:
-        raise DesignError(Problem(message=f"{path} is no JSON document: {error}", fix=fix)) from None
+    except (ValueError, RecursionError) as error:
+        message = f"{path} is no JSON document: {printable(str(error))}"
+        raise DesignError(Problem(message=message, fix=fix)) from None
     if not isinstance(data, dict) or data.pop("format", None) != FORMAT:
         message = f"{path} is not of format {FORMAT}, which this hlsgen reads"
         raise DesignError(Problem(message=message, fix=fix))
@@ -216,10 +218,11 @@ def read_interface(folder: Path) -> HostInterface:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
-        raise DesignError(Problem(message=f"{path}: {where}: {first['msg']}", fix=fix)) from None
+        message = f"{path}: {printable(where)}: {printable(first['msg'])}"
+        raise DesignError(Problem(message=message, fix=fix)) from None
     wrong = _contradiction(found)
     if wrong:
-        raise DesignError(Problem(message=f"{path}: {wrong}", fix=fix))
+        raise DesignError(Problem(message=f"{path}: {printable(wrong)}", fix=fix))
     return found
 
 

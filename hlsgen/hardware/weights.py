@@ -51,11 +51,6 @@ class WeightPlace:
     any_weights: bool = False
     port_bits: int = MOST_DDR_BITS
 
-    @property
-    def at_run_time(self) -> bool:
-        """Whether the kernel's source is the same for any weights."""
-        return self.place != "constant"
-
     def memory(self, stage: Stage, board: Board) -> Memory | None:
         """The on-chip memory that holds the weights of `stage`; None if they are streamed."""
         if self.place == "stream":

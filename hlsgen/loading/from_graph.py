@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from hlsgen.base.brief import Brief
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import FixedType
+from hlsgen.base.progress import Progress, silent
 from hlsgen.designfile.constraints import StreamWish, interface_problems, interface_wish
 from hlsgen.designfile.precision_grammar import input_type_of, precision_of
 from hlsgen.loading.arguments import argument_problems, frames_array, range_problems
@@ -95,7 +96,7 @@ def from_graph(
     )
 
 
-def from_float(graph: Graph, options: Options, source: str) -> NetworkStyle:
+def from_float(graph: Graph, options: Options, source: str, *, progress: Progress = silent) -> NetworkStyle:
     """A network in floating point -> a design: batch norms folded, types chosen."""
     reference = run_passes(graph, FLOAT_PASSES)
     frames = _calibration(reference, options.calibration)
@@ -104,6 +105,7 @@ def from_float(graph: Graph, options: Options, source: str) -> NetworkStyle:
         precision = "fixed<16,6>"
     wish = options.full_wish
     any_weights = wish.weights.any_weights(reference)
+    progress("running the calibration frames in floating point")
     calibration = None if frames is None else FloatRun(reference, frames)
     asked = precision_of(precision)
     if calibration is not None and asked.default == "auto":
@@ -111,7 +113,7 @@ def from_float(graph: Graph, options: Options, source: str) -> NetworkStyle:
         problems = range_problems(calibration.samples) or range_problems(held)
         if problems:
             raise DesignError(problems)
-    fixed, known = quantised_network(reference, asked, calibration, any_weights)
+    fixed, known = quantised_network(reference, asked, calibration, any_weights, progress)
     return _design(
         fixed,
         options,

@@ -16,7 +16,7 @@ from hlsgen.base.errors import DesignError, OutputError, Problem, collecting
 from hlsgen.base.output import write_whole
 from hlsgen.base.progress import Say, silent
 from hlsgen.designfile.model_schema import FRAMEWORKS
-from hlsgen.designfile.precision_grammar import input_type_of
+from hlsgen.designfile.precision_grammar import input_type_of, precision_of
 from hlsgen.frontends.builder.names import valid_name
 from hlsgen.model.ir import Graph
 from hlsgen.model.precision import to_nearest
@@ -50,6 +50,7 @@ def import_model(
     *,
     shapes: Sequence[tuple[int, ...]],
     input_type: str | None,
+    default_type: str | None = None,
     weights: Path | None,
     board: str,
     samples: Sequence[Path] = (),
@@ -58,13 +59,16 @@ def import_model(
     """The model as users name it: net.py:make_net, net.onnx, or net.h5; the design will lie in `folder`.
 
     shapes: of a frame of each input, which a PyTorch module does not say, and an ONNX file may leave open.
-    input_type: of inputs that a quantised model does not quantise first. samples: files of typical frames, of
-    each input in turn. `say` is told what was mended. Raises DesignError as the frontends do, and for samples
-    that do not fit.
+    input_type: of inputs that a quantised model does not quantise first. default_type: of what has no
+    quantizer in a model of Keras that has some. samples: files of typical frames, of each input in turn.
+    `say` is told what was mended. Raises DesignError as the frontends do, and for samples that do not fit.
     """
     framework = framework_of(model)
     given = input_type_of(None if input_type is None else {"input": input_type})
     wished = None if given is None else to_nearest(given)
+    if default_type is not None and framework != "qkeras":
+        message = f"{model}: only a Keras model has layers with and without quantizers"
+        raise DesignError(Problem(message=message, fix="leave --default-type out"))
     if framework == "torch":
         if wished is not None:
             message = f"{model} is in floating point: the design file's precision says its types"
@@ -85,7 +89,11 @@ def import_model(
     else:
         from hlsgen.frontends.qkeras.to_graph import graph_of_keras
 
-        graph = graph_of_keras(path, name=name, input_type=wished, weights=weights)
+        precision = None if default_type is None else precision_of({"default": default_type})
+        graph = graph_of_keras(path, name=name, input_type=wished, precision=precision, weights=weights)
+        if precision is not None and graph.input.is_float:
+            message = f"{model} is in floating point: the design file's precision says its types"
+            raise DesignError(Problem(message=message, fix="leave --default-type out"))
     source = {framework: _relative(path, folder)}
     if weights is not None:
         source["weights"] = _relative(weights, folder)
@@ -95,7 +103,7 @@ def import_model(
     if input_type is not None:
         for one in inputs:
             one["type"] = input_type
-    return _imported(graph, source, inputs, board, folder, samples)
+    return _imported(graph, source, inputs, board, folder, samples, default_type)
 
 
 def framework_of(model: str) -> str:
@@ -149,6 +157,7 @@ def _imported(
     board: str,
     folder: Path,
     samples: Sequence[Path],
+    default_type: str | None = None,
 ) -> Imported:
     """inputs: what the design file says of each, but for its samples."""
     _check_samples(graph, samples)
@@ -161,7 +170,10 @@ def _imported(
     if graph.input.is_float and not samples:
         sizes = "; ".join(f"[N, {', '.join(map(str, port.shape))}]" for port in graph.inputs)
         warnings.append(STAND_IN.format(sizes=sizes))
-    text = _text(graph, source, [one for one in inputs if one], board)
+    precision: object = "auto" if graph.input.is_float else None
+    if default_type is not None:
+        precision = {"default": default_type}
+    text = _text(graph, source, [one for one in inputs if one], board, precision)
     comment = "".join(
         textwrap.fill(one, 110, initial_indent="# ", subsequent_indent="# ") + "\n" for one in warnings
     )
@@ -184,13 +196,22 @@ def _check_samples(graph: Graph, samples: Sequence[Path]) -> None:
         raise DesignError(problems)
 
 
-def _text(graph: Graph, source: dict[str, str], inputs: Sequence[Mapping[str, object]], board: str) -> str:
-    """The design file; `inputs`: what it says of each. Values from outside go through the YAML writer."""
+def _text(
+    graph: Graph,
+    source: dict[str, str],
+    inputs: Sequence[Mapping[str, object]],
+    board: str,
+    precision: object,
+) -> str:
+    """The design file; values from outside go through the YAML writer.
+
+    inputs: what it says of each. precision: what it says of number types; None: nothing.
+    """
     document: dict[str, object] = {"name": graph.name, "board": board, "batch": 64, "model": source}
     if inputs:
         document["input"] = dict(inputs[0]) if len(inputs) == 1 else [dict(one) for one in inputs]
-    if graph.input.is_float:
-        document["precision"] = "auto"
+    if precision is not None:
+        document["precision"] = precision
     document["mapping"] = "auto"
     return yaml.safe_dump(document, sort_keys=False, default_flow_style=None, allow_unicode=True)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from hlsgen.base.errors import DesignError, Problem, collecting
 from hlsgen.base.fixed import FixedType
-from hlsgen.base.progress import Say
+from hlsgen.base.progress import Progress, Say, silent
 from hlsgen.base.quantise import WRAPPING
 from hlsgen.designfile.constraints import StreamWish, interface_problems
 from hlsgen.designfile.document import Document
@@ -31,7 +31,9 @@ CALIBRATION_MACS = 1 << 32
 """Fewer, if together they would need more multiply-accumulates."""
 
 
-def load_model(path: Path, *, board: str | None = None, say: Say = lambda _: None) -> NetworkStyle:
+def load_model(
+    path: Path, *, board: str | None = None, say: Say = lambda _: None, progress: Progress = silent
+) -> NetworkStyle:
     """The network in a design file; arguments as of `hlsgen.load`. `say` is told when the user's code runs.
 
     Raises DesignError with every mistake found, each with its place.
@@ -63,7 +65,8 @@ def load_model(path: Path, *, board: str | None = None, say: Say = lambda _: Non
         return from_fixed(graph, options, path.name, given_types=given_types, default_type=default)
     options = _with_calibration(options, file, document, graph, frames)
     with _at(document, ("precision",)):
-        return from_float(graph, replace(options, precision=_precision(file)), path.name)
+        options = replace(options, precision=_precision(file))
+        return from_float(graph, options, path.name, progress=progress)
 
 
 class _at:

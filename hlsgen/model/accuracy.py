@@ -19,13 +19,15 @@ class Accuracy:
 
     snr_db: signal to noise, inf if equal; of an output its mean is no signal. agreement: of an output of
     scores, the share of frames whose largest score is the same one; of indices the share that is the same;
-    None for other tensors.
+    None for other tensors. expected: of scores, the share that agreement tends to, by how far apart the
+    largest ones are in floating point beside this noise: a few frames that agree may have done so barely.
     """
 
     name: str
     type: str
     snr_db: float
     agreement: float | None = None
+    expected: float | None = None
     chooses: bool = False
     """Whether it is an output of indices, that are right or wrong: its noise says nothing."""
 
@@ -53,13 +55,31 @@ class Quality:
         """The least agreement of an output of scores or indices; 1 without one."""
         return min((one.agreement for one in self.outputs if one.agreement is not None), default=1.0)
 
+    @property
+    def likely_agreement(self) -> float:
+        """The least agreement that is found or expected of an output; 1 without one."""
+        expected = (one.expected for one in self.outputs if one.expected is not None)
+        return min([self.worst_agreement, *expected])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chosen:
+    """What auto chose: the signal to noise of every tensor, and by name the headroom of each."""
+
+    target_db: float
+    headrooms: Mapping[str, float]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Reached:
-    """The outputs on frames that chose no range (None: there are none), and on some that did."""
+    """The outputs on frames that chose no range (None: there are none), and on some that did.
+
+    chosen: what auto chose for that; None: types are the user's.
+    """
 
     held_out: Quality | None
     of_ranges: Quality
+    chosen: Chosen | None = None
 
     @property
     def judged(self) -> Quality:

@@ -9,6 +9,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from functools import cached_property
 from typing import Literal
 
@@ -30,7 +31,7 @@ OUTPUT_DB = 30.0
 AGREEMENT = 0.99
 """Share of frames whose largest score `auto` wishes to be the same one as in floating point."""
 HEADROOM = 2.0
-"""Range of a tensor beside the largest value that the frames showed: a bit to spare."""
+"""Range of a tensor beside the largest value that the frames showed, at the least: a bit to spare."""
 MOST_HEADROOM = 16.0
 MOST_SAMPLES = 1 << 13
 """Values of a tensor that a type is chosen from."""
@@ -55,7 +56,7 @@ class Precision:
     a type that sums are narrowed to; None: exact where the design wishes weights at run time, else tight.
     What auto is to reach: output_db and agreement (0: whatever comes) are asked of the outputs, on frames
     that did not choose the ranges; target_db of every tensor (None: what the outputs need); a tensor's type
-    holds headroom x the range that the frames showed (1: no more than that).
+    holds headroom x the range that the frames showed (1: no more than that; None: by how much these differ).
     """
 
     default: FixedType | Literal["auto"] = "auto"
@@ -65,11 +66,16 @@ class Precision:
     target_db: float | None = None
     output_db: float = OUTPUT_DB
     agreement: float = AGREEMENT
-    headroom: float = HEADROOM
+    headroom: float | None = None
     layers: Mapping[str, LayerPrecision] = field(default_factory=dict)
 
     def of(self, layer: str) -> LayerPrecision:
         return self.layers.get(layer, LayerPrecision())
+
+
+def binade(value: float) -> int:
+    """The power of two that a number above 0 is at or next above: of 4 and 7.9 it is 2, on every machine."""
+    return math.frexp(value)[1] - 1
 
 
 def saturating(type_: FixedType) -> FixedType:
@@ -99,7 +105,8 @@ def fitted(
     largest = float(np.abs(held).max(initial=0.0))
     if largest == 0.0:
         return FixedType(width, 1, signed, Rounding.RND, Overflow.SAT), 0.0
-    widest = int(np.ceil(np.log2(largest))) + signed + 1
+    mantissa, exponent = math.frexp(largest)
+    widest = exponent - (mantissa == 0.5) + signed + 1
     # clipping rare outliers can pay, and the error has several minima where it does: every range is tried
     best, least = widest, math.inf
     for integer in range(widest, widest - SPREAD, -1):
@@ -141,7 +148,8 @@ class Fits:
 
     def of(self, target_db: float) -> FixedType:
         """The narrowest type that that gives the values `target_db` of signal to noise, else the widest."""
-        most = self._power * 10 ** (-target_db / 10)
+        # of Decimal every machine has the same bits, of pow() not
+        most = self._power * float(Decimal(10) ** (-Decimal(target_db) / 10))
         # the error falls with every bit
         index = bisect_left(AUTO_WIDTHS, True, key=lambda width: self._fitted(width)[1] <= most)
         return self._fitted(AUTO_WIDTHS[min(index, len(AUTO_WIDTHS) - 1)])[0]
@@ -155,7 +163,7 @@ class Fits:
 def whole_range(values: Floats, width: int) -> FixedType:
     """Signed, `width` bits, with the fewest integer bits that hold every value."""
     largest = float(np.abs(values).max(initial=0.0))
-    integer = 1 - width if largest == 0.0 else int(np.floor(np.log2(largest))) + 1
+    integer = 1 - width if largest == 0.0 else binade(largest) + 1
     for bits in (integer, integer + 1, integer + 2):
         type_ = FixedType(width, bits, True, Rounding.RND, Overflow.SAT)
         half = type_.resolution / 2

@@ -13,7 +13,7 @@ from hlsgen.layers.base import Layer
 from hlsgen.layers.softmax import Softmax
 from hlsgen.layers.table import Table
 from hlsgen.layers.unary import Selection
-from hlsgen.model.accuracy import Accuracy, Measured, Quality, Reached
+from hlsgen.model.accuracy import Accuracy, Chosen, Measured, Quality, Reached
 from hlsgen.model.ir import Graph, Port, counted_golden, run_golden
 from hlsgen.model.ports import tensor_codes
 from hlsgen.model.precision import Floats
@@ -35,7 +35,7 @@ def judged(fixed: Graph, run: FloatRun) -> Quality:
     return _quality(fixed, run, tensors, run.judging)
 
 
-def measured(fixed: Graph, run: FloatRun) -> Measured:
+def measured(fixed: Graph, run: FloatRun, chosen: Chosen | None = None) -> Measured:
     """Each layer of `fixed` that floating point has too against it, then each output, on all that is kept."""
     inputs = _encoded(fixed, run.inputs(run.kept))
     golden = counted_golden(fixed, inputs)
@@ -61,7 +61,7 @@ def measured(fixed: Graph, run: FloatRun) -> Measured:
         layers=tuple(layers),
         inputs=inputs,
         golden=golden,
-        reached=Reached(held_out=held_out, of_ranges=of_ranges),
+        reached=Reached(held_out=held_out, of_ranges=of_ranges, chosen=chosen),
     )
 
 
@@ -118,6 +118,9 @@ def _output(port: Port, values: Floats, wanted: Floats, *, chooses: bool) -> Acc
         type=str(port.tensor.type),
         snr_db=_output_snr(values, wanted),
         agreement=agreement,
+        expected=None
+        if chooses or agreement is None
+        else expected_agreement(values[..., 0, 0], wanted[..., 0, 0]),
         chooses=chooses,
     )
 
@@ -140,3 +143,19 @@ def _agreement(values: Floats, wanted: Floats) -> float | None:
     if wanted.shape[1] < 2 or wanted.shape[2:] != (1, 1):
         return None
     return float(np.mean(values.argmax(axis=1) == wanted.argmax(axis=1)))
+
+
+def expected_agreement(values: Floats, wanted: Floats) -> float:
+    """The share of frames [N, C] whose largest score stays the largest with noise such as these values'.
+
+    Noise of a difference is taken as spread in a triangle, which is near to normal and needs no library's
+    functions: the same bits on every machine.
+    """
+    noise = values - wanted
+    noise -= noise.mean(axis=1, keepdims=True)  # what all scores share changes no answer
+    reach = math.sqrt(6 * 2 * float(np.mean(noise**2)))
+    if reach == 0.0:
+        return 1.0
+    margins = np.sort(wanted.max(axis=1, keepdims=True) - wanted, axis=1)[:, 1:]
+    lost = (np.clip(1 - margins / reach, 0, None) ** 2).sum(axis=1) / 2
+    return float(np.mean(1 - np.minimum(lost, 1.0)))

@@ -78,6 +78,14 @@ class FloatRun:
             )
 
     @cached_property
+    def peaks(self) -> dict[str, Floats]:
+        """By name the largest absolute value of a tensor in each frame that is kept."""
+        return {
+            name: np.abs(values).reshape(len(values), -1).max(axis=1)
+            for name, values in self._tensors.items()
+        }
+
+    @cached_property
     def samples(self) -> dict[str, Floats]:
         """Values of every tensor, at most MOST_SAMPLES, over the frames that ranges are chosen from."""
         each = max(256, MOST_SAMPLES // len(self.range_frames))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from hlsgen.base.errors import DesignError
-from hlsgen.model.accuracy import Measured, Quality
+from hlsgen.base.progress import Progress, silent
+from hlsgen.model.accuracy import Chosen, Measured, Quality
 from hlsgen.model.ir import Graph
 from hlsgen.model.precision import LEAST_TARGET_DB, MOST_TARGET_DB, START_DB, Precision
 from hlsgen.passes import FIXED_PASSES, run_passes
@@ -24,13 +26,17 @@ FINEST_DB = 2.0
 LEAST_GAIN = 0.25
 """Of a raised target, what the outputs must have of it for more to be tried."""
 STEP_DB = 6.0
-"""A bit: by so much the target is raised where answers differ though the decibels are reached."""
+"""A bit, half the noise: so the target is raised where answers differ though the decibels are reached."""
 MOST_STEPS = 4
-"""How often: what differs then is as good as a tie."""
+"""How many: what differs then is as good as a tie."""
 
 
 def quantised_network(
-    reference: Graph, precision: Precision, calibration: FloatRun | None, any_weights: Collection[str] = ()
+    reference: Graph,
+    precision: Precision,
+    calibration: FloatRun | None,
+    any_weights: Collection[str] = (),
+    progress: Progress = silent,
 ) -> tuple[Graph, Measured | None]:
     """`reference` with types, after all passes, and what was measured of it; None without calibration.
 
@@ -38,11 +44,13 @@ def quantised_network(
     `precision.agreement` on frames that are held out. any_weights and errors: those of `choose_types`.
     """
     if calibration is None or precision.default != "auto":
-        ranges = None if calibration is None else ValueRanges(calibration, precision.headroom)
-        fixed = run_passes(choose_types(reference, precision, ranges, any_weights), FIXED_PASSES)
+        fixed = run_passes(choose_types(reference, precision, None, any_weights), FIXED_PASSES)
         return fixed, None if calibration is None else measured(fixed, calibration)
-    fixed = _Search(reference, precision, calibration, any_weights).found()
-    return fixed, measured(fixed, calibration)
+    search = _Search(reference, precision, calibration, any_weights, progress)
+    found = search.found()
+    progress("comparing the chosen types with floating point")
+    chosen = Chosen(target_db=found.target_db, headrooms=search.ranges.headrooms)
+    return found.graph, measured(found.graph, calibration, chosen)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,27 +75,40 @@ class _Search:
     """
 
     def __init__(
-        self, reference: Graph, precision: Precision, run: FloatRun, any_weights: Collection[str]
+        self,
+        reference: Graph,
+        precision: Precision,
+        run: FloatRun,
+        any_weights: Collection[str],
+        progress: Progress,
     ) -> None:
+        self.progress = progress
         self.reference = reference
         self.precision = precision
         self.run = run
         self.any_weights = any_weights
         self.ranges = ValueRanges(run, precision.headroom)
+        self.made: list[_Trial] = []
         affordable = TRIAL_MACS // max(1, reference.macs * len(run.judging))
         self.trials = max(2, min(MOST_TRIALS, affordable))
         self.steps = max(1, min(MOST_STEPS, affordable))
 
-    def found(self) -> Graph:
+    def found(self) -> _Trial:
         enough = self._with_decibels()
         tried = [enough]
-        # same answers need not come with more decibels: the first that has most of them
-        while len(tried) <= self.steps and tried[-1].quality.worst_agreement < self.precision.agreement:
-            trial = self._tried(min(tried[-1].target_db + STEP_DB, MOST_TARGET_DB))
+        most = min(max(enough.target_db, START_DB) + MOST_STEPS * STEP_DB, MOST_TARGET_DB)
+        for _ in range(self.steps):
+            target = min(tried[-1].target_db + self._step(tried[-1]), most)
+            # what suffices may be known already
+            known = min((one.target_db for one in self._sufficing()), default=math.inf)
+            if not tried[-1].target_db < target < known:
+                break
+            trial = self._tried(target)
             if trial is None or not _nearer(tried[-1], trial):
                 break
             tried.append(trial)
-        return max(tried, key=lambda one: one.quality.worst_agreement).graph
+        least = min(self._sufficing(), key=lambda one: one.target_db, default=None)
+        return least or max(tried, key=lambda one: one.quality.likely_agreement)
 
     def _with_decibels(self) -> _Trial:
         """The cheapest trial whose outputs have the decibels; else the nearest one."""
@@ -120,6 +141,18 @@ class _Search:
         spare = high.target_db - less
         return less if spare > FINEST_DB else None
 
+    def _sufficing(self) -> list[_Trial]:
+        """Of those tried, what has the decibels and the answers."""
+        asked = self.precision.agreement
+        return [one for one in self.made if self._missing(one) <= 0 and one.quality.likely_agreement >= asked]
+
+    def _step(self, trial: _Trial) -> float:
+        """Decibels for the answers that differ: half the noise loses half of them."""
+        allowed, lost, step = 1 - self.precision.agreement, 1 - trial.quality.likely_agreement, 0.0
+        while lost > allowed and step < MOST_STEPS * STEP_DB:
+            lost, step = lost / 2, step + STEP_DB
+        return step
+
     def _missing(self, trial: _Trial) -> float:
         """Decibels; negative: to spare, at most a few bits, since noise that is not there says nothing."""
         return max(self.precision.output_db - trial.quality.worst_db, -4 * STEP_DB)
@@ -132,6 +165,12 @@ class _Search:
             return None
 
     def _trial(self, target_db: float) -> _Trial:
+        target_db = round(target_db, 2)  # decibels come from logarithms, whose last bits are the machine's
+        self.progress(
+            f"choosing number types: trial {len(self.made) + 1}, {target_db:.0f} dB for each tensor"
+        )
         wish = replace(self.precision, target_db=target_db)
         graph = run_passes(choose_types(self.reference, wish, self.ranges, self.any_weights), FIXED_PASSES)
-        return _Trial(target_db=target_db, graph=graph, quality=judged(graph, self.run))
+        trial = _Trial(target_db=target_db, graph=graph, quality=judged(graph, self.run))
+        self.made.append(trial)
+        return trial

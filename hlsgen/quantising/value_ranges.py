@@ -22,20 +22,28 @@ from hlsgen.layers.softmax import Softmax
 from hlsgen.layers.steps import Steps
 from hlsgen.layers.table import Table
 from hlsgen.model.ir import Graph
-from hlsgen.model.precision import MOST_SAMPLES, Fits, Floats
+from hlsgen.model.precision import HEADROOM, MOST_SAMPLES, Fits, Floats
 from hlsgen.quantising.float_run import FloatRun
 
 SIGN_KEEPERS = (Add, Mul, Concat, Pool)
 """Kinds that give nothing negative if they read nothing negative."""
+FEWEST_PEAKS = 8
+"""Of fewer frames it cannot be said by how much frames differ."""
+USUAL_RANK = 16
+"""The frame, from the loudest, that this is compared with, or the middle one of fewer."""
+MOST_BY_FRAMES = 8.0
+"""Three bits: no more are spent on what no frame showed."""
 
 
 class ValueRanges:
     """Types for the tensors and the weights of a network, by what its values are; each is looked for once."""
 
-    def __init__(self, run: FloatRun, headroom: float) -> None:
-        self.run = run
-        self.headroom = headroom
-        self._tensors = _fits(run, headroom)
+    def __init__(self, run: FloatRun, headroom: float | None) -> None:
+        """headroom: of every tensor; None: each by how much frames differ."""
+        self.headrooms = {
+            name: headroom_by_frames(run, name) if headroom is None else headroom for name in run.samples
+        }
+        self._tensors = _fits(run, self.headrooms)
         self._weights: dict[str, Fits] = {}
 
     def tensor(self, name: str) -> Fits:
@@ -56,17 +64,34 @@ def _some(values: Floats) -> Floats:
     return np.concatenate([some, [flat.min(), flat.max()]])
 
 
-def _fits(run: FloatRun, headroom: float) -> dict[str, Fits]:
+def headroom_by_frames(run: FloatRun, name: str) -> float:
+    """How much of the range that frames showed a tensor's type is to hold, by how much frames differ in it.
+
+    As far as the loudest frame is above the one of rank k, a louder one may be above that: one is in k times
+    as many frames, if loudness falls off as a power of its rank. Frames held out say how loud too.
+    """
+    peaks = np.sort(run.peaks[name])[::-1]
+    if len(peaks) < FEWEST_PEAKS:
+        return HEADROOM
+    shown = float(np.abs(run.samples[name]).max())
+    usual = float(peaks[min(len(peaks) // 2, USUAL_RANK)])
+    loudest = max(float(peaks[0]), shown)
+    if loudest * loudest >= MOST_BY_FRAMES * shown * usual:
+        return HEADROOM if loudest == 0.0 else MOST_BY_FRAMES
+    return max(HEADROOM, loudest * loudest / (shown * usual))
+
+
+def _fits(run: FloatRun, headrooms: Mapping[str, float]) -> dict[str, Fits]:
     graph: Graph = run.graph
     samples = run.samples
     beyond: dict[str, Floats] = {}
     positive: dict[str, bool] = {}
     for port in graph.inputs:
         values = samples[port.name]
-        beyond[port.name] = values if run.ends_known(port.name) else values * headroom
+        beyond[port.name] = values if run.ends_known(port.name) else values * headrooms[port.name]
         positive[port.name] = bool(values.min() >= 0)
     for layer in graph.layers:
-        values = samples[layer.name]
+        values, headroom = samples[layer.name], headrooms[layer.name]
         beyond[layer.name] = _beyond(layer, values, beyond, headroom)
         natural = _never_negative(layer, positive)
         # of a single channel a logarithm is 0, and its type signed all the same

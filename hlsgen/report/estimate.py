@@ -116,7 +116,7 @@ def layer_cost(deployment: Deployment) -> dict[str, Any]:
     """The section `cost` of report.json: LUT and FF of all instances, and how far off they may be."""
     return cost_figures(
         lambda terms: instance_resources(deployment.mapping, terms).times(len(deployment.instances)),
-        deployment.board.terms,
+        deployment.board,
     )
 
 

@@ -247,7 +247,7 @@ def network_cost(balanced: Balanced, board: Board) -> dict[str, Any]:
     """The section `cost` of report.json: LUT and FF of all instances, and how far off they may be."""
     return cost_figures(
         lambda terms: total_resources(balanced.pipeline, board.with_terms(terms)).times(balanced.instances),
-        board.terms,
+        board,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from hlsgen.model.accuracy import Accuracy, Quality, Reached
+from hlsgen.model.accuracy import Accuracy, Chosen, Quality, Reached
 from hlsgen.model.judgement import confidence_text, least_agreement
 from hlsgen.model.precision import Precision
 
@@ -24,9 +24,10 @@ def quality_figures(reached: Reached | None, precision: Precision) -> dict[str, 
     of_ranges = _figures(reached.of_ranges)
     return {
         "asked": asked,
+        "chosen": None if reached.chosen is None else _chosen(reached.chosen),
         "held_out": held_out,
         "of_ranges": of_ranges,
-        "summary": _summary(asked, held_out, of_ranges),
+        "summary": [*_summary(asked, held_out, of_ranges), *_choice(reached.chosen)],
     }
 
 
@@ -62,8 +63,25 @@ def _summary(asked: dict[str, Any], held_out: dict[str, Any] | None, of_ranges: 
         lines.insert(0, _part(held_out, "that chose no range"))
     if asked["types"] == "auto":
         wish = f"{asked['output_db']:g} dB and an agreement of {asked['agreement']:.0%}"
-        lines.append(f"Asked for: {wish}, with a headroom of {asked['headroom']:g}.")
+        given = asked["headroom"]
+        lines.append(f"Asked for: {wish}" + ("." if given is None else f", with a headroom of {given:g}."))
     return lines
+
+
+def _chosen(chosen: Chosen) -> dict[str, Any]:
+    return {"target_db": round(chosen.target_db, 2), "headroom": dict(sorted(chosen.headrooms.items()))}
+
+
+def _choice(chosen: Chosen | None) -> list[str]:
+    if chosen is None:
+        return []
+    each = chosen.headrooms
+    least, most = min(each.values()), max(each.values())
+    text = f"Chosen: {chosen.target_db:.1f} dB for each tensor, with a headroom of {least:g}"
+    if most > least:
+        more = sum(one > least for one in each.values())
+        text += f"; of up to {most:.1f} for {more} of {len(each)} in which frames differ more"
+    return [f"{text}."]
 
 
 def _part(part: dict[str, Any], which: str) -> str:

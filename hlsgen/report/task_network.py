@@ -102,7 +102,7 @@ class TaskNetworkEstimate(Estimates):
     @property
     def cost(self) -> dict[str, Any]:
         """The section `cost` of report.json: LUT and FF of all kernels, and how far off they may be."""
-        return cost_figures(self._with_terms, self.board.terms)
+        return cost_figures(self._with_terms, self.board)
 
     def as_json(self) -> dict[str, Any]:
         choice, macs = self.choice, self.graph.macs

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from hlsgen.base.brief import Brief
 from hlsgen.base.progress import Progress, silent
 from hlsgen.cost.resources import Resources
-from hlsgen.cost.stages import total_resources
+from hlsgen.cost.stages import fifo_resources, total_resources
 from hlsgen.designfile.constraints import NoFit, StreamWish
 from hlsgen.hardware.pipeline import Pipeline, pipeline_of
 from hlsgen.hardware.ports import interfaces_of
@@ -39,6 +39,11 @@ WORTHWHILE = 1.05
 
 MOST_FITTING = 4
 """Kernels that fit, made in search of one that is as fast as it seemed before its FIFOs were known."""
+
+FIFO_FIX = (
+    "fewer or smaller tensors that wait for another branch (skips, squeeze and excitation)",
+    "style: tasks, where they wait in DDR, if the board has room for a kernel with ports for each layer",
+)
 
 MOST_SIMULATED_WORDS = 1 << 27
 """Of all streams over the frames that FIFO depths are computed from: a gigabyte of times."""
@@ -137,7 +142,7 @@ class _Search:
             for rate, interval in self._rates(choice)
         ]
         best, best_rate, made, fitting = None, 0.0, set(), 0
-        steps = Steps(sorted(options, reverse=True))
+        steps = Steps(sorted(options, reverse=True), self.effort)
         for rate, number, interval in steps:
             # with its FIFOs there may be room for fewer instances than it seemed
             if best is not None and (rate < WORTHWHILE * best_rate or fitting == MOST_FITTING):
@@ -146,8 +151,6 @@ class _Search:
             folds = tuple(one.fold for one in choice.picked(-interval).values())
             if (number, folds) in made:
                 continue
-            if self.effort.spent:
-                break
             made.add((number, folds))
             found = self._built(choice, -interval)
             steps.tell(fits=found is not None)
@@ -183,7 +186,8 @@ class _Search:
         failure: NoFit | None = None
         for rate, choices in reversed(blocks):
             try:
-                found = self.best(choices) if rate > best_rate else None
+                spent = best is not None and self.effort.spent >= 1
+                found = self.best(choices) if rate > best_rate and not spent else None
             except NoFit as out_of_reach:
                 # smaller blocks wait less for each other, and their FIFOs are sooner computed
                 found, failure = None, out_of_reach
@@ -250,7 +254,8 @@ class _Search:
             each = total_resources(pipeline, board)
             count = self._count(each)
             if not count:
-                self.effort.lacks(each, whole_of(board))
+                fifos = Resources.sum(fifo_resources(one, board) for one in pipeline.streams.values())
+                self.effort.lacks(each, fifos, whole_of(board))
                 return None
         by_slr = {slr.name: capacity(each, usable(slr, board))[0] for slr in board.slrs}
         return Balanced(
@@ -270,9 +275,15 @@ class _Search:
         at = f" at an interval of {asked:,} cycles" if asked else ""
         smallest = (at.strip() or "with the smallest foldings") + _streaming(least)
         over = _over(total, whole)
+        fixes = ["a longer interval"] if asked else []
         if not over and made is not None:
             smallest = f"of {self.effort.kernels} kernels that were made none fits; with its FIFOs"
-            total, over = made, _over(made, whole)
+            total, fifos = made
+            over = _over(total, whole)
+            deep = [kind for kind in over if 2 * getattr(fifos, kind) > getattr(total, kind)]
+            if deep:
+                smallest = smallest.replace("its FIFOs", f"its FIFOs, {_amounts(fifos, deep)} of it,")
+                fixes += FIFO_FIX
         if not over:
             count = f"{self.wish.instances} instances do" if self.wish.instances else "the kernel does"
             fix = "fewer instances, a longer interval, or mapping: auto"
@@ -280,7 +291,6 @@ class _Search:
         needs = ", ".join(
             f"{getattr(total, kind):,} {kind.upper()} of {getattr(whole, kind):,}" for kind in over
         )
-        fixes = ["a longer interval"] if asked else []
         kept = kept_by_design(self.graph, self.wish.weights)
         if kept:
             fixes.append(f"weights: stream for {kept[0]}, the most weights that the design keeps on chip")
@@ -314,6 +324,10 @@ class _Search:
 def _over(total: Resources, whole: Resources) -> list[str]:
     """The kinds of which `total` is more than there is."""
     return [kind for kind in KINDS if getattr(total, kind) > getattr(whole, kind)]
+
+
+def _amounts(total: Resources, kinds: Sequence[str]) -> str:
+    return ", ".join(f"{getattr(total, kind):,} {kind.upper()}" for kind in kinds)
 
 
 def _streaming(choice: Choice) -> str:

@@ -42,7 +42,7 @@ MOST_FRAME_ELEMENTS = 1 << 24
 """Elements of all tensors of the frames that one simulation process holds at a time."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class NetworkStyle(Style):
     """`graph` in fixed point; `reference` the same in floating point, if it came so.
 

@@ -45,9 +45,12 @@ CLIPPING_MACS = 1 << 30
 """Fewer, if together they would need more multiply-accumulates; at least one."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Style(Brief, ABC):
-    """A graph in fixed point (or float32), the board and clock it is for, and how its hardware is made."""
+    """A graph in fixed point (or float32), the board and clock it is for, and how its hardware is made.
+
+    Equal to no other one.
+    """
 
     name: str
     graph: Graph

@@ -28,14 +28,10 @@ SHALLOWEST = 2
 
 @dataclass(frozen=True, kw_only=True)
 class Timing:
-    """By stream the most words that it holds at once; cycles until the last word of one frame is stored.
-
-    longest_wait: the most cycles that a word lies in a FIFO.
-    """
+    """By stream the most words that it holds at once; cycles until the last word of one frame is stored."""
 
     held: dict[str, int]
     latency_cycles: int
-    longest_wait: int
 
 
 def simulate(pipeline: Pipeline, frames: int = FRAMES) -> Timing:
@@ -60,7 +56,7 @@ class _Run:
 
     @property
     def timing(self) -> Timing:
-        return Timing(held=self.held, latency_cycles=self.end, longest_wait=self.longest)
+        return Timing(held=self.held, latency_cycles=self.end)
 
     def take(self, process: Process, steps: _Steps) -> None:
         """Goes on by one process, whose inputs are there."""

@@ -18,8 +18,6 @@ from hlsgen.designfile.text_files import read_text, refuse
 from hlsgen.emit.project import FLOW
 from hlsgen.report.content import AGAIN
 
-TO = ("csynth", "cosim", "xo", "xclbin", "all")
-"""How far a synthesis may go."""
 TARGETS = ("hw", "hw_emu")
 Name = Annotated[str, Field(pattern="^[A-Za-z_][A-Za-z0-9_]*$")]
 """A kernel's name goes into paths, and anybody may have written the file that has it."""
@@ -113,7 +111,10 @@ def read_flow(folder: Path) -> Flow:
 
 
 def steps_to(to: str, flow: Flow, place: Place) -> list[Step]:
-    """The steps up to one of TO, in order. Raises DesignError: the kernel has no end to simulate to."""
+    """The steps up to `to` (csynth, cosim, xo, xclbin or all), in order.
+
+    Raises DesignError: the kernel has no end to simulate to.
+    """
     if to == "cosim" and flow.free_running:
         message = (
             f"kernel {flow.design} runs by itself, without an end, so its RTL co-simulation would never end"

@@ -30,6 +30,7 @@ K2, L2, TF = PACKAGES.keras, PACKAGES.keras.layers, PACKAGES.tensorflow
 L = keras.layers
 IMAGE, SIGNAL = (7, 6, 4), (9, 4)
 FLOAT = 1e-5
+STEPS = np.array([0.0, 0.5, -0.5, 1.0], np.float32)
 
 
 def together(generation: Any, shape: tuple[int, ...], *cases: Any) -> Any:
@@ -116,6 +117,11 @@ def functions() -> Any:
         lambda x: ops.mean(x, axis=1) + ops.max(x, axis=1),
         lambda x: x[:, 1:8:2, 1:],
         lambda x: x[..., 2],
+        lambda x: ops.where(x > 0, x, 0.0) + ops.where(x < 0.3, 0.3, x),
+        lambda x: ops.where(x >= 0.5 * x[:, :1], x, ops.cast(x <= 0.5, "float32")),
+        lambda x: ops.where(ops.logical_and(x > -0.5, ops.logical_or(x < 0.5, x > 1)), 2 * x, 1),
+        lambda x: ops.where(ops.logical_not(ops.greater(STEPS, x)), ops.not_equal(x, 0) * x, STEPS),
+        lambda x: ops.where(np.array([True, False, True, False]), x, -1.0),
     )
 
 
@@ -148,6 +154,11 @@ def test_functions_on_tensors_of_legacy_keras(tmp_path: Path) -> None:
         lambda x: TF.reduce_mean(x, 1) + TF.reduce_max(x, 1),
         lambda x: x[:, 1:8:2, 1:],
         lambda x: x[:, :, 2],
+        lambda x: TF.where(x > 0, x, 0.0) + TF.where(x < 0.3, 0.3, x),
+        lambda x: TF.where(x >= 0.5 * x[:, :1], x, TF.cast(x <= 0.5, TF.float32)),
+        lambda x: TF.where(TF.logical_and(x > -0.5, TF.logical_or(x < 0.5, x > 1)), 2 * x, 1),
+        lambda x: TF.where(TF.logical_not(TF.greater(STEPS, x)), x, STEPS),
+        lambda x: TF.where(TF.not_equal(x, 0.25), TF.where([True, False, True, False], x, -1.0), 0.0),
         L2.ThresholdedReLU(0.25),
         L2.Conv1D(3, 3, activation="leaky_relu"),
         L2.Conv1D(3, 3, activation="relu6"),

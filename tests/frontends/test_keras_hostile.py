@@ -256,3 +256,24 @@ def test_names_that_no_terminal_prints(tmp_path: Path) -> None:
     layer = {"class_name": "Spline\u2028\x1b[31m", "config": {"name": "a\ud800b"}}
     text = refusal(h5(tmp_path / "net.h5", description(layer)))
     assert "a\\ud800b" in text and "\x1b" not in text
+
+
+@pytest.mark.parametrize("units", [10**9, 10**5])
+@pytest.mark.parametrize("form", ["h5", "keras 2", "keras 3"])
+def test_a_small_description_of_many_weights_takes_no_memory(units: int, form: str, tmp_path: Path) -> None:
+    """Two layers: of 10**5 units each is small, and their weights are 10**10."""
+    pytest.importorskip("keras" if form == "keras 3" else "tf_keras", reason="Keras is not installed")
+    config = {"trainable": True, "dtype": "float32", "units": units, "activation": "linear"}
+    layers = [{"class_name": "Dense", "config": {"name": name, **config}} for name in ("first", "second")]
+    if form == "h5":
+        path = h5(tmp_path / "net.h5", description(*layers))
+    else:
+        version = "2.15.0" if form == "keras 2" else "3.15.1"
+        path = archive(tmp_path / "net.keras", description(*layers, legacy=form == "keras 2"), version)
+        with h5py.File(tmp_path / "weights", "w") as file:
+            file["kernel"] = [0.0]
+        with zipfile.ZipFile(path, "a") as model:
+            model.write(tmp_path / "weights", "model.weights.h5")
+    said = refusal(path)
+    layer, bytes_ = "first" if units == 10**9 else "second", 0 if form == "h5" else 8
+    assert f"weights, those of layer {layer} (" in said and f"{path} holds {bytes_} bytes" in said

@@ -11,14 +11,19 @@ import pytest
 pytest.importorskip("onnx", reason="needs onnx: pip install 'hlsgen[onnx]'")
 pytest.importorskip("onnxruntime", reason="needs onnxruntime: pip install 'hlsgen[onnx]'")
 
+from onnx.reference import ReferenceEvaluator  # noqa: E402
+
+from hlsgen.frontends.onnx.to_graph import graph_of_onnx  # noqa: E402
 from tests.frontends.onnx_models import (  # noqa: E402
     IMAGE,
     assert_same,
     kinds,
+    message,
     model,
     node,
     normal,
     one,
+    outputs_of,
 )
 
 FUNCTIONS: list[tuple[str, int, dict[str, Any]]] = [
@@ -207,3 +212,45 @@ def test_a_gate_with_an_offset_is_none() -> None:
 def test_limits_of_one_input_are_none() -> None:
     nodes = [node("Max", "x", "m"), node("Relu", "m", "y")]
     assert kinds(assert_same(model(nodes, {"x": IMAGE}), normal(1, 2, 4, 6, 8))) == ["clamp"]
+
+
+def test_a_mean_of_several_with_a_constant_first() -> None:
+    made = model([node("Mean", "c a b", "y")], {"a": IMAGE, "b": ("N", 4, 1, 1)}, {"c": normal(3, 4, 6, 8)})
+    assert_same(made, normal(1, 2, 4, 6, 8), normal(2, 2, 4, 1, 1))
+
+
+@pytest.mark.parametrize("alpha", [1.0, 1.702, -0.5])
+def test_swish_is_that_of_onnx_reference_evaluator(alpha: float) -> None:
+    """Of operator set 24, which ONNX Runtime does not know."""
+    made = model([node("Swish", "x", "y", alpha=alpha)], {"x": IMAGE}, opset=24, domains={})
+    frames = 2 * normal(1, 2, 4, 6, 8)
+    (wanted,) = ReferenceEvaluator(made).run(None, {"x": frames})
+    (found,) = outputs_of(graph_of_onnx(made, name="net"), frames)
+    np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-5)
+
+
+def test_casts_to_the_type_of_something_else() -> None:
+    nodes = [
+        node("CastLike", "x half", "a"),
+        node("CastLike", "k x", "b"),
+        node("Add", "a b", "c"),
+        node("ArgMax", "c", "i", axis=1, keepdims=1),
+        node("CastLike", "i x", "f"),
+        node("Add", "c f", "y"),
+    ]
+    constants = {"half": np.zeros(1, np.float32), "k": np.arange(8)}
+    assert_same(model(nodes, {"x": IMAGE}, constants, opset=19), normal(1, 2, 4, 6, 8))
+    said = message(model([node("CastLike", "x k", "y")], {"x": IMAGE}, constants, domains={}, opset=19))
+    assert "it turns real values into another type, and rounds them" in said
+
+
+@pytest.mark.parametrize("axis", [1, 2, -1])
+@pytest.mark.parametrize("order", ["x c", "c x", "c c x x", "x c x c", "c x c"])
+def test_constants_joined_to_tensors(order: str, axis: int) -> None:
+    shape = [2, 4, 6, 8]
+    shape[axis] = 3
+    made = model([node("Concat", order, "y", axis=axis)], {"x": (2, 4, 6, 8)}, {"c": np.zeros(shape) + 0.5})
+    frame = np.broadcast_to(normal(3, *shape[1:]), shape)
+    assert_same(made, normal(1, 2, 4, 6, 8))
+    numbers = model([node("Concat", order, "y", axis=axis)], {"x": (2, 4, 6, 8)}, {"c": frame})
+    assert_same(numbers, normal(1, 2, 4, 6, 8))

@@ -16,10 +16,9 @@ pytest.importorskip("onnxruntime", reason="needs onnxruntime: pip install 'hlsge
 import hlsgen  # noqa: E402
 from hlsgen.base.errors import DesignError  # noqa: E402
 from hlsgen.frontends.onnx.to_graph import graph_of_onnx  # noqa: E402
-from hlsgen.hardware.host_interface import read_interface  # noqa: E402
-from hlsgen.model.ports import inputs_of  # noqa: E402
 from tests.frontends.onnx_models import QONNX, Array, expected, model, node, normal, onnx  # noqa: E402
 from tests.frontends.onnx_networks import FRAMES, Net, executed  # noqa: E402
+from tests.frontends.ports import assert_simulated_and_encoded  # noqa: E402
 from tests.input_values import Singles, awkward, framed, grey_levels  # noqa: E402
 
 SIDE = 4
@@ -220,12 +219,4 @@ def test_csim_the_runtime_and_golden_quantise_alike(tmp_path: Path) -> None:
     )
     arrays = [values_for(step, -16, 31)[:, :size] for step, _ in kinds]
     design = hlsgen.from_onnx(made, name="net", calibration=arrays)
-    project = design.build(tmp_path / "net", frames=FRAMES)
-    golden = design.golden(arrays)  # type: ignore[arg-type]
-    for got, wanted in zip(project.csim(arrays), golden, strict=True):  # type: ignore[arg-type]
-        np.testing.assert_array_equal(got, wanted)
-    interface = read_interface(tmp_path / "net")
-    codes = inputs_of("net", [interface.port(port) for port in interface.inputs], arrays)  # type: ignore[arg-type]
-    for name, array in design.inputs_of(arrays).items():  # type: ignore[arg-type]
-        np.testing.assert_array_equal(codes[name], array)
-        np.testing.assert_array_equal(np.load(tmp_path / "net" / "tb" / f"{name}.npy"), array)
+    assert_simulated_and_encoded(design, arrays, tmp_path / "net", FRAMES)

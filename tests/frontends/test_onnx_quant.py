@@ -15,6 +15,7 @@ pytest.importorskip("onnxruntime", reason="needs onnxruntime: pip install 'hlsge
 
 from hlsgen.base.errors import DesignError  # noqa: E402
 from hlsgen.frontends.onnx.to_graph import graph_of_onnx  # noqa: E402
+from hlsgen.layers.conv2d import Conv2d  # noqa: E402
 from tests.frontends.onnx_models import QONNX, expected, kinds, normal, onnx  # noqa: E402
 from tests.frontends.onnx_networks import (  # noqa: E402
     FRAMES,
@@ -63,6 +64,62 @@ def test_linear_resizing_is_exact_by_powers_of_two() -> None:
     made = net.qonnx(net.quant(y, 2.0**-5, 12), (3, 8, 20))
     _, steps = differences(made, array, 2.0**-5, executed(made, array))
     assert not steps.any()
+
+
+@pytest.mark.parametrize("axis", [1, 3])
+def test_constants_joined_to_quantised_tensors(axis: int) -> None:
+    """On the tensor's grid, on another, and off every grid; read by a convolution and by quantisers."""
+    net = Net((3, 4, 5))
+    shape = [FRAMES, 3, 4, 5]
+    shape[axis] = 2
+    constants = [np.rint(4 * np.broadcast_to(normal(seed, *shape[1:]), shape)) for seed in (1, 2, 3)]
+    x = net.quant("x", 2.0**-4)
+    alike, other = (net.quant(net.constant(constants[one]), 2.0 ** (2 * one - 4), 6) for one in (0, 1))
+    free = net.constant(constants[2] / 7)
+    joined = net.add("Concat", f"{alike} {x} {other} {free}", axis=axis)
+    weights = net.quant(net.constant(normal(4, 2, 9 if axis == 1 else 3, 1, 1)), 2.0**-3, 4, narrow=1)
+    read = net.add("Conv", f"{net.quant(joined, 2.0**-3)} {weights}")
+    made = net.qonnx(net.quant(read, 2.0**-3, 12), (2, 4, 5 if axis == 1 else 11))
+    array = 4 * normal(5, FRAMES, 3, 4, 5)
+    _, steps = differences(made, array, 2.0**-3, executed(made, array))
+    assert not steps.any()
+
+
+def test_constants_joined_to_integers_between_quantisers() -> None:
+    net = Net((3, 4, 5))
+    scale, zero = net.constant(0.125), net.constant(7, np.uint8)
+    codes = net.add("QuantizeLinear", f"x {scale} {zero}")
+    joined = net.add("Concat", f"{codes} {net.constant(np.full((1, 1, 4, 5), 11), np.uint8)}", axis=1)
+    y = net.qdq(net.add("DequantizeLinear", f"{joined} {scale} {zero}"), 0.25, 3)
+    made = net.onnx(y)
+    made.graph.input[0].type.tensor_type.shape.dim[0].dim_value = 1
+    array = 4 * normal(5, 1, 3, 4, 5)
+    _, steps = differences(made, array, 0.25, expected(made, array)[0])
+    assert not steps.any()
+
+
+def test_integers_clipped_to_fewer_bits() -> None:
+    """As Brevitas exports four bits (QCDQ): their types have four bits too."""
+    net = Net((3, 4, 5))
+    weights = (net.constant(2.0 ** np.array([-3, -2])), net.constant(np.zeros(2), np.int8))
+    codes = net.add("QuantizeLinear", f"{net.constant(normal(1, 2, 3, 1, 1))} {' '.join(weights)}", axis=0)
+    limited = net.add("Clip", f"{codes} {net.constant(-7, np.int8)} {net.constant(7, np.int8)}")
+    w = net.add("DequantizeLinear", f"{limited} {' '.join(weights)}", axis=0)
+
+    def clipped(x: str, scale: float, low: int, high: int, zero: int) -> str:
+        step = f"{net.constant(scale)} {net.constant(zero, np.uint8)}"
+        ends = f"{net.constant(low, np.uint8)} {net.constant(high, np.uint8)}"
+        codes = net.add("Clip", f"{net.add('QuantizeLinear', f'{x} {step}')} {ends}")
+        return net.add("DequantizeLinear", f"{codes} {step}")
+
+    y = clipped(net.add("Conv", f"{clipped('x', 0.25, 1, 15, 8)} {w}"), 0.5, 0, 3, 0)
+    made = net.onnx(y)
+    array = 4 * normal(5, FRAMES, 3, 4, 5)
+    graph, steps = differences(made, array, 0.5, expected(made, array)[0])
+    assert not steps.any()
+    (conv,) = (layer for layer in graph.layers if isinstance(layer, Conv2d))
+    widths = (graph.inputs[0].tensor.type, conv.weight_type, graph.outputs[0].tensor.type)
+    assert [type_.width for type_ in widths] == [4, 5, 2]  # weights of both scales on one grid
 
 
 def test_a_convolutional_network_is_exact() -> None:

@@ -15,9 +15,8 @@ from hlsgen.base.errors import DesignError
 from hlsgen.base.fixed import FixedType, Rounding
 from hlsgen.frontends.qkeras.load import quiet
 from hlsgen.frontends.qkeras.quantizers import plain_type
-from hlsgen.hardware.host_interface import read_interface
-from hlsgen.model.ports import inputs_of
 from tests.frontends.keras_models import WARNINGS, bits, packages, predicted
+from tests.frontends.ports import assert_simulated_and_encoded
 from tests.input_values import Singles, awkward, framed, grey_levels
 
 Q, KERAS, QLAYERS = packages().quantizers, packages().keras, packages().qkeras
@@ -100,15 +99,7 @@ def test_csim_the_runtime_and_golden_quantise_alike(tmp_path: Path) -> None:
     arrays = [array[-frames:] for array in arrays]
     design = hlsgen.from_qkeras(model, name="net", calibration=arrays)
     check(design, model, arrays, [plain_type(one).resolution for one in quantizers])  # type: ignore[union-attr]
-    project = design.build(tmp_path / "net", frames=frames)
-    golden = design.golden(arrays)  # type: ignore[arg-type]
-    for got, wanted in zip(project.csim(arrays), golden, strict=True):  # type: ignore[arg-type]
-        np.testing.assert_array_equal(got, wanted)
-    interface = read_interface(tmp_path / "net")
-    codes = inputs_of("net", [interface.port(port) for port in interface.inputs], arrays)  # type: ignore[arg-type]
-    for name, array in design.inputs_of(arrays).items():  # type: ignore[arg-type]
-        np.testing.assert_array_equal(codes[name], array)
-        np.testing.assert_array_equal(np.load(tmp_path / "net" / "tb" / f"{name}.npy"), array)
+    assert_simulated_and_encoded(design, arrays, tmp_path / "net", frames)
 
 
 def test_8_bit_pixels_are_quantised_as_in_the_model() -> None:

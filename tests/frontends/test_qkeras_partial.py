@@ -14,6 +14,7 @@ from hlsgen.base.fixed import FixedType
 from hlsgen.frontends.qkeras.dense_batchnorm import dense_batchnorm
 from hlsgen.frontends.qkeras.to_graph import graph_of_keras
 from hlsgen.model.precision import Precision, saturating
+from tests.command_line import run, text
 from tests.frontends.keras_models import (
     INPUT,
     WARNINGS,
@@ -36,6 +37,13 @@ K, Q, TF = PACKAGES.keras, PACKAGES.qkeras, PACKAGES.tensorflow
 L = K.layers
 IMAGE, VECTOR = (7, 6, 4), (12,)
 KERNEL = quantizers("kernel")
+
+
+def text_of_mistake(*words: str) -> str:
+    """What a command says of a wrong design, in one line."""
+    result = run(*words)
+    assert result.exit_code == 1, result.output
+    return " ".join(result.output.split())
 
 
 def partly_quantised() -> Any:
@@ -91,6 +99,21 @@ def test_from_qkeras_takes_the_default_from_precision() -> None:
         hlsgen.from_qkeras(partly_quantised(), precision={**precision, "last": "fixed<8,4>"}, board="zcu102")
 
 
+def test_import_takes_the_default_type(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with quiet():
+        partly_quantised().save(tmp_path / "net.h5")
+        functional(VECTOR, L.Dense(3)).save(tmp_path / "plain.h5")
+    assert "precision: {default:" in text_of_mistake("import", "net.h5")
+    assert "hlsgen import --default-type" in text_of_mistake("import", "net.h5")
+    text("import", "net.h5", "--default-type", "fixed<16,6>", "--input-type", "fixed<8,3>")
+    types = [str(layer.output_type) for layer in hlsgen.load(tmp_path / "net.yaml").graph.layers]
+    assert str(saturating(FixedType(16, 6))) in types
+    said = text_of_mistake("import", "plain.h5", "--default-type", "fixed<16,6>")
+    assert "plain.h5 is in floating point" in said and "leave --default-type out" in said
+    assert "leave --default-type out" in text_of_mistake("import", "net.onnx", "--default-type", "fixed<8,3>")
+
+
 def test_functions_that_no_quantizer_follows_get_the_default_type() -> None:
     model = functional(VECTOR, Q.QDense(3, **KERNEL), L.Activation("gelu"))
     graph = graph_of_keras(model, name="net", input_type=INPUT, precision=Precision(default=FixedType(20, 8)))
@@ -114,6 +137,34 @@ def test_activations_by_name_and_thresholds(fixed: bool) -> None:
         functional(VECTOR, *first, L.Activation("relu6"), L.ThresholdedReLU(0.75)), error=0 if fixed else 1e-6
     )
     check(functional(VECTOR, *first, L.Activation("leaky_relu")), error=1e-6)
+
+
+def test_choices_of_quantised_values_are_exact() -> None:
+    def choices(x: Any) -> Any:
+        y = Q.QActivation("quantized_bits(6,3,1,alpha=1)")(x)
+        return [
+            TF.where(y > 0.25, y, 0.25),
+            TF.where(y > 0.5, y, -1.0),
+            TF.where(y <= 0.3, 100.125, y),  # which the type of y does not hold
+            TF.where(y < y[:, :1], 2 * y, -y),
+            TF.cast(TF.logical_and(y >= -1, y != 1.5), TF.float32) + y,
+        ]
+
+    with quiet():
+        x = K.Input(VECTOR, name="image")
+        model = K.Model(x, choices(x))
+    check(model)
+
+
+@pytest.mark.parametrize("factor", [2, 3, (4, 1)])
+def test_resized_images_between_their_pixels(factor: Any) -> None:
+    """Weights that are sums of powers of two are exact; others have 24 significant bits, TensorFlow fewer."""
+    layer = L.UpSampling2D(factor, interpolation="bilinear")
+    quantised = Q.QActivation("quantized_bits(6,3,1,alpha=1)")
+    if factor == 3:
+        check(functional(IMAGE, quantised, layer), error=1e-5)
+    else:
+        check(functional(IMAGE, quantised, layer, Q.QActivation("quantized_relu(5,2)")))
 
 
 def test_transposed_convolutions_from_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

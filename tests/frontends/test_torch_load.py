@@ -4,10 +4,14 @@
 
 from __future__ import annotations
 
+import argparse
+import re
 import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 pytest.importorskip("torch", reason="torch is not installed")
@@ -16,7 +20,7 @@ import torch
 from torch import nn
 
 from hlsgen.base.errors import DesignError, Place, Problem
-from hlsgen.frontends.torch.to_graph import load_module
+from hlsgen.frontends.torch.to_graph import graph_of_module, load_module
 
 HERE = Place(file="design.yaml", line=3, column=8)
 
@@ -153,8 +157,8 @@ def test_a_file_that_raises(tmp_path: Path) -> None:
 # weights
 
 
-def saved(folder: Path, state: object) -> Path:
-    torch.save(state, folder / "weights.pt")
+def saved(folder: Path, state: object, *, old: bool = False) -> Path:
+    torch.save(state, folder / "weights.pt", _use_new_zipfile_serialization=not old)
     return folder / "weights.pt"
 
 
@@ -202,8 +206,10 @@ def parallel(state: dict[str, torch.Tensor], prefix: str = "module.") -> dict[st
         {"model": TRAINED, "discriminator": OTHER},
         parallel(TRAINED),
         parallel(TRAINED, "_orig_mod.module."),
+        {"checkpoint": {"epoch": 1, "model_state_dict": TRAINED}},
+        {"state_dict": TRAINED, "args": argparse.Namespace(out=Path("x"), lr=0.1), "best": np.float64(0.5)},
     ],
-    ids=["with an optimizer", "nested and parallel", "of two models", "parallel", "compiled"],
+    ids=["with an optimizer", "nested and parallel", "of two models", "parallel", "compiled", "deep", "more"],
 )
 def test_checkpoints_that_hold_the_state_dict(state: object, model_file: Path, tmp_path: Path) -> None:
     model = load_module(model_file, "make_net", saved(tmp_path, state))
@@ -211,13 +217,68 @@ def test_checkpoints_that_hold_the_state_dict(state: object, model_file: Path, t
         torch.testing.assert_close(tensor, TRAINED[name], rtol=0, atol=0)
 
 
-@pytest.mark.parametrize("state", [{"model": TRAINED, "ema": TRAINED}, {"epoch": 3, "names": ["weight"]}])
-def test_checkpoints_that_do_not_say_which_or_hold_none(
-    state: dict[str, object], model_file: Path, tmp_path: Path
-) -> None:
-    problem = load_problem(model_file, weights=saved(tmp_path, state))
-    held = ", ".join(f"{name} (a {type(value).__name__})" for name, value in state.items())
+def test_checkpoints_that_do_not_say_which_or_hold_none(model_file: Path, tmp_path: Path) -> None:
+    problem = load_problem(model_file, weights=saved(tmp_path, {"epoch": 3, "names": ["weight"]}))
+    held = "epoch (a int), names (a list)"
     assert problem.message == f"weights.pt holds a dict with {held}, not a state dict"
+    both = saved(tmp_path, {"model": TRAINED, "ema": {"shadow": TRAINED}})
+    problem = load_problem(model_file, weights=both)
+    assert problem.message == "weights.pt holds 2 state dicts, ['model'], ['ema']['shadow']"
+    # the remedy, followed
+    (said,) = re.findall(r"torch.save\((.*), other\)$", problem.fix)
+    torch.save(eval(said), tmp_path / "other.pt")
+    load_module(model_file, "make_net", tmp_path / "other.pt")
+
+
+@pytest.mark.filterwarnings("ignore")  # PyTorch calls its own quantisation deprecated
+def test_what_pytorch_quantised_is_refused_by_name(model_file: Path, tmp_path: Path) -> None:
+    quantisation = torch.ao.quantization
+    float_model = nn.Sequential(nn.Linear(4, 2), nn.ReLU())
+    dynamic = quantisation.quantize_dynamic(float_model, {nn.Linear}, torch.qint8)
+    prepared = nn.Sequential(quantisation.QuantStub(), float_model).eval()
+    prepared.qconfig = quantisation.get_default_qconfig("fbgemm")
+    prepared = quantisation.prepare(prepared)
+    prepared(torch.zeros(1, 4))
+    static = quantisation.convert(prepared)
+    for model, file, module in (
+        (
+            dynamic,
+            "was quantised by PyTorch (quantize_dynamic or convert): the weights of 0 are",
+            "0 (Linear)",
+        ),
+        (
+            static,
+            "was quantised by PyTorch (quantize_dynamic or convert): the weights of 1.0",
+            "1.0 (Linear)",
+        ),
+        (prepared, "was prepared for quantisation by PyTorch: 0, 1.0 have", "(HistogramObserver)"),
+    ):
+        for checkpoint in (model.state_dict(), {"model": model.state_dict()}):
+            problem = load_problem(model_file, weights=saved(tmp_path, checkpoint))
+            assert f"weights.pt {file}" in problem.message and "the state dict from before" in problem.fix
+        with pytest.raises(DesignError) as caught:
+            graph_of_module(model, [(4,)], name="net")
+        assert module in str(caught.value) and "the model from before: hlsgen quantises" in str(caught.value)
+
+
+@pytest.mark.parametrize("old", [True, False])
+def test_a_pickle_of_many_steps_is_refused_before_pytorch_takes_them(
+    old: bool, model_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """PyTorch's reader takes a second a million of these."""
+    path = saved(tmp_path, TRAINED, old=old)
+    marks = b"\x80\x02" + b"(" * 3_000_000 + b"."
+    if old:
+        state = path.read_bytes().index(b"\x80\x02ccollections")
+        path.write_bytes(path.read_bytes()[:state] + marks)
+    else:
+        with zipfile.ZipFile(path) as archive:
+            name = next(name for name in archive.namelist() if name.endswith("data.pkl"))
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr(name, marks)
+    monkeypatch.setattr(torch, "load", None)
+    problem = load_problem(model_file, weights=path)
+    assert problem.message == "weights.pt describes its tensors in more than 1,048,576 steps"
 
 
 def test_a_prefix_that_only_some_have_stays(model_file: Path, tmp_path: Path) -> None:
@@ -255,9 +316,9 @@ class Bomb:
 def test_weights_that_need_code_are_never_run(model_file: Path, tmp_path: Path, whole: bool) -> None:
     state = nn.Linear(4, 2) if whole else {"weight": Bomb(tmp_path / "exploded")}
     problem = load_problem(model_file, weights=saved(tmp_path, state))
-    assert problem.message == (
-        "weights.pt holds more than tensors, or is no file of PyTorch's: nothing of it is executed"
-    )
+    named = "torch.nn.modules.linear.Linear" if whole else "getattr"
+    assert problem.message.startswith(f"weights.pt holds more than tensors ({named}), or is no file of")
+    assert problem.message.endswith("nothing of it is executed")
     assert not (tmp_path / "exploded").exists()
 
 
@@ -266,4 +327,4 @@ def test_weights_that_are_no_such_file(model_file: Path, tmp_path: Path, content
     (tmp_path / "weights.pt").write_bytes(content)
     problem = load_problem(model_file, weights=tmp_path / "weights.pt")
     assert problem.message.startswith("weights.pt ")
-    assert problem.fix == "a file that torch.save(model.state_dict(), path) wrote"
+    assert problem.fix.startswith("a file that torch.save(model.state_dict(), path) wrote")

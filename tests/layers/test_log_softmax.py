@@ -19,7 +19,13 @@ from hlsgen.layers.softmax import INDEX_BITS, RECIPROCAL_FRACTION, REST_BITS
 from hlsgen.layers.stage import Fold, divisors
 from tests.layers.exact import FLOAT, fixed_types, messages, tensor
 from tests.layers.stage_cases import Case, assert_caught, assert_exact_with, few_kernels
-from tests.layers.test_softmax_golden import SOURCES, one_pixel, pixels
+from tests.layers.test_softmax_golden import (
+    SOURCES,
+    assert_order_survives,
+    one_pixel,
+    pixels,
+    scattered,
+)
 from tests.pipelines import assert_layers_exact
 
 RESULTS = [
@@ -40,16 +46,8 @@ def log_softmax(channels: int, source: str | FixedType, result: str, width: int 
 @settings(max_examples=200, deadline=None)
 @given(pixel=pixels(), result=st.sampled_from(RESULTS))
 def test_order_survives(pixel: tuple[FixedType, list[int]], result: str) -> None:
-    """The first largest stays the first largest; equal inputs give equal results; never out of order."""
     type_, codes = pixel
-    layer = log_softmax(len(codes), type_, result)
-    assert layer.check() == []
-    got = layer.golden(one_pixel(codes)).reshape(-1)
-    assert int(np.argmax(got)) == int(np.argmax(codes))
-    order = np.argsort(codes, kind="stable")
-    for left, right in zip(order[:-1], order[1:], strict=True):
-        assert got[left] <= got[right]
-        assert codes[left] != codes[right] or got[left] == got[right]
+    assert_order_survives(log_softmax(len(codes), type_, result), codes)
 
 
 @settings(max_examples=60, deadline=None)
@@ -63,14 +61,7 @@ def test_within_two_to_the_minus_thirteen(source: str, channels: int, spread: fl
     """Of SciPy's in float64, where the result holds as much: also far below the largest channel."""
     layer = log_softmax(channels, source, "fixed<48,24,rnd_conv,sat>", width=4)
     type_ = layer.source_type
-    rng = np.random.default_rng(seed)
-    half = spread**4 * (type_.max_code - type_.min_code) / 2
-    middle = (type_.max_code + type_.min_code) / 2
-    codes = np.clip(
-        np.rint(middle + half * (2 * rng.random((3, channels, 1, 4)) - 1)), type_.min_code, type_.max_code
-    ).astype(np.int64)
-    codes[0, :, 0, 0] = max(type_.min_code, type_.max_code - int(rng.uniform(4, 17) / type_.resolution))
-    codes[0, 0, 0, 0] = type_.max_code
+    codes = scattered(type_, channels, spread, seed, 17)
     exact = exact_log_softmax(type_.decode(codes), axis=1)
     got = layer.golden(codes) * layer.fixed_result.resolution
     assert np.abs(got - exact).max() <= 2.0**-13 + 2.0**-18

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from hlsgen.base.fixed import Codes, FixedType, parse_type
 from hlsgen.layers.argmax import ArgMax
+from hlsgen.layers.log_softmax import LogSoftmax
 from hlsgen.layers.softmax import INDEX_BITS, RECIPROCAL_FRACTION, REST_BITS, Softmax
 from tests.casts import overflowing
 from tests.layers.exact import FLOAT, messages, tensor
@@ -45,12 +46,8 @@ def one_pixel(codes: list[int]) -> Codes:
     return np.array(codes).reshape(1, -1, 1, 1)
 
 
-@settings(max_examples=300, deadline=None)
-@given(pixel=pixels(), result=st.sampled_from(RESULTS))
-def test_order_survives(pixel: tuple[FixedType, list[int]], result: str) -> None:
+def assert_order_survives(layer: Softmax | LogSoftmax, codes: list[int]) -> None:
     """The first largest stays the first largest; equal inputs give equal results; never out of order."""
-    type_, codes = pixel
-    layer = softmax(len(codes), type_, result)
     assert layer.check() == []
     got = layer.golden(one_pixel(codes)).reshape(-1)
     assert int(np.argmax(got)) == int(np.argmax(codes))
@@ -58,6 +55,27 @@ def test_order_survives(pixel: tuple[FixedType, list[int]], result: str) -> None
     for left, right in zip(order[:-1], order[1:], strict=True):
         assert got[left] <= got[right]
         assert codes[left] != codes[right] or got[left] == got[right]
+
+
+def scattered(type_: FixedType, channels: int, spread: float, seed: int, farthest: float) -> Codes:
+    """[3, channels, 1, 4] around the middle of the type. In the first pixel one is far above many alike."""
+    rng = np.random.default_rng(seed)
+    half = spread**4 * (type_.max_code - type_.min_code) / 2
+    middle = (type_.max_code + type_.min_code) / 2
+    codes = np.clip(
+        np.rint(middle + half * (2 * rng.random((3, channels, 1, 4)) - 1)), type_.min_code, type_.max_code
+    ).astype(np.int64)
+    below = int(rng.uniform(4, farthest) / type_.resolution)
+    codes[0, :, 0, 0] = max(type_.min_code, type_.max_code - below)
+    codes[0, 0, 0, 0] = type_.max_code
+    return codes
+
+
+@settings(max_examples=300, deadline=None)
+@given(pixel=pixels(), result=st.sampled_from(RESULTS))
+def test_order_survives(pixel: tuple[FixedType, list[int]], result: str) -> None:
+    type_, codes = pixel
+    assert_order_survives(softmax(len(codes), type_, result), codes)
 
 
 @settings(max_examples=60, deadline=None)
@@ -71,15 +89,8 @@ def test_within_two_to_the_minus_eight(source: str, channels: int, spread: float
     """In fact within 2**-13.8 of float64 with 16-bit results: the LSB of fixed<16,1> twice."""
     layer = softmax(channels, source, "fixed<16,1,rnd,sat>", size=4)
     type_ = layer.source_type
-    rng = np.random.default_rng(seed)
-    half = spread**4 * (type_.max_code - type_.min_code) / 2
-    middle = (type_.max_code + type_.min_code) / 2
-    codes = np.clip(
-        np.rint(middle + half * (2 * rng.random((3, channels, 1, 4)) - 1)), type_.min_code, type_.max_code
-    ).astype(np.int64)
-    # a peak above many that are alike: the sum of what lies below it must not be lost
-    codes[0, :, 0, 0] = max(type_.min_code, type_.max_code - int(rng.uniform(4, 9) / type_.resolution))
-    codes[0, 0, 0, 0] = type_.max_code
+    # the sum of what lies below a peak must not be lost
+    codes = scattered(type_, channels, spread, seed, 9)
     got = layer.golden(codes) * layer.fixed_result.resolution
     exact = layer.retyped((FLOAT,), None).golden(type_.decode(codes))
     np.testing.assert_allclose(exact.sum(axis=1), 1)

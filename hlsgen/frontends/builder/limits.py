@@ -37,6 +37,8 @@ MOST_FOLDED_MACS = 1 << 32
 
 MOST_PICKLE_BYTES = 1 << 24
 """Of what a file of PyTorch's says about its tensors."""
+MOST_PICKLE_STEPS = 1 << 20
+"""Of the pickles in it: a tensor takes some forty."""
 LEAST_UNPACKED_BYTES = 1 << 26
 """A file of PyTorch's may unpack to this, or to so many times its size:"""
 UNPACKED_TIMES = 16

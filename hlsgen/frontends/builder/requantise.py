@@ -55,6 +55,7 @@ from hlsgen.layers.base import Layer, Tensor
 from hlsgen.layers.cast import Cast
 from hlsgen.layers.clamp import Clamp
 from hlsgen.model.ir import Graph
+from hlsgen.model.precision import binade
 
 BIAS_BITS = 24
 FINER = 6
@@ -217,7 +218,7 @@ class Emitter:
         if fraction is None or value_bits(least, most, fraction) > WIDEST_EXACT:
             steps = np.abs(x.scale[x.scale != 0]) * x.type.resolution
             step = float(steps.min()) if steps.size else max(abs(least), abs(most), 1.0)
-            fraction = max(FINER - math.floor(math.log2(step)), finest)
+            fraction = max(FINER - binade(step), finest)
             fraction -= max(0, value_bits(least, most, fraction) - WIDEST)
         low, high = math.floor(math.ldexp(least, fraction)), math.ceil(math.ldexp(most, fraction))
         limit_low = None if x.low is None else round(math.ldexp(x.low, fraction))
@@ -305,7 +306,7 @@ class Emitter:
         if ratio == 1:
             return x
         exponent = power_of_two(np.array([ratio]))
-        finer = JOIN_BITS - math.floor(math.log2(ratio)) if exponent is None else -int(exponent[0])
+        finer = JOIN_BITS - binade(ratio) if exponent is None else -int(exponent[0])
         fraction = x.type.fraction + finer
         least, most = (value / scale for value in x.bounds())
         low, high = math.floor(math.ldexp(least, fraction)), math.ceil(math.ldexp(most, fraction))

@@ -169,16 +169,23 @@ def _joined(
 
 
 def add_all(reading: Reading, node: Node) -> Sequence[Known]:
-    total = reading.real(node)
-    for index in range(1, len(node.inputs)):
-        other = reading.value(node, index)
-        if isinstance(other, Constant):
-            total = moved(reading, node, total, 1.0, other.values)
-        else:
-            view = reading.view(node, index)
-            reading.same_rank(node, total.view, view)
-            total = Real(view=reading.builder.add(total.view, view))
+    known = [reading.value(node, index) for index in range(len(node.inputs))]
+    first, *others = [index for index, one in enumerate(known) if not isinstance(one, Constant)]
+    total = reading.real(node, first)
+    for index in others:
+        view = reading.view(node, index)
+        reading.same_rank(node, total.view, view)
+        total = Real(view=reading.builder.add(total.view, view))
+    for one in known:
+        if isinstance(one, Constant):
+            total = moved(reading, node, total, 1.0, one.values)
     return [total]
+
+
+def mean(reading: Reading, node: Node) -> Sequence[Known]:
+    (total,) = add_all(reading, node)
+    assert isinstance(total, Real)
+    return [moved(reading, node, total, 1.0 / len(node.inputs), 0.0)]
 
 
 def neg(reading: Reading, node: Node) -> Sequence[Known]:
@@ -363,6 +370,7 @@ ELEMENTWISE: dict[str, Handler] = {
     "HardSwish": _table("hard_swish"),
     "LeakyRelu": leaky_relu,
     "Max": maximum,
+    "Mean": mean,
     "Min": minimum,
     "Mish": _table("mish"),
     "Mul": mul,
@@ -378,6 +386,7 @@ ELEMENTWISE: dict[str, Handler] = {
     "Softsign": _table("softsign"),
     "Sub": sub,
     "Sum": add_all,
+    "Swish": _table("silu", ("alpha", 1.0)),
     "Tanh": tanh,
     "ThresholdedRelu": thresholded_relu,
 }

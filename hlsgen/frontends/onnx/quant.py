@@ -144,7 +144,34 @@ def _requantised(
     axis = _axis(reading, node, x.rank) if scale.size > 1 else 0
     grid = Grid(scale=scale.reshape(-1), low=ends[0] - offset, high=ends[1] - offset)
     view = _on_grid(reading, node, x, grid, _along(scale, axis, x.rank))
-    return Integers(real=view, scale=grid.scale, zero=zero.reshape(-1), axis=axis, low=ends[0], high=ends[1])
+    return Integers(
+        real=view,
+        scale=grid.scale,
+        zero=zero.reshape(-1),
+        axis=axis,
+        low=ends[0],
+        high=ends[1],
+        source=x,
+    )
+
+
+def clip_integers(reading: Reading, node: Node, x: Integers | Constant) -> Sequence[Known]:
+    """Integers of fewer bits than their element type has, as Brevitas exports them (QCDQ)."""
+    limits = reading.number(node, 1, "lower limit"), reading.number(node, 2, "upper limit")
+    type_low, type_high = (x.low, x.high) if isinstance(x, Integers) else _range(node, x.values)
+    low = type_low if limits[0] is None else max(type_low, int(limits[0]))
+    high = type_high if limits[1] is None else min(type_high, int(limits[1]))
+    if low >= high:
+        raise node.problem(f"it leaves the integers from {low} to {high}", "at least two integers")
+    if isinstance(x, Constant):
+        return [Constant(values=np.clip(x.values, low, high), low=low, high=high)]
+    if (x.zero != x.zero[0]).any():
+        raise node.problem("the zero points of its channels differ", "one zero point for all channels")
+    offset = int(x.zero[0])
+    grid = Grid(scale=x.scale, low=low - offset, high=high - offset)
+    before = x.real if x.source is None else x.source
+    view = _on_grid(reading, node, before, grid, _along(x.scale, x.axis, x.real.rank))
+    return [replace(x, real=view, low=low, high=high)]
 
 
 def dequantize_linear(reading: Reading, node: Node) -> Sequence[Known]:
@@ -174,7 +201,8 @@ def _reals(reading: Reading, node: Node, x: Integers, scale: Array, zero: Array)
 
 def dequantised(reading: Reading, node: Node, constant: Constant, first: int) -> Constant:
     """Constant integers as real values; scale and zero point are the inputs from `first` + 1 on."""
-    low, high = _range(node, constant.values)
+    clipped = constant.low != constant.high
+    low, high = (constant.low, constant.high) if clipped else _range(node, constant.values)
     scale = _positive(node, reading.needed(node, first + 1).values)
     zero = reading.array(node, first + 2)
     rank = constant.values.ndim

@@ -39,11 +39,9 @@ INSTEAD = (
 )
 """For operations that are missing: what could stand in their place."""
 FUNCTION = "an activation that hlsgen has, such as Relu, Sigmoid, Tanh, Gelu or Softplus; or constant inputs"
-OF_CONSTANTS = (
-    dict.fromkeys(("Sqrt", "Log", "Reciprocal", "Floor", "Ceil", "Round", "Mod"), FUNCTION)
-    | dict.fromkeys(("ReduceL1", "ReduceL2", "ReduceSumSquare"), f"{NORM}, or constant inputs")
-    | {"Mean": "Add, and Mul with a constant"}
-)
+OF_CONSTANTS = dict.fromkeys(
+    ("Sqrt", "Log", "Reciprocal", "Floor", "Ceil", "Round", "Mod"), FUNCTION
+) | dict.fromkeys(("ReduceL1", "ReduceL2", "ReduceSumSquare"), f"{NORM}, or constant inputs")
 """For operations that may be computed of constants alone: what could do the same of tensors."""
 OTHERWISE = "other operations in its place, or that part of the model outside of it"
 UNFUSED = "export without onnxruntime's fusions; quantise with quant_format QDQ"

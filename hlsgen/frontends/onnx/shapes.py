@@ -1,4 +1,4 @@
-"""ONNX operations that move elements: shapes, slices, joins, padding, resampling."""
+"""ONNX operations that move elements: shapes, slices, padding, resampling."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 from hlsgen.frontends.builder.quantisers import Grid
 from hlsgen.frontends.builder.resampling import Resampled
 from hlsgen.frontends.builder.views import Value
+from hlsgen.frontends.onnx.joining import concat
 from hlsgen.frontends.onnx.model import LARGEST_TENSOR, Node, few
 from hlsgen.frontends.onnx.reading import Handler, Reading
 from hlsgen.frontends.onnx.values import Array, Constant, Known, Real
@@ -31,15 +32,6 @@ def dropout(reading: Reading, node: Node) -> Sequence[Known]:
     if reading.is_read(node, 1) or (training is not None and bool(training.any())):
         raise node.problem("it drops elements (training_mode, or its mask is used)", "an evaluation model")
     return [reading.value(node, 0)]
-
-
-def cast(reading: Reading, node: Node) -> Sequence[Known]:
-    real = reading.real(node)
-    floats = {1: "float32", 10: "float16", 11: "float64", 16: "bfloat16"}
-    if int(node.attribute("to", 1)) in floats or real.integral:
-        return [real]
-    message = "it turns real values into another type, and rounds them"
-    raise node.problem(message, "QuantizeLinear or Quant to quantise, or no Cast")
 
 
 def shape(reading: Reading, node: Node) -> Sequence[Known]:
@@ -197,18 +189,6 @@ def split(reading: Reading, node: Node) -> Sequence[Known]:
         )
         raise node.problem(message, "parts of at least one element that make up the axis")
     return [Real(view=part) for part in reading.builder.split(x, axis, sizes)]
-
-
-def concat(reading: Reading, node: Node) -> Sequence[Known]:
-    views = [reading.view(node, index) for index in range(len(node.inputs))]
-    for view in views[1:]:
-        reading.same_rank(node, views[0], view)
-    axis = reading.axis(node, int(node.attribute("axis", 0)), views[0].rank)
-    shapes = {tuple(size for i, size in enumerate(view.shape) if i != axis) for view in views}
-    if len(shapes) > 1:
-        given = ", ".join(str(list(reading.shape(view))) for view in views)
-        raise node.problem(f"its inputs {given} differ in more than axis {axis + 1}", "equal other axes")
-    return [Real(view=reading.builder.concat(views, axis))]
 
 
 def pad(reading: Reading, node: Node) -> Sequence[Known]:
@@ -400,7 +380,6 @@ def _image_and_block(reading: Reading, node: Node) -> tuple[Value, int]:
 
 
 SHAPES: dict[str, Handler] = {
-    "Cast": cast,
     "Concat": concat,
     "DepthToSpace": depth_to_space,
     "Dropout": dropout,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from hlsgen.base.progress import Say, silent
 from hlsgen.frontends.builder.integer_graph import Quantised, fixed_graph
 from hlsgen.frontends.builder.quantisers import FakeQuant
 from hlsgen.frontends.builder.views import Value
+from hlsgen.frontends.onnx.casts import CASTS
 from hlsgen.frontends.onnx.choices import CHOICES
 from hlsgen.frontends.onnx.elementwise import ELEMENTWISE
 from hlsgen.frontends.onnx.folding import BOUNDED, folded
@@ -33,7 +34,14 @@ from hlsgen.frontends.onnx.model import (
     onnx_package,
 )
 from hlsgen.frontends.onnx.patterns import patterns
-from hlsgen.frontends.onnx.quant import INTEGER, QUANTISERS, cast_integers, plain_integers
+from hlsgen.frontends.onnx.quant import (
+    INTEGER,
+    INTEGER_TYPES,
+    QUANTISERS,
+    cast_integers,
+    clip_integers,
+    plain_integers,
+)
 from hlsgen.frontends.onnx.reading import Handler, Reading, RecordingBuilder
 from hlsgen.frontends.onnx.remedies import INSTEAD, name_of, remedy
 from hlsgen.frontends.onnx.shapes import SHAPES
@@ -42,7 +50,7 @@ from hlsgen.frontends.onnx.values import Constant, Integers, Known, Real
 from hlsgen.frontends.onnx.windows import WINDOWS
 from hlsgen.model.ir import Graph
 
-OPERATIONS: dict[str, Handler] = {**CHOICES, **ELEMENTWISE, **INTEGER, **SHAPES, **SUMS, **WINDOWS}
+OPERATIONS: dict[str, Handler] = {**CASTS, **CHOICES, **ELEMENTWISE, **INTEGER, **SHAPES, **SUMS, **WINDOWS}
 MOVES_INTEGERS = frozenset({
     "Concat", "DepthToSpace", "Dropout", "Expand", "Flatten", "Gather", "Identity", "MaxPool", "Reshape",
     "Slice", "SpaceToDepth", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze",
@@ -231,6 +239,8 @@ def _results(reading: Reading, node: Node) -> Sequence[Known]:
         return _chosen(reading, node)
     if node.is_quantiser:
         return QUANTISERS[node.op](reading, node)
+    if node.op == "Clip" and _holds_integers(known[0]):
+        return clip_integers(reading, node, known[0])
     constants = [one for one in known if isinstance(one, Constant)]
     if len(constants) == len([one for one in known if one is not None]) and node.op != "DequantizeLinear":
         inputs = [one if isinstance(one, Constant) else None for one in known]
@@ -242,6 +252,13 @@ def _results(reading: Reading, node: Node) -> Sequence[Known]:
         return _moved_integers(reading, node, first)
     _refuse_unsupported(node)
     return OPERATIONS[node.op](reading, node)
+
+
+def _holds_integers(known: Known | None) -> TypeGuard[Integers | Constant]:
+    """Whether it stands for codes: integers of an input, or constants that a quantiser made."""
+    if isinstance(known, Constant):
+        return str(known.values.dtype) in INTEGER_TYPES
+    return isinstance(known, Integers)
 
 
 def _refuse_texts(node: Node, known: Sequence[Known | None]) -> None:
@@ -279,6 +296,8 @@ def _moved_integers(reading: Reading, node: Node, first: Integers) -> Sequence[K
     for name, one in before.items():
         if isinstance(one, Integers):
             reading.known[name] = Real(view=one.real)
+        elif isinstance(one, Constant) and node.op == "Concat":  # of integers as well, with a part in it
+            reading.known[name] = Constant(values=first.scale * (one.values - first.zero))
     try:
         results = OPERATIONS[node.op](reading, node)
     finally:

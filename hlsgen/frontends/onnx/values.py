@@ -18,7 +18,7 @@ class Constant:
     """An array that does not depend on an input.
 
     If it came off a quantiser, `scale` is the step of each element, [*shape], and the codes values / scale
-    lie from `low` to `high`; `bipolar`: they are -1 and 1.
+    lie from `low` to `high`; `bipolar`: they are -1 and 1. Integers that a Clip limited have these ends too.
     """
 
     values: Array
@@ -115,7 +115,8 @@ class Real:
 class Integers:
     """A tensor of integers that stand for real values: real = scale * (integer - zero).
 
-    scale and zero: [1], or along `axis` of the view; low, high: the range of its element type.
+    scale and zero: [1], or along `axis` of the view; low, high: the range of its element type, or narrower.
+    source: what was quantised to them.
     """
 
     real: Value
@@ -124,6 +125,7 @@ class Integers:
     axis: int
     low: int
     high: int
+    source: Value | None = None
 
 
 Known: TypeAlias = Constant | Real | Integers

@@ -24,6 +24,8 @@ from hlsgen.base.fixed import (
     product_type,
 )
 from hlsgen.frontends.builder.builder import GraphBuilder, SumTypes, Value
+from hlsgen.frontends.builder.choosing import Comparison, Numbers
+from hlsgen.frontends.builder.sums import FLOAT, FLOATS
 from hlsgen.frontends.qkeras.quantizers import (
     SIGNIFICANT_BITS,
     Doubles,
@@ -120,6 +122,49 @@ class TypedBuilder(GraphBuilder):
             return {"weights": weights.codes, "bias": None if bias is None else bias.codes, "types": types}
         assert not isinstance(bias, Quantised)
         return {"weights": weights, "bias": bias}
+
+    def affine(
+        self, x: Value, scale: ArrayLike = 1.0, shift: ArrayLike | None = None, types: SumTypes = FLOATS
+    ) -> Value:
+        """As GraphBuilder's; real numbers in fixed point as `scaled`."""
+        if self.fixed and types is FLOATS:
+            return self.scaled(x, scale, shift)
+        return super().affine(x, scale, shift, types)
+
+    def conv2d(
+        self,
+        x: Value,
+        weights: Doubles,
+        bias: Doubles | None = None,
+        *,
+        types: SumTypes = FLOATS,
+        **window: Any,
+    ) -> Value:
+        """As GraphBuilder's; real weights without a bias keep 24 significant bits in fixed point."""
+        if self.fixed and types is FLOATS and bias is None:
+            with self.quantizing():
+                return super().conv2d(x, **self.parameters(nearly(weights), None), **window)
+        return super().conv2d(x, weights, bias, types=types, **window)
+
+    def table(
+        self, x: Value, function: str, parameters: tuple[float, ...] = (), result_type: NumberType = FLOAT
+    ) -> Value:
+        """As GraphBuilder's; what is kept above a threshold keeps its type in fixed point."""
+        if self.fixed and function == "threshold" and isinstance(result_type, FloatType):
+            result_type = self.type_of(x)
+        return super().table(x, function, parameters, result_type)
+
+    def _limited(self, origin: Comparison, chosen: Value | Numbers, other: Value | Numbers) -> Value | None:
+        """As GraphBuilder's; in fixed point only if the value's type holds what stands in for it."""
+        constants = [part for part in (chosen, other) if not isinstance(part, Value)]
+        if self.fixed and not all(self._holds(origin.x, part) for part in constants):
+            return None
+        return super()._limited(origin, chosen, other)
+
+    def _holds(self, x: Value, numbers: Numbers) -> bool:
+        codes = np.ldexp(numbers, self.type_of(x).fraction)
+        least, most = self.type_of(x).min_code, self.type_of(x).max_code
+        return bool(np.all((codes == np.rint(codes)) & (least <= codes) & (codes <= most)))
 
     def scaled(
         self,

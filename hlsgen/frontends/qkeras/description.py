@@ -152,7 +152,7 @@ class _Checker:
         if kind in CONTAINERS:
             found["module"] = "keras.src.models.functional" if kind == "Functional" else "keras"
         else:
-            operation = _is_operation(config) and kind in self.names.operations
+            operation = self._is_operation(kind, config)
             found["module"] = self.names.operations[kind] if operation else "keras.layers"
         return found | {"registered_name": None}
 
@@ -188,17 +188,16 @@ class _Checker:
             return str(config.get("function")) if isinstance(config, dict) else kind
         if kind in ("ClassMethod", "InstanceMethod", "InstanceProperty", "TensorFlowOpLayer"):
             return kind
-        known = kind in self.names.operations and _is_operation(config)
+        known = self._is_operation(kind, config)
         return kind if self.keras_3 and (known or str(home).startswith("keras.src.ops.")) else None
+
+    def _is_operation(self, kind: str, config: Any) -> bool:
+        """Whether it is a known function on tensors of Keras 3: layers of the same name can be trained."""
+        if kind not in self.names.operations or not isinstance(config, dict) or "name" not in config:
+            return False
+        return kind not in self.names.layers or not {"trainable", "dtype", "layers"} & set(config)
 
     def _name(self, described: dict[str, Any]) -> str:
         config = described.get("config")
         own = config.get("name") if isinstance(config, dict) else None
         return printable(described.get("name") or own or described["class_name"])
-
-
-def _is_operation(config: Any) -> bool:
-    """Whether a configuration of Keras 3 is that of a function on tensors: layers can be trained."""
-    return (
-        isinstance(config, dict) and "name" in config and not {"trainable", "dtype", "layers"} & set(config)
-    )

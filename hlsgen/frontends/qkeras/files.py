@@ -226,15 +226,24 @@ READERS = {"archive": _of_archive, "hdf5": _of_hdf5, "json": _of_json, "folder":
 # weights
 
 
-@contextmanager
-def weights_of(file: KerasFile) -> Iterator[Path]:
-    """The path of a copy of the weights that Keras reads as what they are: it goes by a file's name.
+@dataclass(frozen=True, kw_only=True)
+class Weights:
+    """Where Keras reads the weights, and how many bytes they have, unpacked."""
 
-    Of a SavedModel the prefix of its checkpoint. Raises DesignError: they are beyond a limit or point to
-    other files; ValueError, OSError and the like: they cannot be read.
+    path: Path
+    size: int
+
+
+@contextmanager
+def weights_of(file: KerasFile) -> Iterator[Weights]:
+    """A copy of the weights that Keras reads as what they are: it goes by a file's name.
+
+    path: of a SavedModel the prefix of its checkpoint. Raises DesignError: they are beyond a limit or point
+    to other files; ValueError, OSError and the like: they cannot be read.
     """
     if file.form == "folder":
-        yield file.path / "variables" / "variables"
+        prefix = file.path / "variables" / "variables"
+        yield Weights(path=prefix, size=sum(one.stat().st_size for one in prefix.parent.iterdir()))
         return
     with tempfile.TemporaryDirectory(prefix="hlsgen-keras-") as folder:
         copy = Path(folder) / "copy"
@@ -242,9 +251,10 @@ def weights_of(file: KerasFile) -> Iterator[Path]:
             _unpack(file.path, copy)
         else:
             shutil.copyfile(file.weights, copy)
-        named = copy.with_name("model.weights.h5" if _is_new_form(copy, file) else "model.h5")
+        size, is_new_form = _looked_at(copy, file)
+        named = copy.with_name("model.weights.h5" if is_new_form else "model.h5")
         copy.rename(named)
-        yield named
+        yield Weights(path=named, size=size)
 
 
 def _unpack(path: Path, copy: Path) -> None:
@@ -260,17 +270,17 @@ def _copied(source: IO[bytes], target: IO[bytes]) -> None:
     shutil.copyfileobj(source, target, 1 << 20)
 
 
-def _is_new_form(copy: Path, file: KerasFile) -> bool:
-    """Whether the weights lie as Keras 3 and .keras files have them. Raises DesignError as `_check_size`."""
+def _looked_at(copy: Path, file: KerasFile) -> tuple[int, bool]:
+    """The weights' bytes, and whether they lie as in .keras files. Raises DesignError as `_size_of`."""
     import h5py
 
     with h5py.File(copy, "r") as weights:
-        _check_size(weights, file)
-        return "layer_names" not in weights.attrs and "model_weights" not in weights
+        size = _size_of(weights, file)
+        return size, "layer_names" not in weights.attrs and "model_weights" not in weights
 
 
-def _check_size(weights: Any, file: KerasFile) -> None:
-    """Raises DesignError: numbers in other files, or more than MOST_WEIGHTS bytes unpacked."""
+def _size_of(weights: Any, file: KerasFile) -> int:
+    """Bytes, unpacked. Raises DesignError: numbers in other files, or more than MOST_WEIGHTS bytes."""
     import h5py
 
     total, pending, seen = 0, [weights], set()
@@ -293,6 +303,7 @@ def _check_size(weights: Any, file: KerasFile) -> None:
             seen.add(address)
     if total > MOST_WEIGHTS:
         raise problem(f"{file.weights}: its weights have {total:,} bytes", f"at most {MOST_WEIGHTS:,}")
+    return total
 
 
 def _elsewhere(file: KerasFile) -> DesignError:

@@ -47,9 +47,7 @@ def _leaky_relu(net: Net, layer: Any, inputs: list[Value]) -> Value:
 
 def _thresholded(net: Net, layer: Any, inputs: list[Value]) -> Value:
     """ThresholdedReLU: x where it is above theta, else 0."""
-    x = inputs[0]
-    type_ = net.builder.type_of(x) if net.builder.fixed else FloatType()
-    return net.builder.table(x, "threshold", (float(np.float32(layer.theta)), 0.0), type_)
+    return net.builder.table(inputs[0], "threshold", (float(np.float32(layer.theta)), 0.0))
 
 
 def _elu(net: Net, layer: Any, inputs: list[Value]) -> Value:
@@ -222,11 +220,11 @@ def _cropped(net: Net, layer: Any, inputs: list[Value]) -> Value:
 def _upsampled(net: Net, layer: Any, inputs: list[Value]) -> Value:
     """UpSampling1D and 2D, of the nearest pixel or between pixels."""
     x, way = inputs[0], getattr(layer, "interpolation", "nearest")
-    if way == "bilinear" and not net.builder.fixed:
+    if way == "bilinear":
         return net.builder.interpolated(x, pair(layer.size))
     if way != "nearest":
-        where = " in a quantised model" if net.builder.fixed else ""
-        raise net.builder.refusal(f"its interpolation is {way}{where}", 'interpolation="nearest"')
+        message = f"its interpolation is {way}"
+        raise net.builder.refusal(message, 'interpolation="bilinear" or "nearest"')
     for axis, times in enumerate(np.reshape(layer.size, -1).tolist()):
         x = net.builder.repeat(x, axis, int(times))
     return x

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from hlsgen.base.errors import DesignError, ToolError
+from hlsgen.frontends.qkeras.budget import limited_weights
 from hlsgen.frontends.qkeras.calls import is_model
 from hlsgen.frontends.qkeras.dense_batchnorm import dense_batchnorm
 from hlsgen.frontends.qkeras.description import Names, checked_description, is_of_keras_3
@@ -154,9 +155,10 @@ def loaded_model(source: Any, names: Names, weights: Path | None = None) -> Any:
 
 def _build_with_keras_3(file: KerasFile, description: dict[str, Any]) -> Any:
     keras = _imported("keras")
-    with _loading(file):
-        model = keras.saving.deserialize_keras_object(description, safe_mode=True)
-        _load_weights(model, file)
+    with _loading(file), weights_of(file) as weights:
+        with limited_weights(keras.layers.Layer, file, weights.size):
+            model = keras.saving.deserialize_keras_object(description, safe_mode=True)
+        _load_weights(model, file, weights.path)
         return model
 
 
@@ -170,11 +172,13 @@ def _build_with_legacy_keras(file: KerasFile, description: dict[str, Any]) -> An
     options = _imported("tf_keras.src.saving.legacy.saved_model.utils")
     with (
         _loading(file),
+        weights_of(file) as weights,
         _with_stack(),
         options.keras_option_scope(save_traces=False, in_tf_saved_model_scope=True),
     ):
-        model = keras.models.model_from_config(description, custom_objects=objects)
-        _load_weights(model, file)
+        with limited_weights(keras.layers.Layer, file, weights.size):
+            model = keras.models.model_from_config(description, custom_objects=objects)
+        _load_weights(model, file, weights.path)
         return model
 
 
@@ -202,15 +206,14 @@ def _loading(file: KerasFile) -> Iterator[None]:
         raise problem(f"{file.path}: Keras cannot load the model: {said(error)}", fix) from None
 
 
-def _load_weights(model: Any, file: KerasFile) -> None:
-    """Raises DesignError: the file lacks some, or they are no numbers; and as Keras and `weights_of`."""
+def _load_weights(model: Any, file: KerasFile, path: Path) -> None:
+    """From `path`. Raises DesignError: the file lacks some, or they are no numbers; and as Keras."""
     # so that what the file lacks is seen
     for variable in _arrays_of(model):
         variable.assign(np.full(tuple(variable.shape), np.nan, np.float32))
-    with weights_of(file) as path:
-        status = model.load_weights(str(path))
-        if file.form == "folder":
-            status.assert_existing_objects_matched()
+    status = model.load_weights(str(path))
+    if file.form == "folder":
+        status.assert_existing_objects_matched()
     missing = [str(variable.name) for variable in _arrays_of(model) if np.isnan(variable.numpy()).all()]
     if missing:
         message = f"{file.weights} holds no numbers for the weights {', '.join(missing[:5])}"

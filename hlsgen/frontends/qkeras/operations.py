@@ -6,7 +6,7 @@ the operation, they are taken from there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,12 +14,19 @@ import numpy as np
 from hlsgen.frontends.builder.builder import Value
 from hlsgen.frontends.qkeras.activations import FUNCTIONS, elu, leaky, log_softmax, softmax
 from hlsgen.frontends.qkeras.calls import Call
+from hlsgen.frontends.qkeras.choices import (
+    Converter,
+    Operand,
+    both,
+    cast,
+    compared,
+    either,
+    inverse,
+    numbers_like,
+    where,
+)
 from hlsgen.frontends.qkeras.layers import merged, without_batch
-from hlsgen.frontends.qkeras.weights import Net, array
-
-Operand = Any
-"""A Value, or a number or array of the model's."""
-Converter = Callable[..., Value]
+from hlsgen.frontends.qkeras.weights import Net
 
 
 def operation_of(layer: Any) -> str | None:
@@ -59,25 +66,13 @@ def _with_values(argument: Any, values: dict[int, Value]) -> Any:
     return argument
 
 
-def _constant(net: Net, value: Operand, like: Value) -> Any:
-    """A number or array as one that broadcasts to a value without its batch."""
-    numbers = array(value)
-    if numbers.ndim > like.rank and numbers.shape[0] == 1:
-        numbers = numbers[0]
-    if numbers.ndim > like.rank:
-        raise net.builder.refusal(
-            f"its constant has shape {numbers.shape}", "one that is alike for each frame"
-        )
-    return numbers
-
-
 def _binary(operation: str) -> Converter:
     def convert(net: Net, x: Operand, y: Operand) -> Value:
         if isinstance(x, Value) and isinstance(y, Value):
             return merged(net, [x, y], operation)
         if isinstance(x, Value):
-            return _with_constant(net, operation, x, _constant(net, y, x))
-        return _after_constant(net, operation, _constant(net, x, y), y)
+            return _with_constant(net, operation, x, numbers_like(net, y, x.rank))
+        return _after_constant(net, operation, numbers_like(net, x, y.rank), y)
 
     return convert
 
@@ -104,7 +99,7 @@ def _after_constant(net: Net, operation: str, c: Any, y: Value) -> Value:
 def _divided(net: Net, x: Operand, y: Operand) -> Value:
     if isinstance(y, Value) or not isinstance(x, Value):
         raise net.builder.refusal("it divides by a tensor", "a constant divisor")
-    return net.builder.scaled(x, 1 / _constant(net, y, x))
+    return net.builder.scaled(x, 1 / numbers_like(net, y, x.rank))
 
 
 def _negative(net: Net, x: Value) -> Value:
@@ -216,8 +211,9 @@ def _slice(entry: Any) -> Any:
 Entry = tuple[Converter, str, dict[str, str]]
 
 
-def _numpy(convert: Converter, *parameters: str) -> Entry:
-    return convert, "keras.src.ops.numpy", dict(zip(parameters, parameters, strict=True))
+def _numpy(convert: Converter, *parameters: str, **renamed: str) -> Entry:
+    """parameters: kept by the operation, or by Keras 3's name where the converter has another one."""
+    return convert, "keras.src.ops.numpy", {**dict(zip(parameters, parameters, strict=True)), **renamed}
 
 
 def _nn(convert: Converter, *parameters: str) -> Entry:
@@ -229,18 +225,53 @@ def _tensorflow(convert: Converter, **parameters: str) -> Entry:
     return convert, "", parameters
 
 
+ALIKE: tuple[tuple[Converter, str, str, str], ...] = (
+    (_binary("add"), "numpy", "Add", "__operators__.add math.add"),
+    (_binary("sub"), "numpy", "Subtract", "math.subtract"),
+    (_binary("mul"), "numpy", "Multiply", "math.multiply"),
+    (_binary("maximum"), "numpy", "Maximum", "math.maximum"),
+    (_binary("minimum"), "numpy", "Minimum", "math.minimum"),
+    (_divided, "numpy", "Divide TrueDivide", "math.truediv math.divide"),
+    (_negative, "numpy", "Negative", "math.negative"),
+    (_squared, "numpy", "Square", "math.square"),
+    (_function("tanh"), "numpy", "Tanh", "math.tanh"),
+    (_function("exponential"), "numpy", "Exp", "math.exp"),
+    (_sliced, "numpy", "GetItem", ""),
+    (compared("gt"), "numpy", "Greater", "math.greater"),
+    (compared("ge"), "numpy", "GreaterEqual", "math.greater_equal"),
+    (compared("lt"), "numpy", "Less", "math.less"),
+    (compared("le"), "numpy", "LessEqual", "math.less_equal"),
+    (compared("eq"), "numpy", "Equal", "__operators__.eq math.equal"),
+    (compared("ne"), "numpy", "NotEqual", "__operators__.ne math.not_equal"),
+    (both, "numpy", "LogicalAnd", "math.logical_and"),
+    (either, "numpy", "LogicalOr", "math.logical_or"),
+    (inverse, "numpy", "LogicalNot", "math.logical_not"),
+    (_function("relu"), "nn", "Relu", "nn.relu"),
+    (_function("relu6"), "nn", "Relu6", "nn.relu6"),
+    (_function("sigmoid"), "nn", "Sigmoid", "math.sigmoid"),
+    (_function("swish"), "nn", "Silu", "nn.silu"),
+    (_function("selu"), "nn", "Selu", "nn.selu"),
+    (_function("softplus"), "nn", "Softplus", "math.softplus"),
+    (_function("softsign"), "nn", "Softsign", "nn.softsign"),
+    (where, "", "", "where"),
+    (cast, "", "", "cast"),
+    (_reduced("average"), "", "", "math.reduce_mean"),
+    (_reduced("max"), "", "", "math.reduce_max"),
+    (_reduced("sum"), "", "", "math.reduce_sum"),
+    (_gelu, "", "", "nn.gelu"),
+    (_function("elu"), "", "", "nn.elu"),
+    (_softmax, "", "", "nn.softmax"),
+    (_log_softmax, "", "", "nn.log_softmax"),
+    (_concatenated, "", "", "concat"),
+)
+"""Functions of tensors alone: the converter, Keras 3's module and classes, TensorFlow's symbols."""
 OPERATIONS: dict[str, Entry] = {
-    "Add": _numpy(_binary("add")),
-    "Subtract": _numpy(_binary("sub")),
-    "Multiply": _numpy(_binary("mul")),
-    "Maximum": _numpy(_binary("maximum")),
-    "Minimum": _numpy(_binary("minimum")),
-    "Divide": _numpy(_divided),
-    "TrueDivide": _numpy(_divided),
-    "Negative": _numpy(_negative),
-    "Square": _numpy(_squared),
-    "Tanh": _numpy(_function("tanh")),
-    "Exp": _numpy(_function("exponential")),
+    **{
+        name: (convert, f"keras.src.ops.{module}", {})
+        for convert, module, classes, _ in ALIKE
+        for name in classes.split()
+    },
+    **{name: _tensorflow(convert) for convert, _, _, symbols in ALIKE for name in symbols.split()},
     "Clip": _numpy(_clipped, "x_min", "x_max"),
     "Concatenate": _numpy(_concatenated, "axis"),
     "Reshape": _numpy(_reshaped, "newshape"),
@@ -248,49 +279,16 @@ OPERATIONS: dict[str, Entry] = {
     "Mean": _numpy(_reduced("average"), "axis", "keepdims"),
     "Max": _numpy(_reduced("max"), "axis", "keepdims"),
     "Sum": _numpy(_reduced("sum"), "axis", "keepdims"),
-    "GetItem": _numpy(_sliced),
-    "Relu": _nn(_function("relu")),
-    "Relu6": _nn(_function("relu6")),
-    "Sigmoid": _nn(_function("sigmoid")),
-    "Silu": _nn(_function("swish")),
-    "Selu": _nn(_function("selu")),
-    "Softplus": _nn(_function("softplus")),
-    "Softsign": _nn(_function("softsign")),
+    "Where": _numpy(where, x1="x", x2="y"),
+    "Cast": (cast, "keras.src.ops.core", {"dtype": "dtype"}),
     "Gelu": _nn(_gelu, "approximate"),
     "LeakyRelu": _nn(_leaky("negative_slope", 0.2), "negative_slope"),
     "Elu": _nn(_elu, "alpha"),
     "Softmax": _nn(_softmax, "axis"),
     "LogSoftmax": _nn(_log_softmax, "axis"),
-    "__operators__.add": _tensorflow(_binary("add")),
     "__operators__.getitem": _tensorflow(_sliced, slice_spec="key"),
-    "math.add": _tensorflow(_binary("add")),
-    "math.subtract": _tensorflow(_binary("sub")),
-    "math.multiply": _tensorflow(_binary("mul")),
-    "math.maximum": _tensorflow(_binary("maximum")),
-    "math.minimum": _tensorflow(_binary("minimum")),
-    "math.truediv": _tensorflow(_divided),
-    "math.divide": _tensorflow(_divided),
-    "math.negative": _tensorflow(_negative),
-    "math.square": _tensorflow(_squared),
-    "math.tanh": _tensorflow(_function("tanh")),
-    "math.exp": _tensorflow(_function("exponential")),
-    "math.sigmoid": _tensorflow(_function("sigmoid")),
-    "math.softplus": _tensorflow(_function("softplus")),
-    "math.reduce_mean": _tensorflow(_reduced("average")),
-    "math.reduce_max": _tensorflow(_reduced("max")),
-    "math.reduce_sum": _tensorflow(_reduced("sum")),
-    "nn.relu": _tensorflow(_function("relu")),
-    "nn.relu6": _tensorflow(_function("relu6")),
-    "nn.silu": _tensorflow(_function("swish")),
-    "nn.selu": _tensorflow(_function("selu")),
-    "nn.softsign": _tensorflow(_function("softsign")),
-    "nn.gelu": _tensorflow(_gelu),
     "nn.leaky_relu": _tensorflow(_leaky("alpha", 0.2)),
-    "nn.elu": _tensorflow(_function("elu")),
-    "nn.softmax": _tensorflow(_softmax),
-    "nn.log_softmax": _tensorflow(_log_softmax),
     "clip_by_value": _tensorflow(_clipped, clip_value_min="x_min", clip_value_max="x_max"),
-    "concat": _tensorflow(_concatenated),
     "reshape": _tensorflow(_reshaped, shape="newshape"),
     "compat.v1.transpose": _tensorflow(_transposed, perm="axes"),
 }

@@ -14,6 +14,7 @@ different ones for each channel, go into the codes; others stay a real number fo
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -249,7 +250,10 @@ def _relu_step(quantizer: Any, _: Doubles) -> float:
 def _exponent_step(_: Any, result: Doubles) -> float:
     """Results are powers of two: the least is the step of all."""
     sizes = np.abs(result[result != 0])
-    return float(2.0 ** np.rint(np.log2(sizes.min()))) if sizes.size else 1.0
+    if not sizes.size:
+        return 1.0
+    mantissa, exponent = math.frexp(float(sizes.min()))  # a framework's power may be off by its last bit
+    return math.ldexp(1.0, exponent if mantissa > 0.75 else exponent - 1)
 
 
 STEPS: dict[str, Callable[[Any, Doubles], float]] = {
@@ -279,7 +283,7 @@ def fraction_bits(values: Doubles) -> int:
     if not mantissas.size:
         return 0
     whole = np.ldexp(mantissas, 53).astype(np.int64)
-    zeros = np.log2((whole & -whole).astype(np.float64)).astype(np.int64)
+    zeros = np.frexp((whole & -whole).astype(np.float64))[1] - 1
     return int((53 - exponents - zeros).max())
 
 

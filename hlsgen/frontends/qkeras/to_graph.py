@@ -166,7 +166,7 @@ def _quantised_form(layer: Any, missing: Sequence[str]) -> str:
     kind = type(layer).__name__
     default = (
         'a type for all that have none, precision={"default": "fixed<16,6>"}, or in a design file '
-        'precision: {default: "fixed<16,6>"}'
+        'precision: {default: "fixed<16,6>"} (hlsgen import --default-type "fixed<16,6>")'
     )
     if kind == "PReLU":
         return f"quantized_relu with a negative_slope, or {default}"

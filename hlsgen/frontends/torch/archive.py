@@ -6,18 +6,28 @@ checks no CRC, and unpacks what is compressed without a limit.
 
 from __future__ import annotations
 
+import io
 import os
+import pickletools
 import zipfile
 import zlib
 from collections import Counter
 from pathlib import Path
+from typing import IO
 
-from hlsgen.frontends.builder.limits import LEAST_UNPACKED_BYTES, MOST_PICKLE_BYTES, UNPACKED_TIMES
+from hlsgen.frontends.builder.limits import (
+    LEAST_UNPACKED_BYTES,
+    MOST_PICKLE_BYTES,
+    MOST_PICKLE_STEPS,
+    UNPACKED_TIMES,
+)
 
 ZIP_START = b"PK\x03\x04"
 ZIP_END, ZIP_END_BYTES = b"PK\x05\x06", 22
 """PyTorch writes no comment after it."""
 CHUNK = 1 << 20
+OLD_PICKLES = 5
+"""In a row, as files were before PyTorch 1.6: a magic number, version, system, state, keys; then data."""
 RE_SAVE = "a file that torch.save(model.state_dict(), path) wrote"
 Fault = tuple[str, str]
 """What is wrong with a file, and the remedy."""
@@ -38,7 +48,24 @@ def archive_fault(path: Path) -> Fault | None:
             return _inside_fault(archive, path.stat().st_size)
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, ValueError) as error:
         # zipfile tells a damaged, an encrypted and a strangely compressed archive in these ways
-        return (f"is damaged: {error}", RE_SAVE) if is_zip else None
+        if is_zip:
+            return f"is damaged: {error}", RE_SAVE
+    with path.open("rb") as file:
+        return _steps_fault(file, OLD_PICKLES)
+
+
+def _steps_fault(stream: IO[bytes], pickles: int) -> Fault | None:
+    """More steps than any tensors need: PyTorch's reader, which is written in Python, takes each of them."""
+    steps = 0
+    try:
+        for _ in range(pickles):
+            for _ in pickletools.genops(stream):
+                steps += 1
+                if steps > MOST_PICKLE_STEPS:
+                    return f"describes its tensors in more than {MOST_PICKLE_STEPS:,} steps", RE_SAVE
+    except (ValueError, UnicodeError):  # no pickle, or a damaged one: PyTorch's reader says so
+        pass
+    return None
 
 
 def _inside_fault(archive: zipfile.ZipFile, size: int) -> Fault | None:
@@ -58,6 +85,10 @@ def _inside_fault(archive: zipfile.ZipFile, size: int) -> Fault | None:
     if pickled > MOST_PICKLE_BYTES:
         return f"describes its tensors in {pickled:,} bytes, more than {MOST_PICKLE_BYTES:,}", RE_SAVE
     for one in entries:
+        if one.filename.endswith(".pkl"):
+            fault = _steps_fault(io.BytesIO(archive.read(one)), 1)
+            if fault is not None:
+                return fault
         if one.CRC:  # PyTorch can be told to write none
             with archive.open(one) as stream:
                 while stream.read(CHUNK):

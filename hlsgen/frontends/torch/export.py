@@ -8,7 +8,7 @@ import os
 import re
 import traceback
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, replace
 from io import StringIO
@@ -76,6 +76,17 @@ def exported(
     return _program(program, place)
 
 
+MOST_MODULES = 5
+"""That a message names."""
+QUANTISING: dict[str, Callable[[type], bool]] = {
+    "quantised by PyTorch": lambda kind: ".quantized" in kind.__module__ and kind.__module__[:5] == "torch",
+    "prepared for quantisation by PyTorch": lambda kind: (
+        kind.__module__ in ("torch.ao.quantization.observer", "torch.ao.quantization.fake_quantize")
+    ),
+}
+"""What PyTorch has done to a module of a class."""
+
+
 def _traceable(model: Any) -> nn.Module:
     """The module to trace. Raises DesignError: it is none, or its Python is gone."""
     if isinstance(model, torch.export.ExportedProgram):
@@ -86,7 +97,19 @@ def _traceable(model: Any) -> nn.Module:
     if not isinstance(model, nn.Module):
         what = f"the class {model.__name__}" if isinstance(model, type) else f"a {type(model).__name__}"
         raise _error(f"the model is {what}, not a torch.nn.Module", "a module, such as Net()", None)
+    _refuse_quantised(model)
     return model
+
+
+def _refuse_quantised(model: nn.Module) -> None:
+    """Raises DesignError: modules of PyTorch's own quantisation are in it."""
+    kinds = {path or "the model itself": type(module) for path, module in model.named_modules()}
+    for what, is_of in QUANTISING.items():
+        named = [f"{path} ({kind.__name__})" for path, kind in kinds.items() if is_of(kind)]
+        if named:
+            shown = ", ".join(named[:MOST_MODULES]) + (" and more" if len(named) > MOST_MODULES else "")
+            fix = "the model from before: hlsgen quantises itself; or that one as ONNX, with from_onnx"
+            raise _error(f"the model is {what}: {shown}", fix, None)
 
 
 def _held(model: nn.Module) -> list[tuple[str, torch.Tensor]]:

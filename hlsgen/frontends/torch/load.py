@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import importlib.util
-import pickle
 import sys
 import traceback
-import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from hlsgen.base.errors import DesignError, Place, Problem
-from hlsgen.designfile.validation import printable
-from hlsgen.frontends.torch.archive import archive_fault
+from hlsgen.frontends.torch.checkpoint import MOST_LISTED, first_line, listed, state_dict, without_wrapper
 from hlsgen.frontends.torch.package import nn, torch
 from hlsgen.frontends.torch.tensors import tensor_problems
 
 UNUSED = "num_batches_tracked"
 """A count of training that old checkpoints lack."""
-Tensors = Mapping[str, torch.Tensor]
-MOST_LISTED = 5
-"""Names that a message lists before it says how many there are more."""
 
 
 def load_module(
@@ -116,7 +110,7 @@ def _imported(path: Path) -> Any:
 def _load_weights(model: nn.Module, weights: Path, place: Place | None) -> None:
     """Gives the model the state dict of a file. Raises DesignError: it is none, or that of another model."""
     own = model.state_dict()
-    state = _without_wrapper(_state_dict(weights, own, place), own)
+    state = without_wrapper(state_dict(weights, own, place), own)
     found = tensor_problems(sorted(state.items()), weights.name, place)
     if found:
         raise DesignError(found)
@@ -124,9 +118,9 @@ def _load_weights(model: nn.Module, weights: Path, place: Place | None) -> None:
     missing = sorted(own.keys() - state.keys() - {name for name in own if name.endswith(UNUSED)})
     unexpected = sorted(state.keys() - own.keys())
     if missing:
-        wrong.append(f"it lacks {_listed(missing)}")
+        wrong.append(f"it lacks {listed(missing)}")
     if unexpected:
-        wrong.append(f"the model has no {_listed(unexpected)}")
+        wrong.append(f"the model has no {listed(unexpected)}")
     for name in sorted(own.keys() & state.keys()):
         if own[name].shape != state[name].shape:
             there, here = (_size(each[name]) for each in (state, own))
@@ -145,79 +139,6 @@ def _load_weights(model: nn.Module, weights: Path, place: Place | None) -> None:
         raise _error(message, "the state dict of this very model", place) from error
 
 
-def _without_wrapper(state: Tensors, own: Tensors) -> Tensors:
-    """The tensors under the model's own names: DataParallel and others put theirs before each (module.)."""
-    if state.keys() <= own.keys():
-        return state
-    for prefix in {name[: -len(wanted)] for name in state for wanted in own if name.endswith(f".{wanted}")}:
-        inner = {name.removeprefix(prefix): tensor for name, tensor in state.items()}
-        if all(name.startswith(prefix) for name in state) and inner.keys() <= own.keys():
-            return inner
-    return state
-
-
-def _inside(state: Mapping[Any, Any], own: Tensors) -> dict[str, torch.Tensor] | None:
-    """The state dict in a checkpoint that holds more: the only one, or that which fits the model."""
-    found = [dict(each) for each in state.values() if _is_state(each)]
-    fitting = [each for each in found if _without_wrapper(each, own).keys() == own.keys()]
-    for candidates in (found, fitting):
-        if len(candidates) == 1:
-            return candidates[0]
-    return None
-
-
-def _is_state(held: object) -> bool:
-    """Whether it is tensors by name, at least one."""
-    if not isinstance(held, Mapping) or not held:
-        return False
-    names = all(isinstance(name, str) for name in held)
-    return names and all(isinstance(tensor, torch.Tensor) for tensor in held.values())
-
-
-def _state_dict(weights: Path, own: Tensors, place: Place | None) -> dict[str, torch.Tensor]:
-    """The tensors of a file by name, its own or those in a checkpoint; nothing in it is executed."""
-    fix = "a file that torch.save(model.state_dict(), path) wrote"
-    if not weights.is_file():
-        raise _error(f"there is no weights file {weights}", fix, place)
-    try:
-        fault = archive_fault(weights)
-        if fault is not None:
-            raise _error(f"{weights.name} {fault[0]}", fault[1], place)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            state = torch.load(weights, map_location="cpu", weights_only=True)
-    except DesignError:
-        raise
-    except pickle.UnpicklingError as error:
-        message = (
-            f"{weights.name} holds more than tensors, or is no file of PyTorch's: nothing of it is executed"
-        )
-        raise _error(message, fix, place) from error
-    except Exception as error:  # what is no such file makes the unpickler raise anything
-        raise _error(f"{weights.name} cannot be read: {_first_line(error)}", fix, place) from error
-    if not _is_state(state):
-        inside = _inside(state, own) if isinstance(state, Mapping) else None
-        if inside is not None:
-            return inside
-        message = f"{weights.name} holds a {type(state).__name__}{_held(state)}, not a state dict"
-        raise _error(message, fix, place)
-    return dict(state)
-
-
-def _held(state: object) -> str:
-    """What a message says of the content of what should be a state dict."""
-    if not isinstance(state, Mapping):
-        return ""
-    if not state:
-        return " with nothing in it"
-    said = [
-        f"{printable(str(key))} (a {type(value).__name__})" if isinstance(key, str) else f"the key {key!r}"
-        for key, value in state.items()
-        if not isinstance(key, str) or not isinstance(value, torch.Tensor)
-    ]
-    return f" with {_listed(said)}"
-
-
 def _failure(error: BaseException, what: str, path: Path, place: Place | None) -> DesignError:
     """An error of the user's code, at the line of their file that it comes from."""
     if isinstance(error, KeyboardInterrupt | MemoryError):
@@ -234,25 +155,13 @@ def _failure(error: BaseException, what: str, path: Path, place: Place | None) -
         place = Place(
             file=frames[-1].filename, line=frames[-1].lineno, column=1, excerpt=frames[-1].line or ""
         )
-    return _error(f"{what}: {type(error).__name__}: {_first_line(error)}", "mend the model's own code", place)
-
-
-def _first_line(error: BaseException) -> str:
-    """What an error says, in one line."""
-    lines = str(error).strip().splitlines()
-    return lines[0] if lines else type(error).__name__
+    return _error(f"{what}: {type(error).__name__}: {first_line(error)}", "mend the model's own code", place)
 
 
 def _last_line(error: BaseException) -> str:
     """What an error of several lines says at last."""
     lines = str(error).strip().splitlines()
     return lines[-1].strip() if lines else type(error).__name__
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(printable(name) for name in names[:MOST_LISTED])
-    rest = len(names) - MOST_LISTED
-    return f"{shown} and {rest} more" if rest > 0 else shown
 
 
 def _size(tensor: torch.Tensor) -> str:

@@ -60,7 +60,7 @@ class LayerVerification(Verification):
         return "Memory ports: no iteration asks for more than there are; iterations equal the model's"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ConvKernel(Style):
     """One convolution layer, and what is fixed about its hardware."""
 

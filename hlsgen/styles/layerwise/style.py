@@ -28,7 +28,7 @@ from hlsgen.styles.style import Style
 from hlsgen.targets.terms import CostStyle
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class LayerwiseNetwork(NetworkStyle):
     """Every layer a kernel; a host calls them in turn, the whole batch through one, then through the next.
 

@@ -30,7 +30,7 @@ MOST_OPTIMISED_LAYERS = 48
 """Compiling a kernel of more layers takes so long that a sixth less of it is worth a quarter of the speed."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class StreamingNetwork(NetworkStyle):
     """Every layer a stage of one kernel, all of them at work at once.
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from hlsgen.api.design import Design
 from hlsgen.api.project import build
 from hlsgen.base.output import write_files
 from hlsgen.designfile.constraints import InterfaceWish, StreamWish
@@ -126,7 +127,7 @@ def test_without_a_host_program(tools: VendorTools, tmp_path: Path) -> None:
         calibration=np.random.default_rng(0).normal(0, 1, (2, *graph.inputs[0].shape)),
         precision="auto",
     )
-    build(from_graph(graph, options, "test"), tmp_path / "streams", frames=1, csim=False)
+    build(Design(from_graph(graph, options, "test")), tmp_path / "streams", frames=1, csim=False)
     assert not (tmp_path / "streams/host").exists()
     for goal in ("host", "run", "test", "sd_card"):
         text = said(make(tmp_path / "streams", goal, env=tools.environment))

@@ -79,7 +79,7 @@ def test_all_that_a_large_network_is_made_of_shows_itself_in_a_few_lines(style: 
     )
     design = Design(from_graph(graph, options, "test"))
     assert "hardware not chosen yet" in repr(design)
-    assert not {"balanced", "choice", "explored"} & set(vars(design))
+    assert not {"balanced", "choice", "explored"} & (set(vars(design)) | set(vars(design.given)))
     project = build(design, tmp_path / "b", frames=1, csim=False)
     found = list(reached(design, project, design.estimate(), graph))
     assert len(found) > 10 * DEEP
@@ -112,7 +112,7 @@ def test_designs_and_projects_can_be_kept_copied_and_sent(tmp_path: Path) -> Non
         board="u200", clock_mhz=None, batch=8, wish=None, style="dataflow", precision="fixed<16,6>"
     )
     graph = Graph.chain("two", tensor((8, 8, 8)), (convolution("c", "input", (8, 8, 8), 8, seed=0),))
-    for design in (layer, from_graph(graph, options, "test")):
+    for design in (layer, Design(from_graph(graph, options, "test"))):
         project = build(design, tmp_path / design.name, frames=1, csim=False)
         assert {design: 1, project: 2} == {design: 1, project: 2}
         for other in (pickle.loads(pickle.dumps(design)), copy.deepcopy(design)):

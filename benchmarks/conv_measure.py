@@ -18,7 +18,8 @@ import hlsgen
 from hlsgen.base.errors import HlsgenError
 from hlsgen.base.output import write_files
 from hlsgen.csim.compiler import Headers, compile_testbench
-from hlsgen.csim.simulation import compare, simulate
+from hlsgen.csim.conv_kernel import simulate
+from hlsgen.csim.verification import compare
 from hlsgen.styles.conv_kernel.style import ConvKernel
 
 CSIM_TARGET = 300.0

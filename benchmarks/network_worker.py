@@ -24,8 +24,8 @@ from hlsgen.api.project import build
 from hlsgen.base.errors import HlsgenError, MismatchError
 from hlsgen.base.fixed import Codes
 from hlsgen.csim.compiler import Headers, find_compiler
-from hlsgen.csim.dataflow import DataflowRun, simulate
-from hlsgen.csim.simulation import compare
+from hlsgen.csim.streaming import StreamingRun, simulate
+from hlsgen.csim.verification import compare
 from hlsgen.designfile.document import Document
 from hlsgen.styles.network_style import MOST_FRAME_ELEMENTS
 from hlsgen.styles.streaming.style import StreamingNetwork
@@ -141,7 +141,7 @@ def _csim(design: StreamingNetwork, folder: Path, effort: Effort) -> Simulated:
     )
 
 
-def _checked(run: DataflowRun, golden: Mapping[str, Codes], tensors: Mapping[str, Any]) -> int:
+def _checked(run: StreamingRun, golden: Mapping[str, Codes], tensors: Mapping[str, Any]) -> int:
     """How many results were compared. Raises MismatchError: one is not golden's."""
     for name, tensor in tensors.items():
         differing = compare(run.tensors[name], golden[name], tensor.type).mismatches

@@ -11,8 +11,9 @@ from hlsgen.base.fixed import Codes, FixedType, FloatType, NumberType, accumulat
 from hlsgen.base.output import write_files
 from hlsgen.cost.cycles import Iterations
 from hlsgen.csim.compiler import Headers, compile_testbench
+from hlsgen.csim.conv_kernel import Run, simulate
 from hlsgen.csim.recorded import check_recorded
-from hlsgen.csim.simulation import Run, compare, simulate
+from hlsgen.csim.verification import compare
 from hlsgen.emit.conv2d import KernelNames, kernel_constants, kernel_files
 from hlsgen.hardware.conv2d import ConvMapping, Folding, map_conv2d
 from hlsgen.layers.conv2d import Conv2d

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from hlsgen.base.fixed import Codes, FixedType
 from hlsgen.base.output import write_files
 from hlsgen.csim.compiler import Headers, compile_testbench
-from hlsgen.csim.dataflow import DataflowRun, simulate
+from hlsgen.csim.streaming import StreamingRun, simulate
 from hlsgen.emit.dataflow import DataflowNames, dataflow_files
 from hlsgen.hardware.pipeline import Pipeline, pipeline_of
 from hlsgen.hardware.ports import DDR_ONLY, Interfaces
@@ -65,7 +65,7 @@ class Built:
     pipeline: Pipeline
     executable: Path
 
-    def run(self, inputs: Mapping[str, Codes], scratch: Path, **options: object) -> DataflowRun:
+    def run(self, inputs: Mapping[str, Codes], scratch: Path, **options: object) -> StreamingRun:
         return simulate(self.pipeline, self.executable, inputs, scratch, **options)  # type: ignore[arg-type]
 
 

@@ -19,8 +19,8 @@ from hlsgen.layers.binary import Mul
 from hlsgen.layers.global_pool import GlobalPool
 from hlsgen.layers.stage import Fold, Words
 from hlsgen.model.ir import Graph, Port
-from hlsgen.search.balance import balance
 from hlsgen.search.effort import PATIENCE, SEARCHED_WORDS, Effort, Steps
+from hlsgen.search.streaming import balance
 from hlsgen.targets.board import load_board
 from hlsgen.timing.deadlock import runs_through
 from hlsgen.timing.fifos import growing_depths

@@ -20,7 +20,7 @@ import pytest
 
 import hlsgen.layers
 from hlsgen.base.fixed import FixedType, parse_type
-from hlsgen.frontends.torch.remedies import REMEDIES
+from hlsgen.frontends.torch.alternatives import REMEDIES
 from hlsgen.layers import packing
 from hlsgen.layers.argmax import ArgMax
 from hlsgen.layers.base import Layer, Tensor
@@ -186,7 +186,7 @@ def test_operations_become_the_kinds_under_which_they_stand(framework: str) -> N
 
 
 def test_refused_operations() -> None:
-    from hlsgen.frontends.onnx.remedies import INSTEAD
+    from hlsgen.frontends.onnx.alternatives import INSTEAD
     from hlsgen.frontends.onnx.to_graph import OPERATIONS
     from hlsgen.frontends.torch.to_graph import CONVERTERS
 

@@ -10,7 +10,7 @@ from hlsgen.cost.cycles import cycles, ddr_bursts, ddr_bytes, ddr_cost, interval
 from hlsgen.cost.resources import Resources, dsps_of_product, instance_resources
 from hlsgen.hardware.conv2d import ConvMapping, Folding, Infeasible, map_conv2d
 from hlsgen.layers.conv2d import Conv2d
-from hlsgen.search.conv2d import Wish, choose, foldings
+from hlsgen.search.conv_kernel import Wish, choose, foldings
 from hlsgen.search.placement import KINDS, at_banks, capacity, ddr_bytes_per_s, deploy, usable
 from hlsgen.targets.terms import packaged_terms
 from tests.kernels import U200, ZCU102, conv

@@ -22,7 +22,7 @@ from hlsgen.cost.stages import (
     total_resources,
     weight_port_resources,
 )
-from hlsgen.csim.dataflow import save_inputs
+from hlsgen.csim.streaming import save_inputs
 from hlsgen.csim.testbench import run_testbench
 from hlsgen.hardware.pipeline import pipeline_of
 from hlsgen.hardware.ports import DdrPort, Interfaces, ddr_port, ddr_word_bits, slot_bits

@@ -25,10 +25,10 @@ from hlsgen.layers.base import Layer, Tensor
 from hlsgen.layers.binary import Add
 from hlsgen.layers.clamp import Clamp
 from hlsgen.model.ir import Graph, Port
-from hlsgen.search.balance import whole_of
 from hlsgen.search.candidates import foldings
-from hlsgen.search.layerwise import TaskChoice, task_balance
+from hlsgen.search.layerwise import TaskChoice, layerwise_hardware
 from hlsgen.search.placement import KINDS
+from hlsgen.search.streaming import whole_of
 from hlsgen.search.task_kernels import ddr_words, kernel_names, task_kernel
 from hlsgen.search.task_placement import packed, shared_banks
 from hlsgen.styles.layerwise.style import LayerwiseNetwork
@@ -217,7 +217,7 @@ def test_a_tensor_that_is_read_twice_and_several_outputs() -> None:
 
 
 def chosen(wish: StreamWish | None = None, *, board: str = "u200", batch: int = 64) -> TaskChoice:
-    return task_balance(
+    return layerwise_hardware(
         graph(), load_board(board), wish or StreamWish(), name="net", batch=batch, clock_mhz=300
     )
 
@@ -296,7 +296,7 @@ def test_a_network_that_is_too_large() -> None:
     slrs = tuple(slr.model_copy(update={"lut": 9000}) for slr in U200.slrs)
     board = U200.model_copy(update={"slrs": slrs})
     with pytest.raises(NoFit, match="with the smallest foldings the kernels need .* LUT of 18,900"):
-        task_balance(graph(), board, StreamWish(), name="net", batch=1, clock_mhz=300)
+        layerwise_hardware(graph(), board, StreamWish(), name="net", batch=1, clock_mhz=300)
 
 
 def test_a_design_file_chooses_the_style(tmp_path: Path) -> None:

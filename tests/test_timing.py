@@ -284,7 +284,7 @@ def test_what_does_not_repeat_itself_is_not_simulated(monkeypatch: pytest.Monkey
     from torch import nn
 
     import hlsgen
-    from hlsgen.report import network
+    from hlsgen.report import streaming as network
     from hlsgen.timing.relaxation import Unrepeated
 
     def refuses(_pipeline: Pipeline) -> Timing:

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from hlsgen.hardware.wave import Wave
-from hlsgen.search.conv2d import Wish, choose
+from hlsgen.search.conv_kernel import Wish, choose
 from hlsgen.targets.board import load_board
 from tests.kernels import conv
 

@@ -26,7 +26,7 @@ from hlsgen.layers.stage import Fold
 from hlsgen.loading.from_graph import Options, from_fixed
 from hlsgen.model.ir import Graph, Port
 from hlsgen.model.precision import Precision
-from hlsgen.search.balance import balance
+from hlsgen.search.streaming import balance
 from hlsgen.targets.board import load_board
 
 SOURCE = FixedType(8, 3)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hlsgen.base.errors import MismatchError
 from hlsgen.cost.cycles import iterations
-from hlsgen.csim.simulation import Run
+from hlsgen.csim.conv_kernel import Run
 from hlsgen.hardware.conv2d import ConvMapping
 
 

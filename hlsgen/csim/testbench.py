@@ -6,8 +6,12 @@ import re
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
 
 from hlsgen.base.errors import MismatchError, ToolError
+from hlsgen.base.fixed import Codes, NumberType
 from hlsgen.csim.processes import running
 
 RUN_SECONDS = 3600
@@ -59,3 +63,8 @@ def no_result() -> ToolError:
         "error: the C-simulation ended with status 0 and left no result\n"
         "fix: check that the compiler (CXX) is one for this machine"
     )
+
+
+def save_frames(path: Path, codes: Codes, type_: NumberType) -> None:
+    """Codes as the .npy file that the testbench reads."""
+    np.save(path, np.ascontiguousarray(codes.astype(type_.dtype)))

@@ -6,8 +6,38 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from hlsgen.base.brief import Brief
-from hlsgen.csim.simulation import Comparison
+from hlsgen.base.fixed import Codes, NumberType
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """How two results differ. `first` is (frame, channel, row, column) of the first difference."""
+
+    compared: int
+    mismatches: int
+    max_abs_error: float
+    first: tuple[int, ...] | None = None
+
+    @property
+    def verdict(self) -> str:
+        return "equal" if self.mismatches == 0 else "differs"
+
+
+def compare(got: Codes, want: Codes, type_: NumberType) -> Comparison:
+    """Bit for bit: codes of fixed point, the bits of float32."""
+    if got.dtype == np.float32:
+        different = got.view(np.uint32) != want.astype(np.float32).view(np.uint32)
+    else:
+        different = got != want.astype(got.dtype)
+    mismatches = int(np.count_nonzero(different))
+    if not mismatches:
+        return Comparison(compared=got.size, mismatches=0, max_abs_error=0.0)
+    error = np.abs(type_.decode(got) - type_.decode(want.astype(got.dtype)))
+    first = tuple(int(i) for i in np.argwhere(different)[0])
+    return Comparison(compared=got.size, mismatches=mismatches, max_abs_error=float(error.max()), first=first)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from hlsgen.base.fixed import Codes, FixedType
 from hlsgen.base.version import VERSION
 from hlsgen.cost.stages import BURST_WORDS, BURSTS_AHEAD, WEIGHT_PORT_BITS, lies_in_uram
-from hlsgen.emit.environment import render, safe_comment, source_text
-from hlsgen.emit.joints import (
+from hlsgen.emit.adapters import (
     calls_of,
     carrier_fifo,
     format_text,
@@ -21,6 +20,7 @@ from hlsgen.emit.joints import (
     weight_port,
     word_name,
 )
+from hlsgen.emit.environment import render, safe_comment, source_text
 from hlsgen.hardware.pipeline import Pipeline
 from hlsgen.hardware.ports import width_of
 from hlsgen.hardware.processes import Load, StageProcess, Store

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from hlsgen.base.version import VERSION
+from hlsgen.emit.adapters import ddr_format
 from hlsgen.emit.dataflow import DataflowNames, kernel_context, weight_beats
 from hlsgen.emit.environment import render, safe_comment
-from hlsgen.emit.joints import ddr_format
 from hlsgen.emit.ompss_project import Accelerator, creator, function_name, tool_files
 from hlsgen.hardware.ports import MOST_DDR_BITS
 from hlsgen.model.ir import Graph

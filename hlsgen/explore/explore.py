@@ -32,13 +32,13 @@ def explore(
             raise DesignError(Problem(message=f"{name} is {value!r:.80}", fix="a number above 0"))
     goal = Goal(target_fps=target_fps, max_latency_us=max_latency_us)
     if isinstance(design, StreamingNetwork):
-        from hlsgen.explore.streaming import explore_network
+        from hlsgen.explore.streaming import explore_streaming
 
-        return explore_network(design, goal, progress)
+        return explore_streaming(design, goal, progress)
     if isinstance(design, ConvKernel):
-        from hlsgen.explore.layer import explore_layer
+        from hlsgen.explore.conv_kernel import explore_conv_kernel
 
-        return explore_layer(design, goal, progress)
+        return explore_conv_kernel(design, goal, progress)
     message = f"{design.name} is a network as tasks, whose kernels share the time instead of the board"
     raise DesignError(
         Problem(message=message, fix="style: dataflow; or hlsgen estimate, which balances them")

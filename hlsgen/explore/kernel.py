@@ -21,8 +21,8 @@ from hlsgen.hardware.pipeline import Pipeline, pipeline_of
 from hlsgen.hardware.ports import interfaces_of
 from hlsgen.hardware.processes import Load, LoadWeights, StageProcess
 from hlsgen.model.ir import Graph
-from hlsgen.search.balance import MOST_SIMULATED_WORDS
 from hlsgen.search.placement import KINDS
+from hlsgen.search.streaming import MOST_SIMULATED_WORDS
 from hlsgen.targets.board import Board
 from hlsgen.timing.fifos import fifo_depths, simulate, simulated_words
 

@@ -19,13 +19,13 @@ from hlsgen.explore.result import Explored, Goal, LayerChoice, Point
 from hlsgen.explore.search import Searched, cheapest_for, evened, fastest, quickest
 from hlsgen.explore.space import Found, Space
 from hlsgen.explore.spread import crossings
-from hlsgen.search.balance import Balanced, balance
 from hlsgen.search.placement import KINDS, capacity, usable
+from hlsgen.search.streaming import Balanced, balance
 from hlsgen.styles.streaming.style import StreamingNetwork
 from hlsgen.styles.style import Style
 
 
-def explore_network(design: StreamingNetwork, goal: Goal, progress: Progress) -> Explored[Style]:
+def explore_streaming(design: StreamingNetwork, goal: Goal, progress: Progress) -> Explored[Style]:
     """The best kernel and instances. Raises DesignError: nothing fits, or the goal is out of reach."""
     try:
         return _explored(design, goal, _space(design, progress), progress)

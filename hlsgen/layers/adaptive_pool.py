@@ -12,10 +12,10 @@ import numpy as np
 from hlsgen.base.errors import Problem
 from hlsgen.base.fixed import Codes, FixedType, FloatType, tight_accumulator
 from hlsgen.layers.base import Shape, frames_of
+from hlsgen.layers.delay_lines import state_buffer
 from hlsgen.layers.periodic import PeriodicStage
 from hlsgen.layers.pool import Pool, PoolingStage
 from hlsgen.layers.stage import Buffer, Fold, Stage, Times, Words, Work, divisors
-from hlsgen.layers.state import state_buffer
 
 Windows = tuple[tuple[int, int], ...]
 """By output the first row or column, and the one after the last."""

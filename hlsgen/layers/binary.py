@@ -12,9 +12,9 @@ import numpy as np
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import Codes, FixedType, FloatType, NumberType, product_type, sum_type
 from hlsgen.layers.base import Layer, Shape, Tensor, frames_of
+from hlsgen.layers.delay_lines import state_buffer
 from hlsgen.layers.periodic import PeriodicStage, whole
 from hlsgen.layers.stage import Buffer, Fold, Stage, Times, Words, Work, pixel_folds
-from hlsgen.layers.state import state_buffer
 from hlsgen.layers.unary import mixed_problems
 
 

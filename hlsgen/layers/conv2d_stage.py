@@ -11,6 +11,7 @@ import numpy as np
 
 from hlsgen.base.fixed import Codes, FixedType, FloatType, accumulator_type, product_type
 from hlsgen.layers.conv2d import Conv2d
+from hlsgen.layers.delay_lines import MOST_REGISTER_WORDS, state_buffer
 from hlsgen.layers.packing import (
     FABRIC_PRODUCT_BITS,
     SHORTEST_CHAIN,
@@ -20,7 +21,6 @@ from hlsgen.layers.packing import (
 )
 from hlsgen.layers.raster import Raster
 from hlsgen.layers.stage import Buffer, Fold, Schedule, Stage, Words, Work, divisors
-from hlsgen.layers.state import MOST_REGISTER_WORDS, state_buffer
 
 MOST_PX = 64
 MOST_TERMS = 6144

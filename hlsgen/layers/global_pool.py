@@ -11,10 +11,10 @@ import numpy as np
 
 from hlsgen.base.fixed import Codes, FixedType, FloatType
 from hlsgen.layers.base import Shape, frames_of
+from hlsgen.layers.delay_lines import state_buffer
 from hlsgen.layers.periodic import PeriodicStage, whole
 from hlsgen.layers.pool import Counts, Pool, PoolingStage
 from hlsgen.layers.stage import Buffer, Fold, Stage, Times, Words, Work, pixel_folds
-from hlsgen.layers.state import state_buffer
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

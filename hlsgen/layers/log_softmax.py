@@ -13,9 +13,9 @@ import numpy as np
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import Codes, FixedType, FloatType, Overflow, Rounding, tight_accumulator
 from hlsgen.layers.base import frames_of
+from hlsgen.layers.delay_lines import state_buffer
 from hlsgen.layers.softmax import INDEX_BITS, MOST_CODE_BITS, REST_BITS, ExponentialSum, ExponentialSumStage
 from hlsgen.layers.stage import Buffer, Fold, Stage, Work
-from hlsgen.layers.state import state_buffer
 
 LOG_FRACTION = 20
 """Fraction bits of logarithms; a chord of the table is 2**-19 below them at most."""

@@ -7,11 +7,11 @@ from functools import cached_property
 from typing import Any
 
 from hlsgen.base.fixed import FixedType, tight_accumulator
+from hlsgen.layers.delay_lines import state_buffer
 from hlsgen.layers.pool import PoolingStage
 from hlsgen.layers.pool2d import Pool2d
 from hlsgen.layers.raster import Raster
 from hlsgen.layers.stage import Buffer, Fold, Schedule, Words, Work
-from hlsgen.layers.state import state_buffer
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from hlsgen.base.fixed import FixedType
+from hlsgen.layers.delay_lines import MOST_REGISTER_WORDS, state_buffer
 from hlsgen.layers.rearrange import Rearrange
 from hlsgen.layers.rearrange_layout import MOST_PX, Layout, Loop, layout_of, scattered_layout
 from hlsgen.layers.stage import Buffer, Fold, Schedule, Stage, Words, Work, divisors
-from hlsgen.layers.state import MOST_REGISTER_WORDS, state_buffer
 
 
 def rearrange_folds(layer: Rearrange) -> Iterator[Fold]:

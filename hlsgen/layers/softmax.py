@@ -13,9 +13,9 @@ from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import Codes, FixedType, FloatType, Overflow, Rounding
 from hlsgen.layers.base import frames_of
 from hlsgen.layers.channels_stage import ChannelsStage
+from hlsgen.layers.delay_lines import MOST_REGISTER_WORDS, state_buffer
 from hlsgen.layers.precise import nearby_values
 from hlsgen.layers.stage import Buffer, Fold, Schedule, Stage, Words, Work, pixel_folds
-from hlsgen.layers.state import MOST_REGISTER_WORDS, state_buffer
 from hlsgen.layers.unary import Unary
 
 EXP_RANGE = 16

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
+from hlsgen.lint.argument_access import Way, Ways
 from hlsgen.lint.checking import Here
 from hlsgen.lint.regions import Argument, Call, Region, base_of, region_of
 from hlsgen.lint.structure import Variable
-from hlsgen.lint.ways import Way, Ways
 
 _CONDITIONS = frozenset(("if_statement", "switch_statement"))
 _EXITS = frozenset(("return_statement", "break_statement", "continue_statement", "goto_statement"))

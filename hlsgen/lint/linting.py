@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from hlsgen.lint.argument_access import Ways
 from hlsgen.lint.check_dataflow import check_dataflow
 from hlsgen.lint.check_loops import check_trips
 from hlsgen.lint.check_places import check_conflicts, check_place, check_variables
@@ -20,7 +21,6 @@ from hlsgen.lint.rules import Finding, Severity
 from hlsgen.lint.structure import Module, TooDeep
 from hlsgen.lint.syntax import MAX_DEPTH, MAX_SECONDS, read
 from hlsgen.lint.text import BRACKET_DEPTH, PragmaText, Source, unreadable
-from hlsgen.lint.ways import Ways
 from hlsgen.lint.words import read_pragma
 from hlsgen.ompss.clauses import check_ompss
 

@@ -19,7 +19,7 @@ from hlsgen.layers.conv2d import Conv2d
 from hlsgen.model import samples
 from hlsgen.model.ir import Graph, verify
 from hlsgen.passes import run_passes
-from hlsgen.search.conv2d import Wish
+from hlsgen.search.conv_kernel import Wish
 from hlsgen.styles.conv_kernel.style import ConvKernel, mapping_problem
 from hlsgen.targets.board import Board, load_board
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hlsgen.base.fixed import Codes, FixedType
-from hlsgen.csim.dataflow import signed_codes
+from hlsgen.csim.streaming import signed_codes
 from hlsgen.hardware.host_interface import HostTensor
 
 Bytes: TypeAlias = "NDArray[np.uint8]"

@@ -14,10 +14,9 @@ import numpy as np
 from hlsgen.base.errors import ToolError
 from hlsgen.base.fixed import Codes
 from hlsgen.csim.compiler import compile_testbench
-from hlsgen.csim.dataflow import REFUSALS
 from hlsgen.csim.scratch import scratch_errors, scratch_of
-from hlsgen.csim.simulation import save_frames
-from hlsgen.csim.testbench import no_result, run_testbench
+from hlsgen.csim.streaming import REFUSALS
+from hlsgen.csim.testbench import no_result, run_testbench, save_frames
 from hlsgen.hardware.host_interface import HostInterface, HostPort
 from hlsgen.runtime.layout import of_container
 from hlsgen.runtime.opening import Backend

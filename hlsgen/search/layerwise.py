@@ -21,9 +21,9 @@ from hlsgen.hardware.ports import ddr_port
 from hlsgen.hardware.weights import WeightPlace, task_weight_problems, weight_places
 from hlsgen.layers.stage import Words
 from hlsgen.model.ir import Graph
-from hlsgen.search.balance import whole_of
 from hlsgen.search.candidates import foldings, nothing_fits
 from hlsgen.search.placement import BINDS, KINDS, usable
+from hlsgen.search.streaming import whole_of
 from hlsgen.search.task_kernels import TaskKernel, ddr_words, kernel_names, task_kernel
 from hlsgen.search.task_placement import packed, share_of_slr, shared_banks
 from hlsgen.targets.board import Board
@@ -101,7 +101,7 @@ class TaskChoice(Brief):
         return _sum(kernel.resources for kernel in self.kernels)
 
 
-def task_balance(
+def layerwise_hardware(
     graph: Graph, board: Board, wish: StreamWish, *, name: str, batch: int, clock_mhz: float
 ) -> TaskChoice:
     """The fastest kernels for `board`.

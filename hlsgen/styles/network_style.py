@@ -18,10 +18,9 @@ from hlsgen.base.errors import DesignError, MismatchError, Problem
 from hlsgen.base.fixed import Codes
 from hlsgen.base.progress import Progress, silent
 from hlsgen.csim.compiler import Headers
-from hlsgen.csim.dataflow import NetworkRun
 from hlsgen.csim.scratch import Scratch, executable_in, scratch_folder
-from hlsgen.csim.simulation import Comparison, compare
-from hlsgen.csim.verification import LayerComparison, NetworkVerification
+from hlsgen.csim.streaming import NetworkRun
+from hlsgen.csim.verification import Comparison, LayerComparison, NetworkVerification, compare
 from hlsgen.designfile.constraints import StreamWish
 from hlsgen.hardware.other_weights import same_structure, with_weights_of
 from hlsgen.hardware.weights import WeightPlace

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, assume, given, note, settings
 from hypothesis import strategies as st
 
 from hlsgen.csim.compiler import Headers, reference_headers
-from hlsgen.csim.simulation import compare
+from hlsgen.csim.verification import compare
 from hlsgen.hardware.conv2d import Folding, Infeasible, Order
 from hlsgen.layers.conv2d import Conv2d
 from tests.kernels import ZCU102, assert_exact, conv, emit_kernel, frames_for, run_kernel

@@ -30,7 +30,7 @@ from hlsgen.layers.dense import Dense
 from hlsgen.layers.stage import Fold
 from hlsgen.model.ir import Graph, Port, run_golden
 from hlsgen.model.precision import Precision
-from hlsgen.search.balance import balance
+from hlsgen.search.streaming import balance
 from hlsgen.targets.board import load_board
 from hlsgen.timing.deadlock import least_depths, runs_through
 from tests.layers.random_convolutions import convolutions
@@ -314,7 +314,7 @@ def test_the_balance_counts_the_blocks_memories() -> None:
 
 
 def test_too_many_frames_to_compute_fifos_for_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hlsgen.search.balance.MOST_SIMULATED_WORDS", 100)
+    monkeypatch.setattr("hlsgen.search.streaming.MOST_SIMULATED_WORDS", 100)
     with pytest.raises(NoFit, match="blocks of 16 frames") as refused:
         balance(alone(POINTWISE), load_board("u200"), wished(), batch=4, clock_mhz=300)
     assert "smaller batch_reuse" in refused.value.fix

@@ -19,6 +19,7 @@ from hlsgen.base.progress import Say, silent
 from hlsgen.frontends.builder.integer_graph import Quantised, fixed_graph
 from hlsgen.frontends.builder.quantisers import FakeQuant
 from hlsgen.frontends.builder.views import Value
+from hlsgen.frontends.onnx.alternatives import INSTEAD, name_of, remedy
 from hlsgen.frontends.onnx.casts import CASTS
 from hlsgen.frontends.onnx.choices import CHOICES
 from hlsgen.frontends.onnx.elementwise import ELEMENTWISE
@@ -43,7 +44,6 @@ from hlsgen.frontends.onnx.quant import (
     plain_integers,
 )
 from hlsgen.frontends.onnx.reading import Handler, Reading, RecordingBuilder
-from hlsgen.frontends.onnx.remedies import INSTEAD, name_of, remedy
 from hlsgen.frontends.onnx.shapes import SHAPES
 from hlsgen.frontends.onnx.sums import SUMS
 from hlsgen.frontends.onnx.values import Constant, Integers, Known, Real

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from hlsgen.base.errors import DesignError, Problem
+from hlsgen.frontends.qkeras.alternatives import refused_layer
 from hlsgen.frontends.qkeras.files import KerasFile, printable, problem
-from hlsgen.frontends.qkeras.remedies import refused_layer
 
 MOST_NESTED = 100
 """Lists and objects inside each other."""

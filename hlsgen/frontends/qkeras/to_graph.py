@@ -22,6 +22,7 @@ from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import FixedType, NumberType, Rounding, float32_holds
 from hlsgen.frontends.builder.builder import Value
 from hlsgen.frontends.qkeras.activations import FUNCTIONS, KERAS_3, PIECEWISE, QUANTIZERS, activated
+from hlsgen.frontends.qkeras.alternatives import refused_layer
 from hlsgen.frontends.qkeras.builder import TypedBuilder
 from hlsgen.frontends.qkeras.calls import (
     Call,
@@ -45,7 +46,6 @@ from hlsgen.frontends.qkeras.quantizers import (
     is_quantizer,
     plain_type,
 )
-from hlsgen.frontends.qkeras.remedies import refused_layer
 from hlsgen.frontends.qkeras.weights import DefaultTypes, Net, unquantised
 from hlsgen.model.ir import Graph
 from hlsgen.model.precision import Precision, saturating

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hlsgen.frontends.torch.alternatives import NORM, SEQUENCE, TWO_TENSORS
 from hlsgen.frontends.torch.package import fx, nn, torch
-from hlsgen.frontends.torch.remedies import NORM, SEQUENCE, TWO_TENSORS
 
 WHOLE: dict[type[nn.Module], str] = (
     {nn.MultiheadAttention: TWO_TENSORS}

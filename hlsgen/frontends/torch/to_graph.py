@@ -20,6 +20,7 @@ from hlsgen.frontends.torch import arithmetic as torch_arithmetic
 from hlsgen.frontends.torch import choices as torch_choices
 from hlsgen.frontends.torch import layers as torch_layers
 from hlsgen.frontends.torch import views as torch_views
+from hlsgen.frontends.torch.alternatives import remedy
 from hlsgen.frontends.torch.call import BATCH, CONVERTERS, KEPT_TYPES, TYPES, Call, Missing
 from hlsgen.frontends.torch.choices import CHOICES, COMPARISONS, LOGICAL
 from hlsgen.frontends.torch.export import Program, exported, is_users, user_place
@@ -27,7 +28,6 @@ from hlsgen.frontends.torch.load import load_module
 from hlsgen.frontends.torch.package import fx, nn, torch
 from hlsgen.frontends.torch.patterns import RESTORED
 from hlsgen.frontends.torch.refusals import BEFORE_A_DIVISION, made_of, whole_module, written_out
-from hlsgen.frontends.torch.remedies import remedy
 from hlsgen.model.ir import Graph
 
 __all__ = ["graph_of_module", "load_module"]

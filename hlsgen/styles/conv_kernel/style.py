@@ -18,13 +18,13 @@ from hlsgen.base.fixed import Codes
 from hlsgen.base.progress import Progress, silent
 from hlsgen.cost.cycles import Iterations
 from hlsgen.csim.compiler import Headers, compile_testbench, compiling
+from hlsgen.csim.conv_kernel import simulate
 from hlsgen.csim.recorded import check_recorded
 from hlsgen.csim.scratch import Scratch, executable_in, scratch_folder
-from hlsgen.csim.simulation import Comparison, compare, simulate
-from hlsgen.csim.verification import Verification
+from hlsgen.csim.verification import Comparison, Verification, compare
 from hlsgen.designfile.document import Document
 from hlsgen.designfile.schema import DesignFile
-from hlsgen.emit.plan import plan_of
+from hlsgen.emit.conv_kernel import conv_kernel_plan
 from hlsgen.hardware.conv2d import Infeasible
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.model import samples
@@ -32,9 +32,8 @@ from hlsgen.model.clipping import Clipped, values_of
 from hlsgen.model.ir import Golden
 from hlsgen.model.ports import port_codes
 from hlsgen.model.sampled import Sampled
-from hlsgen.report.estimate import Estimate, estimate_of, layer_cost
-from hlsgen.report.markdown import markdown_report
-from hlsgen.search.conv2d import Choice, Wish, choose
+from hlsgen.report.conv_kernel import Estimate, conv_kernel_cost, conv_kernel_estimate, conv_kernel_markdown
+from hlsgen.search.conv_kernel import Choice, Wish, choose
 from hlsgen.styles.style import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, Style
 from hlsgen.targets.terms import CostStyle
 
@@ -140,10 +139,10 @@ class ConvKernel(Style):
         return samples.photograph(shape, count)
 
     def estimate(self) -> Estimate:
-        return estimate_of(self.name, self.graph, self.choice)
+        return conv_kernel_estimate(self.name, self.graph, self.choice)
 
     def cost(self) -> dict[str, Any]:
-        return layer_cost(self.choice.deployment)
+        return conv_kernel_cost(self.choice.deployment)
 
     def warnings(self, clipping: Sequence[Clipped]) -> list[str]:
         """Of a layer alone every result counts: whoever gives its type knows what is to fit it."""
@@ -159,7 +158,7 @@ class ConvKernel(Style):
     def plan(self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]) -> dict[str, str | bytes]:
         mapping = self.choice.deployment.mapping
         assert mapping.bank_map.proves(mapping.patterns), "the bank mapper returned a map with collisions"
-        return plan_of(
+        return conv_kernel_plan(
             self.choice.deployment,
             name=self.name,
             source=self.source,
@@ -168,7 +167,7 @@ class ConvKernel(Style):
         )
 
     def markdown(self, report: dict[str, Any]) -> str:
-        return markdown_report(self.name, self.choice.deployment, report)
+        return conv_kernel_markdown(self.name, self.choice.deployment, report)
 
     def verify(
         self,

@@ -14,15 +14,15 @@ from numpy.typing import NDArray
 from hlsgen.base.errors import DesignError, MismatchError, Problem
 from hlsgen.base.fixed import Codes
 from hlsgen.csim.compiler import Headers, compile_testbench
-from hlsgen.csim.dataflow import NetworkRun
-from hlsgen.csim.task_network import TaskRun, simulate
+from hlsgen.csim.layerwise import LayerwiseRun, simulate
+from hlsgen.csim.streaming import NetworkRun
 from hlsgen.designfile.constraints import NoFit
+from hlsgen.emit.layerwise import layerwise_plan, layerwise_weight_files
 from hlsgen.emit.ompss_network import network_obstacles
-from hlsgen.emit.task_network import task_network_plan, task_weight_files
 from hlsgen.model.clipping import Clipped
+from hlsgen.report.layerwise import LayerwiseEstimate, layerwise_markdown
 from hlsgen.report.quality import quality_figures
-from hlsgen.report.task_network import TaskNetworkEstimate, task_network_markdown
-from hlsgen.search.layerwise import TaskChoice, task_balance
+from hlsgen.search.layerwise import TaskChoice, layerwise_hardware
 from hlsgen.styles.network_style import NetworkStyle
 from hlsgen.styles.style import Style
 from hlsgen.targets.terms import CostStyle
@@ -45,7 +45,7 @@ class LayerwiseNetwork(NetworkStyle):
         if self.chosen is not None:
             return self.chosen
         try:
-            return task_balance(
+            return layerwise_hardware(
                 self.graph,
                 self.board,
                 self.wish,
@@ -68,14 +68,14 @@ class LayerwiseNetwork(NetworkStyle):
         return replace(self, graph=graph, reference=other.reference, accuracy=(), reached=None, chosen=chosen)
 
     def weight_files(self) -> dict[str, NDArray[np.uint64]]:
-        return task_weight_files(self.choice)
+        return layerwise_weight_files(self.choice)
 
     def check(self) -> None:
         _ = self.choice
         self.sample_inputs(1)
 
-    def estimate(self) -> TaskNetworkEstimate:
-        return TaskNetworkEstimate(
+    def estimate(self) -> LayerwiseEstimate:
+        return LayerwiseEstimate(
             design=self.name,
             choice=self.choice,
             graph=self.graph,
@@ -90,7 +90,7 @@ class LayerwiseNetwork(NetworkStyle):
         return self.estimate().cost
 
     def plan(self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]) -> dict[str, str | bytes]:
-        return task_network_plan(
+        return layerwise_plan(
             self.choice,
             self.graph,
             name=self.name,
@@ -110,7 +110,7 @@ class LayerwiseNetwork(NetworkStyle):
         ]
 
     def markdown(self, report: dict[str, Any]) -> str:
-        return task_network_markdown(self.name, self.board, self.graph, report)
+        return layerwise_markdown(self.name, self.board, self.graph, report)
 
     def compiled(self, folder: Path, executable: Path, headers: Headers) -> float:
         kernels = [kernel.name for kernel in self.choice.kernels]
@@ -126,7 +126,7 @@ class LayerwiseNetwork(NetworkStyle):
         *,
         keep: bool = True,
         bounded: bool = False,
-    ) -> TaskRun:
+    ) -> LayerwiseRun:
         """Every layer's tensor lies in DDR after a call, so that it is there whatever `keep` says."""
         return simulate(self.choice, self.graph, executable, inputs, scratch, bounded=bounded)
 

@@ -15,13 +15,13 @@ from hlsgen.base.errors import DesignError, MismatchError, Problem
 from hlsgen.base.fixed import Codes
 from hlsgen.base.progress import Progress, silent
 from hlsgen.csim.compiler import Headers, compile_testbench
-from hlsgen.csim.dataflow import DataflowRun, NetworkRun, simulate
+from hlsgen.csim.streaming import NetworkRun, StreamingRun, simulate
 from hlsgen.designfile.constraints import NoFit
 from hlsgen.emit.dataflow import weight_files
-from hlsgen.emit.network import network_plan
-from hlsgen.report.network import NetworkEstimate, network_cost, network_estimate, network_markdown
+from hlsgen.emit.streaming import streaming_plan
 from hlsgen.report.quality import quality_figures
-from hlsgen.search.balance import Balanced, balance
+from hlsgen.report.streaming import StreamingEstimate, streaming_cost, streaming_estimate, streaming_markdown
+from hlsgen.search.streaming import Balanced, balance
 from hlsgen.styles.network_style import NetworkStyle
 from hlsgen.styles.style import Style
 from hlsgen.targets.terms import CostStyle
@@ -93,8 +93,8 @@ class StreamingNetwork(NetworkStyle):
         _ = self.balanced
         self.sample_inputs(1)
 
-    def estimate(self) -> NetworkEstimate:
-        return network_estimate(
+    def estimate(self) -> StreamingEstimate:
+        return streaming_estimate(
             self.name,
             self.balanced,
             self.board,
@@ -106,10 +106,10 @@ class StreamingNetwork(NetworkStyle):
         )
 
     def cost(self) -> dict[str, Any]:
-        return network_cost(self.balanced, self.board)
+        return streaming_cost(self.balanced, self.board)
 
     def plan(self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]) -> dict[str, str | bytes]:
-        return network_plan(
+        return streaming_plan(
             self.balanced,
             name=self.name,
             source=self.source,
@@ -120,7 +120,7 @@ class StreamingNetwork(NetworkStyle):
         )
 
     def markdown(self, report: dict[str, Any]) -> str:
-        return network_markdown(self.name, self.board, self.balanced, report)
+        return streaming_markdown(self.name, self.board, self.balanced, report)
 
     def compiled(self, folder: Path, executable: Path, headers: Headers) -> float:
         many = len(self.graph.layers) > MOST_OPTIMISED_LAYERS
@@ -141,7 +141,7 @@ class StreamingNetwork(NetworkStyle):
         *,
         keep: bool = True,
         bounded: bool = False,
-    ) -> DataflowRun:
+    ) -> StreamingRun:
         return simulate(self.balanced.pipeline, executable, inputs, scratch, keep=keep, bounded=bounded)
 
     @property

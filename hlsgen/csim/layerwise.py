@@ -10,19 +10,18 @@ from pathlib import Path
 import numpy as np
 
 from hlsgen.base.fixed import Codes
-from hlsgen.csim.dataflow import REFUSALS, DataflowRun, NetworkRun, read_trace, signed_codes
-from hlsgen.csim.simulation import save_frames
-from hlsgen.csim.testbench import run_testbench
-from hlsgen.emit.task_network import task_weight_files
+from hlsgen.csim.streaming import REFUSALS, NetworkRun, StreamingRun, read_trace, signed_codes
+from hlsgen.csim.testbench import run_testbench, save_frames
+from hlsgen.emit.layerwise import layerwise_weight_files
 from hlsgen.model.ir import Graph
 from hlsgen.search.layerwise import TaskChoice
 
 
 @dataclass(frozen=True, kw_only=True)
-class TaskRun(NetworkRun):
+class LayerwiseRun(NetworkRun):
     """Of all kernels: the records of each one's streams and processes, by its name."""
 
-    kernels: dict[str, DataflowRun]
+    kernels: dict[str, StreamingRun]
 
     def check_schedule(self, frames: int) -> None:
         for run in self.kernels.values():
@@ -41,7 +40,7 @@ def simulate(
     scratch: Path,
     *,
     bounded: bool = False,
-) -> TaskRun:
+) -> LayerwiseRun:
     """The compiled testbench on `inputs`, in a folder of its own below `scratch`.
 
     bounded: the stages of a kernel at once, FIFOs as deep as declared. Raises as a streaming kernel's does.
@@ -50,7 +49,7 @@ def simulate(
         folder = Path(name)
         for port in graph.inputs:
             save_frames(folder / f"{port.name}.npy", inputs[port.name], port.tensor.type)
-        for file, beats in task_weight_files(choice).items():
+        for file, beats in layerwise_weight_files(choice).items():
             np.save(folder / file, beats)
         command = [str(executable), str(folder)] + (["--bounded"] if bounded else [])
         seconds = run_testbench(command, REFUSALS).seconds
@@ -61,11 +60,11 @@ def simulate(
             codes = np.load(folder / f"{layer.name}_csim.npy")
             tensors[layer.name] = signed_codes(codes, layer.output_type)
             streams, iterations = read_trace(folder / f"{layer.name}.trace.txt")
-            kernels[kernel.name] = DataflowRun(
+            kernels[kernel.name] = StreamingRun(
                 tensors={},
                 seconds=seconds,
                 pipeline=kernel.pipeline,
                 streams=streams,
                 iterations=iterations,
             )
-        return TaskRun(tensors=tensors, kernels=kernels, seconds=seconds)
+        return LayerwiseRun(tensors=tensors, kernels=kernels, seconds=seconds)

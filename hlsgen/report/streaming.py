@@ -45,8 +45,8 @@ from hlsgen.report.tables import (
     weight_text,
 )
 from hlsgen.report.timing import timing_figures, timing_text
-from hlsgen.search.balance import Balanced
 from hlsgen.search.placement import Instance, ddr_bytes_per_s, usable
+from hlsgen.search.streaming import Balanced
 from hlsgen.targets.board import Board
 from hlsgen.timing import fifos
 from hlsgen.timing.deadlock import least_depths, small_enough
@@ -56,7 +56,7 @@ from hlsgen.timing.timing import Timing, can_simulate, simulate
 
 
 @dataclass(frozen=True, kw_only=True)
-class NetworkEstimate(Estimates):
+class StreamingEstimate(Estimates):
     """The modelled figures of a network. `as_json` has the keys of report.json."""
 
     design: str
@@ -85,7 +85,7 @@ class NetworkEstimate(Estimates):
     def used(self) -> Resources:
         return self.balanced.each.times(self.balanced.instances)
 
-    def with_smallest_fifos(self) -> NetworkEstimate:
+    def with_smallest_fifos(self) -> StreamingEstimate:
         if can_search(self.balanced.pipeline):
             return replace(self, search_fifos=True)
         message = f"a frame of {self.design} has too many words for a search of its smallest FIFOs"
@@ -173,7 +173,7 @@ class NetworkEstimate(Estimates):
                 macs=pipeline.graph.macs,
                 binds=self.binds,
             ),
-            "cost": network_cost(self.balanced, self.board),
+            "cost": streaming_cost(self.balanced, self.board),
             "roofline": self._roofline(),
             "slrs": self._slrs(),
             "joints": [
@@ -243,7 +243,7 @@ class NetworkEstimate(Estimates):
         return rows
 
 
-def network_cost(balanced: Balanced, board: Board) -> dict[str, Any]:
+def streaming_cost(balanced: Balanced, board: Board) -> dict[str, Any]:
     """The section `cost` of report.json: LUT and FF of all instances, and how far off they may be."""
     return cost_figures(
         lambda terms: total_resources(balanced.pipeline, board.with_terms(terms)).times(balanced.instances),
@@ -259,7 +259,7 @@ def _timing(pipeline: Pipeline) -> Timing | None:
         return None
 
 
-def network_estimate(
+def streaming_estimate(
     design: str,
     balanced: Balanced,
     board: Board,
@@ -269,9 +269,9 @@ def network_estimate(
     *,
     quality: dict[str, Any] | None = None,
     explored: dict[str, Any] | None = None,
-) -> NetworkEstimate:
+) -> StreamingEstimate:
     """explored: what the search for the best mapping found, if there was one."""
-    return NetworkEstimate(
+    return StreamingEstimate(
         design=design,
         balanced=balanced,
         board=board,
@@ -284,7 +284,7 @@ def network_estimate(
     )
 
 
-def network_markdown(name: str, board: Board, balanced: Balanced, report: dict[str, Any]) -> str:
+def streaming_markdown(name: str, board: Board, balanced: Balanced, report: dict[str, Any]) -> str:
     """The report of a build. Every figure is modelled unless it says measured."""
     cycles = f"{report['total']['interval_cycles']:,} cycles a frame"
     at_once = "with all stages at once and FIFOs of these depths the kernel runs through"

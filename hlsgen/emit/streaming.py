@@ -12,11 +12,11 @@ from hlsgen.emit.plan import Plan, array_bytes, npy_bytes
 from hlsgen.emit.project import csim_header_files, makefile
 from hlsgen.emit.vitis import LinkedKernel, plain_word, tool_files
 from hlsgen.emit.xrt import host_files, network_interface
-from hlsgen.search.balance import Balanced
+from hlsgen.search.streaming import Balanced
 from hlsgen.targets.board import Board
 
 
-def network_plan(
+def streaming_plan(
     balanced: Balanced,
     *,
     name: str,

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hlsgen.base.fixed import Codes
 from hlsgen.base.version import VERSION
+from hlsgen.emit.adapters import ddr_format
 from hlsgen.emit.dataflow import (
     DataflowNames,
     kernel_files,
@@ -18,7 +19,6 @@ from hlsgen.emit.dataflow import (
     weight_data,
 )
 from hlsgen.emit.environment import render, safe_comment
-from hlsgen.emit.joints import ddr_format
 from hlsgen.emit.ompss_network import ompss_network_files
 from hlsgen.emit.plan import Plan, array_bytes, npy_bytes
 from hlsgen.emit.project import csim_header_files, makefile
@@ -30,7 +30,7 @@ from hlsgen.search.task_kernels import TaskKernel
 from hlsgen.targets.board import Board
 
 
-def task_network_plan(
+def layerwise_plan(
     choice: TaskChoice,
     graph: Graph,
     *,
@@ -49,7 +49,7 @@ def task_network_plan(
     data |= {
         f"{port.name}_golden.npy": npy_bytes(golden[port.source], port.tensor.type) for port in graph.outputs
     }
-    data |= {file: array_bytes(beats) for file, beats in task_weight_files(choice).items()}
+    data |= {file: array_bytes(beats) for file, beats in layerwise_weight_files(choice).items()}
     plan |= {f"tb/{path}": content for path, content in data.items()}
     plan |= csim_header_files()
     linked = _linked(choice)
@@ -97,7 +97,7 @@ def has_weights(kernel: TaskKernel) -> bool:
     return bool(kernel.pipeline.loaders)
 
 
-def task_weight_files(choice: TaskChoice) -> dict[str, NDArray[np.uint64]]:
+def layerwise_weight_files(choice: TaskChoice) -> dict[str, NDArray[np.uint64]]:
     """The testbench's .npy files of weights that arrive at run time; no tensor has a dot in its name."""
     return {
         f"{kernel.layer.name}.weights.npy": weight_data(kernel.pipeline)

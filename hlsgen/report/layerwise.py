@@ -9,7 +9,7 @@ from typing import Any
 from hlsgen.cost.accuracy import cost_figures, cost_text
 from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import fifo_resources
-from hlsgen.emit.task_network import task_weight_files
+from hlsgen.emit.layerwise import layerwise_weight_files
 from hlsgen.hardware.ports import frame_bytes
 from hlsgen.hardware.processes import StageProcess
 from hlsgen.model.accuracy import Accuracy
@@ -50,7 +50,7 @@ from hlsgen.targets.terms import OUTSIDE, TARGETS, Terms
 
 
 @dataclass(frozen=True, kw_only=True)
-class TaskNetworkEstimate(Estimates):
+class LayerwiseEstimate(Estimates):
     """The modelled figures of a network of tasks. `as_json` has the keys of report.json."""
 
     design: str
@@ -218,7 +218,7 @@ class TaskNetworkEstimate(Estimates):
             "word_bits": choice.word_bits,
             "frame_bytes": total,
             "intermediate_bytes": between,
-            "weight_bytes": sum(beats.nbytes for beats in task_weight_files(choice).values()),
+            "weight_bytes": sum(beats.nbytes for beats in layerwise_weight_files(choice).values()),
             "gb_per_s": round(total * self.frames_per_s / 1e9, 3),
             "gb_per_s_of_an_instance": round(choice.ddr_rate * self.clock_mhz / 1e3, 3),
             "bound_cycles": waiting,
@@ -272,7 +272,7 @@ class TaskNetworkEstimate(Estimates):
         ]
 
 
-def task_network_markdown(name: str, board: Board, graph: Graph, report: dict[str, Any]) -> str:
+def layerwise_markdown(name: str, board: Board, graph: Graph, report: dict[str, Any]) -> str:
     """The report of a build. Every figure is modelled unless it says measured."""
     cycles = f"{report['total']['interval_cycles']:,}, the sum over its kernels"
     at_once = "with the stages of a kernel at once and FIFOs of the emitted depths every kernel runs through"

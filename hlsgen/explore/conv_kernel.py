@@ -19,10 +19,10 @@ from hlsgen.explore.options import non_dominated
 from hlsgen.explore.result import Explored, Goal, LayerChoice, Point
 from hlsgen.hardware.conv2d import Infeasible, map_conv2d
 from hlsgen.layers.packing import signed_bits, widths_pack
-from hlsgen.search.balance import whole_of
 from hlsgen.search.candidates import share_of
-from hlsgen.search.conv2d import foldings
+from hlsgen.search.conv_kernel import foldings
 from hlsgen.search.placement import KINDS, Deployment, deploy
+from hlsgen.search.streaming import whole_of
 from hlsgen.styles.conv_kernel.style import ConvKernel
 from hlsgen.styles.style import Style
 
@@ -93,7 +93,7 @@ class _Layer:
         return found
 
 
-def explore_layer(design: ConvKernel, goal: Goal, progress: Progress) -> Explored[Style]:
+def explore_conv_kernel(design: ConvKernel, goal: Goal, progress: Progress) -> Explored[Style]:
     """The best folding and instances. Raises DesignError: nothing fits, or the goal is out of reach."""
     progress("trying every folding")
     layer = _Layer(design)

@@ -14,8 +14,7 @@ import numpy as np
 from hlsgen.base.brief import Brief
 from hlsgen.base.errors import MismatchError
 from hlsgen.base.fixed import Codes, FixedType
-from hlsgen.csim.simulation import save_frames
-from hlsgen.csim.testbench import run_testbench
+from hlsgen.csim.testbench import run_testbench, save_frames
 from hlsgen.emit.dataflow import weight_files
 from hlsgen.hardware.pipeline import Pipeline
 from hlsgen.layers.stage import Words
@@ -57,7 +56,7 @@ class NetworkRun(Brief, ABC):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DataflowRun(NetworkRun):
+class StreamingRun(NetworkRun):
     """Of one kernel: the records of its streams, and the iterations of its processes."""
 
     pipeline: Pipeline
@@ -98,7 +97,7 @@ def simulate(
     keep: bool = True,
     bounded: bool = False,
     depths: Mapping[str, int] | None = None,
-) -> DataflowRun:
+) -> StreamingRun:
     """The compiled testbench on `inputs`, in a folder of its own below `scratch`.
 
     keep: with the output of every layer. bounded: all stages at once, FIFOs as deep as declared (or as
@@ -115,7 +114,7 @@ def simulate(
             command += ["--depth", f"{stream}={depth}"]
         seconds = run_testbench(command, REFUSALS).seconds
         streams, iterations = read_trace(folder / "trace.txt")
-        return DataflowRun(
+        return StreamingRun(
             tensors=_tensors(pipeline, folder, keep),
             seconds=seconds,
             pipeline=pipeline,

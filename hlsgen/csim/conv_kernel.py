@@ -1,4 +1,4 @@
-"""C-simulation: run the compiled testbench on frames, and say how its result stands to golden."""
+"""C-simulation of a convolution kernel: its result, iterations and the distances of its memories."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from hlsgen.base.brief import Brief
-from hlsgen.base.fixed import Codes, NumberType
+from hlsgen.base.fixed import Codes
 from hlsgen.cost.cycles import Iterations
-from hlsgen.csim.testbench import no_result, run_testbench
+from hlsgen.csim.testbench import no_result, run_testbench, save_frames
 from hlsgen.layers.conv2d import Conv2d
 
 BROKEN_RULE = "breaks a rule of its memories"
@@ -44,25 +44,6 @@ class Run(Brief):
         return {int(depth): int(distance) for depth, distance in found}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Comparison:
-    """How two results differ. `first` is (frame, channel, row, column) of the first difference."""
-
-    compared: int
-    mismatches: int
-    max_abs_error: float
-    first: tuple[int, ...] | None = None
-
-    @property
-    def verdict(self) -> str:
-        return "equal" if self.mismatches == 0 else "differs"
-
-
-def save_frames(path: Path, codes: Codes, type_: NumberType) -> None:
-    """Codes as the .npy file that the testbench reads."""
-    np.save(path, np.ascontiguousarray(codes.astype(type_.dtype)))
-
-
 def simulate(layer: Conv2d, executable: Path, codes: Codes, scratch: Path) -> Run:
     """The compiled testbench on `codes`, in a folder of its own below `scratch`.
 
@@ -81,17 +62,3 @@ def simulate(layer: Conv2d, executable: Path, codes: Codes, scratch: Path) -> Ru
         except (OSError, ValueError, EOFError):
             raise no_result() from None
     return Run(output=output, seconds=done.seconds, log=done.log)
-
-
-def compare(got: Codes, want: Codes, type_: NumberType) -> Comparison:
-    """Bit for bit: codes of fixed point, the bits of float32."""
-    if got.dtype == np.float32:
-        different = got.view(np.uint32) != want.astype(np.float32).view(np.uint32)
-    else:
-        different = got != want.astype(got.dtype)
-    mismatches = int(np.count_nonzero(different))
-    if not mismatches:
-        return Comparison(compared=got.size, mismatches=0, max_abs_error=0.0)
-    error = np.abs(type_.decode(got) - type_.decode(want.astype(got.dtype)))
-    first = tuple(int(i) for i in np.argwhere(different)[0])
-    return Comparison(compared=got.size, mismatches=mismatches, max_abs_error=float(error.max()), first=first)

@@ -19,7 +19,7 @@ from hlsgen.api.design import Design
 from hlsgen.api.project import Project, build
 from hlsgen.base.fixed import FixedType
 from hlsgen.csim.compiler import INCLUDE
-from hlsgen.designfile.constraints import StreamWish, WeightWish, WeightWishes
+from hlsgen.designfile.constraints import LayerWeightConstraints, NetworkConstraints, WeightConstraints
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.dense import Dense
 from hlsgen.layers.pool2d import Pool2d
@@ -102,7 +102,7 @@ def graph() -> Graph:
     )
 
 
-def network_design(style: str, weights: WeightWishes) -> Design:
+def network_design(style: str, weights: WeightConstraints) -> Design:
     samples = frames(FRAMES, (6, 5, 3))
     options = Options(
         calibration=samples,
@@ -110,7 +110,7 @@ def network_design(style: str, weights: WeightWishes) -> Design:
         board="u200",
         clock_mhz=None,
         batch=FRAMES,
-        wish=StreamWish(instances=2, weights=weights),
+        constraints=NetworkConstraints(instances=2, weights=weights),
         style=style,
     )
     return Design(from_graph(graph(), options, "net.py"))
@@ -118,13 +118,13 @@ def network_design(style: str, weights: WeightWishes) -> Design:
 
 def streaming_design(_: Path) -> Design:
     """Weights that are loaded once and weights that stream from DDR."""
-    wishes = {"fc": WeightWish(place="stream", batch_reuse=3)}
-    return network_design("dataflow", WeightWishes(place="runtime", layers=wishes))
+    weight_constraints = {"fc": LayerWeightConstraints(place="stream", batch_reuse=3)}
+    return network_design("dataflow", WeightConstraints(place="runtime", layers=weight_constraints))
 
 
 def tasks_design(_: Path) -> Design:
     """A kernel with constant weights, one without, one that loads them."""
-    return network_design("tasks", WeightWishes(layers={"fc": WeightWish(place="runtime")}))
+    return network_design("tasks", WeightConstraints(layers={"fc": LayerWeightConstraints(place="runtime")}))
 
 
 DESIGNS: Mapping[str, Callable[[Path], Design]] = {

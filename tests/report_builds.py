@@ -11,7 +11,7 @@ import numpy as np
 import hlsgen
 from hlsgen.api.design import Design
 from hlsgen.api.project import build
-from hlsgen.designfile.constraints import InterfaceWish, StreamWish
+from hlsgen.designfile.constraints import InterfaceConstraints, NetworkConstraints
 from hlsgen.loading.from_graph import Options, from_graph
 from hlsgen.model.ir import Graph, Port
 from tests.networks import convolution, residual_network, tensor
@@ -33,7 +33,7 @@ def built(kind: str, folder: Path) -> Path:
         board="zcu102" if kind == "tasks" else "u200",
         clock_mhz=None,
         batch=64,
-        wish=StreamWish(search="best") if kind == "best" else None,
+        constraints=NetworkConstraints(search="best") if kind == "best" else None,
         style="tasks" if kind == "tasks" else "dataflow",
         calibration=np.random.default_rng(0).normal(0, 1, (4, *graph.inputs[0].shape)),
         precision="auto",
@@ -49,7 +49,7 @@ def streaming(board: str, target: Path) -> Path:
         board=board,
         clock_mhz=None,
         batch=4,
-        wish=StreamWish(interface=InterfaceWish(input="stream", output="stream")),
+        constraints=NetworkConstraints(interface=InterfaceConstraints(input="stream", output="stream")),
         style="dataflow",
         calibration=np.random.default_rng(0).normal(0, 1, (2, *graph.inputs[0].shape)),
         precision="auto",

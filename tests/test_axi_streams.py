@@ -21,12 +21,12 @@ from hlsgen.base.errors import DesignError, MismatchError
 from hlsgen.base.fixed import FixedType
 from hlsgen.cost.stages import port_resources, total_resources
 from hlsgen.csim.compiler import Headers
-from hlsgen.designfile.constraints import InterfaceWish, StreamWish, WeightWishes
+from hlsgen.designfile.constraints import InterfaceConstraints, NetworkConstraints, WeightConstraints
 from hlsgen.hardware.ports import Interfaces, StreamPort
-from hlsgen.hardware.processes import Load, Store
+from hlsgen.hardware.processes import DmaRead, DmaWrite
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.clamp import Clamp
-from hlsgen.layers.stage import Fold, Words
+from hlsgen.layers.stage import Fold, StreamFormat
 from hlsgen.model.ir import run_golden
 from hlsgen.styles.streaming.style import StreamingNetwork
 from hlsgen.targets.board import load_board
@@ -34,7 +34,7 @@ from tests.pipelines import assert_pipeline_exact, build_pipeline, random_codes,
 from tests.test_ports import Case, cases
 
 U200 = load_board("u200")
-BOTH = Interfaces(wish=InterfaceWish(input="stream", output="stream"))
+BOTH = Interfaces(constraints=InterfaceConstraints(input="stream", output="stream"))
 CASES = 5
 
 
@@ -68,8 +68,8 @@ def test_any_words_through_streams(tmp_path_factory: pytest.TempPathFactory, fou
     assert built.pipeline.free_running and not built.pipeline.frame_bytes
 
 
-def words(lanes: int, bits: int) -> Words:
-    return Words(tensor=Tensor(shape=(lanes, 1, 1), type=FixedType(bits, bits)), channels=lanes)
+def words(lanes: int, bits: int) -> StreamFormat:
+    return StreamFormat(tensor=Tensor(shape=(lanes, 1, 1), type=FixedType(bits, bits)), channels=lanes)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_words_of_several_transfers(tmp_path: Path) -> None:
     graph = side_by_side([layer])
     folds = {one.name: Fold(pe=64, simd=64) for one in graph.layers}
     built = assert_pipeline_exact(graph, folds, tmp_path, interfaces=BOTH)
-    (load,) = [one for one in built.pipeline.processes if isinstance(one, Load)]
+    (load,) = [one for one in built.pipeline.processes if isinstance(one, DmaRead)]
     assert (load.transfers, load.interval, load.latency) == (3, 9, 4)
 
 
@@ -190,7 +190,7 @@ def test_the_reference_headers_agree(tmp_path: Path) -> None:
     tensor = Tensor(shape=(5, 2, 3), type=FixedType(7, 3))
     graph = side_by_side([Clamp(name="c", inputs=("x",), source=tensor, result_type=tensor.type)])
     folds = {one.name: Fold() for one in graph.layers}
-    mixed = Interfaces(wish=InterfaceWish(input="stream"))
+    mixed = Interfaces(constraints=InterfaceConstraints(input="stream"))
     kernel = build_pipeline(graph, folds, tmp_path, interfaces=mixed, headers=Headers.REFERENCE)
     inputs = {port.name: random_codes(port.tensor, 3, 0) for port in graph.inputs}
     golden = run_golden(graph, inputs)
@@ -210,7 +210,7 @@ def test_one_side_may_be_memory() -> None:
 
 
 def test_weights_at_run_time_need_somebody_who_starts_the_kernel() -> None:
-    made = design("stream", wish=StreamWish(weights=WeightWishes(place="runtime")))
+    made = design("stream", constraints=NetworkConstraints(weights=WeightConstraints(place="runtime")))
     pipeline = made.balanced.pipeline
     assert not pipeline.free_running and pipeline.frame_bytes == 0
 
@@ -219,7 +219,7 @@ def test_streams_cost_no_adapters() -> None:
     memory, stream = (design(one).balanced.pipeline for one in ("memory", "stream"))
     assert total_resources(stream, U200).lut < total_resources(memory, U200).lut
     for one in stream.processes:
-        if isinstance(one, Load | Store):
+        if isinstance(one, DmaRead | DmaWrite):
             assert port_resources(one, U200.terms).bram18 == 0
 
 

@@ -246,7 +246,7 @@ def quantised(given: bool) -> hlsgen.Design:
         source=source,
         result_type=FixedType(4, 0, True, Rounding.RND_CONV, Overflow.SAT),
     )
-    options = Options(board="zcu102", clock_mhz=None, batch=4, wish=None, style="dataflow")
+    options = Options(board="zcu102", clock_mhz=None, batch=4, constraints=None, style="dataflow")
     graph = Graph.chain("own", source, (cast,))
     return hlsgen.Design(
         from_fixed(graph, options, "test", given_types=frozenset({"input"} if given else ()))
@@ -291,7 +291,7 @@ def test_a_build_from_python_on_stand_in_frames_warns(tmp_path: Path) -> None:
         board="zcu102",
         clock_mhz=None,
         batch=4,
-        wish=None,
+        constraints=None,
         style="dataflow",
         calibration=frames,
         stand_in=True,

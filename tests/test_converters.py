@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from hlsgen.base.errors import MismatchError
 from hlsgen.base.fixed import FixedType
 from hlsgen.hardware.pipeline import pipeline_of
-from hlsgen.hardware.processes import Convert
+from hlsgen.hardware.processes import WidthConverter
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.conv2d import Conv2d
-from hlsgen.layers.stage import Fold, Words
+from hlsgen.layers.stage import Fold, StreamFormat
 from hlsgen.model.ir import Graph, Port, run_golden
 from tests.pipelines import assert_pipeline_exact, build_pipeline, random_codes
 
@@ -96,8 +96,8 @@ def two_layers() -> Graph:
     )
 
 
-def words(channels: int, width: int, px: int, ch: int) -> Words:
-    return Words(tensor=Tensor(shape=(channels, 2, width), type=BYTE), px=px, channels=ch)
+def words(channels: int, width: int, px: int, ch: int) -> StreamFormat:
+    return StreamFormat(tensor=Tensor(shape=(channels, 2, width), type=BYTE), px=px, channels=ch)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_each_form_keeps_the_number_of_words(
     before: tuple[int, int], after: tuple[int, int], form: str
 ) -> None:
     one, two = words(8, 7, *before), words(8, 7, *after)
-    process = Convert(name="c", reads=("a",), writes=("b",), before=one, after=two)
+    process = WidthConverter(name="c", reads=("a",), writes=("b",), before=one, after=two)
     schedule = process.schedule(3)
     assert process.form == form
     assert len(schedule.reads[0]) == 3 * one.frame_words
@@ -128,7 +128,7 @@ def test_each_form_keeps_the_number_of_words(
 def test_a_small_change_of_both_goes_through_words_of_all_channels() -> None:
     graph = two_layers()
     folds = {"a": Fold(px=1, pe=2, simd=2), "b": Fold(px=2, pe=1, simd=8)}
-    forms = [one.form for one in pipeline_of(graph, folds).processes if isinstance(one, Convert)]
+    forms = [one.form for one in pipeline_of(graph, folds).processes if isinstance(one, WidthConverter)]
     assert forms == ["gather_channels", "gather_pixels"]
 
 

@@ -11,7 +11,7 @@ import pytest
 import hlsgen
 from hlsgen.base.errors import MismatchError
 from hlsgen.base.fixed import Codes, FixedType
-from hlsgen.designfile.constraints import StreamWish
+from hlsgen.designfile.constraints import NetworkConstraints
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.binary import Add
 from hlsgen.layers.conv2d import Conv2d
@@ -151,7 +151,7 @@ def test_what_lies_in_pipelines_has_room_in_a_simulation_without_them(interval: 
         torch.nn.Sequential(convolution, torch.nn.ReflectionPad2d(2)),
         (4, 12, 12),
         precision="fixed<16,6>",
-        wish=StreamWish(instances=1, target_interval=interval),
+        constraints=NetworkConstraints(instances=1, target_interval=interval),
     )
     assert isinstance(design.style, StreamingNetwork)
     pipeline = design.style.balanced.pipeline

@@ -14,7 +14,7 @@ import pytest
 
 from hlsgen.base.fixed import FixedType
 from hlsgen.base.output import write_files
-from hlsgen.designfile.constraints import StreamWish
+from hlsgen.designfile.constraints import NetworkConstraints
 from hlsgen.emit.ompss_network import block_frames, network_obstacles
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.clamp import Clamp
@@ -149,10 +149,10 @@ def clamp(source: str, name: str) -> Clamp:
     return Clamp(name=name, inputs=(source,), source=tensor, low=0.0, high=2.0, result_type=BYTE)
 
 
-def design_of(graph: Graph, **wish: object) -> LayerwiseNetwork:
+def design_of(graph: Graph, **constraints: object) -> LayerwiseNetwork:
     from tests.test_task_network import design_of as made
 
-    return made(graph, StreamWish(**wish))  # type: ignore[arg-type]
+    return made(graph, NetworkConstraints(**constraints))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("board", "port"), [("u200", 512), ("zcu102", 128)])

@@ -16,8 +16,9 @@ import pytest
 
 from hlsgen.base.output import write_files
 from hlsgen.csim.compiler import INCLUDE, WARNINGS
+from hlsgen.designfile.constraints import NoFit
 from hlsgen.emit.dataflow import DataflowNames, dataflow_files
-from hlsgen.hardware.conv2d import Infeasible, map_conv2d
+from hlsgen.hardware.conv2d import map_conv2d
 from hlsgen.hardware.pipeline import pipeline_of
 from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.base import Layer
@@ -62,7 +63,7 @@ def test_tasks_of_any_types(compiler: str, tmp_path: Path) -> None:
     for number, (layer, folding) in enumerate(task_kernels()):
         try:
             mapping = map_conv2d(layer, folding, U200)
-        except Infeasible:
+        except NoFit:
             continue
         kinds.add((mapping.arithmetic, is_signed(layer)))
         folder = tmp_path / str(number)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from hlsgen.base.errors import DesignError
 from hlsgen.base.fixed import FixedType
 from hlsgen.cost.stages import total_resources
-from hlsgen.designfile.constraints import StreamWish, WeightWish, WeightWishes
+from hlsgen.designfile.constraints import LayerWeightConstraints, NetworkConstraints, WeightConstraints
 from hlsgen.explore.explore import explore
 from hlsgen.explore.knapsack import cheapest, most_even
 from hlsgen.explore.options import non_dominated, vector
@@ -259,12 +259,12 @@ def test_same_design_same_result() -> None:
 
 
 def test_what_the_design_fixes_stays() -> None:
-    wish = StreamWish(
+    constraints = NetworkConstraints(
         instances=2,
         folds={"c1": {"px": 2, "pe": None, "simd": 1}},
-        weights=WeightWishes(layers={"c2": WeightWish(storage="bram")}),
+        weights=WeightConstraints(layers={"c2": LayerWeightConstraints(storage="bram")}),
     )
-    found = explore(replace(design_on(load_board("u200")), wish=wish))
+    found = explore(replace(design_on(load_board("u200")), constraints=constraints))
     mapping = found.mapping
     assert mapping["instances"] == 2
     assert (mapping["c1"]["px"], mapping["c1"]["simd"]) == (2, 1)
@@ -273,7 +273,7 @@ def test_what_the_design_fixes_stays() -> None:
 
 def test_a_fixed_interval_is_kept_and_one_too_short_refused() -> None:
     design = design_on(load_board("u200"))
-    found = explore(replace(design, wish=StreamWish(target_interval=16)))
+    found = explore(replace(design, constraints=NetworkConstraints(target_interval=16)))
     assert found.point.interval_cycles <= 16
     with pytest.raises(DesignError, match="cycles a frame at its fastest folding"):
-        explore(replace(design, wish=StreamWish(target_interval=1)))
+        explore(replace(design, constraints=NetworkConstraints(target_interval=1)))

@@ -11,13 +11,13 @@ from hlsgen.base.errors import DesignError
 from hlsgen.base.fixed import FixedType
 from hlsgen.base.progress import silent
 from hlsgen.cost.stages import fifo_resources, lies_in_uram
-from hlsgen.designfile.constraints import NoFit, StreamWish
+from hlsgen.designfile.constraints import NetworkConstraints, NoFit
 from hlsgen.emit.dataflow import DataflowNames, dataflow_files
 from hlsgen.hardware.pipeline import Pipeline, Stream, pipeline_of
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.binary import Mul
 from hlsgen.layers.global_pool import GlobalPool
-from hlsgen.layers.stage import Fold, Words
+from hlsgen.layers.stage import Fold, StreamFormat
 from hlsgen.model.ir import Graph, Port
 from hlsgen.search.effort import PATIENCE, SEARCHED_WORDS, Effort, Steps
 from hlsgen.search.streaming import balance
@@ -57,7 +57,7 @@ def loses(pipeline: Pipeline, depths: dict[str, int]) -> bool:
 def stream(depth: int, bits: int) -> Stream:
     """Of words of so many bits."""
     tensor = Tensor(shape=(bits // 8, 4, 4), type=FixedType(8, 8))
-    return Stream(name="deep_s", words=Words(tensor=tensor, channels=bits // 8), depth=depth)
+    return Stream(name="deep_s", words=StreamFormat(tensor=tensor, channels=bits // 8), depth=depth)
 
 
 def test_a_fifo_in_uram_takes_what_published_reports_say() -> None:
@@ -145,7 +145,7 @@ def test_a_refusal_says_what_fifos_take_and_what_would_help() -> None:
     slr = ZCU102.slrs[0].model_copy(update={"bram18": 40})
     board = ZCU102.model_copy(update={"slrs": (slr,)})
     with pytest.raises(NoFit) as refused:
-        balance(excitation(256, 256), board, StreamWish(), batch=4, clock_mhz=200)
+        balance(excitation(256, 256), board, NetworkConstraints(), batch=4, clock_mhz=200)
     found = re.search(
         r"its FIFOs, (\d+) BRAM18 of it, the kernel needs (\d+) BRAM18 of 32 of", str(refused.value)
     )

@@ -12,7 +12,7 @@ import pytest
 from hlsgen.api.design import Design
 from hlsgen.api.project import build
 from hlsgen.base.output import write_files
-from hlsgen.designfile.constraints import InterfaceWish, StreamWish
+from hlsgen.designfile.constraints import InterfaceConstraints, NetworkConstraints
 from hlsgen.loading.from_graph import Options, from_graph
 from hlsgen.search.placement import Deployment
 from tests.build_folders import CASES, emitted, make
@@ -122,7 +122,7 @@ def test_without_a_host_program(tools: VendorTools, tmp_path: Path) -> None:
         board="u200",
         clock_mhz=None,
         batch=4,
-        wish=StreamWish(interface=InterfaceWish(input="stream")),
+        constraints=NetworkConstraints(interface=InterfaceConstraints(input="stream")),
         style="dataflow",
         calibration=np.random.default_rng(0).normal(0, 1, (2, *graph.inputs[0].shape)),
         precision="auto",

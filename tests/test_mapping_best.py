@@ -11,7 +11,7 @@ import pytest
 from hlsgen import DesignError
 from hlsgen.api.design import Design
 from hlsgen.api.project import build
-from hlsgen.designfile.constraints import InterfaceWish, StreamWish
+from hlsgen.designfile.constraints import InterfaceConstraints, NetworkConstraints
 from hlsgen.loading.from_graph import Options, from_graph
 from hlsgen.report.explored import MOST_ROWS, some_points
 from hlsgen.styles.streaming.style import StreamingNetwork
@@ -35,7 +35,7 @@ def searched(search: str) -> Design:
         board="u200",
         clock_mhz=None,
         batch=64,
-        wish=StreamWish(search="best" if search == "best" else "quick"),
+        constraints=NetworkConstraints(search="best" if search == "best" else "quick"),
         style="dataflow",
         calibration=np.random.default_rng(0).normal(0, 1, (4, *graph.inputs[0].shape)),
         precision="auto",
@@ -110,12 +110,15 @@ def test_explore_keeps_the_interface() -> None:
     design = searched("quick")
     given = design.given
     streams = replace(
-        given, wish=replace(given.wish, interface=InterfaceWish(input="stream", output="stream"))
+        given,
+        constraints=replace(
+            given.constraints, interface=InterfaceConstraints(input="stream", output="stream")
+        ),
     )
     chosen = Design(streams).explore().chosen.given
     assert isinstance(chosen, StreamingNetwork)
     again = replace(chosen, chosen=None)  # as its design file would be read
-    assert chosen.wish.interface.streams and again.balanced.pipeline.free_running
+    assert chosen.constraints.interface.streams and again.balanced.pipeline.free_running
     assert again.estimate().as_json()["total"] == chosen.estimate().as_json()["total"]
 
 
@@ -124,8 +127,8 @@ def test_a_fixed_interval_is_no_less_than_what_is_reached() -> None:
     design = searched("quick")
     shortest = design.explore().point.interval_cycles
     given = design.given
-    wish = replace(given.wish, target_interval=3 * shortest + 1)
-    found = Design(replace(given, wish=wish)).explore()
+    constraints = replace(given.constraints, target_interval=3 * shortest + 1)
+    found = Design(replace(given, constraints=constraints)).explore()
     assert found.point.interval_cycles <= 3 * shortest + 1
     assert found.bound >= found.point.frames_per_s * (1 - 1e-9)
     rates = [one.frames_per_s for one in found.front]

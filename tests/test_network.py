@@ -15,7 +15,7 @@ import hlsgen
 from hlsgen.base.errors import DesignError, MismatchError
 from hlsgen.cli.commands import cli
 from hlsgen.csim.compiler import reference_headers
-from hlsgen.designfile.constraints import StreamWish
+from hlsgen.designfile.constraints import NetworkConstraints
 from hlsgen.model.precision import Precision
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
@@ -162,11 +162,13 @@ def test_instances_and_foldings_that_the_design_fixes(folder: Path) -> None:
 def test_a_target_interval_costs_no_more_than_it_needs(folder: Path) -> None:
     costs = []
     for interval in (100, 400, 1600):
-        wish = StreamWish(instances=1, target_interval=interval)
+        constraints = NetworkConstraints(instances=1, target_interval=interval)
         from hlsgen.frontends.torch.to_graph import load_module
 
         module = load_module(folder / "net.py", "make_net", None, None)
-        design = hlsgen.from_torch(module, (2, 8, 6), precision="fixed<12,5>", board="zcu102", wish=wish)
+        design = hlsgen.from_torch(
+            module, (2, 8, 6), precision="fixed<12,5>", board="zcu102", constraints=constraints
+        )
         figures = design.estimate().as_json()["total"]
         assert figures["interval_cycles"] <= interval
         costs.append(figures["dsp"])
@@ -238,9 +240,11 @@ def test_what_g_takes_for_a_read_of_nothing_ends_no_build(tmp_path: Path) -> Non
     torch.manual_seed(0)
     precision = {"default": "fixed<18,3>", "input": "fixed<7,1>", "weights": "fixed<8,-1>"}
     fold = {"px": 1, "pe": 2, "simd": 1, "multipliers": "packed"}
-    wish = StreamWish(instances=1, folds={"conv2d": fold})
+    constraints = NetworkConstraints(instances=1, folds={"conv2d": fold})
     convolution = nn.Conv2d(3, 8, 3, stride=2, padding=1)
-    design = hlsgen.from_torch(convolution, (3, 16, 16), precision=precision, batch=2, wish=wish)
+    design = hlsgen.from_torch(
+        convolution, (3, 16, 16), precision=precision, batch=2, constraints=constraints
+    )
     assert design.build(tmp_path / "net").report["csim"]["verdict"] == "equal"
 
 

@@ -249,10 +249,10 @@ def test_auto_reaches_its_target_on_every_tensor_it_chooses() -> None:
 
 
 def test_types_by_layer() -> None:
-    wish = precision_of(
+    constraints = precision_of(
         {"default": "fixed<8,4>", "conv3": {"output": "fixed<10,5>", "weights": "fixed<5,1>"}}
     )
-    fixed = choose_types(reference(), wish, None)
+    fixed = choose_types(reference(), constraints, None)
     (conv3,) = [layer for layer in fixed.layers if layer.name == "conv3"]
     assert isinstance(conv3, Conv2d)
     assert (str(conv3.result_type), str(conv3.weight_type)) == ("fixed<10,5,rnd,sat>", "fixed<5,1>")
@@ -289,9 +289,9 @@ def test_auto_without_calibration() -> None:
 
 
 def test_weights_that_leave_a_given_type() -> None:
-    wish = precision_of({"default": "fixed<8,4>", "weights": "fixed<8,-3>"})
+    constraints = precision_of({"default": "fixed<8,4>", "weights": "fixed<8,-3>"})
     with pytest.raises(DesignError, match="conv1: weights: .* leave the range of fixed<8,-3>"):
-        choose_types(reference(), wish, None)
+        choose_types(reference(), constraints, None)
 
 
 def test_the_best_range_clips_outliers_only_where_that_pays() -> None:

@@ -8,9 +8,10 @@ import pytest
 
 from hlsgen.cost.cycles import cycles, ddr_bursts, ddr_bytes, ddr_cost, interval, iterations
 from hlsgen.cost.resources import Resources, dsps_of_product, instance_resources
-from hlsgen.hardware.conv2d import ConvMapping, Folding, Infeasible, map_conv2d
+from hlsgen.designfile.constraints import NoFit
+from hlsgen.hardware.conv2d import ConvMapping, Folding, map_conv2d
 from hlsgen.layers.conv2d import Conv2d
-from hlsgen.search.conv_kernel import Wish, choose, foldings
+from hlsgen.search.conv_kernel import ConvConstraints, choose, foldings
 from hlsgen.search.placement import KINDS, at_banks, capacity, ddr_bytes_per_s, deploy, usable
 from hlsgen.targets.terms import packaged_terms
 from tests.kernels import U200, ZCU102, conv
@@ -85,7 +86,7 @@ def test_capacity_names_what_runs_out() -> None:
 @pytest.mark.parametrize("board", [U200, ZCU102], ids=["u200", "zcu102"])
 @pytest.mark.parametrize("kind", list(TYPES))
 def test_the_choice_keeps_to_every_slr_and_to_ddr(board, kind: str) -> None:  # type: ignore[no-untyped-def]
-    deployment = choose(seed_layer(kind), board, Wish(), clock_mhz=300, batch=1024).deployment
+    deployment = choose(seed_layer(kind), board, ConvConstraints(), clock_mhz=300, batch=1024).deployment
     for slr in board.slrs:
         used, limit = deployment.used_in(slr.name), usable(slr, board)
         assert all(getattr(used, which) <= getattr(limit, which) for which in KINDS), slr.name
@@ -98,24 +99,26 @@ def test_the_choice_keeps_to_every_slr_and_to_ddr(board, kind: str) -> None:  # 
 
 
 def test_ddr_bandwidth_binds_on_the_zcu102() -> None:
-    deployment = choose(seed_layer("fixed16"), ZCU102, Wish(), clock_mhz=300, batch=1024).deployment
+    deployment = choose(
+        seed_layer("fixed16"), ZCU102, ConvConstraints(), clock_mhz=300, batch=1024
+    ).deployment
     assert deployment.binds == "DDR bandwidth"
 
 
 def test_the_search_beats_every_fixed_folding() -> None:
     layer = conv((4, 20, 20), 4, **TYPES["fixed16"])
-    best = choose(layer, ZCU102, Wish(), clock_mhz=200, batch=64).deployment.batch_frames_per_s
-    for folding in foldings(layer, Wish()):
+    best = choose(layer, ZCU102, ConvConstraints(), clock_mhz=200, batch=64).deployment.batch_frames_per_s
+    for folding in foldings(layer, ConvConstraints()):
         try:
             found = deploy(map_conv2d(layer, folding, ZCU102), ZCU102, clock_mhz=200, batch=64)
-        except Infeasible:
+        except NoFit:
             continue
         assert found.batch_frames_per_s <= best * 1.005  # speeds are compared to three digits
 
 
 def test_a_design_may_fix_everything() -> None:
-    wish = Wish(rows=1, pe=8, simd=2, fabric_pe=3, order="channels", instances=3)
-    choice = choose(seed_layer("fixed16"), U200, wish, clock_mhz=300, batch=64)
+    constraints = ConvConstraints(rows=1, pe=8, simd=2, fabric_pe=3, order="channels", instances=3)
+    choice = choose(seed_layer("fixed16"), U200, constraints, clock_mhz=300, batch=64)
     folding = choice.deployment.mapping.folding
     assert (folding.rows, folding.pe, folding.simd, folding.fabric_pe, folding.order) == (
         1,
@@ -131,19 +134,25 @@ def test_a_design_may_fix_everything() -> None:
 
 def test_instances_are_no_more_than_the_batch_needs() -> None:
     deployment = choose(
-        seed_layer("fixed16"), U200, Wish(rows=1, pe=4, simd=1), clock_mhz=300, batch=2
+        seed_layer("fixed16"), U200, ConvConstraints(rows=1, pe=4, simd=1), clock_mhz=300, batch=2
     ).deployment
     assert len(deployment.instances) == 2
     assert "batch" in deployment.binds
 
 
 def test_what_does_not_fit_is_refused() -> None:
-    with pytest.raises(Infeasible, match="instances: 99 do not fit"):
+    with pytest.raises(NoFit, match="instances: 99 do not fit"):
         choose(
-            seed_layer("fixed16"), U200, Wish(pe=16, simd=1, rows=1, instances=99), clock_mhz=300, batch=64
+            seed_layer("fixed16"),
+            U200,
+            ConvConstraints(pe=16, simd=1, rows=1, instances=99),
+            clock_mhz=300,
+            batch=64,
         )
-    with pytest.raises(Infeasible, match="one instance does not fit.*DSP"):
-        choose(seed_layer("float32"), ZCU102, Wish(pe=16, simd=4, rows=31), clock_mhz=300, batch=64)
+    with pytest.raises(NoFit, match="one instance does not fit.*DSP"):
+        choose(
+            seed_layer("float32"), ZCU102, ConvConstraints(pe=16, simd=4, rows=31), clock_mhz=300, batch=64
+        )
 
 
 def test_large_weights_may_stay_in_ddr() -> None:

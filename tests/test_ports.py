@@ -26,12 +26,12 @@ from hlsgen.csim.streaming import save_inputs
 from hlsgen.csim.testbench import run_testbench
 from hlsgen.hardware.pipeline import pipeline_of
 from hlsgen.hardware.ports import DdrPort, Interfaces, ddr_port, ddr_word_bits, slot_bits
-from hlsgen.hardware.processes import Load, StageProcess
+from hlsgen.hardware.processes import DmaRead, StageProcess
 from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.clamp import Clamp
 from hlsgen.layers.conv2d import Conv2d
-from hlsgen.layers.stage import Fold, Words
+from hlsgen.layers.stage import Fold, StreamFormat
 from hlsgen.model.ir import run_golden
 from hlsgen.targets.board import load_board
 from tests.pipelines import Built, build_pipeline, random_codes, side_by_side
@@ -76,7 +76,7 @@ def interfaces(bits: int) -> Interfaces:
     return Interfaces(ddr=DdrPort(bits=bits))
 
 
-def in_ddr(codes: Codes, words: Words) -> NDArray[np.uint8]:
+def in_ddr(codes: Codes, words: StreamFormat) -> NDArray[np.uint8]:
     """Every byte of these frames: word w at byte w * word_bytes, lane l in slot l, all other bits zero.
 
     Lanes of pixels beyond a row's end are no part of the tensor: their slots are zero here.
@@ -101,7 +101,7 @@ def in_ddr(codes: Codes, words: Words) -> NDArray[np.uint8]:
     return memory.reshape(-1)
 
 
-def beyond_rows(words: Words, frames: int) -> NDArray[np.bool_]:
+def beyond_rows(words: StreamFormat, frames: int) -> NDArray[np.bool_]:
     """By byte whether it belongs to a pixel beyond its row's end, which may be anything."""
     slot, bits = slot_bits(words.type) // 8, ddr_word_bits(words) // 8
     found = np.zeros((words.shape[1], words.groups, words.folds, bits), np.bool_)
@@ -234,13 +234,13 @@ def test_a_port_is_as_wide_as_the_boards() -> None:
         assert ddr_port(U200.model_copy(update={"memory": memory})).bits == bits
 
 
-def load_of(words: Words, bits: int) -> Load:
-    return Load(name="load_x", reads=(), writes=("x_s",), words=words, port=DdrPort(bits=bits))
+def load_of(words: StreamFormat, bits: int) -> DmaRead:
+    return DmaRead(name="load_x", reads=(), writes=("x_s",), words=words, port=DdrPort(bits=bits))
 
 
 def test_wide_words_take_several_port_words_and_narrow_ones_share_one() -> None:
     tensor = Tensor(shape=(48, 2, 3), type=FixedType(8, 8))  # 48 bytes: 64 in DDR
-    wide, narrow = Words(tensor=tensor, channels=48), Words(tensor=tensor, channels=2)
+    wide, narrow = StreamFormat(tensor=tensor, channels=48), StreamFormat(tensor=tensor, channels=2)
     assert (load_of(wide, 512).interval, load_of(wide, 128).interval) == (6, 24)
     assert load_of(wide, 128).carrier is None
     carrier = load_of(narrow, 512).carrier

@@ -116,13 +116,13 @@ def test_accumulators_from_python() -> None:
     """The issue's example, which was refused."""
     torch = pytest.importorskip("torch", reason="torch is not installed")
     found = {}
-    for wish in ("tight", "exact", "fixed<40,16>"):
+    for constraints in ("tight", "exact", "fixed<40,16>"):
         torch.manual_seed(0)
-        precision = {"default": "fixed<16,6>", "accumulator": wish}
+        precision = {"default": "fixed<16,6>", "accumulator": constraints}
         design = hlsgen.from_torch(torch.nn.Conv2d(3, 4, 3).eval(), (3, 6, 6), precision=precision)
         (layer,) = design.graph.layers
         assert isinstance(layer, Conv2d)
-        found[wish] = layer
+        found[constraints] = layer
     assert str(found["fixed<40,16>"].accumulator) == "fixed<40,16>"
     largest = np.abs(found["tight"].weights).reshape(4, -1).sum(axis=1).max() * 2**15
     assert 2 ** (found["tight"].accumulator.width - 1) > largest  # type: ignore[union-attr]

@@ -72,7 +72,7 @@ def test_all_that_a_large_network_is_made_of_shows_itself_in_a_few_lines(style: 
         board="u200",
         clock_mhz=None,
         batch=8,
-        wish=None,
+        constraints=None,
         style=style,
         calibration=frames,
         precision="fixed<16,6>",
@@ -110,7 +110,7 @@ def test_designs_and_projects_can_be_kept_copied_and_sent(tmp_path: Path) -> Non
     (tmp_path / "small.yaml").write_text(DESIGN)
     layer = hlsgen.load(tmp_path / "small.yaml")
     options = Options(
-        board="u200", clock_mhz=None, batch=8, wish=None, style="dataflow", precision="fixed<16,6>"
+        board="u200", clock_mhz=None, batch=8, constraints=None, style="dataflow", precision="fixed<16,6>"
     )
     graph = Graph.chain("two", tensor((8, 8, 8)), (convolution("c", "input", (8, 8, 8), 8, seed=0),))
     for design in (layer, Design(from_graph(graph, options, "test"))):

@@ -11,7 +11,7 @@ import yaml
 
 import hlsgen
 from hlsgen.base.errors import DesignError
-from hlsgen.designfile.constraints import StreamWish, WeightWish, WeightWishes
+from hlsgen.designfile.constraints import LayerWeightConstraints, NetworkConstraints, WeightConstraints
 from hlsgen.targets.board import Board, load_board
 from tests.command_line import text
 
@@ -107,8 +107,8 @@ def test_when_even_that_does_not_fit_it_says_so(tmp_path: Path) -> None:
 def test_a_layer_can_be_streamed_for_the_weights_at_hand(tmp_path: Path) -> None:
     """storage: ddr, unlike weights: stream, keeps accumulators as narrow as these weights allow."""
     graphs = [
-        designed(tmp_path, load_board("zcu102"), mapping={"n5": wish})
-        for wish in ({"storage": "ddr"}, {"weights": "stream"})
+        designed(tmp_path, load_board("zcu102"), mapping={"n5": constraints})
+        for constraints in ({"storage": "ddr"}, {"weights": "stream"})
     ]
     at_hand, for_any = (
         next(layer.accumulator.width for layer in design.graph.layers if layer.name == "n5")  # type: ignore[attr-defined]
@@ -141,8 +141,8 @@ def test_the_command_line_tells(tmp_path: Path) -> None:
 
 
 def test_a_wish_counts_as_one_for_the_weights_at_hand() -> None:
-    wishes = WeightWishes(layers={"a": WeightWish(storage="ddr")})
-    assert wishes.of("a").streams and not wishes.of("b").streams
+    weight_constraints = WeightConstraints(layers={"a": LayerWeightConstraints(storage="ddr")})
+    assert weight_constraints.of("a").streams and not weight_constraints.of("b").streams
     # with weights: runtime for all the two contradict each other, and are refused
-    assert not replace(wishes, place="runtime").of("a").streams
-    assert StreamWish(weights=wishes).weights is wishes
+    assert not replace(weight_constraints, place="runtime").of("a").streams
+    assert NetworkConstraints(weights=weight_constraints).weights is weight_constraints

@@ -11,7 +11,7 @@ import pytest
 
 from hlsgen.api.from_model import from_torch
 from hlsgen.api.project import build
-from hlsgen.designfile.constraints import StreamWish
+from hlsgen.designfile.constraints import NetworkConstraints
 from hlsgen.targets.terms import CELLS, FEATURES, OUTSIDE, TARGETS, Target, Terms, packaged_terms
 from hlsgen.vendor.calibrate import calibrate
 from hlsgen.vendor.compare import compare_build
@@ -31,7 +31,12 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[str, 
             torch.manual_seed(1)
             module = torch.nn.Sequential(torch.nn.Conv2d(2, channels, 3), torch.nn.MaxPool2d(2)).eval()
             design = from_torch(
-                module, (2, 8, 8), batch=4, name=f"n{channels}", style=style, wish=StreamWish(instances=2)
+                module,
+                (2, 8, 8),
+                batch=4,
+                name=f"n{channels}",
+                style=style,
+                constraints=NetworkConstraints(instances=2),
             )
             folder = tmp_path_factory.mktemp(style) / design.name
             found[style].append(build(design, folder, csim=False, frames=1).report)

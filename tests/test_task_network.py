@@ -19,14 +19,14 @@ from hlsgen.base.errors import DesignError
 from hlsgen.base.fixed import FixedType
 from hlsgen.cost.resources import Resources
 from hlsgen.csim.compiler import Headers
-from hlsgen.designfile.constraints import NoFit, StreamWish, WeightWish, WeightWishes
+from hlsgen.designfile.constraints import LayerWeightConstraints, NetworkConstraints, NoFit, WeightConstraints
 from hlsgen.hardware.ports import DdrPort, ddr_word_bits, frame_bytes
 from hlsgen.layers.base import Layer, Tensor
 from hlsgen.layers.binary import Add
 from hlsgen.layers.clamp import Clamp
 from hlsgen.model.ir import Graph, Port
 from hlsgen.search.candidates import foldings
-from hlsgen.search.layerwise import TaskChoice, layerwise_hardware
+from hlsgen.search.layerwise import LayerwiseHardware, layerwise_hardware
 from hlsgen.search.placement import KINDS
 from hlsgen.search.streaming import whole_of
 from hlsgen.search.task_kernels import ddr_words, kernel_names, task_kernel
@@ -68,7 +68,7 @@ def residual(style: str, **options: object) -> Design:
         batch=4,
         name="net",
         style=style,
-        wish=StreamWish(instances=2),
+        constraints=NetworkConstraints(instances=2),
         **options,  # type: ignore[arg-type]
     )
 
@@ -194,7 +194,7 @@ def twice() -> Graph:
     return Graph(name="twice", inputs=(Port.of("x", tensor),), layers=(first, double), outputs=outputs)
 
 
-def design_of(network: Graph, wish: StreamWish) -> LayerwiseNetwork:
+def design_of(network: Graph, constraints: NetworkConstraints) -> LayerwiseNetwork:
     return LayerwiseNetwork(
         name=network.name,
         graph=network,
@@ -202,13 +202,13 @@ def design_of(network: Graph, wish: StreamWish) -> LayerwiseNetwork:
         clock_mhz=300.0,
         batch=2,
         source="test",
-        wish=wish,
+        constraints=constraints,
     )
 
 
 def test_a_tensor_that_is_read_twice_and_several_outputs() -> None:
-    wish = StreamWish(folds={"in0": {"px": 2}, "out": {"px": 1, "pe": 1}})
-    verification = simulate_only(Design(design_of(twice(), wish))).verification
+    constraints = NetworkConstraints(folds={"in0": {"px": 2}, "out": {"px": 1, "pe": 1}})
+    verification = simulate_only(Design(design_of(twice(), constraints))).verification
     assert [layer.name for layer in verification.layers] == ["in0", "out"]  # type: ignore[attr-defined]
     assert verification.comparison.verdict == "equal"
 
@@ -216,9 +216,16 @@ def test_a_tensor_that_is_read_twice_and_several_outputs() -> None:
 # ---------------------------------------------------------------- foldings
 
 
-def chosen(wish: StreamWish | None = None, *, board: str = "u200", batch: int = 64) -> TaskChoice:
+def chosen(
+    constraints: NetworkConstraints | None = None, *, board: str = "u200", batch: int = 64
+) -> LayerwiseHardware:
     return layerwise_hardware(
-        graph(), load_board(board), wish or StreamWish(), name="net", batch=batch, clock_mhz=300
+        graph(),
+        load_board(board),
+        constraints or NetworkConstraints(),
+        name="net",
+        batch=batch,
+        clock_mhz=300,
     )
 
 
@@ -230,11 +237,11 @@ def graph() -> Graph:
 def test_no_single_exchange_is_faster() -> None:
     """One with a folding that costs less than another and is no slower, which alone are looked at."""
     board = load_board("zcu102")
-    choice = chosen(StreamWish(instances=1), board="zcu102")
+    choice = chosen(NetworkConstraints(instances=1), board="zcu102")
     whole = whole_of(board)
     for kernel in choice.kernels:
         rest = [one.resources for one in choice.kernels if one is not kernel]
-        for one in foldings(kernel.layer, board, StreamWish(), kernel.place):
+        for one in foldings(kernel.layer, board, NetworkConstraints(), kernel.place):
             other = task_kernel(kernel.layer, kernel.name, one.fold, kernel.place, choice.formats, board)
             if choice.interval_of(other) < choice.interval_of(kernel):
                 more = sum(rest, other.resources)
@@ -242,11 +249,11 @@ def test_no_single_exchange_is_faster() -> None:
 
 
 def test_wishes_are_kept() -> None:
-    fixed = chosen(StreamWish(instances=1, folds={"conv2": {"pe": 2, "simd": 4}}))
+    fixed = chosen(NetworkConstraints(instances=1, folds={"conv2": {"pe": 2, "simd": 4}}))
     fold = next(kernel.fold for kernel in fixed.kernels if kernel.layer.name == "conv2")
     assert (fold.pe, fold.simd) == (2, 4)
-    slow = chosen(StreamWish(instances=1, target_interval=4000))
-    assert chosen(StreamWish(instances=1)).interval < slow.interval <= 4000
+    slow = chosen(NetworkConstraints(instances=1, target_interval=4000))
+    assert chosen(NetworkConstraints(instances=1)).interval < slow.interval <= 4000
     assert slow.each.dsp < fixed.each.dsp
 
 
@@ -279,24 +286,24 @@ def test_no_such_style() -> None:
 
 def test_too_many_instances() -> None:
     with pytest.raises(DesignError, match=r"net: 20 instances of its \d+ kernels do not fit AMD Alveo U200"):
-        replace(residual("tasks").given, wish=StreamWish(instances=20), batch=64).check()
+        replace(residual("tasks").given, constraints=NetworkConstraints(instances=20), batch=64).check()
 
 
 def test_an_interval_that_is_too_short() -> None:
     with pytest.raises(NoFit, match="no foldings that fit AMD Alveo U200 take 3 cycles a frame or fewer"):
-        chosen(StreamWish(target_interval=3))
+        chosen(NetworkConstraints(target_interval=3))
 
 
 def test_a_folding_that_a_layer_has_not() -> None:
     with pytest.raises(NoFit, match="conv1: no folding with pe: 5 fits it"):
-        chosen(StreamWish(folds={"conv1": {"pe": 5}}))
+        chosen(NetworkConstraints(folds={"conv1": {"pe": 5}}))
 
 
 def test_a_network_that_is_too_large() -> None:
     slrs = tuple(slr.model_copy(update={"lut": 9000}) for slr in U200.slrs)
     board = U200.model_copy(update={"slrs": slrs})
     with pytest.raises(NoFit, match="with the smallest foldings the kernels need .* LUT of 18,900"):
-        layerwise_hardware(graph(), board, StreamWish(), name="net", batch=1, clock_mhz=300)
+        layerwise_hardware(graph(), board, NetworkConstraints(), name="net", batch=1, clock_mhz=300)
 
 
 def test_a_design_file_chooses_the_style(tmp_path: Path) -> None:
@@ -321,8 +328,8 @@ def test_a_design_file_chooses_the_style(tmp_path: Path) -> None:
 
 
 def test_other_weights_for_the_same_kernels(tmp_path: Path) -> None:
-    wish = StreamWish(instances=1, weights=WeightWishes(place="runtime"))
-    first = replace(residual("tasks").given, wish=wish)
+    constraints = NetworkConstraints(instances=1, weights=WeightConstraints(place="runtime"))
+    first = replace(residual("tasks").given, constraints=constraints)
     assert first.reference is not None
     fc = next(layer for layer in first.reference.layers if layer.name == "fc")
     halved = replace(fc, weights=fc.weights / 2)  # type: ignore[attr-defined, call-arg]
@@ -354,6 +361,8 @@ def test_constants_stay() -> None:
 
 
 def test_streamed_weights_are_refused() -> None:
-    wish = StreamWish(weights=WeightWishes(layers={"fc": WeightWish(place="stream")}))
+    constraints = NetworkConstraints(
+        weights=WeightConstraints(layers={"fc": LayerWeightConstraints(place="stream")})
+    )
     with pytest.raises(DesignError, match="fc.*weights: stream is not for networks as tasks"):
-        replace(residual("tasks").given, wish=wish).check()
+        replace(residual("tasks").given, constraints=constraints).check()

@@ -1,4 +1,4 @@
-"""Where weights lie: what a design may wish, what is refused, and what comes of it."""
+"""Where weights lie: what a design may fix, what is refused, and what comes of it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import hlsgen
 from hlsgen.api.design import Design
 from hlsgen.base.errors import DesignError
 from hlsgen.base.fixed import Codes, FixedType
-from hlsgen.designfile.constraints import StreamWish, WeightWish, WeightWishes
+from hlsgen.designfile.constraints import LayerWeightConstraints, NetworkConstraints, WeightConstraints
 from hlsgen.emit.dataflow import DataflowNames, dataflow_files, weight_beats, weight_files
 from hlsgen.hardware.pipeline import pipeline_of
 from hlsgen.hardware.storage import Storage
@@ -64,8 +64,8 @@ def network(*layers: Conv2d) -> Graph:
     )
 
 
-def wishes(place: str = "auto", **layers: WeightWish) -> WeightWishes:
-    return WeightWishes(place=place, layers=layers)  # type: ignore[arg-type]
+def weight_constraints(place: str = "auto", **layers: LayerWeightConstraints) -> WeightConstraints:
+    return WeightConstraints(place=place, layers=layers)  # type: ignore[arg-type]
 
 
 SMALL = dense("small", 64, 10)
@@ -75,40 +75,62 @@ U200, ZCU102 = load_board("u200"), load_board("zcu102")
 
 
 def test_auto_is_text_up_to_a_limit() -> None:
-    places = weight_places(network(SMALL, LARGE), wishes(), U200)
+    places = weight_places(network(SMALL, LARGE), weight_constraints(), U200)
     assert {name: one.place for name, one in places.items()} == {"small": "constant", "large": "runtime"}
 
 
 def test_a_layers_own_wish_counts_more_than_that_for_all() -> None:
-    own = wishes("runtime", large=WeightWish(place="constant"))
+    own = weight_constraints("runtime", large=LayerWeightConstraints(place="constant"))
     places = weight_places(network(SMALL, LARGE), own, U200)
     assert {name: one.place for name, one in places.items()} == {"small": "runtime", "large": "constant"}
 
 
 @pytest.mark.parametrize(
-    ("board", "wish", "message", "fix"),
+    ("board", "constraints", "message", "fix"),
     [
-        (U200, wishes("constant"), "huge: 128,000 weights as constants", "weights: runtime"),
-        (U200, wishes(small=WeightWish(place="constant", storage="uram")), "cannot lie in URAM", "bram"),
-        (ZCU102, wishes(large=WeightWish(storage="uram")), "has no URAM", "storage: bram"),
-        (U200, wishes(other=WeightWish(place="runtime")), "other, which is no layer", "small, huge"),
-        (U200, wishes("somewhere"), "none of auto, constant, runtime", "stream"),
-        (U200, wishes(small=WeightWish(storage="rom")), "nothing that there is", "uram"),  # type: ignore[arg-type]
+        (U200, weight_constraints("constant"), "huge: 128,000 weights as constants", "weights: runtime"),
+        (
+            U200,
+            weight_constraints(small=LayerWeightConstraints(place="constant", storage="uram")),
+            "cannot lie in URAM",
+            "bram",
+        ),
+        (
+            ZCU102,
+            weight_constraints(large=LayerWeightConstraints(storage="uram")),
+            "has no URAM",
+            "storage: bram",
+        ),
+        (
+            U200,
+            weight_constraints(other=LayerWeightConstraints(place="runtime")),
+            "other, which is no layer",
+            "small, huge",
+        ),
+        (U200, weight_constraints("somewhere"), "none of auto, constant, runtime", "stream"),
+        (
+            U200,
+            weight_constraints(small=LayerWeightConstraints(storage="rom")),
+            "nothing that there is",
+            "uram",
+        ),  # type: ignore[arg-type]
     ],
 )
 def test_what_cannot_be_is_refused(
-    board: hlsgen.targets.board.Board, wish: WeightWishes, message: str, fix: str
+    board: hlsgen.targets.board.Board, constraints: WeightConstraints, message: str, fix: str
 ) -> None:
     with pytest.raises(DesignError) as refused:
-        weight_places(network(SMALL, HUGE, LARGE), wish, board)
+        weight_places(network(SMALL, HUGE, LARGE), constraints, board)
     assert message in str(refused.value) and fix in str(refused.value)
 
 
 @pytest.mark.parametrize("storage", ["register", "lutram", "bram", "uram"])
 def test_the_wished_primitive_is_emitted_and_counted(storage: str) -> None:
     layer = dense("large", 16, 40)
-    own = wishes(large=WeightWish(place="runtime", storage=storage))  # type: ignore[arg-type]
-    found = balance(network(layer), U200, StreamWish(weights=own, instances=1), batch=4, clock_mhz=300)
+    own = weight_constraints(large=LayerWeightConstraints(place="runtime", storage=storage))  # type: ignore[arg-type]
+    found = balance(
+        network(layer), U200, NetworkConstraints(weights=own, instances=1), batch=4, clock_mhz=300
+    )
     text = dataflow_files(found.pipeline, DataflowNames(kernel="net", source="test"), U200)["src/large.h"]
     if storage == "register":
         assert "#pragma HLS array_partition variable=weights complete" in text
@@ -177,7 +199,7 @@ def test_mistakes_in_a_design_file_have_their_place(tmp_path: Path) -> None:
 def test_the_weights_of_all_stages_come_in_one_file() -> None:
     graph = network(SMALL, LARGE)
     pipeline = pipeline_of(
-        graph, {"small": Fold(), "large": Fold()}, weight_places(graph, wishes("runtime"), U200)
+        graph, {"small": Fold(), "large": Fold()}, weight_places(graph, weight_constraints("runtime"), U200)
     )
     files = weight_files(pipeline)
     assert list(files) == ["weights.npy"] and files["weights.npy"].dtype == np.uint64
@@ -207,8 +229,10 @@ def designed(net: torch.nn.Module, place: str = "runtime", accumulator: str | No
         weights=FixedType(8, 1),
         accumulator=accumulator,  # type: ignore[arg-type]
     )
-    wish = StreamWish(weights=wishes(place))
-    return hlsgen.from_torch(net, (4, 6, 6), precision=precision, wish=wish, name="net", batch=4)
+    constraints = NetworkConstraints(weights=weight_constraints(place))
+    return hlsgen.from_torch(
+        net, (4, 6, 6), precision=precision, constraints=constraints, name="net", batch=4
+    )
 
 
 def convolutions(design: hlsgen.Design) -> list[Conv2d]:
@@ -295,8 +319,8 @@ def test_constants_take_no_other_weights() -> None:
 
 def test_networks_in_fixed_point_must_agree_in_types() -> None:
     """As QKeras and ONNX give them: no values in floating point to quantise anew."""
-    wish = StreamWish(weights=wishes("runtime"))
-    options = Options(board="u200", clock_mhz=None, batch=4, wish=wish, style="dataflow")
+    constraints = NetworkConstraints(weights=weight_constraints("runtime"))
+    options = Options(board="u200", clock_mhz=None, batch=4, constraints=constraints, style="dataflow")
     one, two = (Design(from_fixed(network(dense("fc", 8, 4, seed)), options, "test")) for seed in (1, 5))
     x = {"x": codes(SOURCE, (3, 8, 1, 1), 9)}
     fresh = one.with_weights(two)

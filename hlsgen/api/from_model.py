@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from hlsgen.api.design import Design
 from hlsgen.base.errors import DesignError, HlsgenWarning, Problem, warn_caller
 from hlsgen.base.fixed import FixedType
-from hlsgen.designfile.constraints import StreamWish
+from hlsgen.designfile.constraints import NetworkConstraints
 from hlsgen.designfile.precision_grammar import precision_of
 from hlsgen.loading.arguments import input_shapes
 from hlsgen.loading.from_graph import Options, from_graph
@@ -39,7 +39,7 @@ def from_torch(
     clock_mhz: float | None = None,
     batch: int = 64,
     name: str | None = None,
-    wish: StreamWish | None = None,
+    constraints: NetworkConstraints | None = None,
     style: str = "dataflow",
     interface: Interface = None,
 ) -> Design:
@@ -61,7 +61,7 @@ def from_torch(
         board=board,
         clock_mhz=clock_mhz,
         batch=batch,
-        wish=wish,
+        constraints=constraints,
         style=style,
         interface=interface,
     )
@@ -78,7 +78,7 @@ def from_qkeras(
     clock_mhz: float | None = None,
     batch: int = 64,
     name: str | None = None,
-    wish: StreamWish | None = None,
+    constraints: NetworkConstraints | None = None,
     style: str = "dataflow",
     interface: Interface = None,
     weights: str | Path | None = None,
@@ -98,7 +98,7 @@ def from_qkeras(
         board=board,
         clock_mhz=clock_mhz,
         batch=batch,
-        wish=wish,
+        constraints=constraints,
         style=style,
         interface=interface,
     )
@@ -127,7 +127,7 @@ def from_onnx(
     clock_mhz: float | None = None,
     batch: int = 64,
     name: str | None = None,
-    wish: StreamWish | None = None,
+    constraints: NetworkConstraints | None = None,
     style: str = "dataflow",
     interface: Interface = None,
 ) -> Design:
@@ -146,7 +146,7 @@ def from_onnx(
         board=board,
         clock_mhz=clock_mhz,
         batch=batch,
-        wish=wish,
+        constraints=constraints,
         style=style,
         interface=interface,
     )

@@ -19,7 +19,15 @@ from hlsgen.cost.resources import (
 )
 from hlsgen.hardware.pipeline import Pipeline, Stream
 from hlsgen.hardware.ports import DdrPort, StreamPort, width_of
-from hlsgen.hardware.processes import Convert, Fork, Load, LoadWeights, Process, StageProcess, Store
+from hlsgen.hardware.processes import (
+    DmaRead,
+    DmaWrite,
+    Fork,
+    LoadWeights,
+    Process,
+    StageProcess,
+    WidthConverter,
+)
 from hlsgen.hardware.storage import Storage, block_fifo, bram18_for, choose_storage, lutram_luts
 from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.conv2d_stream import ConvStream
@@ -63,7 +71,7 @@ def process_resources(process: Process, board: Board) -> Resources:
         return stage_resources(process.stage, board, process.place)
     terms = board.terms
     control = cells(terms, "process_control", one=1)
-    if isinstance(process, Load | Store):
+    if isinstance(process, DmaRead | DmaWrite):
         return control + port_resources(process, terms)
     if isinstance(process, LoadWeights):
         bits = sum(words.lanes * width_of(words.type) for words in process.stage.weight_streams)
@@ -76,7 +84,7 @@ def process_resources(process: Process, board: Board) -> Resources:
         )
     if isinstance(process, Fork):
         return control
-    assert isinstance(process, Convert)
+    assert isinstance(process, WidthConverter)
     bits = (process.before.lanes + process.after.lanes) * width_of(process.before.type)
     resources = control + cells(terms, "stream_word", bits=bits)
     if process.form == "regroup":
@@ -168,7 +176,7 @@ def _products(terms: Terms, count: int, a: int, w: int) -> Resources:
     return dsp_products(terms, count, a, w)
 
 
-def port_resources(process: Load | Store, terms: Terms) -> Resources:
+def port_resources(process: DmaRead | DmaWrite, terms: Terms) -> Resources:
     """What stands between a kernel's port and its stream words.
 
     DDR: the m_axi adapter, and where several stream words share a port word what takes it apart or puts it

@@ -14,7 +14,7 @@ from hlsgen.csim.streaming import REFUSALS, NetworkRun, StreamingRun, read_trace
 from hlsgen.csim.testbench import run_testbench, save_frames
 from hlsgen.emit.layerwise import layerwise_weight_files
 from hlsgen.model.ir import Graph
-from hlsgen.search.layerwise import TaskChoice
+from hlsgen.search.layerwise import LayerwiseHardware
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +33,7 @@ class LayerwiseRun(NetworkRun):
 
 
 def simulate(
-    choice: TaskChoice,
+    choice: LayerwiseHardware,
     graph: Graph,
     executable: Path,
     inputs: Mapping[str, Codes],

@@ -17,7 +17,7 @@ from hlsgen.base.fixed import Codes, FixedType
 from hlsgen.csim.testbench import run_testbench, save_frames
 from hlsgen.emit.dataflow import weight_files
 from hlsgen.hardware.pipeline import Pipeline
-from hlsgen.layers.stage import Words
+from hlsgen.layers.stage import StreamFormat
 from hlsgen.model.ir import Graph
 
 STANDS_STILL = "stands still"
@@ -166,7 +166,7 @@ def signed_codes(bits: Codes, type_: object) -> Codes:
     return codes.astype(np.int64) if type_.width < 64 else codes.astype(object)
 
 
-def frames_of_words(codes: Codes, words: Words) -> Codes:
+def frames_of_words(codes: Codes, words: StreamFormat) -> Codes:
     """The elements of a stream, in the order of its words -> [frames, C, H, W]."""
     channels, height, width = words.shape
     frames = codes.reshape(-1, height, words.groups, words.folds, words.px, words.channels)

@@ -17,7 +17,7 @@ PORT_KINDS: tuple[PortKind, ...] = get_args(PortKind)
 
 
 @dataclass(frozen=True, kw_only=True)
-class InterfaceWish:
+class InterfaceConstraints:
     """What the design says of a network's ports: memory (DDR) or stream (AXI), for all of a side.
 
     Raises DesignError: another word.
@@ -39,41 +39,41 @@ class InterfaceWish:
         return "stream" in (self.input, self.output)
 
 
-def interface_wish(given: object) -> InterfaceWish:
+def interface_constraints(given: object) -> InterfaceConstraints:
     """`interface=` of `hlsgen.from_torch`: memory, stream, or {"input": ..., "output": ...}.
 
     Raises DesignError: it is none of these.
     """
-    if isinstance(given, InterfaceWish):
+    if isinstance(given, InterfaceConstraints):
         return given
     if isinstance(given, str):
-        return InterfaceWish(input=given, output=given)  # type: ignore[arg-type]
+        return InterfaceConstraints(input=given, output=given)  # type: ignore[arg-type]
     if isinstance(given, Mapping) and given and set(given) <= {"input", "output"}:
-        return InterfaceWish(**given)
+        return InterfaceConstraints(**given)
     message = f"interface is {given!r}, which says nothing about ports"
     raise DesignError(Problem(message=message, fix='"memory", "stream", or {"input": "stream"}'))
 
 
-def interface_problems(wish: InterfaceWish, style: str) -> list[Problem]:
+def interface_problems(constraints: InterfaceConstraints, style: str) -> list[Problem]:
     """What keeps a network of this style from having such ports."""
-    if style == "dataflow" or not wish.streams:
+    if style == "dataflow" or not constraints.streams:
         return []
     message = f"interface: stream is not for style: {style}, whose kernels are called in turn and meet in DDR"
     return [Problem(message=message, fix="style: dataflow, or interface: memory")]
 
 
-WishedPlace = Literal["auto", "constant", "runtime", "stream"]
+ConstrainedPlace = Literal["auto", "constant", "runtime", "stream"]
 
 
-WishedStorage = Literal["auto", "register", "lutram", "bram", "uram", "ddr"]
+ConstrainedStorage = Literal["auto", "register", "lutram", "bram", "uram", "ddr"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class WeightWish:
+class LayerWeightConstraints:
     """What the design fixes about the weights of one layer; auto is left to hlsgen."""
 
-    place: WishedPlace = "auto"
-    storage: WishedStorage = "auto"
+    place: ConstrainedPlace = "auto"
+    storage: ConstrainedStorage = "auto"
     batch_reuse: int | None = None
     """With stream: frames that a word of weights is used for; None: as many as make 16 uses of it."""
 
@@ -84,15 +84,15 @@ class WeightWish:
 
 
 @dataclass(frozen=True, kw_only=True)
-class WeightWishes:
+class WeightConstraints:
     """For all layers, and by layer name; a layer's own place counts more."""
 
     place: Literal["auto", "constant", "runtime"] = "auto"
-    layers: Mapping[str, WeightWish] = field(default_factory=dict)
+    layers: Mapping[str, LayerWeightConstraints] = field(default_factory=dict)
 
-    def of(self, layer: str) -> WeightWish:
+    def of(self, layer: str) -> LayerWeightConstraints:
         """The wish for `layer`, its place that for all unless it has its own."""
-        own = self.layers.get(layer, WeightWish())
+        own = self.layers.get(layer, LayerWeightConstraints())
         if own.place != "auto":
             return own
         return replace(own, place=self.place)
@@ -107,7 +107,7 @@ class WeightWishes:
 
 
 @dataclass(frozen=True, kw_only=True)
-class StreamWish:
+class NetworkConstraints:
     """What the design fixes: instances, values of foldings by layer (None: free), where weights lie.
 
     interface: of what kind the ports are. search: how the rest is chosen, by `balance` or `hlsgen.explore`.
@@ -116,14 +116,18 @@ class StreamWish:
     instances: int | None = None
     folds: Mapping[str, Mapping[str, object]] | None = None
     target_interval: int | None = None
-    weights: WeightWishes = field(default_factory=WeightWishes)
-    interface: InterfaceWish = InterfaceWish()
+    weights: WeightConstraints = field(default_factory=WeightConstraints)
+    interface: InterfaceConstraints = InterfaceConstraints()
     search: Literal["quick", "best"] = "quick"
 
 
 class NoFit(Exception):
-    """Nothing fits; the message says what is too much, `fix` what could be changed."""
+    """There is no such hardware; the message says what is too much, `fix` what could be changed.
 
-    def __init__(self, message: str, fix: str) -> None:
+    key: of the design's mapping that asks for it; None: no single one does.
+    """
+
+    def __init__(self, message: str, fix: str, key: str | None = None) -> None:
         super().__init__(message)
         self.fix = fix
+        self.key = key

@@ -18,12 +18,12 @@ from pydantic import (
 
 from hlsgen.designfile.constraints import (
     PORT_KINDS,
-    InterfaceWish,
+    ConstrainedPlace,
+    ConstrainedStorage,
+    InterfaceConstraints,
+    LayerWeightConstraints,
     PortKind,
-    WeightWish,
-    WeightWishes,
-    WishedPlace,
-    WishedStorage,
+    WeightConstraints,
 )
 from hlsgen.designfile.precision_grammar import Fixed, PrecisionSection, written
 from hlsgen.designfile.schema_values import MAX_CHANNELS, BoardName, Name, Samples
@@ -138,9 +138,9 @@ class StageMapping(_Section):
     """Input channels read at once."""
     multipliers: Literal["auto", "dsp", "packed", "fabric"] = "auto"
     """Of a layer with weights: a DSP a product, a DSP for two (where that is exact), or logic cells."""
-    weights: WishedPlace = "auto"
+    weights: ConstrainedPlace = "auto"
     """Where its weights lie: constant (source), runtime (loaded by a call), stream (DDR); auto: as all."""
-    storage: WishedStorage = "auto"
+    storage: ConstrainedStorage = "auto"
     """What primitive holds its weights; ddr: none, the weights at hand are streamed."""
     batch_reuse: Annotated[int, Whole(1, MOST_BATCH)] | None = None
     """Of weights that are streamed, the frames that each word of them is used for; None: as many as use it 16
@@ -153,8 +153,8 @@ class StageMapping(_Section):
         return {"px": self.px, "pe": self.pe, "simd": self.simd, "multipliers": multipliers}
 
     @property
-    def weight_wish(self) -> WeightWish:
-        return WeightWish(place=self.weights, storage=self.storage, batch_reuse=self.batch_reuse)
+    def weight_wish(self) -> LayerWeightConstraints:
+        return LayerWeightConstraints(place=self.weights, storage=self.storage, batch_reuse=self.batch_reuse)
 
 
 class ModelMapping(BaseModel):
@@ -177,8 +177,8 @@ class ModelMapping(BaseModel):
         return dict(self.__pydantic_extra__)
 
     @property
-    def weight_wishes(self) -> WeightWishes:
-        return WeightWishes(
+    def weight_constraints(self) -> WeightConstraints:
+        return WeightConstraints(
             place=self.weights, layers={name: one.weight_wish for name, one in self.layers.items()}
         )
 
@@ -206,8 +206,8 @@ class InterfaceSection(_Section):
     """memory: to DDR; stream: through AXI streams, to another kernel."""
 
     @property
-    def wish(self) -> InterfaceWish:
-        return InterfaceWish(input=self.input, output=self.output)
+    def constraints(self) -> InterfaceConstraints:
+        return InterfaceConstraints(input=self.input, output=self.output)
 
 
 def _interface(value: object) -> object:

@@ -8,18 +8,27 @@ from typing import Any
 from hlsgen.cost.stages import CARRIER_FIFO_WORDS
 from hlsgen.emit.environment import counted
 from hlsgen.hardware.ports import MOST_DDR_BITS, DdrPort, StreamPort, ddr_word_bits, slot_bits, width_of
-from hlsgen.hardware.processes import Carrier, Convert, Fork, Load, LoadWeights, Process, StageProcess, Store
-from hlsgen.layers.stage import WEIGHT_BEAT_BITS, Words
+from hlsgen.hardware.processes import (
+    Carrier,
+    DmaRead,
+    DmaWrite,
+    Fork,
+    LoadWeights,
+    Process,
+    StageProcess,
+    WidthConverter,
+)
+from hlsgen.layers.stage import WEIGHT_BEAT_BITS, StreamFormat
 
 COSIM_FRAMES = 2
 
 
-def kernel_port(process: Load | Store) -> dict[str, Any]:
+def kernel_port(process: DmaRead | DmaWrite) -> dict[str, Any]:
     """A tensor's port as the kernel and its testbench have it."""
     port, words = process.port, process.words
     found = {
         "name": process.argument,
-        "way": "read" if isinstance(process, Load) else "write",
+        "way": "read" if isinstance(process, DmaRead) else "write",
         "axi": isinstance(port, StreamPort),
     }
     if isinstance(port, StreamPort):
@@ -28,7 +37,7 @@ def kernel_port(process: Load | Store) -> dict[str, Any]:
     return found | ddr_format(words) | {"PORT": port.bits, "DEPTH": cosim}
 
 
-def ddr_format(words: Words) -> dict[str, Any]:
+def ddr_format(words: StreamFormat) -> dict[str, Any]:
     """How a tensor lies in DDR, whatever port moves it: a stream word is BEATS parts of WIDTH bits."""
     bits = ddr_word_bits(words)
     width = min(MOST_DDR_BITS, bits)
@@ -40,7 +49,7 @@ def ddr_format(words: Words) -> dict[str, Any]:
     }
 
 
-def axi_format(words: Words, port: StreamPort) -> dict[str, Any]:
+def axi_format(words: StreamFormat, port: StreamPort) -> dict[str, Any]:
     """How a tensor comes through an AXI stream: a stream word is BEATS transfers of WIDTH bits."""
     transfers = port.transfers(words)
     return _format(words) | {
@@ -51,7 +60,7 @@ def axi_format(words: Words, port: StreamPort) -> dict[str, Any]:
     }
 
 
-def _format(words: Words) -> dict[str, Any]:
+def _format(words: StreamFormat) -> dict[str, Any]:
     channels, height, width = words.shape
     return {
         "channels": channels,
@@ -102,11 +111,11 @@ def calls_of(process: Process, loaders: set[str]) -> Iterator[str]:
         weights = f"{process.name}_beats, reload, " if process.name in loaders else ""
         yield f"{process.name}::run, {streams}, {weights}frames"
         return
-    if not isinstance(process, Load | Store | LoadWeights):
+    if not isinstance(process, DmaRead | DmaWrite | LoadWeights):
         yield f"{process.name}, {streams}, frames"
         return
     carrier = process.carrier
-    if isinstance(process, Store):
+    if isinstance(process, DmaWrite):
         yield f"{process.name}, {streams}, {_fifo_name(carrier) if carrier else process.argument}, frames"
         if carrier:
             yield f"{carrier.name}, {_fifo_name(carrier)}, {process.argument}, frames"
@@ -119,13 +128,13 @@ def calls_of(process: Process, loaders: set[str]) -> Iterator[str]:
 def joints_of(process: Process, numbers: Mapping[str, int], kernel: str) -> Iterator[dict[str, Any]]:
     """What the functions of a port, fork or converter name. numbers: by what C-simulation counts of them."""
     common = {"name": process.name, "STAGE": numbers[process.name]}
-    if isinstance(process, Convert):
+    if isinstance(process, WidthConverter):
         yield common | _converter(process)
         return
     if isinstance(process, Fork):
         yield common | _stream(process.reads[0], process.words) | {"kind": "fork"}
         return
-    assert isinstance(process, Load | Store | LoadWeights)
+    assert isinstance(process, DmaRead | DmaWrite | LoadWeights)
     carrier = process.carrier
     found = common | {
         "word": word_name((*process.reads, *process.writes)[0]),
@@ -137,9 +146,9 @@ def joints_of(process: Process, numbers: Mapping[str, int], kernel: str) -> Iter
     yield found | (_weight_loader(process) if isinstance(process, LoadWeights) else _port(process))
 
 
-def _port(process: Load | Store) -> dict[str, Any]:
+def _port(process: DmaRead | DmaWrite) -> dict[str, Any]:
     stream = _stream((*process.reads, *process.writes)[0], process.words)
-    way = "load" if isinstance(process, Load) else "store"
+    way = "load" if isinstance(process, DmaRead) else "store"
     if isinstance(process.port, StreamPort):
         kind = {"load": "receive", "store": "send"}[way]
         return stream | {"kind": kind} | axi_format(process.words, process.port)
@@ -147,14 +156,14 @@ def _port(process: Load | Store) -> dict[str, Any]:
     return stream | {"kind": kind, "SLOT": slot_bits(process.words.type), "TRANSFERS": process.transfers}
 
 
-def _stream(name: str, words: Words) -> dict[str, Any]:
+def _stream(name: str, words: StreamFormat) -> dict[str, Any]:
     return {"word": word_name(name), "WORDS": words.frame_words, "BITS": width_of(words.type)}
 
 
-def _carrier(process: Load | Store | LoadWeights) -> dict[str, Any]:
+def _carrier(process: DmaRead | DmaWrite | LoadWeights) -> dict[str, Any]:
     if isinstance(process, LoadWeights):
         return {"kind": "read_again", "COUNT": process.block_port_words, "BATCH": process.stage.batch}
-    kind = "read" if isinstance(process, Load) else "write"
+    kind = "read" if isinstance(process, DmaRead) else "write"
     return {"kind": kind, "WORDS": process.words.frame_words}
 
 
@@ -175,7 +184,7 @@ def _weight_loader(process: LoadWeights) -> dict[str, Any]:
     }
 
 
-def _converter(process: Convert) -> dict[str, Any]:
+def _converter(process: WidthConverter) -> dict[str, Any]:
     a, b = process.before, process.after
     channels, height, width = a.shape
     narrow = min(a, b, key=lambda words: words.lanes)
@@ -199,7 +208,7 @@ def _converter(process: Convert) -> dict[str, Any]:
     }
 
 
-def format_text(words: Words) -> str:
+def format_text(words: StreamFormat) -> str:
     return f"{counted(words.px, 'pixel')} x {counted(words.channels, 'channel')}"
 
 

@@ -23,11 +23,11 @@ from hlsgen.emit.adapters import (
 from hlsgen.emit.environment import render, safe_comment, source_text
 from hlsgen.hardware.pipeline import Pipeline
 from hlsgen.hardware.ports import width_of
-from hlsgen.hardware.processes import Load, StageProcess, Store
+from hlsgen.hardware.processes import DmaRead, DmaWrite, StageProcess
 from hlsgen.hardware.storage import choose_storage
 from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.conv2d_stream import ConvStream
-from hlsgen.layers.stage import WEIGHT_BEAT_BITS, Stage, Words
+from hlsgen.layers.stage import WEIGHT_BEAT_BITS, Stage, StreamFormat
 from hlsgen.targets.board import Board
 
 SHARED_HEADERS = ("static.h", "lanes.h", "dot.h", "nest.h", "port.h", "raster.h", "stage.h", "stream.h")
@@ -203,7 +203,7 @@ def _streamed_beats(stage: ConvStream) -> NDArray[np.uint64]:
     return np.concatenate([part.reshape(filters, -1) for part in parts], axis=1).reshape(-1)
 
 
-def _whole_beats(codes: Codes, words: Words, stage: ConvStream) -> NDArray[np.uint64]:
+def _whole_beats(codes: Codes, words: StreamFormat, stage: ConvStream) -> NDArray[np.uint64]:
     packed = _packed(codes, width_of(words.type)).reshape(len(codes), -1)
     room = stage.word_beats(words) * stage.beat_bits // WEIGHT_BEAT_BITS
     return np.pad(packed, ((0, 0), (0, room - packed.shape[1])))
@@ -252,7 +252,9 @@ def kernel_context(pipeline: Pipeline, names: DataflowNames, board: Board) -> di
     """Everything that the templates of the kernel and its testbench name."""
     loaders = pipeline.loaders
     beats = weight_beats(pipeline)
-    ports = [kernel_port(process) for process in pipeline.processes if isinstance(process, Load | Store)]
+    ports = [
+        kernel_port(process) for process in pipeline.processes if isinstance(process, DmaRead | DmaWrite)
+    ]
     streamed = [weight_port(process) for process in pipeline.streamers]
     streams = [
         {

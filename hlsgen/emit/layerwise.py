@@ -25,13 +25,13 @@ from hlsgen.emit.project import csim_header_files, makefile
 from hlsgen.emit.vitis import LinkedKernel, plain_word, task_tool_files
 from hlsgen.emit.xrt import host_files, task_interface
 from hlsgen.model.ir import Graph
-from hlsgen.search.layerwise import TaskChoice
+from hlsgen.search.layerwise import LayerwiseHardware
 from hlsgen.search.task_kernels import TaskKernel
 from hlsgen.targets.board import Board
 
 
 def layerwise_plan(
-    choice: TaskChoice,
+    choice: LayerwiseHardware,
     graph: Graph,
     *,
     name: str,
@@ -75,7 +75,7 @@ def layerwise_plan(
 
 
 def task_network_files(
-    choice: TaskChoice, graph: Graph, *, name: str, source: str, board: Board
+    choice: LayerwiseHardware, graph: Graph, *, name: str, source: str, board: Board
 ) -> dict[str, str]:
     """The sources of the kernels, of what calls them, and of the testbench."""
     files = shared_files()
@@ -97,7 +97,7 @@ def has_weights(kernel: TaskKernel) -> bool:
     return bool(kernel.pipeline.loaders)
 
 
-def layerwise_weight_files(choice: TaskChoice) -> dict[str, NDArray[np.uint64]]:
+def layerwise_weight_files(choice: LayerwiseHardware) -> dict[str, NDArray[np.uint64]]:
     """The testbench's .npy files of weights that arrive at run time; no tensor has a dot in its name."""
     return {
         f"{kernel.layer.name}.weights.npy": weight_data(kernel.pipeline)
@@ -106,7 +106,7 @@ def layerwise_weight_files(choice: TaskChoice) -> dict[str, NDArray[np.uint64]]:
     }
 
 
-def _host(choice: TaskChoice, graph: Graph, name: str, source: str) -> dict[str, Any]:
+def _host(choice: LayerwiseHardware, graph: Graph, name: str, source: str) -> dict[str, Any]:
     kernels = [
         {
             "name": kernel.name,
@@ -132,7 +132,7 @@ def _host(choice: TaskChoice, graph: Graph, name: str, source: str) -> dict[str,
     }
 
 
-def _linked(choice: TaskChoice) -> list[LinkedKernel]:
+def _linked(choice: LayerwiseHardware) -> list[LinkedKernel]:
     found = []
     for kernel, slrs in zip(choice.kernels, choice.slrs, strict=True):
         ports = [f"gmem_{port}" for port in (*kernel.reads, kernel.writes)]

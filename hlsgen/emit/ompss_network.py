@@ -14,7 +14,7 @@ from hlsgen.emit.ompss_project import Accelerator, creator, function_name, tool_
 from hlsgen.hardware.ports import MOST_DDR_BITS
 from hlsgen.model.ir import Graph
 from hlsgen.ompss.clauses import MOST_ARGUMENTS, MOST_DEPENDENCES, MOST_TYPES
-from hlsgen.search.layerwise import TaskChoice
+from hlsgen.search.layerwise import LayerwiseHardware
 from hlsgen.search.task_kernels import TaskKernel
 from hlsgen.targets.board import Board
 
@@ -46,7 +46,7 @@ class _Task:
         return [f"[{space}::BLOCK_{tensor.upper()}]{port}" for port, tensor in self.read_once]
 
 
-def network_obstacles(choice: TaskChoice, graph: Graph) -> list[str]:
+def network_obstacles(choice: LayerwiseHardware, graph: Graph) -> list[str]:
     """Why there is no OmpSs-2@FPGA application of these kernels, in full sentences; empty if there is one."""
     found = []
     most = MOST_TYPES - 1
@@ -74,7 +74,7 @@ def _over(what: str, arguments: int, dependences: int) -> list[str]:
 
 
 def ompss_network_files(
-    choice: TaskChoice,
+    choice: LayerwiseHardware,
     graph: Graph,
     *,
     name: str,
@@ -113,7 +113,7 @@ def ompss_network_files(
     )
 
 
-def _tasks(choice: TaskChoice) -> list[_Task]:
+def _tasks(choice: LayerwiseHardware) -> list[_Task]:
     taken: set[str] = {kernel.layer.name for kernel in choice.kernels}
     tasks = []
     for kernel in choice.kernels:
@@ -144,14 +144,14 @@ def _scratch(graph: Graph) -> list[str]:
     return [layer.name for layer in graph.layers if layer.name not in results]
 
 
-def block_frames(choice: TaskChoice, batch: int) -> int:
+def block_frames(choice: LayerwiseHardware, batch: int) -> int:
     """Frames of a task: as many as keep an average layer busy, but work for every instance."""
     average = choice.interval / len(choice.kernels)
     return max(1, min(-(-TASK_CYCLES // int(max(average, 1))), -(-batch // choice.instances)))
 
 
 def _context(
-    choice: TaskChoice, graph: Graph, tasks: list[_Task], *, name: str, source: str, batch: int
+    choice: LayerwiseHardware, graph: Graph, tasks: list[_Task], *, name: str, source: str, batch: int
 ) -> dict[str, Any]:
     """What the templates name. A tensor is a parameter of the batch task, or a part of a slot."""
     functions = {task.function for task in tasks}
@@ -215,7 +215,7 @@ def _signature(k: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _tensor(name: str, choice: TaskChoice, frames: int) -> dict[str, Any]:
+def _tensor(name: str, choice: LayerwiseHardware, frames: int) -> dict[str, Any]:
     """BLOCK: its port words for a task, whole parts of MOST_DDR_BITS, so that no word holds two blocks."""
     found = ddr_format(choice.formats[name])
     parts = -(-frames * found["FRAME_BEATS"] * found["WIDTH"] // MOST_DDR_BITS)

@@ -12,12 +12,12 @@ from hlsgen.emit.plan import Plan, array_bytes, npy_bytes
 from hlsgen.emit.project import csim_header_files, makefile
 from hlsgen.emit.vitis import LinkedKernel, plain_word, tool_files
 from hlsgen.emit.xrt import host_files, network_interface
-from hlsgen.search.streaming import Balanced
+from hlsgen.search.streaming import StreamingHardware
 from hlsgen.targets.board import Board
 
 
 def streaming_plan(
-    balanced: Balanced,
+    balanced: StreamingHardware,
     *,
     name: str,
     source: str,
@@ -48,7 +48,7 @@ def streaming_plan(
         files=list(data),
         linked=linked,
     )
-    host = not pipeline.interfaces.wish.streams
+    host = not pipeline.interfaces.constraints.streams
     if host:
         # frames of an AXI stream come from another kernel, not from the host
         interface = network_interface(
@@ -65,21 +65,24 @@ def streaming_plan(
     return plan
 
 
-def _linked(balanced: Balanced, board: Board, kernel: str, weights: list[str]) -> LinkedKernel:
+def _linked(balanced: StreamingHardware, board: Board, kernel: str, weights: list[str]) -> LinkedKernel:
     """The kernel with its ports; weights: the arguments that bring some."""
-    graph, wish = balanced.pipeline.graph, balanced.pipeline.interfaces.wish
+    graph, constraints = balanced.pipeline.graph, balanced.pipeline.interfaces.constraints
     inputs, outputs = ([port.name for port in side] for side in (graph.inputs, graph.outputs))
-    memory = [*(inputs if wish.input == "memory" else []), *(outputs if wish.output == "memory" else [])]
+    memory = [
+        *(inputs if constraints.input == "memory" else []),
+        *(outputs if constraints.output == "memory" else []),
+    ]
     return LinkedKernel(
         name=kernel,
         ports=[f"gmem_{name}" for name in (*memory, *weights)],
         instances=_instances(balanced, board, kernel),
-        inputs=inputs if wish.input == "stream" else [],
-        outputs=outputs if wish.output == "stream" else [],
+        inputs=inputs if constraints.input == "stream" else [],
+        outputs=outputs if constraints.output == "stream" else [],
     )
 
 
-def _instances(balanced: Balanced, board: Board, kernel: str) -> list[dict[str, str]]:
+def _instances(balanced: StreamingHardware, board: Board, kernel: str) -> list[dict[str, str]]:
     """Instances over the SLRs as they fit, each at a DDR bank."""
     return [
         {"name": f"{kernel}_{number}", "slr": plain_word(one.slr), "bank": plain_word(one.bank)}

@@ -27,11 +27,11 @@ from hlsgen.hardware.host_interface import (
 )
 from hlsgen.hardware.pipeline import Pipeline
 from hlsgen.hardware.ports import ddr_word_bits, slot_bits, width_of
-from hlsgen.hardware.processes import Load, Store
+from hlsgen.hardware.processes import DmaRead, DmaWrite
 from hlsgen.layers.packing import lower_lane_limit
-from hlsgen.layers.stage import WEIGHT_BEAT_BITS, Words
+from hlsgen.layers.stage import WEIGHT_BEAT_BITS, StreamFormat
 from hlsgen.model.ir import Graph, Port
-from hlsgen.search.layerwise import TaskChoice
+from hlsgen.search.layerwise import LayerwiseHardware
 from hlsgen.search.task_kernels import TaskKernel
 
 HEADERS = ("interface.h", "pack.h", "arrays.h", "options.h", "device.h", "lane.h", "statistics.h", "batch.h")
@@ -108,7 +108,7 @@ def network_interface(
     pipeline: Pipeline, *, name: str, source: str, units: Sequence[str], board: str, clock_mhz: float
 ) -> HostInterface:
     """Of a network that is one streaming kernel."""
-    words = {one.argument: one.words for one in pipeline.processes if isinstance(one, Load | Store)}
+    words = {one.argument: one.words for one in pipeline.processes if isinstance(one, DmaRead | DmaWrite)}
     tensors = tuple(_rows(port, of) for port, of in words.items())
     graph = pipeline.graph
     files = {one.argument: one.stage.block_beats * one.stage.beat_bits for one in pipeline.streamers}
@@ -139,7 +139,7 @@ def network_interface(
 
 
 def task_interface(
-    choice: TaskChoice,
+    choice: LayerwiseHardware,
     graph: Graph,
     *,
     name: str,
@@ -188,7 +188,7 @@ def _arguments(pipeline: Pipeline, tensors: Mapping[str, str], weights: str) -> 
     moving = [
         HostArgument(port=one.argument, source="tensor", name=tensors[one.argument])
         for one in pipeline.processes
-        if isinstance(one, Load | Store)
+        if isinstance(one, DmaRead | DmaWrite)
     ]
     streamed = [
         HostArgument(port=one.argument, source="constants", name=one.argument) for one in pipeline.streamers
@@ -218,7 +218,7 @@ def _port(port: Port, tensor: str, *, output: bool, csim: str = "") -> HostPort:
     )
 
 
-def _rows(name: str, words: Words) -> HostTensor:
+def _rows(name: str, words: StreamFormat) -> HostTensor:
     """A tensor of a streaming kernel."""
     element = slot_bits(words.type) // 8
     return HostTensor(

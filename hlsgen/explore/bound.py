@@ -45,11 +45,11 @@ def binds(space: Space, found: Found, layout: Layout, most: int) -> str:
         limit = "the batch has no frame for another instance"
         if most == space.board.max_compute_units:
             limit = f"the platform has no more than {most} compute units"
-        if space.wish.instances:
+        if space.constraints.instances:
             limit = "the design fixes the instances"
         stage += f"; {limit}"
     index = int(np.searchsorted(space.intervals, kernel.interval)) - 1
-    if space.wish.target_interval:
+    if space.constraints.target_interval:
         return f"{stage}; the design fixes the interval"
     if index < 0:
         return f"{stage}, its fastest folding"

@@ -14,10 +14,11 @@ from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import FixedType
 from hlsgen.base.progress import Progress
 from hlsgen.cost.resources import Resources, dsps_of_product
+from hlsgen.designfile.constraints import NoFit
 from hlsgen.explore.front import FrontPoint
 from hlsgen.explore.options import non_dominated
 from hlsgen.explore.result import Explored, Goal, LayerChoice, Point
-from hlsgen.hardware.conv2d import Infeasible, map_conv2d
+from hlsgen.hardware.conv2d import map_conv2d
 from hlsgen.layers.packing import signed_bits, widths_pack
 from hlsgen.search.candidates import share_of
 from hlsgen.search.conv_kernel import foldings
@@ -46,10 +47,10 @@ class _Layer:
     def _mappings(self) -> list[Any]:
         design = self.design
         found = []
-        for folding in foldings(design.layer, design.wish):
+        for folding in foldings(design.layer, design.constraints):
             try:
                 found.append(map_conv2d(design.layer, folding, design.board))
-            except Infeasible:
+            except NoFit:
                 continue
         return found
 
@@ -62,9 +63,9 @@ class _Layer:
                 design.board,
                 clock_mhz=design.clock_mhz,
                 batch=design.batch,
-                instances=instances or design.wish.instances,
+                instances=instances or design.constraints.instances,
             )
-        except Infeasible:
+        except NoFit:
             return None
 
     def with_counts(self) -> Iterator[Deployment]:
@@ -72,7 +73,7 @@ class _Layer:
         for one in self.most:
             yield one
             count = 1
-            while count < len(one.instances) and not self.design.wish.instances:
+            while count < len(one.instances) and not self.design.constraints.instances:
                 fewer = self._deployed(one.mapping, count)
                 if fewer is not None:
                     yield fewer
@@ -228,8 +229,8 @@ def _multiplier_fps(design: ConvKernel) -> float:
 
 def _fixed(design: ConvKernel, chosen: Deployment) -> ConvKernel:
     folding = chosen.mapping.folding
-    wish = replace(
-        design.wish,
+    constraints = replace(
+        design.constraints,
         rows=folding.rows,
         pe=folding.pe,
         simd=folding.simd,
@@ -237,4 +238,4 @@ def _fixed(design: ConvKernel, chosen: Deployment) -> ConvKernel:
         order=folding.order,
         instances=len(chosen.instances),
     )
-    return replace(design, wish=wish)
+    return replace(design, constraints=constraints)

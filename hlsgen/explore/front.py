@@ -45,7 +45,7 @@ def front(space: Space, found: Found, most: int, up_to: float) -> tuple[FrontPoi
         if each is None:
             continue
         interval = int(space.intervals[index])
-        for count in [space.wish.instances] if space.wish.instances else range(1, most + 1):
+        for count in [space.constraints.instances] if space.constraints.instances else range(1, most + 1):
             spans = count == 1 and bool((each <= limit).all())
             if placed_in(space.board, each, count) is None and not spans:
                 break

@@ -22,7 +22,7 @@ MOST_BUILT = 6
 def greedy(space: Space, most: int) -> Found | None:
     """The best kernel of up to `most` instances; None: none was found that fits."""
     paths = {
-        layer.name: _path(usual_options(space.graph, layer, space.board, space.wish))
+        layer.name: _path(usual_options(space.graph, layer, space.board, space.constraints))
         for layer in space.graph.layers
     }
     if not all(paths.values()):
@@ -43,8 +43,8 @@ def greedy(space: Space, most: int) -> Found | None:
 
 
 def _targets(space: Space, paths: dict[str, list[Option]]) -> list[int]:
-    if space.wish.target_interval:
-        return [space.wish.target_interval]
+    if space.constraints.target_interval:
+        return [space.constraints.target_interval]
     return sorted({one.interval for path in paths.values() for one in path})
 
 
@@ -72,7 +72,7 @@ def _sum(chosen: dict[str, Option]) -> Vector:
 
 def _count(space: Space, each: Vector, most: int) -> int:
     """Instances that fit, each in one SLR, or one over all of them."""
-    wanted = space.wish.instances
+    wanted = space.constraints.instances
     rooms = [int(min(limit[each > 0] // each[each > 0])) for limit in capacities(space.board)]
     count = min(sum(rooms), most)
     if not count and bool((each <= np.sum(capacities(space.board), axis=0)).all()):
@@ -82,12 +82,12 @@ def _count(space: Space, each: Vector, most: int) -> int:
 
 def _found(space: Space, chosen: dict[str, Option], count: int) -> Found | None:
     """The kernel with as many instances as fit it with its converters and FIFOs."""
-    kernel = kernel_of(space.graph, chosen, space.board, space.wish.interface)
+    kernel = kernel_of(space.graph, chosen, space.board, space.constraints.interface)
     each = vector(kernel.resources)
-    for fewer in [count] if space.wish.instances else range(count, 0, -1):
+    for fewer in [count] if space.constraints.instances else range(count, 0, -1):
         if placed_in(space.board, each, fewer) is not None:
             return space.fitting(kernel, Layout(count=fewer, by_slr=(), capacity=each), None)
-    if count > 1 and space.wish.instances:
+    if count > 1 and space.constraints.instances:
         return None
     single = [one[None, :] for one in kernel.by_layer.values()]
     apart = spread(single, capacities(space.board), space.prices, space.edges)

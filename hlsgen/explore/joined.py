@@ -32,9 +32,9 @@ from hlsgen.explore.options import (
 )
 from hlsgen.explore.solver import full, solve
 from hlsgen.hardware.pipeline import conversion
-from hlsgen.hardware.processes import Convert
+from hlsgen.hardware.processes import WidthConverter
 from hlsgen.layers.base import Tensor
-from hlsgen.layers.stage import Words
+from hlsgen.layers.stage import StreamFormat
 from hlsgen.model.ir import Graph
 from hlsgen.search.placement import KINDS
 from hlsgen.targets.board import Board
@@ -94,11 +94,11 @@ class Joints:
         """What stands between the formats, with its FIFOs at their least; and its interval in cycles."""
         key = (tensor, before, after)
         if key not in self._known:
-            have = Words(tensor=tensor, px=before[0], channels=before[1])
-            want = Words(tensor=tensor, px=after[0], channels=after[1])
+            have = StreamFormat(tensor=tensor, px=before[0], channels=before[1])
+            want = StreamFormat(tensor=tensor, px=after[0], channels=after[1])
             total, interval = np.zeros(len(KINDS), np.int64), 0
             for words in conversion(have, want):
-                process = Convert(name="", reads=(), writes=(), before=have, after=words)
+                process = WidthConverter(name="", reads=(), writes=(), before=have, after=words)
                 total += vector(process_resources(process, self.board)) + vector(
                     least_fifo(words, self.board)
                 )

@@ -15,11 +15,11 @@ from hlsgen.cost.stages import (
     total_resources,
     weight_port_resources,
 )
-from hlsgen.designfile.constraints import InterfaceWish, NoFit
+from hlsgen.designfile.constraints import InterfaceConstraints, NoFit
 from hlsgen.explore.options import Option, Vector, first_readers, vector
 from hlsgen.hardware.pipeline import Pipeline, pipeline_of
 from hlsgen.hardware.ports import interfaces_of
-from hlsgen.hardware.processes import Load, LoadWeights, StageProcess
+from hlsgen.hardware.processes import DmaRead, LoadWeights, StageProcess
 from hlsgen.model.ir import Graph
 from hlsgen.search.placement import KINDS
 from hlsgen.search.streaming import MOST_SIMULATED_WORDS
@@ -63,7 +63,9 @@ class Kernel:
         return {name: amount - vector(self.options[name].resources) for name, amount in self.by_layer.items()}
 
 
-def kernel_of(graph: Graph, options: Mapping[str, Option], board: Board, interface: InterfaceWish) -> Kernel:
+def kernel_of(
+    graph: Graph, options: Mapping[str, Option], board: Board, interface: InterfaceConstraints
+) -> Kernel:
     """The kernel with FIFOs as deep as they must be. Raises NoFit: they take too long to compute."""
     folds = {name: one.fold for name, one in options.items()}
     places = {name: one.place for name, one in options.items() if one.place is not None}
@@ -89,7 +91,7 @@ def charged(pipeline: Pipeline, board: Board) -> dict[str, Vector]:
             name = process.name
         elif isinstance(process, LoadWeights):
             name = process.stage.name
-        elif isinstance(process, Load):
+        elif isinstance(process, DmaRead):
             # an input that no layer reads goes straight to an output
             name = first.get(process.argument, (fallback, 0))[0]
         else:

@@ -22,17 +22,17 @@ from hlsgen.cost.stages import (
     stage_resources,
     weight_stream_resources,
 )
-from hlsgen.designfile.constraints import StreamWish, WeightWish
+from hlsgen.designfile.constraints import LayerWeightConstraints, NetworkConstraints
 from hlsgen.hardware.pipeline import Stream, staged
 from hlsgen.hardware.ports import Interfaces, ddr_port, interfaces_of, width_of
-from hlsgen.hardware.processes import Fork, Load, LoadWeights, Store
+from hlsgen.hardware.processes import DmaRead, DmaWrite, Fork, LoadWeights
 from hlsgen.hardware.storage import LUTRAM_MOST_WORDS, Storage
 from hlsgen.hardware.weights import WeightPlace, placed
 from hlsgen.layers.base import Layer
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.conv2d_stage import ConvStage
 from hlsgen.layers.conv2d_stream import ConvStream
-from hlsgen.layers.stage import Fold, Stage, Words
+from hlsgen.layers.stage import Fold, Stage, StreamFormat
 from hlsgen.model.ir import Graph
 from hlsgen.search.candidates import nothing_fits
 from hlsgen.search.placement import KINDS
@@ -99,17 +99,21 @@ def resources_of(amounts: Vector) -> Resources:
     return Resources(**{kind: int(amount) for kind, amount in zip(KINDS, amounts, strict=True)})
 
 
-def all_options(graph: Graph, board: Board, wish: StreamWish) -> dict[str, LayerOptions]:
+def all_options(graph: Graph, board: Board, constraints: NetworkConstraints) -> dict[str, LayerOptions]:
     """By layer. Raises NoFit: nothing that the design fixes for some layer fits the board."""
-    return {layer.name: layer_options(graph, layer, board, wish) for layer in graph.layers}
+    return {layer.name: layer_options(graph, layer, board, constraints) for layer in graph.layers}
 
 
-def layer_options(graph: Graph, layer: Layer, board: Board, wish: StreamWish) -> LayerOptions:
+def layer_options(graph: Graph, layer: Layer, board: Board, constraints: NetworkConstraints) -> LayerOptions:
     """The options of one layer that keep to `wish` and to the board."""
-    fixed = {key: value for key, value in (wish.folds or {}).get(layer.name, {}).items() if value is not None}
-    own = wish.weights.of(layer.name)
+    fixed = {
+        key: value
+        for key, value in (constraints.folds or {}).get(layer.name, {}).items()
+        if value is not None
+    }
+    own = constraints.weights.of(layer.name)
     total = vector_of_board(board)
-    joints = _Joints(graph, layer, board, interfaces_of(board, wish.interface))
+    joints = _Joints(graph, layer, board, interfaces_of(board, constraints.interface))
     found = []
     folds = placed(layer, own, ddr_port(board)).folds(layer) if isinstance(layer, Conv2d) else layer.folds()
     for fold in folds:
@@ -120,7 +124,7 @@ def layer_options(graph: Graph, layer: Layer, board: Board, wish: StreamWish) ->
             if (vector(option.resources) <= total).all():
                 found.append(option)
     if not found:
-        raise nothing_fits(layer, board, wish)
+        raise nothing_fits(layer, board, constraints)
     amounts = np.array([[one.interval, *vector(one.resources)] for one in found], np.int64)
     kept = non_dominated(amounts)
     order = np.lexsort(amounts.T[::-1])
@@ -131,11 +135,15 @@ def layer_options(graph: Graph, layer: Layer, board: Board, wish: StreamWish) ->
     )
 
 
-def usual_options(graph: Graph, layer: Layer, board: Board, wish: StreamWish) -> list[Option]:
+def usual_options(graph: Graph, layer: Layer, board: Board, constraints: NetworkConstraints) -> list[Option]:
     """Every folding on DSPs with its weights where they lie unless the search says otherwise."""
-    fixed = (wish.folds or {}).get(layer.name, {})
-    place = placed(layer, wish.weights.of(layer.name), ddr_port(board)) if isinstance(layer, Conv2d) else None
-    joints = _Joints(graph, layer, board, interfaces_of(board, wish.interface))
+    fixed = (constraints.folds or {}).get(layer.name, {})
+    place = (
+        placed(layer, constraints.weights.of(layer.name), ddr_port(board))
+        if isinstance(layer, Conv2d)
+        else None
+    )
+    joints = _Joints(graph, layer, board, interfaces_of(board, constraints.interface))
     return [
         joints.option(staged(layer, fold, place), fold, place)
         for fold in (place.folds(layer) if place else layer.folds())
@@ -170,24 +178,24 @@ def non_dominated(amounts: NDArray[np.int64]) -> list[int]:
 
 
 def _placements(
-    layer: Layer, fold: Fold, wish: WeightWish, board: Board
+    layer: Layer, fold: Fold, constraints: LayerWeightConstraints, board: Board
 ) -> Iterator[tuple[Stage, WeightPlace | None]]:
     """The layer folded so, with its weights wherever the design and their memory's depth leave it free."""
     if not isinstance(layer, Conv2d):
         yield layer.stage(fold), None
         return
-    if wish.storage != "auto" or wish.place == "stream":
-        place = placed(layer, wish, ddr_port(board))
+    if constraints.storage != "auto" or constraints.place == "stream":
+        place = placed(layer, constraints, ddr_port(board))
         yield staged(layer, fold, place), place
         return
     shape = layer.stage(fold).weight_shape()
     assert shape is not None
-    for storage in _storages(shape[0], wish, board):
-        place = placed(layer, replace(wish, storage=storage.value), ddr_port(board))
+    for storage in _storages(shape[0], constraints, board):
+        place = placed(layer, replace(constraints, storage=storage.value), ddr_port(board))
         yield staged(layer, fold, place), place
 
 
-def _storages(depth: int, wish: WeightWish, board: Board) -> list[Storage]:
+def _storages(depth: int, constraints: LayerWeightConstraints, board: Board) -> list[Storage]:
     """The primitives for `depth` words of weights: as in `choose_storage`."""
     if depth == 1:
         return [Storage.REGISTER]
@@ -195,7 +203,7 @@ def _storages(depth: int, wish: WeightWish, board: Board) -> list[Storage]:
     if depth <= LUTRAM_MOST_WORDS:
         found.append(Storage.LUTRAM)
     # one that cannot be initialised is filled by a call, which constants are not
-    if board.total.uram and wish.place != "constant":
+    if board.total.uram and constraints.place != "constant":
         found.append(Storage.URAM)
     return found
 
@@ -245,19 +253,19 @@ class _Joints:
         interval, moved = 0, 0
         total = self._tensor(stage.output, self.readers)
         if self.stores:
-            store = Store(name="", reads=(), writes=(), words=stage.output, port=self.interfaces.output)
+            store = DmaWrite(name="", reads=(), writes=(), words=stage.output, port=self.interfaces.output)
             interval = store.interval
             total += process_resources(store, self.board).times(self.stores)
             moved += self.stores * store.frame_bytes
         for index, readers in self.loads:
             words = stage.inputs[index]
-            load = Load(name="", reads=(), writes=(), words=words, port=self.interfaces.input)
+            load = DmaRead(name="", reads=(), writes=(), words=words, port=self.interfaces.input)
             interval = max(interval, load.interval)
             total += process_resources(load, self.board) + self._tensor(words, readers)
             moved += load.frame_bytes
         return total, interval, moved
 
-    def _tensor(self, words: Words, readers: int) -> Resources:
+    def _tensor(self, words: StreamFormat, readers: int) -> Resources:
         """The streams and forks of a tensor with so many readers."""
         total = least_fifo(words, self.board).times(max(1, 2 * readers - 1))
         if readers > 1:
@@ -266,7 +274,7 @@ class _Joints:
         return total
 
 
-def least_fifo(words: Words, board: Board) -> Resources:
+def least_fifo(words: StreamFormat, board: Board) -> Resources:
     """What a FIFO of `words` takes at any depth: of each kind the least of all ways to build one."""
     bits = words.lanes * width_of(words.type)
     # of each way the shallowest

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from hlsgen.designfile.constraints import StreamWish
+from hlsgen.designfile.constraints import NetworkConstraints
 from hlsgen.explore.joined import Joints, cheapest_joined
 from hlsgen.explore.kernel import Kernel, kernel_of
 from hlsgen.explore.knapsack import Costs, Solution, cheapest
@@ -45,14 +45,14 @@ class Space:
     graph: Graph
     board: Board
     clock_mhz: float
-    wish: StreamWish
+    constraints: NetworkConstraints
     joints: dict[str, Vector] = field(default_factory=dict)
     solved: int = 0
     built: int = 0
 
     @cached_property
     def options(self) -> dict[str, LayerOptions]:
-        return all_options(self.graph, self.board, self.wish)
+        return all_options(self.graph, self.board, self.constraints)
 
     @cached_property
     def intervals(self) -> Vector:
@@ -60,7 +60,7 @@ class Space:
         every = np.unique(np.concatenate([one.intervals for one in self.options.values()]))
         every = every[every >= self.shortest]
         # of those that keep to a fixed one the longest: what some layer then really has
-        most = self.wish.target_interval
+        most = self.constraints.target_interval
         return every[every <= most][-1:] if most else every
 
     @cached_property
@@ -202,7 +202,7 @@ class Space:
 
     def made(self, options: Mapping[str, Option]) -> Kernel:
         self.built += 1
-        return kernel_of(self.graph, options, self.board, self.wish.interface)
+        return kernel_of(self.graph, options, self.board, self.constraints.interface)
 
     def picked(self, picks: tuple[int, ...]) -> dict[str, Option]:
         return {

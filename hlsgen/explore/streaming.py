@@ -9,7 +9,13 @@ from typing import Any
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.progress import Progress
 from hlsgen.cost.resources import Resources
-from hlsgen.designfile.constraints import NoFit, StreamWish, WeightWish, WeightWishes, WishedStorage
+from hlsgen.designfile.constraints import (
+    ConstrainedStorage,
+    LayerWeightConstraints,
+    NetworkConstraints,
+    NoFit,
+    WeightConstraints,
+)
 from hlsgen.explore.bound import binds, multiplier_bound, utilisation
 from hlsgen.explore.front import front
 from hlsgen.explore.greedy import greedy
@@ -20,7 +26,7 @@ from hlsgen.explore.search import Searched, cheapest_for, evened, fastest, quick
 from hlsgen.explore.space import Found, Space
 from hlsgen.explore.spread import crossings
 from hlsgen.search.placement import KINDS, capacity, usable
-from hlsgen.search.streaming import Balanced, balance
+from hlsgen.search.streaming import StreamingHardware, balance
 from hlsgen.styles.streaming.style import StreamingNetwork
 from hlsgen.styles.style import Style
 
@@ -36,28 +42,28 @@ def explore_streaming(design: StreamingNetwork, goal: Goal, progress: Progress) 
 def _space(design: StreamingNetwork, progress: Progress) -> Space:
     """What is searched. Where not all weights have room on chip, those streamed are those of `balance`."""
     progress("listing every layer's options")
-    wish, board = design.wish, design.board
-    layers = dict(wish.weights.layers)
+    constraints, board = design.constraints, design.board
+    layers = dict(constraints.weights.layers)
     try:
-        quick = balance(design.graph, board, wish, batch=design.batch, clock_mhz=design.clock_mhz)
+        quick = balance(design.graph, board, constraints, batch=design.batch, clock_mhz=design.clock_mhz)
     except NoFit:
         pass  # the search may still find what fits, and says what is too much if it does not
     else:
         layers |= {
-            name: WeightWish(storage="ddr", batch_reuse=quick.pipeline.weights[name].batch)
+            name: LayerWeightConstraints(storage="ddr", batch_reuse=quick.pipeline.weights[name].batch)
             for name in quick.spilled
         }
-    wish = replace(wish, weights=replace(wish.weights, layers=layers))
-    return Space(graph=design.graph, board=board, clock_mhz=design.clock_mhz, wish=wish)
+    constraints = replace(constraints, weights=replace(constraints.weights, layers=layers))
+    return Space(graph=design.graph, board=board, clock_mhz=design.clock_mhz, constraints=constraints)
 
 
 def _explored(design: StreamingNetwork, goal: Goal, space: Space, progress: Progress) -> Explored[Style]:
     most = min(design.batch, design.board.max_compute_units)
-    if space.wish.instances:
-        most = space.wish.instances
-    if space.wish.target_interval and space.shortest > space.wish.target_interval:
-        raise _too_short(space, space.wish.target_interval)
-    places = layouts(design.board, most, space.wish.instances)
+    if space.constraints.instances:
+        most = space.constraints.instances
+    if space.constraints.target_interval and space.shortest > space.constraints.target_interval:
+        raise _too_short(space, space.constraints.target_interval)
+    places = layouts(design.board, most, space.constraints.instances)
     baseline = None
     if goal.fastest:
         progress("the greedy baseline")
@@ -75,8 +81,8 @@ def _explored(design: StreamingNetwork, goal: Goal, space: Space, progress: Prog
     points = front(space, found, most, found.frames_per_s if goal.fastest else math.inf)
     value = found.frames_per_s if goal.fastest else space.price(found)
     why = binds(space, found, layout, most) if goal.fastest else "the goal: it is reached at least cost"
-    wish = _fixed(space.wish, found)
-    chosen = replace(design, wish=wish, chosen=_balanced(space, found, why))
+    constraints = _fixed(space.constraints, found)
+    chosen = replace(design, constraints=constraints, chosen=_balanced(space, found, why))
     return Explored(
         design=design,
         goal=goal,
@@ -93,7 +99,7 @@ def _explored(design: StreamingNetwork, goal: Goal, space: Space, progress: Prog
         built=space.built,
         chosen=chosen,
         streamed=len(chosen.balanced.spilled),
-        mapping=_mapping(space.wish.weights, found),
+        mapping=_mapping(space.constraints.weights, found),
     )
 
 
@@ -165,7 +171,7 @@ def _layer_mapping(option: Option) -> dict[str, Any]:
     return values if storage == "auto" else {**values, "storage": storage}
 
 
-def _storage(option: Option) -> WishedStorage:
+def _storage(option: Option) -> ConstrainedStorage:
     """The key `storage` of a layer in a design file; auto: none is needed."""
     place = option.place
     if place is None:
@@ -175,13 +181,13 @@ def _storage(option: Option) -> WishedStorage:
     return place.storage.value if place.storage is not None else "auto"
 
 
-def _mapping(wishes: WeightWishes, found: Found) -> dict[str, Any]:
+def _mapping(weight_constraints: WeightConstraints, found: Found) -> dict[str, Any]:
     """The design file's `mapping`, everything in it fixed."""
     mapping: dict[str, Any] = {"instances": found.instances}
-    if wishes.place != "auto":
-        mapping["weights"] = wishes.place
+    if weight_constraints.place != "auto":
+        mapping["weights"] = weight_constraints.place
     for name, option in found.kernel.options.items():
-        own = wishes.layers.get(name, WeightWish())
+        own = weight_constraints.layers.get(name, LayerWeightConstraints())
         mapping[name] = _layer_mapping(option)
         if own.place != "auto":
             mapping[name]["weights"] = own.place
@@ -190,28 +196,28 @@ def _mapping(wishes: WeightWishes, found: Found) -> dict[str, Any]:
     return mapping
 
 
-def _fixed(wish: StreamWish, found: Found) -> StreamWish:
+def _fixed(constraints: NetworkConstraints, found: Found) -> NetworkConstraints:
     """As the design file of `_mapping` would be read."""
     options = found.kernel.options
-    layers = dict(wish.weights.layers)
+    layers = dict(constraints.weights.layers)
     for layer in found.kernel.pipeline.graph.layers:
         storage = _storage(options[layer.name])
         if storage != "auto":
-            layers[layer.name] = replace(layers.get(layer.name, WeightWish()), storage=storage)
+            layers[layer.name] = replace(layers.get(layer.name, LayerWeightConstraints()), storage=storage)
     return replace(
-        wish,
+        constraints,
         instances=found.instances,
         folds={name: _fold_values(option) for name, option in options.items()},
         target_interval=None,
-        weights=WeightWishes(place=wish.weights.place, layers=layers),
+        weights=WeightConstraints(place=constraints.weights.place, layers=layers),
         search="quick",
     )
 
 
-def _balanced(space: Space, found: Found, why: str) -> Balanced:
+def _balanced(space: Space, found: Found, why: str) -> StreamingHardware:
     each = found.kernel.resources
     by_slr = {slr.name: capacity(each, usable(slr, space.board))[0] for slr in space.board.slrs}
-    return Balanced(
+    return StreamingHardware(
         pipeline=found.kernel.pipeline,
         each=each,
         instances=found.instances,
@@ -238,7 +244,7 @@ def _out_of_reach(design: StreamingNetwork, space: Space, places: list[Layout], 
     if best is None:
         least = sum((one.options[-1].resources for one in space.options.values()), Resources())
         sizes = ", ".join(f"{getattr(least, kind):,} {kind.upper()}" for kind in KINDS)
-        fixed = " that the design fixes" if space.wish.instances or space.wish.folds else ""
+        fixed = " that the design fixes" if space.constraints.instances or space.constraints.folds else ""
         return NoFit(
             f"no kernel{fixed} fits the usable share of {title}; the one of the slowest foldings takes "
             f"{sizes} besides what joins its layers",

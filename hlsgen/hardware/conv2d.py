@@ -11,6 +11,7 @@ import numpy as np
 
 from hlsgen.base.brief import Brief
 from hlsgen.base.fixed import FixedType, NumberType, accumulator_type, product_type
+from hlsgen.designfile.constraints import NoFit
 from hlsgen.hardware.banks import BankMap, Pattern, map_banks
 from hlsgen.hardware.storage import Memory, choose_storage
 from hlsgen.hardware.wave import Wave
@@ -38,17 +39,6 @@ LATENCY_WORDS = 256
 """Words of bursts under way that cover the latency of DDR at one word a cycle."""
 MOST_BURST = 64
 MOST_OUTSTANDING = 64
-
-
-class Infeasible(ValueError):
-    """A folding that this layer or board cannot have: why, what would be possible, and the key of the design
-    that says it.
-    """
-
-    def __init__(self, message: str, fix: str, key: str | None = None) -> None:
-        super().__init__(message)
-        self.fix = fix
-        self.key = key
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -241,7 +231,7 @@ def fill_stalls(wave: Wave, in_lanes: int, tile_iterations: int) -> tuple[int, i
 def map_conv2d(layer: Conv2d, folding: Folding, board: Board) -> ConvMapping:
     """The instance of `layer` with this folding and the least memory on `board`.
 
-    Raises Infeasible: the folding does not divide the layer, or needs more than MOST_PARTITIONS registers in
+    Raises NoFit: the folding does not divide the layer, or needs more than MOST_PARTITIONS registers in
     an array.
     """
     check_folding(layer, folding)
@@ -268,7 +258,7 @@ def bare_mapping(layer: Conv2d, folding: Folding) -> ConvMapping:
 
 
 def check_folding(layer: Conv2d, folding: Folding) -> None:
-    """Raises Infeasible, the first of them, where the folding does not fit the layer."""
+    """Raises NoFit, the first of them, where the folding does not fit the layer."""
     for fault in folding_faults(
         layer, rows=folding.rows, pe=folding.pe, simd=folding.simd, fabric_pe=folding.fabric_pe
     ):
@@ -277,34 +267,28 @@ def check_folding(layer: Conv2d, folding: Folding) -> None:
 
 def folding_faults(
     layer: Conv2d, *, rows: int | None, pe: int | None, simd: int | None, fabric_pe: int | None
-) -> list[Infeasible]:
+) -> list[NoFit]:
     """Everything in which the given values do not fit the layer; None is not looked at."""
     faults = []
     channels, height = layer.in_shape[0], layer.output_shape[1]
     if pe and layer.out_channels % pe:
         fix = f"one of {_listed(divisors(layer.out_channels))}"
-        faults.append(
-            Infeasible(f"pe: {pe} does not divide the {layer.out_channels} output channels", fix, "pe")
-        )
+        faults.append(NoFit(f"pe: {pe} does not divide the {layer.out_channels} output channels", fix, "pe"))
     if simd and channels % simd:
         fix = f"one of {_listed(divisors(channels))}"
-        faults.append(Infeasible(f"simd: {simd} does not divide the {channels} input channels", fix, "simd"))
+        faults.append(NoFit(f"simd: {simd} does not divide the {channels} input channels", fix, "simd"))
     if rows and rows > height:
-        faults.append(
-            Infeasible(f"rows: {rows} is more than the {height} output rows", f"1 to {height}", "rows")
-        )
+        faults.append(NoFit(f"rows: {rows} is more than the {height} output rows", f"1 to {height}", "rows"))
     if fabric_pe and fabric_pe > (pe or layer.out_channels):
         limit = pe or layer.out_channels
-        faults.append(
-            Infeasible(f"fabric_pe: {fabric_pe} is more than pe: {limit}", f"0 to {limit}", "fabric_pe")
-        )
+        faults.append(NoFit(f"fabric_pe: {fabric_pe} is more than pe: {limit}", f"0 to {limit}", "fabric_pe"))
     weights = (pe or 1) * (simd or 1) * layer.taps
     if not faults and weights > MOST_PARTITIONS:
         given = f"pe: {pe or 1} with simd: {simd or 1}"
         message = f"{given} needs {weights} weights at once, more than {MOST_PARTITIONS}"
         most = MOST_PARTITIONS // layer.taps
         fix = f"pe x simd of at most {most}; rows adds parallelism without more weights"
-        faults.append(Infeasible(message, fix, "pe" if pe else None))
+        faults.append(NoFit(message, fix, "pe" if pe else None))
     return faults
 
 

@@ -12,18 +12,18 @@ from hlsgen.hardware.ports import DDR_ONLY, Interfaces
 from hlsgen.hardware.processes import (
     REGISTER_LANES,
     Carrier,
-    Convert,
+    DmaRead,
+    DmaWrite,
     Fork,
-    Load,
     LoadWeights,
     Process,
     StageProcess,
-    Store,
+    WidthConverter,
 )
 from hlsgen.hardware.weights import WeightPlace, auto_places, packing_problems
 from hlsgen.layers.base import Layer
 from hlsgen.layers.conv2d_stream import ConvStream
-from hlsgen.layers.stage import Fold, Stage, Words
+from hlsgen.layers.stage import Fold, Stage, StreamFormat
 from hlsgen.model.ir import Graph, Port
 
 
@@ -32,7 +32,7 @@ class Stream:
     """A FIFO of `depth` words from one process to another."""
 
     name: str
-    words: Words
+    words: StreamFormat
     depth: int = 2
 
 
@@ -71,14 +71,14 @@ class Pipeline(Brief):
         return tuple(process for process in self.processes if isinstance(process, LoadWeights))
 
     @property
-    def ports(self) -> dict[str, Words]:
+    def ports(self) -> dict[str, StreamFormat]:
         """By port the words that it takes or gives."""
-        return {one.argument: one.words for one in self.processes if isinstance(one, Load | Store)}
+        return {one.argument: one.words for one in self.processes if isinstance(one, DmaRead | DmaWrite)}
 
     @property
     def carriers(self) -> tuple[Carrier, ...]:
         """What moves the port words of those processes that do not do it themselves, in their order."""
-        found = (one.carrier for one in self.processes if isinstance(one, Load | Store | LoadWeights))
+        found = (one.carrier for one in self.processes if isinstance(one, DmaRead | DmaWrite | LoadWeights))
         return tuple(one for one in found if one is not None)
 
     @property
@@ -90,13 +90,15 @@ class Pipeline(Brief):
     @property
     def free_running(self) -> bool:
         """Whether it has AXI streams only, so that nobody need start it: it runs as long as frames come."""
-        memory = any(isinstance(one, Load | Store) and one.frame_bytes for one in self.processes)
+        memory = any(isinstance(one, DmaRead | DmaWrite) and one.frame_bytes for one in self.processes)
         return not (memory or self.loaders or self.streamers)
 
     @property
     def frame_bytes(self) -> int:
         """Moved between DDR and the kernel for a frame, of full blocks where weights are streamed."""
-        return sum(one.frame_bytes for one in self.processes if isinstance(one, Load | Store | LoadWeights))
+        return sum(
+            one.frame_bytes for one in self.processes if isinstance(one, DmaRead | DmaWrite | LoadWeights)
+        )
 
     @property
     def frames_at_once(self) -> int:
@@ -137,7 +139,7 @@ def pipeline_of(
     graph: Graph,
     folds: Mapping[str, Fold],
     weights: Mapping[str, WeightPlace] | None = None,
-    ports: Mapping[str, Words] | None = None,
+    ports: Mapping[str, StreamFormat] | None = None,
     interfaces: Interfaces = DDR_ONLY,
 ) -> Pipeline:
     """The kernel of `graph` with each layer folded as given: with ports, forks and converters, FIFOs of 2.
@@ -162,7 +164,7 @@ class _Joining:
         graph: Graph,
         folds: Mapping[str, Fold],
         weights: Mapping[str, WeightPlace],
-        ports: Mapping[str, Words],
+        ports: Mapping[str, StreamFormat],
         interfaces: Interfaces,
     ) -> None:
         self.graph = graph
@@ -181,7 +183,7 @@ class _Joining:
             words = self._input_words(port)
             stream = self._stream(port.name, words)
             self.processes.append(
-                Load(
+                DmaRead(
                     name=f"load_{port.name}",
                     reads=(),
                     writes=(stream,),
@@ -213,7 +215,7 @@ class _Joining:
             stream = self._converted(stream, self.ports.get(port.name, self.streams[stream].words), port.name)
             words = self.streams[stream].words
             self.processes.append(
-                Store(
+                DmaWrite(
                     name=f"store_{port.name}",
                     reads=(stream,),
                     writes=(),
@@ -244,13 +246,13 @@ class _Joining:
         )
         return streams
 
-    def _stream(self, name: str, words: Words) -> str:
+    def _stream(self, name: str, words: StreamFormat) -> str:
         name = f"{name}_s"
         assert name not in self.streams
         self.streams[name] = Stream(name=name, words=words)
         return name
 
-    def _input_words(self, port: Port) -> Words:
+    def _input_words(self, port: Port) -> StreamFormat:
         """An input comes in the words of its port, or of its first reader."""
         if port.name in self.ports:
             return self.ports[port.name]
@@ -258,7 +260,7 @@ class _Joining:
             for source, words in zip(layer.inputs, self.stages[layer.name].inputs, strict=True):
                 if source == port.name:
                     return words
-        return Words(tensor=port.tensor)
+        return StreamFormat(tensor=port.tensor)
 
     def _offer(self, tensor: str, stream: str) -> None:
         """Gives every reader of `tensor` a stream of its own."""
@@ -278,12 +280,12 @@ class _Joining:
             self.free[tensor, reader, index] = branch
             stream = rest
 
-    def _converted(self, stream: str, wanted: Words, reader: str) -> str:
+    def _converted(self, stream: str, wanted: StreamFormat, reader: str) -> str:
         """The stream in words of `wanted`, by the converters that it takes."""
         for number, words in enumerate(conversion(self.streams[stream].words, wanted)):
             fresh = self._stream(f"{reader}_words{number}", words)
             self.processes.append(
-                Convert(
+                WidthConverter(
                     name=f"convert_{reader}_{number}",
                     reads=(stream,),
                     writes=(fresh,),
@@ -295,7 +297,7 @@ class _Joining:
         return stream
 
 
-def conversion(have: Words, want: Words) -> Iterator[Words]:
+def conversion(have: StreamFormat, want: StreamFormat) -> Iterator[StreamFormat]:
     """The formats to go through from `have` to `want`, the last one `want`; none if they are the same.
 
     Where one of them has all channels in a word, both changes are simple; else one with a memory does it.

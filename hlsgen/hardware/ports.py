@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hlsgen.base.fixed import FixedType, NumberType
-from hlsgen.designfile.constraints import InterfaceWish
-from hlsgen.layers.stage import Words
+from hlsgen.designfile.constraints import InterfaceConstraints
+from hlsgen.layers.stage import StreamFormat
 from hlsgen.targets.board import Board
 
 MOST_DDR_BITS = 512
@@ -31,7 +31,7 @@ def width_of(type_: NumberType) -> int:
     return type_.width if isinstance(type_, FixedType) else type_.container_bits
 
 
-def ddr_word_bits(words: Words) -> int:
+def ddr_word_bits(words: StreamFormat) -> int:
     """Bits of a stream word in DDR: the next power of two, above 512 the next multiple of 512."""
     bits = words.lanes * slot_bits(words.type)
     if bits > MOST_DDR_BITS:
@@ -39,7 +39,7 @@ def ddr_word_bits(words: Words) -> int:
     return 1 << (bits - 1).bit_length()
 
 
-def frame_bytes(words: Words) -> int:
+def frame_bytes(words: StreamFormat) -> int:
     """Bytes of a frame in DDR, with what fills its words up."""
     return words.frame_words * ddr_word_bits(words) // 8
 
@@ -50,15 +50,15 @@ class DdrPort:
 
     bits: int = MOST_DDR_BITS
 
-    def transfers(self, words: Words) -> int:
+    def transfers(self, words: StreamFormat) -> int:
         """Port words of a stream word, 1 if it takes a part of one."""
         return max(1, ddr_word_bits(words) // self.bits)
 
-    def together(self, words: Words) -> int:
+    def together(self, words: StreamFormat) -> int:
         """Stream words of a port word, 1 if one takes it all or more."""
         return max(1, self.bits // ddr_word_bits(words))
 
-    def port_words(self, words: Words, count: int) -> int:
+    def port_words(self, words: StreamFormat, count: int) -> int:
         """Port words of `count` stream words; the last one may be filled in part."""
         return -(-count * ddr_word_bits(words) // self.bits)
 
@@ -67,11 +67,11 @@ class DdrPort:
 class StreamPort:
     """An AXI stream: a stream word is a transfer, its lanes side by side, rounded up to whole bytes."""
 
-    def transfers(self, words: Words) -> int:
+    def transfers(self, words: StreamFormat) -> int:
         """Of a stream word: 1 up to 1024 bits, else as few as there can be."""
         return -(-words.lanes // (self.bits(words) // width_of(words.type)))
 
-    def bits(self, words: Words) -> int:
+    def bits(self, words: StreamFormat) -> int:
         """Of a transfer: TDATA. No element lies in two of them."""
         width = width_of(words.type)
         most = MOST_STREAM_BITS // width
@@ -87,15 +87,15 @@ class Interfaces:
     """The ports of a kernel: how wide those into DDR are, and on which side there are AXI streams instead."""
 
     ddr: DdrPort = DdrPort()
-    wish: InterfaceWish = InterfaceWish()
+    constraints: InterfaceConstraints = InterfaceConstraints()
 
     @property
     def input(self) -> Port:
-        return StreamPort() if self.wish.input == "stream" else self.ddr
+        return StreamPort() if self.constraints.input == "stream" else self.ddr
 
     @property
     def output(self) -> Port:
-        return StreamPort() if self.wish.output == "stream" else self.ddr
+        return StreamPort() if self.constraints.output == "stream" else self.ddr
 
 
 DDR_ONLY = Interfaces()
@@ -108,5 +108,5 @@ def ddr_port(board: Board) -> DdrPort:
     return DdrPort(bits=1 << (bits.bit_length() - 1))
 
 
-def interfaces_of(board: Board, wish: InterfaceWish) -> Interfaces:
-    return Interfaces(ddr=ddr_port(board), wish=wish)
+def interfaces_of(board: Board, constraints: InterfaceConstraints) -> Interfaces:
+    return Interfaces(ddr=ddr_port(board), constraints=constraints)

@@ -16,7 +16,7 @@ from hlsgen.base.brief import Brief
 from hlsgen.hardware.ports import DdrPort, Port, frame_bytes
 from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.conv2d_stream import ConvStream
-from hlsgen.layers.stage import Schedule, Stage, Words
+from hlsgen.layers.stage import Schedule, Stage, StreamFormat
 
 REGISTER_LANES = 128
 """A change of both pixels and channels goes through words of all channels up to this size, else a memory."""
@@ -72,7 +72,7 @@ class Carrier:
     """
 
     name: str
-    of: Load | Store | LoadWeights
+    of: DmaRead | DmaWrite | LoadWeights
 
     def iterations(self, frames: int) -> int:
         """Port words of a call; never more than the iterations of the process."""
@@ -83,7 +83,7 @@ class Carrier:
 class _PortProcess(Process):
     """Stream words from or to a port: an iteration for each transfer, but never less than one a word."""
 
-    words: Words
+    words: StreamFormat
     port: Port = DdrPort()
 
     @property
@@ -115,7 +115,7 @@ class _PortProcess(Process):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Load(_PortProcess):
+class DmaRead(_PortProcess):
     """Frames from DDR or an AXI stream."""
 
     @property
@@ -133,7 +133,7 @@ class Load(_PortProcess):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Store(_PortProcess):
+class DmaWrite(_PortProcess):
     """Frames to DDR or an AXI stream."""
 
     @property
@@ -206,7 +206,7 @@ class LoadWeights(Process):
 class Fork(Process):
     """Every word goes to both outputs."""
 
-    words: Words
+    words: StreamFormat
 
     def schedule(self, frames: int) -> Schedule:
         times = np.arange(frames * self.words.frame_words, dtype=np.int64)
@@ -214,11 +214,11 @@ class Fork(Process):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Convert(Process):
+class WidthConverter(Process):
     """Words of one format to another. Exactly one of four simple forms, or `regroup` with a memory."""
 
-    before: Words
-    after: Words
+    before: StreamFormat
+    after: StreamFormat
 
     @cached_property
     def form(self) -> str:

@@ -11,7 +11,12 @@ from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from hlsgen.base.errors import DesignError, Problem
-from hlsgen.designfile.constraints import WeightWish, WeightWishes, WishedPlace, WishedStorage
+from hlsgen.designfile.constraints import (
+    ConstrainedPlace,
+    ConstrainedStorage,
+    LayerWeightConstraints,
+    WeightConstraints,
+)
 from hlsgen.hardware.ports import MOST_DDR_BITS, DdrPort, ddr_port
 from hlsgen.hardware.storage import Memory, Storage, choose_storage
 from hlsgen.layers.base import Layer
@@ -88,13 +93,15 @@ class WeightPlace:
         return stage
 
 
-def weight_places(graph: Graph, wishes: WeightWishes, board: Board) -> dict[str, WeightPlace]:
+def weight_places(
+    graph: Graph, weight_constraints: WeightConstraints, board: Board
+) -> dict[str, WeightPlace]:
     """By name of every layer that has weights. Raises DesignError with all wishes that cannot be."""
-    problems = [problem for _, problem in weight_problems(graph, wishes, board)]
+    problems = [problem for _, problem in weight_problems(graph, weight_constraints, board)]
     if problems:
         raise DesignError(problems)
     return {
-        layer.name: placed(layer, wishes.of(layer.name), ddr_port(board))
+        layer.name: placed(layer, weight_constraints.of(layer.name), ddr_port(board))
         for layer in graph.layers
         if isinstance(layer, Conv2d)
     }
@@ -103,57 +110,63 @@ def weight_places(graph: Graph, wishes: WeightWishes, board: Board) -> dict[str,
 def auto_places(graph: Graph) -> dict[str, WeightPlace]:
     """The places of a graph for which nothing is wished."""
     return {
-        layer.name: placed(layer, WeightWish(), DdrPort())
+        layer.name: placed(layer, LayerWeightConstraints(), DdrPort())
         for layer in graph.layers
         if isinstance(layer, Conv2d)
     }
 
 
-def placed(layer: Conv2d, wish: WeightWish, port: DdrPort) -> WeightPlace:
+def placed(layer: Conv2d, constraints: LayerWeightConstraints, port: DdrPort) -> WeightPlace:
     """Where the weights of `layer` lie if that is wished, which has no problems. port: of streamed ones."""
     place: Place
-    if wish.streams:
+    if constraints.streams:
         place = "stream"
-    elif wish.place == "auto":
+    elif constraints.place == "auto":
         # of one that wants a memory that cannot be initialised the weights arrive
-        small = layer.weights.size <= MOST_AUTO_CONSTANTS and wish.storage != "uram"
+        small = layer.weights.size <= MOST_AUTO_CONSTANTS and constraints.storage != "uram"
         place = "constant" if small else "runtime"
     else:
-        place = wish.place
-    storage = None if wish.storage in ("auto", "ddr") else Storage(wish.storage)
-    batch = (wish.batch_reuse or _usual_batch(layer)) if place == "stream" else 1
+        place = constraints.place
+    storage = None if constraints.storage in ("auto", "ddr") else Storage(constraints.storage)
+    batch = (constraints.batch_reuse or _usual_batch(layer)) if place == "stream" else 1
     return WeightPlace(
         layer=layer.name,
         place=place,
         storage=storage,
         batch=batch,
-        any_weights=wish.place in ("runtime", "stream"),
+        any_weights=constraints.place in ("runtime", "stream"),
         port_bits=port.bits,
     )
 
 
-def may_spill(layer: Layer, wishes: WeightWishes) -> bool:
+def may_spill(layer: Layer, weight_constraints: WeightConstraints) -> bool:
     """Whether hlsgen may decide to stream the weights of `layer`, which then are just those at hand."""
-    wish = wishes.of(layer.name)
-    return isinstance(layer, Conv2d) and can_stream(layer) and (wish.place, wish.storage) == ("auto", "auto")
+    constraints = weight_constraints.of(layer.name)
+    return (
+        isinstance(layer, Conv2d)
+        and can_stream(layer)
+        and (constraints.place, constraints.storage) == ("auto", "auto")
+    )
 
 
-def kept_by_design(graph: Graph, wishes: WeightWishes) -> list[str]:
+def kept_by_design(graph: Graph, weight_constraints: WeightConstraints) -> list[str]:
     """The layers whose weights the design keeps on chip, though they could be streamed; the largest first."""
     found = [
         layer
         for layer in graph.layers
         if isinstance(layer, Conv2d)
         and can_stream(layer)
-        and not may_spill(layer, wishes)
-        and not wishes.of(layer.name).streams
+        and not may_spill(layer, weight_constraints)
+        and not weight_constraints.of(layer.name).streams
     ]
     return [layer.name for layer in sorted(found, key=lambda layer: -layer.weights.size)]
 
 
 def spilled_place(layer: Conv2d, batch: int, port: DdrPort) -> WeightPlace:
     """Where the weights of a layer lie that hlsgen streams because they have no room on chip."""
-    return placed(layer, WeightWish(storage="ddr", batch_reuse=min(batch, most_batch(layer))), port)
+    return placed(
+        layer, LayerWeightConstraints(storage="ddr", batch_reuse=min(batch, most_batch(layer))), port
+    )
 
 
 def _usual_batch(layer: Conv2d) -> int:
@@ -161,59 +174,63 @@ def _usual_batch(layer: Conv2d) -> int:
     return min(most_batch(layer), -(-LEAST_USES // (rows * columns)))
 
 
-def weight_problems(graph: Graph, wishes: WeightWishes, board: Board) -> list[tuple[str, Problem]]:
+def weight_problems(
+    graph: Graph, weight_constraints: WeightConstraints, board: Board
+) -> list[tuple[str, Problem]]:
     """What cannot be, with the layer whose wish it is."""
-    if wishes.place not in ("auto", "constant", "runtime"):
-        message = f"weights: {wishes.place} is none of auto, constant, runtime"
+    if weight_constraints.place not in ("auto", "constant", "runtime"):
+        message = f"weights: {weight_constraints.place} is none of auto, constant, runtime"
         return [("weights", Problem(message=message, fix="one of these three; stream is a layer's own wish"))]
     by_name = {layer.name: layer for layer in graph.layers}
     found: list[tuple[str, Problem]] = []
-    for name, wish in wishes.layers.items():
+    for name, constraints in weight_constraints.layers.items():
         layer = by_name.get(name)
         if layer is None:
             message = f"the mapping has weights for {name}, which is no layer of {graph.name}"
             found.append((name, Problem(message=message, fix=f"the layers are {_few(list(by_name))}")))
-        elif not isinstance(layer, Conv2d) and wish != WeightWish():
+        elif not isinstance(layer, Conv2d) and constraints != LayerWeightConstraints():
             message = f"the mapping says where its weights lie, but a layer of kind {layer.kind} has none"
             found.append((name, layer.problem(message, "leave weights, storage and batch_reuse out")))
     for layer in graph.layers:
         if isinstance(layer, Conv2d):
-            wish = wishes.of(layer.name)
-            found += [(layer.name, one) for one in _layer_problems(layer, wish, board)]
-            if wish.streams:
-                found += [(layer.name, one) for one in _stream_problems(layer, wish, graph)]
-            elif wish.batch_reuse is not None:
+            constraints = weight_constraints.of(layer.name)
+            found += [(layer.name, one) for one in _layer_problems(layer, constraints, board)]
+            if constraints.streams:
+                found += [(layer.name, one) for one in _stream_problems(layer, constraints, graph)]
+            elif constraints.batch_reuse is not None:
                 message = "batch_reuse is of weights that are streamed, and its weights are not"
                 found.append((layer.name, layer.problem(message, "weights: stream, or leave it out")))
     return found
 
 
-def task_weight_problems(graph: Graph, wishes: WeightWishes) -> list[tuple[str, Problem]]:
+def task_weight_problems(graph: Graph, weight_constraints: WeightConstraints) -> list[tuple[str, Problem]]:
     """What besides cannot be in a network of tasks, with the layer whose wish it is."""
     message = "weights: stream is not for networks as tasks, whose kernels keep their weights"
     return [
         (layer.name, layer.problem(message, "weights: runtime, or style: dataflow"))
         for layer in graph.layers
-        if wishes.of(layer.name).streams
+        if weight_constraints.of(layer.name).streams
     ]
 
 
-def _layer_problems(layer: Conv2d, wish: WeightWish, board: Board) -> Iterator[Problem]:
-    if wish.place not in get_args(WishedPlace) or wish.storage not in get_args(WishedStorage):
-        places, memories = ", ".join(get_args(WishedPlace)), ", ".join(get_args(WishedStorage))
-        message = f"weights: {wish.place} with storage: {wish.storage} is nothing that there is"
+def _layer_problems(layer: Conv2d, constraints: LayerWeightConstraints, board: Board) -> Iterator[Problem]:
+    if constraints.place not in get_args(ConstrainedPlace) or constraints.storage not in get_args(
+        ConstrainedStorage
+    ):
+        places, memories = ", ".join(get_args(ConstrainedPlace)), ", ".join(get_args(ConstrainedStorage))
+        message = f"weights: {constraints.place} with storage: {constraints.storage} is nothing that there is"
         yield layer.problem(message, f"weights: one of {places}; storage: one of {memories}")
         return
-    if wish.storage == "ddr" and wish.place in ("constant", "runtime"):
-        message = f"weights: {wish.place} keeps them on chip, storage: ddr does not"
+    if constraints.storage == "ddr" and constraints.place in ("constant", "runtime"):
+        message = f"weights: {constraints.place} keeps them on chip, storage: ddr does not"
         yield layer.problem(message, "weights: stream, or another storage")
-    if wish.place == "constant" and layer.weights.size > MOST_CONSTANTS:
+    if constraints.place == "constant" and layer.weights.size > MOST_CONSTANTS:
         message = f"{layer.weights.size:,} weights as constants are more than the {MOST_CONSTANTS:,} allowed"
         yield layer.problem(message, "weights: runtime, which loads them from DDR once")
-    if wish.place == "constant" and wish.storage == "uram":
+    if constraints.place == "constant" and constraints.storage == "uram":
         message = "constants cannot lie in URAM, which has no contents before it is written"
         yield layer.problem(message, "storage: bram, or weights: runtime")
-    elif wish.storage == "uram" and not board.total.uram:
+    elif constraints.storage == "uram" and not board.total.uram:
         yield layer.problem(f"{board.title} has no URAM", "storage: bram, lutram, register or auto")
 
 
@@ -229,16 +246,18 @@ def packing_problems(before: Stage, after: Stage) -> list[Problem]:
     return [after.layer.problem(message, fix)]
 
 
-def _stream_problems(layer: Conv2d, wish: WeightWish, graph: Graph) -> Iterator[Problem]:
+def _stream_problems(layer: Conv2d, constraints: LayerWeightConstraints, graph: Graph) -> Iterator[Problem]:
     if not can_stream(layer):
         message = f"weights are not streamed for a layer of {layer.groups} groups, which has few of them"
         yield layer.problem(message, "weights: runtime")
-    if wish.storage not in ("auto", "ddr"):
-        message = f"weights that are streamed are not kept, so that storage: {wish.storage} has no meaning"
+    if constraints.storage not in ("auto", "ddr"):
+        message = (
+            f"weights that are streamed are not kept, so that storage: {constraints.storage} has no meaning"
+        )
         yield layer.problem(message, "leave storage out, or weights: runtime")
     most = most_batch(layer)
-    if wish.batch_reuse is not None and not 1 <= wish.batch_reuse <= most:
-        message = f"a word of weights cannot be used for {wish.batch_reuse} frames"
+    if constraints.batch_reuse is not None and not 1 <= constraints.batch_reuse <= most:
+        message = f"a word of weights cannot be used for {constraints.batch_reuse} frames"
         yield layer.problem(message, f"batch_reuse from 1 to {most}")
     ports = {*graph.tensors(), *(port.name for port in graph.outputs)}
     if f"{layer.name}_weights" in ports:

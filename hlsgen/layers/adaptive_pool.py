@@ -15,7 +15,7 @@ from hlsgen.layers.base import Shape, frames_of
 from hlsgen.layers.delay_lines import state_buffer
 from hlsgen.layers.periodic import PeriodicStage
 from hlsgen.layers.pool import Pool, PoolingStage
-from hlsgen.layers.stage import Buffer, Fold, Stage, Times, Words, Work, divisors
+from hlsgen.layers.stage import Buffer, Fold, Stage, StreamFormat, Times, Work, divisors
 
 Windows = tuple[tuple[int, int], ...]
 """By output the first row or column, and the one after the last."""
@@ -111,12 +111,12 @@ class AdaptivePoolStage(PoolingStage, PeriodicStage):
         return self.layer.source.shape[0] // self.fold.simd
 
     @property
-    def inputs(self) -> tuple[Words, ...]:
-        return (Words(tensor=self.layer.source, channels=self.fold.simd),)
+    def inputs(self) -> tuple[StreamFormat, ...]:
+        return (StreamFormat(tensor=self.layer.source, channels=self.fold.simd),)
 
     @property
-    def output(self) -> Words:
-        return Words(tensor=self.layer.output, channels=self.fold.simd)
+    def output(self) -> StreamFormat:
+        return StreamFormat(tensor=self.layer.output, channels=self.fold.simd)
 
     @property
     def steps(self) -> tuple[int, int]:

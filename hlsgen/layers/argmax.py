@@ -12,7 +12,7 @@ from hlsgen.base.errors import Problem
 from hlsgen.base.fixed import Codes, FixedType, FloatType
 from hlsgen.layers.base import Shape, frames_of
 from hlsgen.layers.channels_stage import ChannelsStage
-from hlsgen.layers.stage import Fold, Schedule, Stage, Words, Work, pixel_folds
+from hlsgen.layers.stage import Fold, Schedule, Stage, StreamFormat, Work, pixel_folds
 from hlsgen.layers.unary import Unary
 
 
@@ -67,8 +67,8 @@ class ArgMaxStage(ChannelsStage):
     template = "argmax"
 
     @property
-    def output(self) -> Words:
-        return Words(tensor=self.layer.output, px=self.fold.px)
+    def output(self) -> StreamFormat:
+        return StreamFormat(tensor=self.layer.output, px=self.fold.px)
 
     def schedule(self, frames: int) -> Schedule:
         times = np.arange(frames * self.interval, dtype=np.int64)

@@ -14,7 +14,7 @@ from hlsgen.base.fixed import Codes, FixedType, FloatType, NumberType, product_t
 from hlsgen.layers.base import Layer, Shape, Tensor, frames_of
 from hlsgen.layers.delay_lines import state_buffer
 from hlsgen.layers.periodic import PeriodicStage, whole
-from hlsgen.layers.stage import Buffer, Fold, Stage, Times, Words, Work, pixel_folds
+from hlsgen.layers.stage import Buffer, Fold, Stage, StreamFormat, Times, Work, pixel_folds
 from hlsgen.layers.unary import mixed_problems
 
 
@@ -181,14 +181,14 @@ class BinaryStage(PeriodicStage):
     template = "binary"
 
     @property
-    def inputs(self) -> tuple[Words, ...]:
-        left = Words(tensor=self.layer.left, px=self.fold.px, channels=self.fold.simd)
+    def inputs(self) -> tuple[StreamFormat, ...]:
+        left = StreamFormat(tensor=self.layer.left, px=self.fold.px, channels=self.fold.simd)
         px = 1 if self.layer.broadcasts else self.fold.px
-        return left, Words(tensor=self.layer.right, px=px, channels=self.fold.simd)
+        return left, StreamFormat(tensor=self.layer.right, px=px, channels=self.fold.simd)
 
     @property
-    def output(self) -> Words:
-        return Words(tensor=self.layer.output, px=self.fold.px, channels=self.fold.simd)
+    def output(self) -> StreamFormat:
+        return StreamFormat(tensor=self.layer.output, px=self.fold.px, channels=self.fold.simd)
 
     @property
     def frame_iterations(self) -> int:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from hlsgen.layers.stage import Fold, Stage, Words
+from hlsgen.layers.stage import Fold, Stage, StreamFormat
 from hlsgen.layers.unary import Unary
 
 
@@ -18,8 +18,8 @@ class ChannelsStage(Stage):
     fold: Fold
 
     @property
-    def inputs(self) -> tuple[Words, ...]:
-        return (Words(tensor=self.layer.source, px=self.fold.px, channels=self.fold.simd),)
+    def inputs(self) -> tuple[StreamFormat, ...]:
+        return (StreamFormat(tensor=self.layer.source, px=self.fold.px, channels=self.fold.simd),)
 
     @property
     def lanes(self) -> int:

@@ -14,7 +14,7 @@ from hlsgen.base.errors import Problem
 from hlsgen.base.fixed import Codes, FixedType, FloatType, NumberType
 from hlsgen.layers.base import Layer, Shape, Tensor, frames_of
 from hlsgen.layers.periodic import PeriodicStage, whole
-from hlsgen.layers.stage import Fold, Stage, Times, Words, divisors, pixel_folds
+from hlsgen.layers.stage import Fold, Stage, StreamFormat, Times, divisors, pixel_folds
 from hlsgen.layers.unary import mixed_problems
 
 AXES = ("channels", "rows", "columns")
@@ -132,9 +132,9 @@ class ConcatStage(PeriodicStage):
         return size == self.layer.output_shape[self.layer.axis]
 
     @property
-    def inputs(self) -> tuple[Words, ...]:
+    def inputs(self) -> tuple[StreamFormat, ...]:
         return tuple(
-            Words(
+            StreamFormat(
                 tensor=part,
                 px=part.shape[2] if self.together and self.layer.axis == 2 else self.fold.px,
                 channels=part.shape[0] if self.together and self.layer.axis == 0 else self.fold.pe,
@@ -143,8 +143,8 @@ class ConcatStage(PeriodicStage):
         )
 
     @property
-    def output(self) -> Words:
-        return Words(tensor=self.layer.output, px=self.fold.px, channels=self.fold.pe)
+    def output(self) -> StreamFormat:
+        return StreamFormat(tensor=self.layer.output, px=self.fold.px, channels=self.fold.pe)
 
     @property
     def turns(self) -> tuple[int, ...]:

@@ -20,7 +20,7 @@ from hlsgen.layers.packing import (
     signed_bits,
 )
 from hlsgen.layers.raster import Raster
-from hlsgen.layers.stage import Buffer, Fold, Schedule, Stage, Words, Work, divisors
+from hlsgen.layers.stage import Buffer, Fold, Schedule, Stage, StreamFormat, Work, divisors
 
 MOST_PX = 64
 MOST_TERMS = 6144
@@ -128,16 +128,16 @@ class ConvStage(Stage):
         )
 
     @property
-    def inputs(self) -> tuple[Words, ...]:
+    def inputs(self) -> tuple[StreamFormat, ...]:
         (source,) = self.layer.sources
         lanes = self.raster.px_in * self.fold.simd
         # a dense layer's inputs at once may be several pixels
         channels = min(self.fold.simd, source.shape[0])
-        return (Words(tensor=source, px=lanes // channels, channels=channels),)
+        return (StreamFormat(tensor=source, px=lanes // channels, channels=channels),)
 
     @property
-    def output(self) -> Words:
-        return Words(tensor=self.layer.output, px=self.fold.px, channels=self.fold.pe)
+    def output(self) -> StreamFormat:
+        return StreamFormat(tensor=self.layer.output, px=self.fold.px, channels=self.fold.pe)
 
     def schedule(self, frames: int) -> Schedule:
         groups, filters, channels = self.passes

@@ -14,7 +14,7 @@ from hlsgen.layers.base import Tensor
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.conv2d_stage import ConvStage, in_dsp
 from hlsgen.layers.packing import SHORTEST_CHAIN, chain_of_types
-from hlsgen.layers.stage import WEIGHT_BEAT_BITS, Buffer, Fold, Schedule, Words, Work
+from hlsgen.layers.stage import WEIGHT_BEAT_BITS, Buffer, Fold, Schedule, StreamFormat, Work
 
 MOST_BATCH = 64
 """Frames of a block."""
@@ -81,11 +81,11 @@ class ConvStream(ConvStage):
         return self.simd
 
     @property
-    def inputs(self) -> tuple[Words, ...]:
+    def inputs(self) -> tuple[StreamFormat, ...]:
         (source,) = self.layer.sources
         # a dense layer's inputs at once may be several pixels
         channels = min(self.simd, source.shape[0])
-        return (Words(tensor=source, px=self.simd // channels, channels=channels),)
+        return (StreamFormat(tensor=source, px=self.simd // channels, channels=channels),)
 
     @property
     def frames_at_once(self) -> int:
@@ -132,14 +132,14 @@ class ConvStream(ConvStage):
         )
 
     @property
-    def weight_streams(self) -> tuple[Words, ...]:
+    def weight_streams(self) -> tuple[StreamFormat, ...]:
         """The words of weights of a block, and those of biases, if there are some."""
         layer = self.layer
         weights = Tensor(shape=(layer.weights.size, 1, 1), type=layer.weight_type)
-        found = [Words(tensor=weights, channels=self.pe * self.simd)]
+        found = [StreamFormat(tensor=weights, channels=self.pe * self.simd)]
         if layer.bias.size:
             biases = Tensor(shape=(layer.out_channels, 1, 1), type=layer.bias_type)
-            found.append(Words(tensor=biases, channels=self.pe))
+            found.append(StreamFormat(tensor=biases, channels=self.pe))
         return tuple(found)
 
     @property
@@ -165,7 +165,7 @@ class ConvStream(ConvStage):
         wanted = -(-_chunks(self.weight_streams[0]) // (self.batch * self.pixels))
         return min(self.most_beat_bits, WEIGHT_BEAT_BITS << (wanted - 1).bit_length())
 
-    def word_beats(self, words: Words) -> int:
+    def word_beats(self, words: StreamFormat) -> int:
         """DDR words of a word of `words`; each begins with a new one."""
         return -(-_chunks(words) * WEIGHT_BEAT_BITS // self.beat_bits)
 
@@ -232,16 +232,16 @@ class ConvStream(ConvStage):
         }
 
 
-def _chunks(words: Words) -> int:
+def _chunks(words: StreamFormat) -> int:
     """Parts of WEIGHT_BEAT_BITS that a word takes; no element lies in two of them."""
     return -(-words.lanes // (WEIGHT_BEAT_BITS // _bits(words)))
 
 
-def _word_bits(words: Words) -> int:
+def _word_bits(words: StreamFormat) -> int:
     return words.lanes * _bits(words)
 
 
-def _bits(words: Words) -> int:
+def _bits(words: StreamFormat) -> int:
     type_: FixedType | FloatType = words.type
     assert isinstance(type_, FixedType)
     return type_.width

@@ -13,7 +13,7 @@ from hlsgen.base.errors import Problem
 from hlsgen.base.fixed import Codes
 from hlsgen.layers.base import Shape, frames_of
 from hlsgen.layers.periodic import PeriodicStage, whole
-from hlsgen.layers.stage import Fold, Stage, Times, Words, divisors
+from hlsgen.layers.stage import Fold, Stage, StreamFormat, Times, divisors
 from hlsgen.layers.unary import Selection
 
 MOST_PX = 64
@@ -139,12 +139,12 @@ class CropStage(PeriodicStage):
         return cut
 
     @property
-    def inputs(self) -> tuple[Words, ...]:
-        return (Words(tensor=self.layer.source, px=self.fold.px, channels=self.fold.simd),)
+    def inputs(self) -> tuple[StreamFormat, ...]:
+        return (StreamFormat(tensor=self.layer.source, px=self.fold.px, channels=self.fold.simd),)
 
     @property
-    def output(self) -> Words:
-        return Words(tensor=self.layer.output, px=self.columns.lanes, channels=self.channels.lanes)
+    def output(self) -> StreamFormat:
+        return StreamFormat(tensor=self.layer.output, px=self.columns.lanes, channels=self.channels.lanes)
 
     @property
     def frame_iterations(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hlsgen.layers.channels_stage import ChannelsStage
-from hlsgen.layers.stage import Schedule, Words, each_iteration
+from hlsgen.layers.stage import Schedule, StreamFormat, each_iteration
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -16,8 +16,8 @@ class ElementwiseStage(ChannelsStage):
     """
 
     @property
-    def output(self) -> Words:
-        return Words(tensor=self.layer.output, px=self.fold.px, channels=self.fold.simd)
+    def output(self) -> StreamFormat:
+        return StreamFormat(tensor=self.layer.output, px=self.fold.px, channels=self.fold.simd)
 
     def schedule(self, frames: int) -> Schedule:
         return each_iteration(frames * self.interval)

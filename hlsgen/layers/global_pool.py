@@ -14,7 +14,7 @@ from hlsgen.layers.base import Shape, frames_of
 from hlsgen.layers.delay_lines import state_buffer
 from hlsgen.layers.periodic import PeriodicStage, whole
 from hlsgen.layers.pool import Counts, Pool, PoolingStage
-from hlsgen.layers.stage import Buffer, Fold, Stage, Times, Words, Work, pixel_folds
+from hlsgen.layers.stage import Buffer, Fold, Stage, StreamFormat, Times, Work, pixel_folds
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -88,12 +88,12 @@ class GlobalPoolStage(PoolingStage, PeriodicStage):
     template = "global_pool"
 
     @property
-    def inputs(self) -> tuple[Words, ...]:
-        return (Words(tensor=self.layer.source, px=self.fold.px, channels=self.fold.simd),)
+    def inputs(self) -> tuple[StreamFormat, ...]:
+        return (StreamFormat(tensor=self.layer.source, px=self.fold.px, channels=self.fold.simd),)
 
     @property
-    def output(self) -> Words:
-        return Words(tensor=self.layer.output, channels=self.fold.simd)
+    def output(self) -> StreamFormat:
+        return StreamFormat(tensor=self.layer.output, channels=self.fold.simd)
 
     @property
     def frame_iterations(self) -> int:

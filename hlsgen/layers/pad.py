@@ -14,7 +14,7 @@ from hlsgen.base.fixed import Codes, FixedType
 from hlsgen.base.quantise import nearest
 from hlsgen.layers.base import Shape, frames_of
 from hlsgen.layers.periodic import PeriodicStage, whole
-from hlsgen.layers.stage import Fold, Stage, Times, Words, divisors
+from hlsgen.layers.stage import Fold, Stage, StreamFormat, Times, divisors
 from hlsgen.layers.unary import Selection
 
 MOST_PX = 64
@@ -107,13 +107,13 @@ class PadStage(PeriodicStage):
         return self.fold.px == self.layer.output_shape[2]
 
     @property
-    def inputs(self) -> tuple[Words, ...]:
+    def inputs(self) -> tuple[StreamFormat, ...]:
         px = self.layer.source.shape[2] if self.whole_row else self.fold.px
-        return (Words(tensor=self.layer.source, px=px, channels=self.fold.simd),)
+        return (StreamFormat(tensor=self.layer.source, px=px, channels=self.fold.simd),)
 
     @property
-    def output(self) -> Words:
-        return Words(tensor=self.layer.output, px=self.fold.px, channels=self.fold.pe)
+    def output(self) -> StreamFormat:
+        return StreamFormat(tensor=self.layer.output, px=self.fold.px, channels=self.fold.pe)
 
     @property
     def frame_iterations(self) -> int:

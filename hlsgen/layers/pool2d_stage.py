@@ -11,7 +11,7 @@ from hlsgen.layers.delay_lines import state_buffer
 from hlsgen.layers.pool import PoolingStage
 from hlsgen.layers.pool2d import Pool2d
 from hlsgen.layers.raster import Raster
-from hlsgen.layers.stage import Buffer, Fold, Schedule, Words, Work
+from hlsgen.layers.stage import Buffer, Fold, Schedule, StreamFormat, Work
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -48,12 +48,12 @@ class PoolStage(PoolingStage):
         return self.layer.output_shape[0] // self.fold.simd
 
     @property
-    def inputs(self) -> tuple[Words, ...]:
-        return (Words(tensor=self.layer.source, px=self.raster.px_in, channels=self.fold.simd),)
+    def inputs(self) -> tuple[StreamFormat, ...]:
+        return (StreamFormat(tensor=self.layer.source, px=self.raster.px_in, channels=self.fold.simd),)
 
     @property
-    def output(self) -> Words:
-        return Words(tensor=self.layer.output, px=self.fold.px, channels=self.fold.simd)
+    def output(self) -> StreamFormat:
+        return StreamFormat(tensor=self.layer.output, px=self.fold.px, channels=self.fold.simd)
 
     @cached_property
     def interval(self) -> int:

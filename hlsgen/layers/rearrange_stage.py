@@ -13,7 +13,7 @@ from hlsgen.base.fixed import FixedType
 from hlsgen.layers.delay_lines import MOST_REGISTER_WORDS, state_buffer
 from hlsgen.layers.rearrange import Rearrange
 from hlsgen.layers.rearrange_layout import MOST_PX, Layout, Loop, layout_of, scattered_layout
-from hlsgen.layers.stage import Buffer, Fold, Schedule, Stage, Words, Work, divisors
+from hlsgen.layers.stage import Buffer, Fold, Schedule, Stage, StreamFormat, Work, divisors
 
 
 def rearrange_folds(layer: Rearrange) -> Iterator[Fold]:
@@ -60,12 +60,12 @@ class RearrangeStage(Stage):
         return layout
 
     @property
-    def inputs(self) -> tuple[Words, ...]:
-        return (Words(tensor=self.layer.source, px=self.fold.px, channels=self.fold.simd),)
+    def inputs(self) -> tuple[StreamFormat, ...]:
+        return (StreamFormat(tensor=self.layer.source, px=self.fold.px, channels=self.fold.simd),)
 
     @property
-    def output(self) -> Words:
-        return Words(tensor=self.layer.output, px=self.layout.px, channels=self.layout.pe)
+    def output(self) -> StreamFormat:
+        return StreamFormat(tensor=self.layer.output, px=self.layout.px, channels=self.layout.pe)
 
     @cached_property
     def interval(self) -> int:

@@ -15,7 +15,7 @@ from hlsgen.layers.base import frames_of
 from hlsgen.layers.channels_stage import ChannelsStage
 from hlsgen.layers.delay_lines import MOST_REGISTER_WORDS, state_buffer
 from hlsgen.layers.precise import nearby_values
-from hlsgen.layers.stage import Buffer, Fold, Schedule, Stage, Words, Work, pixel_folds
+from hlsgen.layers.stage import Buffer, Fold, Schedule, Stage, StreamFormat, Work, pixel_folds
 from hlsgen.layers.unary import Unary
 
 EXP_RANGE = 16
@@ -237,8 +237,8 @@ class ExponentialSumStage(ChannelsStage):
             raise DesignError(self.layer.problem(message, "a narrower source; 32 bits always do"))
 
     @property
-    def output(self) -> Words:
-        return Words(tensor=self.layer.output, px=self.fold.px, channels=self.fold.simd)
+    def output(self) -> StreamFormat:
+        return StreamFormat(tensor=self.layer.output, px=self.fold.px, channels=self.fold.simd)
 
     def schedule(self, frames: int) -> Schedule:
         reads = np.arange(frames * self.interval, dtype=np.int64)

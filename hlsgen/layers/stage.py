@@ -45,7 +45,7 @@ class Fold:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Words:
+class StreamFormat:
     """The format of a stream: in what words the elements of a tensor come.
 
     Pixels come row by row, left to right; of `px` neighbouring pixels come the first `channels` channels in
@@ -149,16 +149,16 @@ class Stage(Brief, ABC):
 
     @property
     @abstractmethod
-    def inputs(self) -> tuple[Words, ...]:
+    def inputs(self) -> tuple[StreamFormat, ...]:
         """The words that it reads of each source."""
 
     @property
     @abstractmethod
-    def output(self) -> Words:
+    def output(self) -> StreamFormat:
         """The words that it writes."""
 
     @property
-    def weight_streams(self) -> tuple[Words, ...]:
+    def weight_streams(self) -> tuple[StreamFormat, ...]:
         """Streams of weights that it reads after its sources' words; mostly none."""
         return ()
 

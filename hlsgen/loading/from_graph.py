@@ -13,7 +13,7 @@ from hlsgen.base.brief import Brief
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import FixedType
 from hlsgen.base.progress import Progress, silent
-from hlsgen.designfile.constraints import StreamWish, interface_problems, interface_wish
+from hlsgen.designfile.constraints import NetworkConstraints, interface_constraints, interface_problems
 from hlsgen.designfile.precision_grammar import input_type_of, precision_of
 from hlsgen.loading.arguments import argument_problems, frames_array, range_problems
 from hlsgen.model.calibration import Calibration
@@ -48,7 +48,7 @@ class Options(Brief):
     board: str | Board
     clock_mhz: float | None
     batch: int
-    wish: StreamWish | None
+    constraints: NetworkConstraints | None
     style: str
     interface: object = None
     calibration_source: str = "calibration= in Python"
@@ -59,19 +59,19 @@ class Options(Brief):
             message = f"style is {self.style!r}, which there is not"
             raise DesignError(Problem(message=message, fix=f"one of {', '.join(STYLES)}"))
         problems = argument_problems(self.board, self.clock_mhz, self.batch)
-        problems += interface_problems(self.full_wish.interface, self.style)
+        problems += interface_problems(self.full_constraints.interface, self.style)
         if problems:
             raise DesignError(problems)
 
     @property
-    def full_wish(self) -> StreamWish:
+    def full_constraints(self) -> NetworkConstraints:
         """The wish with the interface that is asked for beside it."""
-        wish = self.wish or StreamWish()
+        constraints = self.constraints or NetworkConstraints()
         if self.interface is not None:
-            wish = replace(wish, interface=interface_wish(self.interface))
+            constraints = replace(constraints, interface=interface_constraints(self.interface))
         # each instance would need streams of its own: between other kernels there is one
-        alone = wish.interface.streams and wish.instances is None
-        return replace(wish, instances=1) if alone else wish
+        alone = constraints.interface.streams and constraints.instances is None
+        return replace(constraints, instances=1) if alone else constraints
 
 
 def from_graph(
@@ -103,8 +103,8 @@ def from_float(graph: Graph, options: Options, source: str, *, progress: Progres
     precision = options.precision
     if precision is None and frames is None:
         precision = "fixed<16,6>"
-    wish = options.full_wish
-    any_weights = wish.weights.any_weights(reference)
+    constraints = options.full_constraints
+    any_weights = constraints.weights.any_weights(reference)
     progress("running the calibration frames in floating point")
     calibration = None if frames is None else FloatRun(reference, frames)
     asked = precision_of(precision)
@@ -118,7 +118,7 @@ def from_float(graph: Graph, options: Options, source: str, *, progress: Progres
         fixed,
         options,
         source,
-        wish=wish,
+        constraints=constraints,
         reference=reference,
         accuracy=known.accuracy if known else (),
         reached=known.reached if known else None,
@@ -148,15 +148,17 @@ def from_fixed(
     default_type: what the user says of layers that have no quantizers.
     """
     assert options.precision is None
-    wish = options.full_wish
+    constraints = options.full_constraints
     inputs = tuple(replace(port, own=port.name not in given_types) for port in graph.inputs)
     fixed = run_passes(replace(graph, inputs=inputs), FIXED_PASSES)
     if default_type is not None:
         default = saturating(default_type)
         given_types |= {layer.name for layer in fixed.layers if layer.output_type == default}
-    fixed = for_any_weights(fixed, wish.weights.any_weights(fixed))
+    fixed = for_any_weights(fixed, constraints.weights.any_weights(fixed))
     frames = _calibration(fixed, options.calibration)
-    return _design(fixed, options, source, wish=wish, samples=frames or {}, given_types=given_types)
+    return _design(
+        fixed, options, source, constraints=constraints, samples=frames or {}, given_types=given_types
+    )
 
 
 def _design(graph: Graph, options: Options, source: str, **more: Any) -> NetworkStyle:

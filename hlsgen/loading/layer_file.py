@@ -19,7 +19,7 @@ from hlsgen.layers.conv2d import Conv2d
 from hlsgen.model import samples
 from hlsgen.model.ir import Graph, verify
 from hlsgen.passes import run_passes
-from hlsgen.search.conv_kernel import Wish
+from hlsgen.search.conv_kernel import ConvConstraints
 from hlsgen.styles.conv_kernel.style import ConvKernel, mapping_problem
 from hlsgen.targets.board import Board, load_board
 
@@ -60,11 +60,11 @@ def load_layer(path: Path, *, board: str | None = None) -> ConvKernel:
     chosen: Board | None = None
     with collecting(problems):
         chosen = _board(file, document, board)
-    wish = _wish(file)
+    constraints = _wish(file)
     given: NDArray[np.float64] | None = None
     with collecting(problems):
         given = _given_frames(file, document)
-    broken += wrong + _folding_problems(graph, wish, document)
+    broken += wrong + _folding_problems(graph, constraints, document)
     if not broken:
         with collecting(broken):
             graph = run_passes(graph)
@@ -76,7 +76,7 @@ def load_layer(path: Path, *, board: str | None = None) -> ConvKernel:
             board=chosen,
             clock_mhz=file.clock_mhz or chosen.clock_mhz,
             batch=file.batch,
-            wish=wish,
+            constraints=constraints,
             file=file,
             document=document,
             source=path.name,
@@ -96,13 +96,13 @@ def _board(file: DesignFile, document: Document, other: str | None) -> Board:
     return load_board(file.board, folder=document.path.parent, place=document.place(("board",)))
 
 
-def _wish(file: DesignFile) -> Wish:
-    wish = Wish(instances=file.mapping.instances)
+def _wish(file: DesignFile) -> ConvConstraints:
+    constraints = ConvConstraints(instances=file.mapping.instances)
     fixed = file.mapping.layers.get(file.layers[0].name)
     if fixed is None:
-        return wish
+        return constraints
     return replace(
-        wish,
+        constraints,
         rows=fixed.rows,
         pe=fixed.pe,
         simd=fixed.simd,
@@ -122,15 +122,17 @@ def _given_frames(file: DesignFile, document: Document) -> NDArray[np.float64] |
     return frames
 
 
-def _folding_problems(graph: Graph, wish: Wish, document: Document) -> list[Problem]:
+def _folding_problems(graph: Graph, constraints: ConvConstraints, document: Document) -> list[Problem]:
     """Every fixed value that does not fit its layer."""
     layer = graph.layers[0]
     assert isinstance(layer, Conv2d)
     # without output rows there is nothing to compare rows with, and the layer itself is refused
-    rows = wish.rows if layer.output_shape[1] > 0 else None
+    rows = constraints.rows if layer.output_shape[1] > 0 else None
     if layer.taps > MOST_PARTITIONS:
         message = f"{layer.name}: the kernel has {layer.taps} taps, more than {MOST_PARTITIONS}"
         fix = f"at most {MOST_PARTITIONS} taps, such as 32 x 32"
         return [Problem(message=message, fix=fix, place=document.place(("layers", 0, "kernel")))]
-    faults = folding_faults(layer, rows=rows, pe=wish.pe, simd=wish.simd, fabric_pe=wish.fabric_pe)
+    faults = folding_faults(
+        layer, rows=rows, pe=constraints.pe, simd=constraints.simd, fabric_pe=constraints.fabric_pe
+    )
     return [mapping_problem(fault, layer.name, document) for fault in faults]

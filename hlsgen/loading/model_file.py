@@ -11,7 +11,7 @@ from hlsgen.base.errors import DesignError, Problem, collecting
 from hlsgen.base.fixed import FixedType
 from hlsgen.base.progress import Progress, Say, silent
 from hlsgen.base.quantise import WRAPPING
-from hlsgen.designfile.constraints import StreamWish, interface_problems
+from hlsgen.designfile.constraints import NetworkConstraints, interface_problems
 from hlsgen.designfile.document import Document
 from hlsgen.designfile.model_schema import ModelFile
 from hlsgen.designfile.schema_values import SampleFile, Samples
@@ -48,9 +48,11 @@ def load_model(
         raise document.error(problems)
     graph = _graph(file, document, say)
     _check_input_types(file, graph, document)
-    wish = _wish(file, graph, document, chosen)
+    constraints = _wish(file, graph, document, chosen)
     frames = [_frames(file, document, index, port) for index, port in enumerate(graph.inputs)]
-    options = Options(board=chosen, clock_mhz=file.clock_mhz, batch=file.batch, wish=wish, style=file.style)
+    options = Options(
+        board=chosen, clock_mhz=file.clock_mhz, batch=file.batch, constraints=constraints, style=file.style
+    )
     if not graph.inputs[0].tensor.is_float:
         fields = file.precision.model_fields_set
         partly = file.model.qkeras is not None and file.precision.default != "auto"
@@ -170,7 +172,7 @@ def _shapes(file: ModelFile, document: Document) -> list[tuple[int, ...]]:
     return [one.shape for one in file.input if one.shape is not None]
 
 
-def _wish(file: ModelFile, graph: Graph, document: Document, board: Board) -> StreamWish:
+def _wish(file: ModelFile, graph: Graph, document: Document, board: Board) -> NetworkConstraints:
     known = [layer.name for layer in graph.layers]
     problems = [
         Problem(
@@ -185,12 +187,12 @@ def _wish(file: ModelFile, graph: Graph, document: Document, board: Board) -> St
         raise document.error(problems)
     problems = [
         replace(one, place=document.place(("interface",)))
-        for one in interface_problems(file.interface.wish, file.style)
+        for one in interface_problems(file.interface.constraints, file.style)
     ]
-    wishes = file.mapping.weight_wishes
-    found = weight_problems(graph, wishes, board)
+    weight_constraints = file.mapping.weight_constraints
+    found = weight_problems(graph, weight_constraints, board)
     if file.style == "tasks":
-        found += task_weight_problems(graph, wishes)
+        found += task_weight_problems(graph, weight_constraints)
         if file.mapping.search == "best":
             message = "the best mapping is searched for streaming kernels, not for networks as tasks"
             place = document.place(("mapping",), key=True)
@@ -201,12 +203,12 @@ def _wish(file: ModelFile, graph: Graph, document: Document, board: Board) -> St
     if problems:
         raise document.error(problems)
     folds = {name: one.fold for name, one in file.mapping.layers.items()}
-    return StreamWish(
+    return NetworkConstraints(
         instances=file.mapping.instances,
         folds={name: fold for name, fold in folds.items() if any(fold.values())},
         target_interval=file.mapping.interval,
-        weights=wishes,
-        interface=file.interface.wish,
+        weights=weight_constraints,
+        interface=file.interface.constraints,
         search=file.mapping.search,
     )
 

@@ -165,12 +165,12 @@ class _Typing:
         return self.ranges.weights(layer).of(self.target_db)
 
     def _accumulator(self, layer: Conv2d, *, exact_result: bool) -> Conv2d:
-        wish = self.precision.accumulator
-        if wish is None:
-            wish = "exact" if layer.name in self.any_weights else "tight"
-        if wish == "tight":
+        constraints = self.precision.accumulator
+        if constraints is None:
+            constraints = "exact" if layer.name in self.any_weights else "tight"
+        if constraints == "tight":
             return layer
-        wide = layer.exact_accumulator() if wish == "exact" else wish
+        wide = layer.exact_accumulator() if constraints == "exact" else constraints
         return replace(layer, accumulator=wide, result_type=wide if exact_result else layer.result_type)
 
 

@@ -169,8 +169,10 @@ class _Search:
         self.progress(
             f"choosing number types: trial {len(self.made) + 1}, {target_db:.0f} dB for each tensor"
         )
-        wish = replace(self.precision, target_db=target_db)
-        graph = run_passes(choose_types(self.reference, wish, self.ranges, self.any_weights), FIXED_PASSES)
+        constraints = replace(self.precision, target_db=target_db)
+        graph = run_passes(
+            choose_types(self.reference, constraints, self.ranges, self.any_weights), FIXED_PASSES
+        )
         trial = _Trial(target_db=target_db, graph=graph, quality=judged(graph, self.run))
         self.made.append(trial)
         return trial

@@ -25,7 +25,7 @@ from hlsgen.report.tables import (
     table,
     warning_lines,
 )
-from hlsgen.search.conv_kernel import Choice
+from hlsgen.search.conv_kernel import ConvHardware
 from hlsgen.search.placement import Deployment, ddr_bytes_per_s, frame_copies, slrs_with, usable
 from hlsgen.targets.board import Board
 
@@ -120,7 +120,7 @@ class Estimate(Estimates):
         }
 
 
-def conv_kernel_estimate(name: str, graph: Graph, choice: Choice) -> Estimate:
+def conv_kernel_estimate(name: str, graph: Graph, choice: ConvHardware) -> Estimate:
     return Estimate(design=name, graph=graph, deployment=choice.deployment, foldings_tried=choice.tried)
 
 

@@ -8,31 +8,31 @@ from typing import Any
 from hlsgen.cost.stages import WEIGHT_PORT_BITS
 from hlsgen.hardware.pipeline import Pipeline
 from hlsgen.hardware.ports import StreamPort
-from hlsgen.hardware.processes import Load, LoadWeights, Store
+from hlsgen.hardware.processes import DmaRead, DmaWrite, LoadWeights
 
 
 def interface_figures(pipeline: Pipeline) -> dict[str, Any]:
     """The section `interface`. bits: that a port moves at a time."""
-    ports = [_port(one) for one in pipeline.processes if isinstance(one, Load | Store)]
+    ports = [_port(one) for one in pipeline.processes if isinstance(one, DmaRead | DmaWrite)]
     weights = [(one.argument, one.port.bits) for one in pipeline.processes if isinstance(one, LoadWeights)]
     if pipeline.loaders:
         weights.append(("weights", WEIGHT_PORT_BITS))
-    wish = pipeline.interfaces.wish
+    constraints = pipeline.interfaces.constraints
     return {
-        "input": wish.input,
-        "output": wish.output,
+        "input": constraints.input,
+        "output": constraints.output,
         "free_running": pipeline.free_running,
         "ports": ports
         + [{"name": name, "writes": False, "stream": False, "bits": bits} for name, bits in weights],
     }
 
 
-def _port(process: Load | Store) -> dict[str, Any]:
+def _port(process: DmaRead | DmaWrite) -> dict[str, Any]:
     port = process.port
     stream = isinstance(port, StreamPort)
     return {
         "name": process.argument,
-        "writes": isinstance(process, Store),
+        "writes": isinstance(process, DmaWrite),
         "stream": stream,
         "bits": port.bits(process.words) if isinstance(port, StreamPort) else port.bits,
     }

@@ -42,7 +42,7 @@ from hlsgen.report.tables import (
     warning_lines,
     weight_text,
 )
-from hlsgen.search.layerwise import TaskChoice
+from hlsgen.search.layerwise import LayerwiseHardware
 from hlsgen.search.placement import usable
 from hlsgen.search.task_kernels import TaskKernel, kernel_resources
 from hlsgen.targets.board import Board
@@ -54,7 +54,7 @@ class LayerwiseEstimate(Estimates):
     """The modelled figures of a network of tasks. `as_json` has the keys of report.json."""
 
     design: str
-    choice: TaskChoice
+    choice: LayerwiseHardware
     graph: Graph
     board: Board
     clock_mhz: float

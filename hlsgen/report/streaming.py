@@ -46,7 +46,7 @@ from hlsgen.report.tables import (
 )
 from hlsgen.report.timing import timing_figures, timing_text
 from hlsgen.search.placement import Instance, ddr_bytes_per_s, usable
-from hlsgen.search.streaming import Balanced
+from hlsgen.search.streaming import StreamingHardware
 from hlsgen.targets.board import Board
 from hlsgen.timing import fifos
 from hlsgen.timing.deadlock import least_depths, small_enough
@@ -60,7 +60,7 @@ class StreamingEstimate(Estimates):
     """The modelled figures of a network. `as_json` has the keys of report.json."""
 
     design: str
-    balanced: Balanced
+    balanced: StreamingHardware
     board: Board
     clock_mhz: float
     batch: int
@@ -243,7 +243,7 @@ class StreamingEstimate(Estimates):
         return rows
 
 
-def streaming_cost(balanced: Balanced, board: Board) -> dict[str, Any]:
+def streaming_cost(balanced: StreamingHardware, board: Board) -> dict[str, Any]:
     """The section `cost` of report.json: LUT and FF of all instances, and how far off they may be."""
     return cost_figures(
         lambda terms: total_resources(balanced.pipeline, board.with_terms(terms)).times(balanced.instances),
@@ -261,7 +261,7 @@ def _timing(pipeline: Pipeline) -> Timing | None:
 
 def streaming_estimate(
     design: str,
-    balanced: Balanced,
+    balanced: StreamingHardware,
     board: Board,
     clock_mhz: float,
     batch: int,
@@ -284,7 +284,7 @@ def streaming_estimate(
     )
 
 
-def streaming_markdown(name: str, board: Board, balanced: Balanced, report: dict[str, Any]) -> str:
+def streaming_markdown(name: str, board: Board, balanced: StreamingHardware, report: dict[str, Any]) -> str:
     """The report of a build. Every figure is modelled unless it says measured."""
     cycles = f"{report['total']['interval_cycles']:,} cycles a frame"
     at_once = "with all stages at once and FIFOs of these depths the kernel runs through"

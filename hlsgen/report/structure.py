@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hlsgen.hardware.pipeline import Pipeline
-from hlsgen.hardware.processes import Convert, Fork
+from hlsgen.hardware.processes import Fork, WidthConverter
 from hlsgen.model.ir import Graph, Port
 
 
@@ -49,7 +49,7 @@ class _Ways:
         self.joints = {
             stream: process.reads[0]
             for process in pipeline.processes
-            if isinstance(process, Fork | Convert)
+            if isinstance(process, Fork | WidthConverter)
             for stream in process.writes
         }
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import fifo_resources, stage_resources, weight_stream_resources
-from hlsgen.designfile.constraints import NoFit, StreamWish
+from hlsgen.designfile.constraints import NetworkConstraints, NoFit
 from hlsgen.hardware.pipeline import Stream, staged
 from hlsgen.hardware.ports import ddr_port
 from hlsgen.hardware.processes import LoadWeights
@@ -33,13 +33,18 @@ class Candidate:
 
 
 def foldings(
-    layer: Layer, board: Board, wish: StreamWish, place: WeightPlace | None, *, memory_price: float = 1.0
+    layer: Layer,
+    board: Board,
+    constraints: NetworkConstraints,
+    place: WeightPlace | None,
+    *,
+    memory_price: float = 1.0,
 ) -> list[Candidate]:
     """The foldings worth looking at, fastest first; none if none fits the board.
 
     memory_price: of BRAM and URAM, as a multiple of that of other kinds.
     """
-    fixed = (wish.folds or {}).get(layer.name, {})
+    fixed = (constraints.folds or {}).get(layer.name, {})
     total = board.total
     found = []
     for fold in place.folds(layer) if place else layer.folds():
@@ -59,9 +64,9 @@ def foldings(
     return best[::-1]
 
 
-def nothing_fits(layer: Layer, board: Board, wish: StreamWish) -> NoFit:
+def nothing_fits(layer: Layer, board: Board, constraints: NetworkConstraints) -> NoFit:
     """Why no folding of `layer` that the design allows fits."""
-    fixed = (wish.folds or {}).get(layer.name, {})
+    fixed = (constraints.folds or {}).get(layer.name, {})
     asked = ", ".join(f"{key}: {value}" for key, value in fixed.items() if value is not None)
     if asked:
         return NoFit(

@@ -8,16 +8,8 @@ from itertools import product
 
 from hlsgen.base.brief import Brief
 from hlsgen.cost.resources import arithmetic_resources
-from hlsgen.hardware.conv2d import (
-    Folding,
-    Infeasible,
-    Order,
-    bare_mapping,
-    bits_of,
-    divisors,
-    folding_faults,
-    map_conv2d,
-)
+from hlsgen.designfile.constraints import NoFit
+from hlsgen.hardware.conv2d import Folding, Order, bare_mapping, bits_of, divisors, folding_faults, map_conv2d
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.search.placement import KINDS, Deployment, capacity, deploy, usable
 from hlsgen.targets.board import Board
@@ -29,7 +21,7 @@ MOST_ROWS = 32
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wish:
+class ConvConstraints:
     """What a design fixes; None is left to the search."""
 
     rows: int | None = None
@@ -41,42 +33,44 @@ class Wish:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Choice(Brief):
+class ConvHardware(Brief):
     """The chosen deployment, and how many foldings were compared with it."""
 
     deployment: Deployment
     tried: int
 
 
-def choose(layer: Conv2d, board: Board, wish: Wish, *, clock_mhz: float, batch: int) -> Choice:
+def choose(
+    layer: Conv2d, board: Board, constraints: ConvConstraints, *, clock_mhz: float, batch: int
+) -> ConvHardware:
     """The deployment that takes `batch` frames through `layer` fastest; of equal ones the smallest.
 
     Those that could be fastest by their multipliers alone are looked at first, so that most need not be.
-    Raises Infeasible: a fixed value does not fit the layer, or nothing fits the board.
+    Raises NoFit: a fixed value does not fit the layer, or nothing fits the board.
     """
-    all_ = list(foldings(layer, wish))
-    at_most = [_at_most(layer, folding, board, wish, clock_mhz, batch) for folding in all_]
+    all_ = list(foldings(layer, constraints))
+    at_most = [_at_most(layer, folding, board, constraints, clock_mhz, batch) for folding in all_]
     best: Deployment | None = None
     best_number = 0
-    failures: dict[int, Infeasible] = {}
+    failures: dict[int, NoFit] = {}
     for number in sorted(range(len(all_)), key=lambda one: (-at_most[one], one)):
         if best is not None and _rounded(at_most[number]) < _rounded(best.batch_frames_per_s):
             break
         try:
             mapping = map_conv2d(layer, all_[number], board)
-            found = deploy(mapping, board, clock_mhz=clock_mhz, batch=batch, instances=wish.instances)
-        except Infeasible as failure:
+            found = deploy(mapping, board, clock_mhz=clock_mhz, batch=batch, instances=constraints.instances)
+        except NoFit as failure:
             failures[number] = failure
             continue
         if best is None or (_merit(found), -number) > (_merit(best), -best_number):
             best, best_number = found, number
     if best is None:
         raise failures[min(failures)]
-    return Choice(deployment=best, tried=len(all_))
+    return ConvHardware(deployment=best, tried=len(all_))
 
 
 def _at_most(
-    layer: Conv2d, folding: Folding, board: Board, wish: Wish, clock_mhz: float, batch: int
+    layer: Conv2d, folding: Folding, board: Board, constraints: ConvConstraints, clock_mhz: float, batch: int
 ) -> float:
     """Frames a second that no deployment with this folding exceeds: as many instances as its arithmetic
     alone leaves room for, without memories, none of which ever waits.
@@ -84,7 +78,7 @@ def _at_most(
     bare = bare_mapping(layer, folding)
     each = arithmetic_resources(bare, board.terms)
     room = sum(capacity(each, usable(slr, board))[0] for slr in board.slrs)
-    count = wish.instances or min(room, board.max_compute_units, batch)
+    count = constraints.instances or min(room, board.max_compute_units, batch)
     iterations = bare.load_times * bare.wave.tiles * bare.weight_steps * bare.wave.columns
     return count * clock_mhz * 1e6 / iterations
 
@@ -107,21 +101,27 @@ def _largest_share(deployment: Deployment) -> float:
     return max(shares)
 
 
-def foldings(layer: Conv2d, wish: Wish) -> Iterator[Folding]:
+def foldings(layer: Conv2d, constraints: ConvConstraints) -> Iterator[Folding]:
     """Every folding that keeps to `wish` and fits the layer, the least parallel first.
 
-    Raises Infeasible: a wished value does not fit the layer.
+    Raises NoFit: a wished value does not fit the layer.
     """
     channels, height = layer.in_shape[0], layer.output_shape[1]
-    for fault in folding_faults(layer, rows=wish.rows, pe=wish.pe, simd=wish.simd, fabric_pe=wish.fabric_pe):
+    for fault in folding_faults(
+        layer,
+        rows=constraints.rows,
+        pe=constraints.pe,
+        simd=constraints.simd,
+        fabric_pe=constraints.fabric_pe,
+    ):
         raise fault
     for rows, pe, simd, order in product(
-        [wish.rows] if wish.rows else _row_counts(height),
-        [wish.pe] if wish.pe else divisors(layer.out_channels),
-        [wish.simd] if wish.simd else divisors(channels),
-        [wish.order] if wish.order else _orders(layer),
+        [constraints.rows] if constraints.rows else _row_counts(height),
+        [constraints.pe] if constraints.pe else divisors(layer.out_channels),
+        [constraints.simd] if constraints.simd else divisors(channels),
+        [constraints.order] if constraints.order else _orders(layer),
     ):
-        fabric = _fabric_counts(pe) if wish.fabric_pe is None else [wish.fabric_pe]
+        fabric = _fabric_counts(pe) if constraints.fabric_pe is None else [constraints.fabric_pe]
         for fabric_pe in fabric:
             if not folding_faults(layer, rows=rows, pe=pe, simd=simd, fabric_pe=fabric_pe):
                 yield Folding(rows=rows, pe=pe, simd=simd, fabric_pe=fabric_pe, order=order)

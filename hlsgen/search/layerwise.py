@@ -16,10 +16,10 @@ from functools import cached_property
 from hlsgen.base.brief import Brief
 from hlsgen.base.errors import DesignError
 from hlsgen.cost.resources import Resources
-from hlsgen.designfile.constraints import NoFit, StreamWish
+from hlsgen.designfile.constraints import NetworkConstraints, NoFit
 from hlsgen.hardware.ports import ddr_port
 from hlsgen.hardware.weights import WeightPlace, task_weight_problems, weight_places
-from hlsgen.layers.stage import Words
+from hlsgen.layers.stage import StreamFormat
 from hlsgen.model.ir import Graph
 from hlsgen.search.candidates import foldings, nothing_fits
 from hlsgen.search.placement import BINDS, KINDS, usable
@@ -43,7 +43,7 @@ Prices = Mapping[str, float]
 
 
 @dataclass(frozen=True, kw_only=True)
-class TaskChoice(Brief):
+class LayerwiseHardware(Brief):
     """The kernels in the order of the calls, and where their `instances` lie.
 
     formats: by tensor its words in DDR. slrs: by kernel the SLR of each instance. banks: the DDR bank of each
@@ -52,7 +52,7 @@ class TaskChoice(Brief):
     """
 
     kernels: tuple[TaskKernel, ...]
-    formats: Mapping[str, Words]
+    formats: Mapping[str, StreamFormat]
     word_bits: int
     instances: int
     slrs: tuple[tuple[str, ...], ...]
@@ -90,7 +90,7 @@ class TaskChoice(Brief):
         """Where the weights of each layer that has some lie."""
         return {kernel.layer.name: kernel.place for kernel in self.kernels if kernel.place is not None}
 
-    def with_graph(self, graph: Graph) -> TaskChoice:
+    def with_graph(self, graph: Graph) -> LayerwiseHardware:
         """The same kernels for `graph`, which has the same layers and types but other weights."""
         kernels = zip(self.kernels, graph.layers, strict=True)
         return replace(self, kernels=tuple(kernel.with_layer(layer) for kernel, layer in kernels))
@@ -102,13 +102,13 @@ class TaskChoice(Brief):
 
 
 def layerwise_hardware(
-    graph: Graph, board: Board, wish: StreamWish, *, name: str, batch: int, clock_mhz: float
-) -> TaskChoice:
+    graph: Graph, board: Board, constraints: NetworkConstraints, *, name: str, batch: int, clock_mhz: float
+) -> LayerwiseHardware:
     """The fastest kernels for `board`.
 
     Raises NoFit: not even the smallest foldings fit. DesignError: weights cannot lie where they shall.
     """
-    search = _Search(graph, board, wish, name=name, batch=batch, clock_mhz=clock_mhz)
+    search = _Search(graph, board, constraints, name=name, batch=batch, clock_mhz=clock_mhz)
     for attempt in sorted(search.attempts(), key=lambda one: one.order)[:TRIES]:
         for fill in FILLS:
             found = search.worked_out(attempt, fill)
@@ -128,26 +128,33 @@ class _Attempt:
 
 class _Search:
     def __init__(
-        self, graph: Graph, board: Board, wish: StreamWish, *, name: str, batch: int, clock_mhz: float
+        self,
+        graph: Graph,
+        board: Board,
+        constraints: NetworkConstraints,
+        *,
+        name: str,
+        batch: int,
+        clock_mhz: float,
     ) -> None:
-        self.graph, self.board, self.wish = graph, board, wish
+        self.graph, self.board, self.constraints = graph, board, constraints
         self.batch, self.clock_mhz = batch, clock_mhz
         self.whole = whole_of(board)
         self.tried = 0
         self.slrs = [usable(slr, board) for slr in board.slrs]
         tensors = graph.tensors()
         names = kernel_names(name, graph.layers)
-        problems = [problem for _, problem in task_weight_problems(graph, wish.weights)]
+        problems = [problem for _, problem in task_weight_problems(graph, constraints.weights)]
         if problems:
             raise DesignError(problems)
-        places = weight_places(graph, wish.weights, board)
+        places = weight_places(graph, constraints.weights, board)
         folds = {
-            layer.name: [one.fold for one in foldings(layer, board, wish, places.get(layer.name))]
+            layer.name: [one.fold for one in foldings(layer, board, constraints, places.get(layer.name))]
             for layer in graph.layers
         }
         for layer in graph.layers:
             if not folds[layer.name]:
-                raise nothing_fits(layer, board, wish)
+                raise nothing_fits(layer, board, constraints)
         port = ddr_port(board)
         self.formats = {
             bits: {tensor: ddr_words(tensors[tensor], bits, port) for tensor in tensors}
@@ -167,7 +174,7 @@ class _Search:
 
     def attempts(self) -> Iterator[_Attempt]:
         """Every number of instances that shortens the batch, with every word width, as far as they fit."""
-        fixed = self.wish.instances
+        fixed = self.constraints.instances
         most = min(self.board.max_compute_units, self.batch)
         counts = [fixed] if fixed else sorted({-(-self.batch // share) for share in range(1, self.batch + 1)})
         for bits in self.formats:
@@ -181,7 +188,7 @@ class _Search:
                 cost = _cost(_sum(one.resources for one in chosen), self._prices()) * count
                 yield _Attempt(instances=count, word_bits=bits, order=(cycles, cost))
 
-    def worked_out(self, attempt: _Attempt, fill: float) -> TaskChoice | None:
+    def worked_out(self, attempt: _Attempt, fill: float) -> LayerwiseHardware | None:
         """With FIFOs of the right depths, every kernel in an SLR; None if that does not fit."""
         count = attempt.instances
         chosen = self._chosen(attempt.word_bits, count, fill)
@@ -192,7 +199,7 @@ class _Search:
         if slrs is None:
             return None
         banks, rate = shared_banks(self.board, count, self.clock_mhz)
-        return TaskChoice(
+        return LayerwiseHardware(
             kernels=kernels,
             formats=self.formats[attempt.word_bits],
             word_bits=attempt.word_bits,
@@ -220,15 +227,13 @@ class _Search:
             need = ", ".join(over)
             message = f"with the smallest foldings the kernels need {need} of the usable share of {title}"
             return NoFit(message, "style: dataflow, which has no DDR ports between layers; or a larger board")
-        if self.wish.instances:
-            message = (
-                f"{self.wish.instances} instances of its {len(self.graph.layers)} kernels do not fit {title}"
-            )
+        if self.constraints.instances:
+            kernels = f"{self.constraints.instances} instances of its {len(self.graph.layers)} kernels"
+            message = f"{kernels} do not fit {title}"
             return NoFit(message, "fewer instances, or mapping: auto")
-        if self.wish.target_interval:
-            message = (
-                f"no foldings that fit {title} take {self.wish.target_interval:,} cycles a frame or fewer"
-            )
+        if self.constraints.target_interval:
+            asked = f"{self.constraints.target_interval:,} cycles a frame or fewer"
+            message = f"no foldings that fit {title} take {asked}"
             return NoFit(message, "a longer interval, or mapping: auto")
         message = f"its {len(self.graph.layers)} kernels do not fit the SLRs of {title}, each in one of them"
         return NoFit(message, "style: dataflow, narrower types, or a larger board")
@@ -247,14 +252,14 @@ class _Search:
         prices = self._prices()
         for _ in range(ROUNDS):
             self.tried += 1
-            found = _greedy(options, limit, prices, rate, self.wish.target_interval)
+            found = _greedy(options, limit, prices, rate, self.constraints.target_interval)
             total = _sum(one.resources for one in found)
             fits = _fits(total, limit)
             if fits and (best is None or self._interval(found, count) < self._interval(best, count)):
                 best = found
             scarce = {kind: _part(total, limit, kind) for kind in KINDS}
             prices = {kind: price * (0.05 + scarce[kind] ** 2) for kind, price in prices.items()}
-        wished = self.wish.target_interval
+        wished = self.constraints.target_interval
         if best is not None and wished and self._interval(best, count) > wished:
             return None
         return best
@@ -275,7 +280,7 @@ class _Search:
         text = f"{longest.layer.name} takes {_cycles(longest, rate) / total:.0%} of the cycles"
         if waiting > total / 2:
             return f"DDR bandwidth, for {waiting / total:.0%} of the cycles; {text}"
-        if self.wish.instances or self.wish.folds or self.wish.target_interval:
+        if self.constraints.instances or self.constraints.folds or self.constraints.target_interval:
             return f"{text}; the design fixes a part of the mapping"
         fastest = [min(_cycles(one, rate) for one in found) for found in self.options[attempt.word_bits]]
         if total == sum(fastest):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from hlsgen.designfile.constraints import StreamWish
+from hlsgen.designfile.constraints import NetworkConstraints
 from hlsgen.hardware.ports import ddr_port
 from hlsgen.hardware.weights import WeightPlace, may_spill, spilled_place
 from hlsgen.layers.conv2d import Conv2d
@@ -15,7 +15,7 @@ from hlsgen.targets.board import Board
 
 
 @dataclass(frozen=True, kw_only=True)
-class Choice:
+class Offchip:
     """Every layer's candidates, fastest first, with its weights in one place."""
 
     places: Mapping[str, WeightPlace]
@@ -48,38 +48,40 @@ class Choice:
             for name, found in self.candidates.items()
         }
 
-    def with_layer(self, name: str, place: WeightPlace, found: list[Candidate]) -> Choice:
+    def with_layer(self, name: str, place: WeightPlace, found: list[Candidate]) -> Offchip:
         """The same but for one layer, whose weights lie at `place`."""
-        return Choice(places={**self.places, name: place}, candidates={**self.candidates, name: found})
+        return Offchip(places={**self.places, name: place}, candidates={**self.candidates, name: found})
 
 
 def kept_on_chip(
     graph: Graph,
     board: Board,
-    wish: StreamWish,
+    constraints: NetworkConstraints,
     places: Mapping[str, WeightPlace],
     *,
     memory_price: float = 1.0,
-) -> Choice:
+) -> Offchip:
     """Every layer with its weights where `places` says; a layer that does not fit so has no candidates.
 
     Raises NoFit: one of whose weights the design says where they lie, or that has none, does not fit.
     """
     candidates = {
-        layer.name: foldings(layer, board, wish, places.get(layer.name), memory_price=memory_price)
+        layer.name: foldings(layer, board, constraints, places.get(layer.name), memory_price=memory_price)
         for layer in graph.layers
     }
     for layer in graph.layers:
-        if not candidates[layer.name] and not may_spill(layer, wish.weights):
-            raise nothing_fits(layer, board, wish)
-    return Choice(places=places, candidates=candidates)
+        if not candidates[layer.name] and not may_spill(layer, constraints.weights):
+            raise nothing_fits(layer, board, constraints)
+    return Offchip(places=places, candidates=candidates)
 
 
 MEMORY_PRICE = 4.0
 """Of BRAM and URAM where memory is what lacks: foldings with well filled words are worth some logic cells."""
 
 
-def spilled(graph: Graph, board: Board, wish: StreamWish, kept: Choice, *, batch: int) -> Iterator[Choice]:
+def spilled(
+    graph: Graph, board: Board, constraints: NetworkConstraints, kept: Offchip, *, batch: int
+) -> Iterator[Offchip]:
     """`kept` with one layer's weights more in DDR each time: those first that free most for their traffic.
 
     Those of layers that do not fit on chip at all are there from the start. kept: at MEMORY_PRICE. batch:
@@ -87,13 +89,13 @@ def spilled(graph: Graph, board: Board, wish: StreamWish, kept: Choice, *, batch
     """
     choice, worth = kept, {}
     for layer in graph.layers:
-        if not isinstance(layer, Conv2d) or not may_spill(layer, wish.weights):
+        if not isinstance(layer, Conv2d) or not may_spill(layer, constraints.weights):
             continue
         place = spilled_place(layer, batch, ddr_port(board))
-        found = foldings(layer, board, wish, place, memory_price=MEMORY_PRICE)
+        found = foldings(layer, board, constraints, place, memory_price=MEMORY_PRICE)
         here = kept.candidates[layer.name]
         if not found and not here:
-            raise nothing_fits(layer, board, wish)
+            raise nothing_fits(layer, board, constraints)
         if not here:
             choice = choice.with_layer(layer.name, place, found)
         elif found and found[-1].share < here[-1].share:

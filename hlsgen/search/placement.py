@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from hlsgen.base.brief import Brief
 from hlsgen.cost.cycles import Cycles, cycles, ddr_cost
 from hlsgen.cost.resources import Resources, instance_resources
-from hlsgen.hardware.conv2d import ConvMapping, Infeasible
+from hlsgen.designfile.constraints import NoFit
+from hlsgen.hardware.conv2d import ConvMapping
 from hlsgen.hardware.storage import bram18_for
 from hlsgen.targets.board import SLR, Board
 
@@ -135,7 +136,7 @@ def deploy(
 ) -> Deployment:
     """The number of instances that takes the batch through fastest (or just `instances` of them).
 
-    Raises Infeasible: not even one instance, or fewer than `instances`, fit the usable share of the board's
+    Raises NoFit: not even one instance, or fewer than `instances`, fit the usable share of the board's
     SLRs.
     """
     each = instance_resources(mapping, board.terms)
@@ -143,7 +144,7 @@ def deploy(
     most = sum(count for count, _ in fits.values())
     limit = min(most, board.max_compute_units)
     if limit < (instances or 1):
-        raise Infeasible(
+        raise NoFit(
             _too_large(each, board, limit, instances), _smaller(limit), "instances" if limit else None
         )
     timing = cycles(mapping)

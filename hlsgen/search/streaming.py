@@ -14,14 +14,14 @@ from hlsgen.base.brief import Brief
 from hlsgen.base.progress import Progress, silent
 from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import fifo_resources, total_resources
-from hlsgen.designfile.constraints import NoFit, StreamWish
+from hlsgen.designfile.constraints import NetworkConstraints, NoFit
 from hlsgen.hardware.pipeline import Pipeline, pipeline_of
 from hlsgen.hardware.ports import interfaces_of
 from hlsgen.hardware.weights import kept_by_design, weight_places
 from hlsgen.model.ir import Graph
 from hlsgen.search.candidates import Candidate
 from hlsgen.search.effort import Effort, Steps
-from hlsgen.search.offchip_weights import MEMORY_PRICE, Choice, kept_on_chip, spilled
+from hlsgen.search.offchip_weights import MEMORY_PRICE, Offchip, kept_on_chip, spilled
 from hlsgen.search.placement import BINDS, KINDS, Instance, at_banks, capacity, ddr_bytes_per_s, usable
 from hlsgen.targets.board import Board
 from hlsgen.timing.fifos import growing_depths, simulated_words
@@ -50,7 +50,7 @@ MOST_SIMULATED_WORDS = 1 << 27
 
 
 @dataclass(frozen=True, kw_only=True)
-class Balanced(Brief):
+class StreamingHardware(Brief):
     """The kernel that was chosen: its pipeline with FIFO depths, what an instance takes, how many there are.
 
     by_slr: how many would fit each SLR. spans: one instance lies over several SLRs. binds: what keeps it from
@@ -92,12 +92,12 @@ class Balanced(Brief):
 def balance(
     graph: Graph,
     board: Board,
-    wish: StreamWish,
+    constraints: NetworkConstraints,
     *,
     batch: int,
     clock_mhz: float,
     progress: Progress = silent,
-) -> Balanced:
+) -> StreamingHardware:
     """The fastest kernel of `graph` for `board`.
 
     All weights are on chip; where that does not fit, those of as many layers are streamed as is fastest, of
@@ -107,13 +107,15 @@ def balance(
     DesignError: weights cannot lie where they shall.
     """
     effort = Effort(progress)
-    search = _Search(graph=graph, board=board, wish=wish, batch=batch, clock_mhz=clock_mhz, effort=effort)
-    places = weight_places(graph, wish.weights, board)
-    kept = kept_on_chip(graph, board, wish, places)
+    search = _Search(
+        graph=graph, board=board, constraints=constraints, batch=batch, clock_mhz=clock_mhz, effort=effort
+    )
+    places = weight_places(graph, constraints.weights, board)
+    kept = kept_on_chip(graph, board, constraints, places)
     found = search.best([kept]) if kept.complete else None
     if found is None:
         effort.begin()
-        found = search.spilled(kept_on_chip(graph, board, wish, places, memory_price=MEMORY_PRICE))
+        found = search.spilled(kept_on_chip(graph, board, constraints, places, memory_price=MEMORY_PRICE))
     return found
 
 
@@ -123,17 +125,17 @@ class _Search:
 
     graph: Graph
     board: Board
-    wish: StreamWish
+    constraints: NetworkConstraints
     batch: int
     clock_mhz: float
     effort: Effort
 
-    def best(self, choices: Sequence[Choice]) -> Balanced | None:
+    def best(self, choices: Sequence[Offchip]) -> StreamingHardware | None:
         """A kernel of the most frames a cycle, of equals the first choice's; None: none is found that fits.
 
         Raises NoFit: the interval asked for is out of every choice's reach, or a kernel cannot be made.
         """
-        asked = self.wish.target_interval
+        asked = self.constraints.target_interval
         if asked and choices and all(choice.shortest > asked for choice in choices):
             raise _out_of_reach(choices[0].candidates, asked)
         options = [
@@ -163,15 +165,15 @@ class _Search:
                 best, best_rate = found, self._rate(found)
         return best
 
-    def spilled(self, kept: Choice) -> Balanced:
+    def spilled(self, kept: Offchip) -> StreamingHardware:
         """The fastest kernel with some weights streamed, in larger blocks as long as DDR is what binds.
 
         Raises NoFit: none fits.
         """
-        blocks: list[tuple[float, list[Choice]]] = []
+        blocks: list[tuple[float, list[Offchip]]] = []
         for block in BLOCKS:
             try:
-                choices = list(spilled(self.graph, self.board, self.wish, kept, batch=block))
+                choices = list(spilled(self.graph, self.board, self.constraints, kept, batch=block))
             except NoFit:
                 if not blocks:
                     raise
@@ -197,9 +199,9 @@ class _Search:
             raise failure or self._no_fit((blocks[0][1] or [kept])[-1])
         return best
 
-    def _rates(self, choice: Choice) -> Iterator[tuple[float, int]]:
+    def _rates(self, choice: Offchip) -> Iterator[tuple[float, int]]:
         """(frames a cycle, interval) of every interval with which an instance fits."""
-        asked = self.wish.target_interval
+        asked = self.constraints.target_interval
         if asked and choice.shortest > asked:
             return
         interval = asked or choice.shortest
@@ -207,7 +209,7 @@ class _Search:
             count = self._count(_total(choice, interval))
             if not count and choice.fixed:
                 # everything is fixed, perhaps by a search that knew the exact figures: they alone decide
-                count = self.wish.instances or 1
+                count = self.constraints.instances or 1
             if count:
                 moved = sum(one.ddr_bytes for one in choice.picked(interval).values())
                 yield min(count / interval, self._ddr_rate(moved, count)), interval
@@ -215,7 +217,7 @@ class _Search:
                 return
             interval = min(choice.longest, max(interval + 1, int(interval * STEP)))
 
-    def _rate(self, found: Balanced) -> float:
+    def _rate(self, found: StreamingHardware) -> float:
         """Frames a cycle, no more than DDR carries."""
         by_ddr = self._ddr_rate(found.pipeline.frame_bytes, found.instances)
         return min(found.instances / found.pipeline.interval, by_ddr)
@@ -229,18 +231,18 @@ class _Search:
 
     def _count(self, each: Resources) -> int:
         """Instances that fit, each in one SLR, or one over all SLRs; 0 if none, or fewer than asked for."""
-        board, fixed = self.board, self.wish.instances
+        board, fixed = self.board, self.constraints.instances
         alone = sum(capacity(each, usable(slr, board))[0] for slr in board.slrs)
         count = min(alone or min(1, capacity(each, whole_of(board))[0]), board.max_compute_units, self.batch)
         if fixed is not None:
             return fixed if count >= fixed else 0
         return count
 
-    def _built(self, choice: Choice, interval: int) -> Balanced | None:
+    def _built(self, choice: Offchip, interval: int) -> StreamingHardware | None:
         """The kernel with its converters and FIFOs; None if it does not fit."""
         board = self.board
         folds = {name: one.fold for name, one in choice.picked(interval).items()}
-        interfaces = interfaces_of(board, self.wish.interface)
+        interfaces = interfaces_of(board, self.constraints.interface)
         pipeline = pipeline_of(self.graph, folds, choice.places, interfaces=interfaces)
         if pipeline.frames_at_once > 1 and simulated_words(pipeline) > MOST_SIMULATED_WORDS:
             raise NoFit(
@@ -258,7 +260,7 @@ class _Search:
                 self.effort.lacks(each, fifos, whole_of(board))
                 return None
         by_slr = {slr.name: capacity(each, usable(slr, board))[0] for slr in board.slrs}
-        return Balanced(
+        return StreamingHardware(
             pipeline=pipeline,
             each=each,
             instances=count,
@@ -267,9 +269,9 @@ class _Search:
             binds=self._binds(choice.candidates, pipeline, count, each),
         )
 
-    def _no_fit(self, least: Choice) -> NoFit:
+    def _no_fit(self, least: Offchip) -> NoFit:
         """Why no kernel fits. least: with as many weights streamed as the design leaves open."""
-        asked, title = self.wish.target_interval, self.board.title
+        asked, title = self.constraints.target_interval, self.board.title
         total, whole = _total(least, asked or least.longest), whole_of(self.board)
         made = self.effort.least
         at = f" at an interval of {asked:,} cycles" if asked else ""
@@ -285,13 +287,17 @@ class _Search:
                 smallest = smallest.replace("its FIFOs", f"its FIFOs, {_amounts(fifos, deep)} of it,")
                 fixes += FIFO_FIX
         if not over:
-            count = f"{self.wish.instances} instances do" if self.wish.instances else "the kernel does"
+            count = (
+                f"{self.constraints.instances} instances do"
+                if self.constraints.instances
+                else "the kernel does"
+            )
             fix = "fewer instances, a longer interval, or mapping: auto"
             return NoFit(f"{count} not fit {title}{at}", fix)
         needs = ", ".join(
             f"{getattr(total, kind):,} {kind.upper()} of {getattr(whole, kind):,}" for kind in over
         )
-        kept = kept_by_design(self.graph, self.wish.weights)
+        kept = kept_by_design(self.graph, self.constraints.weights)
         if kept:
             fixes.append(f"weights: stream for {kept[0]}, the most weights that the design keeps on chip")
         fixes += ["narrower types", "a smaller network", "or a larger board"]
@@ -306,7 +312,7 @@ class _Search:
         """The slowest stage, and why it is no faster."""
         slowest = pipeline.slowest
         stage = f"{slowest.name} with {slowest.interval:,} cycles a frame"
-        if self.wish.target_interval or self.wish.folds or self.wish.instances:
+        if self.constraints.target_interval or self.constraints.folds or self.constraints.instances:
             return f"{stage}; the design fixes a part of the mapping"
         if count >= self.batch:
             return f"{stage}; the batch has no frame for another instance"
@@ -330,12 +336,12 @@ def _amounts(total: Resources, kinds: Sequence[str]) -> str:
     return ", ".join(f"{getattr(total, kind):,} {kind.upper()}" for kind in kinds)
 
 
-def _streaming(choice: Choice) -> str:
+def _streaming(choice: Offchip) -> str:
     count = sum(place.place == "stream" for place in choice.places.values())
     return f" and the weights of {count} layer{'s' if count > 1 else ''} streamed" if count else ""
 
 
-def _total(choice: Choice, interval: int) -> Resources:
+def _total(choice: Offchip, interval: int) -> Resources:
     total = Resources.sum(one.resources for one in choice.picked(interval).values())
     return Resources(**{kind: int(getattr(total, kind) * MARGIN) for kind in KINDS})
 

@@ -13,13 +13,13 @@ from functools import cached_property
 from hlsgen.base.brief import Brief
 from hlsgen.cost.resources import Resources, cells
 from hlsgen.cost.stages import total_resources
-from hlsgen.designfile.constraints import InterfaceWish
+from hlsgen.designfile.constraints import InterfaceConstraints
 from hlsgen.hardware.pipeline import Pipeline, pipeline_of
 from hlsgen.hardware.ports import DdrPort, frame_bytes, interfaces_of, slot_bits
-from hlsgen.hardware.processes import Load, Store
+from hlsgen.hardware.processes import DmaRead, DmaWrite
 from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.base import Layer, Tensor
-from hlsgen.layers.stage import Fold, Words, divisors
+from hlsgen.layers.stage import Fold, StreamFormat, divisors
 from hlsgen.model.ir import Graph, Port
 from hlsgen.targets.board import Board
 from hlsgen.timing.fifos import fifo_depths, simulate
@@ -28,7 +28,7 @@ PIXELS = (1, 2, 4, 8, 16, 32, 64)
 """Of a row, in one word of DDR."""
 
 
-def ddr_words(tensor: Tensor, most_bits: int, port: DdrPort) -> Words:
+def ddr_words(tensor: Tensor, most_bits: int, port: DdrPort) -> StreamFormat:
     """The words of a tensor in DDR: of those with at most `most_bits` bits, the ones that move fastest.
 
     One pixel with some of its channels, or several pixels with all of them.
@@ -38,7 +38,7 @@ def ddr_words(tensor: Tensor, most_bits: int, port: DdrPort) -> Words:
     formats = [(1, part) for part in divisors(channels)]
     formats += [(px, channels) for px in PIXELS[1:] if px <= width]
     found = [
-        Words(tensor=tensor, px=px, channels=part)
+        StreamFormat(tensor=tensor, px=px, channels=part)
         for px, part in formats
         if px * part * slot <= most_bits or px * part == 1
     ]
@@ -108,11 +108,11 @@ class TaskKernel(Brief):
     @cached_property
     def bytes_read(self) -> int:
         """From DDR for a frame, weights not counted: they stay in the kernel."""
-        return sum(one.frame_bytes for one in self.pipeline.processes if isinstance(one, Load))
+        return sum(one.frame_bytes for one in self.pipeline.processes if isinstance(one, DmaRead))
 
     @cached_property
     def bytes_written(self) -> int:
-        return sum(one.frame_bytes for one in self.pipeline.processes if isinstance(one, Store))
+        return sum(one.frame_bytes for one in self.pipeline.processes if isinstance(one, DmaWrite))
 
     @property
     def bytes_moved(self) -> int:
@@ -143,7 +143,7 @@ def task_kernel(
     name: str,
     fold: Fold,
     place: WeightPlace | None,
-    formats: Mapping[str, Words],
+    formats: Mapping[str, StreamFormat],
     board: Board,
 ) -> TaskKernel:
     """The kernel of `layer`. place: of its weights, if it has some; formats: by tensor its words in DDR."""
@@ -151,7 +151,7 @@ def task_kernel(
     ports = {port.name: formats[source] for port, source in zip(graph.inputs, layer.inputs, strict=True)}
     ports[graph.outputs[0].name] = formats[layer.name]
     weights = {} if place is None else {layer.name: place}
-    interfaces = interfaces_of(board, InterfaceWish())
+    interfaces = interfaces_of(board, InterfaceConstraints())
     pipeline = pipeline_of(graph, {layer.name: fold}, weights, ports, interfaces)
     return TaskKernel(layer=layer, fold=fold, pipeline=pipeline, resources=kernel_resources(pipeline, board))
 

@@ -21,7 +21,7 @@ from hlsgen.csim.compiler import Headers
 from hlsgen.csim.scratch import Scratch, executable_in, scratch_folder
 from hlsgen.csim.streaming import NetworkRun
 from hlsgen.csim.verification import Comparison, LayerComparison, NetworkVerification, compare
-from hlsgen.designfile.constraints import StreamWish
+from hlsgen.designfile.constraints import NetworkConstraints
 from hlsgen.hardware.other_weights import same_structure, with_weights_of
 from hlsgen.hardware.weights import WeightPlace
 from hlsgen.model import samples
@@ -54,7 +54,7 @@ class NetworkStyle(Style):
     subject: ClassVar[str]
     """What C-simulation compares, in words."""
 
-    wish: StreamWish = field(default_factory=StreamWish)
+    constraints: NetworkConstraints = field(default_factory=NetworkConstraints)
     reference: Graph | None = None
     accuracy: tuple[Accuracy, ...] = ()
     reached: Reached | None = None

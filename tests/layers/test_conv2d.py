@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from hlsgen.csim.compiler import Headers, reference_headers
 from hlsgen.csim.verification import compare
-from hlsgen.hardware.conv2d import Folding, Infeasible, Order
+from hlsgen.designfile.constraints import NoFit
+from hlsgen.hardware.conv2d import Folding, Order
 from hlsgen.layers.conv2d import Conv2d
 from tests.kernels import ZCU102, assert_exact, conv, emit_kernel, frames_for, run_kernel
 
@@ -164,7 +165,7 @@ def test_any_layer_and_folding(case: tuple[Conv2d, Folding]) -> None:
     with TemporaryDirectory() as folder:
         try:
             assert_exact(layer, folding, Path(folder))
-        except Infeasible:
+        except NoFit:
             assume(False)
 
 

@@ -17,7 +17,7 @@ import hlsgen
 from hlsgen.base.errors import DesignError, MismatchError
 from hlsgen.base.fixed import FixedType
 from hlsgen.csim.compiler import Headers
-from hlsgen.designfile.constraints import NoFit, StreamWish, WeightWish, WeightWishes
+from hlsgen.designfile.constraints import LayerWeightConstraints, NetworkConstraints, NoFit, WeightConstraints
 from hlsgen.emit.dataflow import DataflowNames, dataflow_files, weight_files
 from hlsgen.hardware.pipeline import pipeline_of
 from hlsgen.hardware.processes import LoadWeights
@@ -257,8 +257,10 @@ def test_weights_never_become_text() -> None:
     assert f"bundle=gmem_{graph.layers[0].name}_weights" in files["src/net.cpp"]
 
 
-def wished(**wish: object) -> StreamWish:
-    return StreamWish(weights=WeightWishes(layers={"fc": WeightWish(place="stream", **wish)}))  # type: ignore[arg-type]
+def wished(**constraints: object) -> NetworkConstraints:
+    return NetworkConstraints(
+        weights=WeightConstraints(layers={"fc": LayerWeightConstraints(place="stream", **constraints)})
+    )  # type: ignore[arg-type]
 
 
 def alone(layer: Conv2d, name: str = "x") -> Graph:
@@ -276,7 +278,7 @@ FEW_PIXELS = replace(POINTWISE, in_shape=(6, 2, 2))  # its running sums are regi
 
 
 @pytest.mark.parametrize(
-    ("graph", "wish", "message"),
+    ("graph", "constraints", "message"),
     [
         (alone(GROUPED), wished(), "not streamed for a layer of 2 groups"),
         (alone(FEW_PIXELS), wished(batch_reuse=17), "for 17 frames"),
@@ -285,27 +287,35 @@ FEW_PIXELS = replace(POINTWISE, in_shape=(6, 2, 2))  # its running sums are regi
         (alone(POINTWISE, "fc_weights"), wished(), "fc_weights, which is taken"),
         (
             alone(POINTWISE),
-            StreamWish(weights=WeightWishes(layers={"fc": WeightWish(place="runtime", storage="ddr")})),
+            NetworkConstraints(
+                weights=WeightConstraints(
+                    layers={"fc": LayerWeightConstraints(place="runtime", storage="ddr")}
+                )
+            ),
             "weights: runtime keeps them on chip, storage: ddr does not",
         ),
         (
             alone(POINTWISE),
-            StreamWish(weights=WeightWishes(layers={"fc": WeightWish(batch_reuse=4)})),
+            NetworkConstraints(
+                weights=WeightConstraints(layers={"fc": LayerWeightConstraints(batch_reuse=4)})
+            ),
             "batch_reuse is of weights that are streamed",
         ),
-        (alone(POINTWISE), StreamWish(weights=WeightWishes(place="stream")), "none of auto"),  # type: ignore[arg-type]
+        (alone(POINTWISE), NetworkConstraints(weights=WeightConstraints(place="stream")), "none of auto"),  # type: ignore[arg-type]
     ],
 )
-def test_what_cannot_be_streamed_is_refused(graph: Graph, wish: StreamWish, message: str) -> None:
+def test_what_cannot_be_streamed_is_refused(
+    graph: Graph, constraints: NetworkConstraints, message: str
+) -> None:
     with pytest.raises(DesignError, match=message):
-        balance(graph, load_board("u200"), wish, batch=4, clock_mhz=300)
+        balance(graph, load_board("u200"), constraints, batch=4, clock_mhz=300)
 
 
 def test_the_balance_counts_the_blocks_memories() -> None:
     """A large block costs memory; without weights on chip a large layer still takes less."""
     graph, board = alone(dense(1024, 1024)), load_board("u200")
     target = {"target_interval": 4200, "instances": 1}
-    kept = balance(graph, board, StreamWish(**target), batch=4, clock_mhz=300)  # type: ignore[arg-type]
+    kept = balance(graph, board, NetworkConstraints(**target), batch=4, clock_mhz=300)  # type: ignore[arg-type]
     found = balance(graph, board, replace(wished(batch_reuse=16), **target), batch=4, clock_mhz=300)  # type: ignore[arg-type]
     assert isinstance(found.pipeline.stages["fc"], ConvStream)
     assert found.pipeline.interval <= 4300
@@ -330,14 +340,14 @@ def model(seed: int) -> torch.nn.Module:
 
 def designed(seed: int) -> hlsgen.Design:
     layers = {
-        "n3": WeightWish(place="stream", batch_reuse=3),
-        "n0": WeightWish(place="stream", batch_reuse=4),
+        "n3": LayerWeightConstraints(place="stream", batch_reuse=3),
+        "n0": LayerWeightConstraints(place="stream", batch_reuse=4),
     }
     return hlsgen.from_torch(
         model(seed),
         (2, 6, 6),
         precision=Precision(default=FixedType(12, 4), weights=FixedType(8, 1)),
-        wish=StreamWish(weights=WeightWishes(place="runtime", layers=layers)),
+        constraints=NetworkConstraints(weights=WeightConstraints(place="runtime", layers=layers)),
         name="net",
         batch=8,
     )

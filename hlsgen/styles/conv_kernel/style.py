@@ -22,10 +22,10 @@ from hlsgen.csim.conv_kernel import simulate
 from hlsgen.csim.recorded import check_recorded
 from hlsgen.csim.scratch import Scratch, executable_in, scratch_folder
 from hlsgen.csim.verification import Comparison, Verification, compare
+from hlsgen.designfile.constraints import NoFit
 from hlsgen.designfile.document import Document
 from hlsgen.designfile.schema import DesignFile
 from hlsgen.emit.conv_kernel import conv_kernel_plan
-from hlsgen.hardware.conv2d import Infeasible
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.model import samples
 from hlsgen.model.clipping import Clipped, values_of
@@ -33,7 +33,7 @@ from hlsgen.model.ir import Golden
 from hlsgen.model.ports import port_codes
 from hlsgen.model.sampled import Sampled
 from hlsgen.report.conv_kernel import Estimate, conv_kernel_cost, conv_kernel_estimate, conv_kernel_markdown
-from hlsgen.search.conv_kernel import Choice, Wish, choose
+from hlsgen.search.conv_kernel import ConvConstraints, ConvHardware, choose
 from hlsgen.styles.style import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, Style
 from hlsgen.targets.terms import CostStyle
 
@@ -65,7 +65,7 @@ class ConvKernel(Style):
 
     cost_style: ClassVar[CostStyle] = "layer"
 
-    wish: Wish
+    constraints: ConvConstraints
     file: DesignFile
     document: Document
     given_frames: NDArray[np.float64] | None = None
@@ -78,17 +78,19 @@ class ConvKernel(Style):
         return layer
 
     @cached_property
-    def choice(self) -> Choice:
+    def choice(self) -> ConvHardware:
         """The hardware chosen for the layer. Raises DesignError: nothing fits what the design fixes."""
         try:
-            return choose(self.layer, self.board, self.wish, clock_mhz=self.clock_mhz, batch=self.batch)
-        except Infeasible as failure:
+            return choose(
+                self.layer, self.board, self.constraints, clock_mhz=self.clock_mhz, batch=self.batch
+            )
+        except NoFit as failure:
             raise DesignError(mapping_problem(failure, self.layer.name, self.document)) from None
 
     @property
     def hardware(self) -> str:
         found = vars(self).get("choice")
-        return str(found.deployment) if isinstance(found, Choice) else ""
+        return str(found.deployment) if isinstance(found, ConvHardware) else ""
 
     def codes(self, x: ArrayLike, *, what: str = "x", place: Place | None = None) -> Codes:
         """`inputs_of` the one input."""
@@ -234,7 +236,7 @@ def _check(design: ConvKernel, comparison: Comparison, got: Codes, want: Codes) 
     )
 
 
-def mapping_problem(failure: Infeasible, layer: str, document: Document) -> Problem:
+def mapping_problem(failure: NoFit, layer: str, document: Document) -> Problem:
     keys: tuple[str, ...] = ("mapping", layer)
     if failure.key == "instances":
         keys = ("mapping", "instances")

@@ -22,7 +22,7 @@ from hlsgen.emit.ompss_network import network_obstacles
 from hlsgen.model.clipping import Clipped
 from hlsgen.report.layerwise import LayerwiseEstimate, layerwise_markdown
 from hlsgen.report.quality import quality_figures
-from hlsgen.search.layerwise import TaskChoice, layerwise_hardware
+from hlsgen.search.layerwise import LayerwiseHardware, layerwise_hardware
 from hlsgen.styles.network_style import NetworkStyle
 from hlsgen.styles.style import Style
 from hlsgen.targets.terms import CostStyle
@@ -37,10 +37,10 @@ class LayerwiseNetwork(NetworkStyle):
 
     subject = "kernels compared, each after its call"
     cost_style: ClassVar[CostStyle] = "tasks"
-    chosen: TaskChoice | None = None
+    chosen: LayerwiseHardware | None = None
 
     @cached_property
-    def choice(self) -> TaskChoice:
+    def choice(self) -> LayerwiseHardware:
         """The hardware chosen. Raises DesignError: nothing fits what the design fixes."""
         if self.chosen is not None:
             return self.chosen
@@ -48,7 +48,7 @@ class LayerwiseNetwork(NetworkStyle):
             return layerwise_hardware(
                 self.graph,
                 self.board,
-                self.wish,
+                self.constraints,
                 name=self.name,
                 batch=self.batch,
                 clock_mhz=self.clock_mhz,
@@ -59,7 +59,7 @@ class LayerwiseNetwork(NetworkStyle):
     @property
     def hardware(self) -> str:
         found = self.chosen or vars(self).get("choice")
-        return str(found) if isinstance(found, TaskChoice) else ""
+        return str(found) if isinstance(found, LayerwiseHardware) else ""
 
     def with_weights(self, other: Style) -> LayerwiseNetwork:
         graph = self.reweighted(other, self.choice.weights)

@@ -21,7 +21,7 @@ from hlsgen.emit.dataflow import weight_files
 from hlsgen.emit.streaming import streaming_plan
 from hlsgen.report.quality import quality_figures
 from hlsgen.report.streaming import StreamingEstimate, streaming_cost, streaming_estimate, streaming_markdown
-from hlsgen.search.streaming import Balanced, balance
+from hlsgen.search.streaming import StreamingHardware, balance
 from hlsgen.styles.network_style import NetworkStyle
 from hlsgen.styles.style import Style
 from hlsgen.targets.terms import CostStyle
@@ -40,11 +40,11 @@ class StreamingNetwork(NetworkStyle):
 
     subject = "layers compared"
     cost_style: ClassVar[CostStyle] = "dataflow"
-    chosen: Balanced | None = None
+    chosen: StreamingHardware | None = None
     explored: dict[str, Any] | None = None
 
     @cached_property
-    def balanced(self) -> Balanced:
+    def balanced(self) -> StreamingHardware:
         """The hardware chosen. Raises DesignError: nothing fits what the design fixes."""
         return self._balanced(silent)
 
@@ -52,14 +52,14 @@ class StreamingNetwork(NetworkStyle):
         if "balanced" not in self.__dict__:
             self.__dict__["balanced"] = self._balanced(progress)
 
-    def _balanced(self, progress: Progress) -> Balanced:
+    def _balanced(self, progress: Progress) -> StreamingHardware:
         if self.chosen is not None:
             return self.chosen
         try:
             return balance(
                 self.graph,
                 self.board,
-                self.wish,
+                self.constraints,
                 batch=self.batch,
                 clock_mhz=self.clock_mhz,
                 progress=progress,
@@ -70,11 +70,11 @@ class StreamingNetwork(NetworkStyle):
     @property
     def hardware(self) -> str:
         found = self.chosen or vars(self).get("balanced")
-        return str(found) if isinstance(found, Balanced) else ""
+        return str(found) if isinstance(found, StreamingHardware) else ""
 
     @property
     def wants_exact_search(self) -> bool:
-        return self.wish.search == "best" and self.chosen is None
+        return self.constraints.search == "best" and self.chosen is None
 
     def as_explored(self, found: dict[str, Any]) -> StreamingNetwork:
         return replace(self, explored=found)

@@ -115,7 +115,7 @@ class Modelled:
 def modelled(design: str, board: str) -> Modelled:
     """The figures of designs/<design>.yaml on `board`; nothing is compiled or run."""
     loaded = hlsgen.load(DESIGNS / f"{design}.yaml", board=board)
-    deployment = loaded.style.choice.deployment
+    deployment = loaded.style.hardware.deployment
     placed = [instance.slr for instance in deployment.instances]
     return Modelled(
         design=design,

@@ -103,7 +103,7 @@ def _csim(design: StreamingNetwork, folder: Path, effort: Effort) -> Simulated:
     outputs = design.outputs_of(golden)
     shown = outputs if isinstance(outputs, list) else [outputs]
     np.save(folder / "outputs.npy", flat(shown))
-    pipeline = design.balanced.pipeline
+    pipeline = design.hardware.pipeline
     kept = Metered(executable, folder, "build_like")
     run = simulate(pipeline, kept.script, inputs, folder)
     tensors = design.graph.tensors()

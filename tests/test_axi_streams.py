@@ -200,7 +200,7 @@ def test_the_reference_headers_agree(tmp_path: Path) -> None:
 
 def test_one_side_may_be_memory() -> None:
     made = design({"input": "stream"})
-    pipeline = made.balanced.pipeline
+    pipeline = made.hardware.pipeline
     assert not pipeline.free_running
     assert pipeline.frame_bytes == 4  # three bytes
     inputs = made.sample_inputs(1)
@@ -211,12 +211,12 @@ def test_one_side_may_be_memory() -> None:
 
 def test_weights_at_run_time_need_somebody_who_starts_the_kernel() -> None:
     made = design("stream", constraints=NetworkConstraints(weights=WeightConstraints(place="runtime")))
-    pipeline = made.balanced.pipeline
+    pipeline = made.hardware.pipeline
     assert not pipeline.free_running and pipeline.frame_bytes == 0
 
 
 def test_streams_cost_no_adapters() -> None:
-    memory, stream = (design(one).balanced.pipeline for one in ("memory", "stream"))
+    memory, stream = (design(one).hardware.pipeline for one in ("memory", "stream"))
     assert total_resources(stream, U200).lut < total_resources(memory, U200).lut
     for one in stream.processes:
         if isinstance(one, DmaRead | DmaWrite):

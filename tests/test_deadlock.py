@@ -154,7 +154,7 @@ def test_what_lies_in_pipelines_has_room_in_a_simulation_without_them(interval: 
         constraints=NetworkConstraints(instances=1, target_interval=interval),
     )
     assert isinstance(design.style, StreamingNetwork)
-    pipeline = design.style.balanced.pipeline
+    pipeline = design.style.hardware.pipeline
     assert runs_through(pipeline, {name: stream.depth for name, stream in pipeline.streams.items()})
     only_piped = {name: max(SHALLOWEST, held) for name, held in simulate(pipeline).held.items()}
     assert not runs_through(pipeline, only_piped)

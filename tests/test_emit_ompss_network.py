@@ -126,7 +126,7 @@ def test_a_task_a_layer_with_its_instances(design: LayerwiseNetwork, build: Path
     assert "copy" not in re.sub(r"//[^\n]*", "", source)
     placed = json.loads((build / "ompss/placement.json").read_text())["accs"]
     slrs = {name: index for index, name in enumerate(slr.name for slr in design.board.slrs)}
-    for name, chosen in zip(names, design.choice.slrs, strict=True):
+    for name, chosen in zip(names, design.hardware.slrs, strict=True):
         instances = placed[name]["instances"]
         assert [one["placement"] for one in instances.values()] == [slrs[slr] for slr in chosen]
     assert set(placed) == {*names, "net_batch"}
@@ -180,9 +180,9 @@ def chain(count: int) -> Graph:
 
 
 def test_more_layers_than_accelerator_types(tmp_path: Path) -> None:
-    assert network_obstacles(design_of(chain(15), instances=1).choice, chain(15)) == []
+    assert network_obstacles(design_of(chain(15), instances=1).hardware, chain(15)) == []
     design = design_of(chain(16), instances=1)
-    (obstacle,) = network_obstacles(design.choice, design.graph)
+    (obstacle,) = network_obstacles(design.hardware, design.graph)
     assert obstacle.startswith(
         "the network has 16 layers, each an accelerator type, and the hardware runtime"
     )
@@ -204,14 +204,14 @@ def test_more_dependences_than_a_task_has() -> None:
         outputs=(Port.of("y", joined.output, "all"),),
     )
     design = design_of(graph, instances=1)
-    assert network_obstacles(design.choice, graph) == [
+    assert network_obstacles(design.hardware, graph) == [
         "all needs 9 dependences, and a task of OmpSs-2@FPGA has 8 at the most"
     ]
 
 
 def test_frames_of_a_task(design: LayerwiseNetwork) -> None:
     """Short layers get several; but every instance has work, and long layers get one."""
-    choice = design.choice
+    choice = design.hardware
     assert block_frames(choice, 1) == 1
     assert block_frames(choice, 4) == 2
     average = choice.interval / len(choice.kernels)

@@ -90,7 +90,7 @@ def test_the_design_file_makes_just_that_kernel(folder: Path) -> None:
     target.parent.mkdir()
     target.write_text(fixed_design(found, folder / "net.yaml", target))
     again = hlsgen.load(target)
-    made, chosen = again.style.balanced, found.chosen.style.balanced  # type: ignore[attr-defined]
+    made, chosen = again.style.hardware, found.chosen.style.hardware  # type: ignore[attr-defined]
     assert made.pipeline.interval == found.point.interval_cycles
     assert (made.instances, made.each) == (chosen.instances, chosen.each)
     for name, stage in made.pipeline.stages.items():
@@ -191,14 +191,14 @@ def test_a_network_as_tasks_is_refused(folder: Path) -> None:
 def test_one_layer_is_as_build_chooses_it_and_cheapest_for_a_target(folder: Path) -> None:
     design = hlsgen.load("conv.yaml")
     found = design.explore()
-    deployment = design.style.choice.deployment
+    deployment = design.style.hardware.deployment
     assert found.point.frames_per_s == deployment.frames_per_s
     assert found.greedy is not None and found.greedy.frames_per_s <= found.point.frames_per_s * 1.001
     target = folder / "fixed.yaml"
     target.write_text(fixed_design(found, folder / "conv.yaml", target))
     again = hlsgen.load(target)
-    assert again.style.choice.deployment.mapping.folding == deployment.mapping.folding
-    assert again.style.choice.deployment.instances == deployment.instances
+    assert again.style.hardware.deployment.mapping.folding == deployment.mapping.folding
+    assert again.style.hardware.deployment.instances == deployment.instances
     assert_cells_with_errors(found, again, target.read_text())
     rate = deployment.frames_per_s / 5
     cheap = design.explore(target_fps=rate).point

@@ -153,7 +153,7 @@ def test_as_good_as_every_kernel_tried(
         return
     # neither one kernel over two SLRs nor weights as constants are among those that brute force has
     assert isinstance(found.chosen, StreamingNetwork)
-    places = found.chosen.balanced.pipeline.weights.values()
+    places = found.chosen.hardware.pipeline.weights.values()
     if found.point.by_slr is None or any(one.place == "constant" for one in places):
         assert found.point.frames_per_s >= best * (1 - 1e-9)
         return

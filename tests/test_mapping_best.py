@@ -81,7 +81,7 @@ def test_other_weights_go_into_the_best_kernel() -> None:
     design = searched("best")
     other = searched("quick")
     changed = design.with_weights(other)
-    assert changed.style.balanced.pipeline.interval == design.style.balanced.pipeline.interval
+    assert changed.style.hardware.pipeline.interval == design.style.hardware.pipeline.interval
     assert changed.explored is None, "it keeps the hardware that was chosen"
 
 
@@ -118,7 +118,7 @@ def test_explore_keeps_the_interface() -> None:
     chosen = Design(streams).explore().chosen.given
     assert isinstance(chosen, StreamingNetwork)
     again = replace(chosen, chosen=None)  # as its design file would be read
-    assert chosen.constraints.interface.streams and again.balanced.pipeline.free_running
+    assert chosen.constraints.interface.streams and again.hardware.pipeline.free_running
     assert again.estimate().as_json()["total"] == chosen.estimate().as_json()["total"]
 
 

@@ -52,22 +52,22 @@ def with_bram(count: int, gb_per_s: float = 17.06) -> Board:
 
 
 def streamed(design: hlsgen.Design) -> set[str]:
-    weights = design.style.balanced.pipeline.weights
+    weights = design.style.hardware.pipeline.weights
     return {name for name, one in weights.items() if one.place == "stream"}
 
 
 def test_what_fits_stays_on_chip(tmp_path: Path) -> None:
     design = designed(tmp_path, load_board("zcu102"))
-    assert not streamed(design) and not design.style.balanced.spilled
+    assert not streamed(design) and not design.style.hardware.spilled
 
 
 def test_only_as_much_is_streamed_as_makes_it_fit(tmp_path: Path) -> None:
     """Of the layers whose weights have no room; the kernel fits, and says which they are."""
     design = designed(tmp_path, with_bram(100))
     names = streamed(design)
-    assert names and names < {"n0", "n3", "n5", "n9"} and set(design.style.balanced.spilled) == names
-    assert design.style.balanced.each.bram18 <= 100
-    places = design.style.balanced.pipeline.weights
+    assert names and names < {"n0", "n3", "n5", "n9"} and set(design.style.hardware.spilled) == names
+    assert design.style.hardware.each.bram18 <= 100
+    places = design.style.hardware.pipeline.weights
     assert not any(places[name].any_weights for name in names)
 
 
@@ -84,7 +84,7 @@ def test_a_slow_memory_makes_larger_blocks(tmp_path: Path) -> None:
     """Each word of weights then serves several frames."""
     fast, slow = (designed(tmp_path, with_bram(100, rate)) for rate in (17.06, 0.05))
     blocks = [
-        max(one.batch for one in design.style.balanced.pipeline.weights.values()) for design in (fast, slow)
+        max(one.batch for one in design.style.hardware.pipeline.weights.values()) for design in (fast, slow)
     ]
     assert blocks[0] < blocks[1]
     assert slow.estimate().frames_per_s < fast.estimate().frames_per_s
@@ -93,7 +93,7 @@ def test_a_slow_memory_makes_larger_blocks(tmp_path: Path) -> None:
 def test_what_the_design_keeps_on_chip_is_not_streamed(tmp_path: Path) -> None:
     design = designed(tmp_path, with_bram(60), mapping={"weights": "runtime"})
     with pytest.raises(DesignError) as refused:
-        _ = design.style.balanced
+        _ = design.style.hardware
     assert "LUT of 42,000" in str(refused.value)  # of memories made of LUTs
     assert "weights: stream for n9, the most weights that the design keeps on chip" in str(refused.value)
 
@@ -101,7 +101,7 @@ def test_what_the_design_keeps_on_chip_is_not_streamed(tmp_path: Path) -> None:
 def test_when_even_that_does_not_fit_it_says_so(tmp_path: Path) -> None:
     message = "and the weights of 1 layer streamed the kernel needs .* LUT of 42,000"
     with pytest.raises(DesignError, match=message):
-        _ = designed(tmp_path, with_bram(20)).style.balanced
+        _ = designed(tmp_path, with_bram(20)).style.hardware
 
 
 def test_a_layer_can_be_streamed_for_the_weights_at_hand(tmp_path: Path) -> None:
@@ -129,8 +129,8 @@ def test_explore_streams_them_too_and_writes_it_down(tmp_path: Path) -> None:
     again = designed(tmp_path, with_bram(60), mapping=mapping)
     assert explored.summary()["streamed_layers"] == len(spilled)
     chosen = explored.chosen
-    assert again.style.balanced.pipeline.interval == chosen.style.balanced.pipeline.interval
-    assert again.style.balanced.each == chosen.style.balanced.each and streamed(again) == spilled
+    assert again.style.hardware.pipeline.interval == chosen.style.hardware.pipeline.interval
+    assert again.style.hardware.each == chosen.style.hardware.each and streamed(again) == spilled
 
 
 def test_the_command_line_tells(tmp_path: Path) -> None:

@@ -350,8 +350,8 @@ def test_other_weights_for_the_same_kernels(tmp_path: Path) -> None:
 def test_constants_stay() -> None:
     first = residual("tasks").given
     assert isinstance(first, LayerwiseNetwork)
-    assert first.choice.weights["conv1"].place == "constant"
-    assert first.choice.weights["fc"].place == "runtime"
+    assert first.hardware.weights["conv1"].place == "constant"
+    assert first.hardware.weights["fc"].place == "runtime"
     assert first.reference is not None
     conv = next(layer for layer in first.reference.layers if layer.name == "conv1")
     halved = replace(conv, weights=conv.weights / 2)  # type: ignore[attr-defined, call-arg]

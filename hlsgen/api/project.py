@@ -52,7 +52,7 @@ class Project(Brief):
         shown = f"{equal:,} of {csim['compared']:,} results equal golden" if csim["compared"] else "skipped"
         return lines(
             f"Project {self.design.name} on {self.design.board.name} in {self.folder}",
-            f"modelled: {self.design.style.hardware}",
+            f"modelled: {self.design.style.hardware_text}",
             f"C-simulation: {shown}",
             said,
             "report has all figures; start with report.md in the folder",

@@ -98,7 +98,7 @@ def explore_conv_kernel(design: ConvKernel, goal: Goal, progress: Progress) -> E
     """The best folding and instances. Raises DesignError: nothing fits, or the goal is out of reach."""
     progress("trying every folding")
     layer = _Layer(design)
-    chosen = design.choice.deployment if goal.fastest else _cheapest(design, layer, goal)
+    chosen = design.hardware.deployment if goal.fastest else _cheapest(design, layer, goal)
     greedy = _greedy(layer) if goal.fastest else None
     progress("the Pareto front")
     bound = _multiplier_fps(design)
@@ -145,7 +145,7 @@ def _cheapest(design: ConvKernel, layer: _Layer, goal: Goal) -> Deployment:
     found = layer.reaching(goal)
     if found:
         return min(found, key=lambda one: (share_of(one.total, design.board), -one.frames_per_s))
-    best = design.choice.deployment
+    best = design.hardware.deployment
     quickest = min(layer.most, key=_latency_us)
     reachable, fix = [], []
     if goal.target_fps is not None:

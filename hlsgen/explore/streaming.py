@@ -82,7 +82,7 @@ def _explored(design: StreamingNetwork, goal: Goal, space: Space, progress: Prog
     value = found.frames_per_s if goal.fastest else space.price(found)
     why = binds(space, found, layout, most) if goal.fastest else "the goal: it is reached at least cost"
     constraints = _fixed(space.constraints, found)
-    chosen = replace(design, constraints=constraints, chosen=_balanced(space, found, why))
+    chosen = replace(design, constraints=constraints, chosen=_hardware(space, found, why))
     return Explored(
         design=design,
         goal=goal,
@@ -98,7 +98,7 @@ def _explored(design: StreamingNetwork, goal: Goal, space: Space, progress: Prog
         solved=space.solved,
         built=space.built,
         chosen=chosen,
-        streamed=len(chosen.balanced.spilled),
+        streamed=len(chosen.hardware.spilled),
         mapping=_mapping(space.constraints.weights, found),
     )
 
@@ -214,7 +214,7 @@ def _fixed(constraints: NetworkConstraints, found: Found) -> NetworkConstraints:
     )
 
 
-def _balanced(space: Space, found: Found, why: str) -> StreamingHardware:
+def _hardware(space: Space, found: Found, why: str) -> StreamingHardware:
     each = found.kernel.resources
     by_slr = {slr.name: capacity(each, usable(slr, space.board))[0] for slr in space.board.slrs}
     return StreamingHardware(

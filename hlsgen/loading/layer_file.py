@@ -51,7 +51,7 @@ def load_layer(path: Path, *, board: str | None = None) -> ConvKernel:
     """The layer in a design file; arguments as of `hlsgen.load`.
 
     Raises DesignError with every mistake found, each with its place: first those of the file's form, then
-    those of its meaning. Whether hardware that fits exists is only known when `choice` is made.
+    those of its meaning. Whether hardware that fits exists is only known when `hardware` is made.
     """
     file, document = load_design_file(path)
     problems = not_yet(file, document)
@@ -84,7 +84,7 @@ def load_layer(path: Path, *, board: str | None = None) -> ConvKernel:
         )
     if problems and design is not None and not broken:
         with collecting(problems):
-            _ = design.choice  # what it needs is right, so that it may find one mistake more
+            _ = design.hardware  # what it needs is right, so that it may find one mistake more
     if problems or broken or design is None:
         raise document.error(problems + broken)
     return design

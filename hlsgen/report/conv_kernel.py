@@ -54,7 +54,7 @@ class Estimate(Estimates):
         return self.deployment.board, self.deployment.clock_mhz
 
     @property
-    def hardware(self) -> str:
+    def hardware_text(self) -> str:
         return str(self.deployment)
 
     @property

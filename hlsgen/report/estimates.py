@@ -21,7 +21,7 @@ class Estimates(Brief, ABC):
         used = self.used
         return lines(
             f"{type(self).__name__} of {self.design} on {board.name} at {clock_mhz:g} MHz, modelled",
-            self.hardware,
+            self.hardware_text,
             f"{self.frames_per_s:,.0f} frames/s in the steady state",
             f"DSP {used.dsp:,}, BRAM18 {used.bram18:,}, URAM {used.uram:,}, LUT {used.lut:,}, FF {used.ff:,}",
             "as_json() has all figures",
@@ -34,7 +34,7 @@ class Estimates(Brief, ABC):
 
     @property
     @abstractmethod
-    def hardware(self) -> str:
+    def hardware_text(self) -> str:
         """Instances, their interval and what binds, in words."""
 
     @property

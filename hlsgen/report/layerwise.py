@@ -68,7 +68,7 @@ class LayerwiseEstimate(Estimates):
         return self.board, self.clock_mhz
 
     @property
-    def hardware(self) -> str:
+    def hardware_text(self) -> str:
         return str(self.choice)
 
     @property

@@ -78,7 +78,7 @@ class StreamingEstimate(Estimates):
         return self.board, self.clock_mhz
 
     @property
-    def hardware(self) -> str:
+    def hardware_text(self) -> str:
         return str(self.balanced)
 
     @property

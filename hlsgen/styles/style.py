@@ -78,7 +78,7 @@ class Style(Brief, ABC):
 
     def described(self, kind: str) -> str:
         """What a person sees of it, on a few lines."""
-        graph, hardware = self.graph, self.hardware
+        graph, hardware = self.graph, self.hardware_text
         return lines(
             f"{kind} {self.name}: {graph.size}",
             f"for {self.board.name} at {self.clock_mhz:g} MHz, a batch of {self.batch:,}; from {self.source}",
@@ -89,7 +89,7 @@ class Style(Brief, ABC):
 
     @property
     @abstractmethod
-    def hardware(self) -> str:
+    def hardware_text(self) -> str:
         """The hardware in words if it is chosen already, else empty."""
 
     @property

@@ -78,7 +78,7 @@ class ConvKernel(Style):
         return layer
 
     @cached_property
-    def choice(self) -> ConvHardware:
+    def hardware(self) -> ConvHardware:
         """The hardware chosen for the layer. Raises DesignError: nothing fits what the design fixes."""
         try:
             return choose(
@@ -88,8 +88,8 @@ class ConvKernel(Style):
             raise DesignError(mapping_problem(failure, self.layer.name, self.document)) from None
 
     @property
-    def hardware(self) -> str:
-        found = vars(self).get("choice")
+    def hardware_text(self) -> str:
+        found = vars(self).get("hardware")
         return str(found.deployment) if isinstance(found, ConvHardware) else ""
 
     def codes(self, x: ArrayLike, *, what: str = "x", place: Place | None = None) -> Codes:
@@ -97,7 +97,7 @@ class ConvKernel(Style):
         return port_codes(self.graph.inputs[0], x, what, place)
 
     def counted_golden(self, inputs: Mapping[str, Codes]) -> Golden:
-        simd = self.choice.deployment.mapping.folding.simd
+        simd = self.hardware.deployment.mapping.folding.simd
         with counting_excess() as excess:
             tensors = {self.layer.name: self.layer.golden(inputs["input"], simd=simd)}
         return Golden(tensors=tensors, excess={self.layer.name: excess})
@@ -105,7 +105,7 @@ class ConvKernel(Style):
     def check(self) -> None:
         problems: list[Problem] = []
         with collecting(problems):
-            _ = self.choice
+            _ = self.hardware
         with collecting(problems):
             self.sample_inputs()
         if problems:
@@ -141,10 +141,10 @@ class ConvKernel(Style):
         return samples.photograph(shape, count)
 
     def estimate(self) -> Estimate:
-        return conv_kernel_estimate(self.name, self.graph, self.choice)
+        return conv_kernel_estimate(self.name, self.graph, self.hardware)
 
     def cost(self) -> dict[str, Any]:
-        return conv_kernel_cost(self.choice.deployment)
+        return conv_kernel_cost(self.hardware.deployment)
 
     def warnings(self, clipping: Sequence[Clipped]) -> list[str]:
         """Of a layer alone every result counts: whoever gives its type knows what is to fit it."""
@@ -158,10 +158,10 @@ class ConvKernel(Style):
         ]
 
     def plan(self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]) -> dict[str, str | bytes]:
-        mapping = self.choice.deployment.mapping
+        mapping = self.hardware.deployment.mapping
         assert mapping.bank_map.proves(mapping.patterns), "the bank mapper returned a map with collisions"
         return conv_kernel_plan(
-            self.choice.deployment,
+            self.hardware.deployment,
             name=self.name,
             source=self.source,
             frames=inputs["input"],
@@ -169,7 +169,7 @@ class ConvKernel(Style):
         )
 
     def markdown(self, report: dict[str, Any]) -> str:
-        return conv_kernel_markdown(self.name, self.choice.deployment, report)
+        return conv_kernel_markdown(self.name, self.hardware.deployment, report)
 
     def verify(
         self,
@@ -198,7 +198,7 @@ class ConvKernel(Style):
             recorded = simulate(layer, recording, few, scratch)
         comparison = compare(run.output, want, layer.output_type)
         _check(self, comparison, run.output, want)
-        check_recorded(recorded, self.choice.deployment.mapping, len(few))
+        check_recorded(recorded, self.hardware.deployment.mapping, len(few))
         return LayerVerification(
             comparison=comparison,
             counted=recorded.iterations,

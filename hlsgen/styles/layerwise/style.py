@@ -40,7 +40,7 @@ class LayerwiseNetwork(NetworkStyle):
     chosen: LayerwiseHardware | None = None
 
     @cached_property
-    def choice(self) -> LayerwiseHardware:
+    def hardware(self) -> LayerwiseHardware:
         """The hardware chosen. Raises DesignError: nothing fits what the design fixes."""
         if self.chosen is not None:
             return self.chosen
@@ -57,27 +57,27 @@ class LayerwiseNetwork(NetworkStyle):
             raise DesignError(Problem(message=f"{self.name}: {failure}", fix=failure.fix)) from None
 
     @property
-    def hardware(self) -> str:
-        found = self.chosen or vars(self).get("choice")
+    def hardware_text(self) -> str:
+        found = self.chosen or vars(self).get("hardware")
         return str(found) if isinstance(found, LayerwiseHardware) else ""
 
     def with_weights(self, other: Style) -> LayerwiseNetwork:
-        graph = self.reweighted(other, self.choice.weights)
+        graph = self.reweighted(other, self.hardware.weights)
         assert isinstance(other, NetworkStyle)
-        chosen = self.choice.with_graph(graph)
+        chosen = self.hardware.with_graph(graph)
         return replace(self, graph=graph, reference=other.reference, accuracy=(), reached=None, chosen=chosen)
 
     def weight_files(self) -> dict[str, NDArray[np.uint64]]:
-        return layerwise_weight_files(self.choice)
+        return layerwise_weight_files(self.hardware)
 
     def check(self) -> None:
-        _ = self.choice
+        _ = self.hardware
         self.sample_inputs(1)
 
     def estimate(self) -> LayerwiseEstimate:
         return LayerwiseEstimate(
             design=self.name,
-            choice=self.choice,
+            choice=self.hardware,
             graph=self.graph,
             board=self.board,
             clock_mhz=self.clock_mhz,
@@ -91,7 +91,7 @@ class LayerwiseNetwork(NetworkStyle):
 
     def plan(self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]) -> dict[str, str | bytes]:
         return layerwise_plan(
-            self.choice,
+            self.hardware,
             self.graph,
             name=self.name,
             source=self.source,
@@ -106,14 +106,14 @@ class LayerwiseNetwork(NetworkStyle):
         """Also why there is no OmpSs-2@FPGA application, if there is none."""
         return [
             *super().warnings(clipping),
-            *(f"no ompss/ folder: {one}" for one in network_obstacles(self.choice, self.graph)),
+            *(f"no ompss/ folder: {one}" for one in network_obstacles(self.hardware, self.graph)),
         ]
 
     def markdown(self, report: dict[str, Any]) -> str:
         return layerwise_markdown(self.name, self.board, self.graph, report)
 
     def compiled(self, folder: Path, executable: Path, headers: Headers) -> float:
-        kernels = [kernel.name for kernel in self.choice.kernels]
+        kernels = [kernel.name for kernel in self.hardware.kernels]
         return compile_testbench(
             folder, self.name, executable, headers=headers, streaming=True, kernels=kernels
         ).seconds
@@ -128,7 +128,7 @@ class LayerwiseNetwork(NetworkStyle):
         bounded: bool = False,
     ) -> LayerwiseRun:
         """Every layer's tensor lies in DDR after a call, so that it is there whatever `keep` says."""
-        return simulate(self.choice, self.graph, executable, inputs, scratch, bounded=bounded)
+        return simulate(self.hardware, self.graph, executable, inputs, scratch, bounded=bounded)
 
     @property
     def bounded_frames(self) -> int:

@@ -44,15 +44,15 @@ class StreamingNetwork(NetworkStyle):
     explored: dict[str, Any] | None = None
 
     @cached_property
-    def balanced(self) -> StreamingHardware:
+    def hardware(self) -> StreamingHardware:
         """The hardware chosen. Raises DesignError: nothing fits what the design fixes."""
-        return self._balanced(silent)
+        return self._hardware(silent)
 
     def choose(self, progress: Progress) -> None:
-        if "balanced" not in self.__dict__:
-            self.__dict__["balanced"] = self._balanced(progress)
+        if "hardware" not in self.__dict__:
+            self.__dict__["hardware"] = self._hardware(progress)
 
-    def _balanced(self, progress: Progress) -> StreamingHardware:
+    def _hardware(self, progress: Progress) -> StreamingHardware:
         if self.chosen is not None:
             return self.chosen
         try:
@@ -68,8 +68,8 @@ class StreamingNetwork(NetworkStyle):
             raise DesignError(Problem(message=f"{self.name}: {failure}", fix=failure.fix)) from None
 
     @property
-    def hardware(self) -> str:
-        found = self.chosen or vars(self).get("balanced")
+    def hardware_text(self) -> str:
+        found = self.chosen or vars(self).get("hardware")
         return str(found) if isinstance(found, StreamingHardware) else ""
 
     @property
@@ -80,23 +80,23 @@ class StreamingNetwork(NetworkStyle):
         return replace(self, explored=found)
 
     def with_weights(self, other: Style) -> StreamingNetwork:
-        pipeline = self.balanced.pipeline
+        pipeline = self.hardware.pipeline
         graph = self.reweighted(other, pipeline.weights)
         assert isinstance(other, NetworkStyle)
-        chosen = replace(self.balanced, pipeline=pipeline.with_graph(graph))
+        chosen = replace(self.hardware, pipeline=pipeline.with_graph(graph))
         return replace(self, graph=graph, reference=other.reference, accuracy=(), reached=None, chosen=chosen)
 
     def weight_files(self) -> dict[str, NDArray[np.uint64]]:
-        return weight_files(self.balanced.pipeline)
+        return weight_files(self.hardware.pipeline)
 
     def check(self) -> None:
-        _ = self.balanced
+        _ = self.hardware
         self.sample_inputs(1)
 
     def estimate(self) -> StreamingEstimate:
         return streaming_estimate(
             self.name,
-            self.balanced,
+            self.hardware,
             self.board,
             self.clock_mhz,
             self.batch,
@@ -106,11 +106,11 @@ class StreamingNetwork(NetworkStyle):
         )
 
     def cost(self) -> dict[str, Any]:
-        return streaming_cost(self.balanced, self.board)
+        return streaming_cost(self.hardware, self.board)
 
     def plan(self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]) -> dict[str, str | bytes]:
         return streaming_plan(
-            self.balanced,
+            self.hardware,
             name=self.name,
             source=self.source,
             board=self.board,
@@ -120,7 +120,7 @@ class StreamingNetwork(NetworkStyle):
         )
 
     def markdown(self, report: dict[str, Any]) -> str:
-        return streaming_markdown(self.name, self.board, self.balanced, report)
+        return streaming_markdown(self.name, self.board, self.hardware, report)
 
     def compiled(self, folder: Path, executable: Path, headers: Headers) -> float:
         many = len(self.graph.layers) > MOST_OPTIMISED_LAYERS
@@ -142,11 +142,11 @@ class StreamingNetwork(NetworkStyle):
         keep: bool = True,
         bounded: bool = False,
     ) -> StreamingRun:
-        return simulate(self.balanced.pipeline, executable, inputs, scratch, keep=keep, bounded=bounded)
+        return simulate(self.hardware.pipeline, executable, inputs, scratch, keep=keep, bounded=bounded)
 
     @property
     def bounded_frames(self) -> int:
-        return self.balanced.pipeline.frames_at_once
+        return self.hardware.pipeline.frames_at_once
 
     def check_bounded(self, run: NetworkRun, golden: Mapping[str, Codes]) -> None:
         for port in self.graph.outputs:

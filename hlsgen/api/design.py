@@ -36,11 +36,11 @@ class Design(Brief):
     given: the style with what the design fixes.
     """
 
-    def __init__(self, given: Style) -> None:
+    def __init__(self, given: Style[Any]) -> None:
         self.given = given
 
     def __repr__(self) -> str:
-        known: Style = vars(self).get("style", self.given)
+        known: Style[Any] = vars(self).get("style", self.given)
         return known.described(type(self).__name__)
 
     @property
@@ -97,11 +97,11 @@ class Design(Brief):
         return self.explore() if self.given.wants_exact_search else None
 
     @cached_property
-    def style(self) -> Style:
+    def style(self) -> Style[Any]:
         """With the hardware of the exact search, if the design asks for that. Raises DesignError: no fit."""
         return self._chosen(silent)
 
-    def _chosen(self, progress: Progress) -> Style:
+    def _chosen(self, progress: Progress) -> Style[Any]:
         if not self.given.wants_exact_search:
             return self.given
         if "explored" not in vars(self):
@@ -222,7 +222,7 @@ def load(
     Raises DesignError with every mistake found, each with its place: first those of the file's form, then
     those of its meaning.
     """
-    style: Style
+    style: Style[Any]
     if "model" in Document.read(Path(path)).data:
         from hlsgen.loading.model_file import load_model
 

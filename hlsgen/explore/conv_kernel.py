@@ -94,7 +94,7 @@ class _Layer:
         return found
 
 
-def explore_conv_kernel(design: ConvKernel, goal: Goal, progress: Progress) -> Explored[Style]:
+def explore_conv_kernel(design: ConvKernel, goal: Goal, progress: Progress) -> Explored[Style[Any]]:
     """The best folding and instances. Raises DesignError: nothing fits, or the goal is out of reach."""
     progress("trying every folding")
     layer = _Layer(design)

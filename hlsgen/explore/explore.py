@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.progress import Progress, silent
@@ -14,12 +15,12 @@ from hlsgen.styles.style import Style
 
 
 def explore(
-    design: Style,
+    design: Style[Any],
     *,
     target_fps: float | None = None,
     max_latency_us: float | None = None,
     progress: Progress = silent,
-) -> Explored[Style]:
+) -> Explored[Style[Any]]:
     """The fastest mapping for the design's board, or the cheapest that reaches the targets.
 
     target_fps: frames a second, steady state, of all instances. max_latency_us: of one frame, from DDR to

@@ -31,7 +31,7 @@ from hlsgen.styles.streaming.style import StreamingNetwork
 from hlsgen.styles.style import Style
 
 
-def explore_streaming(design: StreamingNetwork, goal: Goal, progress: Progress) -> Explored[Style]:
+def explore_streaming(design: StreamingNetwork, goal: Goal, progress: Progress) -> Explored[Style[Any]]:
     """The best kernel and instances. Raises DesignError: nothing fits, or the goal is out of reach."""
     try:
         return _explored(design, goal, _space(design, progress), progress)
@@ -57,7 +57,7 @@ def _space(design: StreamingNetwork, progress: Progress) -> Space:
     return Space(graph=design.graph, board=board, clock_mhz=design.clock_mhz, constraints=constraints)
 
 
-def _explored(design: StreamingNetwork, goal: Goal, space: Space, progress: Progress) -> Explored[Style]:
+def _explored(design: StreamingNetwork, goal: Goal, space: Space, progress: Progress) -> Explored[Style[Any]]:
     most = min(design.batch, design.board.max_compute_units)
     if space.constraints.instances:
         most = space.constraints.instances

@@ -76,7 +76,7 @@ class Options(Brief):
 
 def from_graph(
     graph: Graph, options: Options, source: str, *, default_type: FixedType | None = None
-) -> NetworkStyle:
+) -> NetworkStyle[Any]:
     """`source` says where the graph is from. default_type: as of `from_fixed`.
 
     Raises DesignError: a network with types of its own, and a precision of more than its inputs, or one that
@@ -96,7 +96,9 @@ def from_graph(
     )
 
 
-def from_float(graph: Graph, options: Options, source: str, *, progress: Progress = silent) -> NetworkStyle:
+def from_float(
+    graph: Graph, options: Options, source: str, *, progress: Progress = silent
+) -> NetworkStyle[Any]:
     """A network in floating point -> a design: batch norms folded, types chosen."""
     reference = run_passes(graph, FLOAT_PASSES)
     frames = _calibration(reference, options.calibration)
@@ -143,7 +145,7 @@ def from_fixed(
     *,
     given_types: frozenset[str] = frozenset(),
     default_type: FixedType | None = None,
-) -> NetworkStyle:
+) -> NetworkStyle[Any]:
     """A network that has its types already -> a design. given_types: inputs whose type the user says;
     default_type: what the user says of layers that have no quantizers.
     """
@@ -161,7 +163,7 @@ def from_fixed(
     )
 
 
-def _design(graph: Graph, options: Options, source: str, **more: Any) -> NetworkStyle:
+def _design(graph: Graph, options: Options, source: str, **more: Any) -> NetworkStyle[Any]:
     """`more`: the fields of a design that are not the options'."""
     if not graph.layers:
         message = f"the model {graph.name} computes nothing: it only quantises its inputs"

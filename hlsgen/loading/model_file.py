@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -33,7 +34,7 @@ CALIBRATION_MACS = 1 << 32
 
 def load_model(
     path: Path, *, board: str | None = None, say: Say = lambda _: None, progress: Progress = silent
-) -> NetworkStyle:
+) -> NetworkStyle[Any]:
     """The network in a design file; arguments as of `hlsgen.load`. `say` is told when the user's code runs.
 
     Raises DesignError with every mistake found, each with its place.

@@ -39,6 +39,9 @@ class ConvHardware(Brief):
     deployment: Deployment
     tried: int
 
+    def __str__(self) -> str:
+        return str(self.deployment)
+
 
 def choose(
     layer: Conv2d, board: Board, constraints: ConvConstraints, *, clock_mhz: float, batch: int

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -33,7 +33,7 @@ from hlsgen.model.judgement import doubts
 from hlsgen.model.ports import Floats, stand_in_codes, tensor_codes
 from hlsgen.model.precision import Precision
 from hlsgen.model.sampled import Sampled
-from hlsgen.styles.style import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, Style
+from hlsgen.styles.style import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, H, Style
 
 MOST_SAMPLE_MACS = 1 << 31
 """Fewer frames are simulated by a build if together they would need more multiply-accumulates."""
@@ -42,7 +42,7 @@ MOST_FRAME_ELEMENTS = 1 << 24
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class NetworkStyle(Style):
+class NetworkStyle(Style[H]):
     """`graph` in fixed point; `reference` the same in floating point, if it came so.
 
     reached: how near its outputs are to that, and precision: what was asked of them.
@@ -84,7 +84,7 @@ class NetworkStyle(Style):
             "frames such as these (calibration=x, or samples in the design file)"
         )
 
-    def reweighted(self, other: Style, places: Mapping[str, WeightPlace]) -> Graph:
+    def reweighted(self, other: Style[Any], places: Mapping[str, WeightPlace]) -> Graph:
         """`graph` with the weights of `other`, a network of any style. Raises as `with_weights` does."""
         if not isinstance(other, NetworkStyle):
             raise DesignError(Problem(message=f"{other.name} is no network", fix="a design of a network"))

@@ -9,8 +9,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,6 +23,7 @@ from hlsgen.base.progress import Progress, silent
 from hlsgen.csim.compiler import Headers
 from hlsgen.csim.scratch import Scratch
 from hlsgen.csim.verification import Verification
+from hlsgen.designfile.constraints import NoFit
 from hlsgen.model.accuracy import Accuracy, Reached
 from hlsgen.model.calibration import Calibration
 from hlsgen.model.clipping import Clipped, clipping_of, clipping_warnings, values_of, warn_of_clipping
@@ -45,11 +47,15 @@ CLIPPING_MACS = 1 << 30
 """Fewer, if together they would need more multiply-accumulates; at least one."""
 
 
+H = TypeVar("H")
+"""What the hardware of a style is: ConvHardware, StreamingHardware, LayerwiseHardware."""
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Style(Brief, ABC):
+class Style(Brief, ABC, Generic[H]):
     """A graph in fixed point (or float32), the board and clock it is for, and how its hardware is made.
 
-    Equal to no other one.
+    Equal to no other one. chosen: the hardware, if it is that of another design; None: `search` finds it.
     """
 
     name: str
@@ -58,6 +64,7 @@ class Style(Brief, ABC):
     clock_mhz: float
     batch: int
     source: str
+    chosen: H | None = None
 
     cost_style: ClassVar[CostStyle]
     """Whose calibration counts, if the board's terms have one."""
@@ -87,10 +94,38 @@ class Style(Brief, ABC):
             f"modelled: {hardware}" if hardware else "hardware not chosen yet: estimate() or build() does",
         )
 
-    @property
+    @cached_property
+    def hardware(self) -> H:
+        """Searched for once. Raises DesignError: nothing fits what the design fixes."""
+        return self._hardware(silent)
+
+    def choose(self, progress: Progress) -> None:
+        """Chooses the hardware: a long search says how far it is. Raises as `hardware` does."""
+        if "hardware" not in vars(self):
+            vars(self)["hardware"] = self._hardware(progress)
+
+    def _hardware(self, progress: Progress) -> H:
+        if self.chosen is not None:
+            return self.chosen
+        progress("choosing the hardware")
+        try:
+            return self.search(progress)
+        except NoFit as failure:
+            raise DesignError(self.no_fit(failure)) from None
+
     @abstractmethod
+    def search(self, progress: Progress) -> H:
+        """The fastest hardware that keeps to the constraints. Raises NoFit: there is none."""
+
+    def no_fit(self, failure: NoFit) -> Problem:
+        """That there is no hardware, as users read it."""
+        return Problem(message=f"{self.name}: {failure}", fix=failure.fix)
+
+    @property
     def hardware_text(self) -> str:
         """The hardware in words if it is chosen already, else empty."""
+        found = self.chosen or vars(self).get("hardware")
+        return "" if found is None else str(found)
 
     @property
     def wants_exact_search(self) -> bool:
@@ -169,7 +204,7 @@ class Style(Brief, ABC):
         """
         return clipping_of(self.graph, values, golden.excess, self.own_types)
 
-    def with_weights(self, other: Style) -> Style:
+    def with_weights(self, other: Style[Any]) -> Style[H]:
         """This hardware and these types with the weights of `other`, a network of the same structure.
 
         Raises DesignError: another structure, values beyond a type, sums that could overflow an accumulator,
@@ -181,10 +216,6 @@ class Style(Brief, ABC):
     def weight_files(self) -> dict[str, NDArray[np.uint64]]:
         """What the kernel loads at run time: the testbench's .npy files of weights, by name."""
         return {}
-
-    def choose(self, progress: Progress) -> None:
-        """Chooses the hardware, as `estimate` would: a long search says how far it is. Raises as it does."""
-        progress("choosing the hardware")
 
     @abstractmethod
     def check(self) -> None:

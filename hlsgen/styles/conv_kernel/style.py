@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -60,7 +59,7 @@ class LayerVerification(Verification):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ConvKernel(Style):
+class ConvKernel(Style[ConvHardware]):
     """One convolution layer, and what is fixed about its hardware."""
 
     cost_style: ClassVar[CostStyle] = "layer"
@@ -77,20 +76,11 @@ class ConvKernel(Style):
         assert isinstance(layer, Conv2d)
         return layer
 
-    @cached_property
-    def hardware(self) -> ConvHardware:
-        """The hardware chosen for the layer. Raises DesignError: nothing fits what the design fixes."""
-        try:
-            return choose(
-                self.layer, self.board, self.constraints, clock_mhz=self.clock_mhz, batch=self.batch
-            )
-        except NoFit as failure:
-            raise DesignError(mapping_problem(failure, self.layer.name, self.document)) from None
+    def search(self, progress: Progress) -> ConvHardware:
+        return choose(self.layer, self.board, self.constraints, clock_mhz=self.clock_mhz, batch=self.batch)
 
-    @property
-    def hardware_text(self) -> str:
-        found = vars(self).get("hardware")
-        return str(found.deployment) if isinstance(found, ConvHardware) else ""
+    def no_fit(self, failure: NoFit) -> Problem:
+        return mapping_problem(failure, self.layer.name, self.document)
 
     def codes(self, x: ArrayLike, *, what: str = "x", place: Place | None = None) -> Codes:
         """`inputs_of` the one input."""

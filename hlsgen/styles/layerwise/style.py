@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hlsgen.base.errors import DesignError, MismatchError, Problem
+from hlsgen.base.errors import MismatchError
 from hlsgen.base.fixed import Codes
+from hlsgen.base.progress import Progress
 from hlsgen.csim.compiler import Headers, compile_testbench
 from hlsgen.csim.layerwise import LayerwiseRun, simulate
 from hlsgen.csim.streaming import NetworkRun
-from hlsgen.designfile.constraints import NoFit
 from hlsgen.emit.layerwise import layerwise_plan, layerwise_weight_files
 from hlsgen.emit.ompss_network import network_obstacles
 from hlsgen.model.clipping import Clipped
@@ -29,39 +28,23 @@ from hlsgen.targets.terms import CostStyle
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class LayerwiseNetwork(NetworkStyle):
-    """Every layer a kernel; a host calls them in turn, the whole batch through one, then through the next.
-
-    chosen: the hardware, if it is that of another design; None: the fastest.
-    """
+class LayerwiseNetwork(NetworkStyle[LayerwiseHardware]):
+    """Every layer a kernel; a host calls them in turn, the whole batch through one, then through the next."""
 
     subject = "kernels compared, each after its call"
     cost_style: ClassVar[CostStyle] = "tasks"
-    chosen: LayerwiseHardware | None = None
 
-    @cached_property
-    def hardware(self) -> LayerwiseHardware:
-        """The hardware chosen. Raises DesignError: nothing fits what the design fixes."""
-        if self.chosen is not None:
-            return self.chosen
-        try:
-            return layerwise_hardware(
-                self.graph,
-                self.board,
-                self.constraints,
-                name=self.name,
-                batch=self.batch,
-                clock_mhz=self.clock_mhz,
-            )
-        except NoFit as failure:
-            raise DesignError(Problem(message=f"{self.name}: {failure}", fix=failure.fix)) from None
+    def search(self, progress: Progress) -> LayerwiseHardware:
+        return layerwise_hardware(
+            self.graph,
+            self.board,
+            self.constraints,
+            name=self.name,
+            batch=self.batch,
+            clock_mhz=self.clock_mhz,
+        )
 
-    @property
-    def hardware_text(self) -> str:
-        found = self.chosen or vars(self).get("hardware")
-        return str(found) if isinstance(found, LayerwiseHardware) else ""
-
-    def with_weights(self, other: Style) -> LayerwiseNetwork:
+    def with_weights(self, other: Style[Any]) -> LayerwiseNetwork:
         graph = self.reweighted(other, self.hardware.weights)
         assert isinstance(other, NetworkStyle)
         chosen = self.hardware.with_graph(graph)

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hlsgen.base.errors import DesignError, MismatchError, Problem
+from hlsgen.base.errors import MismatchError
 from hlsgen.base.fixed import Codes
-from hlsgen.base.progress import Progress, silent
+from hlsgen.base.progress import Progress
 from hlsgen.csim.compiler import Headers, compile_testbench
 from hlsgen.csim.streaming import NetworkRun, StreamingRun, simulate
-from hlsgen.designfile.constraints import NoFit
 from hlsgen.emit.dataflow import weight_files
 from hlsgen.emit.streaming import streaming_plan
 from hlsgen.report.quality import quality_figures
@@ -31,46 +29,25 @@ MOST_OPTIMISED_LAYERS = 48
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class StreamingNetwork(NetworkStyle):
+class StreamingNetwork(NetworkStyle[StreamingHardware]):
     """Every layer a stage of one kernel, all of them at work at once.
 
-    chosen: the hardware, if it is that of another design; None: the fastest. explored: the section of
-    report.json that says so, if the exact search chose it.
+    explored: the section of report.json that says so, if the exact search chose the hardware.
     """
 
     subject = "layers compared"
     cost_style: ClassVar[CostStyle] = "dataflow"
-    chosen: StreamingHardware | None = None
     explored: dict[str, Any] | None = None
 
-    @cached_property
-    def hardware(self) -> StreamingHardware:
-        """The hardware chosen. Raises DesignError: nothing fits what the design fixes."""
-        return self._hardware(silent)
-
-    def choose(self, progress: Progress) -> None:
-        if "hardware" not in self.__dict__:
-            self.__dict__["hardware"] = self._hardware(progress)
-
-    def _hardware(self, progress: Progress) -> StreamingHardware:
-        if self.chosen is not None:
-            return self.chosen
-        try:
-            return balance(
-                self.graph,
-                self.board,
-                self.constraints,
-                batch=self.batch,
-                clock_mhz=self.clock_mhz,
-                progress=progress,
-            )
-        except NoFit as failure:
-            raise DesignError(Problem(message=f"{self.name}: {failure}", fix=failure.fix)) from None
-
-    @property
-    def hardware_text(self) -> str:
-        found = self.chosen or vars(self).get("hardware")
-        return str(found) if isinstance(found, StreamingHardware) else ""
+    def search(self, progress: Progress) -> StreamingHardware:
+        return balance(
+            self.graph,
+            self.board,
+            self.constraints,
+            batch=self.batch,
+            clock_mhz=self.clock_mhz,
+            progress=progress,
+        )
 
     @property
     def wants_exact_search(self) -> bool:
@@ -79,7 +56,7 @@ class StreamingNetwork(NetworkStyle):
     def as_explored(self, found: dict[str, Any]) -> StreamingNetwork:
         return replace(self, explored=found)
 
-    def with_weights(self, other: Style) -> StreamingNetwork:
+    def with_weights(self, other: Style[Any]) -> StreamingNetwork:
         pipeline = self.hardware.pipeline
         graph = self.reweighted(other, pipeline.weights)
         assert isinstance(other, NetworkStyle)

@@ -20,7 +20,7 @@ from hlsgen.base.output import write_files
 from hlsgen.csim.compiler import Headers, compile_testbench
 from hlsgen.csim.conv_kernel import simulate
 from hlsgen.csim.verification import compare
-from hlsgen.styles.conv_kernel.style import ConvKernel
+from hlsgen.styles.conv_kernel import ConvKernel
 
 CSIM_TARGET = 300.0
 """Million multiply-accumulates a second of C-simulation, on one core."""

@@ -39,7 +39,7 @@ from hlsgen.layers.base import Tensor
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.model.ir import Graph, Port
 from hlsgen.search.placement import usable
-from hlsgen.styles.streaming.style import StreamingNetwork
+from hlsgen.styles.streaming import StreamingNetwork
 from hlsgen.styles.style import Style
 from hlsgen.targets.board import SLR, Board, load_board
 from hlsgen.timing.fifos import fifo_depths

@@ -28,7 +28,7 @@ from hlsgen.csim.streaming import StreamingRun, simulate
 from hlsgen.csim.verification import compare
 from hlsgen.designfile.document import Document
 from hlsgen.styles.network_style import MOST_FRAME_ELEMENTS
-from hlsgen.styles.streaming.style import StreamingNetwork
+from hlsgen.styles.streaming import StreamingNetwork
 
 
 def _work(path: Path, folder: Path, effort: Effort) -> None:

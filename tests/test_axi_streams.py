@@ -28,7 +28,7 @@ from hlsgen.layers.base import Tensor
 from hlsgen.layers.clamp import Clamp
 from hlsgen.layers.stage import Fold, StreamFormat
 from hlsgen.model.ir import run_golden
-from hlsgen.styles.streaming.style import StreamingNetwork
+from hlsgen.styles.streaming import StreamingNetwork
 from hlsgen.targets.board import load_board
 from tests.pipelines import assert_pipeline_exact, build_pipeline, random_codes, side_by_side
 from tests.test_ports import Case, cases

@@ -232,7 +232,7 @@ def test_too_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     def large(*_args: Any, **_keys: Any) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("hlsgen.styles.conv_kernel.style.conv_kernel_plan", large)
+    monkeypatch.setattr("hlsgen.styles.conv_kernel.conv_kernel_plan", large)
     monkeypatch.setattr(Conv2d, "sums", large)
     for command in ("build", "csim"):
         assert "there is not enough memory\nfix: fewer --frames" in failure(4, command, "small.yaml")
@@ -245,7 +245,7 @@ def test_an_interrupt_is_exit_code_130(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_args: Any, **_keys: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("hlsgen.styles.conv_kernel.style.ConvKernel.verify", interrupted)
+    monkeypatch.setattr("hlsgen.styles.conv_kernel.ConvKernel.verify", interrupted)
     assert failure(130, "build", "small.yaml") == "interrupted; the build folder is as it was, or complete\n"
 
 
@@ -253,6 +253,6 @@ def test_a_bug_shows_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
     def bug(*_args: Any, **_keys: Any) -> None:
         raise RuntimeError("this is a bug")
 
-    monkeypatch.setattr("hlsgen.styles.conv_kernel.style.conv_kernel_plan", bug)
+    monkeypatch.setattr("hlsgen.styles.conv_kernel.conv_kernel_plan", bug)
     with pytest.raises(RuntimeError, match="this is a bug"):
         run("build", "small.yaml")

@@ -17,7 +17,7 @@ from hlsgen.layers.binary import Add
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.stage import Fold
 from hlsgen.model.ir import Graph, Port, run_golden
-from hlsgen.styles.streaming.style import StreamingNetwork
+from hlsgen.styles.streaming import StreamingNetwork
 from hlsgen.timing.deadlock import least_depths, runs_through
 from hlsgen.timing.fifos import SHALLOWEST, simulate
 from tests.pipelines import Built, build_pipeline, random_codes

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 import hlsgen
 from hlsgen.api.project import Project
-from hlsgen.styles.streaming.style import StreamingNetwork
+from hlsgen.styles.streaming import StreamingNetwork
 
 DESIGNS = Path(__file__).resolve().parent.parent / "designs"
 LARGE = [

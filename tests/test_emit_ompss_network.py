@@ -20,7 +20,7 @@ from hlsgen.layers.base import Tensor
 from hlsgen.layers.clamp import Clamp
 from hlsgen.layers.concat import Concat
 from hlsgen.model.ir import Graph, Port
-from hlsgen.styles.layerwise.style import LayerwiseNetwork
+from hlsgen.styles.layerwise import LayerwiseNetwork
 from hlsgen.targets.board import load_board
 from tests.build_folders import in_threads, make
 from tests.networks import frames

@@ -14,7 +14,7 @@ from hlsgen.api.project import build
 from hlsgen.designfile.constraints import InterfaceConstraints, NetworkConstraints
 from hlsgen.loading.from_graph import Options, from_graph
 from hlsgen.report.explored import MOST_ROWS, some_points
-from hlsgen.styles.streaming.style import StreamingNetwork
+from hlsgen.styles.streaming import StreamingNetwork
 from tests.networks import residual_network
 from tests.report_builds import content
 

@@ -133,7 +133,7 @@ def test_a_fault_in_one_layer_is_found_there(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The result of the first wrong layer is named, not that of the network."""
-    from hlsgen.styles.streaming.style import StreamingNetwork
+    from hlsgen.styles.streaming import StreamingNetwork
 
     design = hlsgen.load(folder / "small.yaml")
     plan = StreamingNetwork.plan

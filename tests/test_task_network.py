@@ -31,7 +31,7 @@ from hlsgen.search.placement import KINDS
 from hlsgen.search.streaming import whole_of
 from hlsgen.search.task_kernels import ddr_words, kernel_names, task_kernel
 from hlsgen.search.task_placement import packed, shared_banks
-from hlsgen.styles.layerwise.style import LayerwiseNetwork
+from hlsgen.styles.layerwise import LayerwiseNetwork
 from hlsgen.targets.board import load_board
 from tests.networks import frames
 

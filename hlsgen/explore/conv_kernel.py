@@ -24,7 +24,7 @@ from hlsgen.search.candidates import share_of
 from hlsgen.search.conv_kernel import foldings
 from hlsgen.search.placement import KINDS, Deployment, deploy
 from hlsgen.search.streaming import whole_of
-from hlsgen.styles.conv_kernel.style import ConvKernel
+from hlsgen.styles.conv_kernel import ConvKernel
 from hlsgen.styles.style import Style
 
 FLOAT_DSPS = 3

@@ -9,8 +9,8 @@ from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.progress import Progress, silent
 from hlsgen.base.real_numbers import is_number
 from hlsgen.explore.result import Explored, Goal
-from hlsgen.styles.conv_kernel.style import ConvKernel
-from hlsgen.styles.streaming.style import StreamingNetwork
+from hlsgen.styles.conv_kernel import ConvKernel
+from hlsgen.styles.streaming import StreamingNetwork
 from hlsgen.styles.style import Style
 
 

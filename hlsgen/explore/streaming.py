@@ -27,7 +27,7 @@ from hlsgen.explore.space import Found, Space
 from hlsgen.explore.spread import crossings
 from hlsgen.search.placement import KINDS, capacity, usable
 from hlsgen.search.streaming import StreamingHardware, balance
-from hlsgen.styles.streaming.style import StreamingNetwork
+from hlsgen.styles.streaming import StreamingNetwork
 from hlsgen.styles.style import Style
 
 

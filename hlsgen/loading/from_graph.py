@@ -24,9 +24,9 @@ from hlsgen.passes import FIXED_PASSES, FLOAT_PASSES, run_passes
 from hlsgen.passes.size_accumulators import for_any_weights
 from hlsgen.quantising.float_run import FloatRun
 from hlsgen.quantising.quantise_network import quantised_network
-from hlsgen.styles.layerwise.style import LayerwiseNetwork
+from hlsgen.styles.layerwise import LayerwiseNetwork
 from hlsgen.styles.network_style import NetworkStyle
-from hlsgen.styles.streaming.style import StreamingNetwork
+from hlsgen.styles.streaming import StreamingNetwork
 from hlsgen.targets.board import Board, load_board
 
 STYLES: dict[str, type[StreamingNetwork] | type[LayerwiseNetwork]] = {

@@ -20,7 +20,7 @@ from hlsgen.model import samples
 from hlsgen.model.ir import Graph, verify
 from hlsgen.passes import run_passes
 from hlsgen.search.conv_kernel import ConvConstraints
-from hlsgen.styles.conv_kernel.style import ConvKernel, mapping_problem
+from hlsgen.styles.conv_kernel import ConvKernel, mapping_problem
 from hlsgen.targets.board import Board, load_board
 
 

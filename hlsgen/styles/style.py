@@ -1,7 +1,7 @@
 """What every way to run a graph on a board can do: one protocol, however its hardware looks.
 
-A layer as a kernel that is called (conv_kernel/), a network as one streaming kernel (streaming/) or as a
-kernel for each layer (layerwise/). `hlsgen.Design`, which users hold, delegates to one of these.
+A layer as a kernel that is called (conv_kernel.py), a network as one streaming kernel (streaming.py) or as a
+kernel for each layer (layerwise.py). `hlsgen.Design`, which users hold, delegates to one of these.
 """
 
 from __future__ import annotations

@@ -1,1 +1,0 @@
-"""A convolution as a kernel that is called."""

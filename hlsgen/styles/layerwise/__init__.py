@@ -1,1 +1,0 @@
-"""A network as a kernel for each layer."""

@@ -1,1 +1,0 @@
-"""A network as one streaming kernel."""

@@ -43,18 +43,18 @@ test: $(VENV)/test.stamp
 	$(BIN)/python -m pytest -n $(JOBS)
 
 test-networks: $(VENV)/test.stamp
-	$(BIN)/python -m pytest -m networks tests/test_designs.py
+	$(BIN)/python -m pytest -m networks tests/styles/test_designs.py
 
-# tests/other_processor.py says what is emulated
+# tests/support/other_processor.py says what is emulated
 test-machines: $(VENV)/test.stamp
-	$(BIN)/python -m pytest -n $(JOBS) --processor=other tests/frontends tests/layers tests/test_network.py \
-		tests/test_task_network.py tests/test_weights.py tests/test_same_bytes.py
+	$(BIN)/python -m pytest -n $(JOBS) --processor=other tests/frontends tests/layers tests/styles/test_network.py \
+		tests/styles/test_task_network.py tests/hardware/test_weights.py tests/api/test_same_bytes.py
 
 check: $(VENV)/test.stamp
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
 
 golden: $(VENV)/test.stamp
-	$(BIN)/python -m pytest -n $(JOBS) --update-golden tests/test_error_files.py tests/test_emitted_golden.py
+	$(BIN)/python -m pytest -n $(JOBS) --update-golden tests/designfile/test_error_files.py tests/emit/test_emitted_golden.py
 
 bench: $(VENV)/test.stamp
 	$(BIN)/python benchmarks/conv.py

@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from tests import other_processor
+from tests.support import other_processor
 
 # A shell that starts this in the background has it ignore Ctrl-C, and all that tests start would do so too.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -23,7 +23,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--processor",
         choices=("this", "other"),
         default="this",
-        help="other: with the floating-point arithmetic of another processor, see tests/other_processor.py",
+        help="other: with another processor's floating point, see tests/support/other_processor.py",
     )
 
 

@@ -12,8 +12,8 @@ from hlsgen.base.errors import DesignError
 from hlsgen.frontends.builder.builder import GraphBuilder, Value
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.rearrange import Rearrange
-from tests.frontends.builds import FRAMES, Array, check, double, frames
-from tests.frontends.ports import kinds, outputs_of
+from tests.support.frontends.builds import FRAMES, Array, check, double, frames
+from tests.support.frontends.ports import kinds, outputs_of
 
 
 def convolved(image: Array, weights: Array) -> Array:

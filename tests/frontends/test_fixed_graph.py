@@ -19,8 +19,8 @@ pytest.importorskip("onnxruntime", reason="needs onnxruntime: pip install 'hlsge
 
 from hlsgen.base.errors import DesignError  # noqa: E402
 from hlsgen.frontends.onnx.to_graph import graph_of_onnx  # noqa: E402
-from tests.frontends.onnx_models import QONNX, expected, kinds, model, node, normal, onnx, outputs_of  # noqa: E402
-from tests.frontends.onnx_networks import FRAMES, Net, differences, exact, executed  # noqa: E402
+from tests.support.frontends.onnx_models import QONNX, expected, kinds, model, node, normal, onnx, outputs_of  # noqa: E402
+from tests.support.frontends.onnx_networks import FRAMES, Net, differences, exact, executed  # noqa: E402
 
 STEP = np.float32(0.0713)
 

@@ -13,7 +13,7 @@ import pytest
 from hlsgen.base.errors import DesignError
 from hlsgen.frontends.qkeras.to_graph import graph_of_keras
 from hlsgen.model.ir import Graph
-from tests.frontends.keras_models import (
+from tests.support.frontends.keras_models import (
     WARNINGS,
     computed,
     inputs_for,
@@ -273,7 +273,7 @@ def test_keras_3_on_pytorch(tmp_path: Path) -> None:
 import sys
 import keras, numpy
 from hlsgen.frontends.qkeras.to_graph import graph_of_keras
-from tests.frontends.ports import outputs_of
+from tests.support.frontends.ports import outputs_of
 L = keras.layers
 x = keras.Input((6, 5, 3))
 y = L.BatchNormalization()(L.Conv2D(4, 3, activation="leaky_relu")(x))

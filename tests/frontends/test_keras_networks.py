@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import hlsgen
 from hlsgen.base.fixed import FixedType
-from tests.frontends.keras_models import WARNINGS, packages, predicted, quiet, randomised
+from tests.support.frontends.keras_models import WARNINGS, packages, predicted, quiet, randomised
 
 pytestmark = WARNINGS
 PACKAGES = packages()

@@ -16,7 +16,7 @@ pytest.importorskip("onnx", reason="needs onnx: pip install 'hlsgen[onnx]'")
 pytest.importorskip("onnxruntime", reason="needs onnxruntime: pip install 'hlsgen[onnx]'")
 
 from hlsgen.frontends.onnx.to_graph import graph_of_onnx  # noqa: E402
-from tests.frontends.onnx_models import (  # noqa: E402
+from tests.support.frontends.onnx_models import (  # noqa: E402
     IMAGE,
     assert_same,
     expected,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.frontends.onnx_models import IMAGE, assert_same, kinds, message, model, node
+from tests.support.frontends.onnx_models import IMAGE, assert_same, kinds, message, model, node
 
 FRAMES = (np.random.default_rng(0).integers(-8, 9, (3, *IMAGE[1:])) / 4).astype(np.float32)
 CONSTANTS: dict[str, Any] = {

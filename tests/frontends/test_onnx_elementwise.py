@@ -14,7 +14,7 @@ pytest.importorskip("onnxruntime", reason="needs onnxruntime: pip install 'hlsge
 from onnx.reference import ReferenceEvaluator  # noqa: E402
 
 from hlsgen.frontends.onnx.to_graph import graph_of_onnx  # noqa: E402
-from tests.frontends.onnx_models import (  # noqa: E402
+from tests.support.frontends.onnx_models import (  # noqa: E402
     IMAGE,
     assert_same,
     kinds,

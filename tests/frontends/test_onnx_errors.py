@@ -15,7 +15,7 @@ pytest.importorskip("onnxruntime", reason="needs onnxruntime: pip install 'hlsge
 
 from hlsgen.base.errors import ToolError  # noqa: E402
 from hlsgen.frontends.onnx.to_graph import graph_of_onnx  # noqa: E402
-from tests.frontends.onnx_models import IMAGE, message, model, node, normal, onnx  # noqa: E402
+from tests.support.frontends.onnx_models import IMAGE, message, model, node, normal, onnx  # noqa: E402
 
 # the file
 

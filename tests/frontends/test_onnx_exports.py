@@ -16,7 +16,7 @@ import torch.nn.functional as F  # noqa: E402
 from torch import nn  # noqa: E402
 
 from hlsgen.frontends.onnx.to_graph import graph_of_onnx  # noqa: E402
-from tests.frontends.onnx_models import outputs_of  # noqa: E402
+from tests.support.frontends.onnx_models import outputs_of  # noqa: E402
 
 IMAGE = (3, 8, 8)
 OPEN = (0, 2, 3)

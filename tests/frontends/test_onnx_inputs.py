@@ -16,10 +16,10 @@ pytest.importorskip("onnxruntime", reason="needs onnxruntime: pip install 'hlsge
 import hlsgen  # noqa: E402
 from hlsgen.base.errors import DesignError  # noqa: E402
 from hlsgen.frontends.onnx.to_graph import graph_of_onnx  # noqa: E402
-from tests.frontends.onnx_models import QONNX, Array, expected, model, node, normal, onnx  # noqa: E402
-from tests.frontends.onnx_networks import FRAMES, Net, executed  # noqa: E402
-from tests.frontends.ports import assert_simulated_and_encoded  # noqa: E402
-from tests.input_values import Singles, awkward, framed, grey_levels  # noqa: E402
+from tests.support.frontends.onnx_models import QONNX, Array, expected, model, node, normal, onnx  # noqa: E402
+from tests.support.frontends.onnx_networks import FRAMES, Net, executed  # noqa: E402
+from tests.support.frontends.ports import assert_simulated_and_encoded  # noqa: E402
+from tests.support.input_values import Singles, awkward, framed, grey_levels  # noqa: E402
 
 SIDE = 4
 PIXELS = "ufixed<8,0>"

@@ -17,8 +17,8 @@ from hlsgen.base.errors import DesignError  # noqa: E402
 from hlsgen.frontends.onnx.functions import inlined_nodes  # noqa: E402
 from hlsgen.frontends.onnx.to_graph import graph_of_onnx  # noqa: E402
 from hlsgen.model.ir import run_golden  # noqa: E402
-from tests.frontends.onnx_models import IMAGE, message, model, node, normal, onnx  # noqa: E402
-from tests.limited import limited  # noqa: E402
+from tests.support.frontends.onnx_models import IMAGE, message, model, node, normal, onnx  # noqa: E402
+from tests.support.limited import limited  # noqa: E402
 
 TENSOR = onnx.TensorProto
 

@@ -16,8 +16,8 @@ pytest.importorskip("onnxruntime", reason="needs onnxruntime: pip install 'hlsge
 from hlsgen.base.errors import DesignError  # noqa: E402
 from hlsgen.frontends.onnx.to_graph import graph_of_onnx  # noqa: E402
 from hlsgen.layers.conv2d import Conv2d  # noqa: E402
-from tests.frontends.onnx_models import QONNX, expected, kinds, normal, onnx  # noqa: E402
-from tests.frontends.onnx_networks import (  # noqa: E402
+from tests.support.frontends.onnx_models import QONNX, expected, kinds, normal, onnx  # noqa: E402
+from tests.support.frontends.onnx_networks import (  # noqa: E402
     FRAMES,
     Net,
     brevitas_like,

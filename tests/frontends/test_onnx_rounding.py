@@ -13,7 +13,7 @@ pytest.importorskip("onnxruntime", reason="needs onnxruntime: pip install 'hlsge
 
 from hlsgen.frontends.onnx.to_graph import graph_of_onnx  # noqa: E402
 from hlsgen.layers.conv2d import Conv2d  # noqa: E402
-from tests.frontends.onnx_models import model, node, normal  # noqa: E402
+from tests.support.frontends.onnx_models import model, node, normal  # noqa: E402
 
 COUNT = 2000
 

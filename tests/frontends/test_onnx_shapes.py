@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("onnx", reason="needs onnx: pip install 'hlsgen[onnx]'")
 pytest.importorskip("onnxruntime", reason="needs onnxruntime: pip install 'hlsgen[onnx]'")
 
-from tests.frontends.onnx_models import (  # noqa: E402
+from tests.support.frontends.onnx_models import (  # noqa: E402
     IMAGE,
     assert_same,
     kinds,

@@ -18,7 +18,7 @@ pytest.importorskip("onnxruntime", reason="needs onnxruntime: pip install 'hlsge
 import hlsgen  # noqa: E402
 from hlsgen.base.errors import DesignError  # noqa: E402
 from hlsgen.frontends.onnx.to_graph import graph_of_onnx  # noqa: E402
-from tests.frontends.onnx_models import (  # noqa: E402
+from tests.support.frontends.onnx_models import (  # noqa: E402
     QONNX,
     Array,
     assert_same,
@@ -31,7 +31,7 @@ from tests.frontends.onnx_models import (  # noqa: E402
     onnx,
     outputs_of,
 )
-from tests.frontends.onnx_networks import FRAMES, Net, executed  # noqa: E402
+from tests.support.frontends.onnx_networks import FRAMES, Net, executed  # noqa: E402
 
 # ---------------------------------------------------------------- dialects of quantisers
 

@@ -14,7 +14,7 @@ from hlsgen.base.fixed import FixedType, Overflow, Rounding
 from hlsgen.frontends.qkeras.load import quiet
 from hlsgen.frontends.qkeras.to_graph import graph_of_keras
 from hlsgen.layers.conv2d import Conv2d
-from tests.frontends.keras_models import (
+from tests.support.frontends.keras_models import (
     INPUT,
     WARNINGS,
     bits,
@@ -26,7 +26,7 @@ from tests.frontends.keras_models import (
     quantizers,
     randomised,
 )
-from tests.frontends.ports import kinds
+from tests.support.frontends.ports import kinds
 
 PACKAGES = packages()
 pytestmark = WARNINGS

@@ -17,7 +17,7 @@ import pytest
 from hlsgen.base.errors import DesignError, ToolError
 from hlsgen.frontends.qkeras.load import quiet
 from hlsgen.frontends.qkeras.to_graph import graph_of_keras
-from tests.frontends.keras_models import WARNINGS, packages, randomised
+from tests.support.frontends.keras_models import WARNINGS, packages, randomised
 
 PACKAGES = packages()
 pytestmark = WARNINGS

@@ -13,7 +13,7 @@ import pytest
 from hlsgen.base.fixed import FloatType
 from hlsgen.frontends.qkeras.load import quiet
 from hlsgen.frontends.qkeras.to_graph import graph_of_keras
-from tests.frontends.keras_models import (
+from tests.support.frontends.keras_models import (
     WARNINGS,
     bits,
     check,
@@ -25,7 +25,7 @@ from tests.frontends.keras_models import (
     quantizers,
     randomised,
 )
-from tests.frontends.ports import kinds
+from tests.support.frontends.ports import kinds
 
 PACKAGES = packages()
 pytestmark = WARNINGS

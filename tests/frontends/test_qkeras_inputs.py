@@ -15,9 +15,9 @@ from hlsgen.base.errors import DesignError
 from hlsgen.base.fixed import FixedType, Rounding
 from hlsgen.frontends.qkeras.load import quiet
 from hlsgen.frontends.qkeras.quantizers import plain_type
-from tests.frontends.keras_models import WARNINGS, bits, packages, predicted
-from tests.frontends.ports import assert_simulated_and_encoded
-from tests.input_values import Singles, awkward, framed, grey_levels
+from tests.support.frontends.keras_models import WARNINGS, bits, packages, predicted
+from tests.support.frontends.ports import assert_simulated_and_encoded
+from tests.support.input_values import Singles, awkward, framed, grey_levels
 
 Q, KERAS, QLAYERS = packages().quantizers, packages().keras, packages().qkeras
 

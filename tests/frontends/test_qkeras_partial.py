@@ -14,8 +14,8 @@ from hlsgen.base.fixed import FixedType
 from hlsgen.frontends.qkeras.dense_batchnorm import dense_batchnorm
 from hlsgen.frontends.qkeras.to_graph import graph_of_keras
 from hlsgen.model.precision import Precision, saturating
-from tests.command_line import run, text
-from tests.frontends.keras_models import (
+from tests.support.command_line import run, text
+from tests.support.frontends.keras_models import (
     INPUT,
     WARNINGS,
     bits,
@@ -29,7 +29,7 @@ from tests.frontends.keras_models import (
     quiet,
     randomised,
 )
-from tests.frontends.ports import kinds
+from tests.support.frontends.ports import kinds
 
 PACKAGES = packages()
 pytestmark = WARNINGS

@@ -16,9 +16,9 @@ from hlsgen.base.fixed import FixedType
 from hlsgen.frontends.qkeras.load import quiet
 from hlsgen.frontends.qkeras.quantizers import quantised_weights
 from hlsgen.model.ir import Graph
-from tests.frontends.keras_models import Doubles, packages
-from tests.frontends.ports import kinds, outputs_of
-from tests.frontends.quantizer_graphs import graph_of, values_of
+from tests.support.frontends.keras_models import Doubles, packages
+from tests.support.frontends.ports import kinds, outputs_of
+from tests.support.frontends.quantizer_graphs import graph_of, values_of
 
 Q = packages().quantizers
 

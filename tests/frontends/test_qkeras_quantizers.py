@@ -22,9 +22,9 @@ from hlsgen.frontends.qkeras.quantizers import (
     quantised_weights,
 )
 from hlsgen.model.ir import Graph
-from tests.frontends.keras_models import packages
-from tests.frontends.ports import kinds, outputs_of
-from tests.frontends.quantizer_graphs import graph_of, values_of
+from tests.support.frontends.keras_models import packages
+from tests.support.frontends.ports import kinds, outputs_of
+from tests.support.frontends.quantizer_graphs import graph_of, values_of
 
 Q = packages().quantizers
 

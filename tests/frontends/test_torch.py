@@ -23,8 +23,17 @@ from hlsgen.frontends.torch.call import CONVERTERS
 from hlsgen.frontends.torch.export import exported
 from hlsgen.frontends.torch.to_graph import graph_of_module, op_name
 from hlsgen.model.ir import Graph
-from tests.frontends.ports import outputs_of
-from tests.frontends.torch_models import IMAGE, SIGNAL, TOLERANCE, VECTOR, Shape, Together, random, settle
+from tests.support.frontends.ports import outputs_of
+from tests.support.frontends.torch_models import (
+    IMAGE,
+    SIGNAL,
+    TOLERANCE,
+    VECTOR,
+    Shape,
+    Together,
+    random,
+    settle,
+)
 
 
 class Case(NamedTuple):

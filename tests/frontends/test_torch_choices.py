@@ -11,8 +11,8 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
 import hlsgen  # noqa: E402
-from tests.frontends.ports import kinds, outputs_of  # noqa: E402
-from tests.frontends.torch_models import IMAGE, Together, graph_of_module, settle  # noqa: E402
+from tests.support.frontends.ports import kinds, outputs_of  # noqa: E402
+from tests.support.frontends.torch_models import IMAGE, Together, graph_of_module, settle  # noqa: E402
 
 where = torch.where
 CHECKERED = (torch.arange(144).reshape(4, 6, 6) % 3 == 0).double()

@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 import torch.nn.functional as F  # noqa: E402
 
 import hlsgen  # noqa: E402
-from tests.frontends.torch_models import IMAGE  # noqa: E402
+from tests.support.frontends.torch_models import IMAGE  # noqa: E402
 
 FRAMES = np.random.default_rng(0).integers(-8, 9, (4, *IMAGE)) / 4
 STEP = 2.0**-16  # of fixed<24,8>, the type of what is not given one

@@ -17,8 +17,8 @@ import torch.nn.functional as F
 from torch import nn
 
 from hlsgen.base.errors import Problem
-from tests.frontends.torch_models import IMAGE, VECTOR, Of, Shape, Together
-from tests.frontends.torch_refusals import NO_LAYER, problems_of
+from tests.support.frontends.torch_models import IMAGE, VECTOR, Of, Shape, Together
+from tests.support.frontends.torch_refusals import NO_LAYER, problems_of
 
 
 class Refused(NamedTuple):

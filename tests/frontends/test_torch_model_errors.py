@@ -20,8 +20,8 @@ from torch import nn
 
 from hlsgen.base.errors import ToolError
 from hlsgen.frontends.torch.call import CONVERTERS
-from tests.frontends.torch_models import IMAGE, SIGNAL, VECTOR, Of, Shape
-from tests.frontends.torch_refusals import HERE, NO_LAYER, problems_of
+from tests.support.frontends.torch_models import IMAGE, SIGNAL, VECTOR, Of, Shape
+from tests.support.frontends.torch_refusals import HERE, NO_LAYER, problems_of
 
 # where and how it is said
 

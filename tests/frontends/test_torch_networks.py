@@ -23,8 +23,8 @@ from torch import nn
 from hlsgen.frontends.torch.to_graph import graph_of_module, load_module
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.model.ir import Graph
-from tests.frontends.ports import kinds, outputs_of
-from tests.frontends.torch_models import IMAGE, TOLERANCE, Of, Shape, Together, same
+from tests.support.frontends.ports import kinds, outputs_of
+from tests.support.frontends.torch_models import IMAGE, TOLERANCE, Of, Shape, Together, same
 
 NETWORKS = Path(__file__).resolve().parents[2] / "designs"
 

@@ -18,8 +18,8 @@ from hlsgen.designfile.schema_values import check_identifier
 from hlsgen.frontends.builder.builder import GraphBuilder, Value
 from hlsgen.frontends.builder.names import Names, valid_name
 from hlsgen.layers.base import Tensor
-from tests.frontends.builds import Array, check, double
-from tests.frontends.ports import kinds
+from tests.support.frontends.builds import Array, check, double
+from tests.support.frontends.ports import kinds
 
 SHAPES = st.lists(st.integers(1, 6), min_size=1, max_size=3).map(tuple)
 

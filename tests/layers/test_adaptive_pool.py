@@ -18,8 +18,8 @@ from hlsgen.base.fixed import FixedType, parse_type
 from hlsgen.csim.compiler import Headers, reference_headers
 from hlsgen.layers.adaptive_pool import AdaptivePool
 from hlsgen.layers.stage import Fold
-from tests.layers.exact import FLOAT, cast, fixed_types, messages, sources_of, tensor, value
-from tests.layers.stage_cases import (
+from tests.support.layers.exact import FLOAT, cast, fixed_types, messages, sources_of, tensor, value
+from tests.support.layers.stage_cases import (
     Case,
     assert_caught,
     assert_exact_with,
@@ -27,7 +27,7 @@ from tests.layers.stage_cases import (
     every_fold,
     few_kernels,
 )
-from tests.pipelines import assert_layers_exact
+from tests.support.pipelines import assert_layers_exact
 
 
 @st.composite

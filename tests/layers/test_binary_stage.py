@@ -12,8 +12,8 @@ from hlsgen.base.fixed import FixedType, Overflow, Rounding, parse_type
 from hlsgen.csim.compiler import Headers, reference_headers
 from hlsgen.layers.binary import Add, Binary, Mul, Sub
 from hlsgen.layers.stage import Fold
-from tests.layers.exact import fixed_types, tensor
-from tests.layers.stage_cases import (
+from tests.support.layers.exact import fixed_types, tensor
+from tests.support.layers.stage_cases import (
     Case,
     assert_caught,
     assert_exact_with,
@@ -21,7 +21,7 @@ from tests.layers.stage_cases import (
     every_fold,
     few_kernels,
 )
-from tests.pipelines import assert_layers_exact
+from tests.support.pipelines import assert_layers_exact
 
 
 @st.composite

@@ -15,9 +15,9 @@ from hlsgen.layers.argmax import ArgMax
 from hlsgen.layers.base import Layer, Tensor
 from hlsgen.layers.softmax import Softmax
 from hlsgen.layers.stage import Fold, divisors
-from tests.layers.exact import fixed_types, tensor
-from tests.layers.stage_cases import Case, assert_caught, assert_exact_with, few_kernels
-from tests.pipelines import assert_layers_exact
+from tests.support.layers.exact import fixed_types, tensor
+from tests.support.layers.stage_cases import Case, assert_caught, assert_exact_with, few_kernels
+from tests.support.pipelines import assert_layers_exact
 
 
 @st.composite

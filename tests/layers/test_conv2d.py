@@ -14,7 +14,7 @@ from hlsgen.csim.verification import compare
 from hlsgen.designfile.constraints import NoFit
 from hlsgen.hardware.conv2d import Folding, Order
 from hlsgen.layers.conv2d import Conv2d
-from tests.kernels import ZCU102, assert_exact, conv, emit_kernel, frames_for, run_kernel
+from tests.support.kernels import ZCU102, assert_exact, conv, emit_kernel, frames_for, run_kernel
 
 FIXED16 = {"input_type": "fixed<16,6>", "weight_type": "fixed<16,2>"}
 INT8 = {"input_type": "fixed<8,3>", "weight_type": "fixed<8,1>", "result_type": "fixed<8,4,rnd_conv,sat>"}

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hlsgen.base.fixed import FixedType
 from hlsgen.layers.conv2d import Conv2d, pairwise_sum
-from tests.kernels import conv, frames_for
+from tests.support.kernels import conv, frames_for
 
 torch = pytest.importorskip("torch", reason="torch is not installed: golden is not compared with it")
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.stage import Fold
-from tests.layers.random_convolutions import convolutions
-from tests.pipelines import assert_layers_exact
+from tests.support.layers.random_convolutions import convolutions
+from tests.support.pipelines import assert_layers_exact
 
 CASES = 12
 

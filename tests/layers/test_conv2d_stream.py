@@ -33,9 +33,9 @@ from hlsgen.model.precision import Precision
 from hlsgen.search.streaming import balance
 from hlsgen.targets.board import load_board
 from hlsgen.timing.deadlock import least_depths, runs_through
-from tests.layers.random_convolutions import convolutions
 from tests.layers.test_dense_stage import codes, dense
-from tests.pipelines import Built, assert_pipeline_exact, build_pipeline, random_codes, side_by_side
+from tests.support.layers.random_convolutions import convolutions
+from tests.support.pipelines import Built, assert_pipeline_exact, build_pipeline, random_codes, side_by_side
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,8 +17,8 @@ from hlsgen.base.fixed import FixedType, parse_type
 from hlsgen.layers.affine import Affine
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.dense import Dense
-from tests.kernels import conv
-from tests.layers.exact import FLOAT, cast, codes_of, fixed_types, messages, sources_of, tensor, value
+from tests.support.kernels import conv
+from tests.support.layers.exact import FLOAT, cast, codes_of, fixed_types, messages, sources_of, tensor, value
 
 FLOATS: dict[str, Any] = {
     name: FLOAT for name in ("input_type", "weight_type", "bias_type", "accumulator", "result_type")

@@ -18,8 +18,8 @@ from hlsgen.layers.base import Layer, Shape
 from hlsgen.layers.dense import Dense
 from hlsgen.layers.stage import Fold
 from hlsgen.model.ir import run_golden
-from tests.layers.stage_cases import Case, assert_exact_with, cases_of, every_fold, few_kernels
-from tests.pipelines import assert_layers_exact, build_pipeline, random_codes, side_by_side
+from tests.support.layers.stage_cases import Case, assert_exact_with, cases_of, every_fold, few_kernels
+from tests.support.pipelines import assert_layers_exact, build_pipeline, random_codes, side_by_side
 
 SOURCE = FixedType(9, 4)
 WEIGHT = FixedType(6, 1)

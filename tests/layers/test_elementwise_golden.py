@@ -19,7 +19,7 @@ from hlsgen.layers.binary import Add, Binary, Mul, Sub
 from hlsgen.layers.cast import Cast
 from hlsgen.layers.clamp import Clamp
 from hlsgen.layers.leaky import Leaky
-from tests.layers.exact import FLOAT, cast, codes_of, fixed_types, messages, sources_of, tensor, value
+from tests.support.layers.exact import FLOAT, cast, codes_of, fixed_types, messages, sources_of, tensor, value
 
 SHAPE = (3, 2, 4)
 LIMITS = st.none() | st.sampled_from([0.0, -1.0, 6.0, 0.3, -2.7, 1000.0, -1000.0, 2.0**-12])

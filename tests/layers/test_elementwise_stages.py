@@ -18,15 +18,15 @@ from hlsgen.layers.clamp import Clamp
 from hlsgen.layers.leaky import Leaky
 from hlsgen.layers.stage import Fold, divisors
 from hlsgen.layers.table import Table
-from tests.layers.exact import fixed_types, tensor
-from tests.layers.stage_cases import (
+from tests.support.layers.exact import fixed_types, tensor
+from tests.support.layers.stage_cases import (
     CASES,
     Case,
     assert_caught,
     assert_exact_with,
     few_kernels,
 )
-from tests.pipelines import assert_layers_exact
+from tests.support.pipelines import assert_layers_exact
 
 LIMITS = st.none() | st.sampled_from([0.0, 1.0, -1.0, 6.0, 0.3, -0.7, 100.0, -100.0])
 SHAPE = (4, 3, 6)

@@ -17,8 +17,6 @@ from hlsgen.csim.compiler import Headers
 from hlsgen.layers.log_softmax import LOG_FRACTION, LogSoftmax
 from hlsgen.layers.softmax import INDEX_BITS, RECIPROCAL_FRACTION, REST_BITS
 from hlsgen.layers.stage import Fold, divisors
-from tests.layers.exact import FLOAT, fixed_types, messages, tensor
-from tests.layers.stage_cases import Case, assert_caught, assert_exact_with, few_kernels
 from tests.layers.test_softmax_golden import (
     SOURCES,
     assert_order_survives,
@@ -26,7 +24,9 @@ from tests.layers.test_softmax_golden import (
     pixels,
     scattered,
 )
-from tests.pipelines import assert_layers_exact
+from tests.support.layers.exact import FLOAT, fixed_types, messages, tensor
+from tests.support.layers.stage_cases import Case, assert_caught, assert_exact_with, few_kernels
+from tests.support.pipelines import assert_layers_exact
 
 RESULTS = [
     "fixed<16,6>",

@@ -20,8 +20,8 @@ from hlsgen.layers.pad import Pad
 from hlsgen.layers.pool2d import Pool2d
 from hlsgen.layers.stage import Fold
 from hlsgen.model.ir import Graph
-from tests.layers.exact import fixed_types, tensor
-from tests.layers.stage_cases import (
+from tests.support.layers.exact import fixed_types, tensor
+from tests.support.layers.stage_cases import (
     Case,
     assert_caught,
     assert_exact_with,
@@ -29,7 +29,7 @@ from tests.layers.stage_cases import (
     every_fold,
     few_kernels,
 )
-from tests.pipelines import assert_layers_exact, assert_pipeline_exact
+from tests.support.pipelines import assert_layers_exact, assert_pipeline_exact
 
 
 @st.composite

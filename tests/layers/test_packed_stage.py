@@ -20,7 +20,7 @@ from hlsgen.layers.packing import chain_of_types, chain_of_weights, longest_chai
 from hlsgen.layers.stage import Fold
 from hlsgen.model.ir import run_golden
 from hlsgen.targets.board import load_board
-from tests.pipelines import (
+from tests.support.pipelines import (
     assert_layers_exact,
     assert_pipeline_exact,
     build_pipeline,

@@ -15,7 +15,7 @@ from hlsgen.base.fixed import Codes, FixedType, parse_type
 from hlsgen.layers.division import Averaging, exact_reciprocal
 from hlsgen.layers.global_pool import GlobalPool
 from hlsgen.layers.pool2d import Pool2d
-from tests.layers.exact import FLOAT, cast, codes_of, fixed_types, messages, sources_of, tensor, value
+from tests.support.layers.exact import FLOAT, cast, codes_of, fixed_types, messages, sources_of, tensor, value
 
 
 @st.composite

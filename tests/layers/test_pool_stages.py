@@ -16,8 +16,8 @@ from hlsgen.layers.base import Shape
 from hlsgen.layers.global_pool import GlobalPool
 from hlsgen.layers.pool2d import Pool2d
 from hlsgen.layers.stage import Fold
-from tests.layers.exact import fixed_types, tensor
-from tests.layers.stage_cases import (
+from tests.support.layers.exact import fixed_types, tensor
+from tests.support.layers.stage_cases import (
     Case,
     assert_caught,
     assert_exact_with,
@@ -25,7 +25,7 @@ from tests.layers.stage_cases import (
     every_fold,
     few_kernels,
 )
-from tests.pipelines import assert_layers_exact
+from tests.support.pipelines import assert_layers_exact
 
 Function = Literal["max", "average"]
 

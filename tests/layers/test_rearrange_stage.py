@@ -17,8 +17,8 @@ from hlsgen.layers.rearrange import Atoms, Rearrange
 from hlsgen.layers.rearrange_layout import Layout
 from hlsgen.layers.rearrange_stage import RearrangeStage
 from hlsgen.layers.stage import Fold
-from tests.layers.exact import tensor
-from tests.layers.stage_cases import (
+from tests.support.layers.exact import tensor
+from tests.support.layers.stage_cases import (
     Case,
     assert_caught,
     assert_exact_with,
@@ -26,7 +26,7 @@ from tests.layers.stage_cases import (
     every_fold,
     few_kernels,
 )
-from tests.pipelines import assert_layers_exact
+from tests.support.pipelines import assert_layers_exact
 
 
 def rearrange(shape: Shape, axes: tuple[Atoms, Atoms, Atoms], offset: int = 0) -> Rearrange:

@@ -16,7 +16,7 @@ from hlsgen.layers.concat import Concat
 from hlsgen.layers.crop import Crop
 from hlsgen.layers.pad import Pad
 from hlsgen.layers.rearrange import Atoms, Rearrange
-from tests.layers.exact import FLOAT, cast, fixed_types, messages, sources_of, tensor, value
+from tests.support.layers.exact import FLOAT, cast, fixed_types, messages, sources_of, tensor, value
 
 FIXED = parse_type("fixed<8,4>")
 

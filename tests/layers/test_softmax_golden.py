@@ -13,8 +13,8 @@ from hlsgen.base.fixed import Codes, FixedType, parse_type
 from hlsgen.layers.argmax import ArgMax
 from hlsgen.layers.log_softmax import LogSoftmax
 from hlsgen.layers.softmax import INDEX_BITS, RECIPROCAL_FRACTION, REST_BITS, Softmax
-from tests.casts import overflowing
-from tests.layers.exact import FLOAT, messages, tensor
+from tests.support.casts import overflowing
+from tests.support.layers.exact import FLOAT, messages, tensor
 
 SOURCES = [
     "fixed<16,10>", "fixed<16,2>", "fixed<16,6>", "fixed<16,0>", "ufixed<16,3>", "fixed<8,4>", "fixed<16,18>"

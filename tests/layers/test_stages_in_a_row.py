@@ -18,10 +18,10 @@ from hlsgen.layers.softmax import Softmax
 from hlsgen.layers.stage import Fold
 from hlsgen.layers.table import Table
 from hlsgen.model.ir import Graph, Port
-from tests.layers.exact import tensor
 from tests.layers.test_dense_stage import RESULT, affine, dense
 from tests.layers.test_rearrange_stage import flatten, flatten_last, pixel_unshuffle, upsample
-from tests.pipelines import assert_pipeline_exact
+from tests.support.layers.exact import tensor
+from tests.support.pipelines import assert_pipeline_exact
 
 PROBABILITY = FixedType(12, 0, signed=False)
 INDEX = FixedType(3, 3, signed=False)

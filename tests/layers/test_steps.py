@@ -16,9 +16,9 @@ from hlsgen.csim.compiler import Headers
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.stage import Fold
 from hlsgen.layers.steps import Steps, narrowest
-from tests.casts import overflowing
-from tests.layers.exact import FLOAT, fixed_types, messages, sources_of, tensor, value
-from tests.layers.stage_cases import (
+from tests.support.casts import overflowing
+from tests.support.layers.exact import FLOAT, fixed_types, messages, sources_of, tensor, value
+from tests.support.layers.stage_cases import (
     Case,
     assert_caught,
     assert_exact_with,
@@ -26,7 +26,7 @@ from tests.layers.stage_cases import (
     every_fold,
     few_kernels,
 )
-from tests.pipelines import assert_layers_exact
+from tests.support.pipelines import assert_layers_exact
 
 SMALL = Steps(
     name="steps",

@@ -17,10 +17,10 @@ from hlsgen.layers.functions import FUNCTIONS, Doubles
 from hlsgen.layers.piecewise import fitted
 from hlsgen.layers.stage import Fold
 from hlsgen.layers.table import DIRECT_BITS, EXACT_BITS, Table
-from tests.layers.exact import tensor
 from tests.layers.test_softmax_golden import softmax as a_softmax
 from tests.layers.test_table_golden import table
-from tests.pipelines import assert_layers_exact
+from tests.support.layers.exact import tensor
+from tests.support.pipelines import assert_layers_exact
 
 DIGITS = 60
 PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459")

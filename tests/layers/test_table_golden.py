@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from hlsgen.base.fixed import FixedType, Overflow, Rounding, parse_type
 from hlsgen.layers.table import DIRECT_BITS, EXACT_BITS, FUNCTIONS, Table
-from tests.layers.exact import FLOAT, codes_of, fixed_types, messages, tensor
+from tests.support.layers.exact import FLOAT, codes_of, fixed_types, messages, tensor
 
 FAR = np.concatenate([np.linspace(-40, 40, 4001), [0.0, -1e-9, 1e-9, -300.0, 300.0]])
 

@@ -1,0 +1,116 @@
+"""No emitted C++ draws a warning, whatever legal types, multipliers and places of weights a design combines.
+
+A layer or a kernel for each combination, many in one translation unit, looked at by the compiler's front end.
+"""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hlsgen.base.output import write_files
+from hlsgen.csim.compiler import INCLUDE, WARNINGS
+from hlsgen.designfile.constraints import NoFit
+from hlsgen.emit.dataflow import DataflowNames, dataflow_files
+from hlsgen.hardware.conv2d import map_conv2d
+from hlsgen.hardware.pipeline import pipeline_of
+from hlsgen.hardware.weights import WeightPlace
+from hlsgen.layers.base import Layer
+from hlsgen.layers.stage import Fold
+from tests.support.kernels import U200, kernel_sources
+from tests.support.layer_examples import EXAMPLES
+from tests.support.pipelines import side_by_side
+from tests.support.type_combinations import (
+    PLACES,
+    is_signed,
+    layers_of_any_types,
+    task_kernels,
+    weighted_layers,
+)
+
+LAYERS_OF_A_KERNEL = 48
+
+
+@pytest.fixture(params=["g++", "clang++"])
+def compiler(request: pytest.FixtureRequest) -> str:
+    name = str(request.param)
+    if shutil.which(name) is None:
+        pytest.skip(f"{name} is not installed")
+    return name
+
+
+def assert_no_warning(compiler: str, folder: Path, *include: str) -> None:
+    """Of the sources in the build folder, in the front end's eyes."""
+    folders = [*(INCLUDE / name for name in include), folder / "src", INCLUDE / "common", INCLUDE / "fast"]
+    sources = sorted([*(folder / "src").glob("*.cpp"), *(folder / "tb").glob("*.cpp")])
+    command = [compiler, "-std=c++14", "-fsyntax-only", *WARNINGS, *(f"-I{path}" for path in folders)]
+    command += map(str, sources)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr[:4000]) == (0, "")
+
+
+# ---------------------------------------------------------------- tasks
+
+
+def test_tasks_of_any_types(compiler: str, tmp_path: Path) -> None:
+    kinds = set()
+    for number, (layer, folding) in enumerate(task_kernels()):
+        try:
+            mapping = map_conv2d(layer, folding, U200)
+        except NoFit:
+            continue
+        kinds.add((mapping.arithmetic, is_signed(layer)))
+        folder = tmp_path / str(number)
+        write_files(folder, kernel_sources(mapping))
+        assert_no_warning(compiler, folder, *(("trace",) if number % 2 else ()))
+    assert kinds == {(arithmetic, sign) for arithmetic in ("fixed", "packed") for sign in (True, False)}
+
+
+# ---------------------------------------------------------------- dataflow
+
+
+def test_dataflow_layers_of_any_types(compiler: str, tmp_path: Path) -> None:
+    layers = layers_of_any_types()
+    folds = [
+        list(layer.folds())[number % 5 % len(list(layer.folds()))] for number, layer in enumerate(layers)
+    ]
+    assert {layer.kind for layer in layers} == set(EXAMPLES) - {"conv2d", "dense", "affine"}
+    check_kernels(compiler, tmp_path, layers, folds, {})
+
+
+def test_dataflow_weights_of_any_types(compiler: str, tmp_path: Path) -> None:
+    cases = list(weighted_layers())
+    made = {(fold.multipliers, where.place, is_signed(layer)) for layer, fold, where in cases}
+    assert made == set(itertools.product(("dsp", "packed", "fabric"), PLACES, (True, False)))
+    places = {number: where for number, (_, _, where) in enumerate(cases)}
+    check_kernels(
+        compiler, tmp_path, [layer for layer, _, _ in cases], [fold for _, fold, _ in cases], places
+    )
+
+
+def check_kernels(
+    compiler: str,
+    folder: Path,
+    layers: Sequence[Layer],
+    folds: Sequence[Fold],
+    places: Mapping[int, WeightPlace],
+) -> None:
+    """The layers side by side, some in each kernel."""
+    for first in range(0, len(layers), LAYERS_OF_A_KERNEL):
+        graph = side_by_side(layers[first : first + LAYERS_OF_A_KERNEL])
+        of_layer = {layer.name: folds[first + number] for number, layer in enumerate(graph.layers)}
+        weights = {
+            layer.name: replace(places[first + number], layer=layer.name)
+            for number, layer in enumerate(graph.layers)
+            if first + number in places
+        }
+        pipeline = pipeline_of(graph, of_layer, weights or None)
+        names = DataflowNames(kernel=graph.name, source="test")
+        write_files(folder / str(first), dataflow_files(pipeline, names, U200))
+        assert_no_warning(compiler, folder / str(first), "dataflow")

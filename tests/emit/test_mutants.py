@@ -1,0 +1,136 @@
+"""Small faults in the templates must not pass: results, recorded ports or counted iterations show them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hlsgen.base.errors import MismatchError, ToolError
+from hlsgen.cost.cycles import iterations
+from hlsgen.csim.verification import compare
+from hlsgen.hardware.conv2d import Folding
+from hlsgen.layers.conv2d import Conv2d
+from tests.support.kernels import Kernel, conv, emit_kernel, frames_for, run_kernel
+
+FIXED = conv(
+    (4, 11, 13),
+    4,
+    padding=(1, 1, 1, 1),
+    input_type="fixed<16,6>",
+    weight_type="fixed<16,2>",
+    result_type="fixed<16,6,rnd,sat>",
+)
+PACKED = conv(
+    (4, 11, 13),
+    4,
+    input_type="fixed<8,3>",
+    weight_type="fixed<8,1>",
+    result_type="fixed<24,12>",
+    extremes=True,
+)
+FLOAT = conv((4, 11, 13), 4)
+FOLDING = Folding(rows=2, pe=4, simd=2)
+"""Each iteration reads four rows, so that banks and offsets matter."""
+
+
+def mutated(kernel: Kernel, file: str, old: str, new: str) -> None:
+    path = kernel.folder / file
+    text = path.read_text()
+    assert text.count(old) >= 1, f"{old!r} is not in {file}: the mutant has to follow the template"
+    path.write_text(text.replace(old, new, 1))
+
+
+def survives(kernel: Kernel) -> bool:
+    """Whether C-simulation finds nothing wrong with the kernel."""
+    layer = kernel.mapping.layer
+    frames = frames_for(layer, 3)
+    try:
+        run = run_kernel(kernel, frames)
+    except MismatchError:
+        return False
+    golden = layer.golden(frames, simd=kernel.mapping.folding.simd)
+    equal = compare(run.output, golden, layer.result_type).mismatches == 0
+    return equal and run.iterations == iterations(kernel.mapping, len(frames))
+
+
+MUTANTS = [
+    ("window shift", FIXED, "window[s][i][v + STRIDE_W]", "window[s][i][v + 0]"),
+    ("tap column", FIXED, "[j * DILATION_W]", "[j + DILATION_W - 1 + (j == 2)]"),
+    ("weight index", FIXED, "at.filters * CF + at.channels];", "at.filters * CF + 0];"),
+    ("padding's edge", FIXED, "column >= 0 && column < IN_WIDTH", "column >= 1 && column < IN_WIDTH"),
+    ("image's edge", FIXED, "row >= 0 && row < IN_HEIGHT", "row >= 0 && row < IN_HEIGHT - 1"),
+    ("a pass too early", FIXED, "at.channels == CF - 1", "at.channels == CF - 2"),
+    ("sums not begun anew", FIXED, "at.channels == 0 ||", "at.channels == 1 ||"),
+    ("a wrong row slot", FIXED, "constexpr int TILE_SLOTS = 2", "constexpr int TILE_SLOTS = 3"),
+    ("a wrong half", FIXED, "(1 - half) * OUT_WORDS", "half * OUT_WORDS"),
+    ("an iteration too many", FIXED, "++column < COLUMNS", "++column <= COLUMNS"),
+    ("lane order", FIXED, "result.lane[p * ROWS + r]", "result.lane[r * ROWS + p]"),
+    ("no saturation", FIXED, "AP_RND, AP_SAT> out_t", "AP_RND, AP_WRAP> out_t"),
+    ("the other rounding", FIXED, "AP_RND, AP_SAT> out_t", "AP_TRN, AP_SAT> out_t"),
+    ("order of the terms", FLOAT, "(s * KERNEL_H + i) * KERNEL_W + j", "(i * SIMD + s) * KERNEL_W + j"),
+]
+
+
+@pytest.mark.parametrize(("layer", "old", "new"), [pytest.param(*m[1:], id=m[0]) for m in MUTANTS])
+def test_mutant_of_the_layer_is_caught(layer: Conv2d, old: str, new: str, tmp_path: Path) -> None:
+    kernel = emit_kernel(layer, FOLDING, tmp_path)
+    mutated(kernel, "src/conv1.h", old, new)
+    assert not survives(kernel)
+
+
+def test_mutants_begin_from_kernels_that_pass(tmp_path: Path) -> None:
+    for number, layer in enumerate((FIXED, PACKED, FLOAT)):
+        assert survives(emit_kernel(layer, FOLDING, tmp_path / str(number)))
+
+
+SHARED_MUTANTS = [
+    ("upper lane's sign", "src/hlsgen/dot.h", "(both - low) >> LANE_BITS", "both >> LANE_BITS"),
+    ("a chain too long", "src/conv1.h", "constexpr int CHAIN = ", "constexpr int CHAIN = 9 + "),
+]
+
+
+@pytest.mark.parametrize(("file", "old", "new"), [pytest.param(*m[1:], id=m[0]) for m in SHARED_MUTANTS])
+def test_mutant_of_the_packing_is_caught(file: str, old: str, new: str, tmp_path: Path) -> None:
+    kernel = emit_kernel(PACKED, FOLDING, tmp_path)
+    mutated(kernel, file, old, new)
+    if "CHAIN" in old:  # the testbench would refuse these weights before the kernel sees them
+        mutated(kernel, "tb/conv_tb.cpp", "if (!packing_is_exact", "if (false && !packing_is_exact")
+    assert not survives(kernel)
+
+
+def test_offsets_removed_is_a_port_conflict(tmp_path: Path) -> None:
+    """The seed's figure 3.6: without offsets two rows of the wave want one bank."""
+    kernel = emit_kernel(FIXED, FOLDING, tmp_path)
+    offsets = ", ".join(str(offset) for offset in kernel.mapping.bank_map.offsets)
+    mutated(kernel, "src/conv1.h", f"OFFSET[SLOTS] = {{{offsets}}}", "OFFSET[SLOTS] = {}")
+    with pytest.raises(MismatchError, match="port conflict: loop compute.*2 reads of one memory"):
+        run_kernel(kernel, frames_for(FIXED, 1))
+
+
+def test_a_bank_too_few_is_a_port_conflict(tmp_path: Path) -> None:
+    kernel = emit_kernel(FIXED, FOLDING, tmp_path)
+    slots = kernel.mapping.bank_map.slots
+    offsets = ", ".join(str(offset) for offset in kernel.mapping.bank_map.offsets)
+    wrong = ", ".join(str(slot % 3) for slot in range(slots))
+    mutated(kernel, "src/conv1.h", f"OFFSET[SLOTS] = {{{offsets}}}", f"OFFSET[SLOTS] = {{{wrong}}}")
+    with pytest.raises(MismatchError, match="port conflict"):
+        run_kernel(kernel, frames_for(FIXED, 1))
+
+
+def test_weights_too_large_for_the_packing_are_refused(tmp_path: Path) -> None:
+    """Weights are loaded at run time: others than those the kernel was built for may not fit its chain."""
+    small = conv(
+        (4, 11, 13), 4, input_type="fixed<8,3>", weight_type="fixed<8,1>", result_type="fixed<24,12>"
+    )
+    gentle = emit_kernel(_with_weights(small, 3), FOLDING, tmp_path)
+    assert gentle.mapping.chain == 18
+    other = _with_weights(small, -128)
+    harsh = Kernel(mapping=replace(gentle.mapping, layer=other), folder=gentle.folder)
+    with pytest.raises(ToolError, match="too large for this kernel's packing"):
+        run_kernel(harsh, frames_for(other, 1))
+
+
+def _with_weights(layer: Conv2d, code: int) -> Conv2d:
+    return replace(layer, weights=layer.weights * 0 + code)

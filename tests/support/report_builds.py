@@ -1,0 +1,80 @@
+"""Builds of each kind of design, small and without C-simulation, whose reports are looked at."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import hlsgen
+from hlsgen.api.design import Design
+from hlsgen.api.project import build
+from hlsgen.designfile.constraints import InterfaceConstraints, NetworkConstraints
+from hlsgen.loading.from_graph import Options, from_graph
+from hlsgen.model.ir import Graph, Port
+from tests.support.networks import convolution, residual_network, tensor
+from tests.support.small_design import DESIGN
+
+KINDS = ("layer", "dataflow", "best", "tasks", "names")
+
+
+def built(kind: str, folder: Path) -> Path:
+    """The build folder of a layer, a network of each style, the best mapping, or the longest names."""
+    target = folder / kind
+    if kind == "layer":
+        path = folder / "small.yaml"
+        path.write_text(DESIGN)
+        build(hlsgen.load(path), target, csim=False)
+        return target
+    graph = _long_names() if kind == "names" else residual_network()
+    options = Options(
+        board="zcu102" if kind == "tasks" else "u200",
+        clock_mhz=None,
+        batch=64,
+        constraints=NetworkConstraints(search="best") if kind == "best" else None,
+        style="tasks" if kind == "tasks" else "dataflow",
+        calibration=np.random.default_rng(0).normal(0, 1, (4, *graph.inputs[0].shape)),
+        precision="auto",
+    )
+    build(Design(from_graph(graph, options, "test")), target, frames=2, csim=False)
+    return target
+
+
+def streaming(board: str, target: Path) -> Path:
+    """The build folder of a network all of whose ports are AXI streams."""
+    graph = residual_network()
+    options = Options(
+        board=board,
+        clock_mhz=None,
+        batch=4,
+        constraints=NetworkConstraints(interface=InterfaceConstraints(input="stream", output="stream")),
+        style="dataflow",
+        calibration=np.random.default_rng(0).normal(0, 1, (2, *graph.inputs[0].shape)),
+        precision="auto",
+    )
+    build(Design(from_graph(graph, options, "test")), target, frames=1, csim=False)
+    return target
+
+
+def _long_names() -> Graph:
+    """Names of 60 characters, without a place where a line could break."""
+    first, second = "a" * 60, "b" * 60
+    shape = (4, 8, 8)
+    layers = (
+        convolution(first, "x", (3, 8, 8), 4, seed=1),
+        convolution(second, first, shape, 4, seed=2),
+    )
+    return Graph(
+        name="n" * 60,
+        inputs=(Port.of("x", tensor((3, 8, 8))),),
+        layers=layers,
+        outputs=(Port.of("o" * 60, tensor(shape), second),),
+    )
+
+
+def content(folder: Path) -> dict[str, Any]:
+    """report.json of a build folder."""
+    found: dict[str, Any] = json.loads((folder / "report.json").read_text())
+    return found

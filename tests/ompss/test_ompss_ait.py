@@ -75,9 +75,10 @@ def network_build(folder: Path, board: str) -> Path:
     pytest.importorskip("torch")
     from tests.styles.test_task_network import residual
 
-    design = replace(residual("tasks"), board=load_board(board), clock_mhz=load_board(board).clock_mhz)
+    given = residual("tasks").given
+    design = replace(given, board=load_board(board), clock_mhz=load_board(board).clock_mhz)
     inputs = design.sample_inputs(1)
-    write_files(folder, design.style.plan(inputs, design.golden_codes(inputs)))
+    write_files(folder, design.plan(inputs, design.golden_codes(inputs)))
     return folder
 
 

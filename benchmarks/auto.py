@@ -31,7 +31,6 @@ from torch import nn
 import hlsgen
 from hlsgen.base.errors import ClippingWarning, DesignError
 from hlsgen.layers.conv2d import Conv2d
-from hlsgen.styles.network_style import NetworkStyle
 
 JSON = Path("build/benchmarks/auto.json")
 SHAPE = (3, 64, 64)
@@ -106,7 +105,7 @@ def measured(name: str, types: str, calibration: int, frames: int, board: str) -
         board=board,
     )
     seconds = time.process_time() - begin
-    assert isinstance(design, NetworkStyle) and design.reached is not None
+    assert design.reached is not None
     with torch.no_grad():
         wanted = net(torch.from_numpy(x)).double().numpy()
     with warnings.catch_warnings():
@@ -139,7 +138,7 @@ def _nearness(got: NDArray[np.float64], wanted: NDArray[np.float64]) -> dict[str
     }
 
 
-def _bits(design: NetworkStyle) -> tuple[float, float]:
+def _bits(design: hlsgen.Design) -> tuple[float, float]:
     """Of an element of a layer's tensor, and of a weight."""
     layers = design.graph.layers
     sizes = [int(np.prod(layer.output_shape)) for layer in layers]
@@ -155,7 +154,7 @@ def _bits(design: NetworkStyle) -> tuple[float, float]:
     )
 
 
-def _cost(design: NetworkStyle) -> dict[str, float | int]:
+def _cost(design: hlsgen.Design) -> dict[str, float | int]:
     try:
         found = design.estimate().as_json()
     except DesignError:

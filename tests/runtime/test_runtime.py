@@ -143,7 +143,7 @@ def test_figures_say_what_they_were_measured_on(
 def test_units_share_the_batch_and_transfers_overlap(
     made: HostBuild, pyxrt: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pyxrt, "call_seconds", 0.1)  # long beside what a busy machine takes for a transfer
+    monkeypatch.setattr(pyxrt, "call_seconds", 0.3)  # long beside what a busy machine takes for a transfer
     with opened(made) as net:
         codes = {
             port.name: np.zeros((40, *net.interface.tensor(port.tensor).shape), int)

@@ -14,7 +14,7 @@ import hlsgen
 from hlsgen.api.project import build
 from hlsgen.base.errors import DesignError
 from hlsgen.cli.commands import cli
-from hlsgen.vendor import report as report_module
+from hlsgen.designfile import text_files
 from hlsgen.vendor import tables, xml_tree
 from hlsgen.vendor.compare import HEADING, compare_build
 from hlsgen.vendor.report import Range, Stage, SynthesisReport
@@ -228,7 +228,7 @@ def test_damaged_cosim(tmp_path: Path, text: str, said: str) -> None:
 
 
 def test_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(report_module, "MAX_BYTES", 1 << 20)
+    monkeypatch.setattr(text_files, "MAX_BYTES", 1 << 20)
     assert "is larger than 1 MB" in refusal(tmp_path, "<a>" + " " * (1 << 20) + "</a>")
     monkeypatch.setattr(xml_tree, "MOST_ELEMENTS", 5)
     assert "more than 5 elements" in refusal(tmp_path, vendor_reports.csynth())

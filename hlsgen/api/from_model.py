@@ -15,6 +15,7 @@ from hlsgen.base.fixed import FixedType
 from hlsgen.designfile.constraints import NetworkConstraints
 from hlsgen.designfile.precision_grammar import precision_of
 from hlsgen.loading.arguments import input_shapes
+from hlsgen.loading.frameworks import Source, graph_of
 from hlsgen.loading.from_graph import Options, from_graph
 from hlsgen.model.precision import Precision, to_nearest
 from hlsgen.targets.board import Board
@@ -53,8 +54,6 @@ def from_torch(
     {"input": "stream"} and the like.
     Raises DesignError: an operation that there is no layer for, contradictory shapes, types too narrow.
     """
-    from hlsgen.frontends.torch.to_graph import graph_of_module
-
     options = Options(
         calibration=calibration,
         precision=precision,
@@ -65,7 +64,8 @@ def from_torch(
         style=style,
         interface=interface,
     )
-    graph = graph_of_module(model, input_shapes(input_shape), name=_name_of(model, name))
+    source = Source(model=model, name=_name_of(model, name), input_shapes=input_shapes(input_shape))
+    graph = graph_of("torch", source)
     return Design(from_graph(graph, options, f"{type(model).__name__} (PyTorch)"))
 
 
@@ -90,8 +90,6 @@ def from_qkeras(
     or 3, is quantised as `from_torch` does. weights: the file of them beside a .json file.
     Raises DesignError as `from_torch` does.
     """
-    from hlsgen.frontends.qkeras.to_graph import graph_of_keras
-
     options = Options(
         calibration=calibration,
         precision=precision,
@@ -103,13 +101,14 @@ def from_qkeras(
         interface=interface,
     )
     wished, default = precision_of(precision), None
-    graph = graph_of_keras(
-        model,
+    source = Source(
+        model=model,
         name=_name_of(model, name),
-        input_type=_wished_input(precision),
+        input_types=[_wished_input(precision)],
         precision=wished,
         weights=None if weights is None else Path(weights),
     )
+    graph = graph_of("qkeras", source)
     if not graph.input.is_float and isinstance(wished.default, FixedType):
         # the frontend has used the default for what has no quantizer
         given = None if wished.input is None else {"input": wished.input}
@@ -138,8 +137,6 @@ def from_onnx(
     precision of a quantised model: {"input": type}, of inputs that it computes with before it quantises them.
     Raises DesignError as `from_torch` does.
     """
-    from hlsgen.frontends.onnx.to_graph import graph_of_onnx
-
     options = Options(
         calibration=calibration,
         precision=precision,
@@ -151,13 +148,13 @@ def from_onnx(
         interface=interface,
     )
     mended: list[str] = []
-    graph = graph_of_onnx(
-        model,
+    source = Source(
+        model=model,
         name=_name_of(model, name),
         input_types=[_wished_input(precision)],
         input_shapes=_onnx_shapes(input_shape),
-        say=mended.append,
     )
+    graph = graph_of("onnx", source, mended.append)
     for text in mended:
         warn_caller(text, HlsgenWarning)
     return Design(from_graph(graph, options, f"{graph.name} (ONNX)"))

@@ -105,6 +105,17 @@ class ModelSection(_Section):
             raise refused(Mistake(message=message, fix="leave weights out"))
         return self
 
+    @property
+    def framework(self) -> str:
+        """The one that is named."""
+        return next(name for name in FRAMEWORKS if getattr(self, name) is not None)
+
+    @property
+    def file(self) -> Path:
+        """Of the model; of PyTorch the one that makes it."""
+        found: Path | TorchSource = getattr(self, self.framework)
+        return found.path if isinstance(found, TorchSource) else found
+
 
 class ModelInput(_Section):
     """The input of the network."""

@@ -15,16 +15,14 @@ from hlsgen.base.brief import Brief
 from hlsgen.base.errors import DesignError, OutputError, Problem, collecting
 from hlsgen.base.output import write_whole
 from hlsgen.base.progress import Say, silent
-from hlsgen.designfile.model_schema import FRAMEWORKS
 from hlsgen.designfile.precision_grammar import input_type_of, precision_of
 from hlsgen.frontends.builder.names import valid_name
+from hlsgen.loading.frameworks import FRAMEWORKS, Source, graph_of
 from hlsgen.model.ir import Graph
 from hlsgen.model.precision import to_nearest
 from hlsgen.model.samples import from_file
 
-ONNX_ENDINGS = (".onnx",)
 YAML_ENDINGS = (".yaml", ".yml")
-KERAS_ENDINGS = (".h5", ".hdf5", ".keras", ".json")
 STAND_IN = (
     "no samples are given: number types (precision: auto) will be chosen from a stand-in photograph, values "
     "within -1 to 1. What lies beyond it in your own inputs will be clipped, and the accuracy reported will "
@@ -77,23 +75,26 @@ def import_model(
     beside = framework == "qkeras" and Path(model).suffix == ".json"
     if weights is not None and not beside:
         raise DesignError(Problem(message=f"{model} holds its weights itself", fix="leave --weights out"))
-    if shapes and framework == "qkeras":
+    if shapes and FRAMEWORKS[framework].shapes == "known":
         message = f"{model} says itself what shape the input has"
         raise DesignError(Problem(message=message, fix="leave --shape out"))
     path = Path(model)
     name = valid_name(path.stem)
-    if framework == "onnx":
-        from hlsgen.frontends.onnx.to_graph import graph_of_onnx
-
-        graph = graph_of_onnx(path, name=name, input_types=[wished], input_shapes=shapes, say=say)
-    else:
-        from hlsgen.frontends.qkeras.to_graph import graph_of_keras
-
-        precision = None if default_type is None else precision_of({"default": default_type})
-        graph = graph_of_keras(path, name=name, input_type=wished, precision=precision, weights=weights)
-        if precision is not None and graph.input.is_float:
-            message = f"{model} is in floating point: the design file's precision says its types"
-            raise DesignError(Problem(message=message, fix="leave --default-type out"))
+    graph = graph_of(
+        framework,
+        Source(
+            model=path,
+            name=name,
+            input_shapes=shapes,
+            input_types=[wished],
+            precision=None if default_type is None else precision_of({"default": default_type}),
+            weights=weights,
+        ),
+        say,
+    )
+    if default_type is not None and graph.input.is_float:
+        message = f"{model} is in floating point: the design file's precision says its types"
+        raise DesignError(Problem(message=message, fix="leave --default-type out"))
     source = {framework: _relative(path, folder)}
     if weights is not None:
         source["weights"] = _relative(weights, folder)
@@ -111,9 +112,10 @@ def framework_of(model: str) -> str:
     if re.fullmatch(r".+\.py:[A-Za-z_]\w*", model):
         return "torch"
     path = Path(model)
-    if path.suffix in ONNX_ENDINGS:
-        return "onnx"
-    if path.suffix in KERAS_ENDINGS or path.is_dir():
+    for name, one in FRAMEWORKS.items():
+        if path.suffix in one.endings and name != "torch":
+            return name
+    if path.is_dir():
         return "qkeras"
     raise DesignError(
         Problem(
@@ -131,15 +133,14 @@ def _from_torch(
     board: str,
     samples: Sequence[Path],
 ) -> Imported:
-    from hlsgen.frontends.torch.to_graph import graph_of_module, load_module
-
     if not shapes:
         message = f"{model}: a PyTorch module does not say what it takes"
         raise DesignError(Problem(message=message, fix="--shape 3,32,32, the batch left out"))
     file, function = model.rsplit(":", 1)
     path = Path(file)
-    module = load_module(path, function, weights, None)
-    graph = graph_of_module(module, shapes, name=valid_name(path.stem))
+    name = valid_name(path.stem)
+    given = Source(model=path, name=name, function=function, input_shapes=shapes, weights=weights)
+    graph = graph_of("torch", given)
     source = {"torch": f"{_relative(path, folder)}:{function}"}
     if weights is not None:
         source["weights"] = _relative(weights, folder)

@@ -17,6 +17,7 @@ from hlsgen.designfile.document import Document
 from hlsgen.designfile.model_schema import ModelFile
 from hlsgen.designfile.schema_values import SampleFile, Samples
 from hlsgen.hardware.weights import task_weight_problems, weight_problems
+from hlsgen.loading.frameworks import FRAMEWORKS, Source, graph_of
 from hlsgen.loading.from_graph import Options, from_fixed, from_float
 from hlsgen.model import samples
 from hlsgen.model.calibration import STAND_INS, described
@@ -93,48 +94,38 @@ class _at:
 
 
 def _graph(file: ModelFile, document: Document, say: Say) -> Graph:
-    model = file.model
-    if model.torch is not None:
-        from hlsgen.frontends.torch.to_graph import graph_of_module, load_module
-
-        source = document.beside(model.torch.path)
-        say(f"running {source}, your own code, for {model.torch.function}()")
-        with _at(document, ("model", "torch")):
-            module = load_module(
-                source,
-                model.torch.function,
-                document.beside(model.weights) if model.weights else None,
-                document.place(("model", "torch")),
-            )
-            return graph_of_module(module, _shapes(file, document), name=file.name)
+    model, path = file.model, document.beside(file.model.file)
+    function = None if model.torch is None else model.torch.function
+    if function is not None:
+        say(f"running {path}, your own code, for {function}()")
     wished = [_input_type(file, index) for index in range(max(1, len(file.input)))]
-    types = [None if one is None else to_nearest(one) for one in wished]
-    if model.qkeras is not None:
-        if any(one.shape is not None for one in file.input):
-            message = "the model's file says what shape the input has"
-            place = document.place(("input",), key=True)
-            raise document.error([Problem(message=message, fix="leave shape out", place=place)])
-        from hlsgen.frontends.qkeras.to_graph import graph_of_keras
+    at = ("model", model.framework)
+    source = Source(
+        model=path,
+        name=file.name,
+        function=function,
+        input_shapes=_input_shapes(file, document),
+        input_types=[None if one is None else to_nearest(one) for one in wished],
+        precision=_precision(file),
+        weights=document.beside(model.weights) if model.weights else None,
+        place=document.place(at),
+    )
+    with _at(document, at):
+        return graph_of(model.framework, source, say)
 
-        with _at(document, ("model", "qkeras")):
-            return graph_of_keras(
-                document.beside(model.qkeras),
-                name=file.name,
-                input_type=types[0],
-                precision=_precision(file),
-                weights=document.beside(model.weights) if model.weights else None,
-            )
-    from hlsgen.frontends.onnx.to_graph import graph_of_onnx
 
-    assert model.onnx is not None
-    with _at(document, ("model", "onnx")):
-        return graph_of_onnx(
-            document.beside(model.onnx),
-            name=file.name,
-            input_types=types,
-            input_shapes=_open_shapes(file, document),
-            say=say,
-        )
+def _input_shapes(file: ModelFile, document: Document) -> list[tuple[int, ...]]:
+    """As far as the file of the model does not say them."""
+    said = FRAMEWORKS[file.model.framework].shapes
+    if said == "needed":
+        return _shapes(file, document)
+    if said == "open":
+        return _open_shapes(file, document)
+    if any(one.shape is not None for one in file.input):
+        message = "the model's file says what shape the input has"
+        place = document.place(("input",), key=True)
+        raise document.error([Problem(message=message, fix="leave shape out", place=place)])
+    return []
 
 
 def _open_shapes(file: ModelFile, document: Document) -> list[tuple[int, ...]]:

@@ -210,3 +210,21 @@ def test_every_kind_computes_what_pytorch_does(tmp_path: Path) -> None:
             continue
         assert got is not None and got.shape == wanted.shape, entry
         np.testing.assert_allclose(got, wanted, rtol=0, atol=near, err_msg=str(entry))
+
+
+def test_several_inputs_and_outputs(tmp_path: Path) -> None:
+    inputs = [
+        {"name": "image", "shape": [4, 8, 8], "type": "fixed<8,2>"},
+        {"name": "gate", "shape": [4, 1, 1], "type": "fixed<8,2>"},
+    ]
+    layers = [
+        {"name": "halves", "kind": "affine", "scale": 0.5},
+        {"name": "gated", "kind": "mul", "inputs": ["image", "gate"]},
+    ]
+    design = hlsgen.load(written(tmp_path, layers, input=inputs, precision="fixed<24,8>"))
+    assert [port.name for port in design.graph.inputs] == ["image", "gate"]
+    assert [port.name for port in design.graph.outputs] == ["halves_output", "gated_output"]
+    gates = FRAMES[:, :, :1, :1]
+    halves, gated = design.golden([FRAMES, gates])
+    np.testing.assert_array_equal(halves, FRAMES / 2)
+    np.testing.assert_array_equal(gated, FRAMES * gates)

@@ -15,6 +15,7 @@ from hlsgen.base.errors import CalibrationWarning, warn_caller
 from hlsgen.base.fixed import Codes
 from hlsgen.base.progress import Progress, Say, silent
 from hlsgen.designfile.document import Document
+from hlsgen.designfile.layers_file import is_network
 from hlsgen.model.accuracy import Accuracy, Reached
 from hlsgen.model.calibration import Calibration
 from hlsgen.model.clipping import values_of, warn_of_clipping
@@ -223,7 +224,8 @@ def load(
     those of its meaning.
     """
     style: Style[Any]
-    if "model" in Document.read(Path(path)).data:
+    data = Document.read(Path(path)).data
+    if "model" in data or is_network(data):
         from hlsgen.loading.model_file import load_model
 
         style = load_model(Path(path), board=board, say=say, progress=progress)

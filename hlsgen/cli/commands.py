@@ -354,7 +354,7 @@ def import_(
     MODEL is net.py:make_net (PyTorch; that function of yours is run), net.onnx, or net.h5 (Keras, QKeras).
     """
     with reporting(as_json):
-        from hlsgen.loading.importing import import_model, write_design
+        from hlsgen.loading.importing import import_model, write_design, write_schema
         from hlsgen.targets.board import load_board
 
         load_board(board)
@@ -373,6 +373,7 @@ def import_(
         )
         path = output or Path(f"{found.graph.name}.yaml")
         write_design(found.text, path, force=force)
+        write_schema(path.parent)
         layers = found.graph.layers
         if as_json:
             rows = [
@@ -433,12 +434,14 @@ def boards(as_json: bool) -> None:
 
 
 @cli.command()
-def schema() -> None:
-    """The JSON Schema of a design file, for editors."""
+@click.argument("of", type=click.Choice(["design", "board"]), default="design")
+def schema(of: str) -> None:
+    """The JSON Schema of a design file, or of a board file, for editors."""
     with reporting(as_json=True):
-        from hlsgen.designfile.schema import design_json_schema
+        from hlsgen.designfile.json_schemas import design_json_schema
+        from hlsgen.targets.board import board_json_schema
 
-        print_json(design_json_schema())
+        print_json(design_json_schema() if of == "design" else board_json_schema())
 
 
 def main() -> None:

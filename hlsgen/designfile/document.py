@@ -102,11 +102,16 @@ class Document(Brief):
         return _Source(str(self.path), self.text)
 
     def place(self, loc: Location, *, key: bool = False) -> Place:
-        """Position of the value at `loc`, or with `key` of its key; else of the nearest existing parent."""
+        """Position of the value at `loc`, or with `key` of its key; else of the nearest existing parent.
+
+        What may be one mapping or a list of them counts as a list.
+        """
         node: Node = self.root
         place = self._source.place(node)
         for step in loc:
             child = _child(node, step)
+            if child is None and step == 0 and isinstance(node, MappingNode):
+                continue  # one entry that is written without its list
             if child is None:
                 return place
             label, node = child

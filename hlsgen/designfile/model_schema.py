@@ -1,10 +1,10 @@
-"""The design file of a network that a framework has: its keys, their limits and defaults."""
+"""The design file of a network: its keys, their limits and defaults; with `model` it is a framework's."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     BaseModel,
@@ -25,14 +25,29 @@ from hlsgen.designfile.constraints import (
     PortKind,
     WeightConstraints,
 )
-from hlsgen.designfile.precision_grammar import Fixed, PrecisionSection, written
+from hlsgen.designfile.precision_grammar import Default, Fixed, PrecisionSection, written
 from hlsgen.designfile.schema_values import MAX_CHANNELS, BoardName, Name, Samples
-from hlsgen.designfile.validation import Entries, Mistake, Real, Whole, must_be, nearest, refused
+from hlsgen.designfile.validation import (
+    Entries,
+    Mistake,
+    Real,
+    Whole,
+    must_be,
+    nearest,
+    needed_keys,
+    refused,
+)
 from hlsgen.layers.conv2d_stream import MOST_BATCH
 
 FRAMEWORKS = ("torch", "qkeras", "onnx")
 _SIDE = Whole(1, 65536)
-TEXT_SCHEMA = WithJsonSchema({"type": "string"})
+_FRAME_SHAPE: dict[str, Any] = {
+    "type": "array",
+    "items": {"type": "integer", "minimum": _SIDE.low, "maximum": _SIDE.high},
+    "minItems": 1,
+    "maxItems": 3,
+}
+TEXT_SCHEMA = WithJsonSchema({"type": "string", "minLength": 1})
 
 
 class _Section(BaseModel):
@@ -76,13 +91,15 @@ def check_frame_shape(value: object) -> tuple[int, ...]:
     return tuple(value)
 
 
+_TORCH_SCHEMA = WithJsonSchema({"type": "string", "pattern": r"^.+\.py:[A-Za-z_]\w*$"})
 FilePath = Annotated[Path, PlainValidator(check_file), TEXT_SCHEMA]
 
 
 class ModelSection(_Section):
     """Where the network comes from: one of torch, qkeras, onnx."""
 
-    torch: Annotated[TorchSource, PlainValidator(check_torch), TEXT_SCHEMA] | None = None
+    model_config = ConfigDict(json_schema_extra=needed_keys("oneOf", FRAMEWORKS))
+    torch: Annotated[TorchSource, PlainValidator(check_torch), _TORCH_SCHEMA] | None = None
     """file.py:function of your own, which is run to make the network."""
     qkeras: FilePath | None = None
     """A QKeras or Keras model: .h5, .keras, a SavedModel folder, or .json beside weights."""
@@ -121,8 +138,7 @@ class ModelInput(_Section):
     """The input of the network."""
 
     shape: (
-        Annotated[tuple[int, ...], PlainValidator(check_frame_shape), WithJsonSchema({"type": "array"})]
-        | None
+        Annotated[tuple[int, ...], PlainValidator(check_frame_shape), WithJsonSchema(_FRAME_SHAPE)] | None
     ) = None
     """The shape of a frame, the batch left out: with torch, and with onnx where the file leaves it open."""
     type: Fixed | None = None
@@ -194,6 +210,10 @@ class ModelMapping(BaseModel):
         )
 
 
+MAPPING_KEYS = frozenset(ModelMapping.model_fields) | {"auto", "best"}
+"""Words of a network's `mapping` that are no layer."""
+
+
 def _mapping(value: object) -> object:
     if value in ("auto", "best"):
         return {} if value == "auto" else {"search": "best"}
@@ -204,7 +224,8 @@ def _mapping(value: object) -> object:
     return value
 
 
-def _inputs(value: object) -> object:
+def as_list(value: object) -> object:
+    """One input as a list of one."""
     return value if isinstance(value, list) else [value]
 
 
@@ -230,8 +251,8 @@ def _interface(value: object) -> object:
     raise refused(must_be("memory, stream or a mapping", value, fix))
 
 
-class ModelFile(_Section):
-    """A network of a framework, the board it is for, and what is fixed about its hardware."""
+class NetworkFile(_Section):
+    """A network, wherever its graph comes from: the board it is for, and what is fixed about its hardware."""
 
     name: Name = Field(examples=["resnet18"])
     """C++ identifier; names the kernel and the build folder."""
@@ -247,16 +268,14 @@ class ModelFile(_Section):
     """memory: DDR at both ends; stream: AXI streams from and to other kernels; or each side by itself."""
     batch: Annotated[int, Whole(1, 1_000_000)] = 64
     """Frames in one run."""
-    model: ModelSection = Field(examples=[{"torch": "net.py:make_net"}])
-    """The network."""
     input: Annotated[
         tuple[ModelInput, ...],
         Entries(1, 16),
-        BeforeValidator(_inputs, json_schema_input_type=ModelInput | list[ModelInput]),
+        BeforeValidator(as_list, json_schema_input_type=ModelInput | list[ModelInput]),
     ] = (ModelInput(),)
     """The input, or a list of them."""
     precision: Annotated[
-        NetworkPrecision, BeforeValidator(written, json_schema_input_type=str | NetworkPrecision)
+        NetworkPrecision, BeforeValidator(written, json_schema_input_type=Default | NetworkPrecision)
     ] = NetworkPrecision()
     """auto, a type for all, or a mapping; only for networks in floating point."""
     mapping: Annotated[
@@ -267,3 +286,10 @@ class ModelFile(_Section):
     @property
     def precision_given(self) -> bool:
         return "precision" in self.model_fields_set
+
+
+class ModelFile(NetworkFile):
+    """A network of a framework."""
+
+    model: ModelSection = Field(examples=[{"torch": "net.py:make_net"}])
+    """The network."""

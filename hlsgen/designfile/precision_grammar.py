@@ -22,7 +22,7 @@ from pydantic import (
 
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import FixedType
-from hlsgen.designfile.schema_values import check_accumulator, check_type
+from hlsgen.designfile.schema_values import FIXED_PATTERN, check_accumulator, check_type
 from hlsgen.designfile.validation import Mistake, Real, label_of, mistakes_in, must_be, refused, unknown_key
 from hlsgen.model.precision import (
     AGREEMENT,
@@ -69,8 +69,13 @@ def check_sums(value: object) -> FixedType | Literal["exact", "tight"]:
     return found
 
 
-_TEXT: dict[str, Any] = {"type": "string"}
-Fixed = Annotated[FixedType, PlainValidator(check_fixed), WithJsonSchema(_TEXT)]
+def _text(words: str = "") -> WithJsonSchema:
+    """A fixed-point type, or one of some words: "exact|tight"."""
+    return WithJsonSchema({"type": "string", "pattern": f"^({FIXED_PATTERN}{words and '|' + words})$"})
+
+
+Fixed = Annotated[FixedType, PlainValidator(check_fixed), _text()]
+Default = Annotated[FixedType | Literal["auto"], PlainValidator(check_default), _text("auto")]
 
 
 class _Section(BaseModel):
@@ -94,7 +99,7 @@ def _layer(value: object) -> object:
     return dict(value) if isinstance(value, Mapping) else value
 
 
-Layer = Annotated[LayerTypes, BeforeValidator(_layer, json_schema_input_type=str | LayerTypes)]
+Layer = Annotated[LayerTypes, BeforeValidator(_layer, json_schema_input_type=Fixed | LayerTypes)]
 
 
 class PrecisionSection(BaseModel):
@@ -103,16 +108,14 @@ class PrecisionSection(BaseModel):
     model_config = ConfigDict(frozen=True, extra="allow", strict=True)
     __pydantic_extra__: dict[str, Layer] = Field(init=False)
 
-    default: Annotated[FixedType | Literal["auto"], PlainValidator(check_default), WithJsonSchema(_TEXT)] = (
-        "auto"
-    )
+    default: Default = "auto"
     """Type of all activations; auto: chosen for each tensor from calibration frames."""
     weights: Fixed | None = None
     """Type of all weights; None: as wide as the activations, each layer with the range it needs."""
     input: Fixed | None = None
     """Type of the input; None: as the other activations."""
     accumulator: (
-        Annotated[FixedType | Literal["exact", "tight"], PlainValidator(check_sums), WithJsonSchema(_TEXT)]
+        Annotated[FixedType | Literal["exact", "tight"], PlainValidator(check_sums), _text("exact|tight")]
         | None
     ) = None
     """exact: no weights overflow it (default with weights: runtime); tight: these do not; or a type."""
@@ -172,7 +175,7 @@ def _unknown(value: Mapping[object, object]) -> list[Mistake]:
 
 
 PrecisionValue = Annotated[
-    PrecisionSection, BeforeValidator(written, json_schema_input_type=str | PrecisionSection)
+    PrecisionSection, BeforeValidator(written, json_schema_input_type=Default | PrecisionSection)
 ]
 _ADAPTER: TypeAdapter[PrecisionSection] = TypeAdapter(PrecisionValue)
 

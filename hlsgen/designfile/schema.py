@@ -1,7 +1,7 @@
 """The design file: its keys, their limits and defaults, as frozen models with normalised values.
 
-`read_design_file` reads one and finds every mistake, with its line; `design_json_schema` describes the
-same keys to editors.
+`read_design_file` reads one and finds every mistake, with its line. A layer by itself, a convolution; layers
+that make a network are layers_file.py's.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from pydantic import (
 
 from hlsgen.base.errors import Problem
 from hlsgen.designfile.document import Document
+from hlsgen.designfile.layer_sections import kind_mistake
 from hlsgen.designfile.schema_values import (
     MAX_CHANNELS,
     NAME_SCHEMA,
@@ -51,7 +52,7 @@ from hlsgen.designfile.validation import (
 )
 
 KINDS: tuple[str, ...] = ("conv2d",)
-"""Every kind of layer that a design may name."""
+"""Every kind of layer that is a kernel by itself; those of networks are `layer_sections.SECTIONS`."""
 
 
 def check_layer_name(value: object) -> str:
@@ -110,8 +111,7 @@ class LayerSection(_Section):
     def check_kind(cls, data: object) -> object:
         """A kind that does not exist makes every other message about the layer pointless."""
         if isinstance(data, dict) and "kind" in data and data["kind"] not in KINDS:
-            fix = f"{nearest(data['kind'], list(KINDS))}the kinds are {', '.join(KINDS)}"
-            raise refused(must_be("a kind of layer", data["kind"], fix, ("kind",)))
+            raise refused(kind_mistake(data["kind"]))
         return data
 
 
@@ -168,7 +168,7 @@ def _mapping(value: object) -> object:
 
 
 class DesignFile(_Section):
-    """A network of layers, the board it is for, and what is fixed about its hardware."""
+    """A convolution as a kernel, the board it is for, and what is fixed about its hardware."""
 
     name: Name = Field(examples=["conv"])
     """C++ identifier; names the kernel and the build folder."""
@@ -198,13 +198,13 @@ class DesignFile(_Section):
 
     @model_validator(mode="after")
     def check_names(self) -> Self:
-        mistakes = _name_mistakes(self.name, [layer.name for layer in self.layers], self.mapping.layers)
+        mistakes = name_mistakes(self.name, [layer.name for layer in self.layers], self.mapping.layers)
         if mistakes:
             raise refused(*mistakes)
         return self
 
 
-def _name_mistakes(design: object, names: list[object], mapped: Iterable[str]) -> list[Mistake]:
+def name_mistakes(design: object, names: list[object], mapped: Iterable[str]) -> list[Mistake]:
     """Layer names used twice or for the design, and names under `mapping` that are no layer's."""
     mistakes = []
     first: dict[str, int] = {}
@@ -239,27 +239,21 @@ def read_design_file(path: Path) -> tuple[DesignFile | None, Document, list[Prob
         return DesignFile.model_validate(document.data), document, []
     except ValidationError as error:
         problems = document.problems(error, DesignFile)
-        problems += map(document.problem, _name_mistakes_in(document.data))
+        known = frozenset(MappingSection.model_fields)
+        problems += map(document.problem, name_mistakes_in(document.data, known))
         return None, document, problems
 
 
-def _name_mistakes_in(data: Mapping[str, Any]) -> list[Mistake]:
-    """`_name_mistakes` of data that is wrong elsewhere, so far as it has names."""
+def name_mistakes_in(data: Mapping[str, Any], mapping_keys: frozenset[str]) -> list[Mistake]:
+    """`name_mistakes` of data that is wrong elsewhere, so far as it has names.
+
+    mapping_keys: those of `mapping` that are no layer's.
+    """
     layers = data.get("layers")
     mapping = data.get("mapping")
     entries = layers if isinstance(layers, list) else []
     names = [entry.get("name") if isinstance(entry, dict) else None for entry in entries]
-    mapped = (
-        [key for key in mapping if key not in MappingSection.model_fields]
-        if isinstance(mapping, dict)
-        else []
-    )
+    mapped = [key for key in mapping if key not in mapping_keys] if isinstance(mapping, dict) else []
     # Without the names of all layers it cannot be said which are unknown.
     complete = bool(names) and all(isinstance(name, str) for name in names)
-    return _name_mistakes(data.get("name"), names, mapped if complete else [])
-
-
-def design_json_schema() -> dict[str, Any]:
-    """The JSON Schema (draft 2020-12) of a design file, for editors."""
-    schema = DesignFile.model_json_schema()
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "hlsgen design"}
+    return name_mistakes(data.get("name"), names, mapped if complete else [])

@@ -21,7 +21,7 @@ from hlsgen.base.cpp_names import (
     EMITTED_PREFIXES,
     VENDOR_PREFIXES,
 )
-from hlsgen.base.fixed import ACCEPTED, FixedType, NumberType, parse_type
+from hlsgen.base.fixed import ACCEPTED, FixedType, NumberType, Overflow, Rounding, parse_type
 from hlsgen.designfile.validation import Mistake, Whole, must_be, nearest, refused, shown, unknown_key
 
 MAX_CHANNELS = 16384
@@ -145,14 +145,9 @@ def check_padding(value: object) -> Literal["same", "valid"] | Sides:
     """ "same", "valid" or (top, left, bottom, right). Raises what `refused` makes."""
     if value == "same" or value == "valid":
         return "same" if value == "same" else "valid"
-    if isinstance(value, list | tuple) and len(value) == 4:
-        top, left, bottom, right = _within((_PADDING_SIDE,) * 4, value)
-        return top, left, bottom, right
-    if isinstance(value, list | tuple) and len(value) == 2:
-        height, width = _pair_within(_PADDING_SIDE, value)
-        return height, width, height, width
-    if type(value) is int and _PADDING_SIDE.low <= value <= _PADDING_SIDE.high:
-        return value, value, value, value
+    sides = _sides_within(_PADDING_SIDE, value)
+    if sides is not None:
+        return sides
     words = nearest(value, ["same", "valid"]) if isinstance(value, str) else ""
     fix = f"{words}write one number, [height, width], [top, left, bottom, right], same or valid"
     wanted = f"{_PADDING_SIDE}, a list of two or four, same or valid"
@@ -201,6 +196,17 @@ def _path(text: str, endings: tuple[str, ...], fix: str) -> Path:
     return Path(text)
 
 
+def _sides_within(side: Whole, value: object) -> Sides | None:
+    """(top, left, bottom, right) of n, [height, width] or all four; None: it is none of these."""
+    if isinstance(value, list | tuple) and len(value) == 4:
+        top, left, bottom, right = _within((side,) * 4, value)
+        return top, left, bottom, right
+    if isinstance(value, list | tuple) and len(value) == 2:
+        height, width = _pair_within(side, value)
+        return height, width, height, width
+    return (value, value, value, value) if side.holds(value) else None
+
+
 def _pair_within(side: Whole, values: Sequence[object]) -> Pair:
     height, width = _within((side, side), values)
     return height, width
@@ -229,12 +235,55 @@ def _integer(side: Whole) -> dict[str, Any]:
     return {"type": "integer", "minimum": side.low, "maximum": side.high}
 
 
-def _pair(side: Whole) -> tuple[PlainValidator, WithJsonSchema]:
+def pair_of(side: Whole) -> tuple[PlainValidator, WithJsonSchema]:
+    """Annotations of `n` or `[height, width]`, each within `side`."""
     return PlainValidator(check_pair(side)), WithJsonSchema({"anyOf": [_integer(side), _integers(side, 2)]})
 
 
-NAME_SCHEMA = WithJsonSchema({"type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_]{0,62}$"})
-_TYPE_SCHEMA: dict[str, Any] = {"type": "string", "description": ACCEPTED}
+def integers_of(words: tuple[str, ...], sides: tuple[Whole, ...]) -> tuple[PlainValidator, WithJsonSchema]:
+    """Annotations of a list of whole numbers: what each is called, and its limits."""
+    wanted = f"[{', '.join(words)}]"
+
+    def check(value: object) -> tuple[int, ...]:
+        if not isinstance(value, list | tuple) or len(value) != len(sides):
+            raise refused(must_be(wanted, value, f"write {wanted}, whole numbers"))
+        return tuple(_within(sides, value))
+
+    items = {"type": "array", "prefixItems": [_integer(side) for side in sides]}
+    return PlainValidator(check), WithJsonSchema({**items, "minItems": len(sides), "maxItems": len(sides)})
+
+
+def shape_of(side: Whole) -> tuple[PlainValidator, WithJsonSchema]:
+    """Annotations of [channels, height, width], each within `side`."""
+    return integers_of(("channels", "height", "width"), (side,) * 3)
+
+
+def sides_of(side: Whole) -> tuple[PlainValidator, WithJsonSchema]:
+    """Annotations of n, [height, width] or [top, left, bottom, right], each within `side`."""
+
+    def check(value: object) -> Sides:
+        sides = _sides_within(side, value)
+        if sides is not None:
+            return sides
+        fix = "write one number, [height, width] or [top, left, bottom, right]"
+        raise refused(must_be(f"{side}, or a list of two or four", value, fix))
+
+    forms = [_integer(side), _integers(side, 2), _integers(side, 4)]
+    return PlainValidator(check), WithJsonSchema({"anyOf": forms})
+
+
+_NAME = "^(?=.*[a-z])(?!.*__)(?!.*_t$)[A-Za-z][A-Za-z0-9_]{0,62}$"
+NAME_SCHEMA = WithJsonSchema({"type": "string", "pattern": _NAME})
+_UP_TO_64 = "0*([1-9]|[1-5][0-9]|6[0-4])"
+_WIDTH, _INTEGER = rf"\s*\+?{_UP_TO_64}\s*", rf"\s*[+-]?({_UP_TO_64}|0+)\s*"
+_MODES = rf"(,\s*({'|'.join(Rounding)})\s*(,\s*({'|'.join(Overflow)})\s*)?)?"
+FIXED_PATTERN = rf"\s*u?fixed\s*<{_WIDTH},{_INTEGER}{_MODES}>\s*"
+"""Of the text of a fixed-point type: what `parse_type` reads."""
+_TYPE_SCHEMA: dict[str, Any] = {
+    "type": "string",
+    "pattern": rf"^({FIXED_PATTERN}|\s*float32\s*)$",
+    "description": ACCEPTED,
+}
 _SEED_SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {"seed": _integer(Whole(0, 2**32 - 1))},
@@ -251,7 +300,7 @@ Accumulator = Annotated[
     WithJsonSchema({"anyOf": [{"enum": ["exact", "tight"]}, _TYPE_SCHEMA]}),
 ]
 Shape = Annotated[tuple[int, int, int], PlainValidator(check_shape), WithJsonSchema(_integers(_SIDE, 3))]
-KernelSize = Annotated[Pair, *_pair(_KERNEL_SIDE)]
+KernelSize = Annotated[Pair, *pair_of(_KERNEL_SIDE)]
 Padding = Annotated[
     Literal["same", "valid"] | Sides,
     PlainValidator(check_padding),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeGuard, get_args, get_type_hints
 
@@ -114,10 +114,14 @@ class Real:
     low: float
     high: float
 
+    def holds(self, value: object) -> TypeGuard[float]:
+        """Whether `value` is such a number."""
+        return type(value) in (int, float) and self.low <= value <= self.high  # type: ignore[operator]
+
     def check(self, value: object) -> float:
         """`value` itself. Raises what `refused` makes."""
-        if type(value) in (int, float) and self.low <= value <= self.high:  # type: ignore[operator]
-            return value  # type: ignore[return-value]
+        if self.holds(value):
+            return value
         how = " in plain digits without quotes" if isinstance(value, str) else ""
         fix = f"write a number from {self.low:g} to {self.high:g}{how}"
         raise refused(must_be(f"a number from {self.low:g} to {self.high:g}", value, fix))
@@ -151,6 +155,12 @@ class Entries:
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: Any) -> dict[str, Any]:
         return {**handler(schema), "minItems": self.low, "maxItems": self.high}
+
+
+def needed_keys(how: str, keys: Iterable[str]) -> dict[str, Any]:
+    """What a JSON Schema says of a mapping that needs some of these keys; how: "anyOf" or "oneOf" them."""
+    given: dict[str, Any] = {"not": {"type": "null"}}
+    return {how: [{"required": [key], "properties": {key: given}} for key in keys]}
 
 
 Words = Callable[[Any, Mapping[str, Any]], tuple[str, str]]

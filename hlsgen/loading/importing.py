@@ -15,6 +15,7 @@ from hlsgen.base.brief import Brief
 from hlsgen.base.errors import DesignError, OutputError, Problem, collecting
 from hlsgen.base.output import write_whole
 from hlsgen.base.progress import Say, silent
+from hlsgen.designfile.json_schemas import EDITOR_LINE, FILE_NAME, schema_text
 from hlsgen.designfile.precision_grammar import input_type_of, precision_of
 from hlsgen.frontends.builder.names import valid_name
 from hlsgen.loading.frameworks import FRAMEWORKS, Source, graph_of
@@ -178,7 +179,8 @@ def _imported(
     comment = "".join(
         textwrap.fill(one, 110, initial_indent="# ", subsequent_indent="# ") + "\n" for one in warnings
     )
-    return Imported(graph=graph, framework=next(iter(source)), text=comment + text, warnings=tuple(warnings))
+    text = EDITOR_LINE + comment + text
+    return Imported(graph=graph, framework=next(iter(source)), text=text, warnings=tuple(warnings))
 
 
 def _check_samples(graph: Graph, samples: Sequence[Path]) -> None:
@@ -215,6 +217,11 @@ def _text(
         document["precision"] = precision
     document["mapping"] = "auto"
     return yaml.safe_dump(document, sort_keys=False, default_flow_style=None, allow_unicode=True)
+
+
+def write_schema(folder: Path) -> None:
+    """Writes the JSON Schema that EDITOR_LINE names. Raises OutputError: it cannot be written."""
+    write_whole(folder / FILE_NAME, schema_text())
 
 
 def write_design(text: str, path: Path, *, force: bool) -> None:

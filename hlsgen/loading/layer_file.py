@@ -13,7 +13,7 @@ from hlsgen.base.quantise import quantised
 from hlsgen.designfile.document import Document
 from hlsgen.designfile.schema import DesignFile, read_design_file
 from hlsgen.designfile.schema_values import SampleFile
-from hlsgen.frontends.builder.design_file import graph_of, not_yet
+from hlsgen.frontends.builder.design_file import graph_of, interface_problem
 from hlsgen.hardware.conv2d import MOST_PARTITIONS, folding_faults
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.model import samples
@@ -30,13 +30,14 @@ def load_design_file(path: Path) -> tuple[DesignFile, Document]:
     Raises DesignError with all independent mistakes, by line and column; the board is looked up too.
     """
     design, document, problems = read_design_file(path)
-    board_problems = _board_problems(document)
-    if design is None or board_problems:
-        raise document.error(problems + board_problems)
+    problems += board_problems(document)
+    if design is None or problems:
+        raise document.error(problems)
     return design, document
 
 
-def _board_problems(document: Document) -> list[Problem]:
+def board_problems(document: Document) -> list[Problem]:
+    """What is wrong with the board that the file names, if it names one."""
     name = document.data.get("board")
     if not isinstance(name, str) or not name.isprintable():
         return []
@@ -54,7 +55,7 @@ def load_layer(path: Path, *, board: str | None = None) -> ConvKernel:
     those of its meaning. Whether hardware that fits exists is only known when `hardware` is made.
     """
     file, document = load_design_file(path)
-    problems = not_yet(file, document)
+    problems = interface_problem(file, document)
     graph, wrong = graph_of(file, document)
     broken = verify(graph)
     chosen: Board | None = None

@@ -1,4 +1,4 @@
-"""A design file that names a network of a framework -> a design."""
+"""A design file of a network, of a framework or written out -> a design."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ from hlsgen.base.progress import Progress, Say, silent
 from hlsgen.base.quantise import WRAPPING
 from hlsgen.designfile.constraints import NetworkConstraints, interface_problems
 from hlsgen.designfile.document import Document
-from hlsgen.designfile.model_schema import ModelFile
+from hlsgen.designfile.layers_file import LayersFile, read_layers_file
+from hlsgen.designfile.model_schema import ModelFile, NetworkFile
 from hlsgen.designfile.schema_values import SampleFile, Samples
 from hlsgen.hardware.weights import task_weight_problems, weight_problems
 from hlsgen.loading.frameworks import FRAMEWORKS, Source, graph_of
 from hlsgen.loading.from_graph import Options, from_fixed, from_float
+from hlsgen.loading.layer_file import board_problems
 from hlsgen.model import samples
 from hlsgen.model.calibration import STAND_INS, described
 from hlsgen.model.ir import Graph, Port
@@ -40,14 +42,7 @@ def load_model(
 
     Raises DesignError with every mistake found, each with its place.
     """
-    document = Document.read(path)
-    file = document.validate(ModelFile)
-    place = document.place(("board",))
-    problems: list[Problem] = []
-    with collecting(problems):
-        chosen = load_board(board) if board else load_board(file.board, folder=path.parent, place=place)
-    if problems:
-        raise document.error(problems)
+    file, document, chosen = _read(path, board)
     graph = _graph(file, document, say)
     _check_input_types(file, graph, document)
     constraints = _wish(file, graph, document, chosen)
@@ -57,6 +52,7 @@ def load_model(
     )
     if not graph.inputs[0].tensor.is_float:
         fields = file.precision.model_fields_set
+        assert isinstance(file, ModelFile), "layers that are written are in floating point"
         partly = file.model.qkeras is not None and file.precision.default != "auto"
         if file.precision_given and fields != {"input"} and not partly:
             message = "the network brings its own number types, so that precision has nothing to say"
@@ -71,6 +67,28 @@ def load_model(
     with _at(document, ("precision",)):
         options = replace(options, precision=_precision(file))
         return from_float(graph, options, path.name, progress=progress)
+
+
+def _read(path: Path, board: str | None) -> tuple[NetworkFile, Document, Board]:
+    """The file, with the board that it or `board` names. Raises DesignError: mistakes of its form."""
+    document = Document.read(path)
+    problems: list[Problem] = []
+    file: NetworkFile | None = None
+    if "model" in document.data:
+        with collecting(problems):
+            file = document.validate(ModelFile)
+    else:
+        file, document, problems = read_layers_file(path)
+    chosen: Board | None = None
+    if board is None:
+        problems += board_problems(document)
+    if not problems:
+        assert file is not None, "it has no mistakes"
+        with collecting(problems):
+            chosen = load_board(board) if board else load_board(file.board, folder=path.parent)
+    if file is None or chosen is None:
+        raise document.error(problems)
+    return file, document, chosen
 
 
 class _at:
@@ -93,7 +111,10 @@ class _at:
             raise DesignError(problems) from None
 
 
-def _graph(file: ModelFile, document: Document, say: Say) -> Graph:
+def _graph(file: NetworkFile, document: Document, say: Say) -> Graph:
+    if isinstance(file, LayersFile):
+        return _written_graph(file, document)
+    assert isinstance(file, ModelFile), "a network has one of the two"
     model, path = file.model, document.beside(file.model.file)
     function = None if model.torch is None else model.torch.function
     if function is not None:
@@ -128,25 +149,40 @@ def _input_shapes(file: ModelFile, document: Document) -> list[tuple[int, ...]]:
     return []
 
 
+def _written_graph(file: LayersFile, document: Document) -> Graph:
+    """The graph of the file's layers. Raises DesignError with its mistakes, and those of the samples."""
+    from hlsgen.frontends.builder.written_layers import graph_of_layers
+
+    problems: list[Problem] = []
+    for index, one in enumerate(file.input):
+        if isinstance(one.samples, SampleFile):
+            place = document.place(("input", index, "samples"))
+            with collecting(problems):
+                samples.from_file(document.beside(one.samples.path), one.shape, place)
+    with collecting(problems):
+        graph = graph_of_layers(file, document)
+    if problems:
+        raise document.error(problems)
+    return graph
+
+
 def _open_shapes(file: ModelFile, document: Document) -> list[tuple[int, ...]]:
     """Of the inputs of an ONNX model; empty: its file says them all."""
     return _shapes(file, document) if any(one.shape is not None for one in file.input) else []
 
 
-def _check_input_types(file: ModelFile, graph: Graph, document: Document) -> None:
+def _check_input_types(file: NetworkFile, graph: Graph, document: Document) -> None:
     """A type that the design gives an input of a quantised network must be the network's own."""
     problems = []
     for index, (given, port) in enumerate(zip(file.input, graph.inputs, strict=False)):
         own, wished = port.tensor.type, _input_type(file, index)
         if wished is None or port.tensor.is_float or own in (wished, to_nearest(wished)):
             continue
-        listed = isinstance(document.data.get("input"), list)
-        own_key: tuple[str | int, ...] = ("input", index, "type") if listed else ("input", "type")
         problems.append(
             Problem(
                 message=f"type is {wished}, but the network's own quantizers make {port.name} {own}",
                 fix=f"leave type out, or write {own}",
-                place=document.place(own_key if given.type else ("precision", "input")),
+                place=document.place(("input", index, "type") if given.type else ("precision", "input")),
             )
         )
     if problems:
@@ -164,7 +200,7 @@ def _shapes(file: ModelFile, document: Document) -> list[tuple[int, ...]]:
     return [one.shape for one in file.input if one.shape is not None]
 
 
-def _wish(file: ModelFile, graph: Graph, document: Document, board: Board) -> NetworkConstraints:
+def _wish(file: NetworkFile, graph: Graph, document: Document, board: Board) -> NetworkConstraints:
     known = [layer.name for layer in graph.layers]
     problems = [
         Problem(
@@ -205,21 +241,19 @@ def _wish(file: ModelFile, graph: Graph, document: Document, board: Board) -> Ne
     )
 
 
-def _frames(file: ModelFile, document: Document, index: int, port: Port) -> Floats | None:
+def _frames(file: NetworkFile, document: Document, index: int, port: Port) -> Floats | None:
     """Frames in the framework's layout; None: the photograph, which is made when it is needed."""
     wanted = _samples_of(file, index)
     if isinstance(wanted, SampleFile):
-        at: tuple[str | int, ...] = ("input", "samples")
-        if isinstance(document.data.get("input"), list):
-            at = ("input", index, "samples")
-        return samples.from_file(document.beside(wanted.path), port.shape, document.place(at))
+        place = document.place(("input", index, "samples"))
+        return samples.from_file(document.beside(wanted.path), port.shape, place)
     if wanted == "random":
         random = samples.random_frames(port.tensor.shape, min(file.batch, CALIBRATION_FRAMES), seed=index)
         return port.from_tensor(_within_type(random, file, port))
     return None
 
 
-def _within_type(frames: Floats, file: ModelFile, port: Port) -> Floats:
+def _within_type(frames: Floats, file: NetworkFile, port: Port) -> Floats:
     """Frames that stand in for a user's, clipped to what a type that wraps would refuse of these."""
     type_ = file.input[0].type if port.tensor.is_float else port.tensor.type
     if not isinstance(type_, FixedType) or type_.overflow not in WRAPPING:
@@ -236,7 +270,7 @@ def _given(frames: list[Floats | None]) -> Floats | list[Floats] | None:
 
 
 def _with_calibration(
-    options: Options, file: ModelFile, document: Document, graph: Graph, frames: list[Floats | None]
+    options: Options, file: NetworkFile, document: Document, graph: Graph, frames: list[Floats | None]
 ) -> Options:
     """`options` with the frames that types are chosen from or judged by, and with where they are from."""
     ports = graph.inputs
@@ -270,15 +304,15 @@ def _with_calibration(
     )
 
 
-def _samples_of(file: ModelFile, index: int) -> Samples:
+def _samples_of(file: NetworkFile, index: int) -> Samples:
     return file.input[index].samples if index < len(file.input) else "photograph"
 
 
-def _precision(file: ModelFile) -> Precision:
+def _precision(file: NetworkFile) -> Precision:
     return replace(file.precision.precision, input=_input_type(file, 0))
 
 
-def _input_type(file: ModelFile, index: int) -> FixedType | None:
+def _input_type(file: NetworkFile, index: int) -> FixedType | None:
     """The type of an input: its own key, or that of all in precision."""
     given = file.input[index].type if index < len(file.input) else None
     return given or file.precision.input

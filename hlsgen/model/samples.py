@@ -24,7 +24,8 @@ from hlsgen.base.errors import DesignError, Place, Problem
 
 Floats = NDArray[np.float64]
 Shape = tuple[int, int, int]
-WeightShape = tuple[int, int, int, int]
+WeightShape = tuple[int, ...]
+"""[M, C, KH, KW] of a convolution, [M, F] of a matrix, [C] of one number a channel."""
 
 PHOTOGRAPH = "grace_hopper.jpg"
 TAPS = 9

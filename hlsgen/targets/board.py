@@ -14,6 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, 
 from hlsgen.base.data_files import data_folder
 from hlsgen.base.errors import DesignError, Place, Problem
 from hlsgen.designfile.document import Document
+from hlsgen.designfile.json_schemas import DRAFT
 from hlsgen.designfile.validation import Entries, Mistake, Real, Whole, must_be, nearest, refused, shown
 from hlsgen.targets.device_family import MODELLED_DSP, MULTIPLIERS, family_of
 from hlsgen.targets.terms import CostStyle, Terms, packaged_terms
@@ -36,7 +37,9 @@ Count = Annotated[int, Whole(0, 100_000_000)]
 Share = Annotated[float, Real(0, 1)]
 NEEDED = ("lut", "ff", "bram18")
 """Without these there is no kernel; without URAM or DSP there may be."""
-Text = Annotated[str, AfterValidator(_check_text)]
+Text = Annotated[
+    str, AfterValidator(_check_text), Field(json_schema_extra={"minLength": 1, "maxLength": 200})
+]
 
 
 class _Section(BaseModel):
@@ -226,6 +229,11 @@ def load_board(name: str | Path, *, folder: Path | None = None, place: Place | N
             place=place,
         )
     )
+
+
+def board_json_schema() -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of a board file, for editors."""
+    return {"$schema": DRAFT, **Board.model_json_schema(), "title": "hlsgen board"}
 
 
 def list_boards() -> list[Board]:

@@ -15,8 +15,8 @@ import pytest
 from hlsgen.base import output
 from hlsgen.base.version import VERSION
 from hlsgen.cli.commands import cli
-from hlsgen.designfile.schema import design_json_schema
-from hlsgen.targets.board import list_boards
+from hlsgen.designfile.json_schemas import design_json_schema
+from hlsgen.targets.board import board_json_schema, list_boards
 from tests.support.command_line import document, failure, run, text, working_folder
 
 COMMANDS = sorted(cli.commands)
@@ -102,8 +102,9 @@ def test_boards() -> None:
     assert all(board["name"] in said for board in known)
 
 
-def test_schema_is_that_of_a_design_file() -> None:
-    assert json.loads(text("schema")) == design_json_schema()
+def test_schemas_are_those_of_a_design_file_and_of_a_board_file() -> None:
+    assert json.loads(text("schema")) == json.loads(text("schema", "design")) == design_json_schema()
+    assert json.loads(text("schema", "board")) == board_json_schema()
 
 
 # ---------------------------------------------------------------- the program itself

@@ -9,13 +9,15 @@ import pytest
 import yaml
 from pydantic import BaseModel, ValidationError
 
+from hlsgen.designfile.layer_sections import NOT_WRITTEN, SECTIONS
+from hlsgen.designfile.layers_file import LayersFile, LayersInput, is_network
 from hlsgen.designfile.model_schema import ModelFile, ModelMapping, ModelSection, StageMapping
 from hlsgen.designfile.precision_grammar import LayerTypes
 from hlsgen.designfile.schema import DesignFile, LayerMapping
 from tests.support.documents import blocks, document
 
 DOC = document("design-file.md")
-LAYER, NETWORK = blocks(DOC, "yaml")
+LAYER, WRITTEN, NETWORK = blocks(DOC, "yaml")
 ABOUT_WEIGHTS = {"weights", "storage", "batch_reuse"}
 """Keys of a network's `mapping` that say where weights lie."""
 
@@ -54,6 +56,25 @@ def test_a_design_of_a_network() -> None:
     assert mapping | ABOUT_WEIGHTS >= fields(ModelMapping) >= mapping
     folding = set(data["mapping"]["conv1"])
     assert folding | ABOUT_WEIGHTS >= fields(StageMapping) >= folding
+
+
+def test_a_network_that_is_written_out() -> None:
+    data = yaml.safe_load(WRITTEN)
+    assert is_network(data) and not is_network(yaml.safe_load(LAYER))
+    design = LayersFile.model_validate(data)
+    (source,) = design.input
+    assert set(data["input"]) == fields(LayersInput) and source.samples == data["input"]["samples"]
+    assert design.style == LayersFile.model_validate(data | {"style": "dataflow"}).style
+
+
+def test_keys_of_every_kind_of_layer() -> None:
+    rows = re.findall(r"^\| ((?:`\w+` ?)+) \| (.*) \|$", DOC, flags=re.MULTILINE)
+    told = {kind: keys for kinds, keys in rows for kind in re.findall(r"`(\w+)`", kinds)}
+    assert set(told) == set(SECTIONS)
+    for kind, section in SECTIONS.items():
+        own = fields(section) - {"name", "kind", "inputs"}
+        assert own <= set(re.findall(r"\w+", told[kind])), kind
+    assert all(f"`{kind}` is not written" in DOC for kind in NOT_WRITTEN)
 
 
 def test_every_source_of_a_network() -> None:

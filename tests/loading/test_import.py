@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 import hlsgen
 from hlsgen.base.errors import DesignError
 from hlsgen.cli.commands import cli
+from hlsgen.designfile.json_schemas import design_json_schema
 from hlsgen.loading.importing import framework_of
 
 pytest.importorskip("torch", reason="torch is not installed")
@@ -43,6 +44,14 @@ def test_a_design_file_that_builds(folder: Path) -> None:
     design = hlsgen.load(folder / "sub" / "net.yaml")
     assert (design.name, design.board.name) == ("net", "zcu102")
     assert design.graph.outputs[0].shape == (3,)
+
+
+def test_an_editor_finds_the_schema(folder: Path) -> None:
+    run("net.py:make_net", "--shape", "1,6,6")
+    first = (folder / "net.yaml").read_text().splitlines()[0]
+    key, _, name = first.removeprefix("# ").partition("=")
+    assert key == "yaml-language-server: $schema"
+    assert json.loads((folder / name).read_text()) == design_json_schema()
 
 
 PAIR = """

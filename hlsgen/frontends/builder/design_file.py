@@ -1,4 +1,4 @@
-"""A design file's layers as a graph: shapes, types, and weights as codes."""
+"""A design file's one convolution as a graph: shapes, types, and weights as codes."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from hlsgen.base.fixed import (
 )
 from hlsgen.base.quantise import nearest
 from hlsgen.designfile.document import Document
+from hlsgen.designfile.layer_sections import Conv2dLayer
 from hlsgen.designfile.schema import DesignFile, LayerSection
 from hlsgen.designfile.schema_values import WeightFile
 from hlsgen.layers.conv2d import Conv2d
@@ -50,34 +51,17 @@ def graph_of(file: DesignFile, document: Document) -> tuple[Graph, list[Problem]
     return Graph.chain(file.name, source, (layer,)), problems
 
 
-def not_yet(file: DesignFile, document: Document) -> list[Problem]:
-    """What the file may say and this version does not build."""
-    problems = []
-    if file.style != "tasks":
-        problems.append(
-            Problem(
-                message="style: dataflow is not built yet; a layer becomes a kernel that is called (tasks)",
-                fix="style: tasks",
-                place=document.place(("style",)),
-            )
+def interface_problem(file: DesignFile, document: Document) -> list[Problem]:
+    """What the file may say of ports, and a layer by itself does not have."""
+    if file.interface == "memory":
+        return []
+    return [
+        Problem(
+            message="a layer as a kernel by itself reads and writes DDR, with bursts of its own",
+            fix="interface: memory, or style: dataflow, which can stream",
+            place=document.place(("interface",)),
         )
-    if file.interface != "memory":
-        problems.append(
-            Problem(
-                message="a layer as a kernel by itself reads and writes DDR, with bursts of its own",
-                fix="interface: memory, or a network (a file with model instead of layers), which can stream",
-                place=document.place(("interface",)),
-            )
-        )
-    if len(file.layers) > 1:
-        problems.append(
-            Problem(
-                message=f"a design has one layer; this one has {len(file.layers)}",
-                fix="one design file for each layer",
-                place=document.place(("layers", 1)),
-            )
-        )
-    return problems
+    ]
 
 
 def _conv2d(file: DesignFile, section: LayerSection, document: Document, problems: list[Problem]) -> Conv2d:
@@ -92,7 +76,7 @@ def _conv2d(file: DesignFile, section: LayerSection, document: Document, problem
         out_channels=section.out_channels,
         kernel=section.kernel,
         stride=section.stride,
-        padding=_padding(section, height, width),
+        padding=zeros_around(section, height, width),
         dilation=section.dilation,
         input_type=source,
         weight_type=source,
@@ -145,7 +129,7 @@ def _too_large(layer: Conv2d, document: Document) -> list[Problem]:
     if elements > MOST_FRAME_ELEMENTS:
         problems.append(
             Problem(
-                message=f"a frame of {_by(layer.in_shape)} has {elements:,} elements, "
+                message=f"a frame of {by(layer.in_shape)} has {elements:,} elements, "
                 f"more than {MOST_FRAME_ELEMENTS:,}",
                 fix="fewer channels, rows or columns: cut the image into tiles",
                 place=document.place(("input", "shape")),
@@ -154,14 +138,12 @@ def _too_large(layer: Conv2d, document: Document) -> list[Problem]:
     shape = (layer.out_channels, layer.in_shape[0], *layer.kernel)
     weights = math.prod(shape)
     if weights > MOST_WEIGHTS:
-        message = f"{_by(shape)} are {weights:,} weights, more than {MOST_WEIGHTS:,}"
+        message = f"{by(shape)} are {weights:,} weights, more than {MOST_WEIGHTS:,}"
         problems.append(layer.problem(message, "fewer channels, or a smaller kernel"))
     out_shape = layer.output_shape
     results = math.prod(max(0, size) for size in out_shape)
     if results > MOST_FRAME_ELEMENTS:
-        message = (
-            f"the output of {_by(out_shape)} has {results:,} elements, more than {MOST_FRAME_ELEMENTS:,}"
-        )
+        message = f"the output of {by(out_shape)} has {results:,} elements, more than {MOST_FRAME_ELEMENTS:,}"
         problems.append(layer.problem(message, "fewer out_channels, or a larger stride"))
     macs = results * math.prod(shape[1:])
     if not problems and macs > MOST_MACS:
@@ -170,7 +152,7 @@ def _too_large(layer: Conv2d, document: Document) -> list[Problem]:
     return problems
 
 
-def _by(sizes: tuple[int, ...]) -> str:
+def by(sizes: tuple[int, ...]) -> str:
     return " x ".join(str(size) for size in sizes)
 
 
@@ -191,7 +173,7 @@ def _weights(
     return weights, bias if section.bias else np.zeros(0), f"random, seed {section.weights.seed}"
 
 
-def _padding(section: LayerSection, height: int, width: int) -> tuple[int, int, int, int]:
+def zeros_around(section: LayerSection | Conv2dLayer, height: int, width: int) -> tuple[int, int, int, int]:
     """(top, left, bottom, right).
 
     `same`: the output has ceil(input / stride) rows and columns, the odd zero goes last.

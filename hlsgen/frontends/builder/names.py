@@ -13,12 +13,10 @@ from hlsgen.base.cpp_names import (
     EMITTED_PREFIXES,
     VENDOR_PREFIXES,
 )
-from hlsgen.designfile.model_schema import ModelMapping
+from hlsgen.designfile.model_schema import MAPPING_KEYS
 
 LONGEST = 63
 """Letters of a name, as in a design file."""
-MAPPING_KEYS = frozenset(ModelMapping.model_fields) | {"auto", "best"}
-"""Words of a design's `mapping` that are no layer."""
 _TAKEN = CPP_KEYWORDS | EMITTED_NAMES | C_LIBRARY | C_HEADERS | MAPPING_KEYS
 
 

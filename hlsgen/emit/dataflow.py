@@ -15,7 +15,7 @@ from hlsgen.emit.adapters import (
     calls_of,
     carrier_fifo,
     format_text,
-    joints_of,
+    functions_of,
     kernel_port,
     weight_port,
     word_name,
@@ -23,8 +23,7 @@ from hlsgen.emit.adapters import (
 from hlsgen.emit.environment import render, safe_comment, source_text
 from hlsgen.hardware.pipeline import Pipeline
 from hlsgen.hardware.ports import width_of
-from hlsgen.hardware.processes import DmaRead, DmaWrite, StageProcess
-from hlsgen.hardware.storage import choose_storage
+from hlsgen.hardware.processes import buffer_memories
 from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.conv2d_stream import ConvStream
 from hlsgen.layers.stage import WEIGHT_BEAT_BITS, Stage, StreamFormat
@@ -90,10 +89,7 @@ def stage_constants(
     layer = stage.layer
     channels, height, width = layer.sources[0].shape
     out_channels, out_height, out_width = layer.output_shape
-    buffers = {
-        buffer.name: choose_storage(buffer.name, buffer.depth, buffer.bits, buffer.copies, board)
-        for buffer in stage.buffers()
-    }
+    memories = buffer_memories(stage, board)
     return {
         "layer": layer.name,
         "kind": layer.kind,
@@ -118,8 +114,8 @@ def stage_constants(
             "ch": stage.output.channels,
             "lanes": stage.output.lanes,
         },
-        **{f"{name}_storage": memory.storage.value for name, memory in buffers.items()},
-        **{f"{name}_depth": memory.depth for name, memory in buffers.items()},
+        **{f"{memory.name}_storage": memory.storage.value for memory in memories},
+        **{f"{memory.name}_depth": memory.depth for memory in memories},
         **(_weights(stage, place, board) if place else {}),
         "tables": [_constant_array(name, *given) for name, given in stage.tables().items()],
         **stage.constants(),
@@ -252,9 +248,7 @@ def kernel_context(pipeline: Pipeline, names: DataflowNames, board: Board) -> di
     """Everything that the templates of the kernel and its testbench name."""
     loaders = pipeline.loaders
     beats = weight_beats(pipeline)
-    ports = [
-        kernel_port(process) for process in pipeline.processes if isinstance(process, DmaRead | DmaWrite)
-    ]
+    ports = [kernel_port(process) for process in pipeline.dma]
     streamed = [weight_port(process) for process in pipeline.streamers]
     streams = [
         {
@@ -295,11 +289,10 @@ def kernel_context(pipeline: Pipeline, names: DataflowNames, board: Board) -> di
             for stream in pipeline.streams.values()
         ],
         "streams": streams,
-        "joints": [
-            render("hls/dataflow/joints.j2", p=joint).strip() + "\n"
-            for process in pipeline.processes
-            if not isinstance(process, StageProcess)
-            for joint in joints_of(process, numbers, names.kernel)
+        "adapters": [
+            render("hls/dataflow/adapters.j2", p=constants).strip() + "\n"
+            for process in pipeline.adapters
+            for constants in functions_of(process, numbers, names.kernel)
         ],
         "calls": calls,
         "burst_words": BURST_WORDS,

@@ -27,7 +27,6 @@ from hlsgen.hardware.host_interface import (
 )
 from hlsgen.hardware.pipeline import Pipeline
 from hlsgen.hardware.ports import ddr_word_bits, slot_bits, width_of
-from hlsgen.hardware.processes import DmaRead, DmaWrite
 from hlsgen.layers.packing import lower_lane_limit
 from hlsgen.layers.stage import WEIGHT_BEAT_BITS, StreamFormat
 from hlsgen.model.ir import Graph, Port
@@ -108,8 +107,7 @@ def network_interface(
     pipeline: Pipeline, *, name: str, source: str, units: Sequence[str], board: str, clock_mhz: float
 ) -> HostInterface:
     """Of a network that is one streaming kernel."""
-    words = {one.argument: one.words for one in pipeline.processes if isinstance(one, DmaRead | DmaWrite)}
-    tensors = tuple(_rows(port, of) for port, of in words.items())
+    tensors = tuple(_rows(port, words) for port, words in pipeline.ports.items())
     graph = pipeline.graph
     files = {one.argument: one.stage.block_beats * one.stage.beat_bits for one in pipeline.streamers}
     if pipeline.loaders:
@@ -126,7 +124,7 @@ def network_interface(
             HostStep(
                 kernel=name,
                 units=tuple(units),
-                arguments=_arguments(pipeline, {port: port for port in words}, "weights"),
+                arguments=_arguments(pipeline, {port: port for port in pipeline.ports}, "weights"),
             ),
         ),
         inputs=tuple(_port(port, port.name, output=False) for port in graph.inputs),
@@ -185,11 +183,7 @@ def _weights_of(kernel: TaskKernel) -> str:
 
 def _arguments(pipeline: Pipeline, tensors: Mapping[str, str], weights: str) -> tuple[HostArgument, ...]:
     """Of a streaming kernel, in its signature's order. tensors: by port; weights: the constants' name."""
-    moving = [
-        HostArgument(port=one.argument, source="tensor", name=tensors[one.argument])
-        for one in pipeline.processes
-        if isinstance(one, DmaRead | DmaWrite)
-    ]
+    moving = [HostArgument(port=port, source="tensor", name=tensors[port]) for port in pipeline.ports]
     streamed = [
         HostArgument(port=one.argument, source="constants", name=one.argument) for one in pipeline.streamers
     ]

@@ -19,7 +19,6 @@ from hlsgen.designfile.constraints import InterfaceConstraints, NoFit
 from hlsgen.explore.options import Option, Vector, first_readers, vector
 from hlsgen.hardware.pipeline import Pipeline, pipeline_of
 from hlsgen.hardware.ports import interfaces_of
-from hlsgen.hardware.processes import DmaRead, LoadWeights, StageProcess
 from hlsgen.model.ir import Graph
 from hlsgen.search.placement import KINDS
 from hlsgen.search.streaming import MOST_SIMULATED_WORDS
@@ -83,19 +82,13 @@ def charged(pipeline: Pipeline, board: Board) -> dict[str, Vector]:
     """By layer all that it takes: a process or FIFO counts for the layer whose words it carries."""
     graph = pipeline.graph
     first = first_readers(graph)
-    fallback = graph.layers[0].name
+    # an input that no layer reads goes straight to an output
+    fallback = (graph.layers[0].name, 0)
+    readers = {one.name: first.get(one.argument, fallback)[0] for one in pipeline.dma_reads}
     total = {layer.name: np.zeros(len(KINDS), np.int64) for layer in graph.layers}
     owner: dict[str, str] = {}  # of streams
     for process in pipeline.processes:
-        if isinstance(process, StageProcess):
-            name = process.name
-        elif isinstance(process, LoadWeights):
-            name = process.stage.name
-        elif isinstance(process, DmaRead):
-            # an input that no layer reads goes straight to an output
-            name = first.get(process.argument, (fallback, 0))[0]
-        else:
-            name = owner[process.reads[0]]
+        name = process.layer or readers.get(process.name) or owner[process.reads[0]]
         total[name] += vector(process_resources(process, board))
         for stream in process.writes:
             owner[stream] = name

@@ -25,13 +25,11 @@ from hlsgen.cost.stages import (
 from hlsgen.designfile.constraints import LayerWeightConstraints, NetworkConstraints
 from hlsgen.hardware.pipeline import Stream, staged
 from hlsgen.hardware.ports import Interfaces, ddr_port, interfaces_of, width_of
-from hlsgen.hardware.processes import DmaRead, DmaWrite, Fork, LoadWeights
+from hlsgen.hardware.processes import DmaRead, DmaWrite, Fork, weight_loader
 from hlsgen.hardware.storage import LUTRAM_MOST_WORDS, Storage
 from hlsgen.hardware.weights import WeightPlace, placed
 from hlsgen.layers.base import Layer
 from hlsgen.layers.conv2d import Conv2d
-from hlsgen.layers.conv2d_stage import ConvStage
-from hlsgen.layers.conv2d_stream import ConvStream
 from hlsgen.layers.stage import Fold, Stage, StreamFormat
 from hlsgen.model.ir import Graph
 from hlsgen.search.candidates import nothing_fits
@@ -233,17 +231,17 @@ class _Joints:
             self._known[gives, takes] = self._around(stage)
         around, interval, moved = self._known[gives, takes]
         total = stage_resources(stage, self.board, place) + around
-        if isinstance(stage, ConvStream):
-            port = self.interfaces.ddr
-            total += weight_stream_resources(stage, port, self.board)
-            moved += LoadWeights(name="", reads=(), writes=(), stage=stage, port=port).frame_bytes
+        loader = weight_loader(stage, self.interfaces.ddr)
+        if loader is not None:
+            total += weight_stream_resources(loader, self.board)
+            moved += loader.frame_bytes
         return Option(
             fold=fold,
             place=place,
             interval=max(stage.interval, interval),
             resources=total,
             ddr_bytes=moved,
-            multipliers=_products(stage),
+            multipliers=stage.products,
             gives=gives,
             takes=takes,
         )
@@ -281,13 +279,6 @@ def least_fifo(words: StreamFormat, board: Board) -> Resources:
     depths = (2, 3, SHIFT_WORDS + 1, max(SHIFT_WORDS, SMALL_FIFO_BITS // bits) + 1)
     ways = [vector(fifo_resources(Stream(name="", words=words, depth=depth), board)) for depth in depths]
     return resources_of(np.min(ways, axis=0))
-
-
-def _products(stage: Stage) -> int:
-    """Multiply-accumulates a cycle; of a stage without weights its products."""
-    if isinstance(stage, ConvStage):
-        return stage.multipliers
-    return sum(work.count for work in stage.work() if work.operator == "mul")
 
 
 def first_readers(graph: Graph) -> dict[str, tuple[str, int]]:

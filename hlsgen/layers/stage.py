@@ -188,6 +188,25 @@ class Stage(Brief, ABC):
         """The arithmetic of an iteration."""
         return ()
 
+    @property
+    def chain(self) -> int:
+        """Products that are added before the two sums of packed multipliers are taken apart; 0: none are."""
+        return 0
+
+    @property
+    def products(self) -> int:
+        """Multiplications of an iteration, whatever does them."""
+        return sum(work.count for work in self.work() if work.operator == "mul")
+
+    @property
+    def chooses_multipliers(self) -> bool:
+        """Whether `multipliers` of its folding means something: the layer has weights."""
+        return False
+
+    def for_any_weights(self) -> Stage:
+        """The stage exact for any weights of the layer's type; itself if it does not depend on them."""
+        return self
+
     def weight_words(self) -> NDArray[Any] | None:
         """The weights as the stage reads them, codes [words, lanes]; None without weights."""
         return None

@@ -9,7 +9,6 @@ from typing import Any
 from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import process_resources
 from hlsgen.hardware.processes import Process, StageProcess
-from hlsgen.layers.conv2d_stage import ConvStage
 from hlsgen.model.accuracy import Accuracy
 from hlsgen.targets.board import SLR, Board
 
@@ -65,7 +64,7 @@ def layer_figures(process: StageProcess, board: Board) -> dict[str, Any]:
             "px": stage.fold.px,
             "pe": stage.fold.pe,
             "simd": stage.fold.simd,
-            **({"multipliers": stage.fold.multipliers} if isinstance(stage, ConvStage) else {}),
+            **({"multipliers": stage.fold.multipliers} if stage.chooses_multipliers else {}),
             "macs_per_cycle": -(-layer.macs // stage.interval) if layer.macs else 0,
         },
         "ii": 1,

@@ -11,7 +11,6 @@ from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import fifo_resources
 from hlsgen.emit.layerwise import layerwise_weight_files
 from hlsgen.hardware.ports import frame_bytes
-from hlsgen.hardware.processes import StageProcess
 from hlsgen.model.accuracy import Accuracy
 from hlsgen.model.ir import Graph
 from hlsgen.report.estimates import Estimates
@@ -186,7 +185,7 @@ class LayerwiseEstimate(Estimates):
 
     def _layer(self, kernel: TaskKernel) -> dict[str, Any]:
         """The layer's kernel: its cycles and resources are those of the whole kernel, not of its stage."""
-        (process,) = [one for one in kernel.pipeline.processes if isinstance(one, StageProcess)]
+        (process,) = kernel.pipeline.stage_processes
         ddr = self.choice.ddr_cycles(kernel)
         slowest = kernel.pipeline.slowest.name
         return {
@@ -253,8 +252,7 @@ class LayerwiseEstimate(Estimates):
         return [
             {"kernel": kernel.name, **joint_figures(process, self.board)}
             for kernel in self.choice.kernels
-            for process in kernel.pipeline.processes
-            if not isinstance(process, StageProcess)
+            for process in kernel.pipeline.adapters
         ]
 
     def _fifos(self) -> list[dict[str, Any]]:

@@ -11,7 +11,6 @@ from hlsgen.cost.accuracy import cost_figures, cost_text
 from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import fifo_resources, total_resources
 from hlsgen.hardware.pipeline import Pipeline
-from hlsgen.hardware.processes import StageProcess
 from hlsgen.model.accuracy import Accuracy
 from hlsgen.report.estimates import Estimates
 from hlsgen.report.explored import explored_text
@@ -154,11 +153,7 @@ class StreamingEstimate(Estimates):
             **board_figures(self.board),
             "interface": interface_figures(pipeline),
             "graph": graph_figures(pipeline.graph, pipeline),
-            "layers": [
-                layer_figures(process, self.board)
-                for process in pipeline.processes
-                if isinstance(process, StageProcess)
-            ],
+            "layers": [layer_figures(process, self.board) for process in pipeline.stage_processes],
             "total": {
                 "macs": pipeline.graph.macs,
                 "interval_cycles": self.interval_cycles,
@@ -176,11 +171,7 @@ class StreamingEstimate(Estimates):
             "cost": streaming_cost(self.balanced, self.board),
             "roofline": self._roofline(),
             "slrs": self._slrs(),
-            "joints": [
-                joint_figures(process, self.board)
-                for process in pipeline.processes
-                if not isinstance(process, StageProcess)
-            ],
+            "joints": [joint_figures(process, self.board) for process in pipeline.adapters],
             "fifos": [
                 {
                     "name": stream.name,

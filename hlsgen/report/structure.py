@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from hlsgen.hardware.pipeline import Pipeline
-from hlsgen.hardware.processes import Fork, WidthConverter
 from hlsgen.model.ir import Graph, Port
 
 
@@ -49,7 +48,7 @@ class _Ways:
         self.joints = {
             stream: process.reads[0]
             for process in pipeline.processes
-            if isinstance(process, Fork | WidthConverter)
+            if process.forwards
             for stream in process.writes
         }
 

@@ -11,7 +11,6 @@ from typing import Any, cast
 import numpy as np
 
 from hlsgen.base.fixed import NumberType
-from hlsgen.emit.dataflow import weight_beats
 from hlsgen.emit.environment import render, safe_comment, source_text
 from hlsgen.hardware.conv2d import ConvMapping
 from hlsgen.hardware.host_interface import (
@@ -27,6 +26,7 @@ from hlsgen.hardware.host_interface import (
 )
 from hlsgen.hardware.pipeline import Pipeline
 from hlsgen.hardware.ports import ddr_word_bits, slot_bits, width_of
+from hlsgen.hardware.weight_beats import weight_beats
 from hlsgen.layers.packing import lower_lane_limit
 from hlsgen.layers.stage import WEIGHT_BEAT_BITS, StreamFormat
 from hlsgen.model.ir import Graph, Port

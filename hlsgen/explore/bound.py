@@ -8,8 +8,8 @@ from hlsgen.explore.knapsack import cheapest
 from hlsgen.explore.layout import Layout
 from hlsgen.explore.options import LayerOptions, vector
 from hlsgen.explore.space import Found, Space
-from hlsgen.search.placement import BINDS, KINDS
-from hlsgen.search.streaming import whole_of
+from hlsgen.search.board_limits import KINDS, whole_of
+from hlsgen.search.placement import BINDS
 
 
 def multiplier_bound(space: Space) -> float | None:

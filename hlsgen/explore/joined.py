@@ -36,7 +36,7 @@ from hlsgen.hardware.processes import WidthConverter
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.stage import StreamFormat
 from hlsgen.model.ir import Graph
-from hlsgen.search.placement import KINDS
+from hlsgen.search.board_limits import KINDS
 from hlsgen.targets.board import Board
 
 MOST_NODES = 2_000

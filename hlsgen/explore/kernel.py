@@ -15,15 +15,15 @@ from hlsgen.cost.stages import (
     total_resources,
     weight_port_resources,
 )
-from hlsgen.designfile.constraints import InterfaceConstraints, NoFit
+from hlsgen.designfile.constraints import InterfaceConstraints
 from hlsgen.explore.options import Option, Vector, first_readers, vector
 from hlsgen.hardware.pipeline import Pipeline, pipeline_of
 from hlsgen.hardware.ports import interfaces_of
 from hlsgen.model.ir import Graph
-from hlsgen.search.placement import KINDS
-from hlsgen.search.streaming import MOST_SIMULATED_WORDS
+from hlsgen.search.board_limits import KINDS
+from hlsgen.search.streaming import check_blocks
 from hlsgen.targets.board import Board
-from hlsgen.timing.fifos import fifo_depths, simulate, simulated_words
+from hlsgen.timing.fifos import fifo_depths, simulate
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -69,11 +69,7 @@ def kernel_of(
     folds = {name: one.fold for name, one in options.items()}
     places = {name: one.place for name, one in options.items() if one.place is not None}
     pipeline = pipeline_of(graph, folds, places, interfaces=interfaces_of(board, interface))
-    if pipeline.frames_at_once > 1 and simulated_words(pipeline) > MOST_SIMULATED_WORDS:
-        raise NoFit(
-            f"FIFOs for blocks of {pipeline.frames_at_once} frames take too long to compute for this network",
-            "a smaller batch_reuse for the layers whose weights are streamed",
-        )
+    check_blocks(pipeline)
     pipeline = pipeline.with_depths(fifo_depths(pipeline))
     return Kernel(pipeline=pipeline, options=dict(options), board=board)
 

@@ -32,8 +32,8 @@ from hlsgen.layers.base import Layer
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.stage import Fold, Stage, StreamFormat
 from hlsgen.model.ir import Graph
+from hlsgen.search.board_limits import KINDS
 from hlsgen.search.candidates import nothing_fits
-from hlsgen.search.placement import KINDS
 from hlsgen.targets.board import Board
 
 Vector = NDArray[np.int64]

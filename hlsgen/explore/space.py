@@ -17,7 +17,8 @@ from hlsgen.explore.layout import Layout, capacities, placed_in
 from hlsgen.explore.options import LayerOptions, Option, Vector, all_options, vector, vector_of_board
 from hlsgen.explore.spread import spread
 from hlsgen.model.ir import Graph
-from hlsgen.search.placement import KINDS, at_banks, ddr_bytes_per_s
+from hlsgen.search.board_limits import KINDS
+from hlsgen.search.placement import at_banks, ddr_bytes_per_s
 from hlsgen.targets.board import Board
 
 ROUNDS = 4

@@ -25,7 +25,7 @@ from hlsgen.explore.result import Explored, Goal, LayerChoice, Point
 from hlsgen.explore.search import Searched, cheapest_for, evened, fastest, quickest
 from hlsgen.explore.space import Found, Space
 from hlsgen.explore.spread import crossings
-from hlsgen.search.placement import KINDS, capacity, usable
+from hlsgen.search.board_limits import KINDS, fitting
 from hlsgen.search.streaming import StreamingHardware, balance
 from hlsgen.styles.streaming import StreamingNetwork
 from hlsgen.styles.style import Style
@@ -216,7 +216,7 @@ def _fixed(constraints: NetworkConstraints, found: Found) -> NetworkConstraints:
 
 def _hardware(space: Space, found: Found, why: str) -> StreamingHardware:
     each = found.kernel.resources
-    by_slr = {slr.name: capacity(each, usable(slr, space.board))[0] for slr in space.board.slrs}
+    by_slr = {name: count for name, (count, _) in fitting(each, space.board).items()}
     return StreamingHardware(
         pipeline=found.kernel.pipeline,
         each=each,

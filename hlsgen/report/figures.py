@@ -25,13 +25,30 @@ def fifo_memory(bram18: int, uram: int) -> str:
     return f"{uram} URAM" if uram else f"{bram18} BRAM18" if bram18 else ""
 
 
-def free_figures(slr: SLR) -> dict[str, int]:
-    """What the platform leaves free in `slr`, of which a share is usable."""
-    return {kind: getattr(slr, kind) for kind in KINDS}
-
-
 def board_figures(board: Board) -> dict[str, str]:
     return {"board_title": board.title, "part": board.part}
+
+
+def batch_cycles(batch: int, instances: int, latency: int, interval: int) -> int:
+    """Cycles of a batch in one go: those of the instance with the most frames, whose first takes longest."""
+    return latency + (-(-batch // instances) - 1) * interval
+
+
+def slr_figures(
+    name: str, free: SLR, limit: Resources, *, instances: int, used: Resources, banks: Sequence[str]
+) -> dict[str, Any]:
+    """A row of the section `slrs`.
+
+    free: what the platform leaves free, of which a design may use `limit`. banks: of DDR in use there.
+    """
+    return {
+        "name": name,
+        "instances": instances,
+        "used": resource_figures(used),
+        "usable": resource_figures(limit),
+        "free": {kind: getattr(free, kind) for kind in KINDS},
+        "ddr": list(banks),
+    }
 
 
 def performance_figures(

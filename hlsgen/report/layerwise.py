@@ -15,13 +15,14 @@ from hlsgen.model.accuracy import Accuracy
 from hlsgen.model.ir import Graph
 from hlsgen.report.estimates import Estimates
 from hlsgen.report.figures import (
+    batch_cycles,
     board_figures,
-    free_figures,
     joint_figures,
     layer_figures,
     performance_figures,
     quantisation_figures,
     resource_figures,
+    slr_figures,
 )
 from hlsgen.report.roofline import Ceiling, roofline_figures, stage_ceilings
 from hlsgen.report.structure import graph_figures
@@ -41,8 +42,8 @@ from hlsgen.report.tables import (
     warning_lines,
     weight_text,
 )
+from hlsgen.search.board_limits import usable
 from hlsgen.search.layerwise import LayerwiseHardware
-from hlsgen.search.placement import usable
 from hlsgen.search.task_kernels import TaskKernel, kernel_resources
 from hlsgen.targets.board import Board
 from hlsgen.targets.terms import OUTSIDE, TARGETS, Terms
@@ -87,8 +88,7 @@ class LayerwiseEstimate(Estimates):
     @property
     def batch_frames_per_s(self) -> float:
         """Of `batch` frames: the way through every kernel is paid once."""
-        share = -(-self.batch // self.choice.instances)
-        cycles = self.latency_cycles + (share - 1) * self.interval_cycles
+        cycles = batch_cycles(self.batch, self.choice.instances, self.latency_cycles, self.interval_cycles)
         return min(self.batch * self.clock_mhz * 1e6 / cycles, self.frames_per_s)
 
     @cached_property
@@ -233,16 +233,8 @@ class LayerwiseEstimate(Estimates):
                 used += kernel.resources.times(slrs.count(slr.name))
                 count += slrs.count(slr.name)
             banks = [bank for bank in dict.fromkeys(self.choice.banks) if self._slr_of(bank) == slr.name]
-            rows.append(
-                {
-                    "name": slr.name,
-                    "instances": count,
-                    "used": resource_figures(used),
-                    "usable": resource_figures(usable(slr, self.board)),
-                    "free": free_figures(slr),
-                    "ddr": banks,
-                }
-            )
+            limit = usable(slr, self.board)
+            rows.append(slr_figures(slr.name, slr, limit, instances=count, used=used, banks=banks))
         return rows
 
     def _slr_of(self, name: str) -> str:

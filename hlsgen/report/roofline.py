@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hlsgen.layers.stage import Stage
-from hlsgen.search.placement import usable
+from hlsgen.search.board_limits import usable
 from hlsgen.targets.board import Board
 
 

@@ -15,14 +15,15 @@ from hlsgen.model.accuracy import Accuracy
 from hlsgen.report.estimates import Estimates
 from hlsgen.report.explored import explored_text
 from hlsgen.report.figures import (
+    batch_cycles,
     board_figures,
     fifo_memory,
-    free_figures,
     joint_figures,
     layer_figures,
     performance_figures,
     quantisation_figures,
     resource_figures,
+    slr_figures,
 )
 from hlsgen.report.interface import interface_figures, interface_text
 from hlsgen.report.roofline import built_ceiling, roofline_figures, stage_ceilings
@@ -44,7 +45,8 @@ from hlsgen.report.tables import (
     weight_text,
 )
 from hlsgen.report.timing import timing_figures, timing_text
-from hlsgen.search.placement import Instance, ddr_bytes_per_s, usable
+from hlsgen.search.board_limits import usable, whole_of
+from hlsgen.search.placement import Instance, ddr_bytes_per_s
 from hlsgen.search.streaming import StreamingHardware
 from hlsgen.targets.board import Board
 from hlsgen.timing import fifos
@@ -138,14 +140,11 @@ class StreamingEstimate(Estimates):
 
     def as_json(self) -> dict[str, Any]:
         pipeline, instances = self.balanced.pipeline, self.balanced.instances
-        share = -(-self.batch // instances)
-        cycles = self.latency_cycles + (share - 1) * self.interval_cycles
         least = least_depths(pipeline) if small_enough(pipeline) else {}
         searched = self.timing is not None and can_search(
             pipeline, MOST_WORDS if self.search_fifos else QUICK_WORDS
         )
         smallest = smallest_depths(pipeline) if searched else {}
-        batch_rate = min(self.batch * self.clock_mhz * 1e6 / cycles, self.frames_per_s)
         return {
             "design": self.design,
             "board": self.board.name,
@@ -164,7 +163,7 @@ class StreamingEstimate(Estimates):
             "performance": performance_figures(
                 frames_per_s=self.frames_per_s,
                 batch=self.batch,
-                batch_frames_per_s=batch_rate,
+                batch_frames_per_s=self.batch_frames_per_s,
                 macs=pipeline.graph.macs,
                 binds=self.binds,
             ),
@@ -190,6 +189,12 @@ class StreamingEstimate(Estimates):
             **({"explored": self.explored} if self.explored else {}),
         }
 
+    @property
+    def batch_frames_per_s(self) -> float:
+        """Of `batch` frames in one go: an instance's first one takes the latency, the others the interval."""
+        cycles = batch_cycles(self.batch, self.balanced.instances, self.latency_cycles, self.interval_cycles)
+        return min(self.batch * self.clock_mhz * 1e6 / cycles, self.frames_per_s)
+
     def _roofline(self) -> dict[str, Any] | None:
         pipeline = self.balanced.pipeline
         built = sum(-(-stage.layer.macs // stage.interval) for stage in pipeline.stages.values())
@@ -207,30 +212,13 @@ class StreamingEstimate(Estimates):
         spans = self.balanced.spans
         for slr in self.board.slrs:
             count = 0 if spans else self.balanced.placed[slr.name]
-            rows.append(
-                {
-                    "name": slr.name,
-                    "instances": count,
-                    "used": resource_figures(self.balanced.each.times(count)),
-                    "usable": resource_figures(usable(slr, self.board)),
-                    "free": free_figures(slr),
-                    "ddr": sorted({one.bank for one in self._placed if one.slr == slr.name and count}),
-                }
-            )
+            banks = sorted({one.bank for one in self._placed if one.slr == slr.name and count})
+            used, limit = self.balanced.each.times(count), usable(slr, self.board)
+            rows.append(slr_figures(slr.name, slr, limit, instances=count, used=used, banks=banks))
         if spans:
-            whole = Resources()
-            for slr in self.board.slrs:
-                whole += usable(slr, self.board)
-            rows.append(
-                {
-                    "name": "all SLRs",
-                    "instances": 1,
-                    "used": resource_figures(self.balanced.each),
-                    "usable": resource_figures(whole),
-                    "free": free_figures(self.board.total),
-                    "ddr": sorted({one.bank for one in self._placed}),
-                }
-            )
+            banks = sorted({one.bank for one in self._placed})
+            whole, used = whole_of(self.board), self.balanced.each
+            rows.append(slr_figures("all SLRs", self.board.total, whole, instances=1, used=used, banks=banks))
         return rows
 
 

@@ -13,7 +13,7 @@ from hlsgen.hardware.processes import weight_loader
 from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.base import Layer
 from hlsgen.layers.stage import Fold
-from hlsgen.search.placement import KINDS
+from hlsgen.search.board_limits import KINDS
 from hlsgen.targets.board import Board
 
 

@@ -21,9 +21,9 @@ from hlsgen.hardware.ports import ddr_port
 from hlsgen.hardware.weights import WeightPlace, task_weight_problems, weight_places
 from hlsgen.layers.stage import StreamFormat
 from hlsgen.model.ir import Graph
+from hlsgen.search.board_limits import KINDS, usable, whole_of
 from hlsgen.search.candidates import foldings, nothing_fits
-from hlsgen.search.placement import BINDS, KINDS, usable
-from hlsgen.search.streaming import whole_of
+from hlsgen.search.placement import BINDS
 from hlsgen.search.task_kernels import TaskKernel, ddr_words, kernel_names, task_kernel
 from hlsgen.search.task_placement import packed, share_of_slr, shared_banks
 from hlsgen.targets.board import Board

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict
 
 from hlsgen.api.design import Design, load
 from hlsgen.base.errors import DesignError, HlsgenError, OutputError, ToolError, error_json
-from hlsgen.search.placement import KINDS
+from hlsgen.search.board_limits import KINDS
 from hlsgen.sweep.inputs import InputFile, check_inputs, code_digest
 from hlsgen.vendor.runner import wait_until_free
 from hlsgen.vendor.vitis import Request as Synthesis

@@ -11,8 +11,9 @@ from hlsgen.cost.resources import Resources, dsps_of_product, instance_resources
 from hlsgen.designfile.constraints import NoFit
 from hlsgen.hardware.conv2d import ConvMapping, Folding, map_conv2d
 from hlsgen.layers.conv2d import Conv2d
+from hlsgen.search.board_limits import KINDS, capacity, usable
 from hlsgen.search.conv_kernel import ConvConstraints, choose, foldings
-from hlsgen.search.placement import KINDS, at_banks, capacity, ddr_bytes_per_s, deploy, usable
+from hlsgen.search.placement import at_banks, ddr_bytes_per_s, deploy
 from hlsgen.targets.terms import packaged_terms
 from tests.support.kernels import U200, ZCU102, conv
 

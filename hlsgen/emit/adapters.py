@@ -89,7 +89,7 @@ def weight_port(process: LoadWeights) -> dict[str, Any]:
 
 
 def carrier_fifo(carrier: Carrier) -> dict[str, Any]:
-    """Between what moves port words and what takes them apart or puts them together."""
+    """The FIFO between what moves port words and what takes them apart or puts them together."""
     word = f"ap_uint<{carrier.of.port_bits}>"
     return {"name": _fifo_name(carrier), "word": word, "depth": CARRIER_FIFO_WORDS, "uram": False}
 

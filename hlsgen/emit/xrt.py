@@ -59,7 +59,7 @@ def conv_interface(
     clock_mhz: float,
     frame_cycles: float,
 ) -> HostInterface:
-    """Of a convolution that is a kernel. frame_cycles: of one compute unit."""
+    """The host's view of a convolution that is a kernel. frame_cycles: of one compute unit."""
     layer = mapping.layer
     tensors = (
         _planar("input", layer.in_shape, layer.input_type, mapping.in_lanes),
@@ -106,7 +106,7 @@ def conv_interface(
 def network_interface(
     pipeline: Pipeline, *, name: str, source: str, units: Sequence[str], board: str, clock_mhz: float
 ) -> HostInterface:
-    """Of a network that is one streaming kernel."""
+    """The host's view of a network that is one streaming kernel."""
     tensors = tuple(_rows(port, words) for port, words in pipeline.ports.items())
     graph = pipeline.graph
     files = {one.argument: one.stage.block_beats * one.stage.beat_bits for one in pipeline.streamers}
@@ -146,7 +146,7 @@ def task_interface(
     board: str,
     clock_mhz: float,
 ) -> HostInterface:
-    """Of a network whose layers are kernels; `units`: by kernel, as many of each."""
+    """The host's view of a network whose layers are kernels; `units`: by kernel, as many of each."""
     tensors = tuple(_rows(tensor, choice.formats[tensor]) for tensor in graph.tensors())
     return HostInterface(
         name=name,

@@ -118,7 +118,7 @@ def explore_conv_kernel(design: ConvKernel, goal: Goal, progress: Progress) -> E
         bound=point.frames_per_s if goal.fastest else point.cost,
         gap=0.0,
         multiplier_fps=bound,
-        binds=chosen.binds if goal.fastest else "the goal: it is reached at least cost",
+        binds=chosen.bottleneck if goal.fastest else "the goal: it is reached at least cost",
         greedy=_point(greedy) if greedy else None,
         front=front,
         layers=(

@@ -68,7 +68,7 @@ def _spaced(space: Space) -> list[int]:
 
 
 def _each(space: Space, index: int, limit: Vector) -> Vector | None:
-    costs = space.costs(index, space.joints)
+    costs = space.costs(index, space.adapters)
     solution = most_even(costs, limit, space.prices)
     if solution.picks is None:
         return None

@@ -48,7 +48,7 @@ class Kernel:
 
     @property
     def ddr_bytes(self) -> int:
-        """Of a frame."""
+        """Bytes that a frame moves through DDR."""
         return sum(option.ddr_bytes for option in self.options.values())
 
     @cached_property
@@ -57,7 +57,7 @@ class Kernel:
         return charged(self.pipeline, self.board)
 
     @cached_property
-    def joints(self) -> dict[str, Vector]:
+    def adapters(self) -> dict[str, Vector]:
         """By layer what it takes beyond its option: converters and deep FIFOs."""
         return {name: amount - vector(self.options[name].resources) for name, amount in self.by_layer.items()}
 

@@ -111,14 +111,14 @@ def layer_options(graph: Graph, layer: Layer, board: Board, constraints: Network
     }
     own = constraints.weights.of(layer.name)
     total = vector_of_board(board)
-    joints = _Joints(graph, layer, board, interfaces_of(board, constraints.interface))
+    adapters = _Adapters(graph, layer, board, interfaces_of(board, constraints.interface))
     found = []
     folds = placed(layer, own, ddr_port(board)).folds(layer) if isinstance(layer, Conv2d) else layer.folds()
     for fold in folds:
         if any(getattr(fold, key) != value for key, value in fixed.items()):
             continue
         for stage, place in _placements(layer, fold, own, board):
-            option = joints.option(stage, fold, place)
+            option = adapters.option(stage, fold, place)
             if (vector(option.resources) <= total).all():
                 found.append(option)
     if not found:
@@ -141,9 +141,9 @@ def usual_options(graph: Graph, layer: Layer, board: Board, constraints: Network
         if isinstance(layer, Conv2d)
         else None
     )
-    joints = _Joints(graph, layer, board, interfaces_of(board, constraints.interface))
+    adapters = _Adapters(graph, layer, board, interfaces_of(board, constraints.interface))
     return [
-        joints.option(staged(layer, fold, place), fold, place)
+        adapters.option(staged(layer, fold, place), fold, place)
         for fold in (place.folds(layer) if place else layer.folds())
         if fold == Fold(px=fold.px, pe=fold.pe, simd=fold.simd)
         and all(value is None or getattr(fold, key) == value for key, value in fixed.items())
@@ -156,7 +156,7 @@ def vector_of_board(board: Board) -> Vector:
 
 
 def non_dominated(amounts: NDArray[np.int64]) -> list[int]:
-    """Of the rows of `amounts` [n, kinds] those that no other row beats or equals in everything, sorted.
+    """The rows of `amounts` [n, kinds] that no other row beats or equals in everything, sorted.
 
     Of equal rows the first one stays.
     """
@@ -206,7 +206,7 @@ def _storages(depth: int, constraints: LayerWeightConstraints, board: Board) -> 
     return found
 
 
-class _Joints:
+class _Adapters:
     """What joins a layer to its neighbours and to DDR, as far as it depends on this layer alone."""
 
     def __init__(self, graph: Graph, layer: Layer, board: Board, interfaces: Interfaces) -> None:

@@ -16,7 +16,7 @@ from hlsgen.designfile.constraints import (
     NoFit,
     WeightConstraints,
 )
-from hlsgen.explore.bound import binds, multiplier_bound, utilisation
+from hlsgen.explore.bound import bottleneck, multiplier_bound, utilisation
 from hlsgen.explore.front import front
 from hlsgen.explore.greedy import greedy
 from hlsgen.explore.layout import Layout, layouts
@@ -80,7 +80,7 @@ def _explored(design: StreamingNetwork, goal: Goal, space: Space, progress: Prog
     progress("the Pareto front")
     points = front(space, found, most, found.frames_per_s if goal.fastest else math.inf)
     value = found.frames_per_s if goal.fastest else space.price(found)
-    why = binds(space, found, layout, most) if goal.fastest else "the goal: it is reached at least cost"
+    why = bottleneck(space, found, layout, most) if goal.fastest else "the goal: it is reached at least cost"
     constraints = _fixed(space.constraints, found)
     chosen = replace(design, constraints=constraints, chosen=_hardware(space, found, why))
     return Explored(
@@ -223,7 +223,7 @@ def _hardware(space: Space, found: Found, why: str) -> StreamingHardware:
         instances=found.instances,
         by_slr=by_slr,
         spans=not any(by_slr.values()),
-        binds=why,
+        bottleneck=why,
     )
 
 

@@ -128,7 +128,7 @@ DDR_ONLY = Interfaces()
 
 
 def ddr_port(board: Board) -> DdrPort:
-    """As wide as the board's, a power of two from 64 to 512."""
+    """The port into DDR as wide as the board's, a power of two from 64 to 512."""
     bits = min(MOST_DDR_BITS, max(LEAST_DDR_BITS, board.memory.port_bits))
     return DdrPort(bits=1 << (bits.bit_length() - 1))
 

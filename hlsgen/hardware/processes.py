@@ -89,7 +89,7 @@ class Process(Brief, ABC):
         return ()
 
     def memories(self, board: Board) -> tuple[Memory, ...]:
-        """Its on-chip memories, each in the storage of `board` that suits it."""
+        """The process's on-chip memories, each in the storage of `board` that suits it."""
         return ()
 
 
@@ -127,7 +127,7 @@ class StageProcess(Process):
         return self.stage.work()
 
     def memories(self, board: Board) -> tuple[Memory, ...]:
-        """Those of its buffers, then that of its weights if they lie on chip."""
+        """The memories of its buffers, then that of its weights if they lie on chip."""
         weights = self.place.memory(self.stage, board) if self.place else None
         return (*buffer_memories(self.stage, board), *([weights] if weights else []))
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from hlsgen.base.fixed import Codes, FixedType, FloatType, accumulator_type, product_type
 from hlsgen.layers.conv2d import Conv2d
-from hlsgen.layers.delay_lines import MOST_REGISTER_WORDS, state_buffer
+from hlsgen.layers.delay_lines import MOST_REGISTER_WORDS, delay_line
 from hlsgen.layers.packing import (
     FABRIC_PRODUCT_BITS,
     SHORTEST_CHAIN,
@@ -198,9 +198,9 @@ class ConvStage(Stage):
         window = bits * raster.window_words * self.layer.kernel[0]
         found = []
         if raster.lines:
-            found.append(state_buffer("lines", raster.row_steps * folds, bits * raster.lines))
+            found.append(delay_line("lines", raster.row_steps * folds, bits * raster.lines))
         if self.has_window:
-            found.append(state_buffer("window", folds, window))
+            found.append(delay_line("window", folds, window))
         return tuple(found)
 
     @property

@@ -98,7 +98,7 @@ class StreamFormat:
 
 @dataclass(frozen=True, kw_only=True)
 class Schedule:
-    """Of some frames: how many iterations, and in which of them each word is read and written."""
+    """The iterations of a call with some frames: how many, and in which each word is read and written."""
 
     iterations: int
     reads: tuple[Times, ...]

@@ -79,7 +79,7 @@ class Estimate(Estimates):
     @property
     def binds(self) -> str:
         """What keeps the design from being faster."""
-        return self.deployment.binds
+        return self.deployment.bottleneck
 
     def as_json(self) -> dict[str, Any]:
         deployment = self.deployment
@@ -102,7 +102,7 @@ class Estimate(Estimates):
                 batch=deployment.batch,
                 batch_frames_per_s=deployment.batch_frames_per_s,
                 macs=deployment.mapping.layer.macs,
-                binds=deployment.binds,
+                binds=deployment.bottleneck,
             ),
             "cost": conv_kernel_cost(deployment),
             "roofline": _roofline(deployment),

@@ -16,7 +16,7 @@ KINDS = ("dsp", "bram18", "uram", "lut", "ff")
 
 
 def resource_figures(resources: Resources) -> dict[str, int]:
-    """They as report.json has them."""
+    """The resources as report.json has them."""
     return {kind: getattr(resources, kind) for kind in KINDS}
 
 
@@ -109,7 +109,7 @@ def _weights(process: StageProcess, board: Board) -> dict[str, Any]:
     return {"weights": found}
 
 
-def joint_figures(process: Process, board: Board) -> dict[str, Any]:
+def adapter_figures(process: Process, board: Board) -> dict[str, Any]:
     """What stands between stages: loads, stores, forks and converters."""
     return {
         "name": process.name,

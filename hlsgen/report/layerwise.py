@@ -15,9 +15,9 @@ from hlsgen.model.accuracy import Accuracy
 from hlsgen.model.ir import Graph
 from hlsgen.report.estimates import Estimates
 from hlsgen.report.figures import (
+    adapter_figures,
     batch_cycles,
     board_figures,
-    joint_figures,
     layer_figures,
     performance_figures,
     quantisation_figures,
@@ -82,12 +82,12 @@ class LayerwiseEstimate(Estimates):
 
     @property
     def frames_per_s(self) -> float:
-        """Of all instances, within a large batch."""
+        """Frames a second of all instances, within a large batch."""
         return self.choice.instances * self.clock_mhz * 1e6 / self.interval_cycles
 
     @property
     def batch_frames_per_s(self) -> float:
-        """Of `batch` frames: the way through every kernel is paid once."""
+        """Frames a second of `batch` frames: the way through every kernel is paid once."""
         cycles = batch_cycles(self.batch, self.choice.instances, self.latency_cycles, self.interval_cycles)
         return min(self.batch * self.clock_mhz * 1e6 / cycles, self.frames_per_s)
 
@@ -125,14 +125,14 @@ class LayerwiseEstimate(Estimates):
                 batch=self.batch,
                 batch_frames_per_s=self.batch_frames_per_s,
                 macs=macs,
-                binds=choice.binds,
+                binds=choice.bottleneck,
             ),
             "cost": self.cost,
             "memory": self._memory(),
             "roofline": self._roofline(),
             "timeline": self._timeline(),
             "slrs": self._slrs(),
-            "joints": self._joints(),
+            "joints": self._adapters(),
             "fifos": self._fifos(),
             "quantisation": quantisation_figures(self.accuracy),
             "quality": self.quality,
@@ -240,9 +240,9 @@ class LayerwiseEstimate(Estimates):
     def _slr_of(self, name: str) -> str:
         return next(bank.slr for bank in self.board.memory.banks if bank.name == name)
 
-    def _joints(self) -> list[dict[str, Any]]:
+    def _adapters(self) -> list[dict[str, Any]]:
         return [
-            {"kernel": kernel.name, **joint_figures(process, self.board)}
+            {"kernel": kernel.name, **adapter_figures(process, self.board)}
             for kernel in self.choice.kernels
             for process in kernel.pipeline.adapters
         ]

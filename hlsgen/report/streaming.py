@@ -15,10 +15,10 @@ from hlsgen.model.accuracy import Accuracy
 from hlsgen.report.estimates import Estimates
 from hlsgen.report.explored import explored_text
 from hlsgen.report.figures import (
+    adapter_figures,
     batch_cycles,
     board_figures,
     fifo_memory,
-    joint_figures,
     layer_figures,
     performance_figures,
     quantisation_figures,
@@ -99,7 +99,7 @@ class StreamingEstimate(Estimates):
 
     @cached_property
     def latency_cycles(self) -> int:
-        """Of a call with one frame."""
+        """Cycles of a call with one frame."""
         return (
             self.timing.latency_cycles
             if self.timing
@@ -108,7 +108,7 @@ class StreamingEstimate(Estimates):
 
     @property
     def frames_per_s(self) -> float:
-        """Of all instances, in the steady state, no more than DDR carries."""
+        """Frames a second of all instances, in the steady state, no more than DDR carries."""
         rate = self.balanced.instances * self.clock_mhz * 1e6 / self.interval_cycles
         return min(rate, self._ddr_frames_per_s)
 
@@ -119,7 +119,7 @@ class StreamingEstimate(Estimates):
     @property
     def binds(self) -> str:
         rate = self.balanced.instances * self.clock_mhz * 1e6 / self.interval_cycles
-        return "DDR bandwidth" if self._ddr_frames_per_s < rate else self.balanced.binds
+        return "DDR bandwidth" if self._ddr_frames_per_s < rate else self.balanced.bottleneck
 
     @property
     def frame_bytes(self) -> int:
@@ -170,7 +170,7 @@ class StreamingEstimate(Estimates):
             "cost": streaming_cost(self.balanced, self.board),
             "roofline": self._roofline(),
             "slrs": self._slrs(),
-            "joints": [joint_figures(process, self.board) for process in pipeline.adapters],
+            "joints": [adapter_figures(process, self.board) for process in pipeline.adapters],
             "fifos": [
                 {
                     "name": stream.name,
@@ -191,7 +191,7 @@ class StreamingEstimate(Estimates):
 
     @property
     def batch_frames_per_s(self) -> float:
-        """Of `batch` frames in one go: an instance's first one takes the latency, the others the interval."""
+        """Frames a second of `batch` frames in one go: an instance's first one takes the latency."""
         cycles = batch_cycles(self.batch, self.balanced.instances, self.latency_cycles, self.interval_cycles)
         return min(self.batch * self.clock_mhz * 1e6 / cycles, self.frames_per_s)
 

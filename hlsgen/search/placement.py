@@ -14,7 +14,7 @@ from hlsgen.hardware.storage import bram18_for
 from hlsgen.search.board_limits import KINDS, bank_rate, fitting, usable
 from hlsgen.targets.board import Board
 
-BINDS = {
+LIMIT_NAMES = {
     "lut": "LUT",
     "ff": "FF",
     "bram18": "memory (BRAM)",
@@ -36,8 +36,8 @@ class Deployment(Brief):
     """Equal instances of one layer on a board. Every figure is modelled.
 
     frames_per_s: steady state, the whole board. batch_frames_per_s: `batch` frames in one go, the loading of
-    the weights, the uneven last frames and the way through the pipeline included. binds: what keeps it from
-    being faster.
+    the weights, the uneven last frames and the way through the pipeline included. bottleneck: what keeps it
+    from being faster.
     """
 
     mapping: ConvMapping
@@ -49,12 +49,12 @@ class Deployment(Brief):
     cycles: Cycles
     frames_per_s: float
     batch_frames_per_s: float
-    binds: str
+    bottleneck: str
 
     def __str__(self) -> str:
         count = len(self.instances)
         each = f"a frame every {self.cycles.interval:,} cycles each"
-        return f"{count} instance{'s' if count > 1 else ''}, {each}; binds: {self.binds}"
+        return f"{count} instance{'s' if count > 1 else ''}, {each}; binds: {self.bottleneck}"
 
     @property
     def total(self) -> Resources:
@@ -142,7 +142,7 @@ def deploy(
         cycles=timing,
         frames_per_s=min(compute, ddr[count]),
         batch_frames_per_s=speeds[count],
-        binds=_binding(fits, count, most, board, bound, fixed=instances is not None, batch=batch),
+        bottleneck=_bottleneck(fits, count, most, board, bound, fixed=instances is not None, batch=batch),
     )
 
 
@@ -184,7 +184,7 @@ def at_banks(slrs: Sequence[str], board: Board) -> tuple[Instance, ...]:
     return tuple(placed)
 
 
-def _binding(
+def _bottleneck(
     fits: dict[str, tuple[int, str]],
     count: int,
     most: int,
@@ -204,7 +204,7 @@ def _binding(
         return "the batch: it does not divide evenly over more instances"
     if most > board.max_compute_units:
         return f"the platform's {board.max_compute_units} compute units"
-    names = [BINDS[kind] for kind in KINDS if any(binding == kind for _, binding in fits.values())]
+    names = [LIMIT_NAMES[kind] for kind in KINDS if any(binding == kind for _, binding in fits.values())]
     return ", ".join(names)
 
 

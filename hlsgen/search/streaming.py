@@ -23,7 +23,7 @@ from hlsgen.search.board_limits import KINDS, capacity, fitting, room, whole_of
 from hlsgen.search.candidates import Candidate
 from hlsgen.search.effort import Effort, Steps
 from hlsgen.search.offchip_weights import MEMORY_PRICE, Offchip, kept_on_chip, spilled
-from hlsgen.search.placement import BINDS, Instance, at_banks, ddr_bytes_per_s
+from hlsgen.search.placement import LIMIT_NAMES, Instance, at_banks, ddr_bytes_per_s
 from hlsgen.targets.board import Board
 from hlsgen.timing.fifos import growing_depths, simulated_words
 
@@ -54,8 +54,8 @@ MOST_SIMULATED_WORDS = 1 << 27
 class StreamingHardware(Brief):
     """The kernel that was chosen: its pipeline with FIFO depths, what an instance takes, how many there are.
 
-    by_slr: how many would fit each SLR. spans: one instance lies over several SLRs. binds: what keeps it from
-    being faster.
+    by_slr: how many would fit each SLR. spans: one instance lies over several SLRs. bottleneck: what keeps it
+    from being faster.
     """
 
     pipeline: Pipeline
@@ -63,11 +63,11 @@ class StreamingHardware(Brief):
     instances: int
     by_slr: Mapping[str, int]
     spans: bool
-    binds: str
+    bottleneck: str
 
     def __str__(self) -> str:
         count = f"{self.instances} instance{'s' if self.instances > 1 else ''}"
-        return f"{count}, a frame every {self.pipeline.interval:,} cycles each; binds: {self.binds}"
+        return f"{count}, a frame every {self.pipeline.interval:,} cycles each; binds: {self.bottleneck}"
 
     @property
     def spilled(self) -> tuple[str, ...]:
@@ -262,7 +262,7 @@ class _Search:
             instances=count,
             by_slr=by_slr,
             spans=not any(by_slr.values()),
-            binds=self._binds(choice.candidates, pipeline, count, each),
+            bottleneck=self._bottleneck(choice.candidates, pipeline, count, each),
         )
 
     def _no_fit(self, least: Offchip) -> NoFit:
@@ -302,7 +302,7 @@ class _Search:
             ", ".join(fixes),
         )
 
-    def _binds(
+    def _bottleneck(
         self, candidates: Mapping[str, list[Candidate]], pipeline: Pipeline, count: int, each: Resources
     ) -> str:
         """The slowest stage, and why it is no faster."""
@@ -320,7 +320,7 @@ class _Search:
             kind: getattr(each, kind) * count / getattr(whole, kind) for kind in KINDS if getattr(whole, kind)
         }
         kind = max(shares, key=lambda one: shares[one])
-        return f"{stage}; {BINDS[kind]} for more"
+        return f"{stage}; {LIMIT_NAMES[kind]} for more"
 
 
 def _over(total: Resources, whole: Resources) -> list[str]:

@@ -106,7 +106,7 @@ class TaskKernel(Brief):
 
     @cached_property
     def bytes_read(self) -> int:
-        """From DDR for a frame, weights not counted: they stay in the kernel."""
+        """Bytes read from DDR for a frame, weights not counted: they stay in the kernel."""
         return sum(one.frame_bytes for one in self.pipeline.dma_reads)
 
     @cached_property

@@ -82,7 +82,9 @@ class Job:
 
     @property
     def folder(self) -> Path:
-        """Of a build. Syntheses of it have one folder however far they go: a further one goes on there."""
+        """The folder of the job's build. Syntheses of it have one folder however far they go: a further one
+        goes on there.
+        """
         return Path(self.builds) / (self._stem([self._key({})]) if self.synthesis else self.stem)
 
     def __str__(self) -> str:

@@ -103,7 +103,7 @@ def test_ddr_bandwidth_binds_on_the_zcu102() -> None:
     deployment = choose(
         seed_layer("fixed16"), ZCU102, ConvConstraints(), clock_mhz=300, batch=1024
     ).deployment
-    assert deployment.binds == "DDR bandwidth"
+    assert deployment.bottleneck == "DDR bandwidth"
 
 
 def test_the_search_beats_every_fixed_folding() -> None:
@@ -130,7 +130,7 @@ def test_a_design_may_fix_everything() -> None:
     )
     assert len(choice.deployment.instances) == 3
     assert choice.tried == 1
-    assert choice.deployment.binds == "the number of instances that the design fixes"
+    assert choice.deployment.bottleneck == "the number of instances that the design fixes"
 
 
 def test_instances_are_no_more_than_the_batch_needs() -> None:
@@ -138,7 +138,7 @@ def test_instances_are_no_more_than_the_batch_needs() -> None:
         seed_layer("fixed16"), U200, ConvConstraints(rows=1, pe=4, simd=1), clock_mhz=300, batch=2
     ).deployment
     assert len(deployment.instances) == 2
-    assert "batch" in deployment.binds
+    assert "batch" in deployment.bottleneck
 
 
 def test_what_does_not_fit_is_refused() -> None:

@@ -46,12 +46,12 @@ class Design(Brief):
 
     @property
     def name(self) -> str:
-        """Of the kernel, a C++ identifier."""
+        """The kernel's name, a C++ identifier."""
         return self.given.name
 
     @property
     def graph(self) -> Graph:
-        """In fixed point, or float32."""
+        """The network in fixed point, or in float32."""
         return self.given.graph
 
     @property
@@ -99,7 +99,9 @@ class Design(Brief):
 
     @cached_property
     def style(self) -> Style[Any]:
-        """With the hardware of the exact search, if the design asks for that. Raises DesignError: no fit."""
+        """The design's style, with the hardware of the exact search if it asks for that. Raises DesignError:
+        no fit.
+        """
         return self._chosen(silent)
 
     def _chosen(self, progress: Progress) -> Style[Any]:

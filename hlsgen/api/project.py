@@ -24,7 +24,8 @@ from hlsgen.csim.verification import Verification
 from hlsgen.emit.plan import Plan, array_bytes, npy_bytes
 from hlsgen.lint import Linted, Severity, lint_emitted
 from hlsgen.model.ports import Arrays
-from hlsgen.report.html import PAGE, html_of_build
+from hlsgen.report.html import BANK_PICTURE, PAGE, html_page
+from hlsgen.report.reading import checked_report
 from hlsgen.vendor.compare import read_back
 
 SHOWN_FINDINGS = 10
@@ -169,7 +170,9 @@ def build(
         write_files(
             fresh, {MARK: json.dumps(report, indent=2) + "\n", "report.md": design.style.markdown(report)}
         )
-        write_files(fresh, {PAGE: html_of_build(fresh)})
+        picture = plan.get(BANK_PICTURE, b"")
+        content = picture.encode() if isinstance(picture, str) else picture
+        write_files(fresh, {PAGE: html_page(checked_report(report), content)})
     notes = [
         f"{one} is the earlier build: it has results of the vendor's tools, and other sources"
         for one in sorted(earlier_builds(folder) - earlier)

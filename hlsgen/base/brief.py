@@ -19,7 +19,7 @@ MOST_ITEMS = 4
 
 
 class Brief:
-    """Its repr, unless a class has its own, is a line: plain fields as they are, of others what they are.
+    """A base that gives classes a repr of one line: plain fields as they are, of others what they are.
 
     It never computes anything. Dataclasses keep it: their decorator replaces no repr that a class has.
     """

@@ -61,7 +61,7 @@ def has_results(build: Path) -> bool:
 
 
 def earlier_builds(build: Path) -> set[Path]:
-    """Those that were put aside."""
+    """The builds that were put aside."""
     return set((build / EARLIER).iterdir()) if (build / EARLIER).is_dir() else set()
 
 

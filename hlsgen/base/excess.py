@@ -14,7 +14,7 @@ from hlsgen.base.fixed import Codes, FixedType, watching_casts
 
 @dataclass(frozen=True, kw_only=True)
 class Excess:
-    """Of `values` values that became codes of `type`, `outside` were beyond its range once rounded.
+    """How much was clipped: of `values` values that became codes of `type`, `outside` left its range.
 
     furthest: the most by which one was, in steps of the type. lost and power: sums of squares of what the
     conversion changed (rounding left out) and of the rounded values, in steps too.
@@ -43,7 +43,7 @@ class Excess:
 
     @classmethod
     def of_values(cls, type_: FixedType, values: ArrayLike) -> Excess:
-        """Of numbers that become codes of `type_`. Raises ValueError on NaN."""
+        """The excess of numbers that become codes of `type_`. Raises ValueError on NaN."""
         rounded = type_.unlimited(values)
         return cls.of_codes(type_, rounded, np.clip(rounded, type_.lowest_code, type_.max_code))
 

@@ -305,7 +305,9 @@ def watching_casts(watcher: CastWatcher | None) -> Iterator[None]:
 
 
 def tell_watcher(type_: FixedType, rounded: Callable[[], Codes], codes: Codes) -> None:
-    """As a cast does, of what becomes `codes` of a type in another way; `rounded` is called if need be."""
+    """Tells the watcher, as a cast does, of what becomes `codes` in another way; `rounded` is called if need
+    be.
+    """
     watcher = _watcher.get()
     if watcher is not None:
         watcher(type_, rounded(), codes)

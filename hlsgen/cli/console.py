@@ -99,7 +99,7 @@ def say(text: str) -> None:
 
 @contextmanager
 def working(as_json: bool) -> Iterator[Progress]:
-    """On a terminal what is going on, with a bar where it is known how much is done; nothing otherwise."""
+    """Shows on a terminal what is going on, with a bar where it is known how much is done; else nothing."""
     if as_json or not err.is_terminal:
         yield silent
         return

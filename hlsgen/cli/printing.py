@@ -19,7 +19,7 @@ def print_build(project: Project) -> None:
     print_warnings(project.report)
     for finding in project.report["lint"]["findings"]:
         say(f"lint: {finding}")
-    print_kept(project)
+    print_earlier_builds(project)
     print_estimate(project.report)
     print_clipping(project.report)
     if project.verification is not None:
@@ -31,7 +31,7 @@ def print_build(project: Project) -> None:
 
 
 def note_calibration(design: Design) -> None:
-    """On a command that simulates no frames: types that were chosen from a stand-in."""
+    """Notes types that were chosen from a stand-in, on a command that simulates no frames."""
     if design.calibration is not None and design.calibration.warning is not None:
         note(design.calibration.warning)
 
@@ -50,7 +50,7 @@ def print_clipping(figures: dict[str, Any]) -> None:
             click.echo(line)
 
 
-def print_kept(project: Project) -> None:
+def print_earlier_builds(project: Project) -> None:
     """What became of earlier results of the vendor's tools."""
     for text in project.notes:
         note(text)

@@ -88,7 +88,7 @@ def _built(design: Path, board: str | None, output: Path | None, as_json: bool) 
     """The build folder of a design file, built as `hlsgen build` does."""
     from hlsgen.api.design import load
     from hlsgen.api.project import build
-    from hlsgen.cli.printing import print_kept
+    from hlsgen.cli.printing import print_earlier_builds
 
     with working(as_json) as progress:
         progress("reading the design")
@@ -97,7 +97,7 @@ def _built(design: Path, board: str | None, output: Path | None, as_json: bool) 
         project = build(loaded, folder, progress=progress)
     for text in project.report["warnings"]:
         say(f"warning: {text}")
-    print_kept(project)
+    print_earlier_builds(project)
     return folder
 
 
@@ -147,7 +147,7 @@ class Plain:
 
 
 class Shown:
-    """On a terminal: the steps, what the running one is at, and the last lines of its log.
+    """The progress on a terminal: the steps, what the running one is at, the last lines of its log.
 
     Another thread shows it again and again, hence the lock.
     """

@@ -17,20 +17,11 @@ from hlsgen.cost.resources import (
     memory_resources,
     packed_products,
 )
-from hlsgen.hardware.pipeline import Pipeline, Stream
-from hlsgen.hardware.ports import DdrPort, StreamPort, width_of
-from hlsgen.hardware.processes import (
-    DmaRead,
-    DmaWrite,
-    Fork,
-    LoadWeights,
-    Process,
-    StageProcess,
-    WidthConverter,
-)
-from hlsgen.hardware.storage import Storage, block_fifo, bram18_for, choose_storage, lutram_luts
+from hlsgen.hardware.pipeline import Pipeline, Stream, weight_streams
+from hlsgen.hardware.ports import width_of
+from hlsgen.hardware.processes import Carrier, LoadWeights, Process, StageProcess
+from hlsgen.hardware.storage import Storage, block_fifo, bram18_for, lutram_luts
 from hlsgen.hardware.weights import WeightPlace
-from hlsgen.layers.conv2d_stream import ConvStream
 from hlsgen.layers.packing import FABRIC_PRODUCT_BITS
 from hlsgen.layers.stage import Stage, Work
 from hlsgen.targets.board import Board
@@ -66,59 +57,40 @@ def weight_port_resources(pipeline: Pipeline, board: Board) -> Resources:
 
 
 def process_resources(process: Process, board: Board) -> Resources:
-    """One call of the dataflow region."""
-    if isinstance(process, StageProcess):
-        return stage_resources(process.stage, board, process.place)
+    """One call of the dataflow region, from what it says that it is built of.
+
+    A port into DDR takes its m_axi adapter, and where several stream words share a port word what takes it
+    apart or puts it together. An AXI stream takes the register slice that Vitis HLS puts there, both ways two
+    words deep.
+    """
     terms = board.terms
-    control = cells(terms, "process_control", one=1)
-    if isinstance(process, DmaRead | DmaWrite):
-        return control + port_resources(process, terms)
-    if isinstance(process, LoadWeights):
-        bits = sum(words.lanes * width_of(words.type) for words in process.stage.weight_streams)
-        carrier = carrier_resources(process.port, terms)
-        return (
-            control
-            + cells(terms, "stream_word", bits=bits)
-            + ddr_resources(process.port.bits, terms)
-            + carrier
-        )
-    if isinstance(process, Fork):
-        return control
-    assert isinstance(process, WidthConverter)
-    bits = (process.before.lanes + process.after.lanes) * width_of(process.before.type)
-    resources = control + cells(terms, "stream_word", bits=bits)
-    if process.form == "regroup":
-        channels = process.before.shape[0]
-        together = max(process.before.channels, process.after.channels)
-        depth = 2 * -(-channels // together)
-        width = width_of(process.before.type)
-        memory = choose_storage("block", depth, width, process.block * together, board)
-        resources += memory_resources(terms, memory)
-    return resources
+    parts = [cells(terms, "process_control", one=1)]
+    if process.word_bits:
+        parts.append(cells(terms, "stream_word", bits=process.word_bits))
+    if process.result_bits:
+        parts.append(cells(terms, "register", bits=process.result_bits))
+    parts += [_work(work, terms) for work in process.work()]
+    parts += [memory_resources(terms, memory) for memory in process.memories(board)]
+    if process.ddr_bits:
+        parts.append(ddr_resources(process.ddr_bits, terms))
+    if process.carrier:
+        parts.append(_carrier_resources(process.carrier, terms))
+    if process.axi_bits:
+        bits = process.axi_bits + process.axi_bits // 8 + 1
+        parts.append(cells(terms, "fifo_registers", one=1, bits=bits))
+    return Resources.sum(parts)
 
 
 def stage_resources(stage: Stage, board: Board, place: WeightPlace | None) -> Resources:
     """A layer's stage with its buffers, and with its weights where `place` says."""
-    terms = board.terms
-    out = stage.output.lanes * width_of(stage.output.type)
-    parts = [cells(terms, "process_control", one=1)]
-    parts += [cells(terms, "stream_word", bits=out), cells(terms, "register", bits=out)]
-    parts += [_work(work, terms) for work in stage.work()]
-    memories = [
-        choose_storage(buffer.name, buffer.depth, buffer.bits, buffer.copies, board)
-        for buffer in stage.buffers()
-    ]
-    weights = place.memory(stage, board) if place else None
-    parts += [memory_resources(terms, memory) for memory in (*memories, *([weights] if weights else []))]
-    return Resources.sum(parts)
+    process = StageProcess(name=stage.name, reads=(), writes=(), stage=stage, place=place)
+    return process_resources(process, board)
 
 
-def weight_stream_resources(stage: ConvStream, port: DdrPort, board: Board) -> Resources:
-    """What brings the weights of `stage` from DDR: the port with its process, and the FIFOs."""
-    total = process_resources(LoadWeights(name="", reads=(), writes=(), stage=stage, port=port), board)
-    for words, depth in zip(stage.weight_streams, stage.words_ahead, strict=True):
-        total += fifo_resources(Stream(name="", words=words, depth=depth), board)
-    return total
+def weight_stream_resources(loader: LoadWeights, board: Board) -> Resources:
+    """What brings a stage's weights from DDR: the port with its process, and the FIFOs."""
+    fifos = [fifo_resources(stream, board) for stream in weight_streams(loader)]
+    return Resources.sum([process_resources(loader, board), *fifos])
 
 
 def fifo_resources(stream: Stream, board: Board) -> Resources:
@@ -176,25 +148,11 @@ def _products(terms: Terms, count: int, a: int, w: int) -> Resources:
     return dsp_products(terms, count, a, w)
 
 
-def port_resources(process: DmaRead | DmaWrite, terms: Terms) -> Resources:
-    """What stands between a kernel's port and its stream words.
-
-    DDR: the m_axi adapter, and where several stream words share a port word what takes it apart or puts it
-    together. An AXI stream: the register slice that Vitis HLS puts there, both ways two words deep.
-    """
-    port = process.port
-    if isinstance(port, StreamPort):
-        bits = port.bits(process.words)
-        parts = cells(terms, "stream_word", bits=bits) if process.transfers > 1 else Resources()
-        return parts + cells(terms, "fifo_registers", one=1, bits=bits + bits // 8 + 1)
-    parts = carrier_resources(port, terms) if process.carrier else Resources()
-    return parts + ddr_resources(port.bits, terms)
-
-
-def carrier_resources(port: DdrPort, terms: Terms) -> Resources:
+def _carrier_resources(carrier: Carrier, terms: Terms) -> Resources:
     """A process that moves port words, its FIFO, and a port word that is taken apart or put together."""
-    control = cells(terms, "process_control", one=1) + cells(terms, "stream_word", bits=port.bits)
-    return control + cells(terms, "fifo_registers", one=1, bits=port.bits)
+    bits = carrier.of.port_bits
+    control = cells(terms, "process_control", one=1) + cells(terms, "stream_word", bits=bits)
+    return control + cells(terms, "fifo_registers", one=1, bits=bits)
 
 
 def ddr_resources(width: int, terms: Terms) -> Resources:

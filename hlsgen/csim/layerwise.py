@@ -19,7 +19,7 @@ from hlsgen.search.layerwise import LayerwiseHardware
 
 @dataclass(frozen=True, kw_only=True)
 class LayerwiseRun(NetworkRun):
-    """Of all kernels: the records of each one's streams and processes, by its name."""
+    """A run of all kernels: the records of each one's streams and processes, by its name."""
 
     kernels: dict[str, StreamingRun]
 

@@ -57,7 +57,7 @@ class NetworkRun(Brief, ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class StreamingRun(NetworkRun):
-    """Of one kernel: the records of its streams, and the iterations of its processes."""
+    """A run of one kernel: the records of its streams, and the iterations of its processes."""
 
     pipeline: Pipeline
     streams: dict[str, StreamRecord]

@@ -58,7 +58,7 @@ def run_testbench(command: Sequence[str], refusals: Mapping[int, str]) -> Finish
 
 
 def no_result() -> ToolError:
-    """For a run that ended well and did not leave what it should have."""
+    """The error for a run that ended well and did not leave what it should have."""
     return ToolError(
         "error: the C-simulation ended with status 0 and left no result\n"
         "fix: check that the compiler (CXX) is one for this machine"

@@ -85,7 +85,7 @@ class LayerWeightConstraints:
 
 @dataclass(frozen=True, kw_only=True)
 class WeightConstraints:
-    """For all layers, and by layer name; a layer's own place counts more."""
+    """Where weights shall lie, for all layers and by layer name; a layer's own place counts more."""
 
     place: Literal["auto", "constant", "runtime"] = "auto"
     layers: Mapping[str, LayerWeightConstraints] = field(default_factory=dict)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import singledispatch
 from typing import Any
 
 from hlsgen.cost.stages import CARRIER_FIFO_WORDS
 from hlsgen.emit.environment import counted
-from hlsgen.hardware.ports import MOST_DDR_BITS, DdrPort, StreamPort, ddr_word_bits, slot_bits, width_of
+from hlsgen.hardware.ports import MOST_DDR_BITS, ddr_word_bits, slot_bits, width_of
 from hlsgen.hardware.processes import (
     Carrier,
-    DmaRead,
-    DmaWrite,
+    DmaProcess,
     Fork,
     LoadWeights,
+    PortProcess,
     Process,
     StageProcess,
     WidthConverter,
@@ -21,20 +22,19 @@ from hlsgen.hardware.processes import (
 from hlsgen.layers.stage import WEIGHT_BEAT_BITS, StreamFormat
 
 COSIM_FRAMES = 2
+DMA_FUNCTIONS = {"read": ("receive", "load", "take_apart"), "write": ("send", "store", "put_together")}
+"""By direction the functions of an AXI stream, of a port whose words are one stream word's or parts of it,
+and of one whose words hold several stream words.
+"""
 
 
-def kernel_port(process: DmaRead | DmaWrite) -> dict[str, Any]:
+def kernel_port(process: DmaProcess) -> dict[str, Any]:
     """A tensor's port as the kernel and its testbench have it."""
-    port, words = process.port, process.words
-    found = {
-        "name": process.argument,
-        "way": "read" if isinstance(process, DmaRead) else "write",
-        "axi": isinstance(port, StreamPort),
-    }
-    if isinstance(port, StreamPort):
-        return found | axi_format(words, port)
-    cosim = port.port_words(words, words.frame_words * COSIM_FRAMES)
-    return found | ddr_format(words) | {"PORT": port.bits, "DEPTH": cosim}
+    found = {"name": process.argument, "way": process.direction, "axi": bool(process.axi_bits)}
+    if process.axi_bits:
+        return found | axi_format(process)
+    cosim = process.port_words(COSIM_FRAMES)
+    return found | ddr_format(process.words) | {"PORT": process.port_bits, "DEPTH": cosim}
 
 
 def ddr_format(words: StreamFormat) -> dict[str, Any]:
@@ -49,14 +49,13 @@ def ddr_format(words: StreamFormat) -> dict[str, Any]:
     }
 
 
-def axi_format(words: StreamFormat, port: StreamPort) -> dict[str, Any]:
+def axi_format(process: DmaProcess) -> dict[str, Any]:
     """How a tensor comes through an AXI stream: a stream word is BEATS transfers of WIDTH bits."""
-    transfers = port.transfers(words)
-    return _format(words) | {
-        "SLOT": width_of(words.type),
-        "BEATS": transfers,
-        "WIDTH": port.bits(words),
-        "FRAME_BEATS": words.frame_words * transfers,
+    return _format(process.words) | {
+        "SLOT": width_of(process.words.type),
+        "BEATS": process.transfers,
+        "WIDTH": process.axi_bits,
+        "FRAME_BEATS": process.port_words(1),
     }
 
 
@@ -82,7 +81,7 @@ def weight_port(process: LoadWeights) -> dict[str, Any]:
         "way": "read",
         "axi": False,
         "stage": stage.name,
-        "PORT": process.port.bits,
+        "PORT": process.port_bits,
         "CODES": stage.block_beats * stage.beat_bits // WEIGHT_BEAT_BITS,
         "DEPTH": process.block_port_words,
         "BATCH": stage.batch,
@@ -90,10 +89,8 @@ def weight_port(process: LoadWeights) -> dict[str, Any]:
 
 
 def carrier_fifo(carrier: Carrier) -> dict[str, Any]:
-    """Between what moves port words and what takes them apart or puts them together."""
-    port = carrier.of.port
-    assert isinstance(port, DdrPort)
-    word = f"ap_uint<{port.bits}>"
+    """The FIFO between what moves port words and what takes them apart or puts them together."""
+    word = f"ap_uint<{carrier.of.port_bits}>"
     return {"name": _fifo_name(carrier), "word": word, "depth": CARRIER_FIFO_WORDS, "uram": False}
 
 
@@ -101,111 +98,134 @@ def _fifo_name(carrier: Carrier) -> str:
     return f"{carrier.of.name}_beats"
 
 
+@singledispatch
 def calls_of(process: Process, loaders: set[str]) -> Iterator[str]:
     """The calls in the kernel's dataflow region, what is written before what reads it.
 
     loaders: layers whose weights arrive by a call.
     """
-    streams = ", ".join((*process.reads, *process.writes))
-    if isinstance(process, StageProcess):
-        weights = f"{process.name}_beats, reload, " if process.name in loaders else ""
-        yield f"{process.name}::run, {streams}, {weights}frames"
-        return
-    if not isinstance(process, DmaRead | DmaWrite | LoadWeights):
-        yield f"{process.name}, {streams}, frames"
-        return
-    carrier = process.carrier
-    if isinstance(process, DmaWrite):
-        yield f"{process.name}, {streams}, {_fifo_name(carrier) if carrier else process.argument}, frames"
+    yield f"{process.name}, {_streams(process)}, frames"
+
+
+@calls_of.register
+def _(process: StageProcess, loaders: set[str]) -> Iterator[str]:
+    weights = f"{process.name}_beats, reload, " if process.name in loaders else ""
+    yield f"{process.name}::run, {_streams(process)}, {weights}frames"
+
+
+@calls_of.register
+def _(process: PortProcess, loaders: set[str]) -> Iterator[str]:
+    carrier, streams = process.carrier, _streams(process)
+    words = _fifo_name(carrier) if carrier else process.argument
+    if process.direction == "read":
         if carrier:
-            yield f"{carrier.name}, {_fifo_name(carrier)}, {process.argument}, frames"
+            yield f"{carrier.name}, {process.argument}, {words}, frames"
+        yield f"{process.name}, {words}, {streams}, frames"
         return
+    yield f"{process.name}, {streams}, {words}, frames"
     if carrier:
-        yield f"{carrier.name}, {process.argument}, {_fifo_name(carrier)}, frames"
-    yield f"{process.name}, {_fifo_name(carrier) if carrier else process.argument}, {streams}, frames"
+        yield f"{carrier.name}, {words}, {process.argument}, frames"
 
 
-def joints_of(process: Process, numbers: Mapping[str, int], kernel: str) -> Iterator[dict[str, Any]]:
+def _streams(process: Process) -> str:
+    return ", ".join((*process.reads, *process.writes))
+
+
+def functions_of(process: Process, numbers: Mapping[str, int], kernel: str) -> Iterator[dict[str, Any]]:
     """What the functions of a port, fork or converter name. numbers: by what C-simulation counts of them."""
-    common = {"name": process.name, "STAGE": numbers[process.name]}
-    if isinstance(process, WidthConverter):
-        yield common | _converter(process)
-        return
-    if isinstance(process, Fork):
-        yield common | _stream(process.reads[0], process.words) | {"kind": "fork"}
-        return
-    assert isinstance(process, DmaRead | DmaWrite | LoadWeights)
     carrier = process.carrier
-    found = common | {
-        "word": word_name((*process.reads, *process.writes)[0]),
-        "port": f"{kernel}_{process.argument}_t",
-        "PARTS": process.together,
-    }
     if carrier:
-        yield found | _carrier(process) | {"name": carrier.name, "STAGE": numbers[carrier.name]}
-    yield found | (_weight_loader(process) if isinstance(process, LoadWeights) else _port(process))
+        constants = _carrier_constants(carrier.of) | _port_constants(carrier.of, kernel)
+        yield {"name": carrier.name, "STAGE": numbers[carrier.name], **constants}
+    yield {"name": process.name, "STAGE": numbers[process.name], **_constants(process, kernel)}
 
 
-def _port(process: DmaRead | DmaWrite) -> dict[str, Any]:
-    stream = _stream((*process.reads, *process.writes)[0], process.words)
-    way = "load" if isinstance(process, DmaRead) else "store"
-    if isinstance(process.port, StreamPort):
-        kind = {"load": "receive", "store": "send"}[way]
-        return stream | {"kind": kind} | axi_format(process.words, process.port)
-    kind = {"load": "take_apart", "store": "put_together"}[way] if process.carrier else way
+@singledispatch
+def _constants(process: Process, kernel: str) -> dict[str, Any]:
+    """What the template of a process's function names; a layer's stage has a file of its own instead."""
+    raise NotImplementedError(type(process).__name__)
+
+
+@_constants.register
+def _(process: Fork, kernel: str) -> dict[str, Any]:
+    return _stream(process.reads[0], process.words) | {"kind": "fork"}
+
+
+@_constants.register
+def _(process: DmaProcess, kernel: str) -> dict[str, Any]:
+    stream = _stream((*process.reads, *process.writes)[0], process.words) | _port_constants(process, kernel)
+    axi_stream, whole, shared = DMA_FUNCTIONS[process.direction]
+    if process.axi_bits:
+        return stream | {"kind": axi_stream} | axi_format(process)
+    kind = shared if process.carrier else whole
     return stream | {"kind": kind, "SLOT": slot_bits(process.words.type), "TRANSFERS": process.transfers}
 
 
-def _stream(name: str, words: StreamFormat) -> dict[str, Any]:
-    return {"word": word_name(name), "WORDS": words.frame_words, "BITS": width_of(words.type)}
-
-
-def _carrier(process: DmaRead | DmaWrite | LoadWeights) -> dict[str, Any]:
-    if isinstance(process, LoadWeights):
-        return {"kind": "read_again", "COUNT": process.block_port_words, "BATCH": process.stage.batch}
-    kind = "read" if isinstance(process, DmaRead) else "write"
-    return {"kind": kind, "WORDS": process.words.frame_words}
-
-
-def _weight_loader(process: LoadWeights) -> dict[str, Any]:
+@_constants.register
+def _(process: LoadWeights, kernel: str) -> dict[str, Any]:
     stage = process.stage
-    filters = stage.passes[1]
     weights, *biases = stage.weight_streams
-    return {
+    return _port_constants(process, kernel) | {
         "kind": "load_weights",
         "word": weights.cpp,
         "bias_word": biases[0].cpp if biases else None,
         "WIDTH": stage.beat_bits,
         "BITS": width_of(weights.type),
         "BIAS_BITS": width_of(biases[0].type) if biases else 0,
-        "GROUPS": filters,
+        "GROUPS": stage.passes[1],
         "WORDS": stage.filter_words,
         "BATCH": stage.batch,
     }
 
 
-def _converter(process: WidthConverter) -> dict[str, Any]:
+@_constants.register
+def _(process: WidthConverter, kernel: str) -> dict[str, Any]:
     a, b = process.before, process.after
-    channels, height, width = a.shape
-    narrow = min(a, b, key=lambda words: words.lanes)
-    if process.form in ("gather_channels", "split_channels"):
-        frame_words = max(a.frame_words, b.frame_words)
-        arguments = f"{a.px}, {narrow.channels}, {process.ratio}, {frame_words}"
-    elif process.form == "regroup":
-        arguments = (
-            f"{channels}, {width}, {process.block}, {a.px}, {a.channels}, {b.px}, {b.channels}, {height}"
-        )
-    else:
-        arguments = f"{narrow.lanes}, {process.ratio}, {narrow.row_words}, {height}"
     return {
         "kind": "convert",
         "form": process.form,
-        "arguments": arguments,
+        "arguments": ", ".join(map(str, _converter_arguments(process))),
         "in_word": word_name(process.reads[0]),
         "out_word": word_name(process.writes[0]),
         "before": format_text(a),
         "after": format_text(b),
     }
+
+
+def _converter_arguments(process: WidthConverter) -> tuple[int, ...]:
+    """The template arguments after the stage's number; they differ from form to form."""
+    a, b = process.before, process.after
+    channels, height, width = a.shape
+    narrow = min(a, b, key=lambda words: words.lanes)
+    if process.form in ("gather_channels", "split_channels"):
+        return a.px, narrow.channels, process.ratio, max(a.frame_words, b.frame_words)
+    if process.form == "regroup":
+        return channels, width, process.block, a.px, a.channels, b.px, b.channels, height
+    return narrow.lanes, process.ratio, narrow.row_words, height
+
+
+def _port_constants(process: PortProcess, kernel: str) -> dict[str, Any]:
+    return {"port": f"{kernel}_{process.argument}_t", "PARTS": process.together}
+
+
+def _stream(name: str, words: StreamFormat) -> dict[str, Any]:
+    return {"word": word_name(name), "WORDS": words.frame_words, "BITS": width_of(words.type)}
+
+
+@singledispatch
+def _carrier_constants(process: PortProcess) -> dict[str, Any]:
+    """What the function that moves the port words of `process` names."""
+    raise NotImplementedError(type(process).__name__)
+
+
+@_carrier_constants.register
+def _(process: DmaProcess) -> dict[str, Any]:
+    return {"kind": process.direction, "WORDS": process.words.frame_words}
+
+
+@_carrier_constants.register
+def _(process: LoadWeights) -> dict[str, Any]:
+    return {"kind": "read_again", "COUNT": process.block_port_words, "BATCH": process.stage.batch}
 
 
 def format_text(words: StreamFormat) -> str:

@@ -7,24 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from hlsgen.base.fixed import FixedType, NumberType
+from hlsgen.base.fixed import FixedType
 from hlsgen.cost.cycles import has_bias, interval, iterations
+from hlsgen.emit.constants import c_type, shape_constants
 from hlsgen.emit.environment import render, source_text
 from hlsgen.hardware.conv2d import BAND_LATENCY, ConvMapping, bits_of, burst_limit, outstanding
 from hlsgen.hardware.storage import Memory
 from hlsgen.layers.packing import lower_lane_limit, signed_bits
-
-C_TYPE = {
-    "int8": "signed char",
-    "uint8": "unsigned char",
-    "int16": "short",
-    "uint16": "unsigned short",
-    "int32": "int",
-    "uint32": "unsigned int",
-    "int64": "long long",
-    "uint64": "unsigned long long",
-    "float32": "float",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,10 +80,10 @@ def _types(mapping: ConvMapping) -> dict[str, Any]:
         "OUT_SLOT": layer.result_type.container_bits,
         "WEIGHT_BITS": bits_of(layer.weight_type),
         "BIAS_BITS": bits_of(layer.bias_type),
-        "in_npy": _c_type(layer.input_type),
-        "weight_npy": _c_type(layer.weight_type),
-        "bias_npy": _c_type(layer.bias_type),
-        "out_npy": _c_type(layer.result_type),
+        "in_npy": c_type(layer.input_type),
+        "weight_npy": c_type(layer.weight_type),
+        "bias_npy": c_type(layer.bias_type),
+        "out_npy": c_type(layer.result_type),
         "out_descr": layer.result_type.dtype.str.replace("=", "<"),
         "arithmetic": mapping.arithmetic,
         "has_bias": has_bias(mapping),
@@ -119,21 +108,10 @@ def _types(mapping: ConvMapping) -> dict[str, Any]:
     return values
 
 
-def _c_type(type_: NumberType) -> str:
-    return C_TYPE[type_.dtype.name]
-
-
 def _layer(mapping: ConvMapping) -> dict[str, Any]:
     layer = mapping.layer
-    channels, height, width = layer.in_shape
-    out_channels, out_height, out_width = layer.output_shape
     return {
-        "IN_CHANNELS": channels,
-        "IN_HEIGHT": height,
-        "IN_WIDTH": width,
-        "OUT_CHANNELS": out_channels,
-        "OUT_HEIGHT": out_height,
-        "OUT_WIDTH": out_width,
+        **shape_constants(layer),
         "KERNEL_H": layer.kernel[0],
         "KERNEL_W": layer.kernel[1],
         "STRIDE_H": layer.stride[0],

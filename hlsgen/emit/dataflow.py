@@ -15,19 +15,19 @@ from hlsgen.emit.adapters import (
     calls_of,
     carrier_fifo,
     format_text,
-    joints_of,
+    functions_of,
     kernel_port,
     weight_port,
     word_name,
 )
+from hlsgen.emit.constants import c_type, shape_constants
 from hlsgen.emit.environment import render, safe_comment, source_text
 from hlsgen.hardware.pipeline import Pipeline
 from hlsgen.hardware.ports import width_of
-from hlsgen.hardware.processes import DmaRead, DmaWrite, StageProcess
-from hlsgen.hardware.storage import choose_storage
+from hlsgen.hardware.processes import buffer_memories
+from hlsgen.hardware.weight_beats import streamed_beats, weight_beats, weight_data
 from hlsgen.hardware.weights import WeightPlace
-from hlsgen.layers.conv2d_stream import ConvStream
-from hlsgen.layers.stage import WEIGHT_BEAT_BITS, Stage, StreamFormat
+from hlsgen.layers.stage import Stage
 from hlsgen.targets.board import Board
 
 SHARED_HEADERS = ("static.h", "lanes.h", "dot.h", "nest.h", "port.h", "raster.h", "stage.h", "stream.h")
@@ -88,12 +88,7 @@ def stage_constants(
 ) -> dict[str, Any]:
     """Everything that a stage's template names."""
     layer = stage.layer
-    channels, height, width = layer.sources[0].shape
-    out_channels, out_height, out_width = layer.output_shape
-    buffers = {
-        buffer.name: choose_storage(buffer.name, buffer.depth, buffer.bits, buffer.copies, board)
-        for buffer in stage.buffers()
-    }
+    memories = buffer_memories(stage, board)
     return {
         "layer": layer.name,
         "kind": layer.kind,
@@ -102,12 +97,7 @@ def stage_constants(
         "STAGE": number,
         "in_t": layer.sources[0].type.cpp,
         "out_t": layer.output_type.cpp,
-        "IN_CHANNELS": channels,
-        "IN_HEIGHT": height,
-        "IN_WIDTH": width,
-        "OUT_CHANNELS": out_channels,
-        "OUT_HEIGHT": out_height,
-        "OUT_WIDTH": out_width,
+        **shape_constants(layer),
         "inputs": [
             {"t": words.type.cpp, "px": words.px, "ch": words.channels, "lanes": words.lanes}
             for words in stage.inputs
@@ -118,8 +108,8 @@ def stage_constants(
             "ch": stage.output.channels,
             "lanes": stage.output.lanes,
         },
-        **{f"{name}_storage": memory.storage.value for name, memory in buffers.items()},
-        **{f"{name}_depth": memory.depth for name, memory in buffers.items()},
+        **{f"{memory.name}_storage": memory.storage.value for memory in memories},
+        **{f"{memory.name}_depth": memory.depth for memory in memories},
         **(_weights(stage, place, board) if place else {}),
         "tables": [_constant_array(name, *given) for name, given in stage.tables().items()],
         **stage.constants(),
@@ -147,22 +137,18 @@ def _weights(stage: Stage, place: WeightPlace, board: Board) -> dict[str, Any]:
 
 def _table(name: str, words: Codes, type_: FixedType) -> dict[str, Any]:
     """A constant array's rows as C++ text, and its element's type."""
-    from hlsgen.emit.conv2d import C_TYPE
-
     rows = ["{" + ", ".join(str(int(code)) for code in row) + "}" for row in words]
-    return {f"{name}_rows": rows, f"{name}_lanes": words.shape[1], f"{name}_c": C_TYPE[type_.dtype.name]}
+    return {f"{name}_rows": rows, f"{name}_lanes": words.shape[1], f"{name}_c": c_type(type_)}
 
 
 def _constant_array(name: str, codes: Codes, type_: FixedType) -> dict[str, Any]:
     """One of a stage's tables as C++ text: a table of two dimensions by its rows, another in lines."""
-    from hlsgen.emit.conv2d import C_TYPE
-
     rows = codes if codes.ndim == 2 else [codes[at : at + LINE] for at in range(0, len(codes), LINE)]
     lines = [", ".join(_code_literal(int(code)) for code in row) for row in rows]
     return {
         "name": name,
         "type": str(type_),
-        "c": C_TYPE[type_.dtype.name],
+        "c": c_type(type_),
         "sizes": "".join(f"[{size}]" for size in codes.shape),
         "lines": [f"{{{line}}}" for line in lines] if codes.ndim == 2 else lines,
     }
@@ -175,86 +161,17 @@ def _code_literal(code: int) -> str:
     return f"{code}u" if code >= 1 << 63 else str(code)
 
 
-def weight_data(pipeline: Pipeline) -> NDArray[np.uint64]:
-    """The beats of every stage that loads its weights at run time, in the order of the stages."""
-    parts = [np.zeros(0, np.uint64)]
-    for stage in pipeline.loaders:
-        parts += _stage_beats(stage)
-    return np.concatenate(parts)
-
-
-def weight_beats(pipeline: Pipeline) -> dict[str, int]:
-    """How many beats each stage that loads its weights takes, without making them."""
-    return {stage.name: sum(_beat_counts(stage)) for stage in pipeline.loaders}
-
-
 def weight_files(pipeline: Pipeline) -> dict[str, NDArray[np.uint64]]:
     """The .npy files of weights that the testbench reads, by name; none if all are constants."""
     files = {"weights.npy": weight_data(pipeline)} if pipeline.loaders else {}
-    return files | {f"{one.argument}.npy": _streamed_beats(one.stage) for one in pipeline.streamers}
-
-
-def _streamed_beats(stage: ConvStream) -> NDArray[np.uint64]:
-    """Of PE outputs the biases, then the weights, each word in whole DDR words of `stage.beat_bits`."""
-    layer, filters = stage.layer, stage.passes[1]
-    parts = [_whole_beats(stage.weight_words(), stage.weight_streams[0], stage)]
-    if layer.bias.size:
-        parts.insert(0, _whole_beats(stage.bias_words(), stage.weight_streams[1], stage))
-    return np.concatenate([part.reshape(filters, -1) for part in parts], axis=1).reshape(-1)
-
-
-def _whole_beats(codes: Codes, words: StreamFormat, stage: ConvStream) -> NDArray[np.uint64]:
-    packed = _packed(codes, width_of(words.type)).reshape(len(codes), -1)
-    room = stage.word_beats(words) * stage.beat_bits // WEIGHT_BEAT_BITS
-    return np.pad(packed, ((0, 0), (0, room - packed.shape[1])))
-
-
-def _stage_beats(stage: Stage) -> list[NDArray[np.uint64]]:
-    layer: Any = stage.layer
-    words = stage.weight_words()
-    assert words is not None
-    beats = [_packed(words, width_of(layer.weight_type))]
-    if layer.bias.size:
-        beats.append(_packed(stage.bias_words(), width_of(layer.bias_type)))  # type: ignore[attr-defined]
-    return beats
-
-
-def _beat_counts(stage: Stage) -> tuple[int, int]:
-    """Beats of the weights and of the biases."""
-    layer: Any = stage.layer
-    shape = stage.weight_shape()
-    assert shape is not None
-    words, lanes, bits = shape
-    biases = stage.bias_words().shape if layer.bias.size else (0, 0)  # type: ignore[attr-defined]
-    return words * _word_beats(lanes, bits), biases[0] * _word_beats(biases[1], width_of(layer.bias_type))
-
-
-def _word_beats(lanes: int, bits: int) -> int:
-    """Beats of a word of `lanes` codes of `bits` bits."""
-    return -(-lanes // (WEIGHT_BEAT_BITS // bits))
-
-
-def _packed(words: Codes, bits: int) -> NDArray[np.uint64]:
-    """[words, lanes] codes: lanes tightly in beats of 64 bits, each word begins with a new beat."""
-    lanes = WEIGHT_BEAT_BITS // bits
-    count = _word_beats(words.shape[1], bits)
-    padded = np.zeros((len(words), count * lanes), np.uint64)
-    mask = np.uint64((1 << bits) - 1)
-    padded[:, : words.shape[1]] = words.astype(np.int64).view(np.uint64) & mask
-    shifts = np.arange(lanes, dtype=np.uint64) * np.uint64(bits)
-    beats: NDArray[np.uint64] = np.bitwise_or.reduce(
-        padded.reshape(len(words), count, lanes) << shifts, axis=2
-    )
-    return beats.reshape(-1)
+    return files | {f"{one.argument}.npy": streamed_beats(one.stage) for one in pipeline.streamers}
 
 
 def kernel_context(pipeline: Pipeline, names: DataflowNames, board: Board) -> dict[str, Any]:
     """Everything that the templates of the kernel and its testbench name."""
     loaders = pipeline.loaders
     beats = weight_beats(pipeline)
-    ports = [
-        kernel_port(process) for process in pipeline.processes if isinstance(process, DmaRead | DmaWrite)
-    ]
+    ports = [kernel_port(process) for process in pipeline.dma]
     streamed = [weight_port(process) for process in pipeline.streamers]
     streams = [
         {
@@ -295,11 +212,10 @@ def kernel_context(pipeline: Pipeline, names: DataflowNames, board: Board) -> di
             for stream in pipeline.streams.values()
         ],
         "streams": streams,
-        "joints": [
-            render("hls/dataflow/joints.j2", p=joint).strip() + "\n"
-            for process in pipeline.processes
-            if not isinstance(process, StageProcess)
-            for joint in joints_of(process, numbers, names.kernel)
+        "adapters": [
+            render("hls/dataflow/adapters.j2", p=constants).strip() + "\n"
+            for process in pipeline.adapters
+            for constants in functions_of(process, numbers, names.kernel)
         ],
         "calls": calls,
         "burst_words": BURST_WORDS,

@@ -11,19 +11,14 @@ from numpy.typing import NDArray
 from hlsgen.base.fixed import Codes
 from hlsgen.base.version import VERSION
 from hlsgen.emit.adapters import ddr_format
-from hlsgen.emit.dataflow import (
-    DataflowNames,
-    kernel_files,
-    shared_files,
-    weight_beats,
-    weight_data,
-)
+from hlsgen.emit.dataflow import DataflowNames, kernel_files, shared_files
 from hlsgen.emit.environment import render, safe_comment
 from hlsgen.emit.ompss_network import ompss_network_files
 from hlsgen.emit.plan import Plan, array_bytes, npy_bytes
 from hlsgen.emit.project import csim_header_files, makefile
 from hlsgen.emit.vitis import LinkedKernel, plain_word, task_tool_files
 from hlsgen.emit.xrt import host_files, task_interface
+from hlsgen.hardware.weight_beats import weight_beats, weight_data
 from hlsgen.model.ir import Graph
 from hlsgen.search.layerwise import LayerwiseHardware
 from hlsgen.search.task_kernels import TaskKernel

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hlsgen.base.fixed import FixedType, NumberType
-from hlsgen.emit.conv2d import C_TYPE
+from hlsgen.emit.constants import c_type
 from hlsgen.emit.environment import render, safe_comment
 from hlsgen.emit.ompss_project import Accelerator, creator, function_name, tool_files
 from hlsgen.hardware.conv2d import ConvMapping
@@ -101,7 +101,7 @@ def _argument(array: str, type_: NumberType) -> dict[str, Any]:
     """The types that an array of a task may have: plain codes, or fixed point as wide as its container."""
     found = {
         "name": ARGUMENT_NAMES[array],
-        "plain": C_TYPE[type_.dtype.name],
+        "plain": c_type(type_),
         "bytes": type_.dtype.itemsize,
         "own": type_.cpp,
     }

@@ -8,10 +8,11 @@ from typing import Any
 
 from hlsgen.base.version import VERSION
 from hlsgen.emit.adapters import ddr_format
-from hlsgen.emit.dataflow import DataflowNames, kernel_context, weight_beats
+from hlsgen.emit.dataflow import DataflowNames, kernel_context
 from hlsgen.emit.environment import render, safe_comment
 from hlsgen.emit.ompss_project import Accelerator, creator, function_name, tool_files
 from hlsgen.hardware.ports import MOST_DDR_BITS
+from hlsgen.hardware.weight_beats import weight_beats
 from hlsgen.model.ir import Graph
 from hlsgen.ompss.clauses import MOST_ARGUMENTS, MOST_DEPENDENCES, MOST_TYPES
 from hlsgen.search.layerwise import LayerwiseHardware

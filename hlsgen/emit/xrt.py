@@ -11,7 +11,6 @@ from typing import Any, cast
 import numpy as np
 
 from hlsgen.base.fixed import NumberType
-from hlsgen.emit.dataflow import weight_beats
 from hlsgen.emit.environment import render, safe_comment, source_text
 from hlsgen.hardware.conv2d import ConvMapping
 from hlsgen.hardware.host_interface import (
@@ -27,7 +26,7 @@ from hlsgen.hardware.host_interface import (
 )
 from hlsgen.hardware.pipeline import Pipeline
 from hlsgen.hardware.ports import ddr_word_bits, slot_bits, width_of
-from hlsgen.hardware.processes import DmaRead, DmaWrite
+from hlsgen.hardware.weight_beats import weight_beats
 from hlsgen.layers.packing import lower_lane_limit
 from hlsgen.layers.stage import WEIGHT_BEAT_BITS, StreamFormat
 from hlsgen.model.ir import Graph, Port
@@ -60,7 +59,7 @@ def conv_interface(
     clock_mhz: float,
     frame_cycles: float,
 ) -> HostInterface:
-    """Of a convolution that is a kernel. frame_cycles: of one compute unit."""
+    """The host's view of a convolution that is a kernel. frame_cycles: of one compute unit."""
     layer = mapping.layer
     tensors = (
         _planar("input", layer.in_shape, layer.input_type, mapping.in_lanes),
@@ -107,9 +106,8 @@ def conv_interface(
 def network_interface(
     pipeline: Pipeline, *, name: str, source: str, units: Sequence[str], board: str, clock_mhz: float
 ) -> HostInterface:
-    """Of a network that is one streaming kernel."""
-    words = {one.argument: one.words for one in pipeline.processes if isinstance(one, DmaRead | DmaWrite)}
-    tensors = tuple(_rows(port, of) for port, of in words.items())
+    """The host's view of a network that is one streaming kernel."""
+    tensors = tuple(_rows(port, words) for port, words in pipeline.ports.items())
     graph = pipeline.graph
     files = {one.argument: one.stage.block_beats * one.stage.beat_bits for one in pipeline.streamers}
     if pipeline.loaders:
@@ -126,7 +124,7 @@ def network_interface(
             HostStep(
                 kernel=name,
                 units=tuple(units),
-                arguments=_arguments(pipeline, {port: port for port in words}, "weights"),
+                arguments=_arguments(pipeline, {port: port for port in pipeline.ports}, "weights"),
             ),
         ),
         inputs=tuple(_port(port, port.name, output=False) for port in graph.inputs),
@@ -148,7 +146,7 @@ def task_interface(
     board: str,
     clock_mhz: float,
 ) -> HostInterface:
-    """Of a network whose layers are kernels; `units`: by kernel, as many of each."""
+    """The host's view of a network whose layers are kernels; `units`: by kernel, as many of each."""
     tensors = tuple(_rows(tensor, choice.formats[tensor]) for tensor in graph.tensors())
     return HostInterface(
         name=name,
@@ -185,11 +183,7 @@ def _weights_of(kernel: TaskKernel) -> str:
 
 def _arguments(pipeline: Pipeline, tensors: Mapping[str, str], weights: str) -> tuple[HostArgument, ...]:
     """Of a streaming kernel, in its signature's order. tensors: by port; weights: the constants' name."""
-    moving = [
-        HostArgument(port=one.argument, source="tensor", name=tensors[one.argument])
-        for one in pipeline.processes
-        if isinstance(one, DmaRead | DmaWrite)
-    ]
+    moving = [HostArgument(port=port, source="tensor", name=tensors[port]) for port in pipeline.ports]
     streamed = [
         HostArgument(port=one.argument, source="constants", name=one.argument) for one in pipeline.streamers
     ]

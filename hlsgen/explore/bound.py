@@ -8,8 +8,8 @@ from hlsgen.explore.knapsack import cheapest
 from hlsgen.explore.layout import Layout
 from hlsgen.explore.options import LayerOptions, vector
 from hlsgen.explore.space import Found, Space
-from hlsgen.search.placement import BINDS, KINDS
-from hlsgen.search.streaming import whole_of
+from hlsgen.search.board_limits import KINDS, whole_of
+from hlsgen.search.placement import LIMIT_NAMES
 
 
 def multiplier_bound(space: Space) -> float | None:
@@ -33,7 +33,7 @@ def _dsps_a_mac(found: LayerOptions) -> float:
     return min(shares, default=0.0)
 
 
-def binds(space: Space, found: Found, layout: Layout, most: int) -> str:
+def bottleneck(space: Space, found: Found, layout: Layout, most: int) -> str:
     """What would have to be more for a shorter interval, or for another instance."""
     kernel = found.kernel
     computed = found.instances * space.clock_mhz * 1e6 / kernel.interval
@@ -56,7 +56,7 @@ def binds(space: Space, found: Found, layout: Layout, most: int) -> str:
     kinds = _scarce(space, layout, index)
     if not kinds:
         return f"{stage}; the borders of the SLRs, which no layer can lie across" if found.slrs else stage
-    return f"{stage}; {' and '.join(BINDS[kind] for kind in kinds)} for more"
+    return f"{stage}; {' and '.join(LIMIT_NAMES[kind] for kind in kinds)} for more"
 
 
 def _scarce(space: Space, layout: Layout, index: int) -> list[str]:
@@ -76,7 +76,7 @@ def _scarce(space: Space, layout: Layout, index: int) -> list[str]:
 
 
 def utilisation(space: Space, found: Found) -> dict[str, float]:
-    """Of what may be used of the whole board, by kind that it has."""
+    """The share of what may be used of the whole board, by kind that it has."""
     whole = whole_of(space.board)
     used = found.instances * vector(found.kernel.resources)
     return {

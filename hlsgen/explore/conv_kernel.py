@@ -20,10 +20,10 @@ from hlsgen.explore.options import non_dominated
 from hlsgen.explore.result import Explored, Goal, LayerChoice, Point
 from hlsgen.hardware.conv2d import map_conv2d
 from hlsgen.layers.packing import signed_bits, widths_pack
+from hlsgen.search.board_limits import KINDS, whole_of
 from hlsgen.search.candidates import share_of
 from hlsgen.search.conv_kernel import foldings
-from hlsgen.search.placement import KINDS, Deployment, deploy
-from hlsgen.search.streaming import whole_of
+from hlsgen.search.placement import Deployment, deploy
 from hlsgen.styles.conv_kernel import ConvKernel
 from hlsgen.styles.style import Style
 
@@ -118,7 +118,7 @@ def explore_conv_kernel(design: ConvKernel, goal: Goal, progress: Progress) -> E
         bound=point.frames_per_s if goal.fastest else point.cost,
         gap=0.0,
         multiplier_fps=bound,
-        binds=chosen.binds if goal.fastest else "the goal: it is reached at least cost",
+        binds=chosen.bottleneck if goal.fastest else "the goal: it is reached at least cost",
         greedy=_point(greedy) if greedy else None,
         front=front,
         layers=(

@@ -10,8 +10,7 @@ from hlsgen.explore.knapsack import most_even
 from hlsgen.explore.layout import placed_in
 from hlsgen.explore.options import Vector, non_dominated
 from hlsgen.explore.space import Found, Space
-from hlsgen.search.placement import KINDS
-from hlsgen.search.streaming import whole_of
+from hlsgen.search.board_limits import KINDS, whole_of
 
 MOST_INTERVALS = 12
 """That the front is made from, evenly on a scale of ratios."""
@@ -69,7 +68,7 @@ def _spaced(space: Space) -> list[int]:
 
 
 def _each(space: Space, index: int, limit: Vector) -> Vector | None:
-    costs = space.costs(index, space.joints)
+    costs = space.costs(index, space.adapters)
     solution = most_even(costs, limit, space.prices)
     if solution.picks is None:
         return None

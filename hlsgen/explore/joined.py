@@ -36,7 +36,7 @@ from hlsgen.hardware.processes import WidthConverter
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.stage import StreamFormat
 from hlsgen.model.ir import Graph
-from hlsgen.search.placement import KINDS
+from hlsgen.search.board_limits import KINDS
 from hlsgen.targets.board import Board
 
 MOST_NODES = 2_000
@@ -63,7 +63,7 @@ class Link:
         return option.takes[self.reader_input]
 
 
-class Joints:
+class Adapters:
     """The converters of a graph on a board."""
 
     def __init__(self, graph: Graph, board: Board) -> None:
@@ -121,10 +121,10 @@ def cheapest_joined(
     most: int,
     capacity: Vector,
     prices: NDArray[np.float64],
-    joints: Joints,
+    adapters: Adapters,
 ) -> Solution | None:
     """The cheapest choice of interval `most` or shorter, converters counted; None: too many formats."""
-    problem = _Joined(layers, most, capacity, joints)
+    problem = _Joined(layers, most, capacity, adapters)
     if problem.impossible:
         return NOTHING
     if problem.pairs > MOST_PAIRS:
@@ -135,8 +135,10 @@ def cheapest_joined(
 class _Joined:
     """The rows and columns of the model."""
 
-    def __init__(self, layers: Sequence[LayerOptions], most: int, capacity: Vector, joints: Joints) -> None:
-        self.capacity, self.most, self.joints = capacity, most, joints
+    def __init__(
+        self, layers: Sequence[LayerOptions], most: int, capacity: Vector, adapters: Adapters
+    ) -> None:
+        self.capacity, self.most, self.adapters = capacity, most, adapters
         self.kept = [self._worth_looking_at(one) for one in layers]
         self.impossible = bool((capacity < 0).any()) or not all(self.kept)
         self.options = [
@@ -147,7 +149,7 @@ class _Joined:
                 sorted({link.before(one) for one in self.options[link.writer]}),
                 sorted({link.after(one) for one in self.options[link.reader]}),
             )
-            for link in joints.links
+            for link in adapters.links
         ]
         self.pairs = sum(len(before) * len(after) for before, after in self.formats)
 
@@ -196,8 +198,8 @@ class _Joined:
     def _pairs(self) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Of every pair of formats, stream by stream: its converters, and whether they are too slow."""
         found = [
-            self.joints.converter(link.tensor, have, want)
-            for link, (before, after) in zip(self.joints.links, self.formats, strict=True)
+            self.adapters.converter(link.tensor, have, want)
+            for link, (before, after) in zip(self.adapters.links, self.formats, strict=True)
             for have, want in product(before, after)
         ]
         costs = np.array([cost for cost, _ in found], np.int64).reshape(-1, len(KINDS))
@@ -213,7 +215,7 @@ class _Joined:
             LinearConstraint(one_each, 1, 1),
             LinearConstraint(shares, -np.inf, full(self.capacity[kinds])),
         ]
-        if self.joints.links:
+        if self.adapters.links:
             found.append(LinearConstraint(self._sums(count, width), 0, 0))
         return found
 
@@ -223,7 +225,7 @@ class _Joined:
         columns: list[int] = []
         signs: list[float] = []
         line = 0
-        for link, (before, after) in zip(self.joints.links, self.formats, strict=True):
+        for link, (before, after) in zip(self.adapters.links, self.formats, strict=True):
             pairs = np.arange(first, first + len(before) * len(after)).reshape(len(before), len(after))
             first += pairs.size
             writers = [before.index(link.before(one)) for one in self.options[link.writer]]

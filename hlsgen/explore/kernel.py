@@ -15,16 +15,15 @@ from hlsgen.cost.stages import (
     total_resources,
     weight_port_resources,
 )
-from hlsgen.designfile.constraints import InterfaceConstraints, NoFit
+from hlsgen.designfile.constraints import InterfaceConstraints
 from hlsgen.explore.options import Option, Vector, first_readers, vector
 from hlsgen.hardware.pipeline import Pipeline, pipeline_of
 from hlsgen.hardware.ports import interfaces_of
-from hlsgen.hardware.processes import DmaRead, LoadWeights, StageProcess
 from hlsgen.model.ir import Graph
-from hlsgen.search.placement import KINDS
-from hlsgen.search.streaming import MOST_SIMULATED_WORDS
+from hlsgen.search.board_limits import KINDS
+from hlsgen.search.streaming import check_blocks
 from hlsgen.targets.board import Board
-from hlsgen.timing.fifos import fifo_depths, simulate, simulated_words
+from hlsgen.timing.fifos import fifo_depths, simulate
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -49,7 +48,7 @@ class Kernel:
 
     @property
     def ddr_bytes(self) -> int:
-        """Of a frame."""
+        """Bytes that a frame moves through DDR."""
         return sum(option.ddr_bytes for option in self.options.values())
 
     @cached_property
@@ -58,7 +57,7 @@ class Kernel:
         return charged(self.pipeline, self.board)
 
     @cached_property
-    def joints(self) -> dict[str, Vector]:
+    def adapters(self) -> dict[str, Vector]:
         """By layer what it takes beyond its option: converters and deep FIFOs."""
         return {name: amount - vector(self.options[name].resources) for name, amount in self.by_layer.items()}
 
@@ -70,11 +69,7 @@ def kernel_of(
     folds = {name: one.fold for name, one in options.items()}
     places = {name: one.place for name, one in options.items() if one.place is not None}
     pipeline = pipeline_of(graph, folds, places, interfaces=interfaces_of(board, interface))
-    if pipeline.frames_at_once > 1 and simulated_words(pipeline) > MOST_SIMULATED_WORDS:
-        raise NoFit(
-            f"FIFOs for blocks of {pipeline.frames_at_once} frames take too long to compute for this network",
-            "a smaller batch_reuse for the layers whose weights are streamed",
-        )
+    check_blocks(pipeline)
     pipeline = pipeline.with_depths(fifo_depths(pipeline))
     return Kernel(pipeline=pipeline, options=dict(options), board=board)
 
@@ -83,19 +78,13 @@ def charged(pipeline: Pipeline, board: Board) -> dict[str, Vector]:
     """By layer all that it takes: a process or FIFO counts for the layer whose words it carries."""
     graph = pipeline.graph
     first = first_readers(graph)
-    fallback = graph.layers[0].name
+    # an input that no layer reads goes straight to an output
+    fallback = (graph.layers[0].name, 0)
+    readers = {one.name: first.get(one.argument, fallback)[0] for one in pipeline.dma_reads}
     total = {layer.name: np.zeros(len(KINDS), np.int64) for layer in graph.layers}
     owner: dict[str, str] = {}  # of streams
     for process in pipeline.processes:
-        if isinstance(process, StageProcess):
-            name = process.name
-        elif isinstance(process, LoadWeights):
-            name = process.stage.name
-        elif isinstance(process, DmaRead):
-            # an input that no layer reads goes straight to an output
-            name = first.get(process.argument, (fallback, 0))[0]
-        else:
-            name = owner[process.reads[0]]
+        name = process.layer or readers.get(process.name) or owner[process.reads[0]]
         total[name] += vector(process_resources(process, board))
         for stream in process.writes:
             owner[stream] = name

@@ -9,8 +9,7 @@ from itertools import product
 import numpy as np
 
 from hlsgen.explore.options import Vector, non_dominated, vector
-from hlsgen.search.placement import usable
-from hlsgen.search.streaming import whole_of
+from hlsgen.search.board_limits import usable, whole_of
 from hlsgen.targets.board import Board
 
 

@@ -25,17 +25,15 @@ from hlsgen.cost.stages import (
 from hlsgen.designfile.constraints import LayerWeightConstraints, NetworkConstraints
 from hlsgen.hardware.pipeline import Stream, staged
 from hlsgen.hardware.ports import Interfaces, ddr_port, interfaces_of, width_of
-from hlsgen.hardware.processes import DmaRead, DmaWrite, Fork, LoadWeights
+from hlsgen.hardware.processes import DmaRead, DmaWrite, Fork, weight_loader
 from hlsgen.hardware.storage import LUTRAM_MOST_WORDS, Storage
 from hlsgen.hardware.weights import WeightPlace, placed
 from hlsgen.layers.base import Layer
 from hlsgen.layers.conv2d import Conv2d
-from hlsgen.layers.conv2d_stage import ConvStage
-from hlsgen.layers.conv2d_stream import ConvStream
 from hlsgen.layers.stage import Fold, Stage, StreamFormat
 from hlsgen.model.ir import Graph
+from hlsgen.search.board_limits import KINDS
 from hlsgen.search.candidates import nothing_fits
-from hlsgen.search.placement import KINDS
 from hlsgen.targets.board import Board
 
 Vector = NDArray[np.int64]
@@ -113,14 +111,14 @@ def layer_options(graph: Graph, layer: Layer, board: Board, constraints: Network
     }
     own = constraints.weights.of(layer.name)
     total = vector_of_board(board)
-    joints = _Joints(graph, layer, board, interfaces_of(board, constraints.interface))
+    adapters = _Adapters(graph, layer, board, interfaces_of(board, constraints.interface))
     found = []
     folds = placed(layer, own, ddr_port(board)).folds(layer) if isinstance(layer, Conv2d) else layer.folds()
     for fold in folds:
         if any(getattr(fold, key) != value for key, value in fixed.items()):
             continue
         for stage, place in _placements(layer, fold, own, board):
-            option = joints.option(stage, fold, place)
+            option = adapters.option(stage, fold, place)
             if (vector(option.resources) <= total).all():
                 found.append(option)
     if not found:
@@ -143,9 +141,9 @@ def usual_options(graph: Graph, layer: Layer, board: Board, constraints: Network
         if isinstance(layer, Conv2d)
         else None
     )
-    joints = _Joints(graph, layer, board, interfaces_of(board, constraints.interface))
+    adapters = _Adapters(graph, layer, board, interfaces_of(board, constraints.interface))
     return [
-        joints.option(staged(layer, fold, place), fold, place)
+        adapters.option(staged(layer, fold, place), fold, place)
         for fold in (place.folds(layer) if place else layer.folds())
         if fold == Fold(px=fold.px, pe=fold.pe, simd=fold.simd)
         and all(value is None or getattr(fold, key) == value for key, value in fixed.items())
@@ -158,7 +156,7 @@ def vector_of_board(board: Board) -> Vector:
 
 
 def non_dominated(amounts: NDArray[np.int64]) -> list[int]:
-    """Of the rows of `amounts` [n, kinds] those that no other row beats or equals in everything, sorted.
+    """The rows of `amounts` [n, kinds] that no other row beats or equals in everything, sorted.
 
     Of equal rows the first one stays.
     """
@@ -208,7 +206,7 @@ def _storages(depth: int, constraints: LayerWeightConstraints, board: Board) -> 
     return found
 
 
-class _Joints:
+class _Adapters:
     """What joins a layer to its neighbours and to DDR, as far as it depends on this layer alone."""
 
     def __init__(self, graph: Graph, layer: Layer, board: Board, interfaces: Interfaces) -> None:
@@ -233,17 +231,17 @@ class _Joints:
             self._known[gives, takes] = self._around(stage)
         around, interval, moved = self._known[gives, takes]
         total = stage_resources(stage, self.board, place) + around
-        if isinstance(stage, ConvStream):
-            port = self.interfaces.ddr
-            total += weight_stream_resources(stage, port, self.board)
-            moved += LoadWeights(name="", reads=(), writes=(), stage=stage, port=port).frame_bytes
+        loader = weight_loader(stage, self.interfaces.ddr)
+        if loader is not None:
+            total += weight_stream_resources(loader, self.board)
+            moved += loader.frame_bytes
         return Option(
             fold=fold,
             place=place,
             interval=max(stage.interval, interval),
             resources=total,
             ddr_bytes=moved,
-            multipliers=_products(stage),
+            multipliers=stage.products,
             gives=gives,
             takes=takes,
         )
@@ -281,13 +279,6 @@ def least_fifo(words: StreamFormat, board: Board) -> Resources:
     depths = (2, 3, SHIFT_WORDS + 1, max(SHIFT_WORDS, SMALL_FIFO_BITS // bits) + 1)
     ways = [vector(fifo_resources(Stream(name="", words=words, depth=depth), board)) for depth in depths]
     return resources_of(np.min(ways, axis=0))
-
-
-def _products(stage: Stage) -> int:
-    """Multiply-accumulates a cycle; of a stage without weights its products."""
-    if isinstance(stage, ConvStage):
-        return stage.multipliers
-    return sum(work.count for work in stage.work() if work.operator == "mul")
 
 
 def first_readers(graph: Graph) -> dict[str, tuple[str, int]]:

@@ -7,8 +7,7 @@ from typing import Any
 
 from hlsgen.base.errors import DesignError, OutputError, Problem
 from hlsgen.explore.result import Explored
-from hlsgen.search.placement import KINDS
-from hlsgen.search.streaming import whole_of
+from hlsgen.search.board_limits import KINDS, whole_of
 
 ENDINGS = (".svg", ".png")
 NAMES = {"lut": "LUT", "ff": "FF", "bram18": "BRAM18", "uram": "URAM", "dsp": "DSP"}

@@ -38,7 +38,7 @@ class Searched:
     bound: float
 
     def gap(self, value: float) -> float:
-        """Of `value`, the one reached, to the bound."""
+        """The distance of `value`, the one reached, to the bound."""
         return abs(self.bound - value) / abs(self.bound) if self.bound else 0.0
 
 
@@ -180,7 +180,7 @@ def _quick_enough(
 
 
 def quickest(space: Space, layouts: list[Layout], known: Found) -> Found:
-    """Of as few instances as there can be at the shortest intervals, and of `known`, the least latency."""
+    """The least latency of `known` and of as few instances as there can be at the shortest intervals."""
     best = known
     least = min(one.count for one in layouts)
     for layout in [one for one in layouts if one.count == least]:
@@ -193,11 +193,11 @@ def quickest(space: Space, layouts: list[Layout], known: Found) -> Found:
 
 
 def evened(space: Space, layout: Layout, found: Found) -> Found:
-    """As fast a kernel whose largest share of a kind is smaller, so that placing and routing have room."""
+    """A kernel as fast whose largest share of a kind is smaller, so that placing and routing have room."""
     index = int(np.searchsorted(space.intervals, found.kernel.interval, side="right")) - 1
     if index < 0:
         return found
-    least = most_even(space.costs(index, space.joints), layout.capacity, space.prices).objective
+    least = most_even(space.costs(index, space.adapters), layout.capacity, space.prices).objective
     for slack in EVEN_SLACKS:
         if least * slack >= _largest_share(found, layout) - LITTLE:
             return found

@@ -10,7 +10,7 @@ from rich.table import Table
 from hlsgen.cost.accuracy import cells_line
 from hlsgen.explore.result import Explored
 from hlsgen.report.explored import model_text, some_points
-from hlsgen.search.streaming import whole_of
+from hlsgen.search.board_limits import whole_of
 
 COLUMNS = ("dsp", "bram18", "uram", "lut", "ff")
 

@@ -10,18 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hlsgen.designfile.constraints import NetworkConstraints
-from hlsgen.explore.joined import Joints, cheapest_joined
+from hlsgen.explore.joined import Adapters, cheapest_joined
 from hlsgen.explore.kernel import Kernel, kernel_of
 from hlsgen.explore.knapsack import Costs, Solution, cheapest
 from hlsgen.explore.layout import Layout, capacities, placed_in
 from hlsgen.explore.options import LayerOptions, Option, Vector, all_options, vector, vector_of_board
 from hlsgen.explore.spread import spread
 from hlsgen.model.ir import Graph
-from hlsgen.search.placement import KINDS, at_banks, ddr_bytes_per_s
+from hlsgen.search.board_limits import KINDS
+from hlsgen.search.placement import at_banks, ddr_bytes_per_s
 from hlsgen.targets.board import Board
 
 ROUNDS = 4
-"""Kernels that are made for an interval: after each the next choice allows for the joints of the last."""
+"""Kernels that are made for an interval: after each the next choice allows for the adapters of the last."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -39,14 +40,14 @@ class Found:
 class Space:
     """The search's problem, with what was learned so far.
 
-    joints: by layer what it took in the last kernel beyond its option. solved: knapsacks.
+    adapters: by layer what it took in the last kernel beyond its option. solved: knapsacks.
     """
 
     graph: Graph
     board: Board
     clock_mhz: float
     constraints: NetworkConstraints
-    joints: dict[str, Vector] = field(default_factory=dict)
+    adapters: dict[str, Vector] = field(default_factory=dict)
     solved: int = 0
     built: int = 0
 
@@ -70,7 +71,7 @@ class Space:
 
     @cached_property
     def prices(self) -> NDArray[np.float64]:
-        """Of each kind: a share of all that is free on the board; the cost of a kernel is a sum of shares."""
+        """The price of each kind, a share of what is free on the board: a kernel costs a sum of shares."""
         total = vector_of_board(self.board)
         return np.where(total > 0, 1 / np.maximum(total, 1), 0.0)
 
@@ -85,13 +86,13 @@ class Space:
             if source in number
         ]
 
-    def costs(self, index: int, joints: dict[str, Vector] | None = None) -> list[Costs]:
+    def costs(self, index: int, adapters: dict[str, Vector] | None = None) -> list[Costs]:
         """By layer the costs of the options that keep to interval number `index`."""
         most = self.intervals[index]
         found = []
         for name, one in self.options.items():
             count = int(np.searchsorted(one.intervals, most, side="right"))
-            extra = joints.get(name) if joints else None
+            extra = adapters.get(name) if adapters else None
             found.append(one.costs[:count] if extra is None else one.costs[:count] + extra)
         return found
 
@@ -127,14 +128,14 @@ class Space:
         return low
 
     def ddr_frames_per_s(self, count: int, frame_bytes: int) -> float:
-        """Of `count` instances, wherever they lie: banks are shared evenly."""
+        """The rate that DDR allows `count` instances, wherever they lie: banks are shared evenly."""
         placed = at_banks([self.board.slrs[0].name] * count, self.board)
         rate = ddr_bytes_per_s(placed, self.board, self.clock_mhz)
         return rate / frame_bytes if frame_bytes else float("inf")
 
     @cached_property
     def least_bytes(self) -> int:
-        """Of DDR a frame, at the options that move fewest."""
+        """Bytes that a frame moves through DDR at the options that move fewest."""
         return sum(min(one.ddr_bytes for one in found.options) for found in self.options.values())
 
     def rate(self, count: int, index: int) -> float:
@@ -153,11 +154,11 @@ class Space:
         return cheapest_joined(layers, int(self.intervals[index]), room, self.prices, self.converters)
 
     @cached_property
-    def converters(self) -> Joints:
-        return Joints(self.graph, self.board)
+    def converters(self) -> Adapters:
+        return Adapters(self.graph, self.board)
 
     def realised_joined(self, layout: Layout, index: int) -> tuple[Found | None, bool]:
-        """As `realised`, choosing with converters; and whether it is proven that there is none."""
+        """A kernel as `realised` gives, chosen with converters; and whether it is proven that none is."""
         if layout.by_slr is None:
             return self.realised(layout, index), False
         extra = np.zeros(len(KINDS), np.int64)
@@ -171,7 +172,7 @@ class Space:
             kernel = self.made({name: one.every[pick] for (name, one), pick in chosen})
             found = self.fitting(kernel, layout, None)
             if found is not None:
-                self.joints = kernel.joints
+                self.adapters = kernel.adapters
                 return found, False
             options = list(kernel.options.values())
             known = np.sum([vector(one.resources) for one in options], axis=0) + self.converters.of(options)
@@ -183,20 +184,20 @@ class Space:
 
         fill: the share of what is free that options are chosen for.
         """
-        joints = dict(self.joints)
+        adapters = dict(self.adapters)
         for _ in range(ROUNDS):
-            choice = self._choice(layout, index, joints, fill)
+            choice = self._choice(layout, index, adapters, fill)
             if choice is None:
                 return None
             picks, slrs = choice
             kernel = self.made(self.picked(picks))
             found = self.fitting(kernel, layout, slrs)
             if found is not None:
-                self.joints = kernel.joints
+                self.adapters = kernel.adapters
                 return found
-            joints = {
-                name: np.maximum(joints.get(name, np.zeros(len(KINDS), np.int64)), one)
-                for name, one in kernel.joints.items()
+            adapters = {
+                name: np.maximum(adapters.get(name, np.zeros(len(KINDS), np.int64)), one)
+                for name, one in kernel.adapters.items()
             }
         return None
 
@@ -235,13 +236,13 @@ class Space:
         return min(computed, self.ddr_frames_per_s(count, kernel.ddr_bytes))
 
     def price(self, found: Found) -> float:
-        """Of all instances: the sum of shares of the board."""
+        """The price of all instances: the sum of shares of the board."""
         return found.instances * float(vector(found.kernel.resources) @ self.prices)
 
     def _choice(
-        self, layout: Layout, index: int, joints: dict[str, Vector], fill: float
+        self, layout: Layout, index: int, adapters: dict[str, Vector], fill: float
     ) -> tuple[tuple[int, ...], tuple[int, ...] | None] | None:
-        costs = self.costs(index, joints)
+        costs = self.costs(index, adapters)
         self.solved += 1
         if layout.by_slr is None:
             apart = spread(

@@ -16,7 +16,7 @@ from hlsgen.designfile.constraints import (
     NoFit,
     WeightConstraints,
 )
-from hlsgen.explore.bound import binds, multiplier_bound, utilisation
+from hlsgen.explore.bound import bottleneck, multiplier_bound, utilisation
 from hlsgen.explore.front import front
 from hlsgen.explore.greedy import greedy
 from hlsgen.explore.layout import Layout, layouts
@@ -25,7 +25,7 @@ from hlsgen.explore.result import Explored, Goal, LayerChoice, Point
 from hlsgen.explore.search import Searched, cheapest_for, evened, fastest, quickest
 from hlsgen.explore.space import Found, Space
 from hlsgen.explore.spread import crossings
-from hlsgen.search.placement import KINDS, capacity, usable
+from hlsgen.search.board_limits import KINDS, fitting
 from hlsgen.search.streaming import StreamingHardware, balance
 from hlsgen.styles.streaming import StreamingNetwork
 from hlsgen.styles.style import Style
@@ -80,7 +80,7 @@ def _explored(design: StreamingNetwork, goal: Goal, space: Space, progress: Prog
     progress("the Pareto front")
     points = front(space, found, most, found.frames_per_s if goal.fastest else math.inf)
     value = found.frames_per_s if goal.fastest else space.price(found)
-    why = binds(space, found, layout, most) if goal.fastest else "the goal: it is reached at least cost"
+    why = bottleneck(space, found, layout, most) if goal.fastest else "the goal: it is reached at least cost"
     constraints = _fixed(space.constraints, found)
     chosen = replace(design, constraints=constraints, chosen=_hardware(space, found, why))
     return Explored(
@@ -216,14 +216,14 @@ def _fixed(constraints: NetworkConstraints, found: Found) -> NetworkConstraints:
 
 def _hardware(space: Space, found: Found, why: str) -> StreamingHardware:
     each = found.kernel.resources
-    by_slr = {slr.name: capacity(each, usable(slr, space.board))[0] for slr in space.board.slrs}
+    by_slr = {name: count for name, (count, _) in fitting(each, space.board).items()}
     return StreamingHardware(
         pipeline=found.kernel.pipeline,
         each=each,
         instances=found.instances,
         by_slr=by_slr,
         spans=not any(by_slr.values()),
-        binds=why,
+        bottleneck=why,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TypeVar
 
 from hlsgen.base.brief import Brief
 from hlsgen.base.errors import DesignError
@@ -12,6 +13,7 @@ from hlsgen.hardware.ports import DDR_ONLY, Interfaces
 from hlsgen.hardware.processes import (
     REGISTER_LANES,
     Carrier,
+    DmaProcess,
     DmaRead,
     DmaWrite,
     Fork,
@@ -19,12 +21,14 @@ from hlsgen.hardware.processes import (
     Process,
     StageProcess,
     WidthConverter,
+    weight_loader,
 )
 from hlsgen.hardware.weights import WeightPlace, auto_places, packing_problems
 from hlsgen.layers.base import Layer
-from hlsgen.layers.conv2d_stream import ConvStream
 from hlsgen.layers.stage import Fold, Stage, StreamFormat
 from hlsgen.model.ir import Graph, Port
+
+SomeProcess = TypeVar("SomeProcess", bound=Process)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +38,13 @@ class Stream:
     name: str
     words: StreamFormat
     depth: int = 2
+
+
+def weight_streams(loader: LoadWeights) -> tuple[Stream, ...]:
+    """The FIFOs that `loader` fills."""
+    stage = loader.stage
+    given = zip(loader.writes, stage.weight_streams, stage.words_ahead, strict=True)
+    return tuple(Stream(name=name, words=words, depth=depth) for name, words, depth in given)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,11 +65,36 @@ class Pipeline(Brief):
     @cached_property
     def weights(self) -> dict[str, WeightPlace]:
         """Where the weights of each layer that has some lie."""
-        return {
-            process.name: process.place
-            for process in self.processes
-            if isinstance(process, StageProcess) and process.place is not None
-        }
+        return {one.name: one.place for one in self.stage_processes if one.place is not None}
+
+    def _of(self, kind: type[SomeProcess]) -> tuple[SomeProcess, ...]:
+        """The processes of a kind, in their order."""
+        return tuple(one for one in self.processes if isinstance(one, kind))
+
+    @property
+    def stage_processes(self) -> tuple[StageProcess, ...]:
+        """The layers' processes."""
+        return self._of(StageProcess)
+
+    @property
+    def adapters(self) -> tuple[Process, ...]:
+        """What stands between stages and around them: the processes of ports, forks and converters."""
+        return tuple(one for one in self.processes if one.name not in self.stages)
+
+    @property
+    def dma(self) -> tuple[DmaProcess, ...]:
+        """The processes that move frames: those of the inputs, then those of the outputs."""
+        return (*self.dma_reads, *self.dma_writes)
+
+    @property
+    def dma_reads(self) -> tuple[DmaRead, ...]:
+        """The processes that bring frames in."""
+        return self._of(DmaRead)
+
+    @property
+    def dma_writes(self) -> tuple[DmaWrite, ...]:
+        """The processes that take results out."""
+        return self._of(DmaWrite)
 
     @property
     def loaders(self) -> tuple[Stage, ...]:
@@ -68,17 +104,17 @@ class Pipeline(Brief):
     @property
     def streamers(self) -> tuple[LoadWeights, ...]:
         """The processes that bring weights from DDR for every block of frames."""
-        return tuple(process for process in self.processes if isinstance(process, LoadWeights))
+        return self._of(LoadWeights)
 
     @property
     def ports(self) -> dict[str, StreamFormat]:
         """By port the words that it takes or gives."""
-        return {one.argument: one.words for one in self.processes if isinstance(one, DmaRead | DmaWrite)}
+        return {one.argument: one.words for one in self.dma}
 
     @property
     def carriers(self) -> tuple[Carrier, ...]:
         """What moves the port words of those processes that do not do it themselves, in their order."""
-        found = (one.carrier for one in self.processes if isinstance(one, DmaRead | DmaWrite | LoadWeights))
+        found = (one.carrier for one in self.processes)
         return tuple(one for one in found if one is not None)
 
     @property
@@ -90,15 +126,12 @@ class Pipeline(Brief):
     @property
     def free_running(self) -> bool:
         """Whether it has AXI streams only, so that nobody need start it: it runs as long as frames come."""
-        memory = any(isinstance(one, DmaRead | DmaWrite) and one.frame_bytes for one in self.processes)
-        return not (memory or self.loaders or self.streamers)
+        return not (any(one.frame_bytes for one in self.dma) or self.loaders or self.streamers)
 
     @property
     def frame_bytes(self) -> int:
         """Moved between DDR and the kernel for a frame, of full blocks where weights are streamed."""
-        return sum(
-            one.frame_bytes for one in self.processes if isinstance(one, DmaRead | DmaWrite | LoadWeights)
-        )
+        return sum(one.frame_bytes for one in self.processes)
 
     @property
     def frames_at_once(self) -> int:
@@ -233,18 +266,14 @@ class _Joining:
 
     def _weights(self, stage: Stage) -> tuple[str, ...]:
         """The streams of weights that `stage` reads, with what fills them."""
-        if not isinstance(stage, ConvStream):
+        loader = weight_loader(stage, self.interfaces.ddr)
+        if loader is None:
             return ()
-        names = [f"{stage.name}_{what}_words" for what in ("weight", "bias")]
-        for name, words, depth in zip(names, stage.weight_streams, stage.words_ahead, strict=False):
-            assert name not in self.streams
-            self.streams[name] = Stream(name=name, words=words, depth=depth)
-        streams = tuple(names[: len(stage.weight_streams)])
-        name = f"load_{stage.name}_weights"
-        self.processes.append(
-            LoadWeights(name=name, reads=(), writes=streams, stage=stage, port=self.interfaces.ddr)
-        )
-        return streams
+        for stream in weight_streams(loader):
+            assert stream.name not in self.streams
+            self.streams[stream.name] = stream
+        self.processes.append(loader)
+        return loader.writes
 
     def _stream(self, name: str, words: StreamFormat) -> str:
         name = f"{name}_s"

@@ -7,6 +7,7 @@ lane l of it at bit l * `slot_bits`. The port only says how many of these bits m
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from hlsgen.base.fixed import FixedType, NumberType
 from hlsgen.designfile.constraints import InterfaceConstraints
@@ -50,6 +51,16 @@ class DdrPort:
 
     bits: int = MOST_DDR_BITS
 
+    axi_stream: ClassVar[bool] = False
+
+    def transfer_bits(self, words: StreamFormat) -> int:
+        """Bits that move at a time, whatever the words are."""
+        return self.bits
+
+    def frame_bytes(self, words: StreamFormat) -> int:
+        """Bytes of DDR that a frame moves."""
+        return frame_bytes(words)
+
     def transfers(self, words: StreamFormat) -> int:
         """Port words of a stream word, 1 if it takes a part of one."""
         return max(1, ddr_word_bits(words) // self.bits)
@@ -67,16 +78,30 @@ class DdrPort:
 class StreamPort:
     """An AXI stream: a stream word is a transfer, its lanes side by side, rounded up to whole bytes."""
 
-    def transfers(self, words: StreamFormat) -> int:
-        """Of a stream word: 1 up to 1024 bits, else as few as there can be."""
-        return -(-words.lanes // (self.bits(words) // width_of(words.type)))
+    axi_stream: ClassVar[bool] = True
 
-    def bits(self, words: StreamFormat) -> int:
-        """Of a transfer: TDATA. No element lies in two of them."""
+    def transfer_bits(self, words: StreamFormat) -> int:
+        """Bits of a transfer, TDATA. No element lies in two of them."""
         width = width_of(words.type)
         most = MOST_STREAM_BITS // width
         lanes = -(-words.lanes // -(-words.lanes // most))
         return -(-lanes * width // 8) * 8
+
+    def frame_bytes(self, words: StreamFormat) -> int:
+        """Bytes of DDR that a frame moves: none."""
+        return 0
+
+    def transfers(self, words: StreamFormat) -> int:
+        """Transfers of a stream word: 1 up to 1024 bits, else as few as there can be."""
+        return -(-words.lanes // (self.transfer_bits(words) // width_of(words.type)))
+
+    def together(self, words: StreamFormat) -> int:
+        """Stream words of a transfer: never more than one."""
+        return 1
+
+    def port_words(self, words: StreamFormat, count: int) -> int:
+        """Transfers of `count` stream words."""
+        return count * self.transfers(words)
 
 
 Port = DdrPort | StreamPort
@@ -103,7 +128,7 @@ DDR_ONLY = Interfaces()
 
 
 def ddr_port(board: Board) -> DdrPort:
-    """As wide as the board's, a power of two from 64 to 512."""
+    """The port into DDR as wide as the board's, a power of two from 64 to 512."""
     bits = min(MOST_DDR_BITS, max(LEAST_DDR_BITS, board.memory.port_bits))
     return DdrPort(bits=1 << (bits.bit_length() - 1))
 

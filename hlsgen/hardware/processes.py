@@ -1,6 +1,7 @@
-"""What a streaming kernel is made of besides the layers' stages: ports, forks, changes of word format.
+"""The processes of a streaming kernel: the layers' stages, ports, forks and changes of word format.
 
-Each has the schedule of a stage: in which iteration it reads and writes each word.
+Each says its schedule, in which iteration it reads and writes each word, and what it is built of: cost/
+counts that, timing/ runs the schedules, emit/ and report/ name it. So none of them asks which class it is.
 """
 
 from __future__ import annotations
@@ -9,14 +10,17 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from hlsgen.base.brief import Brief
-from hlsgen.hardware.ports import DdrPort, Port, frame_bytes
+from hlsgen.hardware.ports import DdrPort, Port, width_of
+from hlsgen.hardware.storage import Memory, choose_storage
 from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.conv2d_stream import ConvStream
-from hlsgen.layers.stage import Schedule, Stage, StreamFormat
+from hlsgen.layers.stage import Schedule, Stage, StreamFormat, Work
+from hlsgen.targets.board import Board
 
 REGISTER_LANES = 128
 """A change of both pixels and channels goes through words of all channels up to this size, else a memory."""
@@ -32,6 +36,45 @@ class Process(Brief, ABC):
 
     latency = 4
     """Cycles from reading to writing, a round figure."""
+    paced: ClassVar[bool] = False
+    """Whether it brings frames from outside, which come evenly."""
+    forwards: ClassVar[bool] = False
+    """Whether what it writes is what it reads, as it is or in other words."""
+
+    @property
+    def layer(self) -> str | None:
+        """The layer that it works for; None: the one whose words it carries."""
+        return None
+
+    @property
+    def carrier(self) -> Carrier | None:
+        """What moves the words of its port, if it does not do so itself."""
+        return None
+
+    @property
+    def frame_bytes(self) -> int:
+        """Bytes of DDR that a frame moves."""
+        return 0
+
+    @property
+    def ddr_bits(self) -> int:
+        """Width of its port into DDR; 0: it has none."""
+        return 0
+
+    @property
+    def axi_bits(self) -> int:
+        """Width of its AXI stream; 0: it has none."""
+        return 0
+
+    @property
+    def word_bits(self) -> int:
+        """Bits of the stream words that it puts together or takes apart."""
+        return 0
+
+    @property
+    def result_bits(self) -> int:
+        """Bits of registers that hold results."""
+        return 0
 
     @abstractmethod
     def schedule(self, frames: int) -> Schedule:
@@ -40,6 +83,14 @@ class Process(Brief, ABC):
     @cached_property
     def interval(self) -> int:
         return self.schedule(3).iterations - self.schedule(2).iterations
+
+    def work(self) -> tuple[Work, ...]:
+        """The arithmetic of an iteration."""
+        return ()
+
+    def memories(self, board: Board) -> tuple[Memory, ...]:
+        """The process's on-chip memories, each in the storage of `board` that suits it."""
+        return ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,12 +104,40 @@ class StageProcess(Process):
     def latency(self) -> int:  # type: ignore[override]
         return self.stage.latency
 
+    @property
+    def layer(self) -> str:
+        return self.stage.name
+
+    @property
+    def word_bits(self) -> int:
+        return self.stage.output.lanes * width_of(self.stage.output.type)
+
+    @property
+    def result_bits(self) -> int:
+        return self.word_bits
+
     def schedule(self, frames: int) -> Schedule:
         return self.stage.schedule(frames)
 
     @cached_property
     def interval(self) -> int:
         return self.stage.interval
+
+    def work(self) -> tuple[Work, ...]:
+        return self.stage.work()
+
+    def memories(self, board: Board) -> tuple[Memory, ...]:
+        """The memories of its buffers, then that of its weights if they lie on chip."""
+        weights = self.place.memory(self.stage, board) if self.place else None
+        return (*buffer_memories(self.stage, board), *([weights] if weights else []))
+
+
+def buffer_memories(stage: Stage, board: Board) -> tuple[Memory, ...]:
+    """The memories of a stage's buffers, in their order."""
+    return tuple(
+        choose_storage(buffer.name, buffer.depth, buffer.bits, buffer.copies, board)
+        for buffer in stage.buffers()
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +151,7 @@ class Carrier:
     """
 
     name: str
-    of: DmaRead | DmaWrite | LoadWeights
+    of: PortProcess
 
     def iterations(self, frames: int) -> int:
         """Port words of a call; never more than the iterations of the process."""
@@ -80,7 +159,34 @@ class Carrier:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _PortProcess(Process):
+class PortProcess(Process):
+    """What moves words between a port, an argument of the kernel, and streams."""
+
+    direction: ClassVar[Literal["read", "write"]] = "read"
+    """As the kernel sees its port."""
+
+    @property
+    @abstractmethod
+    def argument(self) -> str:
+        """The kernel's argument."""
+
+    @property
+    @abstractmethod
+    def port_bits(self) -> int:
+        """Bits that the port moves at a time."""
+
+    @property
+    @abstractmethod
+    def together(self) -> int:
+        """Words of a port word, 1 if one takes it all or more."""
+
+    @abstractmethod
+    def port_words(self, frames: int) -> int:
+        """Port words of a call with `frames` frames."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DmaProcess(PortProcess):
     """Stream words from or to a port: an iteration for each transfer, but never less than one a word."""
 
     words: StreamFormat
@@ -88,8 +194,11 @@ class _PortProcess(Process):
 
     @property
     def argument(self) -> str:
-        """The kernel's argument."""
         return self.name.partition("_")[2]
+
+    @property
+    def port_bits(self) -> int:
+        return self.port.transfer_bits(self.words)
 
     @property
     def transfers(self) -> int:
@@ -97,34 +206,45 @@ class _PortProcess(Process):
 
     @property
     def together(self) -> int:
-        """Stream words of a port word."""
-        return self.port.together(self.words) if isinstance(self.port, DdrPort) else 1
+        return self.port.together(self.words)
+
+    @property
+    def carrier(self) -> Carrier | None:
+        return Carrier(name=f"{self.direction}_{self.argument}", of=self) if self.together > 1 else None
 
     @property
     def frame_bytes(self) -> int:
-        """Of DDR that a frame moves."""
-        return frame_bytes(self.words) if isinstance(self.port, DdrPort) else 0
+        return self.port.frame_bytes(self.words)
+
+    @property
+    def ddr_bits(self) -> int:
+        return 0 if self.port.axi_stream else self.port_bits
+
+    @property
+    def axi_bits(self) -> int:
+        return self.port_bits if self.port.axi_stream else 0
+
+    @property
+    def word_bits(self) -> int:
+        return self.axi_bits if self.transfers > 1 else 0
 
     @cached_property
     def interval(self) -> int:
         return self.transfers * self.words.frame_words
 
     def port_words(self, frames: int) -> int:
-        assert isinstance(self.port, DdrPort)
         return self.port.port_words(self.words, frames * self.words.frame_words)
 
 
 @dataclass(frozen=True, kw_only=True)
-class DmaRead(_PortProcess):
+class DmaRead(DmaProcess):
     """Frames from DDR or an AXI stream."""
+
+    paced: ClassVar[bool] = True
 
     @property
     def latency(self) -> int:  # type: ignore[override]
-        return 64 if isinstance(self.port, DdrPort) else 4
-
-    @property
-    def carrier(self) -> Carrier | None:
-        return Carrier(name=f"read_{self.argument}", of=self) if self.together > 1 else None
+        return 4 if self.port.axi_stream else 64
 
     def schedule(self, frames: int) -> Schedule:
         beats, count = self.transfers, frames * self.words.frame_words
@@ -133,16 +253,14 @@ class DmaRead(_PortProcess):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DmaWrite(_PortProcess):
+class DmaWrite(DmaProcess):
     """Frames to DDR or an AXI stream."""
+
+    direction: ClassVar[Literal["read", "write"]] = "write"
 
     @property
     def latency(self) -> int:  # type: ignore[override]
         return 8 if self.carrier else 4
-
-    @property
-    def carrier(self) -> Carrier | None:
-        return Carrier(name=f"write_{self.argument}", of=self) if self.together > 1 else None
 
     def schedule(self, frames: int) -> Schedule:
         beats, count = self.transfers, frames * self.words.frame_words
@@ -151,7 +269,7 @@ class DmaWrite(_PortProcess):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LoadWeights(Process):
+class LoadWeights(PortProcess):
     """The weights and biases of a stage from DDR, all of them for each block of frames."""
 
     stage: ConvStream
@@ -160,9 +278,20 @@ class LoadWeights(Process):
     latency = 64
 
     @property
+    def layer(self) -> str:
+        return self.stage.name
+
+    @property
     def argument(self) -> str:
-        """The kernel's argument."""
         return f"{self.stage.name}_weights"
+
+    @property
+    def port_bits(self) -> int:
+        return self.port.bits
+
+    @property
+    def ddr_bits(self) -> int:
+        return self.port_bits
 
     @property
     def carrier(self) -> Carrier:
@@ -180,8 +309,12 @@ class LoadWeights(Process):
 
     @property
     def frame_bytes(self) -> int:
-        """Of DDR that a frame moves, its share of a full block."""
+        """Bytes of DDR that a frame moves, its share of a full block."""
         return -(-self.block_port_words * self.port.bits // 8 // self.stage.batch)
+
+    @property
+    def word_bits(self) -> int:
+        return sum(words.lanes * width_of(words.type) for words in self.stage.weight_streams)
 
     def port_words(self, frames: int) -> int:
         return -(-frames // self.stage.batch) * self.block_port_words
@@ -202,11 +335,22 @@ class LoadWeights(Process):
         return Schedule(iterations=blocks * stage.block_beats, reads=(), writes=tuple(writes))
 
 
+def weight_loader(stage: Stage, port: DdrPort) -> LoadWeights | None:
+    """What brings the weights of `stage` from DDR, with its streams; None if they stay on chip."""
+    if not isinstance(stage, ConvStream):
+        return None
+    names = (f"{stage.name}_weight_words", f"{stage.name}_bias_words")
+    streams = names[: len(stage.weight_streams)]
+    return LoadWeights(name=f"load_{stage.name}_weights", reads=(), writes=streams, stage=stage, port=port)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Fork(Process):
     """Every word goes to both outputs."""
 
     words: StreamFormat
+
+    forwards: ClassVar[bool] = True
 
     def schedule(self, frames: int) -> Schedule:
         times = np.arange(frames * self.words.frame_words, dtype=np.int64)
@@ -219,6 +363,12 @@ class WidthConverter(Process):
 
     before: StreamFormat
     after: StreamFormat
+
+    forwards: ClassVar[bool] = True
+
+    @property
+    def word_bits(self) -> int:
+        return (self.before.lanes + self.after.lanes) * width_of(self.before.type)
 
     @cached_property
     def form(self) -> str:
@@ -254,6 +404,15 @@ class WidthConverter(Process):
     def _block_words(self) -> int:
         """Iterations of a block of `regroup`: the words of its longer side."""
         return max(self.block // one.px * one.folds for one in (self.before, self.after))
+
+    def memories(self, board: Board) -> tuple[Memory, ...]:
+        """The two blocks of `regroup`, one written while the other is read; the other forms have none."""
+        if self.form != "regroup":
+            return ()
+        together = max(self.before.channels, self.after.channels)
+        depth = 2 * -(-self.before.shape[0] // together)
+        bits = width_of(self.before.type)
+        return (choose_storage("block", depth, bits, self.block * together, board),)
 
     def schedule(self, frames: int) -> Schedule:
         rows = frames * self.before.shape[1]

@@ -7,7 +7,7 @@ kept on chip, each word read from DDR once for a block of frames (see hlsgen/lay
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 from hlsgen.base.errors import DesignError, Problem
@@ -21,7 +21,6 @@ from hlsgen.hardware.ports import MOST_DDR_BITS, DdrPort, ddr_port
 from hlsgen.hardware.storage import Memory, Storage, choose_storage
 from hlsgen.layers.base import Layer
 from hlsgen.layers.conv2d import Conv2d
-from hlsgen.layers.conv2d_stage import ConvStage
 from hlsgen.layers.conv2d_stream import ConvStream, can_stream, most_batch, stream_folds
 from hlsgen.layers.packing import SHORTEST_CHAIN, chain_of_types
 from hlsgen.layers.stage import Fold, Stage
@@ -88,9 +87,7 @@ class WeightPlace:
             assert isinstance(layer, Conv2d)
             return ConvStream(layer=layer, fold=fold, batch=self.batch, most_beat_bits=self.port_bits)
         stage = layer.stage(fold)
-        if self.any_weights and isinstance(stage, ConvStage):
-            return replace(stage, any_weights=True)
-        return stage
+        return stage.for_any_weights() if self.any_weights else stage
 
 
 def weight_places(
@@ -236,7 +233,7 @@ def _layer_problems(layer: Conv2d, constraints: LayerWeightConstraints, board: B
 
 def packing_problems(before: Stage, after: Stage) -> list[Problem]:
     """What keeps the weights of `after` from the hardware of `before`, which is the same layer's."""
-    if not isinstance(before, ConvStage) or not isinstance(after, ConvStage) or after.chain >= before.chain:
+    if after.chain >= before.chain:
         return []
     message = (
         f"two of its products share a multiplier, exactly for the first weights: sums of {before.chain} of "

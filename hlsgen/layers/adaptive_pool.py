@@ -12,7 +12,7 @@ import numpy as np
 from hlsgen.base.errors import Problem
 from hlsgen.base.fixed import Codes, FixedType, FloatType, tight_accumulator
 from hlsgen.layers.base import Shape, frames_of
-from hlsgen.layers.delay_lines import state_buffer
+from hlsgen.layers.delay_lines import delay_line
 from hlsgen.layers.periodic import PeriodicStage
 from hlsgen.layers.pool import Pool, PoolingStage
 from hlsgen.layers.stage import Buffer, Fold, Stage, StreamFormat, Times, Work, divisors
@@ -39,7 +39,7 @@ class AdaptivePool(Pool, kind="adaptive_pool"):
 
     @cached_property
     def windows(self) -> tuple[Windows, Windows]:
-        """Of each output row its rows, of each output column its columns."""
+        """The rows of each output row, and the columns of each output column."""
         _, height, width = self.source.shape
         return _windows(height, self.size[0]), _windows(width, self.size[1])
 
@@ -154,8 +154,8 @@ class AdaptivePoolStage(PoolingStage, PeriodicStage):
     def buffers(self) -> tuple[Buffer, ...]:
         totals = self.layer.size[1] * self.folds
         return (
-            state_buffer("strips", self.folds, self.fold.simd * self.strip_type.width),
-            state_buffer("totals", totals, self.fold.simd * self.total_type.width),
+            delay_line("strips", self.folds, self.fold.simd * self.strip_type.width),
+            delay_line("totals", totals, self.fold.simd * self.total_type.width),
         )
 
     def work(self) -> tuple[Work, ...]:

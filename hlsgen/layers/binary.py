@@ -12,7 +12,7 @@ import numpy as np
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import Codes, FixedType, FloatType, NumberType, product_type, sum_type
 from hlsgen.layers.base import Layer, Shape, Tensor, frames_of
-from hlsgen.layers.delay_lines import state_buffer
+from hlsgen.layers.delay_lines import delay_line
 from hlsgen.layers.periodic import PeriodicStage, whole
 from hlsgen.layers.stage import Buffer, Fold, Stage, StreamFormat, Times, Work, pixel_folds
 from hlsgen.layers.unary import mixed_problems
@@ -202,7 +202,7 @@ class BinaryStage(PeriodicStage):
         if not self.layer.broadcasts:
             return ()
         bits = self.fold.simd * self.layer.operand_types[1].width
-        return (state_buffer("kept", self.output.folds, bits),)
+        return (delay_line("kept", self.output.folds, bits),)
 
     def work(self) -> tuple[Work, ...]:
         operator = "mul" if self.layer.kind == "mul" else "add"

@@ -114,8 +114,9 @@ def union_type(a: NumberType, b: NumberType) -> NumberType:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ConcatStage(PeriodicStage):
-    """In turns: a word of one part a cycle, so many of each part, again and again; the interval is the words
-    of all parts. Together: a word of each part makes one word; the interval is the words of the output.
+    """Parts joined along the channels. In turns: a word of one part a cycle, so many of each part, again and
+    again; the interval is the words of all parts. Together: a word of each part makes one word; the interval
+    is the words of the output.
     """
 
     layer: Concat

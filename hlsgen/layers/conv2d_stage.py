@@ -11,7 +11,7 @@ import numpy as np
 
 from hlsgen.base.fixed import Codes, FixedType, FloatType, accumulator_type, product_type
 from hlsgen.layers.conv2d import Conv2d
-from hlsgen.layers.delay_lines import MOST_REGISTER_WORDS, state_buffer
+from hlsgen.layers.delay_lines import MOST_REGISTER_WORDS, delay_line
 from hlsgen.layers.packing import (
     FABRIC_PRODUCT_BITS,
     SHORTEST_CHAIN,
@@ -154,12 +154,18 @@ class ConvStage(Stage):
         return self.simd * self.layer.taps
 
     @property
-    def multipliers(self) -> int:
+    def products(self) -> int:
         return self.fold.px * self.fold.pe * self.terms
+
+    @property
+    def chooses_multipliers(self) -> bool:
+        return True
+
+    def for_any_weights(self) -> ConvStage:
+        return replace(self, any_weights=True)
 
     @cached_property
     def chain(self) -> int:
-        """Products that are added before the two sums of packed multipliers are taken apart; 0: none are."""
         if self.fold.multipliers != "packed":
             return 0
         most = chain_of_types(self.layer) if self.any_weights else self.layer.packed_chain
@@ -180,10 +186,10 @@ class ConvStage(Stage):
             pairs = self.fold.px * self.fold.pe // 2
             chunks = pairs * -(-self.terms // self.chain)
             bits = (*codes, self.dot_type.width, chunks)
-            return (Work(operator="packed", count=self.multipliers // 2, bits=bits),)
+            return (Work(operator="packed", count=self.products // 2, bits=bits),)
         widths = (layer.input_type.width, layer.weight_type.width)
         operator = "fabric" if self.fold.multipliers == "fabric" else "mac"
-        return (Work(operator=operator, count=self.multipliers, bits=widths),)
+        return (Work(operator=operator, count=self.products, bits=widths),)
 
     def buffers(self) -> tuple[Buffer, ...]:
         groups, filters, channels = self.passes
@@ -192,9 +198,9 @@ class ConvStage(Stage):
         window = bits * raster.window_words * self.layer.kernel[0]
         found = []
         if raster.lines:
-            found.append(state_buffer("lines", raster.row_steps * folds, bits * raster.lines))
+            found.append(delay_line("lines", raster.row_steps * folds, bits * raster.lines))
         if self.has_window:
-            found.append(state_buffer("window", folds, window))
+            found.append(delay_line("window", folds, window))
         return tuple(found)
 
     @property
@@ -268,7 +274,7 @@ class ConvStage(Stage):
             "window_registers": groups * channels <= MOST_REGISTER_WORDS,
             "FRAME_ITERATIONS": self.interval,
             "FLUSH_ITERATIONS": raster.lag * groups * channels,
-            "macs_per_iteration": self.multipliers,
+            "macs_per_iteration": self.products,
         }
 
 

@@ -1,4 +1,4 @@
-"""On-chip memories that a stage's iterations hand values on in."""
+"""Delay lines: on-chip memories in which a stage's iterations hand values on."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ MOST_REGISTER_WORDS = 4
 """A RAM gives a word no sooner than a few iterations after it was written: up to this depth registers do."""
 
 
-def state_buffer(name: str, depth: int, bits: int) -> Buffer:
+def delay_line(name: str, depth: int, bits: int) -> Buffer:
     """An array of `depth` words of `bits` bits that every iteration reads one word of and writes it anew.
 
     The words take turns, so an iteration reads what the one `depth` iterations before it wrote. A shallow

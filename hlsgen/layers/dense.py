@@ -42,7 +42,7 @@ class Dense(Conv2d, kind="dense"):
         return problems
 
     def folds(self) -> Iterator[Fold]:
-        """Those whose SIMD elements are a word of the image: channels of a pixel, or pixels of a row."""
+        """Foldings whose SIMD elements are a word of the image: channels of a pixel, or pixels of a row."""
         from hlsgen.layers.conv2d_stage import MOST_PX
 
         channels, _, width = self.in_shape

@@ -78,7 +78,7 @@ class Averaging:
 
     @cached_property
     def multipliers(self) -> tuple[int, ...]:
-        """For each of `counts` the multiplier of its reciprocal."""
+        """The multipliers, of the reciprocal of each of `counts`."""
         return tuple(exact_reciprocal(count, self.bits, self.shift)[0] for count in self.counts)
 
     @cached_property

@@ -11,7 +11,7 @@ import numpy as np
 
 from hlsgen.base.fixed import Codes, FixedType, FloatType
 from hlsgen.layers.base import Shape, frames_of
-from hlsgen.layers.delay_lines import state_buffer
+from hlsgen.layers.delay_lines import delay_line
 from hlsgen.layers.periodic import PeriodicStage, whole
 from hlsgen.layers.pool import Counts, Pool, PoolingStage
 from hlsgen.layers.stage import Buffer, Fold, Stage, StreamFormat, Times, Work, pixel_folds
@@ -111,7 +111,7 @@ class GlobalPoolStage(PoolingStage, PeriodicStage):
         return self.layer.source_type if self.layer.function == "max" else self.layer.sum_type
 
     def buffers(self) -> tuple[Buffer, ...]:
-        return (state_buffer("totals", self.output.folds, self.fold.simd * self.total_type.width),)
+        return (delay_line("totals", self.output.folds, self.fold.simd * self.total_type.width),)
 
     def work(self) -> tuple[Work, ...]:
         operator = "max" if self.layer.function == "max" else "add"

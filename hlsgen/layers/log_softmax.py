@@ -13,7 +13,7 @@ import numpy as np
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import Codes, FixedType, FloatType, Overflow, Rounding, tight_accumulator
 from hlsgen.layers.base import frames_of
-from hlsgen.layers.delay_lines import state_buffer
+from hlsgen.layers.delay_lines import delay_line
 from hlsgen.layers.softmax import INDEX_BITS, MOST_CODE_BITS, REST_BITS, ExponentialSum, ExponentialSumStage
 from hlsgen.layers.stage import Buffer, Fold, Stage, Work
 
@@ -167,8 +167,8 @@ class LogSoftmaxStage(ExponentialSumStage):
     def buffers(self) -> tuple[Buffer, ...]:
         bits = self.lanes * self.layer.source_type.width
         return (
-            state_buffer("values", self.channel_folds, bits),
-            state_buffer("distances", self.channel_folds, bits),
+            delay_line("values", self.channel_folds, bits),
+            delay_line("distances", self.channel_folds, bits),
             *self.table_buffers(),
         )
 

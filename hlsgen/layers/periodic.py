@@ -22,7 +22,7 @@ class PeriodicStage(Stage):
 
     @abstractmethod
     def frame_times(self) -> tuple[tuple[Times, ...], Times]:
-        """In which iterations of a frame each input's words are read, and in which words are written."""
+        """The iterations of a frame in which each input's words are read, and in which words are written."""
 
     @cached_property
     def interval(self) -> int:

@@ -25,8 +25,8 @@ class Pool(Unary):
     @property
     @abstractmethod
     def window_counts(self) -> tuple[Counts, Counts]:
-        """Of each output row the rows that an average counts, of each column the columns: a window's count is
-        their product.
+        """The rows that an average counts in each output row, and the columns in each column: a window's
+        count is their product.
         """
 
     @cached_property

@@ -57,12 +57,14 @@ class Pool2d(Pool, kind="pool2d"):
 
     @cached_property
     def inside(self) -> tuple[Counts, Counts]:
-        """For each output row its window's rows inside the image; for each output column the columns."""
+        """The rows inside the image of each output row's window; likewise the columns of each output
+        column's.
+        """
         return self._axis_counts(0, padded=False), self._axis_counts(1, padded=False)
 
     @cached_property
     def window_counts(self) -> tuple[Counts, Counts]:
-        """As `inside`, of the rows and columns that an average counts: a window's count is their product.
+        """The rows and columns that an average counts, as `inside`: a window's count is their product.
 
         Not with a `divisor`.
         """

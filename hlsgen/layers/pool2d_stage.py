@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from hlsgen.base.fixed import FixedType, tight_accumulator
-from hlsgen.layers.delay_lines import state_buffer
+from hlsgen.layers.delay_lines import delay_line
 from hlsgen.layers.pool import PoolingStage
 from hlsgen.layers.pool2d import Pool2d
 from hlsgen.layers.raster import Raster
@@ -76,10 +76,10 @@ class PoolStage(PoolingStage):
         lanes = raster.px_in * self.fold.simd
         if raster.lines:
             bits = raster.lines * lanes * self.layer.source_type.width
-            found.append(state_buffer("lines", raster.row_steps * self.folds, bits))
+            found.append(delay_line("lines", raster.row_steps * self.folds, bits))
         if raster.window_words > 1:
             bits = (raster.window_words - 1) * lanes * self.column_type.width
-            found.append(state_buffer("window", self.folds, bits))
+            found.append(delay_line("window", self.folds, bits))
         return tuple(found)
 
     def work(self) -> tuple[Work, ...]:

@@ -100,8 +100,8 @@ class Layout:
         return self.blocks * self.length
 
     def evenly(self) -> Layout:
-        """With words arriving as evenly as they can, so that they wait in no FIFO, where no fewer blocks are
-        kept with words that come somewhat faster.
+        """The layout with words arriving as evenly as they can, so that they wait in no FIFO, where no fewer
+        blocks are kept with words that come somewhat faster.
         """
         slowest = self.length // self.block_words
         paces = [max(1, slowest * quarters // 4) for quarters in (4, 3, 2, 1)]

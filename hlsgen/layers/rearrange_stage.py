@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hlsgen.base.fixed import FixedType
-from hlsgen.layers.delay_lines import MOST_REGISTER_WORDS, state_buffer
+from hlsgen.layers.delay_lines import MOST_REGISTER_WORDS, delay_line
 from hlsgen.layers.rearrange import Rearrange
 from hlsgen.layers.rearrange_layout import MOST_PX, Layout, Loop, layout_of, scattered_layout
 from hlsgen.layers.stage import Buffer, Fold, Schedule, Stage, StreamFormat, Work, divisors
@@ -89,7 +89,7 @@ class RearrangeStage(Stage):
 
     def buffers(self) -> tuple[Buffer, ...]:
         words = 1 if self.layout.direct else self.layout.copies * self.layout.block_words
-        return (state_buffer("block", words, self.inputs[0].lanes * self.element_bits),)
+        return (delay_line("block", words, self.inputs[0].lanes * self.element_bits),)
 
     def work(self) -> tuple[Work, ...]:
         selected = (self.layout.phases.size - 1) * self.output.lanes

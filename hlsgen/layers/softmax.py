@@ -13,7 +13,7 @@ from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import Codes, FixedType, FloatType, Overflow, Rounding
 from hlsgen.layers.base import frames_of
 from hlsgen.layers.channels_stage import ChannelsStage
-from hlsgen.layers.delay_lines import MOST_REGISTER_WORDS, state_buffer
+from hlsgen.layers.delay_lines import MOST_REGISTER_WORDS, delay_line
 from hlsgen.layers.precise import nearby_values
 from hlsgen.layers.stage import Buffer, Fold, Schedule, Stage, StreamFormat, Work, pixel_folds
 from hlsgen.layers.unary import Unary
@@ -251,7 +251,7 @@ class ExponentialSumStage(ChannelsStage):
         return {"EXP_BASES": (layer.exp_bases, layer.exp_type), **drops}
 
     def table_buffers(self) -> tuple[Buffer, ...]:
-        """Those of exponentials for each lane, the others for each pixel."""
+        """The tables' buffers: those of exponentials for each lane, the others for each pixel."""
         return tuple(
             Buffer(
                 name=name.lower(),
@@ -263,7 +263,7 @@ class ExponentialSumStage(ChannelsStage):
         )
 
     def sum_work(self) -> tuple[Work, ...]:
-        """Of exponentials and their sum, and of comparisons."""
+        """The arithmetic of exponentials and their sum, and of comparisons."""
         layer = self.layer
         chords = [(layer.exp_type.width, layer.exp_shift)] if layer.exp_shift else []
         return (
@@ -306,8 +306,8 @@ class SoftmaxStage(ExponentialSumStage):
     def buffers(self) -> tuple[Buffer, ...]:
         exponential = self.layer.exp_type.width + 1
         return (
-            state_buffer("values", self.channel_folds, self.lanes * self.layer.source_type.width),
-            state_buffer("powers", self.channel_folds, self.lanes * exponential),
+            delay_line("values", self.channel_folds, self.lanes * self.layer.source_type.width),
+            delay_line("powers", self.channel_folds, self.lanes * exponential),
             *self.table_buffers(),
         )
 

@@ -98,7 +98,7 @@ class StreamFormat:
 
 @dataclass(frozen=True, kw_only=True)
 class Schedule:
-    """Of some frames: how many iterations, and in which of them each word is read and written."""
+    """The iterations of a call with some frames: how many, and in which each word is read and written."""
 
     iterations: int
     reads: tuple[Times, ...]
@@ -187,6 +187,25 @@ class Stage(Brief, ABC):
     def work(self) -> tuple[Work, ...]:
         """The arithmetic of an iteration."""
         return ()
+
+    @property
+    def chain(self) -> int:
+        """Products that are added before the two sums of packed multipliers are taken apart; 0: none are."""
+        return 0
+
+    @property
+    def products(self) -> int:
+        """Multiplications of an iteration, whatever does them."""
+        return sum(work.count for work in self.work() if work.operator == "mul")
+
+    @property
+    def chooses_multipliers(self) -> bool:
+        """Whether `multipliers` of its folding means something: the layer has weights."""
+        return False
+
+    def for_any_weights(self) -> Stage:
+        """The stage exact for any weights of the layer's type; itself if it does not depend on them."""
+        return self
 
     def weight_words(self) -> NDArray[Any] | None:
         """The weights as the stage reads them, codes [words, lanes]; None without weights."""

@@ -19,7 +19,7 @@ MAX_SPAN = 2000
 """Characters of a call or a subscript."""
 
 
-class Way(Flag):
+class Access(Flag):
     """What a function does with an argument; NONE: that is not known."""
 
     NONE = 0
@@ -33,50 +33,50 @@ _CALLED = re.compile(r"([A-Za-z_][\w:]*)\s*$")
 
 
 @dataclass(kw_only=True, eq=False)
-class Ways:
+class ArgumentAccess:
     """What functions do with their parameters, found once."""
 
     names: Names
-    known: dict[tuple[Function, int], Way] = field(default_factory=dict)
+    known: dict[tuple[Function, int], Access] = field(default_factory=dict)
     budget: int = BUDGET
 
-    def of(self, name: str, count: int, position: int, depth: int = 0) -> Way:
+    def of(self, name: str, count: int, position: int, depth: int = 0) -> Access:
         """What the function of `count` parameters does with the one at `position`."""
         found = self.names.body_of(name, count)
         if found is None or depth > MAX_CALLS:
-            return Way.NONE
+            return Access.NONE
         module, function = found
         key = (function, position)
         if key not in self.known:
-            self.known[key] = Way.NONE  # while it is looked for: a function that calls itself
+            self.known[key] = Access.NONE  # while it is looked for: a function that calls itself
             parameter = function.parameters[position]
             if parameter.name:
                 self.known[key] = self._in_body(module, function, parameter, depth)
         return self.known[key]
 
-    def _in_body(self, module: Module, function: Function, parameter: Variable, depth: int) -> Way:
+    def _in_body(self, module: Module, function: Function, parameter: Variable, depth: int) -> Access:
         if parameter.constant and not parameter.is_stream:
-            return Way.READS
+            return Access.READS
         assert function.body is not None
         node = function.body.node
         code = module.source.code[node.start_byte : node.end_byte].decode(errors="replace")
-        way = Way.NONE
+        access = Access.NONE
         mentioned = False
         for match in re.finditer(rf"\b{re.escape(parameter.name)}\b", code):
             if self.budget <= 0:
-                return Way.NONE
+                return Access.NONE
             mentioned = True
             behind = self._behind_subscripts(code, match.end())
             if _READING.match(code, behind):
-                way |= Way.READS
+                access |= Access.READS
             elif _WRITING.match(code, behind) or code[: match.start()].endswith(("++", "--")):
-                way |= Way.WRITES
+                access |= Access.WRITES
             else:
-                way |= self._handed_on(code, match, parameter.name, depth)
-        if way is Way.NONE and mentioned and not parameter.is_stream:
-            return Way.READS
+                access |= self._handed_on(code, match, parameter.name, depth)
+        if access is Access.NONE and mentioned and not parameter.is_stream:
+            return Access.READS
         # an array is its writer's, whatever that reads of it
-        return Way.WRITES if Way.WRITES in way and not parameter.is_stream else way
+        return Access.WRITES if Access.WRITES in access and not parameter.is_stream else access
 
     def _behind_subscripts(self, code: str, at: int) -> int:
         while at < len(code) and code[at : at + 20].lstrip()[:1] == "[":
@@ -95,7 +95,7 @@ class Ways:
                 return stop
         return None
 
-    def _handed_on(self, code: str, match: re.Match[str], name: str, depth: int) -> Way:
+    def _handed_on(self, code: str, match: re.Match[str], name: str, depth: int) -> Access:
         """What the function does that the parameter is an argument of."""
         for opening in self._openings(code, match.start()):
             called = _called(code[max(0, opening - MAX_SPAN) : opening])
@@ -104,8 +104,8 @@ class Ways:
                 continue
             arguments = split(code[opening + 1 : stop])
             at = next((i for i, one in enumerate(arguments) if re.match(rf"[&*\s]*{name}\b", one)), None)
-            return Way.NONE if at is None else self.of(called, len(arguments), at, depth + 1)
-        return Way.NONE
+            return Access.NONE if at is None else self.of(called, len(arguments), at, depth + 1)
+        return Access.NONE
 
     def _openings(self, code: str, start: int) -> Iterator[int]:
         """The nearest opening bracket around a place in its statement."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
-from hlsgen.lint.argument_access import Way, Ways
+from hlsgen.lint.argument_access import Access, ArgumentAccess
 from hlsgen.lint.checking import Here
 from hlsgen.lint.regions import Argument, Call, Region, base_of, region_of
 from hlsgen.lint.structure import Variable
@@ -31,7 +31,7 @@ class Channel:
     unknown: list[int] = field(default_factory=list)
 
 
-def check_dataflow(here: Here, ways: Ways) -> None:
+def check_dataflow(here: Here, access: ArgumentAccess) -> None:
     """All rules on one dataflow pragma's region."""
     assert here.block is not None
     if here.block.loop is not None:
@@ -41,7 +41,7 @@ def check_dataflow(here: Here, ways: Ways) -> None:
     for call in region.calls:
         _check_call(region, call)
     _check_static(region)
-    channels = _channels(region, ways)
+    channels = _channels(region, access)
     for channel in channels:
         _check_channel(region, channel)
     _check_bypass(region, channels)
@@ -200,7 +200,7 @@ def _wrong_argument(region: Region, argument: Argument) -> str | None:
 # ---- who writes and who reads ------------------------------------------------------------------------------
 
 
-def _channels(region: Region, ways: Ways) -> list[Channel]:
+def _channels(region: Region, access: ArgumentAccess) -> list[Channel]:
     """The streams and arrays of the region, in the order of their first use."""
     found: dict[tuple[int, str], Channel] = {}
     for number, call in enumerate(region.calls):
@@ -215,12 +215,12 @@ def _channels(region: Region, ways: Ways) -> list[Channel]:
             if base is None or variable is None or not _is_channel(variable, base[1]):
                 continue
             channel = _channel(found, variable, base[0] + base[1], local)
-            way = ways.of(call.name, len(call.arguments), position)
-            if way is Way.NONE:
+            done = access.of(call.name, len(call.arguments), position)
+            if done is Access.NONE:
                 channel.unknown.append(number)
-            if Way.READS in way:
+            if Access.READS in done:
                 channel.readers.append(number)
-            if Way.WRITES in way:
+            if Access.WRITES in done:
                 channel.writers.append(number)
     for variables in region.block.variables.values():
         for variable in variables:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from hlsgen.lint.argument_access import Ways
+from hlsgen.lint.argument_access import ArgumentAccess
 from hlsgen.lint.check_dataflow import check_dataflow
 from hlsgen.lint.check_loops import check_trips
 from hlsgen.lint.check_places import check_conflicts, check_place, check_variables
@@ -197,7 +197,7 @@ def _check_pragmas(pragmas: list[PragmaText], module: Module, names: Names, find
     interfaces = [here for here in valid if here.form.name == "interface"]
     check_ports(interfaces, [here for here in valid if here.form.name != "interface"])
     check_partitions(valid)
-    ways = Ways(names=names)
+    access = ArgumentAccess(names=names)
     for here in valid:
         if here.form.name == "dataflow":
-            check_dataflow(here, ways)
+            check_dataflow(here, access)

@@ -102,7 +102,7 @@ class Measured(Brief):
 
     @property
     def accuracy(self) -> tuple[Accuracy, ...]:
-        """Of every layer, then of every output."""
+        """The accuracy of every layer, then of every output."""
         return (*self.layers, *self.reached.judged.outputs)
 
     def golden_for(self, graph: Graph, inputs: Mapping[str, Codes]) -> Golden | None:

@@ -23,7 +23,7 @@ class Calibration:
     chooses: bool = True
 
     def as_json(self) -> dict[str, Any]:
-        """It as report.json has it."""
+        """The calibration as report.json has it."""
         return {
             "source": self.source,
             "frames": self.frames,

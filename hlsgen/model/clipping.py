@@ -40,7 +40,7 @@ class Clipped:
 
     @property
     def share(self) -> float:
-        """Of the values, those that left the range of the type."""
+        """The share of values that left the range of the type."""
         return self.excess.outside / self.excess.values if self.excess.values else 0.0
 
     @property
@@ -51,7 +51,7 @@ class Clipped:
         return not self.own and found.furthest > 1 and many
 
     def as_json(self) -> dict[str, Any]:
-        """It as report.json has it; nothing in it depends on the machine."""
+        """The clipping as report.json has it; nothing in it depends on the machine."""
         found = self.excess
         return {
             "name": self.name,
@@ -82,7 +82,8 @@ def _percent(share: float) -> str:
 def clipping_of(
     graph: Graph, values: Mapping[str, Floats], excess: LayerExcess, own: Collection[str] = ()
 ) -> tuple[Clipped, ...]:
-    """Of every tensor of fixed point: the inputs, then each layer's result, and accumulators that overflowed.
+    """The clipping of every tensor of fixed point: the inputs, then each layer's result, and accumulators
+    that overflowed.
 
     values: [frames, C, H, W] of each input before it is quantised. excess: of the layers, as golden of
     these frames, or of some of them, counted them. own: the names whose types are the model's own.
@@ -104,7 +105,7 @@ def clipping_of(
 
 
 def input_clipping(ports: Iterable[Port], values: Mapping[str, Floats]) -> list[Clipped]:
-    """Of the inputs alone; values: as those of `clipping_of`."""
+    """The clipping of the inputs alone; values: as those of `clipping_of`."""
     return [
         Clipped(
             name=port.name,

@@ -64,7 +64,7 @@ class Directive:
         return [clause for clause in self.clauses if clause.name in names]
 
     def argument(self, name: str) -> str | None:
-        """Of the first clause of this name; None: there is none."""
+        """The argument of the first clause of this name; None: there is none."""
         return next((clause.argument for clause in self.named(name)), None)
 
 

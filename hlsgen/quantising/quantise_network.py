@@ -1,4 +1,8 @@
-"""A network in floating point becomes the one in fixed point that is built, as near to it as is asked for."""
+"""A network in floating point becomes the one in fixed point that is built, as near to it as is asked for.
+
+before  conv1 -> relu1, both float32, and calibration frames
+after   conv1 gives fixed<8,3,rnd,sat> and limits as relu1 did, its weights codes of fixed<8,0>
+"""
 
 from __future__ import annotations
 

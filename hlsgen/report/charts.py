@@ -45,7 +45,7 @@ class BarChart:
 
 
 def percent(part: float, whole: float) -> str:
-    """Of a chart's width, never beyond it."""
+    """The share of a chart's width, never beyond it."""
     return number(min(100.0, max(0.0, 100 * part / whole))) if whole > 0 else "0"
 
 

@@ -12,7 +12,13 @@ from hlsgen.emit.bank_picture import bank_table
 from hlsgen.hardware.conv2d import ConvMapping
 from hlsgen.model.ir import Graph
 from hlsgen.report.estimates import Estimates
-from hlsgen.report.figures import KINDS, board_figures, free_figures, performance_figures, resource_figures
+from hlsgen.report.figures import (
+    KINDS,
+    board_figures,
+    performance_figures,
+    resource_figures,
+    slr_figures,
+)
 from hlsgen.report.roofline import built_ceiling, dsp_ceiling, roofline_figures
 from hlsgen.report.structure import graph_figures
 from hlsgen.report.tables import (
@@ -25,8 +31,9 @@ from hlsgen.report.tables import (
     table,
     warning_lines,
 )
+from hlsgen.search.board_limits import usable
 from hlsgen.search.conv_kernel import ConvHardware
-from hlsgen.search.placement import Deployment, ddr_bytes_per_s, frame_copies, slrs_with, usable
+from hlsgen.search.placement import Deployment, ddr_bytes_per_s, frame_copies, slrs_with
 from hlsgen.targets.board import Board
 
 
@@ -72,7 +79,7 @@ class Estimate(Estimates):
     @property
     def binds(self) -> str:
         """What keeps the design from being faster."""
-        return self.deployment.binds
+        return self.deployment.bottleneck
 
     def as_json(self) -> dict[str, Any]:
         deployment = self.deployment
@@ -95,7 +102,7 @@ class Estimate(Estimates):
                 batch=deployment.batch,
                 batch_frames_per_s=deployment.batch_frames_per_s,
                 macs=deployment.mapping.layer.macs,
-                binds=deployment.binds,
+                binds=deployment.bottleneck,
             ),
             "cost": conv_kernel_cost(deployment),
             "roofline": _roofline(deployment),
@@ -202,14 +209,14 @@ def _slrs(deployment: Deployment) -> list[dict[str, Any]]:
         limit = usable(slr, deployment.board)
         here = [instance for instance in deployment.instances if instance.slr == slr.name]
         rows.append(
-            {
-                "name": slr.name,
-                "instances": len(here),
-                "used": resource_figures(deployment.used_in(slr.name)),
-                "usable": resource_figures(limit),
-                "free": free_figures(slr),
-                "ddr": sorted({instance.bank for instance in here}),
-            }
+            slr_figures(
+                slr.name,
+                slr,
+                limit,
+                instances=len(here),
+                used=deployment.used_in(slr.name),
+                banks=sorted({instance.bank for instance in here}),
+            )
         )
     return rows
 

@@ -40,7 +40,7 @@ class Estimates(Brief, ABC):
     @property
     @abstractmethod
     def frames_per_s(self) -> float:
-        """Of all instances, in the steady state."""
+        """Frames a second of all instances, in the steady state."""
 
     @property
     @abstractmethod
@@ -49,7 +49,7 @@ class Estimates(Brief, ABC):
 
     @abstractmethod
     def as_json(self) -> dict[str, Any]:
-        """They as report.json has them."""
+        """The figures as report.json has them."""
 
     def with_smallest_fifos(self) -> Estimates:
         """The same with the shallowest FIFOs that cost no speed, however long that takes.

@@ -55,7 +55,7 @@ def explored_text(report: dict[str, Any]) -> str:
 
 
 def some_points(front: Sequence[T], chosen: Sequence[bool]) -> list[T]:
-    """Of a long front some, evenly, and the chosen one."""
+    """The points to show: of a long front some, evenly, and the chosen one."""
     if len(front) <= MOST_ROWS:
         return list(front)
     last = len(front) - 1

@@ -9,7 +9,6 @@ from typing import Any
 from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import process_resources
 from hlsgen.hardware.processes import Process, StageProcess
-from hlsgen.layers.conv2d_stage import ConvStage
 from hlsgen.model.accuracy import Accuracy
 from hlsgen.targets.board import SLR, Board
 
@@ -17,7 +16,7 @@ KINDS = ("dsp", "bram18", "uram", "lut", "ff")
 
 
 def resource_figures(resources: Resources) -> dict[str, int]:
-    """They as report.json has them."""
+    """The resources as report.json has them."""
     return {kind: getattr(resources, kind) for kind in KINDS}
 
 
@@ -26,13 +25,30 @@ def fifo_memory(bram18: int, uram: int) -> str:
     return f"{uram} URAM" if uram else f"{bram18} BRAM18" if bram18 else ""
 
 
-def free_figures(slr: SLR) -> dict[str, int]:
-    """What the platform leaves free in `slr`, of which a share is usable."""
-    return {kind: getattr(slr, kind) for kind in KINDS}
-
-
 def board_figures(board: Board) -> dict[str, str]:
     return {"board_title": board.title, "part": board.part}
+
+
+def batch_cycles(batch: int, instances: int, latency: int, interval: int) -> int:
+    """Cycles of a batch in one go: those of the instance with the most frames, whose first takes longest."""
+    return latency + (-(-batch // instances) - 1) * interval
+
+
+def slr_figures(
+    name: str, free: SLR, limit: Resources, *, instances: int, used: Resources, banks: Sequence[str]
+) -> dict[str, Any]:
+    """A row of the section `slrs`.
+
+    free: what the platform leaves free, of which a design may use `limit`. banks: of DDR in use there.
+    """
+    return {
+        "name": name,
+        "instances": instances,
+        "used": resource_figures(used),
+        "usable": resource_figures(limit),
+        "free": {kind: getattr(free, kind) for kind in KINDS},
+        "ddr": list(banks),
+    }
 
 
 def performance_figures(
@@ -65,7 +81,7 @@ def layer_figures(process: StageProcess, board: Board) -> dict[str, Any]:
             "px": stage.fold.px,
             "pe": stage.fold.pe,
             "simd": stage.fold.simd,
-            **({"multipliers": stage.fold.multipliers} if isinstance(stage, ConvStage) else {}),
+            **({"multipliers": stage.fold.multipliers} if stage.chooses_multipliers else {}),
             "macs_per_cycle": -(-layer.macs // stage.interval) if layer.macs else 0,
         },
         "ii": 1,
@@ -93,7 +109,7 @@ def _weights(process: StageProcess, board: Board) -> dict[str, Any]:
     return {"weights": found}
 
 
-def joint_figures(process: Process, board: Board) -> dict[str, Any]:
+def adapter_figures(process: Process, board: Board) -> dict[str, Any]:
     """What stands between stages: loads, stores, forks and converters."""
     return {
         "name": process.name,

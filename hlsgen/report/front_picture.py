@@ -15,7 +15,9 @@ SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 @dataclass(frozen=True, kw_only=True)
 class FrontPicture:
-    """In pixels of a box of width x height. points: (x, y, what it is); greedy: None if it found nothing."""
+    """The front's picture in pixels of a box of width x height. points: (x, y, what it is); greedy: None if
+    it found nothing.
+    """
 
     width: int
     height: int

@@ -267,5 +267,5 @@ def _line(join: Join, way: Sequence[_Item], heights: Mapping[_Item, int]) -> Lin
 
 
 def number(value: float) -> str:
-    """At most one decimal, so that the last bit of a double never shows."""
+    """A number with at most one decimal, so that the last bit of a double never shows."""
     return f"{value:.1f}".rstrip("0").rstrip(".")

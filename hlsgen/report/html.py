@@ -98,10 +98,16 @@ class Page:
     notes: dict[str, str]
 
 
-def html_report(report: Report, folder: Path) -> str:
-    """The page. `folder`: the build, which may hold banks.svg. The same content gives the same text."""
-    page = page_of(report, _picture_bytes(folder / BANK_PICTURE))
+def html_page(report: Report, bank_picture: bytes) -> str:
+    """The page. bank_picture: banks.svg of the build, empty if none. The same content gives the same text."""
+    shown = bank_picture if len(bank_picture) <= MOST_PICTURE_BYTES else b""
+    page = page_of(report, shown)
     return environment(html=True).get_template("report/page.html.j2").render(page=page)
+
+
+def html_report(report: Report, folder: Path) -> str:
+    """The page of `report`. `folder`: the build, which may hold banks.svg."""
+    return html_page(report, _picture_bytes(folder / BANK_PICTURE))
 
 
 def html_of_build(folder: Path) -> str:
@@ -110,12 +116,11 @@ def html_of_build(folder: Path) -> str:
 
 
 def _picture_bytes(path: Path) -> bytes:
-    """Empty if there is no such file, or one that is no picture of hlsgen's size."""
+    """The content of a picture, no more than tells that it is too large; empty if there is no such file."""
     if path.is_symlink() or not path.is_file():
         return b""
     with path.open("rb") as file:
-        content = file.read(MOST_PICTURE_BYTES + 1)
-    return content if len(content) <= MOST_PICTURE_BYTES else b""
+        return file.read(MOST_PICTURE_BYTES + 1)
 
 
 def page_of(report: Report, bank_picture: bytes) -> Page:

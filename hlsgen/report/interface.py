@@ -7,34 +7,29 @@ from typing import Any
 
 from hlsgen.cost.stages import WEIGHT_PORT_BITS
 from hlsgen.hardware.pipeline import Pipeline
-from hlsgen.hardware.ports import StreamPort
-from hlsgen.hardware.processes import DmaRead, DmaWrite, LoadWeights
+from hlsgen.hardware.processes import PortProcess
 
 
 def interface_figures(pipeline: Pipeline) -> dict[str, Any]:
     """The section `interface`. bits: that a port moves at a time."""
-    ports = [_port(one) for one in pipeline.processes if isinstance(one, DmaRead | DmaWrite)]
-    weights = [(one.argument, one.port.bits) for one in pipeline.processes if isinstance(one, LoadWeights)]
+    ports = [_port(one) for one in (*pipeline.dma, *pipeline.streamers)]
     if pipeline.loaders:
-        weights.append(("weights", WEIGHT_PORT_BITS))
+        ports.append({"name": "weights", "writes": False, "stream": False, "bits": WEIGHT_PORT_BITS})
     constraints = pipeline.interfaces.constraints
     return {
         "input": constraints.input,
         "output": constraints.output,
         "free_running": pipeline.free_running,
-        "ports": ports
-        + [{"name": name, "writes": False, "stream": False, "bits": bits} for name, bits in weights],
+        "ports": ports,
     }
 
 
-def _port(process: DmaRead | DmaWrite) -> dict[str, Any]:
-    port = process.port
-    stream = isinstance(port, StreamPort)
+def _port(process: PortProcess) -> dict[str, Any]:
     return {
         "name": process.argument,
-        "writes": isinstance(process, DmaWrite),
-        "stream": stream,
-        "bits": port.bits(process.words) if isinstance(port, StreamPort) else port.bits,
+        "writes": process.direction == "write",
+        "stream": bool(process.axi_bits),
+        "bits": process.port_bits,
     }
 
 

@@ -11,18 +11,18 @@ from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import fifo_resources
 from hlsgen.emit.layerwise import layerwise_weight_files
 from hlsgen.hardware.ports import frame_bytes
-from hlsgen.hardware.processes import StageProcess
 from hlsgen.model.accuracy import Accuracy
 from hlsgen.model.ir import Graph
 from hlsgen.report.estimates import Estimates
 from hlsgen.report.figures import (
+    adapter_figures,
+    batch_cycles,
     board_figures,
-    free_figures,
-    joint_figures,
     layer_figures,
     performance_figures,
     quantisation_figures,
     resource_figures,
+    slr_figures,
 )
 from hlsgen.report.roofline import Ceiling, roofline_figures, stage_ceilings
 from hlsgen.report.structure import graph_figures
@@ -42,8 +42,8 @@ from hlsgen.report.tables import (
     warning_lines,
     weight_text,
 )
+from hlsgen.search.board_limits import usable
 from hlsgen.search.layerwise import LayerwiseHardware
-from hlsgen.search.placement import usable
 from hlsgen.search.task_kernels import TaskKernel, kernel_resources
 from hlsgen.targets.board import Board
 from hlsgen.targets.terms import OUTSIDE, TARGETS, Terms
@@ -82,14 +82,13 @@ class LayerwiseEstimate(Estimates):
 
     @property
     def frames_per_s(self) -> float:
-        """Of all instances, within a large batch."""
+        """Frames a second of all instances, within a large batch."""
         return self.choice.instances * self.clock_mhz * 1e6 / self.interval_cycles
 
     @property
     def batch_frames_per_s(self) -> float:
-        """Of `batch` frames: the way through every kernel is paid once."""
-        share = -(-self.batch // self.choice.instances)
-        cycles = self.latency_cycles + (share - 1) * self.interval_cycles
+        """Frames a second of `batch` frames: the way through every kernel is paid once."""
+        cycles = batch_cycles(self.batch, self.choice.instances, self.latency_cycles, self.interval_cycles)
         return min(self.batch * self.clock_mhz * 1e6 / cycles, self.frames_per_s)
 
     @cached_property
@@ -126,14 +125,14 @@ class LayerwiseEstimate(Estimates):
                 batch=self.batch,
                 batch_frames_per_s=self.batch_frames_per_s,
                 macs=macs,
-                binds=choice.binds,
+                binds=choice.bottleneck,
             ),
             "cost": self.cost,
             "memory": self._memory(),
             "roofline": self._roofline(),
             "timeline": self._timeline(),
             "slrs": self._slrs(),
-            "joints": self._joints(),
+            "joints": self._adapters(),
             "fifos": self._fifos(),
             "quantisation": quantisation_figures(self.accuracy),
             "quality": self.quality,
@@ -186,7 +185,7 @@ class LayerwiseEstimate(Estimates):
 
     def _layer(self, kernel: TaskKernel) -> dict[str, Any]:
         """The layer's kernel: its cycles and resources are those of the whole kernel, not of its stage."""
-        (process,) = [one for one in kernel.pipeline.processes if isinstance(one, StageProcess)]
+        (process,) = kernel.pipeline.stage_processes
         ddr = self.choice.ddr_cycles(kernel)
         slowest = kernel.pipeline.slowest.name
         return {
@@ -234,27 +233,18 @@ class LayerwiseEstimate(Estimates):
                 used += kernel.resources.times(slrs.count(slr.name))
                 count += slrs.count(slr.name)
             banks = [bank for bank in dict.fromkeys(self.choice.banks) if self._slr_of(bank) == slr.name]
-            rows.append(
-                {
-                    "name": slr.name,
-                    "instances": count,
-                    "used": resource_figures(used),
-                    "usable": resource_figures(usable(slr, self.board)),
-                    "free": free_figures(slr),
-                    "ddr": banks,
-                }
-            )
+            limit = usable(slr, self.board)
+            rows.append(slr_figures(slr.name, slr, limit, instances=count, used=used, banks=banks))
         return rows
 
     def _slr_of(self, name: str) -> str:
         return next(bank.slr for bank in self.board.memory.banks if bank.name == name)
 
-    def _joints(self) -> list[dict[str, Any]]:
+    def _adapters(self) -> list[dict[str, Any]]:
         return [
-            {"kernel": kernel.name, **joint_figures(process, self.board)}
+            {"kernel": kernel.name, **adapter_figures(process, self.board)}
             for kernel in self.choice.kernels
-            for process in kernel.pipeline.processes
-            if not isinstance(process, StageProcess)
+            for process in kernel.pipeline.adapters
         ]
 
     def _fifos(self) -> list[dict[str, Any]]:

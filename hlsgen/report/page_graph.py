@@ -98,7 +98,7 @@ def shape_text(shape: Sequence[int]) -> str:
 
 
 def shortened(text: str, most: int) -> str:
-    """With an ellipsis in the middle, if it is longer than `most` characters."""
+    """The text with an ellipsis in the middle, if it is longer than `most` characters."""
     if len(text) <= most:
         return text
     end = (most - 1) // 2

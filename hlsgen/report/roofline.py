@@ -10,9 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from hlsgen.layers.conv2d_stage import ConvStage
 from hlsgen.layers.stage import Stage
-from hlsgen.search.placement import usable
+from hlsgen.search.board_limits import usable
 from hlsgen.targets.board import Board
 
 
@@ -39,7 +38,7 @@ def dsp_ceiling(board: Board, clock_mhz: float, *, products: int, dsps: int) -> 
 
 def stage_ceilings(stages: Iterable[Stage], board: Board, clock_mhz: float) -> tuple[Ceiling, ...]:
     """The DSPs with one product each, and with two if any of the stages packs them."""
-    packed = any(isinstance(one, ConvStage) and one.fold.multipliers == "packed" for one in stages)
+    packed = any(one.fold.multipliers == "packed" for one in stages)
     return tuple(
         dsp_ceiling(board, clock_mhz, products=products, dsps=1) for products in (1, 2)[: 1 + packed]
     )

@@ -32,7 +32,7 @@ class Roof:
 
 @dataclass(frozen=True, kw_only=True)
 class RooflinePicture:
-    """In pixels of a box of WIDTH x HEIGHT, both axes logarithmic."""
+    """The roofline in pixels of a box of WIDTH x HEIGHT, both axes logarithmic."""
 
     width: int
     height: int

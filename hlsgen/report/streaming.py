@@ -11,19 +11,19 @@ from hlsgen.cost.accuracy import cost_figures, cost_text
 from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import fifo_resources, total_resources
 from hlsgen.hardware.pipeline import Pipeline
-from hlsgen.hardware.processes import StageProcess
 from hlsgen.model.accuracy import Accuracy
 from hlsgen.report.estimates import Estimates
 from hlsgen.report.explored import explored_text
 from hlsgen.report.figures import (
+    adapter_figures,
+    batch_cycles,
     board_figures,
     fifo_memory,
-    free_figures,
-    joint_figures,
     layer_figures,
     performance_figures,
     quantisation_figures,
     resource_figures,
+    slr_figures,
 )
 from hlsgen.report.interface import interface_figures, interface_text
 from hlsgen.report.roofline import built_ceiling, roofline_figures, stage_ceilings
@@ -45,7 +45,8 @@ from hlsgen.report.tables import (
     weight_text,
 )
 from hlsgen.report.timing import timing_figures, timing_text
-from hlsgen.search.placement import Instance, ddr_bytes_per_s, usable
+from hlsgen.search.board_limits import usable, whole_of
+from hlsgen.search.placement import Instance, ddr_bytes_per_s
 from hlsgen.search.streaming import StreamingHardware
 from hlsgen.targets.board import Board
 from hlsgen.timing import fifos
@@ -98,7 +99,7 @@ class StreamingEstimate(Estimates):
 
     @cached_property
     def latency_cycles(self) -> int:
-        """Of a call with one frame."""
+        """Cycles of a call with one frame."""
         return (
             self.timing.latency_cycles
             if self.timing
@@ -107,7 +108,7 @@ class StreamingEstimate(Estimates):
 
     @property
     def frames_per_s(self) -> float:
-        """Of all instances, in the steady state, no more than DDR carries."""
+        """Frames a second of all instances, in the steady state, no more than DDR carries."""
         rate = self.balanced.instances * self.clock_mhz * 1e6 / self.interval_cycles
         return min(rate, self._ddr_frames_per_s)
 
@@ -118,7 +119,7 @@ class StreamingEstimate(Estimates):
     @property
     def binds(self) -> str:
         rate = self.balanced.instances * self.clock_mhz * 1e6 / self.interval_cycles
-        return "DDR bandwidth" if self._ddr_frames_per_s < rate else self.balanced.binds
+        return "DDR bandwidth" if self._ddr_frames_per_s < rate else self.balanced.bottleneck
 
     @property
     def frame_bytes(self) -> int:
@@ -139,14 +140,11 @@ class StreamingEstimate(Estimates):
 
     def as_json(self) -> dict[str, Any]:
         pipeline, instances = self.balanced.pipeline, self.balanced.instances
-        share = -(-self.batch // instances)
-        cycles = self.latency_cycles + (share - 1) * self.interval_cycles
         least = least_depths(pipeline) if small_enough(pipeline) else {}
         searched = self.timing is not None and can_search(
             pipeline, MOST_WORDS if self.search_fifos else QUICK_WORDS
         )
         smallest = smallest_depths(pipeline) if searched else {}
-        batch_rate = min(self.batch * self.clock_mhz * 1e6 / cycles, self.frames_per_s)
         return {
             "design": self.design,
             "board": self.board.name,
@@ -154,11 +152,7 @@ class StreamingEstimate(Estimates):
             **board_figures(self.board),
             "interface": interface_figures(pipeline),
             "graph": graph_figures(pipeline.graph, pipeline),
-            "layers": [
-                layer_figures(process, self.board)
-                for process in pipeline.processes
-                if isinstance(process, StageProcess)
-            ],
+            "layers": [layer_figures(process, self.board) for process in pipeline.stage_processes],
             "total": {
                 "macs": pipeline.graph.macs,
                 "interval_cycles": self.interval_cycles,
@@ -169,18 +163,14 @@ class StreamingEstimate(Estimates):
             "performance": performance_figures(
                 frames_per_s=self.frames_per_s,
                 batch=self.batch,
-                batch_frames_per_s=batch_rate,
+                batch_frames_per_s=self.batch_frames_per_s,
                 macs=pipeline.graph.macs,
                 binds=self.binds,
             ),
             "cost": streaming_cost(self.balanced, self.board),
             "roofline": self._roofline(),
             "slrs": self._slrs(),
-            "joints": [
-                joint_figures(process, self.board)
-                for process in pipeline.processes
-                if not isinstance(process, StageProcess)
-            ],
+            "joints": [adapter_figures(process, self.board) for process in pipeline.adapters],
             "fifos": [
                 {
                     "name": stream.name,
@@ -199,6 +189,12 @@ class StreamingEstimate(Estimates):
             **({"explored": self.explored} if self.explored else {}),
         }
 
+    @property
+    def batch_frames_per_s(self) -> float:
+        """Frames a second of `batch` frames in one go: an instance's first one takes the latency."""
+        cycles = batch_cycles(self.batch, self.balanced.instances, self.latency_cycles, self.interval_cycles)
+        return min(self.batch * self.clock_mhz * 1e6 / cycles, self.frames_per_s)
+
     def _roofline(self) -> dict[str, Any] | None:
         pipeline = self.balanced.pipeline
         built = sum(-(-stage.layer.macs // stage.interval) for stage in pipeline.stages.values())
@@ -216,30 +212,13 @@ class StreamingEstimate(Estimates):
         spans = self.balanced.spans
         for slr in self.board.slrs:
             count = 0 if spans else self.balanced.placed[slr.name]
-            rows.append(
-                {
-                    "name": slr.name,
-                    "instances": count,
-                    "used": resource_figures(self.balanced.each.times(count)),
-                    "usable": resource_figures(usable(slr, self.board)),
-                    "free": free_figures(slr),
-                    "ddr": sorted({one.bank for one in self._placed if one.slr == slr.name and count}),
-                }
-            )
+            banks = sorted({one.bank for one in self._placed if one.slr == slr.name and count})
+            used, limit = self.balanced.each.times(count), usable(slr, self.board)
+            rows.append(slr_figures(slr.name, slr, limit, instances=count, used=used, banks=banks))
         if spans:
-            whole = Resources()
-            for slr in self.board.slrs:
-                whole += usable(slr, self.board)
-            rows.append(
-                {
-                    "name": "all SLRs",
-                    "instances": 1,
-                    "used": resource_figures(self.balanced.each),
-                    "usable": resource_figures(whole),
-                    "free": free_figures(self.board.total),
-                    "ddr": sorted({one.bank for one in self._placed}),
-                }
-            )
+            banks = sorted({one.bank for one in self._placed})
+            whole, used = whole_of(self.board), self.balanced.each
+            rows.append(slr_figures("all SLRs", self.board.total, whole, instances=1, used=used, banks=banks))
         return rows
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from hlsgen.hardware.pipeline import Pipeline
-from hlsgen.hardware.processes import Fork, WidthConverter
 from hlsgen.model.ir import Graph, Port
 
 
@@ -14,14 +13,14 @@ def graph_figures(graph: Graph, pipeline: Pipeline | None = None) -> dict[str, A
 
     `fifos` of an edge or an output: the streams on the way, the writer's first.
     """
-    ways = _Ways(pipeline) if pipeline else None
+    paths = _Paths(pipeline) if pipeline else None
     return {
         "inputs": [_port(port) for port in graph.inputs],
         "edges": [
             {
                 "from": source,
                 "to": layer.name,
-                "fifos": ways.to(layer.name, index) if ways else [],
+                "fifos": paths.to(layer.name, index) if paths else [],
             }
             for layer in graph.layers
             for index, source in enumerate(layer.inputs)
@@ -30,7 +29,7 @@ def graph_figures(graph: Graph, pipeline: Pipeline | None = None) -> dict[str, A
             {
                 **_port(port),
                 "source": port.source,
-                "fifos": ways.to(f"store_{port.name}", 0) if ways else [],
+                "fifos": paths.to(f"store_{port.name}", 0) if paths else [],
             }
             for port in graph.outputs
         ],
@@ -41,21 +40,21 @@ def _port(port: Port) -> dict[str, Any]:
     return {"name": port.name, "shape": list(port.tensor.shape), "type": str(port.tensor.type)}
 
 
-class _Ways:
+class _Paths:
     """Streams from stage to stage, through forks and converters."""
 
     def __init__(self, pipeline: Pipeline) -> None:
         self.reads = {process.name: process.reads for process in pipeline.processes}
-        self.joints = {
+        self.forwarded = {
             stream: process.reads[0]
             for process in pipeline.processes
-            if isinstance(process, Fork | WidthConverter)
+            if process.forwards
             for stream in process.writes
         }
 
     def to(self, process: str, index: int) -> list[str]:
         """Those that lead to what `process` reads as number `index`."""
-        way = [self.reads[process][index]]
-        while way[0] in self.joints:
-            way.insert(0, self.joints[way[0]])
-        return way
+        path = [self.reads[process][index]]
+        while path[0] in self.forwarded:
+            path.insert(0, self.forwarded[path[0]])
+        return path

@@ -16,7 +16,7 @@ LAYER_HEADS = ("kind", "gives", "type", "PX / PE / SIMD", "cycles a frame")
 
 
 def page(parts: Iterable[str]) -> str:
-    """Those that are not empty, with a line between them."""
+    """The parts that are not empty, with a line between them."""
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

@@ -273,7 +273,7 @@ class Slot:
         return False
 
     def wait(self, milliseconds: int) -> None:
-        """For the call under way, at most so long."""
+        """Waits for the call under way, at most so long."""
         self.runs[self.step].wait(milliseconds)
 
     def results(self) -> tuple[int, dict[str, Codes], float]:

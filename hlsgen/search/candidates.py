@@ -9,12 +9,11 @@ from hlsgen.cost.stages import fifo_resources, stage_resources, weight_stream_re
 from hlsgen.designfile.constraints import NetworkConstraints, NoFit
 from hlsgen.hardware.pipeline import Stream, staged
 from hlsgen.hardware.ports import ddr_port
-from hlsgen.hardware.processes import LoadWeights
+from hlsgen.hardware.processes import weight_loader
 from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.base import Layer
-from hlsgen.layers.conv2d_stream import ConvStream
 from hlsgen.layers.stage import Fold
-from hlsgen.search.placement import KINDS
+from hlsgen.search.board_limits import KINDS
 from hlsgen.targets.board import Board
 
 
@@ -84,12 +83,12 @@ def _candidate(
 ) -> Candidate:
     stage = staged(layer, fold, place)
     resources, moved = stage_resources(stage, board, place), 0
-    if isinstance(stage, ConvStream):
-        port = ddr_port(board)
-        moved = LoadWeights(name="", reads=(), writes=(), stage=stage, port=port).frame_bytes
+    loader = weight_loader(stage, ddr_port(board))
+    if loader is not None:
+        moved, block = loader.frame_bytes, loader.stage.batch * stage.inputs[0].frame_words
         # the next block arrives while this one is computed
-        waiting = Stream(name="", words=stage.inputs[0], depth=stage.batch * stage.inputs[0].frame_words)
-        resources += weight_stream_resources(stage, port, board) + fifo_resources(waiting, board)
+        waiting = Stream(name="", words=stage.inputs[0], depth=block)
+        resources += weight_stream_resources(loader, board) + fifo_resources(waiting, board)
     return Candidate(
         fold=fold,
         interval=stage.interval,

@@ -11,7 +11,8 @@ from hlsgen.cost.resources import arithmetic_resources
 from hlsgen.designfile.constraints import NoFit
 from hlsgen.hardware.conv2d import Folding, Order, bare_mapping, bits_of, divisors, folding_faults, map_conv2d
 from hlsgen.layers.conv2d import Conv2d
-from hlsgen.search.placement import KINDS, Deployment, capacity, deploy, usable
+from hlsgen.search.board_limits import KINDS, room
+from hlsgen.search.placement import Deployment, deploy
 from hlsgen.targets.board import Board
 
 WEIGHTS_ON_CHIP_BITS = 1 << 20
@@ -80,8 +81,7 @@ def _at_most(
     """
     bare = bare_mapping(layer, folding)
     each = arithmetic_resources(bare, board.terms)
-    room = sum(capacity(each, usable(slr, board))[0] for slr in board.slrs)
-    count = constraints.instances or min(room, board.max_compute_units, batch)
+    count = constraints.instances or min(room(each, board), board.max_compute_units, batch)
     iterations = bare.load_times * bare.wave.tiles * bare.weight_steps * bare.wave.columns
     return count * clock_mhz * 1e6 / iterations
 

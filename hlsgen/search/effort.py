@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 
 from hlsgen.base.progress import Progress
 from hlsgen.cost.resources import Resources
-from hlsgen.search.placement import KINDS
+from hlsgen.search.board_limits import KINDS
 
 SEARCHED_WORDS = 1 << 29
 """Of all kernels that are made in search of one that fits: less than a minute on one core."""

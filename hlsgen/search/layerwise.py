@@ -21,9 +21,9 @@ from hlsgen.hardware.ports import ddr_port
 from hlsgen.hardware.weights import WeightPlace, task_weight_problems, weight_places
 from hlsgen.layers.stage import StreamFormat
 from hlsgen.model.ir import Graph
+from hlsgen.search.board_limits import KINDS, usable, whole_of
 from hlsgen.search.candidates import foldings, nothing_fits
-from hlsgen.search.placement import BINDS, KINDS, usable
-from hlsgen.search.streaming import whole_of
+from hlsgen.search.placement import LIMIT_NAMES
 from hlsgen.search.task_kernels import TaskKernel, ddr_words, kernel_names, task_kernel
 from hlsgen.search.task_placement import packed, share_of_slr, shared_banks
 from hlsgen.targets.board import Board
@@ -47,7 +47,7 @@ class LayerwiseHardware(Brief):
     """The kernels in the order of the calls, and where their `instances` lie.
 
     formats: by tensor its words in DDR. slrs: by kernel the SLR of each instance. banks: the DDR bank of each
-    instance. ddr_rate: bytes a cycle that an instance has of it. binds: what keeps the whole from being
+    instance. ddr_rate: bytes a cycle that an instance has of it. bottleneck: what keeps the whole from being
     faster.
     """
 
@@ -58,14 +58,13 @@ class LayerwiseHardware(Brief):
     slrs: tuple[tuple[str, ...], ...]
     banks: tuple[str, ...]
     ddr_rate: float
-    binds: str
+    bottleneck: str
     tried: int
 
     def __str__(self) -> str:
         count = f"{self.instances} instance{'s' if self.instances > 1 else ''}"
-        return (
-            f"{count} of {len(self.kernels)} kernels, {self.interval:,} cycles a frame; binds: {self.binds}"
-        )
+        frame = f"{len(self.kernels)} kernels, {self.interval:,} cycles a frame"
+        return f"{count} of {frame}; binds: {self.bottleneck}"
 
     def ddr_cycles(self, kernel: TaskKernel) -> int:
         """Cycles that DDR takes for a frame of this kernel, what it reads and what it writes together."""
@@ -82,7 +81,7 @@ class LayerwiseHardware(Brief):
 
     @property
     def port_bits(self) -> int:
-        """Of every DDR port but those of weights."""
+        """The width of every DDR port but those of weights."""
         return self.kernels[0].pipeline.interfaces.ddr.bits
 
     @property
@@ -207,7 +206,7 @@ class _Search:
             slrs=tuple(map(tuple, slrs)),
             banks=tuple(banks),
             ddr_rate=rate,
-            binds=self._binds(kernels, attempt, rate),
+            bottleneck=self._bottleneck(kernels, attempt, rate),
             tried=self.tried,
         )
 
@@ -272,7 +271,7 @@ class _Search:
         _, rate = shared_banks(self.board, count, self.clock_mhz)
         return sum(_cycles(one, rate) for one in kernels)
 
-    def _binds(self, kernels: Sequence[TaskKernel], attempt: _Attempt, rate: float) -> str:
+    def _bottleneck(self, kernels: Sequence[TaskKernel], attempt: _Attempt, rate: float) -> str:
         """The kernel that takes most of the time, and what allows no more speed."""
         total = sum(_cycles(one, rate) for one in kernels)
         waiting = sum(_cycles(one, rate) for one in kernels if one.bytes_moved / rate > one.interval)
@@ -287,7 +286,7 @@ class _Search:
             return f"{text}; every kernel has its fastest folding"
         each = _sum(one.resources for one in kernels)
         kind = max(KINDS, key=lambda one: _part(each, self.whole, one))
-        return f"{text}; {BINDS[kind]} for more"
+        return f"{text}; {LIMIT_NAMES[kind]} for more"
 
 
 def _cycles(kernel: TaskKernel, rate: float) -> int:

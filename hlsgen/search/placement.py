@@ -11,10 +11,10 @@ from hlsgen.cost.resources import Resources, instance_resources
 from hlsgen.designfile.constraints import NoFit
 from hlsgen.hardware.conv2d import ConvMapping
 from hlsgen.hardware.storage import bram18_for
-from hlsgen.targets.board import SLR, Board
+from hlsgen.search.board_limits import KINDS, bank_rate, fitting, usable
+from hlsgen.targets.board import Board
 
-KINDS = ("lut", "ff", "bram18", "uram", "dsp")
-BINDS = {
+LIMIT_NAMES = {
     "lut": "LUT",
     "ff": "FF",
     "bram18": "memory (BRAM)",
@@ -36,8 +36,8 @@ class Deployment(Brief):
     """Equal instances of one layer on a board. Every figure is modelled.
 
     frames_per_s: steady state, the whole board. batch_frames_per_s: `batch` frames in one go, the loading of
-    the weights, the uneven last frames and the way through the pipeline included. binds: what keeps it from
-    being faster.
+    the weights, the uneven last frames and the way through the pipeline included. bottleneck: what keeps it
+    from being faster.
     """
 
     mapping: ConvMapping
@@ -49,12 +49,12 @@ class Deployment(Brief):
     cycles: Cycles
     frames_per_s: float
     batch_frames_per_s: float
-    binds: str
+    bottleneck: str
 
     def __str__(self) -> str:
         count = len(self.instances)
         each = f"a frame every {self.cycles.interval:,} cycles each"
-        return f"{count} instance{'s' if count > 1 else ''}, {each}; binds: {self.binds}"
+        return f"{count} instance{'s' if count > 1 else ''}, {each}; binds: {self.bottleneck}"
 
     @property
     def total(self) -> Resources:
@@ -73,30 +73,11 @@ class Deployment(Brief):
         return self.each.times(sum(instance.slr == slr for instance in self.instances))
 
 
-def usable(slr: SLR, board: Board) -> Resources:
-    """What a design may use of `slr`: the board's shares of what the platform leaves free."""
-    shares = board.usable
-    return Resources(
-        lut=int(slr.lut * shares.lut),
-        ff=int(slr.ff * shares.ff),
-        bram18=int(slr.bram18 * shares.bram),
-        uram=int(slr.uram * shares.uram),
-        dsp=int(slr.dsp * shares.dsp),
-    )
-
-
-def capacity(each: Resources, limit: Resources) -> tuple[int, str]:
-    """How many instances fit within `limit`, and the resource that allows no more."""
-    counts = {kind: getattr(limit, kind) // getattr(each, kind) for kind in KINDS if getattr(each, kind) > 0}
-    binding = min(counts, key=lambda kind: counts[kind])
-    return counts[binding], binding
-
-
 def slrs_with(deployment: Deployment, extra: Resources) -> tuple[str, ...]:
     """The SLRs of as many of the deployment's instances as fit when each takes `extra` besides."""
     board = deployment.board
     each = deployment.each + extra
-    fits = {slr.name: capacity(each, usable(slr, board)) for slr in board.slrs}
+    fits = fitting(each, board)
     count = min(sum(number for number, _ in fits.values()), len(deployment.instances))
     return tuple(instance.slr for instance in _place(fits, count, board))
 
@@ -118,16 +99,11 @@ def ddr_bytes_per_s(placed: Sequence[Instance], board: Board, clock_mhz: float) 
     """What DDR carries for all instances together when every one works alike: the bank with the most
     instances for its speed sets it.
     """
-    memory = board.memory
     limits = []
-    for bank in memory.banks:
+    for bank in board.memory.banks:
         share = sum(instance.bank == bank.name for instance in placed) / len(placed)
-        peak = bank.gb_per_s * 1e9
-        if memory.ports is not None:
-            port_mhz = min(clock_mhz, memory.max_port_mhz or clock_mhz)
-            peak = min(peak, memory.ports * memory.port_bits / 8 * port_mhz * 1e6)
         if share:
-            limits.append(peak * memory.efficiency / share)
+            limits.append(bank_rate(bank, board, clock_mhz) / share)
     return min(limits)
 
 
@@ -140,7 +116,7 @@ def deploy(
     SLRs.
     """
     each = instance_resources(mapping, board.terms)
-    fits = {slr.name: capacity(each, usable(slr, board)) for slr in board.slrs}
+    fits = fitting(each, board)
     most = sum(count for count, _ in fits.values())
     limit = min(most, board.max_compute_units)
     if limit < (instances or 1):
@@ -166,7 +142,7 @@ def deploy(
         cycles=timing,
         frames_per_s=min(compute, ddr[count]),
         batch_frames_per_s=speeds[count],
-        binds=_binding(fits, count, most, board, bound, fixed=instances is not None, batch=batch),
+        bottleneck=_bottleneck(fits, count, most, board, bound, fixed=instances is not None, batch=batch),
     )
 
 
@@ -208,7 +184,7 @@ def at_banks(slrs: Sequence[str], board: Board) -> tuple[Instance, ...]:
     return tuple(placed)
 
 
-def _binding(
+def _bottleneck(
     fits: dict[str, tuple[int, str]],
     count: int,
     most: int,
@@ -228,7 +204,7 @@ def _binding(
         return "the batch: it does not divide evenly over more instances"
     if most > board.max_compute_units:
         return f"the platform's {board.max_compute_units} compute units"
-    names = [BINDS[kind] for kind in KINDS if any(binding == kind for _, binding in fits.values())]
+    names = [LIMIT_NAMES[kind] for kind in KINDS if any(binding == kind for _, binding in fits.values())]
     return ", ".join(names)
 
 

@@ -19,10 +19,11 @@ from hlsgen.hardware.pipeline import Pipeline, pipeline_of
 from hlsgen.hardware.ports import interfaces_of
 from hlsgen.hardware.weights import kept_by_design, weight_places
 from hlsgen.model.ir import Graph
+from hlsgen.search.board_limits import KINDS, capacity, fitting, room, whole_of
 from hlsgen.search.candidates import Candidate
 from hlsgen.search.effort import Effort, Steps
 from hlsgen.search.offchip_weights import MEMORY_PRICE, Offchip, kept_on_chip, spilled
-from hlsgen.search.placement import BINDS, KINDS, Instance, at_banks, capacity, ddr_bytes_per_s, usable
+from hlsgen.search.placement import LIMIT_NAMES, Instance, at_banks, ddr_bytes_per_s
 from hlsgen.targets.board import Board
 from hlsgen.timing.fifos import growing_depths, simulated_words
 
@@ -53,8 +54,8 @@ MOST_SIMULATED_WORDS = 1 << 27
 class StreamingHardware(Brief):
     """The kernel that was chosen: its pipeline with FIFO depths, what an instance takes, how many there are.
 
-    by_slr: how many would fit each SLR. spans: one instance lies over several SLRs. binds: what keeps it from
-    being faster.
+    by_slr: how many would fit each SLR. spans: one instance lies over several SLRs. bottleneck: what keeps it
+    from being faster.
     """
 
     pipeline: Pipeline
@@ -62,11 +63,11 @@ class StreamingHardware(Brief):
     instances: int
     by_slr: Mapping[str, int]
     spans: bool
-    binds: str
+    bottleneck: str
 
     def __str__(self) -> str:
         count = f"{self.instances} instance{'s' if self.instances > 1 else ''}"
-        return f"{count}, a frame every {self.pipeline.interval:,} cycles each; binds: {self.binds}"
+        return f"{count}, a frame every {self.pipeline.interval:,} cycles each; binds: {self.bottleneck}"
 
     @property
     def spilled(self) -> tuple[str, ...]:
@@ -232,7 +233,7 @@ class _Search:
     def _count(self, each: Resources) -> int:
         """Instances that fit, each in one SLR, or one over all SLRs; 0 if none, or fewer than asked for."""
         board, fixed = self.board, self.constraints.instances
-        alone = sum(capacity(each, usable(slr, board))[0] for slr in board.slrs)
+        alone = room(each, board)
         count = min(alone or min(1, capacity(each, whole_of(board))[0]), board.max_compute_units, self.batch)
         if fixed is not None:
             return fixed if count >= fixed else 0
@@ -244,12 +245,7 @@ class _Search:
         folds = {name: one.fold for name, one in choice.picked(interval).items()}
         interfaces = interfaces_of(board, self.constraints.interface)
         pipeline = pipeline_of(self.graph, folds, choice.places, interfaces=interfaces)
-        if pipeline.frames_at_once > 1 and simulated_words(pipeline) > MOST_SIMULATED_WORDS:
-            raise NoFit(
-                f"FIFOs for blocks of {pipeline.frames_at_once} frames take too long to compute for this "
-                "network",
-                "a smaller batch_reuse for the layers whose weights are streamed",
-            )
+        check_blocks(pipeline)
         self.effort.makes(simulated_words(pipeline))
         for depths in growing_depths(pipeline):
             pipeline = pipeline.with_depths(depths)
@@ -259,14 +255,14 @@ class _Search:
                 fifos = Resources.sum(fifo_resources(one, board) for one in pipeline.streams.values())
                 self.effort.lacks(each, fifos, whole_of(board))
                 return None
-        by_slr = {slr.name: capacity(each, usable(slr, board))[0] for slr in board.slrs}
+        by_slr = {name: count for name, (count, _) in fitting(each, board).items()}
         return StreamingHardware(
             pipeline=pipeline,
             each=each,
             instances=count,
             by_slr=by_slr,
             spans=not any(by_slr.values()),
-            binds=self._binds(choice.candidates, pipeline, count, each),
+            bottleneck=self._bottleneck(choice.candidates, pipeline, count, each),
         )
 
     def _no_fit(self, least: Offchip) -> NoFit:
@@ -306,7 +302,7 @@ class _Search:
             ", ".join(fixes),
         )
 
-    def _binds(
+    def _bottleneck(
         self, candidates: Mapping[str, list[Candidate]], pipeline: Pipeline, count: int, each: Resources
     ) -> str:
         """The slowest stage, and why it is no faster."""
@@ -324,7 +320,7 @@ class _Search:
             kind: getattr(each, kind) * count / getattr(whole, kind) for kind in KINDS if getattr(whole, kind)
         }
         kind = max(shares, key=lambda one: shares[one])
-        return f"{stage}; {BINDS[kind]} for more"
+        return f"{stage}; {LIMIT_NAMES[kind]} for more"
 
 
 def _over(total: Resources, whole: Resources) -> list[str]:
@@ -346,9 +342,13 @@ def _total(choice: Offchip, interval: int) -> Resources:
     return Resources(**{kind: int(getattr(total, kind) * MARGIN) for kind in KINDS})
 
 
-def whole_of(board: Board) -> Resources:
-    """What a design may use of all SLRs together."""
-    return Resources.sum(usable(slr, board) for slr in board.slrs)
+def check_blocks(pipeline: Pipeline) -> None:
+    """Raises NoFit: the FIFOs for its blocks of frames take too long to compute."""
+    if pipeline.frames_at_once > 1 and simulated_words(pipeline) > MOST_SIMULATED_WORDS:
+        raise NoFit(
+            f"FIFOs for blocks of {pipeline.frames_at_once} frames take too long to compute for this network",
+            "a smaller batch_reuse for the layers whose weights are streamed",
+        )
 
 
 def _out_of_reach(candidates: Mapping[str, list[Candidate]], interval: int) -> NoFit:

@@ -16,7 +16,6 @@ from hlsgen.cost.stages import total_resources
 from hlsgen.designfile.constraints import InterfaceConstraints
 from hlsgen.hardware.pipeline import Pipeline, pipeline_of
 from hlsgen.hardware.ports import DdrPort, frame_bytes, interfaces_of, slot_bits
-from hlsgen.hardware.processes import DmaRead, DmaWrite
 from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.base import Layer, Tensor
 from hlsgen.layers.stage import Fold, StreamFormat, divisors
@@ -107,12 +106,12 @@ class TaskKernel(Brief):
 
     @cached_property
     def bytes_read(self) -> int:
-        """From DDR for a frame, weights not counted: they stay in the kernel."""
-        return sum(one.frame_bytes for one in self.pipeline.processes if isinstance(one, DmaRead))
+        """Bytes read from DDR for a frame, weights not counted: they stay in the kernel."""
+        return sum(one.frame_bytes for one in self.pipeline.dma_reads)
 
     @cached_property
     def bytes_written(self) -> int:
-        return sum(one.frame_bytes for one in self.pipeline.processes if isinstance(one, DmaWrite))
+        return sum(one.frame_bytes for one in self.pipeline.dma_writes)
 
     @property
     def bytes_moved(self) -> int:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hlsgen.cost.resources import Resources
-from hlsgen.search.placement import KINDS, usable
-from hlsgen.targets.board import Board, MemoryBank
+from hlsgen.search.board_limits import KINDS, bank_rate, usable
+from hlsgen.targets.board import Board
 
 
 def share_of_slr(resources: Resources, limit: Resources) -> float:
@@ -39,16 +39,6 @@ def packed(kernels: Sequence[Resources], instances: int, board: Board) -> list[l
             used[best] += kernels[index]
             placed[index].append(best)
     return placed
-
-
-def bank_rate(bank: MemoryBank, board: Board, clock_mhz: float) -> float:
-    """Bytes a second that a bank carries."""
-    memory = board.memory
-    peak = bank.gb_per_s * 1e9
-    if memory.ports is not None:
-        port_mhz = min(clock_mhz, memory.max_port_mhz or clock_mhz)
-        peak = min(peak, memory.ports * memory.port_bits / 8 * port_mhz * 1e6)
-    return peak * memory.efficiency
 
 
 def shared_banks(board: Board, instances: int, clock_mhz: float) -> tuple[list[str], float]:

@@ -137,7 +137,7 @@ class ConvKernel(Style[ConvHardware]):
         return conv_kernel_cost(self.hardware.deployment)
 
     def warnings(self, clipping: Sequence[Clipped]) -> list[str]:
-        """Of a layer alone every result counts: whoever gives its type knows what is to fit it."""
+        """Warnings of a layer alone: every result counts, as whoever gives its type knows what it holds."""
         return [
             f"{one.name}: {one.excess.outside} of {one.excess.values} results leave the range of "
             f"{one.excess.type} on these frames; give precision.output more integer bits"

@@ -255,7 +255,7 @@ class NetworkStyle(Style[H]):
 
 
 def frames_in(tensors: Mapping[str, Codes]) -> int:
-    """Of every tensor there are equally many frames."""
+    """The number of frames, which is the same for every tensor."""
     return len(next(iter(tensors.values())))
 
 

@@ -226,7 +226,7 @@ class Style(Brief, ABC, Generic[H]):
         """The frames to simulate with: the design's own samples, or those of `file`."""
 
     def sample_inputs(self, frames: int | None = None, *, file: Path | None = None) -> dict[str, Codes]:
-        """They as codes by input."""
+        """The samples as codes by input."""
         return self.sampled(frames, file=file).codes
 
     @abstractmethod

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict
 
 from hlsgen.api.design import Design, load
 from hlsgen.base.errors import DesignError, HlsgenError, OutputError, ToolError, error_json
-from hlsgen.search.placement import KINDS
+from hlsgen.search.board_limits import KINDS
 from hlsgen.sweep.inputs import InputFile, check_inputs, code_digest
 from hlsgen.vendor.runner import wait_until_free
 from hlsgen.vendor.vitis import Request as Synthesis
@@ -82,7 +82,9 @@ class Job:
 
     @property
     def folder(self) -> Path:
-        """Of a build. Syntheses of it have one folder however far they go: a further one goes on there."""
+        """The folder of the job's build. Syntheses of it have one folder however far they go: a further one
+        goes on there.
+        """
         return Path(self.builds) / (self._stem([self._key({})]) if self.synthesis else self.stem)
 
     def __str__(self) -> str:

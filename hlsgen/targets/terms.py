@@ -231,7 +231,7 @@ class Terms:
         return replace(self, target=target)
 
     def for_style(self, style: CostStyle) -> Terms:
-        """With what is calibrated for this style."""
+        """The terms with what is calibrated for this style."""
         return replace(self, style=style)
 
     @cached_property
@@ -253,7 +253,9 @@ class Terms:
         return {feature: amount * scale for feature, amount in (own.per or {}).items()}
 
     def errors(self, name: str, kind: Kind) -> tuple[float, float]:
-        """Of a term, relative: what was measured on rows that it was not fitted to, and what is assumed."""
+        """The relative errors of a term: what was measured on rows that it was not fitted to, and what is
+        assumed.
+        """
         pair: Pair = getattr(self.file.terms[name], kind)
         own: Figure = getattr(pair, self.target)
         if own.per is not None:
@@ -280,7 +282,7 @@ class Terms:
 
 @lru_cache(maxsize=1)
 def packaged_terms() -> Terms:
-    """Those that come with hlsgen."""
+    """The terms that come with hlsgen."""
     # without the places of values, which only mistakes need, libyaml reads the file in a tenth of the time
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     return Terms(file=TermsFile.model_validate(yaml.load(PACKAGED.read_bytes(), Loader=loader)))

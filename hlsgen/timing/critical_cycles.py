@@ -1,4 +1,4 @@
-"""Which processes wait for each other in a circle, and how long going round it takes."""
+"""Critical cycles: processes that wait for each other in a circle, and how long going round it takes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from hlsgen.layers.stage import Times
 from hlsgen.timing.events import NEVER
-from hlsgen.timing.relaxation import Sweeps
+from hlsgen.timing.relaxation import Relaxation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +25,7 @@ class Wait:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Circle:
+class CriticalCycle:
     """Events that wait for each other: `cycles` to go round, while `periods` periods pass.
 
     If no period passes, or time would have to go back, an event waits for itself: the kernel stands still.
@@ -65,32 +65,32 @@ class _Step:
     wait: Wait | None = None
 
 
-def find_circle(sweeps: Sweeps) -> Circle | None:
+def find_critical_cycle(relaxation: Relaxation) -> CriticalCycle | None:
     """A circle that takes too long for the period, found from the events that grow; None: not seen yet.
 
-    sweeps: in the steady state, not settled.
+    relaxation: in the steady state, not settled.
     """
-    walk = _Walk(sweeps)
-    for number in sorted(sweeps.waiting):
-        circle = walk.from_process(number)
-        if circle is not None:
-            return circle
+    walk = _Walk(relaxation)
+    for number in sorted(relaxation.waiting):
+        critical = walk.from_process(number)
+        if critical is not None:
+            return critical
     return None
 
 
 class _Walk:
-    def __init__(self, sweeps: Sweeps) -> None:
-        self.sweeps = sweeps
+    def __init__(self, relaxation: Relaxation) -> None:
+        self.relaxation = relaxation
         self.known: dict[int, tuple[list[Times], list[Times]]] = {}
 
-    def from_process(self, number: int) -> Circle | None:
+    def from_process(self, number: int) -> CriticalCycle | None:
         """Goes back from what is pushed, or from the process's last event, to what holds it back most."""
         event = _Event(number, None)
-        if number not in self.sweeps.anchored or not self._steps(event):
+        if number not in self.relaxation.anchored or not self._steps(event):
             event = self._last(number)
         return self._search(event)
 
-    def _search(self, event: _Event) -> Circle | None:
+    def _search(self, event: _Event) -> CriticalCycle | None:
         """Depth first: where several hold an event back alike, only one of the ways may lead round."""
         place = {event: 0}  # on the way from the first event
         way: list[_Step] = []
@@ -104,9 +104,9 @@ class _Walk:
                 done.add(last)
                 place.pop(last)
             elif step.to in place:
-                circle = self._circle([*way[place[step.to] :], step])
-                if circle is not None:
-                    return circle
+                critical = self._critical_cycle([*way[place[step.to] :], step])
+                if critical is not None:
+                    return critical
             elif step.to not in done:
                 way.append(step)
                 place[step.to] = len(way)
@@ -114,7 +114,7 @@ class _Walk:
         return None
 
     def _last(self, number: int) -> _Event:
-        loop = self.sweeps.plan.loops[number]
+        loop = self.relaxation.plan.loops[number]
         events = [
             (int(times[-1]), _Event(number, index, len(times) - 1, write))
             for write, streams in ((False, loop.reads), (True, loop.writes))
@@ -122,19 +122,19 @@ class _Walk:
         ]
         return max(events, key=lambda one: one[0])[1]
 
-    def _circle(self, steps: list[_Step]) -> Circle | None:
+    def _critical_cycle(self, steps: list[_Step]) -> CriticalCycle | None:
         cycles, periods = sum(step.cycles for step in steps), -sum(step.periods for step in steps)
-        period = self.sweeps.cycles[steps[0].to.process]
+        period = self.relaxation.cycles[steps[0].to.process]
         assert period is not None
         if cycles <= period * periods:
             return None
         waits = tuple(dict.fromkeys(step.wait for step in steps if step.wait is not None))
-        return Circle(waits=waits, cycles=cycles, periods=periods)
+        return CriticalCycle(waits=waits, cycles=cycles, periods=periods)
 
     def _steps(self, event: _Event) -> list[_Step]:
         """To all that hold `event` back most; none if only its own place does, or nothing does."""
-        sweeps, number = self.sweeps, event.process
-        loop, drift = sweeps.plan.loops[number], sweeps.drift(number) or 0
+        relaxation, number = self.relaxation, event.process
+        loop, drift = relaxation.plan.loops[number], relaxation.drift(number) or 0
         delays, running = self._of(number)
         sources = loop.sources(event.stream, event.word, write=event.write)
         seen = [
@@ -143,7 +143,7 @@ class _Walk:
         ]
         iteration = loop.iteration(event.stream, event.word, write=event.write)
         most, found = max(seen), []
-        if number in sweeps.anchored:
+        if number in relaxation.anchored:
             latency = loop.latency if event.write else 0
             turn = (iteration - loop.first) // (loop.period or 1)
             place = turn * drift + latency
@@ -166,19 +166,19 @@ class _Walk:
 
     def _to(self, number: int, index: int, word: int, periods: int, time: int) -> _Step:
         """The step to the writer of a word that is read, or to the reader that makes room for one."""
-        sweeps, process = self.sweeps, self.sweeps.plan.pipeline.processes[number]
+        relaxation, process = self.relaxation, self.relaxation.plan.pipeline.processes[number]
         to_write = index >= len(process.reads)
         stream = process.writes[index - len(process.reads)] if to_write else process.reads[index]
-        joint = sweeps.plan.joints[stream]
+        link = relaxation.plan.links[stream]
         if to_write:
-            earlier, word = divmod(word - sweeps.depths[stream], len(sweeps.begins[stream]))
+            earlier, word = divmod(word - relaxation.depths[stream], len(relaxation.begins[stream]))
             periods += earlier
-            to = _Event(*joint.reader, word)
-            source = int(sweeps.begins[stream][word])
+            to = _Event(*link.reader, word)
+            source = int(relaxation.begins[stream][word])
         else:
-            to = _Event(*joint.writer, word, True)
-            source = int(sweeps.ends[stream][word])
-        cycles = sweeps.cycles[number] or 0
+            to = _Event(*link.writer, word, True)
+            source = int(relaxation.ends[stream][word])
+        cycles = relaxation.cycles[number] or 0
         return _Step(
             to=to,
             periods=periods,
@@ -189,6 +189,6 @@ class _Walk:
     def _of(self, number: int) -> tuple[list[Times], list[Times]]:
         """Of each stream the delays that its words ask for, and their running maxima."""
         if number not in self.known:
-            running = self.sweeps.running(number)
-            self.known[number] = (self.sweeps.wanted(number), running)
+            running = self.relaxation.running(number)
+            self.known[number] = (self.relaxation.wanted(number), running)
         return self.known[number]

@@ -58,7 +58,7 @@ class Before:
         return self.index.stop if isinstance(self.index, slice) else len(self.index)
 
     def largest(self, running: Times, drift: int) -> Times:
-        """Of the running maxima of that other stream, the one that each event sees; may be a view of them."""
+        """The running maximum of that other stream that each event sees; may be a view of them."""
         found: Times = running[self.index]
         for begin, end, periods in self.turns:
             found[begin:end] += periods * drift
@@ -123,8 +123,8 @@ def held_for_ever(written: Times, read: Times, period: int) -> int:
 
 
 def running_maxima(values: Times, drift: int | None) -> Times:
-    """Of `values` so far; the periods before had the same ones, each less by `drift`. None: there were none,
-    and one more element, the last, stands for "before the first".
+    """The largest of `values` so far; the periods before had the same ones, each less by `drift`. None: there
+    were none, and one more element, the last, stands for "before the first".
     """
     if drift is None:
         found = np.empty(len(values) + 1, np.int64)
@@ -184,13 +184,15 @@ class Loop:
         return int(self._delay(self._to_first, running, drift, (0, -self.latency))[0])
 
     def iteration(self, stream: int | None, event: int, *, write: bool) -> int:
-        """Of an event; stream None: of the one that is held at its place."""
+        """The iteration of an event; stream None: of the one that is held at its place."""
         if stream is None:
             return self.first
         return int((self.writes if write else self.reads)[stream][event])
 
     def sources(self, stream: int | None, event: int, *, write: bool) -> list[tuple[int, int, int]]:
-        """Of each running maximum: the word that an event sees, in which period, what it adds to it."""
+        """The source of each running maximum: the word that an event sees, in which period, what it adds to
+        it.
+        """
         found = self._to_first
         if stream is not None:
             found = (self._to_writes if write else self._to_reads)[stream]

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hlsgen.hardware.pipeline import Pipeline
-from hlsgen.hardware.processes import DmaRead, Process
+from hlsgen.hardware.processes import Process
 from hlsgen.layers.stage import Schedule, Times
 from hlsgen.timing.events import NEVER, Before, before, held_for_ever, last_not_after, running_maxima
 from hlsgen.timing.relaxation import Unrepeated, frames_of_period, repeated_schedule
@@ -132,7 +132,7 @@ def _repeat(pipeline: Pipeline, *runs: _Run) -> None:
 
 def _paced(process: Process, interval: int, times: Times) -> Times:
     """Inputs come evenly, so that the kernel's slowest process is just kept busy."""
-    if not isinstance(process, DmaRead):
+    if not process.paced:
         return times
     return times * interval // max(1, process.interval)
 

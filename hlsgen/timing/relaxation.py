@@ -16,7 +16,7 @@ from hlsgen.timing.events import NEVER, Loop, running_maxima
 
 
 @dataclass(frozen=True, kw_only=True)
-class Joint:
+class Link:
     """A stream: the numbers of its writer and reader among the processes, and of it among their streams."""
 
     writer: tuple[int, int]
@@ -48,7 +48,7 @@ class Plan:
         self.loops = [self._loop(process, latencies) for process in pipeline.processes]
         writers = _ends([process.writes for process in pipeline.processes])
         readers = _ends([process.reads for process in pipeline.processes])
-        self.joints = {name: Joint(writer=writers[name], reader=readers[name]) for name in pipeline.streams}
+        self.links = {name: Link(writer=writers[name], reader=readers[name]) for name in pipeline.streams}
         self.parts = self._parts()
 
     def _loop(self, process: Process, latencies: bool) -> Loop:
@@ -64,8 +64,8 @@ class Plan:
     def _parts(self) -> tuple[Part, ...]:
         """The kernel's processes, apart where no stream joins them."""
         part = list(range(len(self.loops)))
-        for joint in self.joints.values():
-            old, new = part[joint.reader[0]], part[joint.writer[0]]
+        for link in self.links.values():
+            old, new = part[link.reader[0]], part[link.writer[0]]
             part = [new if number == old else number for number in part]
         found = []
         for number in dict.fromkeys(part):
@@ -81,7 +81,7 @@ def frames_of_period(pipeline: Pipeline) -> int:
     return math.lcm(*(stage.frames_at_once for stage in pipeline.stages.values()))
 
 
-class Sweeps:
+class Relaxation:
     """Times of all reads and writes with FIFOs of `depths`: lower bounds, and final once `settle` says so.
 
     periods, anchors: in the steady state, by part the cycles of a period and the process that is held at its
@@ -104,18 +104,18 @@ class Sweeps:
                 self.cycles[number] = period
         self.begins: dict[str, Times] = {}
         self.ends: dict[str, Times] = {}
-        for name, joint in plan.joints.items():
-            reader, writer = plan.loops[joint.reader[0]], plan.loops[joint.writer[0]]
-            self.begins[name] = reader.reads[joint.reader[1]] + NEVER
-            self.ends[name] = writer.writes[joint.writer[1]] + NEVER
+        for name, link in plan.links.items():
+            reader, writer = plan.loops[link.reader[0]], plan.loops[link.writer[0]]
+            self.begins[name] = reader.reads[link.reader[1]] + NEVER
+            self.ends[name] = writer.writes[link.writer[1]] + NEVER
         self.waiting = set(range(len(plan.loops)))
 
-    def shallower(self, stream: str, depth: int) -> Sweeps:
-        """From these times on with less room in a stream: they can only grow."""
+    def shallower(self, stream: str, depth: int) -> Relaxation:
+        """The relaxation from these times on with less room in a stream: they can only grow."""
         other = copy(self)
         other.depths = {**self.depths, stream: depth}
         other.begins, other.ends = dict(self.begins), dict(self.ends)
-        other.waiting = {self.plan.joints[stream].writer[0]}
+        other.waiting = {self.plan.links[stream].writer[0]}
         return other
 
     @property
@@ -189,12 +189,12 @@ class Sweeps:
             times = loop.begins(index, running, drift, anchored=anchored)
             if not np.array_equal(times, self.begins[name]):
                 self.begins[name] = times
-                self.waiting.add(self.plan.joints[name].writer[0])
+                self.waiting.add(self.plan.links[name].writer[0])
         for index, name in enumerate(process.writes):
             times = loop.ends(index, running, drift, anchored=anchored)
             if not np.array_equal(times, self.ends[name]):
                 self.ends[name] = times
-                self.waiting.add(self.plan.joints[name].reader[0])
+                self.waiting.add(self.plan.links[name].reader[0])
         return True
 
 

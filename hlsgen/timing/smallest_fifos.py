@@ -5,7 +5,7 @@ from __future__ import annotations
 from hlsgen.cost.published_cores import SHIFT_WORDS
 from hlsgen.hardware.pipeline import Pipeline, Stream
 from hlsgen.hardware.ports import width_of
-from hlsgen.timing.relaxation import Sweeps, frames_of_period
+from hlsgen.timing.relaxation import Relaxation, frames_of_period
 from hlsgen.timing.timing import steady_state
 
 MOST_WORDS = 1 << 23
@@ -43,15 +43,15 @@ def _bits(stream: Stream) -> int:
     return stream.depth * stream.words.lanes * width_of(stream.words.type)
 
 
-def _shallower(state: Sweeps, stream: Stream) -> Sweeps:
+def _shallower(relaxation: Relaxation, stream: Stream) -> Relaxation:
     """The times with as shallow a FIFO for `stream` as is found; first of all a shift register is tried."""
     low, high, tried = 0, stream.depth, SHIFT_WORDS
     while True:
-        found = state.shallower(stream.name, tried)
+        found = relaxation.shallower(stream.name, tried)
         if found.settle(PATIENCE):
-            state, high = found, tried
+            relaxation, high = found, tried
         else:
             low = tried
         if high - low <= max(1, high // FINEST):
-            return state
+            return relaxation
         tried = (low + high) // 2

@@ -16,17 +16,17 @@ import numpy as np
 from hlsgen.base.brief import Brief
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.hardware.pipeline import Pipeline
-from hlsgen.timing.critical_cycles import Circle, Wait, find_circle
+from hlsgen.timing.critical_cycles import CriticalCycle, Wait, find_critical_cycle
 from hlsgen.timing.events import held_for_ever
-from hlsgen.timing.relaxation import Plan, Sweeps, frames_of_period
+from hlsgen.timing.relaxation import Plan, Relaxation, frames_of_period
 
 PATIENCE = 12
-"""Evaluations of each process before a circle is looked for; what has enough room settles in two to four."""
+"""Evaluations of each process before a critical cycle is sought; what has enough room settles in 2 to 4."""
 
 MOST_WORDS = 1 << 25
 """Of all streams in a period: what a gigabyte or two of times are kept for."""
 MOST_PUSHED = 4
-"""Times that a circle is looked for once there must be one; then longer periods are tried."""
+"""Times that a critical cycle is looked for once there must be one; then longer periods are tried."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +69,7 @@ class Timing(Brief):
 
     @property
     def interval_cycles(self) -> int:
-        """From frame to frame, rounded up."""
+        """Cycles from frame to frame, rounded up."""
         return -(-self.period_cycles // self.period_frames)
 
 
@@ -116,15 +116,15 @@ def can_simulate(pipeline: Pipeline) -> bool:
     return words * frames_of_period(pipeline) <= MOST_WORDS
 
 
-def one_call(pipeline: Pipeline, depths: Mapping[str, int], frames: int = 1) -> Sweeps:
+def one_call(pipeline: Pipeline, depths: Mapping[str, int], frames: int = 1) -> Relaxation:
     """All times of a call with FIFOs of `depths`, with which the steady state is known not to stand still."""
-    call = Sweeps(Plan(pipeline, frames), depths)
+    call = Relaxation(Plan(pipeline, frames), depths)
     settled = call.settle()
     assert settled
     return call
 
 
-def steady_state(pipeline: Pipeline, depths: Mapping[str, int]) -> tuple[Sweeps, tuple[Wait, ...]]:
+def steady_state(pipeline: Pipeline, depths: Mapping[str, int]) -> tuple[Relaxation, tuple[Wait, ...]]:
     """All times of a period, and what makes it longer than the iterations of the slowest process.
 
     Begins with that one's iterations as the period, and lengthens it by every circle that takes longer; where
@@ -136,22 +136,22 @@ def steady_state(pipeline: Pipeline, depths: Mapping[str, int]) -> tuple[Sweeps,
     anchors = [part.slowest for part in plan.parts]
     waits: tuple[Wait, ...] = ()
     while True:
-        sweeps = Sweeps(plan, depths, tuple(one.period for one in tried), tuple(anchors))
-        settled, circle = _settle(sweeps)
+        relaxation = Relaxation(plan, depths, tuple(one.period for one in tried), tuple(anchors))
+        settled, critical = _settle(relaxation)
         if settled:
             if not any([one.enough() for one in tried]):
-                return sweeps, waits
-        elif circle is None:
+                return relaxation, waits
+        elif critical is None:
             for number, one in zip(anchors, tried, strict=True):
-                if number in sweeps.pushed:
+                if number in relaxation.pushed:
                     one.too_short()
-        elif circle.stands_still:
-            raise DesignError(_standstill(circle))
+        elif critical.stands_still:
+            raise DesignError(_standstill(critical))
         else:
-            waits = circle.waits
+            waits = critical.waits
             held = next(n for n, one in enumerate(pipeline.processes) if one.name == waits[0].process)
             number = next(n for n, part in enumerate(plan.parts) if held in part.processes)
-            tried[number].at_least(circle.least_period)
+            tried[number].at_least(critical.least_period)
             anchors[number] = held
 
 
@@ -182,14 +182,14 @@ class _Tried:
         return self.period < self.long
 
 
-def _settle(sweeps: Sweeps) -> tuple[bool, Circle | None]:
+def _settle(relaxation: Relaxation) -> tuple[bool, CriticalCycle | None]:
     """Whether it settles; if not, the circle that takes longer than the period, if it shows."""
     pushed = 0
-    while not sweeps.settle(PATIENCE, push=pushed > 0):
-        circle = find_circle(sweeps)
-        if circle is not None:
-            return False, circle
-        if pushed or sweeps.pushed:
+    while not relaxation.settle(PATIENCE, push=pushed > 0):
+        critical = find_critical_cycle(relaxation)
+        if critical is not None:
+            return False, critical
+        if pushed or relaxation.pushed:
             # among circles that take just the period the one that takes longer may take a while to show
             pushed += 1
         if pushed > MOST_PUSHED:
@@ -197,15 +197,15 @@ def _settle(sweeps: Sweeps) -> tuple[bool, Circle | None]:
     return pushed == 0, None
 
 
-def _standstill(circle: Circle) -> Problem:
-    full = [wait.stream for wait in circle.waits if wait.to_write]
+def _standstill(critical: CriticalCycle) -> Problem:
+    full = [wait.stream for wait in critical.waits if wait.to_write]
     return Problem(
-        message="the kernel stands still: " + ", ".join(map(str, circle.waits)),
+        message="the kernel stands still: " + ", ".join(map(str, critical.waits)),
         fix=f"more room in {' or '.join(full)}",
     )
 
 
-def _span(call: Sweeps, number: int) -> tuple[int, int, int]:
+def _span(call: Relaxation, number: int) -> tuple[int, int, int]:
     """Begin, first output and end of a process in a call; what Store writes lies in DDR."""
     process, loop = call.plan.pipeline.processes[number], call.plan.loops[number]
     begins = [call.begins[name] for name in process.reads]
@@ -218,7 +218,7 @@ def _span(call: Sweeps, number: int) -> tuple[int, int, int]:
     return begin, first_output, int(max(delays)) + last + loop.latency
 
 
-def _stalls(steady: Sweeps, number: int) -> tuple[dict[str, int], dict[str, int]]:
+def _stalls(steady: Relaxation, number: int) -> tuple[dict[str, int], dict[str, int]]:
     """Cycles of a period that a process waits for words, and for room, by stream.
 
     Its delay grows by as much as it waits. Each step belongs to the stream that first asks for it.
@@ -252,8 +252,8 @@ def _stalls(steady: Sweeps, number: int) -> tuple[dict[str, int], dict[str, int]
     )
 
 
-def _period(steady: Sweeps, stream: str) -> int:
+def _period(steady: Relaxation, stream: str) -> int:
     """Cycles after which everything in a stream happens again."""
-    cycles = steady.cycles[steady.plan.joints[stream].reader[0]]
+    cycles = steady.cycles[steady.plan.links[stream].reader[0]]
     assert cycles is not None
     return cycles

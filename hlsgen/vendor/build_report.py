@@ -53,7 +53,7 @@ class Build:
         return {**figures, **{kind: sum(self.parts(target, kind).values()) for kind in CELLS}}
 
     def modelled_kernel(self, name: str, target: Target) -> dict[str, float]:
-        """Of one kernel."""
+        """The modelled figures of one kernel."""
         if self.style != "tasks":
             return self.modelled(target)
         layer = next(layer for layer in self.report["layers"] if layer["kernel"] == name)

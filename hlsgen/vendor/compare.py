@@ -56,7 +56,8 @@ def compare_build(folder: Path, named: Sequence[Path] = ()) -> tuple[list[dict[s
 
 
 def read_back(folder: Path) -> tuple[list[dict[str, Any]], list[str]]:
-    """As `compare_build`, for results that may have no reports yet, or damaged ones: notes say so.
+    """The comparison of `compare_build`, for results that may have no reports yet, or damaged ones: notes say
+    so.
 
     Raises OutputError.
     """

@@ -77,11 +77,11 @@ class SynthesisReport:
 
     @property
     def loops(self) -> tuple[Loop, ...]:
-        """Those of all modules."""
+        """The loops of all modules."""
         return tuple(loop for module in self.modules for loop in module.loops)
 
     def as_json(self) -> dict[str, Any]:
-        """Its figures as report.json has them, without the modules."""
+        """The report's figures as report.json has them, without the modules."""
         figures: dict[str, Any] = {"stage": self.stage.value, "file": str(self.path), "top": self.top}
         figures |= {"version": self.version, "part": self.part}
         for name in ("clock_ns", "estimated_clock_ns", "passed"):

@@ -43,14 +43,14 @@ class Flow(BaseModel):
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """For what is linked. platform: a name, or the absolute path of an .xpfm file."""
+    """The board or platform for which is linked. platform: a name, or the absolute path of an .xpfm file."""
 
     target: str
     platform: str
 
     @property
     def word(self) -> str:
-        """In the names of folders, as the Makefile makes it: plain characters only."""
+        """The place in the names of folders, as the Makefile makes it: plain characters only."""
         name = self.platform.rpartition("/")[2].removesuffix(".xpfm").encode()
         return f"{self.target}.{re.sub(rb'[^A-Za-z0-9_.-]', b'_', name).decode()}"
 
@@ -93,7 +93,7 @@ class Step:
 
 
 def sha256(path: Path) -> str:
-    """Of a file. Raises OSError."""
+    """The SHA-256 of a file. Raises OSError."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -27,7 +27,7 @@ from hlsgen.layers.base import Tensor
 from hlsgen.layers.binary import Add
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.model.ir import Graph, Port
-from hlsgen.search.placement import KINDS, usable
+from hlsgen.search.board_limits import KINDS, usable
 from hlsgen.styles.streaming import StreamingNetwork
 from hlsgen.targets.board import SLR, Board, load_board
 from hlsgen.timing.fifos import fifo_depths

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hlsgen.base.fixed import FixedType
 from hlsgen.frontends.builder.quantisers import Direction, Grid, code_type, is_natural, rounded
-from hlsgen.frontends.builder.scaled import Lifted, compressed, exact_fraction, multipliers, weights_and_scale
+from hlsgen.frontends.builder.scaled import Scaled, compressed, exact_fraction, multipliers, weights_and_scale
 from hlsgen.layers.base import Tensor
 
 pytest.importorskip("onnx", reason="needs onnx: pip install 'hlsgen[onnx]'")
@@ -466,10 +466,10 @@ def test_code_types_are_the_narrowest(low: int, extent: int) -> None:
 
 def test_exact_fractions() -> None:
     tensor = Tensor(shape=(1, 1, 1), type=FixedType(8, 8))
-    assert exact_fraction(Lifted(name="x", tensor=tensor, scale=np.array([0.125]))) == 3
-    assert exact_fraction(Lifted(name="x", tensor=tensor, shift=np.array([0.5]))) == 1
-    assert exact_fraction(Lifted(name="x", tensor=tensor, scale=np.array([2.0**-200]))) is None
-    assert exact_fraction(Lifted(name="x", tensor=tensor, scale=np.array([0.375]))) is None
+    assert exact_fraction(Scaled(name="x", tensor=tensor, scale=np.array([0.125]))) == 3
+    assert exact_fraction(Scaled(name="x", tensor=tensor, shift=np.array([0.5]))) == 1
+    assert exact_fraction(Scaled(name="x", tensor=tensor, scale=np.array([2.0**-200]))) is None
+    assert exact_fraction(Scaled(name="x", tensor=tensor, scale=np.array([0.375]))) is None
     assert compressed(np.ones(3)).tolist() == [1.0]
 
 

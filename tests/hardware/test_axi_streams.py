@@ -19,11 +19,10 @@ import hlsgen
 from hlsgen.api.design import Design
 from hlsgen.base.errors import DesignError, MismatchError
 from hlsgen.base.fixed import FixedType
-from hlsgen.cost.stages import port_resources, total_resources
+from hlsgen.cost.stages import process_resources, total_resources
 from hlsgen.csim.compiler import Headers
 from hlsgen.designfile.constraints import InterfaceConstraints, NetworkConstraints, WeightConstraints
 from hlsgen.hardware.ports import Interfaces, StreamPort
-from hlsgen.hardware.processes import DmaRead, DmaWrite
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.clamp import Clamp
 from hlsgen.layers.stage import Fold, StreamFormat
@@ -80,7 +79,7 @@ def test_a_transfer_is_whole_bytes_of_whole_elements(
     lanes: int, bits: int, width: int, transfers: int
 ) -> None:
     port = StreamPort()
-    assert (port.bits(words(lanes, bits)), port.transfers(words(lanes, bits))) == (width, transfers)
+    assert (port.transfer_bits(words(lanes, bits)), port.transfers(words(lanes, bits))) == (width, transfers)
     assert width <= 1024 and width // bits * transfers >= lanes
 
 
@@ -90,7 +89,7 @@ def test_words_of_several_transfers(tmp_path: Path) -> None:
     graph = side_by_side([layer])
     folds = {one.name: Fold(pe=64, simd=64) for one in graph.layers}
     built = assert_pipeline_exact(graph, folds, tmp_path, interfaces=BOTH)
-    (load,) = [one for one in built.pipeline.processes if isinstance(one, DmaRead)]
+    (load,) = built.pipeline.dma_reads
     assert (load.transfers, load.interval, load.latency) == (3, 9, 4)
 
 
@@ -220,9 +219,8 @@ def test_weights_at_run_time_need_somebody_who_starts_the_kernel() -> None:
 def test_streams_cost_no_adapters() -> None:
     memory, stream = (design(one).hardware.pipeline for one in ("memory", "stream"))
     assert total_resources(stream, U200).lut < total_resources(memory, U200).lut
-    for one in stream.processes:
-        if isinstance(one, DmaRead | DmaWrite):
-            assert port_resources(one, U200.terms).bram18 == 0
+    assert [process_resources(one, U200).bram18 for one in stream.dma] == [0, 0]
+    assert all(process_resources(one, U200).bram18 for one in memory.dma)
 
 
 REFUSED: Mapping[str, tuple[object, dict[str, Any], str]] = {

@@ -16,9 +16,10 @@ from hlsgen.api.design import Design
 from hlsgen.base.errors import DesignError
 from hlsgen.base.fixed import Codes, FixedType
 from hlsgen.designfile.constraints import LayerWeightConstraints, NetworkConstraints, WeightConstraints
-from hlsgen.emit.dataflow import DataflowNames, dataflow_files, weight_beats, weight_files
+from hlsgen.emit.dataflow import DataflowNames, dataflow_files, weight_files
 from hlsgen.hardware.pipeline import pipeline_of
 from hlsgen.hardware.storage import Storage
+from hlsgen.hardware.weight_beats import weight_beats
 from hlsgen.hardware.weights import weight_places
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.dense import Dense

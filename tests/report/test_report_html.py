@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from hlsgen.base.errors import DesignError
+from hlsgen.report import reading
 from hlsgen.report.charts import axis, percent
 from hlsgen.report.content import Report
 from hlsgen.report.graph_picture import MOST_LANES, Join, Node, draw_graph
@@ -425,6 +426,17 @@ def test_the_roofline_has_its_point_below_its_roof(builds: Callable[[str], Path]
 
 
 # ---------------------------------------------------------------- hlsgen report
+
+
+def test_a_build_reads_nothing_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(folder: Path) -> object:
+        raise AssertionError(f"{folder} is read again")
+
+    working_folder(tmp_path, monkeypatch)
+    monkeypatch.setattr(reading, "build_json", refuse)
+    text("build", "small.yaml", "--no-csim")
+    data = re.findall('base64,([^"]*)', page_of(Path("build/small")))
+    assert [base64.b64decode(one) for one in data] == [Path("build/small/banks.svg").read_bytes()]
 
 
 def test_the_command_makes_the_page_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

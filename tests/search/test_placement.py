@@ -11,8 +11,9 @@ from hlsgen.cost.resources import Resources, dsps_of_product, instance_resources
 from hlsgen.designfile.constraints import NoFit
 from hlsgen.hardware.conv2d import ConvMapping, Folding, map_conv2d
 from hlsgen.layers.conv2d import Conv2d
+from hlsgen.search.board_limits import KINDS, capacity, usable
 from hlsgen.search.conv_kernel import ConvConstraints, choose, foldings
-from hlsgen.search.placement import KINDS, at_banks, capacity, ddr_bytes_per_s, deploy, usable
+from hlsgen.search.placement import at_banks, ddr_bytes_per_s, deploy
 from hlsgen.targets.terms import packaged_terms
 from tests.support.kernels import U200, ZCU102, conv
 
@@ -102,7 +103,7 @@ def test_ddr_bandwidth_binds_on_the_zcu102() -> None:
     deployment = choose(
         seed_layer("fixed16"), ZCU102, ConvConstraints(), clock_mhz=300, batch=1024
     ).deployment
-    assert deployment.binds == "DDR bandwidth"
+    assert deployment.bottleneck == "DDR bandwidth"
 
 
 def test_the_search_beats_every_fixed_folding() -> None:
@@ -129,7 +130,7 @@ def test_a_design_may_fix_everything() -> None:
     )
     assert len(choice.deployment.instances) == 3
     assert choice.tried == 1
-    assert choice.deployment.binds == "the number of instances that the design fixes"
+    assert choice.deployment.bottleneck == "the number of instances that the design fixes"
 
 
 def test_instances_are_no_more_than_the_batch_needs() -> None:
@@ -137,7 +138,7 @@ def test_instances_are_no_more_than_the_batch_needs() -> None:
         seed_layer("fixed16"), U200, ConvConstraints(rows=1, pe=4, simd=1), clock_mhz=300, batch=2
     ).deployment
     assert len(deployment.instances) == 2
-    assert "batch" in deployment.binds
+    assert "batch" in deployment.bottleneck
 
 
 def test_what_does_not_fit_is_refused() -> None:

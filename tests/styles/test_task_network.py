@@ -25,10 +25,9 @@ from hlsgen.layers.base import Layer, Tensor
 from hlsgen.layers.binary import Add
 from hlsgen.layers.clamp import Clamp
 from hlsgen.model.ir import Graph, Port
+from hlsgen.search.board_limits import KINDS, whole_of
 from hlsgen.search.candidates import foldings
 from hlsgen.search.layerwise import LayerwiseHardware, layerwise_hardware
-from hlsgen.search.placement import KINDS
-from hlsgen.search.streaming import whole_of
 from hlsgen.search.task_kernels import ddr_words, kernel_names, task_kernel
 from hlsgen.search.task_placement import packed, shared_banks
 from hlsgen.styles.layerwise import LayerwiseNetwork

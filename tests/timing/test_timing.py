@@ -22,7 +22,7 @@ from hlsgen.model.ir import Graph, Port
 from hlsgen.timing import fifos
 from hlsgen.timing.deadlock import runs_through
 from hlsgen.timing.fifos import fifo_depths
-from hlsgen.timing.relaxation import Plan, Sweeps
+from hlsgen.timing.relaxation import Plan, Relaxation
 from hlsgen.timing.smallest_fifos import smallest_depths
 from hlsgen.timing.timing import Timing, one_call, simulate
 from tests.support.command_line import run, text
@@ -151,8 +151,8 @@ def test_without_pipelines_it_stands_still_wherever_the_c_simulation_does(pipeli
     """That may be where hardware does not: its pipelines have room too."""
     plan = Plan(pipeline, None, latencies=False)
     period = 100 * pipeline.interval
-    sweeps = Sweeps(plan, depths_of(pipeline), (period,), (plan.parts[0].slowest,))
-    if sweeps.settle(most=200):
+    relaxation = Relaxation(plan, depths_of(pipeline), (period,), (plan.parts[0].slowest,))
+    if relaxation.settle(most=200):
         assert runs_through(pipeline, depths_of(pipeline))
 
 

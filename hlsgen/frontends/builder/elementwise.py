@@ -99,7 +99,7 @@ class Elementwise(Reshaping):
         return self._each(Steps, x, **given, result_type=result_type)
 
     def cast(self, x: Value, result_type: NumberType) -> Value:
-        """As another number type."""
+        """The value as another number type."""
         return self._each(Cast, x, result_type=result_type)
 
     def leaky(

@@ -2,17 +2,17 @@
 
 Every layer is rebuilt on the tensors as they are now: weights become codes of their grids, a quantiser a cast
 or a multiplier, everything else the natural exact type of what it reads. What is real and not in a tensor
-(scales, biases off the grid, batch normalisation, limits) travels beside it, see `lifting`. At the end a cast
-that alone reads a layer is taken into it.
+(scales, biases off the grid, batch normalisation, limits) travels beside it, see `requantise`. At the end a
+cast that alone reads a layer is taken into it.
 
 What is not exact, because no quantiser says how it shall be rounded:
   functions, softmax  RESULT_BITS bits, unless a quantiser follows; what they read is exact, or see
-                      lifting.FINER and lifting.ARGUMENT_BITS
+                      requantise.FINER and ARGUMENT_BITS
   averages            8 fraction bits more, unless a quantiser follows or the count is a power of two
-  slopes              lifted.MULTIPLIER_BITS bits
+  slopes              scaled.MULTIPLIER_BITS bits
   biases              beside a power of two scale: exact up to BIAS_FINER fraction bits below the products,
                       else rounded there
-  joins               of unequal scales: see lifting.JOIN_BITS
+  joins               of unequal scales: see requantise.JOIN_BITS
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from hlsgen.frontends.builder.requantise import Emitter
 from hlsgen.frontends.builder.scaled import (
     ONE,
     ZERO,
-    Lifted,
+    Scaled,
     compressed,
     held,
     multipliers,
@@ -87,7 +87,7 @@ class _Typing:
         self._readers = graph.consumers()
         self._layers = {layer.name: layer for layer in graph.layers}
         self._out = Emitter(graph)
-        self._values: dict[str, Lifted] = {}
+        self._values: dict[str, Scaled] = {}
 
     def run(self) -> Graph:
         inputs = tuple(self._input(port) for port in self._graph.inputs)
@@ -120,7 +120,7 @@ class _Typing:
                 assert rounding is not None
                 type_ = code_type(grid.low, grid.high, fraction, rounding)
         tensor = replace(port.tensor, type=type_)
-        self._values[port.name] = Lifted(name=port.name, tensor=tensor, scale=scale)
+        self._values[port.name] = Scaled(name=port.name, tensor=tensor, scale=scale)
         return replace(
             port, tensor=tensor, scale=float(scale[0]), in_float32=in_float32, zero=zero, ceil=ceil
         )
@@ -170,7 +170,7 @@ class _Typing:
 
     # layers
 
-    def _typed(self, layer: Layer) -> Lifted:
+    def _typed(self, layer: Layer) -> Scaled:
         sources = [self._values[name] for name in layer.inputs]
         x = sources[0]
         match layer:
@@ -198,7 +198,7 @@ class _Typing:
                 return self._leaky(layer, x)
         return self._any_kind(layer, sources)
 
-    def _any_kind(self, layer: Layer, sources: list[Lifted]) -> Lifted:
+    def _any_kind(self, layer: Layer, sources: list[Scaled]) -> Scaled:
         """What the layer itself says: scales come out in front, or it reads the values."""
         scale = ONE
         if layer.degrees is None:
@@ -210,30 +210,30 @@ class _Typing:
         result = layer.result_within(RESULT_BITS, *(x.type for x in sources))
         return replace(self._emit(layer, sources, result), scale=scale)
 
-    def _emit(self, layer: Layer, sources: list[Lifted], result: FixedType | None) -> Lifted:
+    def _emit(self, layer: Layer, sources: list[Scaled], result: FixedType | None) -> Scaled:
         """The layer on the tensors of `sources`, its value plain."""
         fresh = replace(layer, inputs=tuple(x.name for x in sources))
         typed = fresh.retyped(tuple(x.type for x in sources), result)
-        return Lifted(name=layer.name, tensor=self._out.emit(typed))
+        return Scaled(name=layer.name, tensor=self._out.emit(typed))
 
-    def _quantised(self, layer: FakeQuant, x: Lifted) -> Lifted:
+    def _quantised(self, layer: FakeQuant, x: Scaled) -> Scaled:
         if layer.grid.bipolar and (x.type.width, x.type.signed) == (1, True) and x.is_uniform:
             # the one bit that an input already is: -1 or 0
             return replace(x, scale=2 * layer.grid.scale, shift=layer.grid.scale)
         return self._out.quantised(x, layer.grid, layer.place)
 
     @staticmethod
-    def _limited(x: Lifted, low: float | None, high: float | None) -> Lifted:
+    def _limited(x: Scaled, low: float | None, high: float | None) -> Scaled:
         return x if low is None and high is None else x.limited(low, high)
 
-    def _affine(self, layer: Affine, x: Lifted) -> Lifted:
+    def _affine(self, layer: Affine, x: Scaled) -> Scaled:
         scale = compressed(layer.weights)
         shift = compressed(layer.bias) if layer.bias.size else ZERO
         if x.is_limited and not (scale.size == shift.size == 1 and scale[0] > 0):
             x = self._out.unlimited(x, layer.place)
         return self._limited(x.moved(scale, shift), layer.low, layer.high)
 
-    def _convolution(self, layer: Conv2d, x: Lifted) -> Lifted:
+    def _convolution(self, layer: Conv2d, x: Scaled) -> Scaled:
         grid = self._known.weights.get(layer.name)
         if grid is None:
             message = "its weights are not quantised, while the model's activations are"
@@ -262,9 +262,9 @@ class _Typing:
         )
         made, shift = self._with_bias(made, layer.bias, scale)
         tensor = self._out.emit(made.retyped((x.type,), None))
-        return Lifted(name=layer.name, tensor=tensor, scale=scale, shift=shift)
+        return Scaled(name=layer.name, tensor=tensor, scale=scale, shift=shift)
 
-    def _readable(self, layer: Conv2d, x: Lifted) -> Lifted:
+    def _readable(self, layer: Conv2d, x: Scaled) -> Scaled:
         """`x` as a convolution can read it: linear, with one scale for each group."""
         x = self._out.linear(x, layer.place)
         depthwise = layer.groups == layer.in_shape[0]
@@ -297,7 +297,7 @@ class _Typing:
         type_ = held(integers >> spare, finest - spare)
         return replace(layer, bias=integers >> spare, bias_type=type_), ZERO
 
-    def _moved(self, layer: Selection, x: Lifted) -> Lifted:
+    def _moved(self, layer: Selection, x: Scaled) -> Scaled:
         """A layer that moves elements: what belongs to a channel goes with it."""
         if x.scale.size > 1 or x.shift.size > 1:
             channels, height, width = x.tensor.shape
@@ -314,7 +314,7 @@ class _Typing:
                 return replace(moved, scale=scale, shift=shift)
         return replace(x.at(self._emit(layer, [x], None)), ends=x.ends)
 
-    def _padded(self, layer: Pad, x: Lifted) -> Lifted:
+    def _padded(self, layer: Pad, x: Scaled) -> Scaled:
         x = self._out.unlimited(x, layer.place)
         if x.shift.any() or (x.scale.size > 1 and (any(layer.channels) or layer.value)):
             x = self._out.materialised(x, layer.place)
@@ -326,7 +326,7 @@ class _Typing:
         made = self._emit(replace(layer, value=value), [x], None)
         return x.at(made)
 
-    def _pooled(self, layer: Pool2d | GlobalPool, x: Lifted) -> Lifted:
+    def _pooled(self, layer: Pool2d | GlobalPool, x: Scaled) -> Scaled:
         if layer.function == "max":
             x = x if x.rises else self._out.uniform(x, layer.place)
             return replace(x.at(self._emit(layer, [x], None)), ends=x.ends)
@@ -338,7 +338,7 @@ class _Typing:
             x = replace(x, scale=x.scale / count)
         return x.at(self._emit(layer, [x], None))
 
-    def _joined(self, layer: Concat, sources: list[Lifted]) -> Lifted:
+    def _joined(self, layer: Concat, sources: list[Scaled]) -> Scaled:
         first = sources[0]
         alike = all((x.low, x.high) == (first.low, first.high) for x in sources)
         if not alike or (first.is_limited and layer.axis):
@@ -356,7 +356,7 @@ class _Typing:
             shifts = [np.concatenate([np.broadcast_to(s, n) for s, n in zip(shifts, widths, strict=True)])]
         return replace(sources[0].at(made), scale=compressed(scales[0]), shift=compressed(shifts[0]))
 
-    def _sum(self, layer: Binary, sources: list[Lifted]) -> Lifted:
+    def _sum(self, layer: Binary, sources: list[Scaled]) -> Scaled:
         sources = [self._out.unlimited(x, layer.place) for x in sources]
         sign = -1.0 if isinstance(layer, Sub) else 1.0
         shifts = [x.shift for x in sources]
@@ -364,11 +364,11 @@ class _Typing:
         made = self._emit(layer, [left, right], None)
         return replace(made, scale=left.scale, shift=compressed(shifts[0] + sign * shifts[1]))
 
-    def _product(self, layer: Mul, sources: list[Lifted]) -> Lifted:
+    def _product(self, layer: Mul, sources: list[Scaled]) -> Scaled:
         left, right = (self._out.linear(x, layer.place) for x in sources)
         return replace(self._emit(layer, [left, right], None), scale=compressed(left.scale * right.scale))
 
-    def _leaky(self, layer: Leaky, x: Lifted) -> Lifted:
+    def _leaky(self, layer: Leaky, x: Scaled) -> Scaled:
         x = self._out.linear(x, layer.place)
         if not x.rises:
             x = self._out.materialised(x, layer.place)

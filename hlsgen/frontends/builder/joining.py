@@ -60,7 +60,7 @@ class Joining(Reshaping):
         value: float = 0.0,
         mode: Literal["constant", "reflect", "edge", "wrap"] = "constant",
     ) -> Value:
-        """With a border of (before, after) elements along each axis; a negative amount cuts off.
+        """The value with a border of (before, after) elements along each axis; a negative amount cuts off.
 
         mode: as of numpy.pad. All but "constant" join slices of `x` to it.
         """

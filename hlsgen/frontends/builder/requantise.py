@@ -1,4 +1,4 @@
-"""Scale lifting: integer codes in the graph, the real scales of a quantised model beside it.
+"""Requantisation: integer codes in the graph, the real scales of a quantised model beside it.
 
 A quantised model computes with real numbers scale * code. Where the scale is a power of two, the type says
 it. Any other scale is kept here, as a number on the side: a convolution of codes gives exact integer sums
@@ -36,7 +36,7 @@ from hlsgen.frontends.builder.scaled import (
     ONE,
     WIDEST_EXACT,
     ZERO,
-    Lifted,
+    Scaled,
     compressed,
     exact_fraction,
     fraction_of,
@@ -85,14 +85,14 @@ class Emitter:
         self.layers.append(layer)
         return layer.output
 
-    def _after(self, kind: type[Layer], x: Lifted, suffix: str, place: Place | None, **fields: Any) -> Lifted:
+    def _after(self, kind: type[Layer], x: Scaled, suffix: str, place: Place | None, **fields: Any) -> Scaled:
         """The plain result of a new layer that reads the tensor of `x`."""
         layer = kind(name=self._names.unique(f"{x.name}{suffix}"), inputs=(x.name,), place=place, **fields)
-        return Lifted(name=layer.name, tensor=self.emit(layer))
+        return Scaled(name=layer.name, tensor=self.emit(layer))
 
     # onto a grid
 
-    def quantised(self, x: Lifted, grid: Grid, place: Place | None = None) -> Lifted:
+    def quantised(self, x: Scaled, grid: Grid, place: Place | None = None) -> Scaled:
         """`x` as the codes of a quantiser."""
         if grid.bipolar:
             return self._bipolar(x, grid, place)
@@ -119,7 +119,7 @@ class Emitter:
         free = replace(x, low=None, high=None)
         return replace(self.onto(free, scale, target, low, high, ceil, place), scale=scale)
 
-    def _with_odd_zero(self, x: Lifted, grid: Grid, place: Place | None) -> Lifted:
+    def _with_odd_zero(self, x: Scaled, grid: Grid, place: Place | None) -> Scaled:
         """Halves to even with a zero point of one more: it is added before rounding and subtracted beside."""
         shift = grid.zero * grid.scale
         moved = self.unlimited(x, place).moved(ONE, shift)
@@ -129,14 +129,14 @@ class Emitter:
 
     def onto(
         self,
-        x: Lifted,
+        x: Scaled,
         scale: Doubles,
         target: FixedType,
         low: int,
         high: int,
         ceil: bool = False,
         place: Place | None = None,
-    ) -> Lifted:
+    ) -> Scaled:
         """The codes of `x / scale` in `target`, limited to the codes `low` to `high`; scale 1 on the side."""
         multiplier, shift = x.scale / scale, x.shift / scale
         # a product and quotient of the same factors may be one ulp from 1
@@ -156,14 +156,14 @@ class Emitter:
 
     def _affine(
         self,
-        x: Lifted,
+        x: Scaled,
         multiplier: Doubles,
         shift: Doubles,
         target: FixedType,
         limits: dict[str, float],
         ceil: bool,
         place: Place | None,
-    ) -> Lifted:
+    ) -> Scaled:
         channels = x.tensor.shape[0]
         weights, weight_type = multipliers(np.broadcast_to(multiplier, channels))
         fraction = target.fraction + BIAS_BITS
@@ -191,9 +191,9 @@ class Emitter:
             **limits,  # type: ignore[arg-type]
         )
         layer = layer.retyped((x.type,), target)
-        return Lifted(name=layer.name, tensor=self.emit(layer))
+        return Scaled(name=layer.name, tensor=self.emit(layer))
 
-    def _bipolar(self, x: Lifted, grid: Grid, place: Place | None) -> Lifted:
+    def _bipolar(self, x: Scaled, grid: Grid, place: Place | None) -> Scaled:
         """-1 or 1 as 2 * code + 1 with the code -1 or 0, which is all that a one-bit type holds."""
         if x.is_limited and not ((x.low is None or x.low < 0) and (x.high is None or x.high >= 0)):
             x = self.unlimited(x, place)
@@ -208,7 +208,7 @@ class Emitter:
 
     # what layers can read
 
-    def materialised(self, x: Lifted, place: Place | None = None, finest: int = -MAX_INTEGER) -> Lifted:
+    def materialised(self, x: Scaled, place: Place | None = None, finest: int = -MAX_INTEGER) -> Scaled:
         """`x` as the value of a tensor: exact if WIDEST_EXACT bits do, else see FINER and WIDEST.
 
         finest: fraction bits that it has at least, unless it is exact with fewer.
@@ -229,7 +229,7 @@ class Emitter:
         low, high = max(low, target.lowest_code), min(high, target.max_code)
         return self.onto(replace(x, low=None, high=None), ONE, target, low, high, place=place)
 
-    def holding(self, x: Lifted, value: float, place: Place | None = None) -> Lifted:
+    def holding(self, x: Scaled, value: float, place: Place | None = None) -> Scaled:
         """`x`, linear, in a type that also has `value`, rounded if that takes over JOIN_BITS bits more.
 
         Raises DesignError: it is so far from the others that no type of WIDEST_EXACT bits holds both.
@@ -251,7 +251,7 @@ class Emitter:
         made = self._after(Cast, x, "_wide", place, source=x.tensor, result_type=target)
         return replace(made, scale=x.scale)
 
-    def unlimited(self, x: Lifted, place: Place | None = None) -> Lifted:
+    def unlimited(self, x: Scaled, place: Place | None = None) -> Scaled:
         """`x` without limits on the side."""
         if not x.is_limited:
             return x
@@ -265,7 +265,7 @@ class Emitter:
                 return replace(clamped, scale=x.scale)
         return self.materialised(x, place)
 
-    def linear(self, x: Lifted, place: Place | None = None) -> Lifted:
+    def linear(self, x: Scaled, place: Place | None = None) -> Scaled:
         """`x` as scale * value."""
         x = self.unlimited(x, place)
         if x.is_linear:
@@ -283,16 +283,16 @@ class Emitter:
             return replace(made, scale=x.scale)
         return self.materialised(x, place)
 
-    def uniform(self, x: Lifted, place: Place | None = None) -> Lifted:
+    def uniform(self, x: Scaled, place: Place | None = None) -> Scaled:
         """`x` as scale * value with one positive scale."""
         x = self.linear(x, place)
         return x if x.is_uniform else self.materialised(x, place)
 
-    def argument(self, x: Lifted, place: Place | None = None) -> Lifted:
+    def argument(self, x: Scaled, place: Place | None = None) -> Scaled:
         """`x` as the value of a tensor that a function reads: exact, or see ARGUMENT_BITS."""
         return x if x.is_plain else self.materialised(x, place, ARGUMENT_BITS)
 
-    def common(self, values: list[Lifted], place: Place | None = None) -> list[Lifted]:
+    def common(self, values: list[Scaled], place: Place | None = None) -> list[Scaled]:
         """Values that are linear with one scale, that of the coarsest; the others are multiplied to it."""
         values = [self.linear(x, place) for x in values]
         if all(np.array_equal(x.scale, values[0].scale) for x in values):
@@ -301,7 +301,7 @@ class Emitter:
         scale = max(float(x.scale[0]) for x in values)
         return [self._rescaled(x, scale, place) for x in values]
 
-    def _rescaled(self, x: Lifted, scale: float, place: Place | None) -> Lifted:
+    def _rescaled(self, x: Scaled, scale: float, place: Place | None) -> Scaled:
         ratio = float(x.scale[0]) / scale
         if ratio == 1:
             return x
@@ -316,7 +316,7 @@ class Emitter:
         return replace(made, scale=np.array([scale]))
 
 
-def _refuse_far(x: Lifted, multiplier: Doubles, shift: Doubles, place: Place | None) -> None:
+def _refuse_far(x: Scaled, multiplier: Doubles, shift: Doubles, place: Place | None) -> None:
     """Refuses scales that no quantiser in use has: they would overflow what follows."""
     with np.errstate(over="ignore"):
         largest = max(float(np.abs(multiplier).max()), float(np.abs(shift).max()))

@@ -80,7 +80,7 @@ class Resampled:
 
     @property
     def positions(self) -> list[Fraction]:
-        """Of the elements of the first turn."""
+        """The positions of the elements of the first turn."""
         return [self.first + phase * self.step for phase in range(min(self.step.denominator, self.wanted))]
 
     @property
@@ -117,7 +117,9 @@ class Resampling(Convolutions, Joining):
         return x
 
     def steps_of(self, axes: Sequence[Resampled]) -> list[list[Resampled]]:
-        """Of one or two axes what `resampled` shall do in one go: all, or one after the other."""
+        """The axes that `resampled` shall take in one go: one or two of them together, or one after the
+        other.
+        """
         if math.prod(axis.taps for axis in axes if axis.size > 1) <= MOST_JOINT_TAPS:
             return [list(axes)]
         first, last = axes[0], axes[-1]

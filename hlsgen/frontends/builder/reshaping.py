@@ -44,7 +44,7 @@ class Reshaping(Core):
         return self.reshape(x, [size for axis, size in enumerate(x.shape) if axis not in chosen or size != 1])
 
     def unsqueeze(self, x: Value, axis: int) -> Value:
-        """With a new axis of one element; `axis` is its number in the result."""
+        """The value with a new axis of one element; `axis` is its number in the result."""
         place = axis if axis >= 0 else axis + x.rank + 1
         return self.reshape(x, (*x.shape[:place], 1, *x.shape[place:]))
 
@@ -53,7 +53,7 @@ class Reshaping(Core):
         return x.permuted([self.axis(x, axis) for axis in order])
 
     def transpose(self, x: Value, first: int, second: int) -> Value:
-        """With two axes exchanged."""
+        """The value with two axes exchanged."""
         order = list(range(x.rank))
         first, second = self.axis(x, first), self.axis(x, second)
         order[first], order[second] = second, first

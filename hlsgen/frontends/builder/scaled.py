@@ -21,7 +21,7 @@ ZERO: Doubles = np.zeros(1)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Lifted:
+class Scaled:
     """A real tensor: limited(scale * value + shift), value that of the fixed-point tensor `name`.
 
     scale and shift: [1], or one for each channel. low, high: limits of the result, None for none. ends: the
@@ -74,11 +74,11 @@ class Lifted:
         # a limit beyond the other end: every value is that limit
         return float(min(low, high)), float(max(low, high))
 
-    def at(self, other: Lifted) -> Lifted:
+    def at(self, other: Scaled) -> Scaled:
         """What is beside `self`, beside the tensor of `other`."""
         return replace(self, name=other.name, tensor=other.tensor, ends=None)
 
-    def moved(self, scale: Doubles, shift: Doubles) -> Lifted:
+    def moved(self, scale: Doubles, shift: Doubles) -> Scaled:
         """scale * self + shift, of a value that has no limits, or with one rising line for all channels."""
         if self.is_limited:
             assert scale.size == shift.size == 1 and scale[0] > 0
@@ -88,8 +88,8 @@ class Lifted:
         fresh = compressed(self.scale * scale), compressed(self.shift * scale + shift)
         return replace(self, scale=fresh[0], shift=fresh[1], low=low, high=high)
 
-    def limited(self, low: float | None, high: float | None) -> Lifted:
-        """Its values with further limits."""
+    def limited(self, low: float | None, high: float | None) -> Scaled:
+        """The same values with further limits."""
         outer = (-math.inf if low is None else low, math.inf if high is None else high)
         inner = (-math.inf if self.low is None else self.low, math.inf if self.high is None else self.high)
         least, most = (float(np.clip(limit, *outer)) for limit in inner)
@@ -141,7 +141,7 @@ def held(codes: Codes, fraction: int) -> FixedType:
     return FixedType(type_.width, type_.integer, type_.signed)
 
 
-def exact_fraction(x: Lifted) -> int | None:
+def exact_fraction(x: Scaled) -> int | None:
     """The fraction bits that hold every value of `x` and its limits.
 
     None: a scale is no power of two (exact products are not worth their bits), or above 2 * WIDEST_EXACT.

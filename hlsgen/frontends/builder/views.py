@@ -95,7 +95,7 @@ class Value:
         return single and self.size == math.prod(self.tensor.shape)
 
     def indices(self) -> NDArray[np.int64]:
-        """Of each element its position in the tensor's flat order: [*shape]."""
+        """The position of each element in the tensor's flat order: [*shape]."""
         flat = np.array(self.offset, np.int64)
         for axis in self.axes:
             digits = np.zeros(1, np.int64)

@@ -26,7 +26,7 @@ class Sizes:
 
     @classmethod
     def of(cls, value: Any) -> Sizes:
-        """Of a ValueInfoProto of a tensor."""
+        """The sizes that a ValueInfoProto of a tensor gives."""
         tensor = value.type.tensor_type
         axes = tuple(
             int(dim.dim_value) if dim.HasField("dim_value") and dim.dim_value > 0 else dim.dim_param
@@ -129,5 +129,5 @@ def remedy(one: Sizes, inputs: Sequence[Sizes]) -> str:
 
 
 def elements(one: Sizes) -> int:
-    """Of a frame."""
+    """The elements of a frame."""
     return math.prod(int(size) for size in one.axes[1:])

@@ -50,7 +50,7 @@ class Reading:
 
     @cached_property
     def budget(self) -> Budget:
-        """Of what is computed of the model's constants."""
+        """The budget of what is computed of the model's constants."""
         return Budget(sum(array.nbytes for array in self.model.constants.values()))
 
     @property

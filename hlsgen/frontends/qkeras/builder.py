@@ -65,7 +65,8 @@ class TypedBuilder(GraphBuilder):
             self.wanted = None
 
     def layer(self, kind: Callable[..., Layer], *values: Value, suffix: str = "", **fields: Any) -> Layer:
-        """As GraphBuilder's; a fixed-point layer whose result type is not said gets its exact one.
+        """The layer as GraphBuilder adds it; a fixed-point layer whose result type is not said gets its exact
+        one.
 
         Raises DesignError: that has more than 64 bits, or `check` finds problems.
         """
@@ -126,7 +127,7 @@ class TypedBuilder(GraphBuilder):
     def affine(
         self, x: Value, scale: ArrayLike = 1.0, shift: ArrayLike | None = None, types: SumTypes = FLOATS
     ) -> Value:
-        """As GraphBuilder's; real numbers in fixed point as `scaled`."""
+        """The affine layer as GraphBuilder adds it; real numbers in fixed point as `scaled`."""
         if self.fixed and types is FLOATS:
             return self.scaled(x, scale, shift)
         return super().affine(x, scale, shift, types)
@@ -140,7 +141,9 @@ class TypedBuilder(GraphBuilder):
         types: SumTypes = FLOATS,
         **window: Any,
     ) -> Value:
-        """As GraphBuilder's; real weights without a bias keep 24 significant bits in fixed point."""
+        """The convolution as GraphBuilder adds it; real weights without a bias keep 24 significant bits in
+        fixed point.
+        """
         if self.fixed and types is FLOATS and bias is None:
             with self.quantizing():
                 return super().conv2d(x, **self.parameters(nearly(weights), None), **window)
@@ -149,7 +152,7 @@ class TypedBuilder(GraphBuilder):
     def table(
         self, x: Value, function: str, parameters: tuple[float, ...] = (), result_type: NumberType = FLOAT
     ) -> Value:
-        """As GraphBuilder's; what is kept above a threshold keeps its type in fixed point."""
+        """The table as GraphBuilder adds it; what is kept above a threshold keeps its type in fixed point."""
         if self.fixed and function == "threshold" and isinstance(result_type, FloatType):
             result_type = self.type_of(x)
         return super().table(x, function, parameters, result_type)

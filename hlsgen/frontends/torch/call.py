@@ -45,7 +45,7 @@ class Call:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of the only result, without the batch."""
+        """The shape of the only result, without the batch."""
         return self.shapes[0]
 
     def refusal(self, message: str, fix: str) -> DesignError:
@@ -121,7 +121,7 @@ class Call:
         return number - 1
 
     def axes(self, x: Value, dims: object) -> tuple[int, ...]:
-        """As `axis`, of several; none mean all, the batch included."""
+        """Several axes, each as `axis` gives it; none mean all, the batch included."""
         if dims is None or dims == []:
             dims = list(range(x.rank + 1))
         return tuple(self.axis(x, dim) for dim in (dims if isinstance(dims, list | tuple) else [dims]))

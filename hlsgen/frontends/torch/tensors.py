@@ -27,7 +27,7 @@ def _fault(tensor: torch.Tensor) -> Fault | None:
 def tensor_problems(
     tensors: Iterable[tuple[str, torch.Tensor]], where: str, place: Place | None
 ) -> list[Problem]:
-    """Those that cannot be weights. `where`: what holds them."""
+    """The problems of tensors that cannot be weights. `where`: what holds them."""
     problems = []
     for name, tensor in tensors:
         found = _fault(tensor)

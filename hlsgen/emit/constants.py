@@ -1,0 +1,37 @@
+"""Constants that the templates of several styles name: C types of codes, and a layer's shapes."""
+
+from __future__ import annotations
+
+from hlsgen.base.fixed import NumberType
+from hlsgen.layers.base import Layer
+
+_C_TYPES = {
+    "int8": "signed char",
+    "uint8": "unsigned char",
+    "int16": "short",
+    "uint16": "unsigned short",
+    "int32": "int",
+    "uint32": "unsigned int",
+    "int64": "long long",
+    "uint64": "unsigned long long",
+    "float32": "float",
+}
+
+
+def c_type(type_: NumberType) -> str:
+    """The C type of an element's code in a plain array, or of the number itself in floating point."""
+    return _C_TYPES[type_.dtype.name]
+
+
+def shape_constants(layer: Layer) -> dict[str, int]:
+    """The sizes of a layer's first input and of its output, by the names of their constants."""
+    channels, height, width = layer.sources[0].shape
+    out_channels, out_height, out_width = layer.output_shape
+    return {
+        "IN_CHANNELS": channels,
+        "IN_HEIGHT": height,
+        "IN_WIDTH": width,
+        "OUT_CHANNELS": out_channels,
+        "OUT_HEIGHT": out_height,
+        "OUT_WIDTH": out_width,
+    }

@@ -1,0 +1,52 @@
+"""The limits of a board for a design of any style: usable resources, instances, rates of DDR banks."""
+
+from __future__ import annotations
+
+from hlsgen.cost.resources import Resources
+from hlsgen.targets.board import SLR, Board, MemoryBank
+
+KINDS = ("lut", "ff", "bram18", "uram", "dsp")
+
+
+def usable(slr: SLR, board: Board) -> Resources:
+    """What a design may use of `slr`: the board's shares of what the platform leaves free."""
+    shares = board.usable
+    return Resources(
+        lut=int(slr.lut * shares.lut),
+        ff=int(slr.ff * shares.ff),
+        bram18=int(slr.bram18 * shares.bram),
+        uram=int(slr.uram * shares.uram),
+        dsp=int(slr.dsp * shares.dsp),
+    )
+
+
+def capacity(each: Resources, limit: Resources) -> tuple[int, str]:
+    """How many instances fit within `limit`, and the resource that allows no more."""
+    counts = {kind: getattr(limit, kind) // getattr(each, kind) for kind in KINDS if getattr(each, kind) > 0}
+    binding = min(counts, key=lambda kind: counts[kind])
+    return counts[binding], binding
+
+
+def fitting(each: Resources, board: Board) -> dict[str, tuple[int, str]]:
+    """By SLR what `capacity` gives for it."""
+    return {slr.name: capacity(each, usable(slr, board)) for slr in board.slrs}
+
+
+def room(each: Resources, board: Board) -> int:
+    """How many instances fit on the board when each lies in one SLR."""
+    return sum(count for count, _ in fitting(each, board).values())
+
+
+def whole_of(board: Board) -> Resources:
+    """What a design may use of all SLRs together."""
+    return Resources.sum(usable(slr, board) for slr in board.slrs)
+
+
+def bank_rate(bank: MemoryBank, board: Board, clock_mhz: float) -> float:
+    """Bytes a second that a bank carries."""
+    memory = board.memory
+    peak = bank.gb_per_s * 1e9
+    if memory.ports is not None:
+        port_mhz = min(clock_mhz, memory.max_port_mhz or clock_mhz)
+        peak = min(peak, memory.ports * memory.port_bits / 8 * port_mhz * 1e6)
+    return peak * memory.efficiency

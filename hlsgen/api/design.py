@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
-from hlsgen.base.brief import Brief
 from hlsgen.base.errors import CalibrationWarning, warn_caller
 from hlsgen.base.fixed import Codes
 from hlsgen.base.progress import Progress, Say, silent
+from hlsgen.base.short_repr import Brief
 from hlsgen.designfile.document import Document
 from hlsgen.designfile.layers_file import is_network
 from hlsgen.model.accuracy import Accuracy, Reached

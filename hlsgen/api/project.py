@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hlsgen.api.design import Design
-from hlsgen.base.brief import Brief, lines
 from hlsgen.base.earlier_builds import earlier_builds, has_results
 from hlsgen.base.errors import EmissionError
 from hlsgen.base.fixed import Codes
 from hlsgen.base.output import MARK, overwrite_files, replacing, write_files
 from hlsgen.base.progress import Progress, silent
+from hlsgen.base.short_repr import Brief, lines
 from hlsgen.csim.compiler import Headers
 from hlsgen.csim.scratch import Scratch, scratch_errors, scratch_folder
 from hlsgen.csim.verification import Verification

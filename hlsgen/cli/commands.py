@@ -273,9 +273,9 @@ def explore(
     """Find the fastest mapping of DESIGN for its board, or the cheapest for a target."""
     with reporting(as_json):
         from hlsgen.api.design import load
+        from hlsgen.explore.console import front_table, headline, layer_table
         from hlsgen.explore.design_file import fixed_design
         from hlsgen.explore.picture import check_ending, draw_front
-        from hlsgen.explore.show import front_table, headline, layer_table
         from hlsgen.loading.importing import write_design
 
         if plot is not None:

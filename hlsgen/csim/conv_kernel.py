@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from hlsgen.base.brief import Brief
 from hlsgen.base.fixed import Codes
+from hlsgen.base.short_repr import Brief
 from hlsgen.cost.cycles import Iterations
 from hlsgen.csim.testbench import no_result, run_testbench, save_frames
 from hlsgen.layers.conv2d import Conv2d

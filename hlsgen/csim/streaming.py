@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from hlsgen.base.brief import Brief
 from hlsgen.base.errors import MismatchError
 from hlsgen.base.fixed import Codes, FixedType
+from hlsgen.base.short_repr import Brief
 from hlsgen.csim.testbench import run_testbench, save_frames
 from hlsgen.emit.dataflow import weight_files
 from hlsgen.hardware.pipeline import Pipeline

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from hlsgen.base.brief import Brief
 from hlsgen.base.fixed import Codes, NumberType
+from hlsgen.base.short_repr import Brief
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,8 +18,8 @@ import yaml
 from pydantic import BaseModel, ValidationError
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from hlsgen.base.brief import Brief
 from hlsgen.base.errors import DesignError, Place, Problem
+from hlsgen.base.short_repr import Brief
 from hlsgen.designfile.validation import Location, Mistake, label_of, mistakes_in, printable, shortened, shown
 
 MAX_BYTES = 1 << 20

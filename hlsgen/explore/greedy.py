@@ -12,8 +12,8 @@ import numpy as np
 from hlsgen.explore.kernel import kernel_of
 from hlsgen.explore.layout import Layout, capacities, placed_in
 from hlsgen.explore.options import Option, Vector, usual_options, vector
+from hlsgen.explore.over_slrs import spread
 from hlsgen.explore.space import Found, Space
-from hlsgen.explore.spread import spread
 
 MOST_BUILT = 6
 """Kernels with converters and FIFOs that are tried, from the fastest."""

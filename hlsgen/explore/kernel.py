@@ -23,7 +23,7 @@ from hlsgen.model.ir import Graph
 from hlsgen.search.board_limits import KINDS
 from hlsgen.search.streaming import check_blocks
 from hlsgen.targets.board import Board
-from hlsgen.timing.fifos import fifo_depths, simulate
+from hlsgen.timing.fifos import fifo_depths, run_unbounded
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -44,7 +44,7 @@ class Kernel:
 
     @cached_property
     def latency_cycles(self) -> int:
-        return simulate(self.pipeline, 1).latency_cycles
+        return run_unbounded(self.pipeline, 1).latency_cycles
 
     @property
     def ddr_bytes(self) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-from hlsgen.base.brief import Brief, lines
+from hlsgen.base.short_repr import Brief, lines
 from hlsgen.explore.front import FrontPoint
 from hlsgen.targets.board import Board
 

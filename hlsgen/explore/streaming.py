@@ -21,10 +21,10 @@ from hlsgen.explore.front import front
 from hlsgen.explore.greedy import greedy
 from hlsgen.explore.layout import Layout, layouts
 from hlsgen.explore.options import Option
+from hlsgen.explore.over_slrs import crossings
 from hlsgen.explore.result import Explored, Goal, LayerChoice, Point
 from hlsgen.explore.search import Searched, cheapest_for, evened, fastest, quickest
 from hlsgen.explore.space import Found, Space
-from hlsgen.explore.spread import crossings
 from hlsgen.search.board_limits import KINDS, fitting
 from hlsgen.search.streaming import StreamingHardware, balance
 from hlsgen.styles.streaming import StreamingNetwork

@@ -9,8 +9,8 @@ from typing import Literal
 
 import numpy as np
 
-from hlsgen.base.brief import Brief
 from hlsgen.base.fixed import FixedType, NumberType, accumulator_type, product_type
+from hlsgen.base.short_repr import Brief
 from hlsgen.designfile.constraints import NoFit
 from hlsgen.hardware.banks import BankMap, Pattern, map_banks
 from hlsgen.hardware.storage import Memory, choose_storage

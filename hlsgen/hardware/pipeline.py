@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar
 
-from hlsgen.base.brief import Brief
 from hlsgen.base.errors import DesignError
+from hlsgen.base.short_repr import Brief
 from hlsgen.hardware.ports import DDR_ONLY, Interfaces
 from hlsgen.hardware.processes import (
     REGISTER_LANES,

@@ -14,7 +14,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from hlsgen.base.brief import Brief
+from hlsgen.base.short_repr import Brief
 from hlsgen.hardware.ports import DdrPort, Port, width_of
 from hlsgen.hardware.storage import Memory, choose_storage
 from hlsgen.hardware.weights import WeightPlace

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
-from hlsgen.base.brief import Brief
 from hlsgen.base.errors import Place, Problem
 from hlsgen.base.fixed import Codes, FixedType, FloatType, NumberType
+from hlsgen.base.short_repr import Brief
 
 if TYPE_CHECKING:
     from hlsgen.layers.stage import Fold, Stage

@@ -17,8 +17,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hlsgen.base.brief import Brief
 from hlsgen.base.fixed import FixedType, NumberType
+from hlsgen.base.short_repr import Brief
 from hlsgen.layers.base import Layer, Shape, Tensor
 
 Times = NDArray[np.int64]

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from hlsgen.base.brief import Brief
 from hlsgen.base.errors import Place
 from hlsgen.base.fixed import FixedType
 from hlsgen.base.progress import Say, silent
+from hlsgen.base.short_repr import Brief
 from hlsgen.model.ir import Graph
 from hlsgen.model.precision import Precision
 

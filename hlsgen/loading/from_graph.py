@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hlsgen.base.brief import Brief
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import FixedType
 from hlsgen.base.progress import Progress, silent
+from hlsgen.base.short_repr import Brief
 from hlsgen.designfile.constraints import NetworkConstraints, interface_constraints, interface_problems
 from hlsgen.designfile.precision_grammar import input_type_of, precision_of
 from hlsgen.loading.arguments import argument_problems, frames_array, range_problems
@@ -23,7 +23,7 @@ from hlsgen.model.precision import Precision, saturating, to_nearest
 from hlsgen.passes import FIXED_PASSES, FLOAT_PASSES, run_passes
 from hlsgen.passes.size_accumulators import for_any_weights
 from hlsgen.quantising.float_run import FloatRun
-from hlsgen.quantising.quantise_network import quantised_network
+from hlsgen.quantising.search_types import quantised_network
 from hlsgen.styles.layerwise import LayerwiseNetwork
 from hlsgen.styles.network_style import NetworkStyle
 from hlsgen.styles.streaming import StreamingNetwork

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import yaml
 
-from hlsgen.base.brief import Brief
 from hlsgen.base.errors import DesignError, OutputError, Problem, collecting
 from hlsgen.base.output import write_whole
 from hlsgen.base.progress import Say, silent
+from hlsgen.base.short_repr import Brief
 from hlsgen.designfile.json_schemas import EDITOR_LINE, FILE_NAME, schema_text
 from hlsgen.designfile.precision_grammar import input_type_of, precision_of
 from hlsgen.frontends.builder.names import valid_name

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hlsgen.base.brief import Brief
 from hlsgen.base.fixed import Codes
+from hlsgen.base.short_repr import Brief
 from hlsgen.model.ir import Golden, Graph
 
 

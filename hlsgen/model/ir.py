@@ -9,10 +9,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from hlsgen.base.brief import Brief, lines, some
 from hlsgen.base.errors import Problem
 from hlsgen.base.excess import Excess, counting_excess
 from hlsgen.base.fixed import Codes, FixedType, NumberType
+from hlsgen.base.short_repr import Brief, lines, some
 from hlsgen.layers.base import Layer, Shape, Tensor
 
 __all__ = ["Golden", "Graph", "Port", "Tensor", "counted_golden", "run_golden", "verify"]

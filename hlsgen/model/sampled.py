@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from hlsgen.base.brief import Brief
 from hlsgen.base.fixed import Codes
+from hlsgen.base.short_repr import Brief
 from hlsgen.model.ports import Floats
 
 

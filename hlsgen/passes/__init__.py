@@ -1,7 +1,7 @@
 """Graph -> Graph, one file each; they run in this order, and `verify` after each of them.
 
 FLOAT_PASSES on a network in floating point, then choose_types, then FIXED_PASSES on what has types: see
-quantise_network.
+search_types.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""A network in floating point becomes one in fixed point: a type for every tensor, codes for every weight.
+"""A network in floating point becomes one in fixed point: a type for every tensor, codes for every weight,
+for one target in decibels; search_types.py looks for the target.
 
 before  conv1 float32, weights 0.12 ...
 after   conv1 gives fixed<8,3,rnd,sat>, weights codes of fixed<8,0>, accumulator fixed<21,6>

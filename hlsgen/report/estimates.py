@@ -5,8 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any
 
-from hlsgen.base.brief import Brief, lines
 from hlsgen.base.errors import DesignError, Problem
+from hlsgen.base.short_repr import Brief, lines
 from hlsgen.cost.resources import Resources
 from hlsgen.targets.board import Board
 

@@ -103,7 +103,7 @@ class StreamingEstimate(Estimates):
         return (
             self.timing.latency_cycles
             if self.timing
-            else fifos.simulate(self.balanced.pipeline, 1).latency_cycles
+            else fifos.run_unbounded(self.balanced.pipeline, 1).latency_cycles
         )
 
     @property

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 
-from hlsgen.base.brief import Brief
+from hlsgen.base.short_repr import Brief
 from hlsgen.cost.resources import arithmetic_resources
 from hlsgen.designfile.constraints import NoFit
 from hlsgen.hardware.conv2d import Folding, Order, bare_mapping, bits_of, divisors, folding_faults, map_conv2d

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from hlsgen.base.brief import Brief
 from hlsgen.base.errors import DesignError
+from hlsgen.base.short_repr import Brief
 from hlsgen.cost.resources import Resources
 from hlsgen.designfile.constraints import NetworkConstraints, NoFit
 from hlsgen.hardware.ports import ddr_port

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hlsgen.base.brief import Brief
+from hlsgen.base.short_repr import Brief
 from hlsgen.cost.cycles import Cycles, cycles, ddr_cost
 from hlsgen.cost.resources import Resources, instance_resources
 from hlsgen.designfile.constraints import NoFit

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from hlsgen.base.brief import Brief
 from hlsgen.base.progress import Progress, silent
+from hlsgen.base.short_repr import Brief
 from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import fifo_resources, total_resources
 from hlsgen.designfile.constraints import NetworkConstraints, NoFit

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from hlsgen.base.brief import Brief
+from hlsgen.base.short_repr import Brief
 from hlsgen.cost.resources import Resources, cells
 from hlsgen.cost.stages import total_resources
 from hlsgen.designfile.constraints import InterfaceConstraints
@@ -21,7 +21,7 @@ from hlsgen.layers.base import Layer, Tensor
 from hlsgen.layers.stage import Fold, StreamFormat, divisors
 from hlsgen.model.ir import Graph, Port
 from hlsgen.targets.board import Board
-from hlsgen.timing.fifos import fifo_depths, simulate
+from hlsgen.timing.fifos import fifo_depths, run_unbounded
 
 PIXELS = (1, 2, 4, 8, 16, 32, 64)
 """Of a row, in one word of DDR."""
@@ -120,7 +120,7 @@ class TaskKernel(Brief):
     @cached_property
     def latency_cycles(self) -> int:
         """Cycles of one frame from the call to its last word in DDR."""
-        return simulate(self.pipeline, 1).latency_cycles
+        return run_unbounded(self.pipeline, 1).latency_cycles
 
     @property
     def place(self) -> WeightPlace | None:

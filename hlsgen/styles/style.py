@@ -16,10 +16,10 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hlsgen.base.brief import Brief, lines, some
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import Codes
 from hlsgen.base.progress import Progress, silent
+from hlsgen.base.short_repr import Brief, lines, some
 from hlsgen.csim.compiler import Headers
 from hlsgen.csim.scratch import Scratch
 from hlsgen.csim.verification import Verification

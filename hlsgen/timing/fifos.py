@@ -27,14 +27,14 @@ SHALLOWEST = 2
 
 
 @dataclass(frozen=True, kw_only=True)
-class Timing:
+class UnboundedRun:
     """By stream the most words that it holds at once; cycles until the last word of one frame is stored."""
 
     held: dict[str, int]
     latency_cycles: int
 
 
-def simulate(pipeline: Pipeline, frames: int = FRAMES) -> Timing:
+def run_unbounded(pipeline: Pipeline, frames: int = FRAMES) -> UnboundedRun:
     """The kernel with unbounded FIFOs, its inputs arriving at the pace of its interval."""
     run = _Run(piped=True)
     _simulate(pipeline, frames, run)
@@ -55,8 +55,8 @@ class _Run:
         self.end = self.longest = 0
 
     @property
-    def timing(self) -> Timing:
-        return Timing(held=self.held, latency_cycles=self.end)
+    def timing(self) -> UnboundedRun:
+        return UnboundedRun(held=self.held, latency_cycles=self.end)
 
     def take(self, process: Process, steps: _Steps) -> None:
         """Goes on by one process, whose inputs are there."""

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hlsgen.base.brief import Brief
 from hlsgen.base.errors import DesignError, Problem
+from hlsgen.base.short_repr import Brief
 from hlsgen.hardware.pipeline import Pipeline
 from hlsgen.timing.critical_cycles import CriticalCycle, Wait, find_critical_cycle
 from hlsgen.timing.events import held_for_ever

@@ -33,8 +33,8 @@ from hlsgen.targets.terms import (
     TermsFile,
 )
 from hlsgen.vendor.build_report import Build, read_build
+from hlsgen.vendor.find_reports import find_reports, read_all
 from hlsgen.vendor.report import Stage, SynthesisReport
-from hlsgen.vendor.search import find_reports, read_all
 
 FEWEST_DESIGNS = 2
 """Of a style and target; one alone says nothing about the error."""

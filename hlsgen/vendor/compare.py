@@ -20,8 +20,8 @@ from hlsgen.report.html import PAGE, html_report
 from hlsgen.report.reading import checked_report
 from hlsgen.targets.terms import Target
 from hlsgen.vendor.build_report import Build, read_build
+from hlsgen.vendor.find_reports import find_reports, read_all
 from hlsgen.vendor.report import KINDS, Module, Stage, SynthesisReport
-from hlsgen.vendor.search import find_reports, read_all
 
 HEADING = "## Synthesised beside the model"
 WRAPPERS = ("bd_0_wrapper", "bd_0_hls_inst_0")

@@ -13,7 +13,7 @@ from hlsgen.base import earlier_builds as kept
 from hlsgen.base import output
 from hlsgen.base.manifest import MANIFEST
 from hlsgen.base.output import MARK, replacing, write_files
-from hlsgen.vendor.search import find_reports
+from hlsgen.vendor.find_reports import find_reports
 from tests.support import vendor_reports
 from tests.support.command_line import run, working_folder
 from tests.support.small_design import DESIGN

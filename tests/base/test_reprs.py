@@ -17,7 +17,7 @@ import pytest
 import hlsgen
 from hlsgen.api.design import Design
 from hlsgen.api.project import build
-from hlsgen.base.brief import MOST_CHARACTERS
+from hlsgen.base.short_repr import MOST_CHARACTERS
 from hlsgen.layers.base import Layer
 from hlsgen.loading.from_graph import Options, from_graph
 from hlsgen.model.ir import Graph

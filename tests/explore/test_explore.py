@@ -12,9 +12,9 @@ import yaml
 import hlsgen
 from hlsgen.base.errors import DesignError
 from hlsgen.designfile.document import Document
+from hlsgen.explore.console import headline
 from hlsgen.explore.design_file import fixed_design
 from hlsgen.explore.result import Explored
-from hlsgen.explore.show import headline
 from tests.support.command_line import document, failure, text, working_folder
 
 NET = """

@@ -19,7 +19,7 @@ from hlsgen.designfile.constraints import LayerWeightConstraints, NetworkConstra
 from hlsgen.explore.explore import explore
 from hlsgen.explore.knapsack import cheapest, most_even
 from hlsgen.explore.options import non_dominated, vector
-from hlsgen.explore.spread import anywhere, crossings, in_runs
+from hlsgen.explore.over_slrs import anywhere, crossings, in_runs
 from hlsgen.hardware.pipeline import pipeline_of
 from hlsgen.hardware.storage import Storage
 from hlsgen.hardware.weights import WeightPlace

@@ -19,7 +19,7 @@ from hlsgen.layers.stage import Fold
 from hlsgen.model.ir import Graph, Port, run_golden
 from hlsgen.styles.streaming import StreamingNetwork
 from hlsgen.timing.deadlock import least_depths, runs_through
-from hlsgen.timing.fifos import SHALLOWEST, simulate
+from hlsgen.timing.fifos import SHALLOWEST, run_unbounded
 from tests.support.pipelines import Built, build_pipeline, random_codes
 
 BYTE = FixedType(8, 8)
@@ -156,5 +156,5 @@ def test_what_lies_in_pipelines_has_room_in_a_simulation_without_them(interval: 
     assert isinstance(design.style, StreamingNetwork)
     pipeline = design.style.hardware.pipeline
     assert runs_through(pipeline, {name: stream.depth for name, stream in pipeline.streams.items()})
-    only_piped = {name: max(SHALLOWEST, held) for name, held in simulate(pipeline).held.items()}
+    only_piped = {name: max(SHALLOWEST, held) for name, held in run_unbounded(pipeline).held.items()}
     assert not runs_through(pipeline, only_piped)

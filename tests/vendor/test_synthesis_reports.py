@@ -17,8 +17,8 @@ from hlsgen.cli.commands import cli
 from hlsgen.designfile import text_files
 from hlsgen.vendor import tables, xml_tree
 from hlsgen.vendor.compare import HEADING, compare_build
+from hlsgen.vendor.find_reports import find_reports, read_report
 from hlsgen.vendor.report import Range, Stage, SynthesisReport
-from hlsgen.vendor.search import find_reports, read_report
 from tests.support import vendor_reports
 from tests.support.small_design import DESIGN
 from tests.support.vendor_reports import FIGURES

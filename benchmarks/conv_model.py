@@ -128,7 +128,7 @@ def modelled(design: str, board: str) -> Modelled:
         target=TARGETS[design, board],
         instances=len(placed),
         resources=deployment.total,
-        binds=deployment.binds,
+        binds=deployment.bottleneck,
         regions=tuple(
             Region(
                 name=slr.name,

@@ -73,13 +73,13 @@ def test_a_board_that_is_too_small() -> None:
 def test_a_wrong_design_is_exit_code_1_with_all_mistakes(command: str) -> None:
     said = failure(1, command, "wrong.yaml")
     assert said.count("error:") == 3
-    for place in ("wrong.yaml:8:46:", "wrong.yaml:8:55:", "wrong.yaml:9:8:"):
+    for place in ("wrong.yaml:8:46:", "wrong.yaml:8:55:", "wrong.yaml:9:12:"):
         assert place in said
     problems = json.loads(run(command, "wrong.yaml", "--json").stdout)["error"]
     assert [(one["file"], one["line"], one["column"]) for one in problems] == [
         ("wrong.yaml", 8, 46),
         ("wrong.yaml", 8, 55),
-        ("wrong.yaml", 9, 8),
+        ("wrong.yaml", 9, 12),
     ]
     assert not Path("build").exists()
 

@@ -96,7 +96,9 @@ def test_an_import_without_samples_says_what_types_are_chosen_from(folder: Path)
     assert said.startswith("warning: no samples are given") and "--samples frames.npy" in said
     text = (folder / "net.yaml").read_text()
     # every line of what is said stands in the file, and so does the line to change
-    comment = " ".join(line[2:] for line in text.splitlines() if line.startswith("# "))
+    editor, *lines = text.splitlines()
+    assert editor.startswith("# yaml-language-server: ")
+    comment = " ".join(line[2:] for line in lines if line.startswith("# "))
     assert f"warning: {comment}\n" == said
     lines = [line.strip() for line in text.splitlines() if not line.startswith("#")]
     assert "samples: photograph" in lines and "precision: auto" in lines

@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from hlsgen.cli.commands import cli
 from tests.support.small_design import DESIGN
 
-WRONG = DESIGN.replace("pe: 1, simd: 1", "pe: 3, simd: 5") + "style: dataflow\n"
+WRONG = DESIGN.replace("pe: 1, simd: 1", "pe: 3, simd: 5") + "interface: stream\n"
 
 
 def working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

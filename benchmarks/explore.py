@@ -179,7 +179,7 @@ def random_board(seed: int) -> Board:
     sizes = {
         "lut": int(generator.integers(6_000, 60_000)),
         "ff": int(generator.integers(10_000, 90_000)),
-        "bram18": int(generator.integers(3, 30)),
+        "bram18": int(generator.integers(36, 60)),  # the ports alone take 30
         "dsp": int(generator.integers(9, 160)),
     }
     banks = tuple(bank.model_copy(update={"slr": "SLR0"}) for bank in board.memory.banks)

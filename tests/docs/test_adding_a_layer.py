@@ -109,6 +109,7 @@ def test_a_torch_model_uses_it(written: Path, monkeypatch: pytest.MonkeyPatch, t
     torch = pytest.importorskip("torch", reason="torch is not installed")
     from hlsgen.frontends.torch import arithmetic as torch_arithmetic
     from hlsgen.frontends.torch import call as torch_call
+    from hlsgen.frontends.torch import to_graph  # which fills the table, so before it is patched
 
     class Energy(torch.nn.Module):  # type: ignore[misc, name-defined]
         def __init__(self) -> None:
@@ -121,7 +122,7 @@ def test_a_torch_model_uses_it(written: Path, monkeypatch: pytest.MonkeyPatch, t
 
     entries = {name: entry for name, entry in torch_call.CONVERTERS.items() if name != "square"}
     monkeypatch.setattr(torch_call, "CONVERTERS", entries)
-    monkeypatch.setattr("hlsgen.frontends.torch.to_graph.CONVERTERS", entries)
+    monkeypatch.setattr(to_graph, "CONVERTERS", entries)
     exec(FILES[FRONTEND], dict(vars(torch_arithmetic)))
     x = np.random.default_rng(0).normal(0, 1, (4, 1, 6, 8))
     design = hlsgen.from_torch(Energy(), (1, 6, 8), calibration=x, batch=4)

@@ -143,7 +143,7 @@ def functions_of(process: Process, numbers: Mapping[str, int], kernel: str) -> I
 @singledispatch
 def _constants(process: Process, kernel: str) -> dict[str, Any]:
     """What the template of a process's function names; a layer's stage has a file of its own instead."""
-    raise NotImplementedError(type(process).__name__)
+    raise TypeError(f"no template has a function for a {type(process).__name__}")
 
 
 @_constants.register
@@ -215,7 +215,7 @@ def _stream(name: str, words: StreamFormat) -> dict[str, Any]:
 @singledispatch
 def _carrier_constants(process: PortProcess) -> dict[str, Any]:
     """What the function that moves the port words of `process` names."""
-    raise NotImplementedError(type(process).__name__)
+    raise TypeError(f"no template moves the port words of a {type(process).__name__}")
 
 
 @_carrier_constants.register

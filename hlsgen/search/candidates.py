@@ -81,8 +81,11 @@ def task_foldings(
     it alone are spread over DSPs and logic cells, in `parts` parts. Empty if none fits the board.
     """
     fixed = _fixed(layer, constraints)
-    folds = place.folds(layer) if place else layer.folds()
-    found = list(_fitting(layer, folds, board, fixed, place))
+    if isinstance(layer, Conv2d) and layer.is_float:
+        found = []  # a sliding window has no time for a floating-point sum
+    else:
+        folds = place.folds(layer) if place else layer.folds()
+        found = list(_fitting(layer, folds, board, fixed, place))
     if isinstance(layer, Conv2d):
         plain = undominated(_fitting(layer, wave_folds(layer), board, fixed, place))
         spread = (fold for one in plain for fold in spread_folds(layer, one.fold, parts))

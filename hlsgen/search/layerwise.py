@@ -95,6 +95,11 @@ class LayerwiseHardware(Brief):
         return self.kernels[0].pipeline.interfaces.ddr.bits
 
     @property
+    def float_passes(self) -> dict[str, int]:
+        """By convolution in float32 the input channels of a pass: the order of its sums follows from it."""
+        return {one.layer.name: one.fold.simd for one in self.kernels if isinstance(one.layer, Conv2d)}
+
+    @property
     def weights(self) -> dict[str, WeightPlace]:
         """Where the weights of each layer that has some lie."""
         return {kernel.layer.name: kernel.place for kernel in self.kernels if kernel.place is not None}

@@ -77,14 +77,20 @@ def _packs(layer: Conv2d, fold: Fold) -> bool:
     return min(layer.packed_chain, fold.simd * layer.taps) >= SHORTEST_CHAIN
 
 
-def spread_folds(layer: Conv2d, fold: Fold, parts: int = 8) -> Iterator[Fold]:
-    """`fold` with some of `parts` parts, or all, of the PE's multipliers (float32: adders) in logic cells."""
+def spread_folds(layer: Conv2d, fold: Fold, parts: int = 8, wished: object = None) -> Iterator[Fold]:
+    """`fold` with some of `parts` parts, or all, of the PE's multipliers (float32: adders) in logic cells.
+
+    wished: how many PE's, if that is given.
+    """
     if not layer.is_float and not in_dsp(layer):
         return
     packed = fold.multipliers == "packed"
     if not packed:
         yield replace(fold, fabric_pe=fold.pe, multipliers="fabric")
-    for fabric_pe in sorted({fold.pe * part // parts for part in range(1, parts)} - {0}):
+    some = {fold.pe * part // parts for part in range(1, parts)}
+    if isinstance(wished, int) and wished < fold.pe:
+        some = {wished}
+    for fabric_pe in sorted(some - {0}):
         # packed multipliers serve pairs of channels
         if not packed or fabric_pe % 2 == 0:
             yield replace(fold, fabric_pe=fabric_pe)

@@ -221,10 +221,6 @@ def _wish(file: NetworkFile, graph: Graph, document: Document, board: Board) -> 
     found = weight_problems(graph, weight_constraints, board)
     if file.style == "tasks":
         found += task_weight_problems(graph, weight_constraints)
-        if file.mapping.search == "best":
-            message = "the best mapping is searched for streaming kernels, not for networks as tasks"
-            place = document.place(("mapping",), key=True)
-            problems.append(Problem(message=message, fix="mapping: auto, or style: dataflow", place=place))
     else:
         problems += _wave_problems(file, document)
     for name, problem in found:

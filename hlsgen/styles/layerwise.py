@@ -45,6 +45,10 @@ class LayerwiseNetwork(NetworkStyle[LayerwiseHardware]):
             clock_mhz=self.clock_mhz,
         )
 
+    @property
+    def wants_exact_search(self) -> bool:
+        return self.constraints.search == "best" and self.chosen is None
+
     def counted_golden(self, inputs: Mapping[str, Codes]) -> Golden:
         if not self.graph.input.is_float:
             return super().counted_golden(inputs)

@@ -10,8 +10,8 @@ from typing import TypeAlias
 import numpy as np
 
 from hlsgen.base.errors import Problem
-from hlsgen.base.excess import Excess, counting_excess
 from hlsgen.base.fixed import Codes, FixedType, NumberType
+from hlsgen.base.overflow_count import OverflowCount, counting_overflow
 from hlsgen.base.short_repr import Brief, lines, some
 from hlsgen.layers.base import Layer, Shape, Tensor
 
@@ -143,7 +143,7 @@ class Graph(Brief):
         return replace(fresh, outputs=outputs)
 
 
-LayerExcess: TypeAlias = Mapping[str, Mapping[FixedType, Excess]]
+LayerOverflow: TypeAlias = Mapping[str, Mapping[FixedType, OverflowCount]]
 """By layer and type what left the range in its casts on some frames."""
 
 
@@ -152,15 +152,15 @@ class Golden(Brief):
     """Codes of a graph's tensors by name, and what left the range of types on the way to them."""
 
     tensors: dict[str, Codes]
-    excess: LayerExcess
+    excess: LayerOverflow
 
 
 def counted_golden(graph: Graph, inputs: Mapping[str, Codes]) -> Golden:
     """`run_golden` that counts the values which its layers clip."""
-    excess: dict[str, Mapping[FixedType, Excess]] = {}
+    excess: dict[str, Mapping[FixedType, OverflowCount]] = {}
 
     def counted(layer: Layer, sources: list[Codes]) -> Codes:
-        with counting_excess() as excess[layer.name]:
+        with counting_overflow() as excess[layer.name]:
             return layer.golden(*sources)
 
     return Golden(tensors=_run(graph, inputs, counted), excess=excess)

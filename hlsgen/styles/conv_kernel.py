@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hlsgen.base.errors import DesignError, MismatchError, Place, Problem, collecting
-from hlsgen.base.excess import counting_excess
 from hlsgen.base.fixed import Codes
+from hlsgen.base.overflow_count import counting_overflow
 from hlsgen.base.progress import Progress, silent
 from hlsgen.cost.cycles import Iterations
 from hlsgen.csim.compiler import Headers, compile_testbench, compiling
@@ -88,7 +88,7 @@ class ConvKernel(Style[ConvHardware]):
 
     def counted_golden(self, inputs: Mapping[str, Codes]) -> Golden:
         simd = self.hardware.deployment.mapping.folding.simd
-        with counting_excess() as excess:
+        with counting_overflow() as excess:
             tensors = {self.layer.name: self.layer.golden(inputs["input"], simd=simd)}
         return Golden(tensors=tensors, excess={self.layer.name: excess})
 

@@ -28,8 +28,8 @@ from hlsgen.model import samples
 from hlsgen.model.accuracy import Accuracy, Measured, Reached
 from hlsgen.model.calibration import Calibration
 from hlsgen.model.clipping import Clipped, values_of
+from hlsgen.model.confidence import doubts
 from hlsgen.model.ir import Golden, Graph, counted_golden
-from hlsgen.model.judgement import doubts
 from hlsgen.model.ports import Floats, stand_in_codes, tensor_codes
 from hlsgen.model.precision import Precision
 from hlsgen.model.sampled import Sampled

@@ -30,7 +30,7 @@ from hlsgen.model import samples
 from hlsgen.model.clipping import Clipped, values_of
 from hlsgen.model.ir import Golden
 from hlsgen.model.ports import port_codes
-from hlsgen.model.sampled import Sampled
+from hlsgen.model.simulation_frames import SimulationFrames
 from hlsgen.report.conv_kernel import Estimate, conv_kernel_cost, conv_kernel_estimate, conv_kernel_markdown
 from hlsgen.search.conv_kernel import ConvConstraints, ConvHardware, choose
 from hlsgen.styles.style import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, Style
@@ -101,11 +101,11 @@ class ConvKernel(Style[ConvHardware]):
         if problems:
             raise self.document.error(problems)
 
-    def sampled(self, frames: int | None = None, *, file: Path | None = None) -> Sampled:
+    def sampled(self, frames: int | None = None, *, file: Path | None = None) -> SimulationFrames:
         place = None if file else self.document.place(("input", "samples"))
         array = self.sample_frames(frames, file=file)
         codes = self.codes(array, what=str(file or "samples"), place=place)
-        return Sampled(values=values_of(self.graph.inputs, array), codes={"input": codes})
+        return SimulationFrames(values=values_of(self.graph.inputs, array), codes={"input": codes})
 
     def sample_frames(self, frames: int | None = None, *, file: Path | None = None) -> NDArray[np.float64]:
         """[frames, C, H, W]: what the design's `samples` names, or the frames of `file`; at most `frames`.

@@ -16,9 +16,9 @@ from hlsgen.base.fixed import Codes
 from hlsgen.base.overflow_count import counting_overflow
 from hlsgen.base.progress import Progress, silent
 from hlsgen.cost.cycles import Iterations
+from hlsgen.csim.check_counts import check_counts
 from hlsgen.csim.compiler import Headers, compile_testbench, compiling
 from hlsgen.csim.conv_kernel import simulate
-from hlsgen.csim.recorded import check_recorded
 from hlsgen.csim.scratch import Scratch, executable_in, scratch_folder
 from hlsgen.csim.verification import Comparison, Verification, compare
 from hlsgen.designfile.constraints import NoFit
@@ -188,7 +188,7 @@ class ConvKernel(Style[ConvHardware]):
             recorded = simulate(layer, recording, few, scratch)
         comparison = compare(run.output, want, layer.output_type)
         _check(self, comparison, run.output, want)
-        check_recorded(recorded, self.hardware.deployment.mapping, len(few))
+        check_counts(recorded, self.hardware.deployment.mapping, len(few))
         return LayerVerification(
             comparison=comparison,
             counted=recorded.iterations,

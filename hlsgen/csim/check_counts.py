@@ -8,7 +8,7 @@ from hlsgen.csim.conv_kernel import Run
 from hlsgen.hardware.conv2d import ConvMapping
 
 
-def check_recorded(run: Run, mapping: ConvMapping, frames: int) -> None:
+def check_counts(run: Run, mapping: ConvMapping, frames: int) -> None:
     """Iterations equal the model's, and no element is read sooner after its write than the pragmas promise.
 
     Raises MismatchError. Ports are checked while the simulation runs.

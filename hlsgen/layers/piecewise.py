@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hlsgen.base.fixed import Codes, FixedType, Overflow, Rounding, tight_accumulator
+from hlsgen.layers.correct_rounding import GRID_BITS, nearby_values
 from hlsgen.layers.functions import FUNCTIONS, Doubles, Tail, Tails
-from hlsgen.layers.precise import GRID_BITS, nearby_values
 
 MOST_SEGMENTS = 2048
 """Two block RAMs of 36 Kbit at 36 bits a segment."""

@@ -24,10 +24,10 @@ from hlsgen.base.fixed import (
     watching_casts,
 )
 from hlsgen.layers.base import frames_of
+from hlsgen.layers.correct_rounding import GRID_BITS, nearby_values, rounded_codes
 from hlsgen.layers.elementwise_stage import ElementwiseStage
 from hlsgen.layers.functions import FUNCTIONS, Function, Tail
 from hlsgen.layers.piecewise import Fit, Line, Pieces, fitted, sampled_codes
-from hlsgen.layers.precise import GRID_BITS, nearby_values, rounded_codes
 from hlsgen.layers.stage import Buffer, Fold, Stage, Work, pixel_folds
 from hlsgen.layers.unary import Unary
 

@@ -13,7 +13,7 @@ from hlsgen.base.errors import Problem
 from hlsgen.base.fixed import Codes, FixedType, FloatType, tight_accumulator
 from hlsgen.layers.base import Shape, frames_of
 from hlsgen.layers.delay_lines import delay_line
-from hlsgen.layers.periodic import PeriodicStage
+from hlsgen.layers.periodic_stage import PeriodicStage
 from hlsgen.layers.pool import Pool, PoolingStage
 from hlsgen.layers.stage import Buffer, Fold, Stage, StreamFormat, Times, Work, divisors
 

@@ -12,7 +12,7 @@ import numpy as np
 from hlsgen.base.fixed import Codes, FixedType, FloatType
 from hlsgen.layers.base import Shape, frames_of
 from hlsgen.layers.delay_lines import delay_line
-from hlsgen.layers.periodic import PeriodicStage, whole
+from hlsgen.layers.periodic_stage import PeriodicStage, whole
 from hlsgen.layers.pool import Counts, Pool, PoolingStage
 from hlsgen.layers.stage import Buffer, Fold, Stage, StreamFormat, Times, Work, pixel_folds
 

@@ -16,7 +16,7 @@ from typing import Any
 from hlsgen.base.errors import DesignError, HlsgenError, OutputError, Problem, ToolError
 from hlsgen.designfile.validation import printable
 from hlsgen.vendor.compare import read_back
-from hlsgen.vendor.lines import Heard, at
+from hlsgen.vendor.log_lines import Heard, at
 from hlsgen.vendor.runner import Line, claimed, run_tool
 from hlsgen.vendor.state import Status, StepState, read_state, write_state
 from hlsgen.vendor.steps import Flow, Place, Step, needs_of, read_flow, sha256, steps_to

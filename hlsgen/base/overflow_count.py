@@ -43,7 +43,7 @@ class OverflowCount:
 
     @classmethod
     def of_values(cls, type_: FixedType, values: ArrayLike) -> OverflowCount:
-        """The excess of numbers that become codes of `type_`. Raises ValueError on NaN."""
+        """The overflow of numbers that become codes of `type_`. Raises ValueError on NaN."""
         rounded = type_.unlimited(values)
         return cls.of_codes(type_, rounded, np.clip(rounded, type_.lowest_code, type_.max_code))
 

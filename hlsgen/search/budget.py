@@ -39,7 +39,7 @@ class SearchBudget:
         return self.words / SEARCHED_WORDS
 
     def begin(self) -> None:
-        """Another search, with as much budget."""
+        """Another search begins, with the whole budget."""
         self.words = 0
 
     def makes(self, words: int) -> None:

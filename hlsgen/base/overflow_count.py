@@ -61,7 +61,7 @@ class OverflowCount:
 
 @contextmanager
 def counting_overflow() -> Iterator[dict[FixedType, OverflowCount]]:
-    """By type what the casts of the block overflowed; types that hold all they are given are not in it."""
+    """The overflow of the casts in the block, by type; types that hold all they are given are not in it."""
     found: dict[FixedType, OverflowCount] = {}
 
     def count(type_: FixedType, rounded: Codes, codes: Codes) -> None:

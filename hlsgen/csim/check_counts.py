@@ -26,7 +26,7 @@ def check_counts(run: Run, mapping: ConvMapping, frames: int) -> None:
 
 
 def promised_distances(mapping: ConvMapping) -> dict[int, int]:
-    """By a memory's depth, the least distance of a read from its write that the emitted pragmas state."""
+    """The least distance of a read from its write that the emitted pragmas state, by the memory's depth."""
     depth = mapping.bank_map.slots * mapping.channel_steps * mapping.column_words
     promised = {depth: mapping.band_distance}
     if mapping.memory("partial"):

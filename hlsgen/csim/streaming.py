@@ -22,7 +22,7 @@ from hlsgen.model.ir import Graph
 
 STANDS_STILL = "stands still"
 REFUSALS = {66: STANDS_STILL, 67: "is given frames that do not end where they should", 70: STANDS_STILL}
-"""By the testbench's exit status. 66: a deadlock. 67: TLAST is wrong. 70: a stream is read while empty."""
+"""What is wrong by the testbench's exit status. 66: a deadlock. 67: wrong TLAST. 70: a read of nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -129,7 +129,7 @@ class ModelSection(_Section):
 
     @property
     def file(self) -> Path:
-        """Of the model; of PyTorch the one that makes it."""
+        """The model's file; of PyTorch the one that makes it."""
         found: Path | TorchSource = getattr(self, self.framework)
         return found.path if isinstance(found, TorchSource) else found
 
@@ -164,14 +164,13 @@ class StageMapping(_Section):
     simd: Annotated[int, Whole(1, MAX_CHANNELS)] | None = None
     """Input channels read at once."""
     multipliers: Literal["auto", "dsp", "packed", "fabric"] = "auto"
-    """Of a layer with weights: a DSP a product, a DSP for two (where that is exact), or logic cells."""
+    """What multiplies weights: a DSP a product, a DSP for two (where that is exact), or logic cells."""
     weights: ConstrainedPlace = "auto"
     """Where its weights lie: constant (source), runtime (loaded by a call), stream (DDR); auto: as all."""
     storage: ConstrainedStorage = "auto"
     """What primitive holds its weights; ddr: none, the weights at hand are streamed."""
     batch_reuse: Annotated[int, Whole(1, MOST_BATCH)] | None = None
-    """Of weights that are streamed, the frames that each word of them is used for; None: as many as use it 16
-    times."""
+    """The frames that each word of streamed weights is used for; None: as many as use it 16 times."""
 
     @property
     def fold(self) -> dict[str, object]:

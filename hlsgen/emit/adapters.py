@@ -23,8 +23,8 @@ from hlsgen.layers.stage import WEIGHT_BEAT_BITS, StreamFormat
 
 COSIM_FRAMES = 2
 DMA_FUNCTIONS = {"read": ("receive", "load", "take_apart"), "write": ("send", "store", "put_together")}
-"""By direction the functions of an AXI stream, of a port whose words are one stream word's or parts of it,
-and of one whose words hold several stream words.
+"""The functions of an AXI stream, of a port whose words are one stream word's or parts of it,
+and of one whose words hold several stream words, by direction.
 """
 
 

@@ -14,7 +14,7 @@ FARTHEST = 80
 _COMMENTED = re.compile(r"(?P<code>(?! *(?://|#)).*?\S) {2,}(?P<comment>// .*)")
 _COMMENT = re.compile(r"(?P<start> *//\s*)(?P<words>.*)")
 _OPERATORS = {", ": 2, " && ": 4, " || ": 4, " ? ": 1, " : ": 1}
-"""Behind how many of its characters a line may be broken."""
+"""The operators at which a line may be broken, and behind how many of their characters."""
 _HEADER = re.compile(r" *(?:else )?(?:if|for|while) \(")
 _VALUE = re.compile(r" *(?:return |[^=]* = )")
 
@@ -100,7 +100,7 @@ def _break(line: str, first: bool) -> tuple[int, int] | None:
 
 
 def _end_of_brackets(line: str, start: int) -> int:
-    """Behind the bracket that closes the one at `start`."""
+    """The place behind the bracket that closes the one at `start`."""
     depth = 0
     for at in range(start, len(line)):
         depth += (line[at] == "(") - (line[at] == ")")

@@ -154,7 +154,7 @@ def _offsets(patterns: tuple[Pattern, ...], slots: int, banks: int) -> tuple[tup
 def _forbidden_differences(
     patterns: tuple[Pattern, ...], slots: int, banks: int
 ) -> dict[tuple[int, int], frozenset[int]] | None:
-    """For slots a < b, the values of offset[b] - offset[a] (mod banks) at which some pattern collides.
+    """The values of offset[b] - offset[a] (mod banks) at which some pattern collides, for slots a < b.
 
     None: two columns of one row collide whatever the offsets are.
     """

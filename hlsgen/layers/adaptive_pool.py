@@ -18,7 +18,7 @@ from hlsgen.layers.pool import Pool, PoolingStage
 from hlsgen.layers.stage import Buffer, Fold, Stage, StreamFormat, Times, Work, divisors
 
 Windows = tuple[tuple[int, int], ...]
-"""By output the first row or column, and the one after the last."""
+"""The first row or column of each output's window, and the one after the last."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

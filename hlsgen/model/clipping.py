@@ -21,9 +21,9 @@ Part = Literal["input", "result", "accumulator"]
 WORTH_SHARE = 0.02
 """A tensor of which more values are clipped is worth a warning."""
 WORTH_POWER = 1e-3
-"""So is one that loses more than this of its power: its signal to noise is below 30 dB whatever its width."""
+"""A tensor that loses more of its power is too: its signal to noise is below 30 dB whatever its width."""
 SHOWN_TENSORS = 5
-"""Of those worth a warning, in one of Python's."""
+"""The most tensors that a warning of Python's names."""
 
 
 @dataclass(frozen=True, kw_only=True)

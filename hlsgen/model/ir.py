@@ -126,7 +126,7 @@ class Graph(Brief):
         }
 
     def consumers(self) -> dict[str, list[tuple[str, int]]]:
-        """By tensor: the layers that read it, and as which of their inputs; outputs are (port, -1)."""
+        """The layers that read each tensor, and as which of their inputs; outputs are (port, -1)."""
         readers: dict[str, list[tuple[str, int]]] = {name: [] for name in self.tensors()}
         for layer in self.layers:
             for index, source in enumerate(layer.inputs):
@@ -144,7 +144,7 @@ class Graph(Brief):
 
 
 LayerOverflow: TypeAlias = Mapping[str, Mapping[FixedType, OverflowCount]]
-"""By layer and type what left the range in its casts on some frames."""
+"""What left the range in the casts of each layer on some frames, by type."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,7 @@ from hlsgen.cost.resources import Resources
 from hlsgen.search.board_limits import KINDS
 
 SEARCHED_WORDS = 1 << 29
-"""Of all kernels that are made in search of one that fits: less than a minute on one core."""
+"""The most words of all kernels that are made in search of one that fits: less than a minute on one core."""
 PATIENCE = 8
 """Kernels that do not fit, one after the other, before the steps to slower ones become longer."""
 

@@ -33,7 +33,7 @@ WORD_BITS = (512, 256, 128, 64)
 leave room for multipliers.
 """
 ROUNDS = 3
-"""Of weighing the kinds of resources."""
+"""How often the kinds of resources are weighed anew."""
 FILLS = (1.0, 0.95, 0.88, 0.8)
 """Shares of the board that are tried, until the kernels can be placed whole in its SLRs."""
 TRIES = 12
@@ -188,7 +188,7 @@ class _Search:
                 yield _Attempt(instances=count, word_bits=bits, order=(cycles, cost))
 
     def worked_out(self, attempt: _Attempt, fill: float) -> LayerwiseHardware | None:
-        """With FIFOs of the right depths, every kernel in an SLR; None if that does not fit."""
+        """The kernels with FIFOs of the right depths, each in an SLR; None if that does not fit."""
         count = attempt.instances
         chosen = self._chosen(attempt.word_bits, count, fill)
         if chosen is None:

@@ -36,7 +36,7 @@ MARGIN = 1.15
 BLOCKS = (1, 2, 4, 8, 16)
 """Frames that streamed weights are used for, looked at as long as a larger block is faster."""
 WORTHWHILE = 1.05
-"""By so much: a larger block takes memory, and its frames wait for each other."""
+"""The gain that is worth a larger block, which takes memory, and whose frames wait for each other."""
 
 MOST_FITTING = 4
 """Kernels that fit, made in search of one that is as fast as it seemed before its FIFOs were known."""
@@ -47,7 +47,7 @@ FIFO_FIX = (
 )
 
 MOST_SIMULATED_WORDS = 1 << 27
-"""Of all streams over the frames that FIFO depths are computed from: a gigabyte of times."""
+"""The most words of all streams over the frames that FIFO depths come from: a gigabyte of times."""
 
 
 @dataclass(frozen=True, kw_only=True)

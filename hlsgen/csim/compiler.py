@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TypedDict, Unpack
 
 from hlsgen.base.errors import ToolError
-from hlsgen.csim.processes import running
+from hlsgen.csim.child_processes import running
 
 INCLUDE = Path(__file__).resolve().parent / "include"
 COMPILE_SECONDS = 600

@@ -20,7 +20,7 @@ from hlsgen.vendor.log_lines import Heard, at
 from hlsgen.vendor.observer import SynthesisObserver
 from hlsgen.vendor.runner import Line, claimed, run_tool
 from hlsgen.vendor.step_states import Status, StepState, read_state, write_state
-from hlsgen.vendor.steps import Flow, Place, Step, needs_of, read_flow, sha256, steps_to
+from hlsgen.vendor.synthesis_steps import Flow, Place, Step, needs_of, read_flow, sha256, steps_to
 
 RELEASE = re.compile(r"Vitis (20\d\d\.\d+)$")
 PLATFORM = re.compile(r"platform (.+\.xpfm)$")

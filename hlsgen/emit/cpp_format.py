@@ -84,11 +84,12 @@ def _break(line: str, first: bool) -> tuple[int, int] | None:
     header = _HEADER.match(line)
     if header and (end := _end_of_brackets(line, header.end() - 1)) < len(line) - len(" {"):
         return end + 1, margin + 4
-    value = _VALUE.match(line)
+    start = line[: MOST_COLUMNS + 1]  # a line of weights may have a hundred thousand columns
+    value = _VALUE.match(start)
     outside = value.end() if first and value else margin
     places = [
         (depth, -at, outside if column is None else column)
-        for at, depth, column, operator in _places(line)
+        for at, depth, column, operator in _places(start)
         if at <= MOST_COLUMNS + 1 and (depth or operator != ", " or not first)
     ]
     if not places:
@@ -122,7 +123,9 @@ def _places(line: str) -> Iterator[tuple[int, int, int | None, str]]:
             quoted = not quoted
         elif quoted:
             continue
-        elif char in "([{" or (char == "<" and line[at - 1] not in " <" and line[at + 1] not in " <="):
+        elif char in "([{" or (
+            char == "<" and line[at - 1] not in " <" and line[at + 1 : at + 2] not in ("", " ", "<", "=")
+        ):
             opened.append(at + 1)
         elif opened and (char in ")]}" or (char == ">" and line[opened[-1] - 1] == "<")):
             opened.pop()

@@ -48,3 +48,11 @@ def test_a_long_line_is_broken(line: str, wanted: list[int]) -> None:
 )
 def test_what_cannot_be_broken_stays(line: str) -> None:
     assert formatted(line) == line
+
+
+def test_the_longest_line_of_weights() -> None:
+    """65,536 codes in one word: with work for each break that grows with the line it would take minutes."""
+    row = ", ".join(str(number % 200 - 100) for number in range(65536))
+    lines = formatted(f"    {{{row}}},").split("\n")
+    assert max(map(len, lines)) <= MOST_COLUMNS
+    assert " ".join(line.strip() for line in lines) == f"{{{row}}},"

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from hlsgen.emit.cpp_format import MOST_COLUMNS, formatted
+from tests.support.places import ROOT
 
 LONG = "a_name_of_thirty_characters_ab"
 
@@ -56,3 +57,11 @@ def test_the_longest_line_of_weights() -> None:
     lines = formatted(f"    {{{row}}},").split("\n")
     assert max(map(len, lines)) <= MOST_COLUMNS
     assert " ".join(line.strip() for line in lines) == f"{{{row}}},"
+
+
+def test_headers_that_are_emitted_as_they_stand_have_no_long_lines() -> None:
+    headers = sorted((ROOT / "templates" / "hls").rglob("*.h"))
+    assert len(headers) >= 12
+    for header in headers:
+        lines = header.read_text(encoding="utf-8").splitlines()
+        assert [line for line in lines if len(line) > MOST_COLUMNS and not line.startswith("#pragma")] == []

@@ -146,7 +146,7 @@ def print_fifos(figures: dict[str, Any]) -> None:
 def _what(figures: dict[str, Any]) -> str:
     """One instance in a line: a layer's folding, or a network's stages."""
     folding = figures["layers"][0]["folding"]
-    if "rows" in folding:
+    if "arithmetic" in folding:
         return (
             f"{folding['macs_per_cycle']} multiply-accumulates a cycle (rows {folding['rows']}, "
             f"PE {folding['pe']}, SIMD {folding['simd']}, {folding['arithmetic']})"

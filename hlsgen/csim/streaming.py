@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from hlsgen.base.errors import MismatchError
-from hlsgen.base.fixed import Codes, FixedType
+from hlsgen.base.fixed import Codes, FixedType, FloatType
 from hlsgen.base.short_repr import Brief
 from hlsgen.csim.testbench import run_testbench, save_frames
 from hlsgen.emit.dataflow import weight_files
@@ -21,8 +21,14 @@ from hlsgen.layers.stage import StreamFormat
 from hlsgen.model.ir import Graph
 
 STANDS_STILL = "stands still"
-REFUSALS = {66: STANDS_STILL, 67: "is given frames that do not end where they should", 70: STANDS_STILL}
-"""What is wrong by the testbench's exit status. 66: a deadlock. 67: wrong TLAST. 70: a read of nothing."""
+REFUSALS = {
+    65: "asks a memory for more ports than it has",
+    66: STANDS_STILL,
+    67: "is given frames that do not end where they should",
+    68: "reads an element of a memory sooner than its dependence pragma promises",
+    70: STANDS_STILL,
+}
+"""What is wrong, by the testbench's exit status; 70: a stream is read while empty."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,6 +163,8 @@ def _tensors(pipeline: Pipeline, folder: Path, keep: bool) -> dict[str, Codes]:
 
 def signed_codes(bits: Codes, type_: object) -> Codes:
     """The low bits of 64-bit words as codes of a type."""
+    if isinstance(type_, FloatType):
+        return bits.astype(np.uint32).view(np.float32)
     assert isinstance(type_, FixedType)
     unused = np.uint64(64 - type_.width)
     high = bits.astype(np.uint64) << unused

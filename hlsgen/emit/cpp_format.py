@@ -52,7 +52,7 @@ def _broken(line: str) -> Iterator[str]:
     if line.lstrip().startswith("//"):
         yield from _wrapped(line)
         return
-    first = True
+    first = line.count("(") >= line.count(")")  # else what it continues is a line of the template
     while len(line) > MOST_COLUMNS and not line.startswith("#"):
         place = _break(line, first)
         if place is None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hlsgen.base.fixed import Codes, FixedType
+from hlsgen.base.fixed import Codes, FixedType, FloatType, NumberType
 from hlsgen.base.version import VERSION
 from hlsgen.cost.stages import BURST_WORDS, BURSTS_AHEAD, WEIGHT_PORT_BITS, lies_in_uram
 from hlsgen.emit.adapters import (
@@ -30,7 +30,17 @@ from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.stage import Stage
 from hlsgen.targets.board import Board
 
-SHARED_HEADERS = ("static.h", "lanes.h", "dot.h", "nest.h", "port.h", "raster.h", "stage.h", "stream.h")
+SHARED_HEADERS = (
+    "static.h",
+    "lanes.h",
+    "dot.h",
+    "memory.h",
+    "nest.h",
+    "port.h",
+    "raster.h",
+    "stage.h",
+    "stream.h",
+)
 LINE = 16
 """Numbers in a line of a constant array."""
 
@@ -135,9 +145,10 @@ def _weights(stage: Stage, place: WeightPlace, board: Board) -> dict[str, Any]:
     return found
 
 
-def _table(name: str, words: Codes, type_: FixedType) -> dict[str, Any]:
+def _table(name: str, words: Codes, type_: NumberType) -> dict[str, Any]:
     """A constant array's rows as C++ text, and its element's type."""
-    rows = ["{" + ", ".join(str(int(code)) for code in row) + "}" for row in words]
+    literal = type_.literal if isinstance(type_, FloatType) else lambda code: str(int(code))
+    rows = ["{" + ", ".join(literal(code) for code in row) + "}" for row in words]
     return {f"{name}_rows": rows, f"{name}_lanes": words.shape[1], f"{name}_c": c_type(type_)}
 
 

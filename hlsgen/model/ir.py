@@ -14,6 +14,7 @@ from hlsgen.base.fixed import Codes, FixedType, NumberType
 from hlsgen.base.overflow_count import OverflowCount, counting_overflow
 from hlsgen.base.short_repr import Brief, lines, some
 from hlsgen.layers.base import Layer, Shape, Tensor
+from hlsgen.layers.conv2d import Conv2d
 
 __all__ = ["Golden", "Graph", "Port", "Tensor", "counted_golden", "run_golden", "verify"]
 
@@ -155,12 +156,19 @@ class Golden(Brief):
     excess: LayerOverflow
 
 
-def counted_golden(graph: Graph, inputs: Mapping[str, Codes]) -> Golden:
-    """`run_golden` that counts the values which its layers clip."""
+def counted_golden(
+    graph: Graph, inputs: Mapping[str, Codes], passes: Mapping[str, int] | None = None
+) -> Golden:
+    """`run_golden` that counts the values which its layers clip.
+
+    passes: of convolutions in float32, the input channels that hardware adds up at a time.
+    """
     excess: dict[str, Mapping[FixedType, OverflowCount]] = {}
 
     def counted(layer: Layer, sources: list[Codes]) -> Codes:
         with counting_overflow() as excess[layer.name]:
+            if passes and isinstance(layer, Conv2d):
+                return layer.golden(*sources, simd=passes[layer.name])
             return layer.golden(*sources)
 
     return Golden(tensors=_run(graph, inputs, counted), excess=excess)

@@ -78,10 +78,7 @@ def layer_figures(process: StageProcess, board: Board) -> dict[str, Any]:
         "type": str(layer.output_type),
         "shape": list(layer.output_shape),
         "folding": {
-            "px": stage.fold.px,
-            "pe": stage.fold.pe,
-            "simd": stage.fold.simd,
-            **({"multipliers": stage.fold.multipliers} if stage.chooses_multipliers else {}),
+            **stage.folding(),
             "macs_per_cycle": -(-layer.macs // stage.interval) if layer.macs else 0,
         },
         "ii": 1,

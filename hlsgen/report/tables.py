@@ -177,13 +177,16 @@ def clipping_cells(one: dict[str, Any]) -> tuple[str, ...]:
 
 
 def layer_cells(layer: dict[str, Any]) -> tuple[str, ...]:
-    """kind, shape and type of the result, folding, cycles a frame"""
+    """kind, shape and type of the result, folding (of a front wave "2 rows" for PX), cycles a frame"""
     folding = layer["folding"]
+    at_once = (
+        folding["px"] if "px" in folding else f"{folding['rows']} row{'s' if folding['rows'] > 1 else ''}"
+    )
     return (
         layer["kind"],
         " x ".join(map(str, layer["shape"])),
         layer["type"],
-        f"{folding['px']} / {folding['pe']} / {folding['simd']}",
+        f"{at_once} / {folding['pe']} / {folding['simd']}",
         f"{layer['interval_cycles']:,}",
     )
 

@@ -19,6 +19,7 @@ from hlsgen.csim.streaming import NetworkRun
 from hlsgen.emit.layerwise import layerwise_plan, layerwise_weight_files
 from hlsgen.emit.ompss_network import network_obstacles
 from hlsgen.model.clipping import Clipped
+from hlsgen.model.ir import Golden, counted_golden
 from hlsgen.report.layerwise import LayerwiseEstimate, layerwise_markdown
 from hlsgen.report.quality import quality_figures
 from hlsgen.search.layerwise import LayerwiseHardware, layerwise_hardware
@@ -43,6 +44,15 @@ class LayerwiseNetwork(NetworkStyle[LayerwiseHardware]):
             batch=self.batch,
             clock_mhz=self.clock_mhz,
         )
+
+    @property
+    def wants_exact_search(self) -> bool:
+        return self.constraints.search == "best" and self.chosen is None
+
+    def counted_golden(self, inputs: Mapping[str, Codes]) -> Golden:
+        if not self.graph.input.is_float:
+            return super().counted_golden(inputs)
+        return counted_golden(self.graph, inputs, self.hardware.float_passes)
 
     def with_weights(self, other: Style[Any]) -> LayerwiseNetwork:
         graph = self.reweighted(other, self.hardware.weights)

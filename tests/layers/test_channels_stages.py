@@ -152,7 +152,7 @@ EMITTED = {
         fold=fold(1, 2),
         mutants=(
             ("fold == 0 ? sum", "fold == 1 ? sum"),
-            ("sum << (SUM_GROWTH - found.growth)", "sum << SUM_GROWTH"),
+            ("sum << (SUM_GROWTH - found.growth)", "sum << (SUM_GROWTH - 1)"),
             ("base - ((drop * at.rest)", "base + ((drop * at.rest)"),
             ("if (fold == FOLDS - 1) largest[x]", "if (fold == 0) largest[x]"),
         ),

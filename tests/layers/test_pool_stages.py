@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hlsgen.base.errors import DesignError
-from hlsgen.base.fixed import FixedType, Overflow, Rounding, parse_type
+from hlsgen.base.fixed import FixedType, FloatType, Overflow, Rounding, parse_type
 from hlsgen.csim.compiler import Headers, reference_headers
 from hlsgen.layers.base import Shape
 from hlsgen.layers.global_pool import GlobalPool
@@ -221,6 +221,11 @@ EMITTED = {
         ),
         fold=Fold(px=2, pe=2, simd=2),
         mutants=(("<9, 3> exact_t", "<9, 4> exact_t"), ("] = value;", "] = 0;")),
+    ),
+    "global_average_float32": Emitted(
+        layer=GlobalPool(name="pool", source=tensor((4, 4, 5)), result_type=FloatType(), function="average"),
+        fold=Fold(px=1, pe=2, simd=2),
+        mutants=((") * RECIPROCAL", ") + RECIPROCAL"), ("pixel < PARTIALS", "pixel < PARTIALS - 1")),
     ),
     "global_sum": Emitted(
         layer=GLOBAL,

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "hlsgen/lanes.h"
+#include "hlsgen/memory.h"
 #include "hlsgen/stage.h"
 
 namespace hls {
@@ -47,6 +48,10 @@ struct recorder {
 template <typename T, int N>
 inline void append_codes(std::vector<std::uint64_t> &codes, const hlsgen::lanes<T, N> &word) {
     for (int l = 0; l < N; ++l) codes.push_back(hlsgen::bits_of<T::width>(word.lane[l]).to_uint64());
+}
+template <int N>
+inline void append_codes(std::vector<std::uint64_t> &codes, const hlsgen::lanes<float, N> &word) {
+    for (int l = 0; l < N; ++l) codes.push_back(hlsgen::bits_of<32>(word.lane[l]).to_uint64());
 }
 template <typename T>
 inline void append_codes(std::vector<std::uint64_t> &, const T &) {}

@@ -96,7 +96,7 @@ class LayerwiseHardware(Brief):
 
     @property
     def float_passes(self) -> dict[str, int]:
-        """By convolution in float32 the input channels of a pass: the order of its sums follows from it."""
+        """The input channels of a pass of each float32 convolution: the order of its sums follows from it."""
         return {one.layer.name: one.fold.simd for one in self.kernels if isinstance(one.layer, Conv2d)}
 
     @property

@@ -27,7 +27,7 @@ from hlsgen.targets.board import Board
 from hlsgen.timing.fifos import fifo_depths, run_unbounded
 
 Formats = Mapping[str, StreamFormat]
-"""By tensor its words in DDR."""
+"""The words of each tensor in DDR, by its name."""
 
 PIXELS = (1, 2, 4, 8, 16, 32, 64)
 """The pixels of a row that one word of DDR may hold."""

@@ -93,7 +93,7 @@ def print_estimate(figures: dict[str, Any]) -> None:
         *(f"{total[kind]:,}" for kind in ("dsp", "bram18", "uram", "lut", "ff")),
     )
     show(table)
-    from hlsgen.cost.accuracy import cells_line
+    from hlsgen.cost.error_margins import cells_line
 
     click.echo(cells_line(figures))
     if "explored" in figures:

@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.table import Table
 
-from hlsgen.cost.accuracy import cells_line
+from hlsgen.cost.error_margins import cells_line
 from hlsgen.explore.result import Explored
 from hlsgen.report.explored import model_text, some_points
 from hlsgen.search.board_limits import whole_of

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from hlsgen.cost.accuracy import cells_line
+from hlsgen.cost.error_margins import cells_line
 from hlsgen.designfile.document import Document
 from hlsgen.explore.result import Explored
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from hlsgen.cost.accuracy import cost_figures, cost_text
 from hlsgen.cost.cycles import AXI_LATENCY, ddr_cost, iterations
+from hlsgen.cost.error_margins import cost_figures, cost_text
 from hlsgen.cost.resources import FMUL_DSP, Resources, instance_resources
 from hlsgen.emit.bank_picture import bank_table
 from hlsgen.hardware.conv2d import ConvMapping

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from hlsgen.cost.accuracy import cost_figures, cost_text
+from hlsgen.cost.error_margins import cost_figures, cost_text
 from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import fifo_resources
 from hlsgen.emit.layerwise import layerwise_weight_files

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from hlsgen.model.accuracy import Accuracy, Chosen, Quality, Reached
-from hlsgen.model.judgement import confidence_text, least_agreement
+from hlsgen.model.confidence import confidence_text, least_agreement
 from hlsgen.model.precision import Precision
 
 

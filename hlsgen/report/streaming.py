@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from hlsgen.base.errors import DesignError, Problem
-from hlsgen.cost.accuracy import cost_figures, cost_text
+from hlsgen.cost.error_margins import cost_figures, cost_text
 from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import fifo_resources, total_resources
 from hlsgen.hardware.pipeline import Pipeline

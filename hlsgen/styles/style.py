@@ -31,7 +31,7 @@ from hlsgen.model.ir import Golden, Graph
 from hlsgen.model.ports import Arrays as Arrays
 from hlsgen.model.ports import Floats as Floats
 from hlsgen.model.ports import inputs_of, outputs_of
-from hlsgen.model.sampled import Sampled
+from hlsgen.model.simulation_frames import SimulationFrames
 from hlsgen.report.estimates import Estimates
 from hlsgen.targets.board import Board
 from hlsgen.targets.terms import CostStyle, Terms, load_terms
@@ -222,7 +222,7 @@ class Style(Brief, ABC, Generic[H]):
         """Raises DesignError with what making the design leaves open: hardware that does not fit, samples."""
 
     @abstractmethod
-    def sampled(self, frames: int | None = None, *, file: Path | None = None) -> Sampled:
+    def sampled(self, frames: int | None = None, *, file: Path | None = None) -> SimulationFrames:
         """The frames to simulate with: the design's own samples, or those of `file`."""
 
     def sample_inputs(self, frames: int | None = None, *, file: Path | None = None) -> dict[str, Codes]:

@@ -17,10 +17,10 @@ from hlsgen.api.design import Design, load
 from hlsgen.base.errors import DesignError, HlsgenError, OutputError, ToolError, error_json
 from hlsgen.search.board_limits import KINDS
 from hlsgen.sweep.inputs import InputFile, check_inputs, code_digest
+from hlsgen.vendor.observer import SilentObserver
 from hlsgen.vendor.runner import wait_until_free
 from hlsgen.vendor.vitis import Request as Synthesis
 from hlsgen.vendor.vitis import Synthesised, SynthesisInterrupted, synthesise
-from hlsgen.vendor.watch import Quiet
 
 KEY_DIGITS = 16
 FIGURES = ("interval_cycles", "instances", "dsp", "bram18", "uram", "lut", "ff")
@@ -213,7 +213,7 @@ def _synth(job: Job, design: Design) -> tuple[Figures, Summary]:
     assert job.synthesis is not None
     wait_until_free(job.folder)  # of the tools of a worker that was lost
     report, summary = _build(job, design)
-    done = synthesise(job.folder, job.synthesis, Quiet())
+    done = synthesise(job.folder, job.synthesis, SilentObserver())
     furthest = [one for one in done.reports if one["stage"] == _furthest(done)]
     figures = {kind: sum(one[kind] for one in furthest) for kind in KINDS if furthest and kind in furthest[0]}
     found = SynthesisSummary(to=job.synthesis.to, release=done.release, stage=_furthest(done), **figures)

@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Any
 
 from hlsgen.base.errors import DesignError, Place, Problem
+from hlsgen.designfile.names import Names
 from hlsgen.frontends.builder.limits import layer_problems
-from hlsgen.frontends.builder.names import Names
 from hlsgen.frontends.builder.views import Arrangement, Box, Value
 from hlsgen.layers.base import Layer
 from hlsgen.layers.crop import Crop

@@ -9,12 +9,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from hlsgen.frontends.builder.quantisers import Grid
 from hlsgen.frontends.builder.resampling import Resampled
 from hlsgen.frontends.builder.views import Value
 from hlsgen.frontends.onnx.model import LARGEST_TENSOR, Node, few
 from hlsgen.frontends.onnx.reading import Reading
 from hlsgen.frontends.onnx.values import Array, Known, Real
+from hlsgen.passes.quantisers import Grid
 
 SAME_SCALE = 1e-7
 """Relative difference of factors that differ by the rounding of float32 only."""

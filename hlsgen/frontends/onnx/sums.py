@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from hlsgen.frontends.builder.quantisers import Grid
 from hlsgen.frontends.builder.views import Value
 from hlsgen.frontends.onnx.model import LARGEST_TENSOR, Node, few
 from hlsgen.frontends.onnx.patterns import TWO_TENSORS
 from hlsgen.frontends.onnx.reading import Handler, Reading, RecordingBuilder
 from hlsgen.frontends.onnx.values import Array, Constant, Known, Real, Sum
+from hlsgen.passes.quantisers import Grid
 
 Sides = tuple[int, int, int, int]
 Pair = tuple[int, int]

@@ -16,8 +16,6 @@ import numpy as np
 from hlsgen.base.errors import DesignError, Problem, collecting
 from hlsgen.base.fixed import FixedType, Rounding
 from hlsgen.base.progress import Say, silent
-from hlsgen.frontends.builder.integer_graph import Quantised, fixed_graph
-from hlsgen.frontends.builder.quantisers import FakeQuant
 from hlsgen.frontends.builder.views import Value
 from hlsgen.frontends.onnx.alternatives import INSTEAD, name_of, remedy
 from hlsgen.frontends.onnx.casts import CASTS
@@ -49,6 +47,8 @@ from hlsgen.frontends.onnx.sums import SUMS
 from hlsgen.frontends.onnx.values import Constant, Integers, Known, Real
 from hlsgen.frontends.onnx.windows import WINDOWS
 from hlsgen.model.ir import Graph
+from hlsgen.passes.integer_graph import Quantised, fixed_graph
+from hlsgen.passes.quantisers import FakeQuant
 
 OPERATIONS: dict[str, Handler] = {**CASTS, **CHOICES, **ELEMENTWISE, **INTEGER, **SHAPES, **SUMS, **WINDOWS}
 MOVES_INTEGERS = frozenset({

@@ -24,21 +24,6 @@ import numpy as np
 
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import Codes, FixedType, Overflow, Rounding, float32_holds
-from hlsgen.frontends.builder.fusing import fused
-from hlsgen.frontends.builder.quantisers import Direction, Doubles, FakeQuant, Grid, code_type
-from hlsgen.frontends.builder.requantise import Emitter
-from hlsgen.frontends.builder.scaled import (
-    ONE,
-    ZERO,
-    Scaled,
-    compressed,
-    held,
-    multipliers,
-    on_grid,
-    scale_and_fraction,
-    trailing_zeros,
-    weights_and_scale,
-)
 from hlsgen.layers.affine import Affine
 from hlsgen.layers.base import Layer
 from hlsgen.layers.binary import Add, Binary, Mul, Sub
@@ -51,6 +36,21 @@ from hlsgen.layers.pad import Pad
 from hlsgen.layers.pool2d import Pool2d
 from hlsgen.layers.unary import Selection
 from hlsgen.model.ir import Graph, Port
+from hlsgen.passes.quantisers import Direction, Doubles, FakeQuant, Grid, code_type
+from hlsgen.passes.requantise import Emitter
+from hlsgen.passes.round_once import fused
+from hlsgen.passes.scaled import (
+    ONE,
+    ZERO,
+    Scaled,
+    compressed,
+    held,
+    multipliers,
+    on_grid,
+    scale_and_fraction,
+    trailing_zeros,
+    weights_and_scale,
+)
 
 RESULT_BITS = 16
 BIAS_FINER = 8

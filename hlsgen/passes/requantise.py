@@ -22,8 +22,14 @@ import numpy as np
 
 from hlsgen.base.errors import DesignError, Place, Problem
 from hlsgen.base.fixed import MAX_INTEGER, FixedType, Overflow, Rounding
-from hlsgen.frontends.builder.names import Names
-from hlsgen.frontends.builder.quantisers import (
+from hlsgen.designfile.names import Names
+from hlsgen.layers.affine import Affine
+from hlsgen.layers.base import Layer, Tensor
+from hlsgen.layers.cast import Cast
+from hlsgen.layers.clamp import Clamp
+from hlsgen.model.ir import Graph
+from hlsgen.model.precision import binade
+from hlsgen.passes.quantisers import (
     Direction,
     Doubles,
     Grid,
@@ -32,7 +38,7 @@ from hlsgen.frontends.builder.quantisers import (
     power_of_two,
     rounded,
 )
-from hlsgen.frontends.builder.scaled import (
+from hlsgen.passes.scaled import (
     ONE,
     WIDEST_EXACT,
     ZERO,
@@ -50,12 +56,6 @@ from hlsgen.frontends.builder.scaled import (
     value_bits,
     without_sign,
 )
-from hlsgen.layers.affine import Affine
-from hlsgen.layers.base import Layer, Tensor
-from hlsgen.layers.cast import Cast
-from hlsgen.layers.clamp import Clamp
-from hlsgen.model.ir import Graph
-from hlsgen.model.precision import binade
 
 BIAS_BITS = 24
 FINER = 6

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hlsgen.base.fixed import FixedType
-from hlsgen.frontends.builder.quantisers import Direction, Grid, code_type, is_natural, rounded
-from hlsgen.frontends.builder.scaled import Scaled, compressed, exact_fraction, multipliers, weights_and_scale
 from hlsgen.layers.base import Tensor
+from hlsgen.passes.quantisers import Direction, Grid, code_type, is_natural, rounded
+from hlsgen.passes.scaled import Scaled, compressed, exact_fraction, multipliers, weights_and_scale
 
 pytest.importorskip("onnx", reason="needs onnx: pip install 'hlsgen[onnx]'")
 pytest.importorskip("onnxruntime", reason="needs onnxruntime: pip install 'hlsgen[onnx]'")

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from hlsgen.base.fixed import Codes, FixedType
-from hlsgen.frontends.builder.quantisers import Doubles, code_type, power_of_two
 from hlsgen.layers.base import Tensor
+from hlsgen.passes.quantisers import Doubles, code_type, power_of_two
 
 MULTIPLIER_BITS = 24
 WIDEST_EXACT = 48

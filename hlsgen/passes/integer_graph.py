@@ -1,9 +1,12 @@
-"""A float graph with quantisers -> the fixed-point graph that computes the same codes.
+"""A float graph with quantisers becomes the fixed-point graph that computes the same codes.
+
+before  x -> quant1 (steps of 0.02) -> conv1 (weights in steps of 0.003) -> relu1 -> quant2 (steps of 0.1)
+after   x, integers: its port divides by 0.02 -> conv1 of integers -> conv1_scale (times 0.0006, to unsigned)
 
 Every layer is rebuilt on the tensors as they are now: weights become codes of their grids, a quantiser a cast
 or a multiplier, everything else the natural exact type of what it reads. What is real and not in a tensor
-(scales, biases off the grid, batch normalisation, limits) travels beside it, see `requantise`. At the end a
-cast that alone reads a layer is taken into it.
+(scales, biases off the grid, batch normalisation, limits) travels beside it, see `requantise`. INTEGER_PASSES
+then take casts into the layers that they read.
 
 What is not exact, because no quantiser says how it shall be rounded:
   functions, softmax  RESULT_BITS bits, unless a quantiser follows; what they read is exact, or see
@@ -38,7 +41,6 @@ from hlsgen.layers.unary import Selection
 from hlsgen.model.ir import Graph, Port
 from hlsgen.passes.quantisers import Direction, Doubles, FakeQuant, Grid, code_type
 from hlsgen.passes.requantise import Emitter
-from hlsgen.passes.round_once import fused
 from hlsgen.passes.scaled import (
     ONE,
     ZERO,
@@ -59,8 +61,8 @@ MOST_INPUT_BITS = 32
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Quantised:
-    """What a frontend knows of a float graph's quantisation.
+class Quantisation:
+    """What a frontend knows of a float graph's quantisation besides its `FakeQuant` layers.
 
     weights: by layer the grid of its weights, the scale [M] by output channel. on_grid: layers whose bias is
     given in codes of input scale * weight scale. inputs: types that the model gives inputs. wished: types for
@@ -73,7 +75,7 @@ class Quantised:
     wished: Mapping[str, FixedType] = field(default_factory=dict)
 
 
-def fixed_graph(graph: Graph, known: Quantised) -> Graph:
+def integer_graph(graph: Graph, known: Quantisation) -> Graph:
     """The fixed-point graph. Raises DesignError: something of it is not quantised, or has no exact type."""
     return _Typing(graph, known).run()
 
@@ -81,7 +83,7 @@ def fixed_graph(graph: Graph, known: Quantised) -> Graph:
 class _Typing:
     """One pass over the float graph, layer by layer."""
 
-    def __init__(self, graph: Graph, known: Quantised) -> None:
+    def __init__(self, graph: Graph, known: Quantisation) -> None:
         self._graph = graph
         self._known = known
         self._readers = graph.consumers()
@@ -94,8 +96,7 @@ class _Typing:
         for layer in self._graph.layers:
             self._values[layer.name] = self._typed(layer)
         outputs = tuple(self._output(port) for port in self._graph.outputs)
-        graph = replace(self._graph, inputs=inputs, layers=tuple(self._out.layers), outputs=outputs)
-        return fused(graph)
+        return replace(self._graph, inputs=inputs, layers=tuple(self._out.layers), outputs=outputs)
 
     # borders
 

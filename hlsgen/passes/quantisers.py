@@ -1,7 +1,7 @@
 """Quantisation as a float model states it: a grid of real steps, and the node that puts activations on it.
 
 `FakeQuant` stands in a frontend's float graph for a Quant node, or QuantizeLinear and DequantizeLinear.
-It exists only between a frontend and `fixed_graph`, which makes types, casts and multipliers of it.
+It exists only between a frontend and `integer_graph`, which makes types, casts and multipliers of it.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Casts and limits taken into the layer before them, so that it rounds once and no stage only casts.
+"""A cast right after a layer that has no exact type becomes that layer's own, so that it rounds once.
 
 before  sigmoid1 (gives ufixed<16,1>, for want of a better type) -> quant1 (cast to ufixed<8,0,rnd_conv,sat>)
 after   sigmoid1 gives ufixed<8,0,rnd_conv,sat>
 
-This is for a graph whose types a frontend has just chosen: a result that nothing but a quantiser reads has no
-type of its own. What is exact before a cast the passes of every graph join, and they are used here too.
+This is for a graph whose types `integer_graph` has just chosen: a result that nothing but a quantiser reads
+has no type of its own. What is exact before a cast fuse_clamp and fuse_cast have joined before.
 """
 
 from __future__ import annotations
@@ -16,19 +16,17 @@ from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.table import Table
 from hlsgen.layers.unary import Selection
 from hlsgen.model.ir import Graph
-from hlsgen.passes.fuse_cast import fuse_cast
-from hlsgen.passes.fuse_clamp import fuse_clamp
 from hlsgen.passes.rewriting import merged
 
 
-def fused(graph: Graph) -> Graph:
-    """The graph without the casts and limits that the layer before can do."""
-    return merged(fuse_cast(fuse_clamp(graph)), _rounded_once)
+def round_once(graph: Graph) -> Graph:
+    """Quantisers cost no stage of their own after a function or an average."""
+    return merged(graph, _rounded_once)
 
 
 def _rounded_once(first: Layer, second: Layer) -> Layer | None:
     if not isinstance(second, Cast) or isinstance(first, Cast | Conv2d | Binary | Selection):
-        return None  # of sums and products the passes have joined what is exact
+        return None  # joined before where they are exact
     if isinstance(first, Table) and not first.is_exact:
         return None  # straight pieces are good to a quarter of a step of what they give: the finer the better
     joined = first.retyped(tuple(tensor.type for tensor in first.sources), second.result_type)

@@ -47,7 +47,8 @@ from hlsgen.frontends.onnx.sums import SUMS
 from hlsgen.frontends.onnx.values import Constant, Integers, Known, Real
 from hlsgen.frontends.onnx.windows import WINDOWS
 from hlsgen.model.ir import Graph
-from hlsgen.passes.integer_graph import Quantised, fixed_graph
+from hlsgen.passes import INTEGER_PASSES, run_passes
+from hlsgen.passes.integer_graph import Quantisation, integer_graph
 from hlsgen.passes.quantisers import FakeQuant
 
 OPERATIONS: dict[str, Handler] = {**CASTS, **CHOICES, **ELEMENTWISE, **INTEGER, **SHAPES, **SUMS, **WINDOWS}
@@ -80,7 +81,7 @@ def graph_of_onnx(
     graph, known = float_graph_of_onnx(
         source, name=name, input_types=input_types, input_shapes=input_shapes, say=say
     )
-    return graph if known is None else fixed_graph(graph, known)
+    return graph if known is None else run_passes(integer_graph(graph, known), INTEGER_PASSES)
 
 
 def float_graph_of_onnx(
@@ -90,7 +91,7 @@ def float_graph_of_onnx(
     input_types: Sequence[FixedType | None] = (),
     input_shapes: InputShapes = (),
     say: Say = silent,
-) -> tuple[Graph, Quantised | None]:
+) -> tuple[Graph, Quantisation | None]:
     """The model in real arithmetic, with `FakeQuant` layers, and what is known of its quantisation, if any.
 
     Raises as `graph_of_onnx` does.
@@ -119,7 +120,7 @@ def float_graph_of_onnx(
     )
     if not quantised:
         return graph, None
-    return graph, Quantised(
+    return graph, Quantisation(
         weights=reading.plain_grids | reading.weight_grids,
         on_grid=frozenset(reading.on_grid),
         inputs=reading.input_types,

@@ -25,8 +25,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from hlsgen.base.coded import SIGN, Doubles, code_type, held, on_grid, trailing_zeros
 from hlsgen.base.errors import DesignError, Problem
-from hlsgen.base.fixed import Codes, FixedType, Overflow, Rounding, float32_holds
+from hlsgen.base.fixed import Codes, FixedType, Rounding, float32_holds
 from hlsgen.layers.affine import Affine
 from hlsgen.layers.base import Layer
 from hlsgen.layers.binary import Add, Binary, Mul, Sub
@@ -39,18 +40,15 @@ from hlsgen.layers.pad import Pad
 from hlsgen.layers.pool2d import Pool2d
 from hlsgen.layers.unary import Selection
 from hlsgen.model.ir import Graph, Port
-from hlsgen.passes.quantisers import Direction, Doubles, FakeQuant, Grid, code_type
+from hlsgen.passes.quantisers import Direction, FakeQuant, Grid
 from hlsgen.passes.requantise import Emitter
 from hlsgen.passes.scaled import (
     ONE,
     ZERO,
     Scaled,
     compressed,
-    held,
     multipliers,
-    on_grid,
     scale_and_fraction,
-    trailing_zeros,
     weights_and_scale,
 )
 
@@ -112,8 +110,7 @@ class _Typing:
             zero = grid.zero
             if grid.bipolar:
                 # the sign, as the one bit of floor(x / 2 scale)
-                type_ = FixedType(1, 1, True, Rounding.TRN, Overflow.SAT)
-                scale = 2 * grid.scale
+                type_, scale = SIGN, 2 * grid.scale
             else:
                 scale, fraction = scale_and_fraction(grid.scale)
                 ceil = grid.direction is Direction.CEIL
@@ -288,7 +285,7 @@ class _Typing:
         plain = scale.size == 1 and scale[0] == 1
         if layer.name in self._known.on_grid:
             finest = layer.product_fraction
-        elif not plain and not all(on_grid(float(step), finest) for step in steps):
+        elif not plain and not on_grid(steps, finest):
             return layer, bias.astype(np.float64)
         codes = np.rint(np.ldexp(steps, finest))
         if not np.isfinite(codes).all() or np.abs(codes).max() >= 1 << 53:
@@ -373,8 +370,8 @@ class _Typing:
         x = self._out.linear(x, layer.place)
         if not x.rises:
             x = self._out.materialised(x, layer.place)
-        codes, type_ = multipliers(np.asarray(layer.slopes, np.float64))
-        made = self._emit(replace(layer, slopes=codes, slope_type=type_), [x], None)
+        slopes = multipliers(np.asarray(layer.slopes, np.float64))
+        made = self._emit(replace(layer, slopes=slopes.codes, slope_type=slopes.type), [x], None)
         return replace(made, scale=x.scale)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from hlsgen.base.coded import by_filter
 from hlsgen.frontends.builder.views import Value
 from hlsgen.frontends.onnx.model import LARGEST_TENSOR, Node, few
 from hlsgen.frontends.onnx.patterns import TWO_TENSORS
@@ -271,9 +272,8 @@ def summed(reading: Reading, node: Node, weights: Constant, bias: Constant | Non
     build(aside, np.broadcast_to(weights.scale, weights.values.shape).astype(np.float64))
     layer = reading.builder.convolution
     assert aside.convolution is not None and layer is not None, "both have made one"
-    scales = aside.convolution.weights.reshape(aside.convolution.out_channels, -1)
-    by_output = scales.max(axis=1)
-    if ((scales != 0) & (scales != by_output[:, None])).any():
+    by_output = by_filter(aside.convolution.weights)
+    if by_output is None:
         message = "the scale of its quantised weights differs within an output channel"
         raise node.problem(message, "one scale for each output channel, or one for all")
     reading.weight_grids[layer.name] = Grid(

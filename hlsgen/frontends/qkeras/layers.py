@@ -9,7 +9,7 @@ import numpy as np
 from hlsgen.base.fixed import FloatType
 from hlsgen.frontends.builder.builder import Value
 from hlsgen.frontends.qkeras.activations import activated, elu, leaky, softmax
-from hlsgen.frontends.qkeras.quantizers import nearly, quantised_weights
+from hlsgen.frontends.qkeras.quantizers import quantised_weights, real
 from hlsgen.frontends.qkeras.weights import LAYERS as WEIGHTED
 from hlsgen.frontends.qkeras.weights import Build, Net, array, pair, sides
 
@@ -115,7 +115,7 @@ def _times_quantised(net: Net, sums: Value, layer: Any, area: int) -> Value:
     with net.builder.quantizing():
         factor = quantised_weights(layer.average_quantizer_internal, np.float32(1.0 / area))
         if factor.scale is not None:
-            factor = nearly(factor.values)
+            factor = real(factor.values)
     return net.builder.affine_of(sums, factor, None)
 
 

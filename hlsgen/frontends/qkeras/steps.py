@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hlsgen.base.coded import Doubles, narrowest
 from hlsgen.base.fixed import MAX_TENSOR_WIDTH, FixedType
-from hlsgen.frontends.qkeras.quantizers import Doubles, UnsupportedQuantizerError, called
-from hlsgen.layers.steps import narrowest, reached
+from hlsgen.frontends.qkeras.quantizers import UnsupportedQuantizerError, called
+from hlsgen.layers.steps import reached
 
 Keys = NDArray[np.int64]
 Function = Callable[[Keys], Doubles]

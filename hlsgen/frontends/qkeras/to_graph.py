@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from hlsgen.base.coded import SIGN
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import FixedType, NumberType, Rounding, float32_holds
 from hlsgen.frontends.builder.builder import Value
@@ -39,7 +40,6 @@ from hlsgen.frontends.qkeras.layers import LAYERS
 from hlsgen.frontends.qkeras.load import loaded_model
 from hlsgen.frontends.qkeras.operations import MODULES, OPERATIONS, operated, operation_of
 from hlsgen.frontends.qkeras.quantizers import (
-    SIGN,
     STEPS,
     UnsupportedQuantizerError,
     first_type,

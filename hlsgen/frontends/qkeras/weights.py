@@ -14,23 +14,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hlsgen.base.coded import Coded, Doubles
 from hlsgen.base.fixed import FixedType
 from hlsgen.frontends.builder.builder import Value
 from hlsgen.frontends.qkeras.builder import TypedBuilder
 from hlsgen.frontends.qkeras.quantizers import (
-    Doubles,
-    Quantised,
     channel_scale,
-    nearly,
     number,
     quantised_weights,
+    real,
 )
 from hlsgen.frontends.qkeras.rounding import folded_weights
 from hlsgen.model.precision import whole_range
 
 Pair = tuple[int, int]
 Sides = tuple[int, int, int, int]
-Weights = Quantised | Doubles
+Weights = Coded | Doubles
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,13 +42,11 @@ class DefaultTypes:
     results: FixedType
     weights: FixedType | None = None
 
-    def quantised(self, values: Any) -> Quantised:
+    def quantised(self, values: Any) -> Coded:
         """Weights in their type."""
         numbers = array(values)
         type_ = self.weights or whole_range(numbers, self.results.width)
-        return Quantised(
-            codes=type_.encode(numbers), type=FixedType(type_.width, type_.integer, type_.signed)
-        )
+        return Coded(codes=type_.encode(numbers), type=FixedType(type_.width, type_.integer, type_.signed))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,35 +129,35 @@ def filters(
         if scale is not None:
             scale = channel_scale(scale, weights.codes.shape, to_filters)
         return Filters(
-            weights=Quantised(codes=to_filters(weights.codes), type=weights.type),
+            weights=Coded(codes=to_filters(weights.codes), type=weights.type),
             bias=_quantised_bias(bias, bias_quantizer),
             scale=scale,
         )
 
 
-def _quantised_kernel(net: Net, kernel: Any, quantizer: Any) -> Quantised:
+def _quantised_kernel(net: Net, kernel: Any, quantizer: Any) -> Coded:
     if quantizer is not None:
         return quantised_weights(quantizer, kernel)
     assert net.default is not None  # `unquantised` layers are refused where there is no default
     return net.default.quantised(kernel)
 
 
-def _quantised_bias(bias: Any, quantizer: Any) -> Quantised | None:
+def _quantised_bias(bias: Any, quantizer: Any) -> Coded | None:
     """None: there is none, or it has no quantizer and is all zeros. One without a quantizer keeps 24 bits."""
     if bias is None or quantizer is None and not array(bias).any():
         return None
     if quantizer is None:
-        return nearly(array(bias))
+        return real(array(bias))
     found = quantised_weights(quantizer, bias)
-    return found if found.scale is None else nearly(found.values)
+    return found if found.scale is None else real(found.values)
 
 
 def rescaled(net: Net, x: Value, used: Filters) -> Value:
     """The sums of a convolution without its scale and bias, with them."""
     if used.scale is None:
         return x
-    assert used.bias is None or isinstance(used.bias, Quantised)
-    return net.builder.affine_of(x, nearly(used.scale), used.bias)
+    assert used.bias is None or isinstance(used.bias, Coded)
+    return net.builder.affine_of(x, real(used.scale), used.bias)
 
 
 def convolved(net: Net, x: Value, used: Filters, layer: Any, dilation: Pair, groups: int) -> Value:
@@ -179,7 +176,7 @@ def convolved(net: Net, x: Value, used: Filters, layer: Any, dilation: Pair, gro
 
 
 def _kernel_of(weights: Weights) -> Pair:
-    shape = (weights.codes if isinstance(weights, Quantised) else weights).shape
+    shape = (weights.codes if isinstance(weights, Coded) else weights).shape
     return shape[2], shape[3]
 
 

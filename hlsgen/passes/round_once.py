@@ -20,8 +20,19 @@ from hlsgen.passes.rewriting import merged
 
 
 def round_once(graph: Graph) -> Graph:
-    """Quantisers cost no stage of their own after a function or an average."""
-    return merged(graph, _rounded_once)
+    """Quantisers cost no stage of their own after a function or an average.
+
+    Of two in a row the first alone: what it rounds to the second rounds again.
+    """
+    quantised: set[str] = set()
+
+    def joined(first: Layer, second: Layer) -> Layer | None:
+        both = None if first.name in quantised else _rounded_once(first, second)
+        if both is not None:
+            quantised.add(first.name)
+        return both
+
+    return merged(graph, joined)
 
 
 def _rounded_once(first: Layer, second: Layer) -> Layer | None:

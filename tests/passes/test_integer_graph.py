@@ -281,6 +281,22 @@ def test_functions_of_real_scales(function: str) -> None:
     assert_exact(net, y, 4, 6, 6, step=np.float32(0.0213), most=0.01)
 
 
+@pytest.mark.parametrize("op", ["Sigmoid", "GlobalAveragePool", "Add", "Conv", "Identity"])
+def test_what_is_quantised_twice_is_rounded_twice(op: str) -> None:
+    net, x = start(2.0**-4)
+    names = {
+        "Add": f"{x} {net.quant(x, 2.0**-3)}",
+        "Conv": f"{x} {net.quant(net.constant(normal(6, 4, 4, 3, 3)), 2.0**-5)}",
+    }
+    y = net.add(op, names.get(op, x), **({"pads": [1, 1, 1, 1]} if op == "Conv" else {}))
+    made = net.qonnx(
+        net.quant(net.quant(y, 2.0**-5), 2.0**-3, 4), (4, 1, 1) if op.startswith("Global") else (4, 6, 6)
+    )
+    array = 2 * normal(5, FRAMES, 4, 6, 6)
+    _, steps = differences(made, array, 2.0**-3, executed(made, array))
+    assert (steps != 0).mean() < 0.003
+
+
 def test_leaky_slopes() -> None:
     net, x = start()
     y = net.add("PRelu", f"{conv(net, x)} {net.constant(np.abs(normal(1, 6, 1, 1)))}")

@@ -22,11 +22,11 @@ import numpy as np
 
 from hlsgen.base.coded import (
     SIGN,
+    Coded,
     Doubles,
     code_type,
     fraction_bits,
     held,
-    is_natural,
     on_grid,
     power_of_two,
     trailing_zeros,
@@ -57,6 +57,8 @@ from hlsgen.passes.scaled import (
 )
 
 BIAS_BITS = 24
+SAME_STEP = 1e-6
+"""Share of a step by which a quotient of doubles may be off it."""
 FINER = 6
 """A value that no quantiser follows is rounded to steps of at most 2**-FINER of its own."""
 ARGUMENT_BITS = 12
@@ -141,9 +143,11 @@ class Emitter:
         # a product and quotient of the same factors may be one ulp from 1
         multiplier = np.where(np.abs(multiplier - 1) < 1e-12, 1.0, multiplier)
         _refuse_far(x, multiplier, shift, place)
-        limits = {} if is_natural(target, low, high) else limits_of(target, low, high)
+        limits = limits_of(target, low, high)
         rounds = x.type.fraction > target.fraction
-        if not shift.any() and (multiplier == 1).all() and not (ceil and rounds):
+        # a clamp rounds its limits to codes of its source
+        off_grid = bool(limits) and x.type.fraction < target.fraction
+        if not shift.any() and (multiplier == 1).all() and not (ceil and rounds or off_grid):
             if not limits and holds(target, x.type):
                 return replace(x, scale=ONE, shift=ZERO)
             kind: type[Layer] = Clamp if limits else Cast
@@ -165,10 +169,17 @@ class Emitter:
     ) -> Scaled:
         channels = x.tensor.shape[0]
         factors = multipliers(np.broadcast_to(multiplier, channels))
+        finer = target.fraction - x.type.fraction - factors.type.fraction
+        if limits and finer > 0:  # which become codes of the sums
+            codes = factors.codes << finer
+            factors = Coded(codes=codes, type=held(codes, factors.type.fraction + finer))
         fraction = target.fraction + BIAS_BITS
         if ceil:
             fraction = max(factors.type.fraction + x.type.fraction, target.fraction)
-        codes = np.rint(np.ldexp(np.broadcast_to(shift, channels), fraction)).astype(np.int64)
+        steps = np.ldexp(np.broadcast_to(shift, channels), fraction)
+        if ceil:  # of products on this grid and a shift between its steps: that rounds up as well
+            steps = np.where(np.abs(steps - np.rint(steps)) < SAME_STEP, steps, np.ceil(steps))
+        codes = np.rint(steps).astype(np.int64)
         if ceil:  # ceil(v) = floor(v + 1 - the last bit of v)
             codes += (1 << (fraction - target.fraction)) - 1
         spare = trailing_zeros(codes)

@@ -12,6 +12,7 @@ from __future__ import annotations
 from hlsgen.layers.base import Layer
 from hlsgen.layers.binary import Binary
 from hlsgen.layers.cast import Cast
+from hlsgen.layers.clamp import Clamp
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.table import Table
 from hlsgen.layers.unary import Selection
@@ -36,7 +37,7 @@ def round_once(graph: Graph) -> Graph:
 
 
 def _rounded_once(first: Layer, second: Layer) -> Layer | None:
-    if not isinstance(second, Cast) or isinstance(first, Cast | Conv2d | Binary | Selection):
+    if not isinstance(second, Cast) or isinstance(first, Cast | Clamp | Conv2d | Binary | Selection):
         return None  # joined before where they are exact
     if isinstance(first, Table) and not first.is_exact:
         return None  # straight pieces are good to a quarter of a step of what they give: the finer the better

@@ -107,11 +107,6 @@ def code_type(low: int, high: int, fraction: int, rounding: Rounding = Rounding.
     return FixedType(width, width - fraction, low < 0, rounding, overflow)
 
 
-def is_natural(type_: FixedType, low: int, high: int) -> bool:
-    """Whether `type_` saturates exactly at these codes."""
-    return (type_.lowest_code, type_.max_code) == (low, high)
-
-
 def value_bits(least: float, most: float, fraction: int) -> int:
     """Bits of a type with `fraction` that reaches from `least` to `most`."""
     largest = max(abs(least), abs(most))

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from hlsgen.base.coded import by_filter
+from hlsgen.frontends.builder.sums import same_padding
 from hlsgen.frontends.builder.views import Value
 from hlsgen.frontends.onnx.model import LARGEST_TENSOR, Node, few
 from hlsgen.frontends.onnx.patterns import TWO_TENSORS
@@ -67,9 +68,9 @@ def window_pads(node: Node, x: Value, kernel: Pair, stride: Pair, dilation: Pair
         fix = "NOTSET, VALID, SAME_UPPER or SAME_LOWER"
         raise node.problem(f"auto_pad is {mode}", fix)
     sides = []
-    for size, taps, step, spacing in zip(rows_columns(x), kernel, stride, dilation, strict=True):
-        total = max((-(-size // step) - 1) * step + (taps - 1) * spacing + 1 - size, 0)
-        sides.append(_halves(total, mode == "SAME_UPPER"))
+    for window in zip(rows_columns(x), kernel, stride, dilation, strict=True):
+        less, more = same_padding(*window)
+        sides.append((less, more) if mode == "SAME_UPPER" else (more, less))
     return sides[0][0], sides[1][0], sides[0][1], sides[1][1]
 
 

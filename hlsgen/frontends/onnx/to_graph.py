@@ -27,6 +27,7 @@ from hlsgen.frontends.onnx.model import (
     LARGEST_TENSOR,
     Input,
     Node,
+    OnnxModel,
     decoded_node,
     initialisers,
     loaded_model,
@@ -78,25 +79,17 @@ def graph_of_onnx(
     Raises ToolError: the package onnx is missing. DesignError: the model cannot be read, an operation or one
     of its attributes is not supported, a size is open, something of a quantised model is not quantised.
     """
-    graph, known = float_graph_of_onnx(
-        source, name=name, input_types=input_types, input_shapes=input_shapes, say=say
-    )
+    graph, known = float_graph(loaded_model(source, input_shapes, say), name, input_types)
     return graph if known is None else run_passes(integer_graph(graph, known), INTEGER_PASSES)
 
 
-def float_graph_of_onnx(
-    source: Any,
-    *,
-    name: str,
-    input_types: Sequence[FixedType | None] = (),
-    input_shapes: InputShapes = (),
-    say: Say = silent,
+def float_graph(
+    model: OnnxModel, name: str, input_types: Sequence[FixedType | None] = ()
 ) -> tuple[Graph, Quantisation | None]:
     """The model in real arithmetic, with `FakeQuant` layers, and what is known of its quantisation, if any.
 
     Raises as `graph_of_onnx` does.
     """
-    model = loaded_model(source, input_shapes, say)
     reading = Reading(
         model=model,
         builder=RecordingBuilder(name, channels_last=False),

@@ -25,7 +25,7 @@ from hlsgen.base.fixed import (
     product_type,
 )
 from hlsgen.frontends.builder.builder import GraphBuilder, SumTypes, Value
-from hlsgen.frontends.builder.choosing import Comparison, Numbers
+from hlsgen.frontends.builder.choosing import Comparison, Numbers, Part
 from hlsgen.frontends.builder.sums import FLOAT, FLOATS
 from hlsgen.frontends.qkeras.quantizers import (
     UnsupportedQuantizerError,
@@ -37,7 +37,7 @@ from hlsgen.layers.conv2d import Conv2d
 SHORT_BITS = 18
 """Numbers up to this width are meant: products with them stay exact. Longer ones come from real numbers."""
 PRODUCT_BITS = 32
-"""Of a product with a longer number, if no quantizer follows: 8 bits more than float32 has."""
+"""Bits of a product with a longer number, if no quantizer follows: 8 more than float32 has."""
 NARROWER = "a quantizer (QActivation) after this layer or one before it"
 
 
@@ -154,8 +154,8 @@ class TypedBuilder(GraphBuilder):
             result_type = self.type_of(x)
         return super().table(x, function, parameters, result_type)
 
-    def _limited(self, origin: Comparison, chosen: Value | Numbers, other: Value | Numbers) -> Value | None:
-        """As GraphBuilder's; in fixed point only if the value's type holds what stands in for it."""
+    def _limited(self, origin: Comparison, chosen: Part, other: Part) -> Value | None:
+        """A choice as a limit, as GraphBuilder's; in fixed point only if the value's type has the number."""
         constants = [part for part in (chosen, other) if not isinstance(part, Value)]
         if self.fixed and not all(self._holds(origin.x, part) for part in constants):
             return None

@@ -184,7 +184,7 @@ def _imported(
 
 
 def _check_samples(graph: Graph, samples: Sequence[Path]) -> None:
-    """Raises DesignError: not a file for each input, or one that does not hold frames of it."""
+    """Refuses samples. Raises DesignError: not a file for each input, or one that holds no frames of it."""
     if not samples:
         return
     if len(samples) != len(graph.inputs):

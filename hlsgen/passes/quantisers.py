@@ -22,7 +22,7 @@ from hlsgen.layers.unary import OneSource
 
 
 class Direction(StrEnum):
-    """Where a value between two steps goes, in QONNX's words."""
+    """A rounding mode: where a value between two steps goes, in QONNX's words."""
 
     ROUND = "ROUND"  # nearest, halves to even; QuantizeLinear too
     FLOOR = "FLOOR"

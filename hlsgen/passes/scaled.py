@@ -99,13 +99,13 @@ class Scaled:
 
 
 def compressed(values: Doubles) -> Doubles:
-    """[1] where all are equal."""
+    """The values, or [1] of them where all are equal."""
     array = np.asarray(values, np.float64).reshape(-1)
     return array[:1] if array.size > 1 and (array == array[0]).all() else array
 
 
 def scale_and_fraction(scale: Doubles) -> tuple[Doubles, int]:
-    """(what stays on the side, fraction bits): a power of two goes wholly into the type."""
+    """The scale that stays on the side, and fraction bits: a power of two goes wholly into the type."""
     exponents = power_of_two(scale)
     if exponents is not None and (exponents == exponents[0]).all():
         return ONE, -int(exponents[0])

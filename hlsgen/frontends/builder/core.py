@@ -33,7 +33,7 @@ class Core:
         self._layers: list[Layer] = []
         self._made: dict[tuple[object, ...], Layer] = {}
         self._views: dict[str, Value] = {}
-        """By the name of each Rearrange and Crop what it makes a tensor of, as [C, H, W]."""
+        """What each Rearrange and Crop makes a tensor of, as [C, H, W], by its name."""
 
     @contextmanager
     def at(self, name: str, place: Place | None = None, said: str = "") -> Iterator[None]:

@@ -273,7 +273,7 @@ def _axis(reading: Reading, node: Node, rank: int) -> int:
 
 
 def _along(numbers: Array, axis: int, rank: int) -> Array:
-    """[n] along an axis of `rank`; one number stays one."""
+    """Numbers [n] along an axis of `rank`; one number stays one."""
     shape = [1] * rank
     if numbers.size > 1:
         shape[axis] = numbers.size

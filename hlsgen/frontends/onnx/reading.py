@@ -42,7 +42,7 @@ class Reading:
     known: dict[str, Known] = field(default_factory=dict)
     weight_grids: dict[str, Grid] = field(default_factory=dict)
     plain_grids: dict[str, Grid] = field(default_factory=dict)
-    """Of weights that are ours, not the model's: they make no model a quantised one."""
+    """Grids of weights that are ours, not the model's: they make no model a quantised one."""
     on_grid: set[str] = field(default_factory=set)
     input_types: dict[str, FixedType] = field(default_factory=dict)
     read: frozenset[str] = frozenset()

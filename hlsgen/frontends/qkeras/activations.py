@@ -168,7 +168,7 @@ def _binary(builder: TypedBuilder, x: Value, quantizer: Any, _: str) -> Value:
 
 
 def _ternary(builder: TypedBuilder, x: Value, quantizer: Any, _: str) -> Value:
-    """[x >= t] - [x <= -t] as the difference of two signs, t rounded up to the grid of x."""
+    """The difference [x >= t] - [x <= -t] of two signs, t rounded up to the grid of x."""
     threshold = quantizer.default_threshold if quantizer.threshold is None else quantizer.threshold
     scale = fixed_scale(quantizer)
     fraction = builder.type_of(x).fraction

@@ -60,7 +60,7 @@ def is_quantizer(thing: Any) -> bool:
 
 
 def check_deterministic(quantizer: Any) -> None:
-    """Raises UnsupportedQuantizerError: it rounds by lot, or mixes in what is not quantised."""
+    """Refuses what draws lots. Raises UnsupportedQuantizerError: it does, or quantises only partly."""
     name = type(quantizer).__name__
     if getattr(quantizer, "use_stochastic_rounding", False):
         raise UnsupportedQuantizerError(
@@ -81,7 +81,7 @@ def number(value: Any) -> Any:
 
 
 def integer_bits(quantizer: Any) -> int:
-    """Raises UnsupportedQuantizerError: they differ by channel."""
+    """The integer bits of a quantizer. Raises UnsupportedQuantizerError: they differ by channel."""
     value = np.asarray(number(quantizer.integer))
     if value.size != 1 or value != np.floor(value):
         message = f"{type(quantizer).__name__} has {value.tolist()} integer bits"
@@ -109,7 +109,7 @@ def relu_type(quantizer: Any) -> FixedType:
 def checked_type(
     quantizer: Any, width: int, integer: int, signed: bool, overflow: Overflow = Overflow.SAT
 ) -> FixedType:
-    """Raises UnsupportedQuantizerError: no such type."""
+    """The type of a quantizer's codes, rounding as QKeras. Raises UnsupportedQuantizerError: no such type."""
     try:
         if width > MAX_TENSOR_WIDTH:
             raise ValueError(f"width {width} is outside 1..{MAX_TENSOR_WIDTH}")

@@ -114,7 +114,7 @@ def _changes(results: Function, first: int, last: int) -> Keys:
 
 
 def _first_change(results: Function, left: Keys, right: Keys) -> Keys:
-    """For each pair of keys with different results a key, up to `right`, that ends the result of `left`."""
+    """A key, up to `right`, that ends the result of `left`, for each pair of keys with different results."""
     wanted = results(left)
     while np.any(right - left > 1):
         middle = (left + right) // 2

@@ -54,7 +54,7 @@ __all__ = ["graph_of_keras"]
 
 DEFAULT_INPUT = FixedType(16, 6, rounding=Rounding.RND)
 BEFORE_QUANTIZERS = FixedType(16, 6)
-"""Of an input that quantizers alone read, not alike or none of them by a cast; `Port.odd` rounds it."""
+"""The type of an input that quantizers alone read, not alike or not by casts; `Port.odd` rounds it."""
 Cast: TypeAlias = Callable[[Any], FixedType | None]
 KNOWN = frozenset(LAYERS) | {"InputLayer"}
 HOMES = {2: ("tf_keras", "qkeras", "hlsgen"), 3: ("keras",)}
@@ -107,7 +107,7 @@ def graph_of_keras(
 
 
 def _check_precision(precision: Precision | None, used: bool) -> None:
-    """Raises DesignError: a quantised network's precision says what nothing in it goes by."""
+    """Refuses a precision that says what nothing in a quantised network goes by, as a DesignError."""
     assert precision is not None
     if not used:
         message = "every layer of the network has its quantizers, so that precision= can only say its inputs'"

@@ -9,8 +9,8 @@ or a multiplier, everything else the natural exact type of what it reads. What i
 then take casts into the layers that they read.
 
 What is not exact, because no quantiser says how it shall be rounded:
-  functions, softmax  RESULT_BITS bits, unless a quantiser follows; what they read is exact, or see
-                      requantise.FINER and ARGUMENT_BITS
+  functions, softmax  RESULT_BITS bits, unless a quantiser follows or they only select (table.SELECTING); what
+                      they read is exact, or see requantise.FINER and ARGUMENT_BITS
   averages            8 fraction bits more, unless a quantiser follows or the count is a power of two
   slopes              scaled.MULTIPLIER_BITS bits
   biases              beside a power of two scale: exact up to BIAS_FINER fraction bits below the products,

@@ -13,7 +13,21 @@ pytest.importorskip("qonnx", reason="needs qonnx: pip install 'hlsgen[onnx]'")
 from tests.support.frontends.onnx_models import normal  # noqa: E402
 from tests.support.frontends.onnx_networks import FRAMES, Net, differences, executed  # noqa: E402
 
-OPERATIONS = ("quant", "quant", "quant", "relu", "max", "conv", "add", "mul", "clip", "twice", "leaky")
+OPERATIONS = (
+    "quant",
+    "quant",
+    "quant",
+    "relu",
+    "max",
+    "conv",
+    "add",
+    "mul",
+    "clip",
+    "twice",
+    "leaky",
+    "abs",
+    "where",
+)
 MODES = ("ROUND", "ROUND", "FLOOR", "CEIL", "DOWN", "HALF_UP", "HALF_DOWN")
 SHIFTING = MODES[:4]
 """Rounding modes that go with a zero point."""
@@ -50,6 +64,11 @@ def operated(net: Net, op: str, y: str, rng: np.random.Generator) -> str:
             return net.add("Clip", f"{y} {net.constant(-0.5)} {net.constant(1.25)}")
         case "twice":
             return net.add("Add", f"{y} {quantised(net, y, rng)}")
+        case "abs":
+            return net.add("Abs", y)
+        case "where":
+            larger = net.add("Greater", f"{y} {net.constant(0.25)}")
+            return net.add("Where", f"{larger} {y} {net.constant(-0.5)}")
         case "leaky":
             return net.add("LeakyRelu", y, alpha=0.25)
     return quantised(net, y, rng)
@@ -93,3 +112,14 @@ def test_rounding_up_of_a_shift_between_steps() -> None:
     shift = net.constant(np.array([-5, 7, 9, 10]).reshape(4, 1, 1) / 16)
     y = net.add("Add", f"{net.quant('x', 0.25, 8)} {shift}")
     assert_equal(net, net.quant(y, 0.25, 6, rounding_mode="CEIL"), 0.25)
+
+
+@pytest.mark.parametrize("op", ["abs", "where"])
+def test_functions_that_select_keep_every_digit_of_wide_sums(op: str) -> None:
+    rng = np.random.default_rng(0)
+    net = Net((4, 6, 6))
+    scales = 2.0 ** np.array([-12.0, -9.0, -5.0, -2.0]).reshape(4, 1, 1, 1)
+    weights = net.quant(net.constant(rng.normal(0, 0.5, (4, 4, 3, 3))), scales, 5)
+    y = net.add("Conv", f"{net.quant('x', 2.0**-6, 8)} {weights}", pads=[1, 1, 1, 1])
+    y = operated(net, op, y, rng)
+    assert_equal(net, net.add("Mul", f"{y} {net.constant(8.0)}"), 2.0**-6)

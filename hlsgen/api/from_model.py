@@ -177,7 +177,7 @@ def _name_of(model: object, given: str | None) -> str:
 
     Raises DesignError: what is given is no string.
     """
-    from hlsgen.frontends.builder.names import valid_name
+    from hlsgen.designfile.names import valid_name
 
     if given is not None and not isinstance(given, str):
         raise DesignError(Problem(message=f"name is {given!r:.80}", fix="a string such as 'net', or None"))

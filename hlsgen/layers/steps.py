@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from hlsgen.base.coded import narrowest
 from hlsgen.base.errors import Problem
-from hlsgen.base.fixed import Codes, FixedType, FloatType, tight_accumulator
+from hlsgen.base.fixed import Codes, FixedType, FloatType
 from hlsgen.layers.base import frames_of
 from hlsgen.layers.elementwise_stage import ElementwiseStage
 from hlsgen.layers.stage import Fold, Stage, Work, pixel_folds
@@ -123,20 +123,3 @@ def reached(
         if not found or found[-1][1] != value:
             found.append((code, value))
     return tuple(found)
-
-
-def narrowest(values: Sequence[float]) -> FixedType:
-    """The narrowest type that holds each of the values exactly; unsigned if none is negative.
-
-    Raises ValueError above 128 bits.
-    """
-    exact = [Fraction(value) for value in values]
-    # of the last bit of each: a fraction's denominator is a power of two, or its numerator ends in zeros
-    lowest = [(n & -n).bit_length() - d.bit_length() for n, d in map(Fraction.as_integer_ratio, exact) if n]
-    fraction = -min(lowest, default=0)
-    codes = [int(value * Fraction(2) ** fraction) for value in exact]
-    signed = tight_accumulator(min(0, *codes), max(0, *codes), fraction)
-    if min(codes) < 0:
-        return signed
-    width = max(1, signed.width - 1)
-    return FixedType(width, width - fraction, signed=False)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from hlsgen.base.coded import code_type, fraction_bits, value_bits
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import (
     MAX_TENSOR_WIDTH,
@@ -37,6 +39,8 @@ DIRECT_BITS = 11
 """The widest source whose table has an entry for each of its codes."""
 EXACT_BITS = 14
 """The widest source whose codes have corrections that make the pieces exact: 2 BRAM18 at 14 bits."""
+SELECTING = frozenset({"abs", "hardshrink", "threshold"})
+"""Functions that give a value of the source, perhaps negated, or a number: of a type that holds them all."""
 COARSEST_ERROR = 2.0**-8
 """The largest error by the function's largest value; pieces farther off, and by over 4 LSB, are refused."""
 MOST_LITERAL_BITS = 63
@@ -60,8 +64,16 @@ class Table(Unary, kind="table"):
     parameters: tuple[float, ...] = ()
 
     def result_within(self, bits: int, *sources: FixedType) -> FixedType:
-        """Looked for at some thousand values of the source, and finely around zero."""
+        """Looked for at some thousand values of the source, and finely around zero.
+
+        Of a function that only selects, the type of what it selects: of a source of up to GRID_BITS, to whose
+        digits pieces are fitted.
+        """
         (type_,) = sources
+        if self.function in SELECTING and type_.width <= GRID_BITS:
+            least, most, fraction = self._selected(bits, type_)
+            if value_bits(least, most, 0) <= MAX_TENSOR_WIDTH:
+                return code_type(least, most, fraction)
         span = type_.max_code - type_.min_code
         ends = [type_.min_code + span * step // 4096 for step in range(4097)]
         eighth = 3 - type_.fraction
@@ -73,6 +85,21 @@ class Table(Unary, kind="table"):
         integer = math.frexp(largest)[1] if largest else 1
         signed = low < 0
         return FixedType(bits, integer + signed, signed, Rounding.RND_CONV, Overflow.SAT)
+
+    def _selected(self, bits: int, source: FixedType) -> tuple[int, int, int]:
+        """The least and the largest code that is selected of a source, and their fraction bits.
+
+        A threshold's own value is to the nearest: of finer steps than the source's as far as `bits` bits do.
+        """
+        low, high = source.min_code, source.max_code
+        if self.function == "abs":
+            return 0, max(high, -low), source.fraction
+        defaults = [default for _, default in FUNCTIONS[self.function].parameters]
+        given = [*self.parameters, *defaults[len(self.parameters) :]]
+        value = given[1] if self.function == "threshold" else 0.0
+        finer = max(0, min(fraction_bits([value]) - source.fraction, bits - source.width))
+        code = round(Fraction(value) * Fraction(2) ** (source.fraction + finer))
+        return min(low << finer, code), max(high << finer, code), source.fraction + finer
 
     @property
     def is_direct(self) -> bool:

@@ -16,11 +16,11 @@ from hlsgen.targets.board import Board
 
 MOST_BATCH = 1_000_000
 CLOCKS_MHZ = (50, 800)
-"""As in a design file and a board's."""
+"""Clocks that are taken, as in a design file and a board's."""
 LARGEST_NUMBER = 2.0**128
 """Magnitude of an input: no float32 is larger."""
 SMALLEST_NUMBER = 2.0**-400
-"""Where all values of a tensor are smaller, no type has digits for them."""
+"""A magnitude: no type has digits for a tensor whose values are all smaller."""
 
 
 def argument_problems(board: object, clock_mhz: object, batch: object) -> list[Problem]:

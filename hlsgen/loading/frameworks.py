@@ -1,4 +1,4 @@
-"""From a model, as its framework or its file has it, to its graph: an entry for each framework.
+"""The dispatcher from a model, as its framework or its file has it, to its graph: an entry for each.
 
 Another framework is another entry of FRAMEWORKS, a folder of hlsgen/frontends, and its key of `model:` in
 hlsgen/designfile/model_schema.py.
@@ -102,4 +102,4 @@ FRAMEWORKS = {
     ),
     "onnx": Framework(title="ONNX", endings=(".onnx",), shapes="open", read=_onnx),
 }
-"""By the key of `model:` in a design file."""
+"""The frameworks, by the key of `model:` in a design file."""

@@ -16,8 +16,8 @@ from hlsgen.base.output import write_whole
 from hlsgen.base.progress import Say, silent
 from hlsgen.base.short_repr import Brief
 from hlsgen.designfile.json_schemas import EDITOR_LINE, FILE_NAME, schema_text
+from hlsgen.designfile.names import valid_name
 from hlsgen.designfile.precision_grammar import input_type_of, precision_of
-from hlsgen.frontends.builder.names import valid_name
 from hlsgen.loading.frameworks import FRAMEWORKS, Source, graph_of
 from hlsgen.model.ir import Graph
 from hlsgen.model.precision import to_nearest
@@ -184,7 +184,7 @@ def _imported(
 
 
 def _check_samples(graph: Graph, samples: Sequence[Path]) -> None:
-    """Raises DesignError: not a file for each input, or one that does not hold frames of it."""
+    """Refuses samples. Raises DesignError: not a file for each input, or one that holds no frames of it."""
     if not samples:
         return
     if len(samples) != len(graph.inputs):

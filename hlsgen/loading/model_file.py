@@ -136,7 +136,7 @@ def _graph(file: NetworkFile, document: Document, say: Say) -> Graph:
 
 
 def _input_shapes(file: ModelFile, document: Document) -> list[tuple[int, ...]]:
-    """As far as the file of the model does not say them."""
+    """The shapes of the inputs, as far as the file of the model does not say them."""
     said = FRAMEWORKS[file.model.framework].shapes
     if said == "needed":
         return _shapes(file, document)
@@ -167,7 +167,7 @@ def _written_graph(file: LayersFile, document: Document) -> Graph:
 
 
 def _open_shapes(file: ModelFile, document: Document) -> list[tuple[int, ...]]:
-    """Of the inputs of an ONNX model; empty: its file says them all."""
+    """The shapes of an ONNX model's open inputs; empty: its file says them all."""
     return _shapes(file, document) if any(one.shape is not None for one in file.input) else []
 
 

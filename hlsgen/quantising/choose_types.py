@@ -186,7 +186,7 @@ def _plain(type_: FixedType) -> FixedType:
 
 
 def _bias_type(source: FixedType, weight: FixedType, values: Floats) -> FixedType:
-    """On the products' grid, with the integer bits that the biases need; coarser if too wide."""
+    """A type on the products' grid, with the integer bits that the biases need; coarser if too wide."""
     fraction = source.fraction + weight.fraction
     largest = float(np.abs(values).max(initial=0.0))
     code = math.ceil(largest * 2.0**fraction) + 1

@@ -13,7 +13,7 @@ from hlsgen.model.precision import MOST_SAMPLES, Floats
 KEPT_FRAMES = 128
 """Calibration frames whose tensors are kept: types are judged on them."""
 JUDGING_FRAMES = 16
-"""Of these, as many judge each of the types that are tried."""
+"""Frames, of those that are kept, that judge each of the types that are tried."""
 KEPT_MACS = 1 << 32
 """Fewer, but two, if together they would need more multiply-accumulates."""
 KEPT_ELEMENTS = 1 << 24
@@ -65,11 +65,11 @@ class FloatRun:
         return {name: array[list(frames)] for name, array in self.frames.items()}
 
     def tensors(self, positions: Sequence[int]) -> dict[str, Floats]:
-        """By name every tensor of the frames at these positions in `kept`."""
+        """Every tensor of the frames at these positions in `kept`, by name."""
         return {name: values[list(positions)] for name, values in self._tensors.items()}
 
     def _each(self) -> Iterator[dict[str, Floats]]:
-        """By name every tensor [1, C, H, W] of each frame that ranges are chosen from."""
+        """Every tensor [1, C, H, W] of each frame that ranges are chosen from, by name."""
         positions = {frame: position for position, frame in enumerate(self.kept)}
         for frame in self.range_frames:
             position = positions.get(frame)
@@ -79,7 +79,7 @@ class FloatRun:
 
     @cached_property
     def peaks(self) -> dict[str, Floats]:
-        """By name the largest absolute value of a tensor in each frame that is kept."""
+        """The largest absolute value of a tensor in each frame that is kept, by name."""
         return {
             name: np.abs(values).reshape(len(values), -1).max(axis=1)
             for name, values in self._tensors.items()

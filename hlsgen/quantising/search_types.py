@@ -28,7 +28,7 @@ TRIAL_MACS = 1 << 32
 FINEST_DB = 2.0
 """Nearer to the least target that suffices is not worth a trial."""
 LEAST_GAIN = 0.25
-"""Of a raised target, what the outputs must have of it for more to be tried."""
+"""The share of a raised target that the outputs must gain for more to be tried."""
 STEP_DB = 6.0
 """A bit, half the noise: so the target is raised where answers differ though the decibels are reached."""
 MOST_STEPS = 4
@@ -146,7 +146,7 @@ class _Search:
         return less if spare > FINEST_DB else None
 
     def _sufficing(self) -> list[_Trial]:
-        """Of those tried, what has the decibels and the answers."""
+        """The tried types that have the decibels and the answers."""
         asked = self.precision.agreement
         return [one for one in self.made if self._missing(one) <= 0 and one.quality.likely_agreement >= asked]
 
@@ -162,7 +162,7 @@ class _Search:
         return max(self.precision.output_db - trial.quality.worst_db, -4 * STEP_DB)
 
     def _tried(self, target_db: float) -> _Trial | None:
-        """None: types as wide as these cannot be built."""
+        """The types that a target chooses, measured; None: types as wide as these cannot be built."""
         try:
             return self._trial(target_db)
         except DesignError:

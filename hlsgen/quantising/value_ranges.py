@@ -28,7 +28,7 @@ from hlsgen.quantising.float_run import FloatRun
 SIGN_KEEPERS = (Add, Mul, Concat, Pool)
 """Kinds that give nothing negative if they read nothing negative."""
 FEWEST_PEAKS = 8
-"""Of fewer frames it cannot be said by how much frames differ."""
+"""Frames from which on it can be said by how much frames differ."""
 USUAL_RANK = 16
 """The frame, from the loudest, that this is compared with, or the middle one of fewer."""
 MOST_BY_FRAMES = 8.0

@@ -229,6 +229,16 @@ def test_swish_is_that_of_onnx_reference_evaluator(alpha: float) -> None:
     np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-5)
 
 
+def test_a_tensor_less_itself_is_zero_whatever_follows() -> None:
+    nodes = [
+        node("Sub", "x x", "d"),
+        node("Mul", "d two", "m"),
+        node("Add", "m two", "a"),
+        node("Add", "a x", "y"),
+    ]
+    assert_same(model(nodes, {"x": IMAGE}, {"two": np.float32(2)}), normal(1, 2, 4, 6, 8))
+
+
 def test_casts_to_the_type_of_something_else() -> None:
     nodes = [
         node("CastLike", "x half", "a"),

@@ -6,18 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from hlsgen.base.errors import DesignError
 from hlsgen.base.fixed import FixedType, Overflow, Rounding
 from hlsgen.frontends.qkeras.load import quiet
 from hlsgen.frontends.qkeras.quantizers import (
     UnsupportedQuantizerError,
-    exact_type,
-    exactly,
-    fraction_bits,
-    nearly,
     plain_type,
     quantised_weights,
 )
@@ -318,36 +312,3 @@ def test_refused_weights(make: Any, said: str) -> None:
     with pytest.raises(UnsupportedQuantizerError, match=said) as caught:
         quantised_weights(make(), values)
     assert caught.value.fix
-
-
-# types of numbers
-
-
-@given(st.lists(st.integers(-1000, 1000), min_size=1, max_size=8), st.integers(-30, 30))
-@settings(max_examples=80, deadline=None)
-def test_exact_types_are_exact_and_narrow(codes: list[int], exponent: int) -> None:
-    values = np.ldexp(np.array(codes, np.float64), exponent)
-    found = exactly(values)
-    np.testing.assert_array_equal(found.values, values)
-    if np.any(values):
-        narrower = FixedType(found.type.width - 1, found.type.integer - 1)
-        coarser = FixedType(found.type.width - 1, found.type.integer)
-        beyond = np.abs(values).max() > narrower.max_code * narrower.resolution
-        assert beyond and not np.array_equal(coarser.decode(coarser.encode(values)), values)
-    assert fraction_bits(values) == (found.type.fraction if np.any(values) else 0)
-
-
-@given(st.lists(st.floats(-1e3, 1e3, width=32), min_size=1, max_size=6))
-@settings(max_examples=80, deadline=None)
-def test_near_types_keep_24_bits(numbers: list[float]) -> None:
-    values = np.array(numbers, np.float64)
-    found = nearly(values)
-    assert found.type.width <= 26
-    assert np.abs(found.values - values).max() <= 2.0**-24 * np.abs(values).max()
-
-
-def test_near_types_are_exact_where_25_bits_do() -> None:
-    values = np.array([0.75, -3.0, 2.0**-20])
-    np.testing.assert_array_equal(nearly(values).values, values)
-    assert nearly(values, 4).type.fraction <= 4
-    assert exact_type(np.zeros(3)) == FixedType(1, 1)

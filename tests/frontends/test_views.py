@@ -12,11 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hlsgen.base.cpp_names import CPP_KEYWORDS
 from hlsgen.base.errors import DesignError, Place
-from hlsgen.designfile.schema_values import check_identifier
 from hlsgen.frontends.builder.builder import GraphBuilder, Value
-from hlsgen.frontends.builder.names import Names, valid_name
 from hlsgen.layers.base import Tensor
 from tests.support.frontends.builds import Array, check, double
 from tests.support.frontends.ports import kinds
@@ -332,44 +329,6 @@ def test_a_layer_that_breaks_its_rules_is_refused() -> None:
     x = builder.input("x", (2, 3, 3))
     with builder.at("features.0"), pytest.raises(DesignError, match="features_0: the window covers 5 x 5"):
         builder.pool2d(x, "max", (5, 5))
-
-
-# names
-
-
-@pytest.mark.parametrize(
-    ("wish", "name"),
-    [
-        ("layer1.0.conv1", "layer1_0_conv1"),
-        ("0.weight", "n0_weight"),
-        ("int", "int1"),
-        ("ap_pool", "n_ap_pool"),
-        ("input", "input1"),
-        ("read", "read1"),
-        ("FC", "fc"),
-        ("__a__b__", "a_b"),
-        ("size_t", "size_t1"),
-        ("instances", "instances1"),
-        ("search", "search1"),
-        ("load_x", "n_load_x"),
-        ("été", "t"),
-        ("_t", "t"),
-        ("", "n"),
-        ("a" * 80, "a" * 63),
-    ],
-)
-def test_valid_names(wish: str, name: str) -> None:
-    assert valid_name(wish) == name
-
-
-@settings(deadline=None)
-@given(st.lists(st.text(max_size=70) | st.sampled_from(sorted(CPP_KEYWORDS)), max_size=8))
-def test_any_names_become_valid_and_unique(wishes: list[str]) -> None:
-    names = Names()
-    made = [names.unique(wish) for wish in wishes]
-    assert len({name.lower() for name in made}) == len(made)
-    for name in made:
-        check_identifier(name)
 
 
 def test_layers_are_never_called_as_the_graph_or_its_inputs() -> None:

@@ -11,11 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hlsgen.base.coded import narrowest
 from hlsgen.base.fixed import FixedType
 from hlsgen.csim.compiler import Headers
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.stage import Fold
-from hlsgen.layers.steps import Steps, narrowest
+from hlsgen.layers.steps import Steps
 from tests.support.casts import overflowing
 from tests.support.layers.emitted import Emitted
 from tests.support.layers.exact import FLOAT, fixed_types, messages, sources_of, tensor, value

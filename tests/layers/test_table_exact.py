@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import decimal
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -15,6 +16,7 @@ from hlsgen.base.fixed import FixedType, Rounding
 from hlsgen.layers import correct_rounding, softmax
 from hlsgen.layers.functions import FUNCTIONS, Doubles
 from hlsgen.layers.piecewise import fitted
+from hlsgen.layers.precise import GRID_BITS
 from hlsgen.layers.stage import Fold
 from hlsgen.layers.table import DIRECT_BITS, EXACT_BITS, Table
 from tests.layers.test_softmax_golden import softmax as a_softmax
@@ -207,4 +209,50 @@ def test_corrected_tables_in_hardware(tmp_path: Path) -> None:
         )
     ]
     layers = [Table(**{**vars(one), "source": tensor((2, 16, 16), str(one.source_type))}) for one in forms]
+    assert_layers_exact([(layer, Fold()) for layer in layers], tmp_path)
+
+
+# ---------------------------------------------------------------- functions that select
+
+
+SELECTED: list[tuple[str, tuple[float, ...], Callable[[Fraction], Fraction]]] = [
+    ("abs", (), abs),
+    ("hardshrink", (0.375,), lambda x: x if abs(x) > Fraction(3, 8) else Fraction(0)),
+    ("threshold", (0.25, -0.5), lambda x: x if x > Fraction(1, 4) else Fraction(-1, 2)),
+    ("threshold", (-1.75, 3.0), lambda x: x if x > Fraction(-7, 4) else Fraction(3)),
+]
+
+
+def selecting(name: str, parameters: tuple[float, ...], source: str) -> Table:
+    """The function of a [2, 16, 16] source in the type that it says of itself."""
+    draft = table(name, source, "fixed<8,4>", *parameters)
+    wide = draft.result_within(16, draft.source_type)
+    return replace(draft, source=tensor((2, 16, 16), source), result_type=wide)
+
+
+@pytest.mark.parametrize("source", ["fixed<9,4>", "ufixed<13,1>", f"fixed<{GRID_BITS},9>"])
+@pytest.mark.parametrize(("name", "parameters", "judge"), SELECTED)
+def test_functions_that_select_are_exact(
+    name: str, parameters: tuple[float, ...], judge: Callable[[Fraction], Fraction], source: str
+) -> None:
+    layer = selecting(name, parameters, source)
+    type_, result = layer.source_type, layer.fixed_result
+    codes = np.random.default_rng(0).integers(type_.min_code, type_.max_code + 1, (1, 2, 16, 16))
+    codes.reshape(-1)[:3] = type_.min_code, type_.max_code, 0
+    got = [code * Fraction(2) ** -result.fraction for code in layer.golden(codes).reshape(-1).tolist()]
+    assert got == [judge(code * Fraction(2) ** -type_.fraction) for code in codes.reshape(-1).tolist()]
+
+
+def test_a_value_far_from_all_others_has_a_type_all_the_same() -> None:
+    """What masks write for minus infinity: it costs no digit of the others unless 64 bits do not hold it."""
+    assert str(selecting("threshold", (0.0, -1e9), "fixed<20,9>").result_type) == "fixed<42,31,rnd_conv,sat>"
+    assert selecting("threshold", (0.0, -3.4e38), "fixed<20,9>").fixed_result.width == 16
+
+
+def test_functions_that_select_in_hardware(tmp_path: Path) -> None:
+    layers = [
+        selecting(name, parameters, source)
+        for name, parameters, _ in SELECTED
+        for source in ("fixed<13,4>", "fixed<30,9>")
+    ]
     assert_layers_exact([(layer, Fold()) for layer in layers], tmp_path)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
+import re
+from collections.abc import Callable
 from dataclasses import replace
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -20,15 +24,18 @@ from hlsgen.layers.leaky import Leaky
 from hlsgen.layers.rearrange import Rearrange
 from hlsgen.model.ir import Graph, Port, run_golden, verify
 from hlsgen.model.precision import AUTO_WIDTHS, Fits, LayerPrecision, Precision, fitted, whole_range
-from hlsgen.passes import FIXED_PASSES, FLOAT_PASSES, run_passes
+from hlsgen.passes import BUILT_PASSES, FIXED_PASSES, FLOAT_PASSES, INTEGER_PASSES, run_passes
+from hlsgen.passes.drop_unread import drop_unread
 from hlsgen.passes.fold_affine import fold_affine
 from hlsgen.passes.fuse_cast import fuse_cast
 from hlsgen.passes.fuse_clamp import fuse_clamp
+from hlsgen.passes.integer_graph import integer_graph
+from hlsgen.passes.reorder_inputs import reorder_inputs
 from hlsgen.quantising.accuracy import measured
 from hlsgen.quantising.choose_types import choose_types
 from hlsgen.quantising.float_run import FloatRun
 from hlsgen.quantising.value_ranges import ValueRanges
-from tests.support.networks import frames, relu, residual_network
+from tests.support.networks import frames, relu, residual_network, tensor
 
 BYTE = FixedType(8, 4)
 SATURATING = FixedType(8, 4, True, Rounding.RND, Overflow.SAT)
@@ -36,6 +43,55 @@ SATURATING = FixedType(8, 4, True, Rounding.RND, Overflow.SAT)
 
 def names(graph: Graph) -> list[str]:
     return [layer.name for layer in graph.layers]
+
+
+EVERY: set[Callable[..., Graph]] = {
+    *BUILT_PASSES,
+    *INTEGER_PASSES,
+    *FLOAT_PASSES,
+    *FIXED_PASSES,
+    integer_graph,
+}
+
+
+@pytest.mark.parametrize("name", sorted(one.__name__ for one in EVERY))
+def test_each_pass_shows_its_graph_before_and_after_in_a_file_of_its_name(name: str) -> None:
+    module = importlib.import_module(f"hlsgen.passes.{name}")
+    assert getattr(module, name) in EVERY
+    assert re.search(r"^before  \S.*\n(?:        .*\n)*after   \S", module.__doc__ or "", re.MULTILINE)
+
+
+def test_what_no_output_needs_is_dropped() -> None:
+    graph = residual_network()
+    shape = graph.layers[0].output_shape
+    aside = relu("aside", "conv1", shape), relu("last", "aside", shape)
+    dropped = drop_unread(replace(graph, layers=(*graph.layers, *aside)))
+    assert names(dropped) == names(graph) and dropped.inputs == graph.inputs
+
+
+def turned_input(*atoms: tuple[int, int], offset: int = 0) -> Graph:
+    """x [2, 3, 4] -> a rearrange of one atom for each axis -> relu."""
+    turned = Rearrange(
+        name="r", inputs=("x",), source=tensor((2, 3, 4)), axes=tuple((one,) for one in atoms), offset=offset
+    )
+    last = relu("y", "r", turned.output_shape)
+    inputs, outputs = (Port.of("x", turned.source),), (Port.of("out", last.output, "y"),)
+    return Graph(name="net", inputs=inputs, layers=(turned, last), outputs=outputs)
+
+
+@pytest.mark.parametrize("axes", list(permutations((0, 1, 2))))
+def test_an_order_of_axes_goes_into_the_port(axes: tuple[int, int, int]) -> None:
+    graph = reorder_inputs(turned_input(*(((2, 12), (3, 4), (4, 1))[axis] for axis in axes)))
+    assert names(graph) == ["y"] and not verify(graph)
+    x = np.random.default_rng(0).normal(size=(5, 2, 3, 4))
+    given = {"x": graph.inputs[0].to_tensor(x)}
+    wanted = np.maximum(x.transpose(0, *(1 + axis for axis in axes)), 0)
+    np.testing.assert_array_equal(run_golden(graph, given)["y"], wanted)
+
+
+def test_a_mirror_or_a_part_of_the_input_keeps_its_rearrange() -> None:
+    for graph in (turned_input((2, 12), (3, 4), (4, -1), offset=3), turned_input((2, 12), (3, 4), (2, 1))):
+        assert names(reorder_inputs(graph)) == ["r", "y"]
 
 
 def test_batch_norms_go_into_the_convolutions_before_them() -> None:

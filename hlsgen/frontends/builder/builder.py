@@ -41,8 +41,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import permutations
 
-import numpy as np
-
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import FloatType, NumberType
 from hlsgen.frontends.builder.limits import graph_problems, shape_problem
@@ -51,8 +49,8 @@ from hlsgen.frontends.builder.resampling import Resampling
 from hlsgen.frontends.builder.sums import SumTypes
 from hlsgen.frontends.builder.views import Arrangement, Value
 from hlsgen.layers.base import Tensor
-from hlsgen.layers.rearrange import Rearrange
-from hlsgen.model.ir import Graph, Port, verify
+from hlsgen.model.ir import Graph, Port
+from hlsgen.passes import BUILT_PASSES, run_passes
 
 __all__ = ["Arrangement", "GraphBuilder", "SumTypes", "Value"]
 
@@ -120,22 +118,22 @@ class GraphBuilder(Resampling, Reductions):
 
         Raises DesignError: no layer is needed, or an input is not; the network is too large.
         """
-        needed = {port.source for port in self._outputs}
-        for layer in reversed(self._layers):
-            if layer.name in needed:
-                needed.update(layer.inputs)
-        layers = tuple(layer for layer in self._layers if layer.name in needed)
-        if not layers:
+        built = Graph(
+            name=self.name,
+            inputs=tuple(self._inputs),
+            layers=tuple(self._layers),
+            outputs=tuple(self._outputs),
+        )
+        graph = run_passes(built, BUILT_PASSES)
+        if not graph.layers:
             message = f"the model {self.name} computes nothing: its outputs are its inputs"
             raise DesignError(Problem(message=message, fix="a model with layers", place=self._place))
-        for port in self._inputs:
-            if port.name not in needed:
+        read = graph.consumers()
+        for port in graph.inputs:
+            if not read[port.name]:
                 message = f"the outputs of the model {self.name} do not depend on its input {port.name}"
                 raise DesignError(Problem(message=message, fix="leave that input out", place=self._place))
-        graph = Graph(name=self.name, inputs=tuple(self._inputs), layers=layers, outputs=tuple(self._outputs))
-        for port in graph.inputs:
-            graph = _taken_in(graph, port)
-        problems = verify(graph) or graph_problems(graph)
+        problems = graph_problems(graph)
         if problems:
             raise DesignError(problems)
         return graph
@@ -146,38 +144,5 @@ def _port_axes(x: Value) -> Axes | None:
     whole = Value.whole(x.source, x.tensor)
     for axes in permutations((0, 1, 2)):
         if x.flat == whole.permuted(axes).flat:
-            return axes[0], axes[1], axes[2]
-    return None
-
-
-def _taken_in(graph: Graph, port: Port) -> Graph:
-    """The graph without the one Rearrange that alone reads `port`, if the port itself can say the same."""
-    readers = graph.consumers()[port.name]
-    if len(readers) != 1 or readers[0][1] < 0:
-        return graph
-    layer = next(layer for layer in graph.layers if layer.name == readers[0][0])
-    if not isinstance(layer, Rearrange) or any(out.source == layer.name for out in graph.outputs):
-        return graph
-    axes = _moved_axes(port, layer)
-    if axes is None:
-        return graph
-    fresh = replace(port, tensor=layer.output, axes=axes)
-    layers = tuple(
-        replace(other, inputs=tuple(port.name if name == layer.name else name for name in other.inputs))
-        for other in graph.layers
-        if other is not layer
-    )
-    inputs = tuple(fresh if other is port else other for other in graph.inputs)
-    return replace(graph, inputs=inputs, layers=layers)
-
-
-def _moved_axes(port: Port, layer: Rearrange) -> Axes | None:
-    """The axes with which a port gives what `layer` makes of it; None: no port gives that."""
-    if math.prod(layer.output_shape) != math.prod(port.shape):
-        return None
-    positions = np.arange(math.prod(port.shape))
-    moved = layer.golden(port.to_tensor(positions.reshape(1, *port.shape)))[0]
-    for axes in permutations((0, 1, 2)):
-        if np.array_equal(moved.transpose(axes).reshape(-1), positions):
             return axes[0], axes[1], axes[2]
     return None

@@ -20,6 +20,12 @@ from hlsgen.frontends.builder.views import Value
 
 Relation = Literal["gt", "ge", "lt", "le", "eq", "ne"]
 Numbers = NDArray[np.float64]
+Part = Value | Numbers
+"""What is compared or chosen: a value, or a constant without the batch."""
+MIRRORED: dict[Relation, Relation] = {
+    "gt": "lt", "ge": "le", "lt": "gt", "le": "ge", "eq": "eq", "ne": "ne"
+}  # fmt: skip
+"""The relation with its sides exchanged, by relation."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,8 +54,25 @@ class Choosing(Elementwise):
         super().__init__(name, channels_last, taken)
         self._comparisons: dict[Value, Comparison] = {}
 
-    def compared(self, x: Value, relation: Relation, number: float) -> Value:
-        """1 where `x` stands in the relation to a number, else 0."""
+    def compared(self, left: Part, relation: Relation, right: Part) -> Value:
+        """1 where `left` stands in the relation to `right`, else 0; shapes broadcast, and one is a value.
+
+        Raises DesignError: the shapes do not broadcast.
+        """
+        shape = self._joint_shape(left, right)
+        if not isinstance(left, Value):
+            left, right, relation = right, left, MIRRORED[relation]
+        assert isinstance(left, Value)
+        number = 0.0
+        if isinstance(right, Value):
+            left = self.sub(left, right)
+        elif right.size == 1:
+            number = float(right.reshape(()))
+        else:
+            left = self.affine(self.expand(left, shape), 1.0, -right)
+        return self.expand(self._compared_with(left, relation, number), shape)
+
+    def _compared_with(self, x: Value, relation: Relation, number: float) -> Value:
         if relation in ("eq", "ne"):
             inside = float(relation == "eq")
             ends = (number, math.nextafter(number, math.inf))
@@ -70,11 +93,33 @@ class Choosing(Elementwise):
         origin = self._comparisons.get(mask)
         return self.affine(mask, -1.0, 1.0) if origin is None else self._mask(origin.inverse)
 
-    def choose(self, mask: Value | Numbers, chosen: Value | Numbers, other: Value | Numbers) -> Value:
-        """`chosen` where the mask is 1, else `other`; shapes broadcast. A constant is an array.
+    def both(self, left: Part, right: Part) -> Value:
+        """1 where two masks are 1, else 0; shapes broadcast, and one at least is a value."""
+        mask, value = (right, left) if isinstance(left, Value) else (left, right)
+        return self.choose(mask, value, np.zeros(()))
 
-        At least one of the three is a value.
+    def either(self, left: Part, right: Part) -> Value:
+        """1 where one of two masks is 1, else 0; shapes broadcast, and one at least is a value."""
+        mask, value = (right, left) if isinstance(left, Value) else (left, right)
+        return self.choose(mask, np.ones(()), value)
+
+    def choose(self, mask: Part, chosen: Part, other: Part) -> Value:
+        """`chosen` where the mask is 1, else `other`; shapes broadcast, and one at least is a value.
+
+        Raises DesignError: the shapes do not broadcast.
         """
+        shape = self._joint_shape(mask, chosen, other)
+        return self.expand(self._chosen(mask, chosen, other), shape)
+
+    def _joint_shape(self, *parts: Part) -> tuple[int, ...]:
+        try:
+            return np.broadcast_shapes(*(part.shape for part in parts))
+        except ValueError:
+            shapes = ", ".join(str(list(part.shape)) for part in parts)
+            message = f"shapes {shapes} of a frame do not broadcast"
+            raise self.refusal(message, "shapes whose axes are equal or 1") from None
+
+    def _chosen(self, mask: Part, chosen: Part, other: Part) -> Value:
         if not isinstance(mask, Value):
             ones = (mask != 0).astype(np.float64)
             return self._total(self._kept(chosen, ones), self._kept(other, 1 - ones))
@@ -96,10 +141,9 @@ class Choosing(Elementwise):
             shape = np.broadcast_shapes(mask.shape, chosen.shape, other.shape)
             return self.affine(self.expand(mask, shape), chosen - other, other)
         values = (float(chosen.reshape(())), float(other.reshape(())))
-        whole = self.steps(origin.x, (origin.limit,), values if origin.below else values[::-1])
-        return self.expand(whole, np.broadcast_shapes(whole.shape, chosen.shape, other.shape))
+        return self.steps(origin.x, (origin.limit,), values if origin.below else values[::-1])
 
-    def _limited(self, origin: Comparison, chosen: Value | Numbers, other: Value | Numbers) -> Value | None:
+    def _limited(self, origin: Comparison, chosen: Part, other: Part) -> Value | None:
         """A choice between what was compared and a number, as a limit or a threshold; None: it is neither."""
         above, below = (other, chosen) if origin.below else (chosen, other)
         if isinstance(below, Value) and below == origin.x and not isinstance(above, Value):
@@ -115,7 +159,7 @@ class Choosing(Elementwise):
         beyond = origin.number if origin.strict else math.nextafter(origin.number, -math.inf)
         return self.table(origin.x, "threshold", (beyond, value))
 
-    def _kept(self, part: Value | Numbers, gate: Value | Numbers) -> Value | Numbers:
+    def _kept(self, part: Part, gate: Part) -> Part:
         """A part where its gate is 1, else 0."""
         if isinstance(part, Value) and isinstance(gate, Value):
             return self.mul(part, gate)
@@ -126,7 +170,7 @@ class Choosing(Elementwise):
         value = self.expand(value, np.broadcast_shapes(value.shape, numbers.shape))
         return value if (numbers == 1).all() else self.affine(value, numbers)
 
-    def _total(self, left: Value | Numbers, right: Value | Numbers) -> Value:
+    def _total(self, left: Part, right: Part) -> Value:
         """left + right, one of them a value."""
         if isinstance(left, Value) and isinstance(right, Value):
             return self.add(left, right)

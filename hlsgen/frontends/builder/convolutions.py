@@ -181,7 +181,7 @@ def _phases(size: int, kernel: int, stride: int, cut: Pair, extra: int, dilation
 
 
 def _phase_weights(weights: Array, groups: int, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Array:
-    """[C, M / groups, KH, KW] as a convolution's [M * phases, C / groups, row taps, column taps]."""
+    """Weights [C, M / groups, KH, KW] as a convolution's [M * phases, C / groups, row taps, column taps]."""
     channels, members = weights.shape[:2]
     kernel = weights.shape[2:]
     by_group = weights.reshape(groups, channels // groups, members, *kernel).swapaxes(1, 2)

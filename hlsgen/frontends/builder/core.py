@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Any
 
 from hlsgen.base.errors import DesignError, Place, Problem
+from hlsgen.designfile.names import Names
 from hlsgen.frontends.builder.limits import layer_problems
-from hlsgen.frontends.builder.names import Names
 from hlsgen.frontends.builder.views import Arrangement, Box, Value
 from hlsgen.layers.base import Layer
 from hlsgen.layers.crop import Crop
@@ -33,7 +33,7 @@ class Core:
         self._layers: list[Layer] = []
         self._made: dict[tuple[object, ...], Layer] = {}
         self._views: dict[str, Value] = {}
-        """By the name of each Rearrange and Crop what it makes a tensor of, as [C, H, W]."""
+        """What each Rearrange and Crop makes a tensor of, as [C, H, W], by its name."""
 
     @contextmanager
     def at(self, name: str, place: Place | None = None, said: str = "") -> Iterator[None]:

@@ -24,6 +24,7 @@ from hlsgen.designfile.document import Document
 from hlsgen.designfile.layer_sections import Conv2dLayer
 from hlsgen.designfile.schema import DesignFile, LayerSection
 from hlsgen.designfile.schema_values import WeightFile
+from hlsgen.frontends.builder.sums import same_padding
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.model import samples
 from hlsgen.model.ir import Graph, Tensor
@@ -32,9 +33,9 @@ Floats = NDArray[np.float64]
 
 MOST_BIAS_BITS = 64
 MOST_FRAME_ELEMENTS = 1 << 25
-"""Of an input or output frame: a colour picture of 4096 x 2730. Golden and C-simulation hold whole frames."""
+"""Elements of an input or output frame: a picture of 4096 x 2730. Golden and C-simulation hold all of it."""
 MOST_WEIGHTS = 1 << 24
-"""Of a layer: 2048 x 2048 channels with 2 x 2 taps. More than that is no layer for one kernel."""
+"""Weights of a layer: 2048 x 2048 channels with 2 x 2 taps. More than that is no layer for one kernel."""
 MOST_MACS = 1 << 37
 """Multiply-accumulates of a frame, nine times those of VGG-16: golden and C-simulation compute them all."""
 
@@ -174,21 +175,13 @@ def _weights(
 
 
 def zeros_around(section: LayerSection | Conv2dLayer, height: int, width: int) -> tuple[int, int, int, int]:
-    """(top, left, bottom, right).
-
-    `same`: the output has ceil(input / stride) rows and columns, the odd zero goes last.
-    """
+    """The zeros that a section of a layer asks for: (top, left, bottom, right)."""
     if section.padding == "valid":
         return (0, 0, 0, 0)
     if section.padding != "same":
         return section.padding
-    sides = []
-    for size, kernel, stride, dilation in zip(
-        (height, width), section.kernel, section.stride, section.dilation, strict=True
-    ):
-        total = max(0, (-(-size // stride) - 1) * stride + (kernel - 1) * dilation + 1 - size)
-        sides.append((total // 2, total - total // 2))
-    (top, bottom), (left, right) = sides
+    windows = zip((height, width), section.kernel, section.stride, section.dilation, strict=True)
+    (top, bottom), (left, right) = (same_padding(*window) for window in windows)
     return (top, left, bottom, right)
 
 
@@ -244,7 +237,7 @@ def _typed(
 
 
 def _bias_type(exact: FixedType, biases: Floats) -> FixedType:
-    """As wide as the sum of products and on its grid; with more integer bits if the biases need them."""
+    """A type as wide as the sum of products, on its grid; with more integer bits if the biases need them."""
     low, high = float(biases.min(initial=0)), float(biases.max(initial=0))
     largest = max(high, -low)
     needed = math.frexp(largest)[1] + 1 if largest else 1

@@ -39,7 +39,7 @@ class Elementwise(Reshaping):
         return self._after(x, before, layer)
 
     def _per_channel(self, x: Value, parameters: Sequence[Array]) -> tuple[Value, list[Value], list[Array]]:
-        """Where the parameters do not change within a channel: `x`, what it was before, and they per channel.
+        """A value of which no channel has two parameters, what it was before, and the parameters per channel.
 
         Of the selections that made the tensor of `x` (`before_selection`) as many are undone as possible. If
         the parameters change within channels of the tensor of `x` too, it is rearranged.

@@ -17,30 +17,30 @@ from hlsgen.layers.pool2d import Pool2d
 from hlsgen.model.ir import Graph
 
 MOST_TENSOR_ELEMENTS = 1 << 26
-"""Of a tensor of one frame."""
+"""Elements of a tensor of one frame."""
 MOST_FRAME_ELEMENTS = 1 << 29
-"""Of all tensors of one frame together: golden holds them at once."""
+"""Elements of all tensors of one frame together: golden holds them at once."""
 MOST_MACS = 1 << 40
 """Multiply-accumulates of a frame; a pooling window counts as many as it has places."""
 MOST_WINDOW_PLACES = 1 << 18
-"""Of a pooling window."""
+"""Places of a pooling window."""
 MOST_NUMBER = 2.0**128
 """Magnitude of a weight: no float32 is larger."""
 
 MOST_NODES = 1 << 16
-"""Of an ONNX graph, local functions written out."""
+"""Nodes of an ONNX graph, local functions written out."""
 MOST_FOLDED_BYTES = 1 << 28
-"""Of all that is computed of an ONNX graph's constants, or this many times the constants themselves:"""
+"""Bytes of all that is computed of an ONNX graph's constants, or this many times the constants themselves:"""
 FOLDED_TIMES = 8
 MOST_FOLDED_MACS = 1 << 32
-"""Of a product of constants."""
+"""Multiply-accumulates of a product of constants."""
 
 MOST_PICKLE_BYTES = 1 << 24
-"""Of what a file of PyTorch's says about its tensors."""
+"""Bytes of what a file of PyTorch's says about its tensors."""
 MOST_PICKLE_STEPS = 1 << 20
-"""Of the pickles in it: a tensor takes some forty."""
+"""Steps of the pickles in it: a tensor takes some forty."""
 LEAST_UNPACKED_BYTES = 1 << 26
-"""A file of PyTorch's may unpack to this, or to so many times its size:"""
+"""Bytes to which a file of PyTorch's may unpack, or so many times its size:"""
 UNPACKED_TIMES = 16
 
 

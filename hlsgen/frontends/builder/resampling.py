@@ -17,6 +17,10 @@ from hlsgen.frontends.builder.views import Value
 
 MOST_TAPS = 64
 """Elements of an axis between which one step interpolates: all are multiplied at once."""
+SAME_FACTOR = 1e-7
+"""Relative difference of factors that are the same but for the rounding of float32."""
+LARGEST_FRACTION = 128
+"""Denominator of a factor that is not that of whole sizes."""
 MOST_JOINT_TAPS = 16
 """Taps of a kernel over rows and columns; what needs more goes over the rows first."""
 
@@ -103,6 +107,19 @@ class Resampled:
                 weights[phase, tap + 1] = position - math.floor(position)
         stride = max(1, self.step.numerator)
         return Turns(size=self.size, wanted=self.wanted, begin=begin, stride=stride, weights=weights)
+
+
+def is_whole(size: int, wanted: int, factor: float) -> bool:
+    """Whether an axis of `size` elements times a factor is one of `wanted`, not cut off to it."""
+    return abs(wanted - factor * size) < SAME_FACTOR * wanted
+
+
+def simple_step(size: int, wanted: int, factor: float) -> Fraction | None:
+    """Elements of an axis for one of the result, resized by a factor; None: that is no simple fraction."""
+    if is_whole(size, wanted, factor):
+        return Fraction(size, wanted)
+    step = 1 / Fraction(factor).limit_denominator(LARGEST_FRACTION)
+    return None if abs(float(1 / step) - factor) > SAME_FACTOR * factor else step
 
 
 class Resampling(Convolutions, Joining):
@@ -223,7 +240,7 @@ def _left(size: int) -> Resampled:
 
 
 def _turns(size: int, chosen: Sequence[int]) -> Turns:
-    """By the fewest elements after which an ascending choice comes again further on; at worst all."""
+    """Turns of the fewest elements after which an ascending choice comes again further on; at worst all."""
     array = np.asarray(chosen)
     phases, stride = array.size, int(array[-1] - array[0]) + 1
     for turn in range(1, array.size):

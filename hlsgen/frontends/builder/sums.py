@@ -52,6 +52,13 @@ def numbers(values: Array, type_: NumberType) -> Array:
     return np.asarray(values, np.float64) if isinstance(type_, FloatType) else values
 
 
+def same_padding(size: int, kernel: int, stride: int, dilation: int = 1) -> Pair:
+    """(before, after) of padding "same": ceil(size / stride) outputs, the odd element at the end."""
+    reach = (-(-size // stride) - 1) * stride + (kernel - 1) * dilation + 1
+    total = max(reach - size, 0)
+    return total // 2, total - total // 2
+
+
 def shown(source: Value, layer: Layer, chw: Arrangement) -> Value:
     """The output of a layer that read `source`, arranged as `chw`, and kept the arrangement.
 

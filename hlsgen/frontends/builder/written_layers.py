@@ -129,7 +129,7 @@ class _Reader:
         return self.builder.affine(x, scale.reshape(-1, 1, 1), shift.reshape(-1, 1, 1))
 
     def by_channel(self, index: int, key: str, given: tuple[float, ...], channels: int) -> Floats:
-        """[1] or [channels]. Raises DesignError: another number of them."""
+        """The numbers of a key, [1] or [channels]. Raises DesignError: another number of them."""
         if len(given) not in (1, channels):
             message = f"{key} has {len(given)} numbers, but there are {channels} channels"
             place = self.document.place(("layers", index, key))

@@ -37,12 +37,12 @@ INSTEAD = (
     | dict.fromkeys(RECURRENT, SEQUENCE)
     | dict.fromkeys(ATTENTION, TWO_TENSORS)
 )
-"""For operations that are missing: what could stand in their place."""
+"""What could stand in the place of operations that are missing."""
 FUNCTION = "an activation that hlsgen has, such as Relu, Sigmoid, Tanh, Gelu or Softplus; or constant inputs"
 OF_CONSTANTS = dict.fromkeys(
     ("Sqrt", "Log", "Reciprocal", "Floor", "Ceil", "Round", "Mod"), FUNCTION
 ) | dict.fromkeys(("ReduceL1", "ReduceL2", "ReduceSumSquare"), f"{NORM}, or constant inputs")
-"""For operations that may be computed of constants alone: what could do the same of tensors."""
+"""What could do with tensors what operations do that may be computed of constants alone."""
 OTHERWISE = "other operations in its place, or that part of the model outside of it"
 UNFUSED = "export without onnxruntime's fusions; quantise with quant_format QDQ"
 

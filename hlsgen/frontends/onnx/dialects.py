@@ -7,12 +7,12 @@ into the default domain once, others leave the entry out; QONNX's own tools take
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.progress import Say
+from hlsgen.frontends.onnx.functions import every_node
 
 OLDEST_OPSET = 9
 NEWEST_OPSET = 28
@@ -28,9 +28,9 @@ def with_quantisers_at_home(onnx: ModuleType, proto: Any, say: Say) -> Any:
     """
     standard = {schema.name for schema in onnx.defs.get_all_schemas_with_history() if not schema.domain}
     graphs = (proto.graph, *proto.functions)
-    nodes = [node for graph in graphs for node in _nodes(graph) if node.op_type in HOMELESS - standard]
+    nodes = [node for graph in graphs for node in every_node(graph) if node.op_type in HOMELESS - standard]
     strays = [node for node in nodes if node.domain in ("", "ai.onnx")]
-    used = {node.domain for graph in graphs for node in _nodes(graph)} & set(QUANT_DOMAINS)
+    used = {node.domain for graph in graphs for node in every_node(graph)} & set(QUANT_DOMAINS)
     missing = used - {entry.domain for entry in proto.opset_import}
     if not strays and not missing:
         return proto
@@ -44,7 +44,7 @@ def with_quantisers_at_home(onnx: ModuleType, proto: Any, say: Say) -> Any:
         say(f"the model names no operator set for {', '.join(sorted(missing))}: version 1 is taken")
     missing |= {home} if strays else set()
     for graph in (fresh.graph, *fresh.functions):
-        for node in _nodes(graph):
+        for node in every_node(graph):
             if node.op_type in HOMELESS - standard and node.domain in ("", "ai.onnx"):
                 node.domain = home
     for target in (fresh, *fresh.functions):
@@ -52,15 +52,6 @@ def with_quantisers_at_home(onnx: ModuleType, proto: Any, say: Say) -> Any:
         for domain in sorted(missing - have):
             target.opset_import.add(domain=domain, version=1)
     return fresh
-
-
-def _nodes(graph: Any) -> Iterator[Any]:
-    """Every node of a graph or function, those of inner graphs too."""
-    for node in graph.node:
-        yield node
-        for attribute in node.attribute:
-            for inner in (*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs):
-                yield from _nodes(inner)
 
 
 def opset_of(onnx: ModuleType, proto: Any, title: str) -> int:
@@ -79,7 +70,7 @@ def opset_of(onnx: ModuleType, proto: Any, title: str) -> int:
         {
             node.op_type
             for graph in (proto.graph, *proto.functions)
-            for node in _nodes(graph)
+            for node in every_node(graph)
             if node.domain in ("", "ai.onnx")
             and version > NEWEST_OPSET
             and _changed(onnx, node.op_type, version)

@@ -51,7 +51,7 @@ def _moved_alike(reading: Reading, x: Real, factor: float, offset: float) -> Rea
         gate = replace(x.origin, factor=x.origin.factor * factor, offset=x.origin.offset * factor + offset)
         return Real(view=reading.builder.affine(x.view, factor, offset or None), origin=gate)
     origin = x.polynomial.moved(factor, offset)
-    if len(origin.coefficients) > 2:
+    if len(origin.coefficients) != 2:  # of x - x it has one
         return Real(view=reading.builder.affine(x.view, factor, offset or None), origin=origin)
     shift, slope = origin.coefficients
     if shift == 0 and abs(slope - 1) < SAME:

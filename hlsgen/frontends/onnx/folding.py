@@ -66,7 +66,7 @@ class Budget:
         self.left = max(MOST_FOLDED_BYTES, FOLDED_TIMES * own)
 
     def check(self, node: Node, needed: int) -> None:
-        """Raises DesignError: that many bytes are not left."""
+        """Asks for bytes without taking them. Raises DesignError: that many are not left."""
         if needed > self.left:
             message = f"it makes a constant of {needed:,} bytes; {self.left:,} are left for what is computed"
             raise node.problem(f"{message} of this model's constants", "smaller constants")
@@ -197,7 +197,7 @@ def _refuse_large(node: Node, arrays: Sequence[Array], budget: Budget) -> None:
 
 
 def _elements(node: Node, arrays: Sequence[Array]) -> int:
-    """At most so many elements has the result of an operation that may have more than its inputs."""
+    """The most elements of a result, of an operation that may have more than its inputs."""
     first, *rest = arrays
     match node.op:
         case "ConstantOfShape":

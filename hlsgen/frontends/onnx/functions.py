@@ -1,4 +1,4 @@
-"""How many nodes the local functions of an ONNX model make of it, found without writing them out."""
+"""The nodes of an ONNX model, and how many its local functions make of it without writing them out."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def inlined_nodes(proto: Any) -> int:
 
     Functions that call themselves count as one node: onnx.checker refuses them.
     """
-    functions = {_key(one): list(_nodes(one)) for one in proto.functions}
+    functions = {_key(one): list(every_node(one)) for one in proto.functions}
     calls = {key: {_called(node) for node in nodes} & functions.keys() for key, nodes in functions.items()}
     sizes: dict[Key, int] = {}
     try:
@@ -22,7 +22,7 @@ def inlined_nodes(proto: Any) -> int:
             sizes[key] = _size(functions[key], sizes)
     except CycleError:
         sizes = dict.fromkeys(functions, 1)
-    return _size(_nodes(proto.graph), sizes)
+    return _size(every_node(proto.graph), sizes)
 
 
 def _size(nodes: Any, sizes: Mapping[Key, int]) -> int:
@@ -38,10 +38,10 @@ def _called(node: Any) -> Key:
     return node.domain, node.op_type, getattr(node, "overload", "")
 
 
-def _nodes(graph: Any) -> Iterator[Any]:
-    """Of a graph or function, and of the graphs in it; protobuf does not nest deeper than 100."""
+def every_node(graph: Any) -> Iterator[Any]:
+    """The nodes of a graph or function, and of the graphs in it; protobuf does not nest deeper than 100."""
     for node in graph.node:
         yield node
         for attribute in node.attribute:
             for inner in (*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs):
-                yield from _nodes(inner)
+                yield from every_node(inner)

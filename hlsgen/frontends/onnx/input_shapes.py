@@ -12,7 +12,7 @@ from hlsgen.base.errors import DesignError, Problem, collecting
 
 Shape: TypeAlias = tuple[int, ...]
 InputShapes: TypeAlias = Sequence[Shape] | Mapping[str, Shape]
-"""Of a frame of each input: in the model's order, or by name of those that are open; empty: of none."""
+"""Shapes of a frame of each input: in the model's order, or by name of those that are open; or none."""
 LETTERS = {1: "F", 2: "CL", 3: "CHW"}
 """What the axes of a frame are called where the model does not say it, by their number."""
 
@@ -39,7 +39,7 @@ class Sizes:
 
 
 def fixed_sizes(inputs: Sequence[Sizes], given: InputShapes, title: str) -> dict[str, Sizes]:
-    """By name: the inputs with their open sizes fixed as `given`; the batch, axis 0, stays what it is.
+    """The inputs by name, their open sizes fixed as `given`; the batch, axis 0, stays what it is.
 
     An open size that a name stands for is the same wherever the name does. Raises DesignError: shapes of
     other inputs or another number, sizes that contradict the file's or each other, sizes that stay open.

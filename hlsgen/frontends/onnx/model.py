@@ -181,7 +181,7 @@ def _refuse_many_nodes(proto: Any, title: str) -> None:
 
 
 def external_files(path: Path) -> tuple[str, ...]:
-    """Where the tensors lie that are not in the file itself, as it says it: names relative to its folder.
+    """The files of the tensors that are not in the model's own, as it says it: relative to its folder.
 
     Raises as `loaded_model` does; whether they lie inside the folder is not looked at.
     """
@@ -312,7 +312,7 @@ def _check(onnx: ModuleType, proto: Any, title: str) -> None:
 
 
 def _remedy(onnx: ModuleType, proto: Any) -> str:
-    """For a model that the checker refuses."""
+    """What could mend a model that the checker refuses."""
     newest = onnx.defs.onnx_opset_version()
     opsets = [entry.version for entry in proto.opset_import if entry.domain in ("", "ai.onnx")]
     if proto.ir_version > onnx.IR_VERSION or max(opsets, default=0) > newest:
@@ -396,7 +396,7 @@ def _type_name(onnx: ModuleType, number: int) -> str:
 
 
 def _element_type(onnx: ModuleType, value: Any, title: str) -> str:
-    """Of an input that is a tensor of a type that is read, and of two to four axes."""
+    """The element type of an input that is a tensor of a type that is read, and of two to four axes."""
     what = f"input {value.name}"
     if not value.type.HasField("tensor_type"):
         raise _refuse(title, f"{what} is not a tensor", "a model whose inputs are tensors")

@@ -106,7 +106,7 @@ def _told(first: Node, what: str, nodes: Sequence[Node], fix: str) -> Pattern:
 
 
 def _normalisation(links: Links, root: Node) -> Pattern | None:
-    """(x - mean(x)) / sqrt(mean((x - mean(x))^2) + eps), or without the mean; `root`: its square root."""
+    """A normalisation, (x - mean(x)) / sqrt(mean((x - mean(x))^2) + eps) or without the mean, by its root."""
     if root.op != "Sqrt" or root.input(0) not in links.computed:
         return None
     chain = [root]

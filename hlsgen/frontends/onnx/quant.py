@@ -12,13 +12,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from hlsgen.frontends.builder.quantisers import Direction, Doubles, FakeQuant, Grid
+from hlsgen.base.coded import Doubles
 from hlsgen.frontends.builder.views import Value
 from hlsgen.frontends.onnx.elementwise import moved
 from hlsgen.frontends.onnx.model import Node
 from hlsgen.frontends.onnx.reading import Handler, Reading
 from hlsgen.frontends.onnx.sums import convolution, product_of
 from hlsgen.frontends.onnx.values import Array, Constant, Integers, Known, Real
+from hlsgen.passes.quantisers import Direction, FakeQuant, Grid
 
 MOST_BITS = 32
 INTEGER_TYPES = ("int2", "uint2", "int4", "uint4", "int8", "uint8", "int16", "uint16", "int32")
@@ -272,7 +273,7 @@ def _axis(reading: Reading, node: Node, rank: int) -> int:
 
 
 def _along(numbers: Array, axis: int, rank: int) -> Array:
-    """[n] along an axis of `rank`; one number stays one."""
+    """Numbers [n] along an axis of `rank`; one number stays one."""
     shape = [1] * rank
     if numbers.size > 1:
         shape[axis] = numbers.size

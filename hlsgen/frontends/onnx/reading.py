@@ -11,7 +11,6 @@ import numpy as np
 
 from hlsgen.base.fixed import FixedType
 from hlsgen.frontends.builder.builder import GraphBuilder
-from hlsgen.frontends.builder.quantisers import Grid
 from hlsgen.frontends.builder.views import Value
 from hlsgen.frontends.onnx.folding import Budget
 from hlsgen.frontends.onnx.model import Node, OnnxModel
@@ -19,6 +18,7 @@ from hlsgen.frontends.onnx.values import Array, Constant, Known, Real
 from hlsgen.layers.affine import Affine
 from hlsgen.layers.base import Layer
 from hlsgen.layers.conv2d import Conv2d
+from hlsgen.passes.quantisers import Grid
 
 
 class RecordingBuilder(GraphBuilder):
@@ -42,7 +42,7 @@ class Reading:
     known: dict[str, Known] = field(default_factory=dict)
     weight_grids: dict[str, Grid] = field(default_factory=dict)
     plain_grids: dict[str, Grid] = field(default_factory=dict)
-    """Of weights that are ours, not the model's: they make no model a quantised one."""
+    """Grids of weights that are ours, not the model's: they make no model a quantised one."""
     on_grid: set[str] = field(default_factory=set)
     input_types: dict[str, FixedType] = field(default_factory=dict)
     read: frozenset[str] = frozenset()

@@ -9,17 +9,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from hlsgen.frontends.builder.quantisers import Grid
-from hlsgen.frontends.builder.resampling import Resampled
+from hlsgen.frontends.builder.resampling import Resampled, is_whole, simple_step
 from hlsgen.frontends.builder.views import Value
 from hlsgen.frontends.onnx.model import LARGEST_TENSOR, Node, few
 from hlsgen.frontends.onnx.reading import Reading
 from hlsgen.frontends.onnx.values import Array, Known, Real
-
-SAME_SCALE = 1e-7
-"""Relative difference of factors that differ by the rounding of float32 only."""
-LARGEST_FRACTION = 128
-"""Denominator of a scale that is not that of whole sizes."""
+from hlsgen.passes.quantisers import Grid
 
 
 def resize(reading: Reading, node: Node) -> Sequence[Known]:
@@ -62,14 +57,12 @@ def _interpolated(reading: Reading, node: Node, x: Value, scales: list[float], s
 
 
 def _between(node: Node, size: int, wanted: int, scale: float) -> Resampled:
-    """Where the elements of a resized axis lie between those that there are."""
-    step = 1 / Fraction(scale).limit_denominator(LARGEST_FRACTION)
-    if abs(wanted - scale * size) < SAME_SCALE * wanted:
-        step = Fraction(size, wanted)
-    elif abs(float(1 / step) - scale) > SAME_SCALE * scale:
+    """A resized axis: how its elements lie between those that there are."""
+    step = simple_step(size, wanted, scale)
+    if step is None:
         message = f"its scale {scale} is no simple fraction, so that each element has weights of its own"
         raise node.problem(message, "a scale such as 1.5, or sizes")
-    where = _coordinates(node, abs(wanted - scale * size) < SAME_SCALE * wanted)
+    where = _coordinates(node, is_whole(size, wanted, scale))
     if where == "align_corners":
         return Resampled.aligned_corners(size, wanted)
     if where == "pytorch_half_pixel" and wanted == 1:
@@ -97,7 +90,7 @@ def _coordinates(node: Node, whole: bool) -> str:
 
 
 def _scales_and_sizes(reading: Reading, node: Node, x: Value) -> tuple[list[float], list[int]]:
-    """By axis of the view: the scale, and the size of the result."""
+    """The scale and the size of the result, by axis of the view."""
     if node.op == "Upsample" or reading.opset < 11:
         given = reading.array(node, 1) if node.input(1) else node.attribute("scales")
         wanted = None
@@ -128,7 +121,7 @@ def _scales_and_sizes(reading: Reading, node: Node, x: Value) -> tuple[list[floa
 
 def _nearest(node: Node, size: int, wanted: int, scale: float) -> Array:
     """Which input element each output element is, as ONNX defines it."""
-    where = _coordinates(node, abs(wanted - scale * size) < SAME_SCALE * wanted)
+    where = _coordinates(node, is_whole(size, wanted, scale))
     rounding = node.attribute("nearest_mode", "round_prefer_floor")
     out = np.arange(wanted, dtype=np.float64)
     if where == "asymmetric":

@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from hlsgen.frontends.builder.quantisers import Grid
+from hlsgen.base.coded import by_filter
+from hlsgen.frontends.builder.sums import same_padding
 from hlsgen.frontends.builder.views import Value
 from hlsgen.frontends.onnx.model import LARGEST_TENSOR, Node, few
 from hlsgen.frontends.onnx.patterns import TWO_TENSORS
 from hlsgen.frontends.onnx.reading import Handler, Reading, RecordingBuilder
 from hlsgen.frontends.onnx.values import Array, Constant, Known, Real, Sum
+from hlsgen.passes.quantisers import Grid
 
 Sides = tuple[int, int, int, int]
 Pair = tuple[int, int]
@@ -66,9 +68,9 @@ def window_pads(node: Node, x: Value, kernel: Pair, stride: Pair, dilation: Pair
         fix = "NOTSET, VALID, SAME_UPPER or SAME_LOWER"
         raise node.problem(f"auto_pad is {mode}", fix)
     sides = []
-    for size, taps, step, spacing in zip(rows_columns(x), kernel, stride, dilation, strict=True):
-        total = max((-(-size // step) - 1) * step + (taps - 1) * spacing + 1 - size, 0)
-        sides.append(_halves(total, mode == "SAME_UPPER"))
+    for window in zip(rows_columns(x), kernel, stride, dilation, strict=True):
+        less, more = same_padding(*window)
+        sides.append((less, more) if mode == "SAME_UPPER" else (more, less))
     return sides[0][0], sides[1][0], sides[0][1], sides[1][1]
 
 
@@ -271,9 +273,8 @@ def summed(reading: Reading, node: Node, weights: Constant, bias: Constant | Non
     build(aside, np.broadcast_to(weights.scale, weights.values.shape).astype(np.float64))
     layer = reading.builder.convolution
     assert aside.convolution is not None and layer is not None, "both have made one"
-    scales = aside.convolution.weights.reshape(aside.convolution.out_channels, -1)
-    by_output = scales.max(axis=1)
-    if ((scales != 0) & (scales != by_output[:, None])).any():
+    by_output = by_filter(aside.convolution.weights)
+    if by_output is None:
         message = "the scale of its quantised weights differs within an output channel"
         raise node.problem(message, "one scale for each output channel, or one for all")
     reading.weight_grids[layer.name] = Grid(

@@ -16,8 +16,6 @@ import numpy as np
 from hlsgen.base.errors import DesignError, Problem, collecting
 from hlsgen.base.fixed import FixedType, Rounding
 from hlsgen.base.progress import Say, silent
-from hlsgen.frontends.builder.integer_graph import Quantised, fixed_graph
-from hlsgen.frontends.builder.quantisers import FakeQuant
 from hlsgen.frontends.builder.views import Value
 from hlsgen.frontends.onnx.alternatives import INSTEAD, name_of, remedy
 from hlsgen.frontends.onnx.casts import CASTS
@@ -29,6 +27,7 @@ from hlsgen.frontends.onnx.model import (
     LARGEST_TENSOR,
     Input,
     Node,
+    OnnxModel,
     decoded_node,
     initialisers,
     loaded_model,
@@ -49,6 +48,9 @@ from hlsgen.frontends.onnx.sums import SUMS
 from hlsgen.frontends.onnx.values import Constant, Integers, Known, Real
 from hlsgen.frontends.onnx.windows import WINDOWS
 from hlsgen.model.ir import Graph
+from hlsgen.passes import INTEGER_PASSES, run_passes
+from hlsgen.passes.integer_graph import Quantisation, integer_graph
+from hlsgen.passes.quantisers import FakeQuant
 
 OPERATIONS: dict[str, Handler] = {**CASTS, **CHOICES, **ELEMENTWISE, **INTEGER, **SHAPES, **SUMS, **WINDOWS}
 MOVES_INTEGERS = frozenset({
@@ -77,25 +79,17 @@ def graph_of_onnx(
     Raises ToolError: the package onnx is missing. DesignError: the model cannot be read, an operation or one
     of its attributes is not supported, a size is open, something of a quantised model is not quantised.
     """
-    graph, known = float_graph_of_onnx(
-        source, name=name, input_types=input_types, input_shapes=input_shapes, say=say
-    )
-    return graph if known is None else fixed_graph(graph, known)
+    graph, known = float_graph(loaded_model(source, input_shapes, say), name, input_types)
+    return graph if known is None else run_passes(integer_graph(graph, known), INTEGER_PASSES)
 
 
-def float_graph_of_onnx(
-    source: Any,
-    *,
-    name: str,
-    input_types: Sequence[FixedType | None] = (),
-    input_shapes: InputShapes = (),
-    say: Say = silent,
-) -> tuple[Graph, Quantised | None]:
+def float_graph(
+    model: OnnxModel, name: str, input_types: Sequence[FixedType | None] = ()
+) -> tuple[Graph, Quantisation | None]:
     """The model in real arithmetic, with `FakeQuant` layers, and what is known of its quantisation, if any.
 
     Raises as `graph_of_onnx` does.
     """
-    model = loaded_model(source, input_shapes, say)
     reading = Reading(
         model=model,
         builder=RecordingBuilder(name, channels_last=False),
@@ -119,7 +113,7 @@ def float_graph_of_onnx(
     )
     if not quantised:
         return graph, None
-    return graph, Quantised(
+    return graph, Quantisation(
         weights=reading.plain_grids | reading.weight_grids,
         on_grid=frozenset(reading.on_grid),
         inputs=reading.input_types,

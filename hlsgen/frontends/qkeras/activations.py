@@ -14,18 +14,18 @@ from typing import Any
 
 import numpy as np
 
+from hlsgen.base.coded import SIGN, on_grid
 from hlsgen.base.fixed import FixedType, Overflow, Rounding
 from hlsgen.frontends.builder.builder import Value
-from hlsgen.frontends.qkeras.builder import TypedBuilder, exact_numbers
+from hlsgen.frontends.qkeras.builder import TypedBuilder
 from hlsgen.frontends.qkeras.quantizers import (
-    SIGN,
     UnsupportedQuantizerError,
     bits_type,
     check_deterministic,
     checked_type,
+    exact,
     fixed_scale,
     integer_bits,
-    is_on_grid,
     is_quantizer,
     kind_of,
     relu_type,
@@ -80,7 +80,7 @@ def _bits(builder: TypedBuilder, x: Value, quantizer: Any, _: str) -> Value:
 def _relu(builder: TypedBuilder, x: Value, quantizer: Any, sigmoid: str) -> Value:
     type_ = relu_type(quantizer)
     bound = None if quantizer.is_quantized_clip else quantizer.relu_upper_bound
-    if bound is not None and not (bound > 0 and is_on_grid(float(np.float32(bound)), type_.fraction)):
+    if bound is not None and not (bound > 0 and on_grid(float(np.float32(bound)), type_.fraction)):
         raise UnsupportedQuantizerError(
             f"quantized_relu gives multiples of {type_.resolution:g}, but is bounded by {bound:g}",
             "a relu_upper_bound that is such a multiple and above 0",
@@ -99,13 +99,13 @@ def _leaky_relu(builder: TypedBuilder, x: Value, quantizer: Any, slope: float) -
     """Rounded slope * x down to -slope * 2**integer on the left."""
     type_ = relu_type(quantizer)
     least = -slope * 2.0 ** integer_bits(quantizer)
-    if not is_on_grid(least, type_.fraction):
+    if not on_grid(least, type_.fraction):
         raise UnsupportedQuantizerError(
             f"quantized_relu with negative_slope={slope:g} is limited to {least:g}, "
             f"which is no multiple of its resolution {type_.resolution:g}",
             "a steeper slope or more bits",
         )
-    slopes = exact_numbers([slope])
+    slopes = exact([slope])
     y = builder.leaky(x, slopes.codes, slopes.type)
     return builder.clamp(y, least, None, type_)
 
@@ -122,17 +122,17 @@ def _sigmoid_relu(builder: TypedBuilder, x: Value, quantizer: Any, sigmoid: str)
     y = _sigmoid(builder, x, sigmoid, 1 / range_, rounded)
     if sigmoid != "real":  # a table ends at 1 by itself
         y = builder.clamp(y, None, 1.0, rounded)
-    y = builder.affine_of(y, exact_numbers(2 * range_), exact_numbers(-range_))
+    y = builder.affine_of(y, exact(2 * range_), exact(-range_))
     return builder.converted(y, relu_type(quantizer))
 
 
 def _sigmoid(builder: TypedBuilder, x: Value, sigmoid: str, factor: float, type_: FixedType) -> Value:
     """QKeras' sigmoid of factor * x, factor a power of two, as `type_`, which begins at 0 and saturates."""
     if sigmoid == "real":
-        scaled = x if factor == 1 else builder.affine_of(x, exact_numbers(factor), None)
+        scaled = x if factor == 1 else builder.affine_of(x, exact(factor), None)
         return builder.table(scaled, "sigmoid", result_type=type_)
     slope = SIGMOIDS[f"{sigmoid}_sigmoid"] * factor
-    return builder.affine_of(x, exact_numbers(slope), exact_numbers(0.5), type_)
+    return builder.affine_of(x, exact(slope), exact(0.5), type_)
 
 
 def _quantized_sigmoid(builder: TypedBuilder, x: Value, quantizer: Any, sigmoid: str) -> Value:
@@ -149,12 +149,10 @@ def _quantized_tanh(builder: TypedBuilder, x: Value, quantizer: Any, sigmoid: st
     if quantizer.use_real_tanh:
         return builder.table(x, "tanh", result_type=type_)
     if sigmoid == "real":  # 2 * sigmoid(x) - 1
-        half = builder.affine_of(x, exact_numbers(0.5), None)
+        half = builder.affine_of(x, exact(0.5), None)
         return builder.table(half, "tanh", result_type=type_)
     slope = 2 * SIGMOIDS[f"{sigmoid}_sigmoid"]
-    return (
-        builder.converted(x, type_) if slope == 1 else builder.affine_of(x, exact_numbers(slope), None, type_)
-    )
+    return builder.converted(x, type_) if slope == 1 else builder.affine_of(x, exact(slope), None, type_)
 
 
 def _signs(builder: TypedBuilder, x: Value, zero_one: bool, size: Any = 1.0) -> Value:
@@ -170,14 +168,14 @@ def _binary(builder: TypedBuilder, x: Value, quantizer: Any, _: str) -> Value:
 
 
 def _ternary(builder: TypedBuilder, x: Value, quantizer: Any, _: str) -> Value:
-    """[x >= t] - [x <= -t] as the difference of two signs, t rounded up to the grid of x."""
+    """The difference [x >= t] - [x <= -t] of two signs, t rounded up to the grid of x."""
     threshold = quantizer.default_threshold if quantizer.threshold is None else quantizer.threshold
     scale = fixed_scale(quantizer)
     fraction = builder.type_of(x).fraction
     limit = max(0.0, float(np.ceil(np.ldexp(np.float64(np.float32(threshold)), fraction))))
-    offset = exact_numbers(-np.ldexp(limit, -fraction))
-    above = builder.affine_of(x, exact_numbers(1.0), offset, SIGN)
-    below = builder.affine_of(x, exact_numbers(-1.0), offset, SIGN)
+    offset = exact(-np.ldexp(limit, -fraction))
+    above = builder.affine_of(x, exact(1.0), offset, SIGN)
+    below = builder.affine_of(x, exact(-1.0), offset, SIGN)
     y = builder.sub(above, below)
     return y if scale is None else builder.scaled(y, scale)
 
@@ -241,7 +239,7 @@ def _limited_line(builder: TypedBuilder, x: Value, slope: float, low: float) -> 
         y = x if slope == 1 and not shift else builder.affine(x, slope, shift if shift else None)
         return builder.clamp(y, low, 1.0)
     plain = slope == 1 and not shift
-    y = x if plain else builder.affine_of(x, exact_numbers(slope), exact_numbers(shift) if shift else None)
+    y = x if plain else builder.affine_of(x, exact(slope), exact(shift) if shift else None)
     return builder.limited(y, low, 1.0)
 
 
@@ -251,11 +249,11 @@ def _binary_sigmoid(builder: TypedBuilder, x: Value) -> Value:
             "binary_sigmoid rounds, so it has no place in a float model", "a quantised model"
         )
     one = FixedType(1, 1, False, Rounding.RND_CONV, Overflow.SAT)
-    return builder.affine_of(x, exact_numbers(0.5), exact_numbers(0.5), one)
+    return builder.affine_of(x, exact(0.5), exact(0.5), one)
 
 
 def _binary_tanh(builder: TypedBuilder, x: Value) -> Value:
-    return builder.affine_of(_binary_sigmoid(builder, x), exact_numbers(2.0), exact_numbers(-1.0))
+    return builder.affine_of(_binary_sigmoid(builder, x), exact(2.0), exact(-1.0))
 
 
 PIECEWISE: dict[str, Callable[[TypedBuilder, Value], Value]] = {

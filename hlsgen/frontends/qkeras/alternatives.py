@@ -32,13 +32,13 @@ REMEDIES = (
     | {"TimeDistributed": "the layer inside it: Dense, Conv1D and the like treat every step alike"}
     | {"LocallyConnected1D": "Conv1D", "LocallyConnected2D": "Conv2D"}
 )
-"""By class."""
+"""What could stand in for a layer, by its class."""
 REASONS = (
     dict.fromkeys(BY_FRAME, "normalises each frame by statistics of that frame")
     | dict.fromkeys(RECURRENT, "is recurrent")
     | dict.fromkeys(ATTENTION, "is attention, a product of two tensors of the same frame")
 )
-"""By class: why hardware for it is not there yet."""
+"""Why hardware for a layer is not there yet, by its class."""
 
 
 def refused_layer(name: str, kind: str, known: frozenset[str], home: str = "") -> tuple[str, str]:

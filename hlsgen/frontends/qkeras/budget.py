@@ -15,7 +15,7 @@ from hlsgen.base.errors import DesignError
 from hlsgen.frontends.qkeras.files import KerasFile, problem
 
 LEAST_WEIGHTS = 1 << 20
-"""So many weights any description may ask for: what the file lacks of them is named when they are read."""
+"""Weights that any description may ask for: what the file lacks of them is named when they are read."""
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from hlsgen.base.coded import SIGNIFICANT_BITS, Coded, Doubles, on_grid
 from hlsgen.base.fixed import (
     MAX_TENSOR_WIDTH,
     FixedType,
@@ -24,15 +25,11 @@ from hlsgen.base.fixed import (
     product_type,
 )
 from hlsgen.frontends.builder.builder import GraphBuilder, SumTypes, Value
-from hlsgen.frontends.builder.choosing import Comparison, Numbers
+from hlsgen.frontends.builder.choosing import Comparison, Numbers, Part
 from hlsgen.frontends.builder.sums import FLOAT, FLOATS
 from hlsgen.frontends.qkeras.quantizers import (
-    SIGNIFICANT_BITS,
-    Doubles,
-    Quantised,
     UnsupportedQuantizerError,
-    exactly,
-    nearly,
+    real,
 )
 from hlsgen.layers.base import Layer
 from hlsgen.layers.conv2d import Conv2d
@@ -40,12 +37,12 @@ from hlsgen.layers.conv2d import Conv2d
 SHORT_BITS = 18
 """Numbers up to this width are meant: products with them stay exact. Longer ones come from real numbers."""
 PRODUCT_BITS = 32
-"""Of a product with a longer number, if no quantizer follows: 8 bits more than float32 has."""
+"""Bits of a product with a longer number, if no quantizer follows: 8 more than float32 has."""
 NARROWER = "a quantizer (QActivation) after this layer or one before it"
 
 
 class TypedBuilder(GraphBuilder):
-    """Float layers if `fixed` is False, else layers with exact types and weights as `Quantised`."""
+    """Float layers if `fixed` is False, else layers with exact types and weights as `Coded`."""
 
     def __init__(self, name: str, *, fixed: bool, fallback: FixedType | None = None) -> None:
         """fallback: of results that no quantizer gives a type to."""
@@ -115,13 +112,13 @@ class TypedBuilder(GraphBuilder):
         except UnsupportedQuantizerError as error:
             raise self.refusal(str(error), error.fix) from None
 
-    def parameters(self, weights: Quantised | Doubles, bias: Quantised | Doubles | None) -> dict[str, Any]:
+    def parameters(self, weights: Coded | Doubles, bias: Coded | Doubles | None) -> dict[str, Any]:
         """Weights and bias as arguments of `conv2d` and the like: numbers, or codes and their types."""
-        if isinstance(weights, Quantised):
-            assert bias is None or isinstance(bias, Quantised)
+        if isinstance(weights, Coded):
+            assert bias is None or isinstance(bias, Coded)
             types = SumTypes(weights=weights.type, bias=weights.type if bias is None else bias.type)
             return {"weights": weights.codes, "bias": None if bias is None else bias.codes, "types": types}
-        assert not isinstance(bias, Quantised)
+        assert not isinstance(bias, Coded)
         return {"weights": weights, "bias": bias}
 
     def affine(
@@ -146,7 +143,7 @@ class TypedBuilder(GraphBuilder):
         """
         if self.fixed and types is FLOATS and bias is None:
             with self.quantizing():
-                return super().conv2d(x, **self.parameters(nearly(weights), None), **window)
+                return super().conv2d(x, **self.parameters(real(weights), None), **window)
         return super().conv2d(x, weights, bias, types=types, **window)
 
     def table(
@@ -157,8 +154,8 @@ class TypedBuilder(GraphBuilder):
             result_type = self.type_of(x)
         return super().table(x, function, parameters, result_type)
 
-    def _limited(self, origin: Comparison, chosen: Value | Numbers, other: Value | Numbers) -> Value | None:
-        """As GraphBuilder's; in fixed point only if the value's type holds what stands in for it."""
+    def _limited(self, origin: Comparison, chosen: Part, other: Part) -> Value | None:
+        """A choice as a limit, as GraphBuilder's; in fixed point only if the value's type has the number."""
         constants = [part for part in (chosen, other) if not isinstance(part, Value)]
         if self.fixed and not all(self._holds(origin.x, part) for part in constants):
             return None
@@ -184,13 +181,13 @@ class TypedBuilder(GraphBuilder):
         if not self.fixed:
             return self.affine(x, scale, shift)
         with self.quantizing():
-            factors = nearly(np.asarray(scale, np.float64))
+            factors = real(scale)
             finest = max(self.type_of(x).fraction + factors.type.fraction, SIGNIFICANT_BITS)
-            offsets = None if shift is None else nearly(np.asarray(shift, np.float64), finest)
+            offsets = None if shift is None else real(shift, finest)
         return self.affine_of(x, factors, offsets, result_type)
 
     def affine_of(
-        self, x: Value, factors: Quantised, offsets: Quantised | None, result_type: FixedType | None = None
+        self, x: Value, factors: Coded, offsets: Coded | None, result_type: FixedType | None = None
     ) -> Value:
         """factors * x + offsets, of codes; exact if the factors have up to SHORT_BITS bits."""
         types = SumTypes(
@@ -200,7 +197,7 @@ class TypedBuilder(GraphBuilder):
         )
         return self.affine(x, factors.codes, None if offsets is None else offsets.codes, types)
 
-    def _product_type(self, x: Value, factors: Quantised, offsets: Quantised | None) -> NumberType:
+    def _product_type(self, x: Value, factors: Coded, offsets: Coded | None) -> NumberType:
         """Float: the exact type, of short factors. Else the following quantizer's, or one of PRODUCT_BITS."""
         if factors.type.width <= SHORT_BITS:
             return FloatType()
@@ -220,7 +217,7 @@ class TypedBuilder(GraphBuilder):
         if self.fixed:
             type_ = self.type_of(x)
             for limit in (low, high):
-                if limit is not None and not float(np.ldexp(limit, type_.fraction)).is_integer():
+                if limit is not None and not on_grid(limit, type_.fraction):
                     raise self.refusal(
                         f"its limit {limit:g} is no multiple of its input's resolution {type_.resolution:g}",
                         "a limit that is one, or a quantizer with more fraction bits before it",
@@ -232,7 +229,7 @@ class TypedBuilder(GraphBuilder):
         if not self.fixed:
             return self.leaky(x, slopes)
         with self.quantizing():
-            codes = nearly(np.asarray(slopes, np.float64))
+            codes = real(slopes)
         return self.leaky(x, codes.codes, codes.type)
 
     def without_exact_type(self, what: str, default: FixedType | None = None) -> NumberType:
@@ -255,8 +252,3 @@ class TypedBuilder(GraphBuilder):
     def averaged_as(self) -> NumberType:
         """The type of an average: the following quantizer's; else open, so the exact one if there is one."""
         return self.wanted if self.fixed and self.wanted else FloatType()
-
-
-def exact_numbers(values: ArrayLike) -> Quantised:
-    """Numbers that a type holds exactly, such as powers of two."""
-    return exactly(np.asarray(values, np.float64))

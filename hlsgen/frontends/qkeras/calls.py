@@ -14,7 +14,7 @@ from typing import Any
 from hlsgen.base.errors import DesignError, Problem
 
 GENERATIONS = {"tf_keras": 2, "keras": 3}
-"""By package."""
+"""The generation of Keras, by package."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -220,7 +220,7 @@ def _limited(path: Path) -> bytes:
 
 
 READERS = {"archive": _of_archive, "hdf5": _of_hdf5, "json": _of_json, "folder": _of_folder}
-"""By the form of a file: the description in it and the version of Keras."""
+"""What reads the description in a file and the version of Keras, by the file's form."""
 
 
 # weights
@@ -228,7 +228,7 @@ READERS = {"archive": _of_archive, "hdf5": _of_hdf5, "json": _of_json, "folder":
 
 @dataclass(frozen=True, kw_only=True)
 class Weights:
-    """Where Keras reads the weights, and how many bytes they have, unpacked."""
+    """The file from which Keras reads the weights, and how many bytes they have, unpacked."""
 
     path: Path
     size: int

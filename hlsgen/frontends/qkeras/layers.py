@@ -9,7 +9,7 @@ import numpy as np
 from hlsgen.base.fixed import FloatType
 from hlsgen.frontends.builder.builder import Value
 from hlsgen.frontends.qkeras.activations import activated, elu, leaky, softmax
-from hlsgen.frontends.qkeras.quantizers import nearly, quantised_weights
+from hlsgen.frontends.qkeras.quantizers import quantised_weights, real
 from hlsgen.frontends.qkeras.weights import LAYERS as WEIGHTED
 from hlsgen.frontends.qkeras.weights import Build, Net, array, pair, sides
 
@@ -115,7 +115,7 @@ def _times_quantised(net: Net, sums: Value, layer: Any, area: int) -> Value:
     with net.builder.quantizing():
         factor = quantised_weights(layer.average_quantizer_internal, np.float32(1.0 / area))
         if factor.scale is not None:
-            factor = nearly(factor.values)
+            factor = real(factor.values)
     return net.builder.affine_of(sums, factor, None)
 
 
@@ -140,24 +140,8 @@ def _q_global_average(net: Net, layer: Any, inputs: list[Value]) -> Value:
 # several tensors
 
 
-def _added(net: Net, layer: Any, inputs: list[Value]) -> Value:
-    return merged(net, inputs, "add")
-
-
-def _multiplied(net: Net, layer: Any, inputs: list[Value]) -> Value:
-    return merged(net, inputs, "mul")
-
-
-def _subtracted(net: Net, layer: Any, inputs: list[Value]) -> Value:
-    return merged(net, inputs, "sub")
-
-
-def _largest(net: Net, layer: Any, inputs: list[Value]) -> Value:
-    return merged(net, inputs, "maximum")
-
-
-def _smallest(net: Net, layer: Any, inputs: list[Value]) -> Value:
-    return merged(net, inputs, "minimum")
+def _merging(operation: str) -> Build:
+    return lambda net, _, inputs: merged(net, inputs, operation)
 
 
 def _averaged(net: Net, layer: Any, inputs: list[Value]) -> Value:
@@ -271,11 +255,11 @@ LAYERS: dict[str, Build] = {
     **dict.fromkeys(("GlobalMaxPooling1D", "GlobalMaxPooling2D"), _global_pool("max")),
     **dict.fromkeys(("GlobalAveragePooling1D", "GlobalAveragePooling2D"), _global_pool("average")),
     "QGlobalAveragePooling2D": _q_global_average,
-    "Add": _added,
-    "Subtract": _subtracted,
-    "Multiply": _multiplied,
-    "Maximum": _largest,
-    "Minimum": _smallest,
+    "Add": _merging("add"),
+    "Subtract": _merging("sub"),
+    "Multiply": _merging("mul"),
+    "Maximum": _merging("maximum"),
+    "Minimum": _merging("minimum"),
     "Average": _averaged,
     "Concatenate": _concatenated,
     "Flatten": _flattened,
@@ -288,4 +272,4 @@ LAYERS: dict[str, Build] = {
     "Rescaling": _rescaling,
     "Normalization": _normalised,
 }
-"""By class of layer."""
+"""What builds a layer, by its class."""

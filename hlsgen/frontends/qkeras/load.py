@@ -207,7 +207,7 @@ def _loading(file: KerasFile) -> Iterator[None]:
 
 
 def _load_weights(model: Any, file: KerasFile, path: Path) -> None:
-    """From `path`. Raises DesignError: the file lacks some, or they are no numbers; and as Keras."""
+    """Loads weights from `path`. Raises DesignError: it lacks some, or they are no numbers; and as Keras."""
     # so that what the file lacks is seen
     for variable in _arrays_of(model):
         variable.assign(np.full(tuple(variable.shape), np.nan, np.float32))

@@ -211,13 +211,9 @@ def _slice(entry: Any) -> Any:
 Entry = tuple[Converter, str, dict[str, str]]
 
 
-def _numpy(convert: Converter, *parameters: str, **renamed: str) -> Entry:
+def _kept(module: str, convert: Converter, *parameters: str, **renamed: str) -> Entry:
     """parameters: kept by the operation, or by Keras 3's name where the converter has another one."""
-    return convert, "keras.src.ops.numpy", {**dict(zip(parameters, parameters, strict=True)), **renamed}
-
-
-def _nn(convert: Converter, *parameters: str) -> Entry:
-    return convert, "keras.src.ops.nn", dict(zip(parameters, parameters, strict=True))
+    return convert, f"keras.src.ops.{module}", {**dict(zip(parameters, parameters, strict=True)), **renamed}
 
 
 def _tensorflow(convert: Converter, **parameters: str) -> Entry:
@@ -272,25 +268,25 @@ OPERATIONS: dict[str, Entry] = {
         for name in classes.split()
     },
     **{name: _tensorflow(convert) for convert, _, _, symbols in ALIKE for name in symbols.split()},
-    "Clip": _numpy(_clipped, "x_min", "x_max"),
-    "Concatenate": _numpy(_concatenated, "axis"),
-    "Reshape": _numpy(_reshaped, "newshape"),
-    "Transpose": _numpy(_transposed, "axes"),
-    "Mean": _numpy(_reduced("average"), "axis", "keepdims"),
-    "Max": _numpy(_reduced("max"), "axis", "keepdims"),
-    "Sum": _numpy(_reduced("sum"), "axis", "keepdims"),
-    "Where": _numpy(where, x1="x", x2="y"),
+    "Clip": _kept("numpy", _clipped, "x_min", "x_max"),
+    "Concatenate": _kept("numpy", _concatenated, "axis"),
+    "Reshape": _kept("numpy", _reshaped, "newshape"),
+    "Transpose": _kept("numpy", _transposed, "axes"),
+    "Mean": _kept("numpy", _reduced("average"), "axis", "keepdims"),
+    "Max": _kept("numpy", _reduced("max"), "axis", "keepdims"),
+    "Sum": _kept("numpy", _reduced("sum"), "axis", "keepdims"),
+    "Where": _kept("numpy", where, x1="x", x2="y"),
     "Cast": (cast, "keras.src.ops.core", {"dtype": "dtype"}),
-    "Gelu": _nn(_gelu, "approximate"),
-    "LeakyRelu": _nn(_leaky("negative_slope", 0.2), "negative_slope"),
-    "Elu": _nn(_elu, "alpha"),
-    "Softmax": _nn(_softmax, "axis"),
-    "LogSoftmax": _nn(_log_softmax, "axis"),
+    "Gelu": _kept("nn", _gelu, "approximate"),
+    "LeakyRelu": _kept("nn", _leaky("negative_slope", 0.2), "negative_slope"),
+    "Elu": _kept("nn", _elu, "alpha"),
+    "Softmax": _kept("nn", _softmax, "axis"),
+    "LogSoftmax": _kept("nn", _log_softmax, "axis"),
     "__operators__.getitem": _tensorflow(_sliced, slice_spec="key"),
     "nn.leaky_relu": _tensorflow(_leaky("alpha", 0.2)),
     "clip_by_value": _tensorflow(_clipped, clip_value_min="x_min", clip_value_max="x_max"),
     "reshape": _tensorflow(_reshaped, shape="newshape"),
     "compat.v1.transpose": _tensorflow(_transposed, perm="axes"),
 }
-"""By Keras 3's class or TensorFlow's symbol: the converter, the class's module, names of its parameters."""
+"""The converter, the class's module, names of its parameters, by Keras 3's class or TensorFlow's symbol."""
 MODULES = {name: module for name, (_, module, _) in OPERATIONS.items()}

@@ -16,23 +16,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
+from hlsgen.base.coded import (
+    SIGN,
+    Coded,
+    Doubles,
+    by_filter,
+    exactly,
+    fraction_bits,
+    nearly,
+    power_of_two,
+    value_bits,
+)
 from hlsgen.base.fixed import MAX_TENSOR_WIDTH, FixedType, Overflow, Rounding
 from hlsgen.frontends.qkeras.load import tensorflow_packages
 from hlsgen.frontends.qkeras.rounding import powers_of_two
 
-Doubles = NDArray[np.float64]
-Codes = NDArray[Any]
-
-SIGNIFICANT_BITS = 24
-"""Of the largest of real numbers that have no exact type; with the sign they fit a port of a DSP slice."""
-SIGN = FixedType(1, 1, True, Rounding.TRN, Overflow.SAT)
-"""-1 for what is below 0, else 0."""
 STOCHASTIC_INFERENCE = {"stochastic_binary": "binary", "stochastic_ternary": "ternary"}
 """Quantizers that draw lots in training only."""
 
@@ -43,21 +46,6 @@ class UnsupportedQuantizerError(Exception):
     def __init__(self, message: str, fix: str) -> None:
         super().__init__(message)
         self.fix = fix
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Quantised:
-    """Numbers as codes of `type`, times `scale`, which broadcasts to them; None: 1."""
-
-    codes: Codes
-    type: FixedType
-    scale: Doubles | None = None
-
-    @property
-    def values(self) -> Doubles:
-        """The numbers, in float64."""
-        exact = self.type.decode(self.codes)
-        return exact if self.scale is None else exact * self.scale
 
 
 def kind_of(quantizer: Any) -> str:
@@ -72,7 +60,7 @@ def is_quantizer(thing: Any) -> bool:
 
 
 def check_deterministic(quantizer: Any) -> None:
-    """Raises UnsupportedQuantizerError: it rounds by lot, or mixes in what is not quantised."""
+    """Refuses what draws lots. Raises UnsupportedQuantizerError: it does, or quantises only partly."""
     name = type(quantizer).__name__
     if getattr(quantizer, "use_stochastic_rounding", False):
         raise UnsupportedQuantizerError(
@@ -93,7 +81,7 @@ def number(value: Any) -> Any:
 
 
 def integer_bits(quantizer: Any) -> int:
-    """Raises UnsupportedQuantizerError: they differ by channel."""
+    """The integer bits of a quantizer. Raises UnsupportedQuantizerError: they differ by channel."""
     value = np.asarray(number(quantizer.integer))
     if value.size != 1 or value != np.floor(value):
         message = f"{type(quantizer).__name__} has {value.tolist()} integer bits"
@@ -121,7 +109,7 @@ def relu_type(quantizer: Any) -> FixedType:
 def checked_type(
     quantizer: Any, width: int, integer: int, signed: bool, overflow: Overflow = Overflow.SAT
 ) -> FixedType:
-    """Raises UnsupportedQuantizerError: no such type."""
+    """The type of a quantizer's codes, rounding as QKeras. Raises UnsupportedQuantizerError: no such type."""
     try:
         if width > MAX_TENSOR_WIDTH:
             raise ValueError(f"width {width} is outside 1..{MAX_TENSOR_WIDTH}")
@@ -148,7 +136,7 @@ def fixed_scale(quantizer: Any) -> Doubles | None:
 # weights
 
 
-def quantised_weights(quantizer: Any, values: Any) -> Quantised:
+def quantised_weights(quantizer: Any, values: Any) -> Coded:
     """What the layer computes with: the quantizer's result for `values`, float32 in the shape that it gets.
 
     Raises UnsupportedQuantizerError: no such quantizer for weights, results that are not finite, or that need
@@ -170,11 +158,11 @@ def quantised_weights(quantizer: Any, values: Any) -> Quantised:
     scale = _scale(quantizer, kind)
     used = np.where(scale == 0, 1.0, scale)
     multiples = np.rint(result / used / step_of(quantizer, result)) * step_of(quantizer, result)
-    in_codes = power_of_two(used)
+    in_codes = power_of_two(used) is not None
     base = _in_own_type(quantizer, multiples) if np.all(used == 1) or not in_codes else None
     if base is None:
-        base = exactly(multiples * used if in_codes else multiples)
-    return base if in_codes else Quantised(codes=base.codes, type=base.type, scale=scale)
+        base = exact(multiples * used if in_codes else multiples)
+    return base if in_codes else Coded(codes=base.codes, type=base.type, scale=scale)
 
 
 def called(quantizer: Any, values: Any, what: str) -> Doubles:
@@ -229,13 +217,13 @@ def _scale(quantizer: Any, kind: str) -> Doubles:
     return np.asarray(1.0 if scale is None else number(scale), np.float32).astype(np.float64)
 
 
-def _in_own_type(quantizer: Any, values: Doubles) -> Quantised | None:
+def _in_own_type(quantizer: Any, values: Doubles) -> Coded | None:
     """Values in the type that the quantizer's arguments say; None: they say none."""
     if kind_of(quantizer) != "quantized_bits" or quantizer.bits - bool(quantizer.keep_negative) < 1:
         return None
     saturating = bits_type(quantizer)
     type_ = FixedType(saturating.width, saturating.integer, saturating.signed)
-    return Quantised(codes=type_.encode(values), type=type_)
+    return Coded(codes=type_.encode(values), type=type_)
 
 
 def _bits_step(quantizer: Any, _: Doubles) -> float:
@@ -272,66 +260,21 @@ STEPS: dict[str, Callable[[Any, Doubles], float]] = {
 # types of numbers
 
 
-def power_of_two(values: Doubles) -> bool:
-    """Whether all are powers of two (none of them 0 or negative)."""
-    return bool(np.all(np.frexp(values)[0] == 0.5))
-
-
-def fraction_bits(values: Doubles) -> int:
-    """The fewest fraction bits, perhaps negative, with which all values are whole codes; 0 if all are 0."""
-    mantissas, exponents = np.frexp(values[values != 0])
-    if not mantissas.size:
-        return 0
-    whole = np.ldexp(mantissas, 53).astype(np.int64)
-    zeros = np.frexp((whole & -whole).astype(np.float64))[1] - 1
-    return int((53 - exponents - zeros).max())
-
-
-def exact_type(values: Doubles) -> FixedType:
-    """The narrowest signed type that holds every value exactly.
-
-    Raises UnsupportedQuantizerError: it would have more than 64 bits.
-    """
-    fraction = fraction_bits(values)
-    largest = float(np.abs(values).max(initial=0.0))
-    # 2**53 is far beyond any code that fits 64 bits with a fraction that some value needs
-    width = 1 + int(np.frexp(largest)[1]) + fraction if largest else 1
-    width = max(width, 1)
+def exact(values: ArrayLike) -> Coded:
+    """Values in the narrowest type that holds them. Raises UnsupportedQuantizerError: it has over 64 bits."""
+    sizes = np.abs(np.asarray(values, np.float64))
+    largest = float(sizes.max(initial=0.0))
+    width = value_bits(-largest, largest, fraction_bits(sizes))
     if width > MAX_TENSOR_WIDTH:
-        message = (
-            f"values from {np.abs(values[values != 0]).min():g} to {largest:g} in one type need {width} bits"
-        )
-        raise UnsupportedQuantizerError(
-            message, f"a quantizer whose values fit {MAX_TENSOR_WIDTH} bits together"
-        )
-    return FixedType(width, width - fraction)
+        message = f"values from {sizes[sizes != 0].min():g} to {largest:g} in one type need {width} bits"
+        fix = f"a quantizer whose values fit {MAX_TENSOR_WIDTH} bits together"
+        raise UnsupportedQuantizerError(message, fix)
+    return exactly(values, either_sign=True)
 
 
-def exactly(values: Doubles) -> Quantised:
-    """Values in the narrowest signed type that holds them. Raises as `exact_type`."""
-    type_ = exact_type(values)
-    return Quantised(codes=type_.encode(values), type=type_)
-
-
-def nearly(values: Doubles, most_fraction: int | None = None) -> Quantised:
-    """Values exactly if 25 bits hold them all; else rounded such that the largest has 24 significant bits.
-
-    The error is at most 2**-24 of the largest value. most_fraction: finer fractions than that are rounded.
-    """
-    values = np.asarray(values, np.float64)
-    fraction = fraction_bits(values)
-    largest = float(np.abs(values).max(initial=0.0))
-    above = int(np.frexp(largest)[1])
-    if largest and fraction + above > SIGNIFICANT_BITS:
-        fraction = SIGNIFICANT_BITS - above
-    if most_fraction is not None:
-        fraction = min(fraction, most_fraction)
-    return exactly(np.ldexp(np.rint(np.ldexp(values, fraction)), -fraction))
-
-
-def is_on_grid(value: float, fraction: int) -> bool:
-    """Whether a type with so many fraction bits has this value, if its range has."""
-    return float(np.ldexp(value, fraction)).is_integer()
+def real(values: ArrayLike, most_fraction: int | None = None) -> Coded:
+    """Real numbers that stay in the model: with SIGNIFICANT_BITS bits, or exactly where these do."""
+    return nearly(values, most_fraction=most_fraction, either_sign=True)
 
 
 def plain_type(quantizer: Any) -> FixedType | None:
@@ -371,11 +314,10 @@ def channel_scale(scale: Doubles, shape: Sequence[int], to_filters: Callable[[Do
 
     to_filters: to [M, C / groups, KH, KW]. Raises UnsupportedQuantizerError: it differs within a filter.
     """
-    filters = to_filters(np.broadcast_to(scale, shape))
-    flat = filters.reshape(len(filters), -1)
-    if np.any(flat != flat[:, :1]):
+    found = by_filter(to_filters(np.broadcast_to(scale, shape)))
+    if found is None:
         raise UnsupportedQuantizerError(
             "the scale of the weights is no power of two and differs within a filter",
             'alpha="auto_po2", or one scale for each output channel',
         )
-    return flat[:, 0].copy()
+    return found

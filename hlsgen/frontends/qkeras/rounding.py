@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hlsgen.base.coded import Doubles
+
 Singles = NDArray[np.float32]
-Doubles = NDArray[np.float64]
 
 
 def inverse_root(values: Singles) -> Singles:

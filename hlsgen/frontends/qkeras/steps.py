@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hlsgen.base.coded import Doubles, narrowest
 from hlsgen.base.fixed import MAX_TENSOR_WIDTH, FixedType
-from hlsgen.frontends.qkeras.quantizers import Doubles, UnsupportedQuantizerError, called
-from hlsgen.layers.steps import narrowest, reached
+from hlsgen.frontends.qkeras.quantizers import UnsupportedQuantizerError, called
+from hlsgen.layers.steps import reached
 
 Keys = NDArray[np.int64]
 Function = Callable[[Keys], Doubles]
@@ -113,7 +114,7 @@ def _changes(results: Function, first: int, last: int) -> Keys:
 
 
 def _first_change(results: Function, left: Keys, right: Keys) -> Keys:
-    """For each pair of keys with different results a key, up to `right`, that ends the result of `left`."""
+    """A key, up to `right`, that ends the result of `left`, for each pair of keys with different results."""
     wanted = results(left)
     while np.any(right - left > 1):
         middle = (left + right) // 2

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from hlsgen.base.coded import SIGN
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import FixedType, NumberType, Rounding, float32_holds
 from hlsgen.frontends.builder.builder import Value
@@ -39,7 +40,6 @@ from hlsgen.frontends.qkeras.layers import LAYERS
 from hlsgen.frontends.qkeras.load import loaded_model
 from hlsgen.frontends.qkeras.operations import MODULES, OPERATIONS, operated, operation_of
 from hlsgen.frontends.qkeras.quantizers import (
-    SIGN,
     STEPS,
     UnsupportedQuantizerError,
     first_type,
@@ -54,7 +54,7 @@ __all__ = ["graph_of_keras"]
 
 DEFAULT_INPUT = FixedType(16, 6, rounding=Rounding.RND)
 BEFORE_QUANTIZERS = FixedType(16, 6)
-"""Of an input that quantizers alone read, not alike or none of them by a cast; `Port.odd` rounds it."""
+"""The type of an input that quantizers alone read, not alike or not by casts; `Port.odd` rounds it."""
 Cast: TypeAlias = Callable[[Any], FixedType | None]
 KNOWN = frozenset(LAYERS) | {"InputLayer"}
 HOMES = {2: ("tf_keras", "qkeras", "hlsgen"), 3: ("keras",)}
@@ -107,7 +107,7 @@ def graph_of_keras(
 
 
 def _check_precision(precision: Precision | None, used: bool) -> None:
-    """Raises DesignError: a quantised network's precision says what nothing in it goes by."""
+    """Refuses a precision that says what nothing in a quantised network goes by, as a DesignError."""
     assert precision is not None
     if not used:
         message = "every layer of the network has its quantizers, so that precision= can only say its inputs'"

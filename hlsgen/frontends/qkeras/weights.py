@@ -14,23 +14,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hlsgen.base.coded import Coded, Doubles
 from hlsgen.base.fixed import FixedType
 from hlsgen.frontends.builder.builder import Value
+from hlsgen.frontends.builder.sums import same_padding
 from hlsgen.frontends.qkeras.builder import TypedBuilder
 from hlsgen.frontends.qkeras.quantizers import (
-    Doubles,
-    Quantised,
     channel_scale,
-    nearly,
     number,
     quantised_weights,
+    real,
 )
 from hlsgen.frontends.qkeras.rounding import folded_weights
 from hlsgen.model.precision import whole_range
 
 Pair = tuple[int, int]
 Sides = tuple[int, int, int, int]
-Weights = Quantised | Doubles
+Weights = Coded | Doubles
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,13 +43,11 @@ class DefaultTypes:
     results: FixedType
     weights: FixedType | None = None
 
-    def quantised(self, values: Any) -> Quantised:
+    def quantised(self, values: Any) -> Coded:
         """Weights in their type."""
         numbers = array(values)
         type_ = self.weights or whole_range(numbers, self.results.width)
-        return Quantised(
-            codes=type_.encode(numbers), type=FixedType(type_.width, type_.integer, type_.signed)
-        )
+        return Coded(codes=type_.encode(numbers), type=FixedType(type_.width, type_.integer, type_.signed))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,13 +82,6 @@ Build = Callable[[Net, Any, list[Value]], Value]
 def array(variable: Any) -> Doubles:
     """A variable's, tensor's or array's numbers, [shape]; float32 numbers as they are."""
     return np.asarray(number(variable), np.float32).astype(np.float64)
-
-
-def same_padding(size: int, kernel: int, stride: int, dilation: int = 1) -> Pair:
-    """TensorFlow's "same": ceil(size / stride) outputs, the odd pixel of padding at the end."""
-    outputs = -(-size // stride)
-    total = max((outputs - 1) * stride + (kernel - 1) * dilation + 1 - size, 0)
-    return total // 2, total - total // 2
 
 
 def sides(layer: Any, x: Value, kernel: Pair, stride: Pair, dilation: Pair = (1, 1)) -> Sides:
@@ -132,35 +123,35 @@ def filters(
         if scale is not None:
             scale = channel_scale(scale, weights.codes.shape, to_filters)
         return Filters(
-            weights=Quantised(codes=to_filters(weights.codes), type=weights.type),
+            weights=Coded(codes=to_filters(weights.codes), type=weights.type),
             bias=_quantised_bias(bias, bias_quantizer),
             scale=scale,
         )
 
 
-def _quantised_kernel(net: Net, kernel: Any, quantizer: Any) -> Quantised:
+def _quantised_kernel(net: Net, kernel: Any, quantizer: Any) -> Coded:
     if quantizer is not None:
         return quantised_weights(quantizer, kernel)
     assert net.default is not None  # `unquantised` layers are refused where there is no default
     return net.default.quantised(kernel)
 
 
-def _quantised_bias(bias: Any, quantizer: Any) -> Quantised | None:
-    """None: there is none, or it has no quantizer and is all zeros. One without a quantizer keeps 24 bits."""
+def _quantised_bias(bias: Any, quantizer: Any) -> Coded | None:
+    """The bias, with 24 bits if it has no quantizer; None: there is none, or it is all zeros without one."""
     if bias is None or quantizer is None and not array(bias).any():
         return None
     if quantizer is None:
-        return nearly(array(bias))
+        return real(array(bias))
     found = quantised_weights(quantizer, bias)
-    return found if found.scale is None else nearly(found.values)
+    return found if found.scale is None else real(found.values)
 
 
 def rescaled(net: Net, x: Value, used: Filters) -> Value:
     """The sums of a convolution without its scale and bias, with them."""
     if used.scale is None:
         return x
-    assert used.bias is None or isinstance(used.bias, Quantised)
-    return net.builder.affine_of(x, nearly(used.scale), used.bias)
+    assert used.bias is None or isinstance(used.bias, Coded)
+    return net.builder.affine_of(x, real(used.scale), used.bias)
 
 
 def convolved(net: Net, x: Value, used: Filters, layer: Any, dilation: Pair, groups: int) -> Value:
@@ -179,7 +170,7 @@ def convolved(net: Net, x: Value, used: Filters, layer: Any, dilation: Pair, gro
 
 
 def _kernel_of(weights: Weights) -> Pair:
-    shape = (weights.codes if isinstance(weights, Quantised) else weights).shape
+    shape = (weights.codes if isinstance(weights, Coded) else weights).shape
     return shape[2], shape[3]
 
 
@@ -192,14 +183,19 @@ def _bias(layer: Any) -> Any:
     return layer.bias if layer.use_bias else None
 
 
+def _folded(layer: Any, kernel: Any) -> tuple[Any, Any]:
+    """A layer's kernel and bias (None: none), its own batch normalisation folded in."""
+    return folded_weights(layer, kernel) if hasattr(layer, "get_folded_weights") else (kernel, _bias(layer))
+
+
 def _conv_filters(kernel: NDArray[Any]) -> NDArray[Any]:
-    """[KH, KW, C / groups, M], or [K, C / groups, M] of a signal, as [M, C / groups, KH, KW]."""
+    """A kernel [KH, KW, C / groups, M], or [K, C / groups, M] of a signal, as [M, C / groups, KH, KW]."""
     image = kernel if kernel.ndim == 4 else kernel[None]
     return image.transpose(3, 2, 0, 1)
 
 
 def _depthwise_filters(kernel: NDArray[Any]) -> NDArray[Any]:
-    """[KH, KW, C, multiplier] as [C * multiplier, 1, KH, KW]."""
+    """A kernel [KH, KW, C, multiplier] as [C * multiplier, 1, KH, KW]."""
     image = kernel if kernel.ndim == 4 else kernel[None]
     rows, columns, channels, multiplier = image.shape
     return image.transpose(2, 3, 0, 1).reshape(channels * multiplier, 1, rows, columns)
@@ -207,9 +203,7 @@ def _depthwise_filters(kernel: NDArray[Any]) -> NDArray[Any]:
 
 def _conv(net: Net, layer: Any, inputs: list[Value]) -> Value:
     """Conv1D, Conv2D, QConv1D, QConv2D, QConv2DBatchnorm."""
-    kernel, bias = layer.kernel, _bias(layer)
-    if hasattr(layer, "get_folded_weights"):
-        kernel, bias = folded_weights(layer, kernel)
+    kernel, bias = _folded(layer, layer.kernel)
     used = filters(net, kernel, bias, _internal(layer, "kernel"), _internal(layer, "bias"), _conv_filters)
     return convolved(net, inputs[0], used, layer, pair(layer.dilation_rate), int(layer.groups))
 
@@ -217,10 +211,8 @@ def _conv(net: Net, layer: Any, inputs: list[Value]) -> Value:
 def _depthwise(net: Net, layer: Any, inputs: list[Value]) -> Value:
     """DepthwiseConv1D, DepthwiseConv2D, QDepthwiseConv2D, QDepthwiseConv2DBatchnorm."""
     # Keras 3 calls it as every convolution's
-    kernel = layer.depthwise_kernel if hasattr(layer, "depthwise_kernel") else layer.kernel
-    bias = _bias(layer)
-    if hasattr(layer, "get_folded_weights"):
-        kernel, bias = folded_weights(layer, kernel)
+    own = layer.depthwise_kernel if hasattr(layer, "depthwise_kernel") else layer.kernel
+    kernel, bias = _folded(layer, own)
     used = filters(
         net, kernel, bias, _internal(layer, "depthwise"), _internal(layer, "bias"), _depthwise_filters
     )
@@ -250,9 +242,7 @@ def _separable(net: Net, layer: Any, inputs: list[Value]) -> Value:
 
 def _dense(net: Net, layer: Any, inputs: list[Value]) -> Value:
     """Dense, QDense, QDenseBatchnorm: along the last axis."""
-    kernel, bias = layer.kernel, _bias(layer)
-    if hasattr(layer, "get_folded_weights"):
-        kernel, bias = folded_weights(layer, kernel)
+    kernel, bias = _folded(layer, layer.kernel)
     used = filters(net, kernel, bias, _internal(layer, "kernel"), _internal(layer, "bias"), _dense_filters)
     parameters = net.builder.parameters(used.weights, used.fused_bias)
     weights = parameters.pop("weights")
@@ -301,7 +291,7 @@ def _transposed(net: Net, layer: Any, inputs: list[Value]) -> Value:
 
 
 def _transposed_filters(kernel: NDArray[Any]) -> NDArray[Any]:
-    """[KH, KW, M, C], or [K, M, C] of a signal, as [M, C, KH, KW]."""
+    """A kernel [KH, KW, M, C], or [K, M, C] of a signal, as [M, C, KH, KW]."""
     image = kernel if kernel.ndim == 4 else kernel[None]
     return image.transpose(2, 3, 0, 1)
 
@@ -338,29 +328,17 @@ def _prelu(net: Net, layer: Any, inputs: list[Value]) -> Value:
     return net.builder.leaked(inputs[0], array(layer.alpha))
 
 
+_PLAIN = ("Conv1D", "Conv2D", "Conv1DTranspose", "Conv2DTranspose", "Dense")
+_QUANTISED = ("QConv1D", "QConv2D", "QConv2DTranspose", "QConv2DBatchnorm", "QDense", "QDenseBatchnorm")
+_DEPTHWISE = ("DepthwiseConv1D", "DepthwiseConv2D", "QDepthwiseConv2D", "QDepthwiseConv2DBatchnorm")
+_SEPARABLE = ("SeparableConv1D", "SeparableConv2D", "QSeparableConv1D", "QSeparableConv2D")
 KERNELS: dict[str, tuple[str, ...]] = {
-    "Conv1D": ("kernel",),
-    "Conv2D": ("kernel",),
-    "Conv1DTranspose": ("kernel",),
-    "Conv2DTranspose": ("kernel",),
-    "DepthwiseConv1D": ("depthwise",),
-    "DepthwiseConv2D": ("depthwise",),
-    "SeparableConv1D": ("depthwise", "pointwise"),
-    "SeparableConv2D": ("depthwise", "pointwise"),
-    "Dense": ("kernel",),
+    **dict.fromkeys((*_PLAIN, *_QUANTISED), ("kernel",)),
+    **dict.fromkeys(_DEPTHWISE, ("depthwise",)),
+    **dict.fromkeys(_SEPARABLE, ("depthwise", "pointwise")),
     "PReLU": ("alpha",),
-    "QConv1D": ("kernel",),
-    "QConv2D": ("kernel",),
-    "QConv2DTranspose": ("kernel",),
-    "QConv2DBatchnorm": ("kernel",),
-    "QDepthwiseConv2D": ("depthwise",),
-    "QDepthwiseConv2DBatchnorm": ("depthwise",),
-    "QSeparableConv1D": ("depthwise", "pointwise"),
-    "QSeparableConv2D": ("depthwise", "pointwise"),
-    "QDense": ("kernel",),
-    "QDenseBatchnorm": ("kernel",),
 }
-"""By class of layer: the weights that a quantised model has to quantise."""
+"""The weights that a quantised model has to quantise, by class of layer."""
 
 
 def unquantised(layer: Any) -> tuple[str, ...]:
@@ -374,12 +352,8 @@ def unquantised(layer: Any) -> tuple[str, ...]:
 
 LAYERS: dict[str, Build] = {
     **dict.fromkeys(("Conv1D", "Conv2D", "QConv1D", "QConv2D", "QConv2DBatchnorm"), _conv),
-    **dict.fromkeys(
-        ("DepthwiseConv1D", "DepthwiseConv2D", "QDepthwiseConv2D", "QDepthwiseConv2DBatchnorm"), _depthwise
-    ),
-    **dict.fromkeys(
-        ("SeparableConv1D", "SeparableConv2D", "QSeparableConv1D", "QSeparableConv2D"), _separable
-    ),
+    **dict.fromkeys(_DEPTHWISE, _depthwise),
+    **dict.fromkeys(_SEPARABLE, _separable),
     **dict.fromkeys(("Conv1DTranspose", "Conv2DTranspose", "QConv2DTranspose"), _transposed),
     **dict.fromkeys(("Dense", "QDense", "QDenseBatchnorm"), _dense),
     **dict.fromkeys(("BatchNormalization", "QBatchNormalization"), _normalisation),

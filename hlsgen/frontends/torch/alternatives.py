@@ -53,7 +53,7 @@ REMEDIES = (
     )
     | {"max_unpool2d": "nn.ConvTranspose2d, or nn.Upsample", "diff": "x[:, 1:] - x[:, :-1]"}
 )
-"""By operation, without its overload."""
+"""What could stand in for an operation, by its name without the overload."""
 OTHERWISE = f"convolutions, pools, activations, sums, products and reshapes; or {HOST}"
 
 

@@ -27,14 +27,14 @@ ZIP_END, ZIP_END_BYTES = b"PK\x05\x06", 22
 """PyTorch writes no comment after it."""
 CHUNK = 1 << 20
 OLD_PICKLES = 5
-"""In a row, as files were before PyTorch 1.6: a magic number, version, system, state, keys; then data."""
+"""Pickles in a row, as files were before PyTorch 1.6: magic number, version, system, state, keys; data."""
 RE_SAVE = "a file that torch.save(model.state_dict(), path) wrote"
 Fault = tuple[str, str]
 """What is wrong with a file, and the remedy."""
 
 
 def archive_fault(path: Path) -> Fault | None:
-    """Raises OSError."""
+    """What is wrong with a file that torch.save should have written; None: nothing. Raises OSError."""
     with path.open("rb") as file:
         is_zip = file.read(len(ZIP_START)) == ZIP_START
         file.seek(-min(ZIP_END_BYTES, path.stat().st_size), os.SEEK_END)

@@ -137,7 +137,7 @@ class Call:
         return array
 
     def keep_type(self, dtype: object) -> None:
-        """Raises DesignError: a cast to another type than float32 or float64."""
+        """Refuses a cast to another type than float32 or float64. Raises DesignError."""
         if dtype is not None and dtype not in KEPT_TYPES:
             message = f"it casts to {str(dtype).removeprefix('torch.')}"
             raise self.refusal(message, "leave it out: " + TYPES)
@@ -146,7 +146,7 @@ class Call:
 Converter = Callable[..., Any]
 Registered = TypeVar("Registered", bound=Converter)
 CONVERTERS: dict[str, Converter] = {}
-"""By aten operation, without its overload. Called with a Call and the arguments of the schema by name."""
+"""What builds an aten operation, by its name; called with a Call and the schema's arguments by name."""
 
 
 def converts(*names: str) -> Callable[[Registered], Registered]:

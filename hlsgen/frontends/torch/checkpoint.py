@@ -126,7 +126,7 @@ def _more_than_tensors(weights: Path, error: Exception, place: Place | None) -> 
 
 
 def _refuse_quantised(state: object, weights: Path, place: Place | None) -> None:
-    """Raises DesignError: PyTorch's own quantisation has packed the weights, or is about to."""
+    """Refuses what PyTorch's own quantisation has packed, or is about to. Raises DesignError."""
     names = list(_names(state))
     packed = sorted({name.split(f".{PACKED}")[0] for name in names if PACKED in name})
     if packed:

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from typing import cast
 
-import numpy as np
-
 from hlsgen.frontends.builder.builder import Value
-from hlsgen.frontends.builder.choosing import Relation
-from hlsgen.frontends.torch.call import Array, Call, converts
+from hlsgen.frontends.builder.choosing import MIRRORED, Part, Relation
+from hlsgen.frontends.torch.call import Call, converts
 
-MIRRORED: dict[str, Relation] = {"gt": "lt", "ge": "le", "lt": "gt", "le": "ge", "eq": "eq", "ne": "ne"}
-"""By a relation the one with its sides exchanged."""
 COMPARISONS = frozenset(MIRRORED)
 CHOICES = frozenset({"where", "masked_fill"})
 """Operations that give what they are given, whole numbers and truth values too."""
@@ -24,18 +20,7 @@ LOGICAL = frozenset({
 
 @converts(*sorted(COMPARISONS))
 def compared(call: Call, self: object, other: object) -> Value:
-    relation = cast(Relation, call.op)
-    if isinstance(self, Value) and isinstance(other, Value):
-        return call.builder.compared(call.builder.sub(self, other), relation, 0.0)
-    if not isinstance(self, Value):
-        self, other, relation = other, self, MIRRORED[relation]
-    x, number = call.value(self), call.constant(other, "other operand")
-    if number.size == 1:
-        return call.builder.expand(call.builder.compared(x, relation, float(number.reshape(()))), call.shape)
-    moved = call.builder.affine(
-        call.builder.expand(x, call.shape), 1.0, -call.broadcast(number, len(call.shape))
-    )
-    return call.builder.compared(moved, relation, 0.0)
+    return call.builder.compared(_part(call, self), cast(Relation, call.op), _part(call, other))
 
 
 @converts("where")
@@ -43,8 +28,7 @@ def where(call: Call, condition: object, self: object = None, other: object = No
     if self is None or other is None:
         message = "it gives the places where a condition is true, and how many depends on the input"
         raise call.refusal(message, "torch.where with three arguments")
-    condition, chosen, rest = (_part(call, each) for each in (condition, self, other))
-    return call.builder.expand(call.builder.choose(condition, chosen, rest), call.shape)
+    return call.builder.choose(_part(call, condition), _part(call, self), _part(call, other))
 
 
 @converts("masked_fill")
@@ -52,7 +36,7 @@ def masked_fill(call: Call, self: object, mask: object, value: object) -> Value:
     return where(call, mask, value, self)
 
 
-def _part(call: Call, argument: object) -> Value | Array:
+def _part(call: Call, argument: object) -> Part:
     if isinstance(argument, Value):
         return argument
     return call.broadcast(call.constant(argument, "other operand"), len(call.shape))
@@ -65,16 +49,9 @@ def inverse(call: Call, self: object) -> Value:
 
 @converts("logical_and", "bitwise_and", "__and__")
 def both(call: Call, self: object, other: object) -> Value:
-    left, right = _part(call, self), _part(call, other)
-    if not isinstance(left, Value):
-        left, right = right, left
-    zero = np.zeros(())
-    return call.builder.expand(call.builder.choose(right, left, zero), call.shape)
+    return call.builder.both(_part(call, self), _part(call, other))
 
 
 @converts("logical_or", "bitwise_or", "__or__")
 def either(call: Call, self: object, other: object) -> Value:
-    left, right = _part(call, self), _part(call, other)
-    if not isinstance(left, Value):
-        left, right = right, left
-    return call.builder.expand(call.builder.choose(right, np.ones(()), left), call.shape)
+    return call.builder.either(_part(call, self), _part(call, other))

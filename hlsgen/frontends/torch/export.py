@@ -22,7 +22,7 @@ from hlsgen.frontends.torch.patterns import restored
 from hlsgen.frontends.torch.tensors import tensor_problems
 
 EXAMPLE_FRAMES = 2
-"""Of the inputs that the model is traced with; their number is a symbol, and no shape depends on it."""
+"""Frames that the model is traced with; their number is a symbol, and no shape depends on it."""
 TORCH_FOLDER = str(Path(torch.__file__).parent)
 LONGEST_QUOTE = 300
 """Letters of what PyTorch says that a message quotes."""
@@ -77,7 +77,7 @@ def exported(
 
 
 MOST_MODULES = 5
-"""That a message names."""
+"""Modules that a message names."""
 QUANTISING: dict[str, Callable[[type], bool]] = {
     "quantised by PyTorch": lambda kind: ".quantized" in kind.__module__ and kind.__module__[:5] == "torch",
     "prepared for quantisation by PyTorch": lambda kind: (
@@ -102,7 +102,7 @@ def _traceable(model: Any) -> nn.Module:
 
 
 def _refuse_quantised(model: nn.Module) -> None:
-    """Raises DesignError: modules of PyTorch's own quantisation are in it."""
+    """Refuses a model with modules of PyTorch's own quantisation. Raises DesignError."""
     kinds = {path or "the model itself": type(module) for path, module in model.named_modules()}
     for what, is_of in QUANTISING.items():
         named = [f"{path} ({kind.__name__})" for path, kind in kinds.items() if is_of(kind)]
@@ -144,7 +144,7 @@ def _examples(model: nn.Module, input_shapes: Sequence[tuple[int, ...]]) -> tupl
 def _dynamic_shapes(
     model: nn.Module, examples: tuple[torch.Tensor, ...], place: Place | None
 ) -> dict[str, Any]:
-    """That the first axis of every input is the batch."""
+    """What tells PyTorch that the first axis of every input is the batch."""
     signature = inspect.signature(model.forward)
     try:
         bound = signature.bind(*examples)

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from hlsgen.frontends.builder.builder import Value
+from hlsgen.frontends.builder.sums import same_padding
 from hlsgen.frontends.torch.arithmetic import maximum, minimum
 from hlsgen.frontends.torch.call import Array, Call, Missing, converts
 
@@ -36,9 +37,10 @@ def convolution(
     axes = x.rank - 1
     spread = call.spatial(dilation, "dilation", axes, 1)
     if padding == "same":
-        reach = [(taps - 1) * space for taps, space in zip(weights.shape[2:], spread, strict=True)]
-        top, left = (total // 2 for total in reach)
-        border = (top, left, reach[0] - top, reach[1] - left)
+        # its stride is 1, so that the size of the input is all one
+        windows = zip(weights.shape[2:], spread, strict=True)
+        (top, bottom), (left, right) = (same_padding(1, taps, 1, space) for taps, space in windows)
+        border = (top, left, bottom, right)
     else:
         down, across = call.spatial(0 if padding == "valid" else padding, "padding", axes, 0)
         border = (down, across, down, across)
@@ -292,26 +294,20 @@ def argmin(call: Call, self: object, dim: object = None, keepdim: bool = False) 
     return call.builder.argmin(x, call.axes(x, dim)[0], keepdim)
 
 
-@converts("softmax")
-def softmax(call: Call, self: object, dim: object, dtype: object = None) -> Value:
+@converts("softmax", "_softmax")
+def softmax(
+    call: Call, self: object, dim: object, dtype: object = None, half_to_float: bool = False
+) -> Value:
+    """Softmax, and what PyTorch's own decompositions make of one."""
     call.keep_type(dtype)
     x = call.value(self)
     return call.builder.softmax(x, call.axis(x, dim))
 
 
-@converts("log_softmax")
-def log_softmax(call: Call, self: object, dim: object, dtype: object = None) -> Value:
+@converts("log_softmax", "_log_softmax")
+def log_softmax(
+    call: Call, self: object, dim: object, dtype: object = None, half_to_float: bool = False
+) -> Value:
     call.keep_type(dtype)
     x = call.value(self)
     return call.builder.log_softmax(x, call.axis(x, dim))
-
-
-@converts("_softmax")
-def softmax_of_half(call: Call, self: object, dim: object, half_to_float: bool = False) -> Value:
-    """What PyTorch's own decompositions make of a softmax."""
-    return softmax(call, self, dim)
-
-
-@converts("_log_softmax")
-def log_softmax_of_half(call: Call, self: object, dim: object, half_to_float: bool = False) -> Value:
-    return log_softmax(call, self, dim)

@@ -68,7 +68,7 @@ def _made(module: Any, function: str, path: Path, place: Place | None) -> nn.Mod
 
 @contextmanager
 def _importable(folder: Path) -> Iterator[None]:
-    """With `folder` first on sys.path; the modules that come from it are forgotten afterwards."""
+    """A while with `folder` first on sys.path; the modules that come from it are forgotten afterwards."""
     entry = str(folder)
     before = set(sys.modules)
     sys.path.insert(0, entry)

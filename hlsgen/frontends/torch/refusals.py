@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from hlsgen.frontends.torch.alternatives import NORM, SEQUENCE, TWO_TENSORS
 from hlsgen.frontends.torch.package import fx, nn, torch
@@ -60,18 +60,20 @@ def _name(node: fx.Node) -> str:
 
 
 def made_of(node: fx.Node, through: frozenset[str]) -> Iterator[fx.Node]:
-    """What a node is made of, over operations of `through`, a few steps back."""
-    level = [node]
-    for _ in range(MOST_STEPS):
-        level = list(dict.fromkeys(before for one in level for before in one.all_input_nodes))
-        yield from level
-        level = [one for one in level if _name(one) in through]
+    """The nodes that one is made of, over operations of `through`, a few steps back."""
+    return _around(node, through, lambda one: one.all_input_nodes)
 
 
 def _taken_by(node: fx.Node, through: frozenset[str]) -> Iterator[fx.Node]:
-    """What is made of a node, over operations of `through`, a few steps on."""
+    """The nodes that are made of one, over operations of `through`, a few steps on."""
+    return _around(node, through, lambda one: one.users)
+
+
+def _around(
+    node: fx.Node, through: frozenset[str], neighbours: Callable[[fx.Node], Iterable[fx.Node]]
+) -> Iterator[fx.Node]:
     level = [node]
     for _ in range(MOST_STEPS):
-        level = list(dict.fromkeys(reader for one in level for reader in one.users))
+        level = list(dict.fromkeys(other for one in level for other in neighbours(one)))
         yield from level
         level = [one for one in level if _name(one) in through]

@@ -266,7 +266,7 @@ class _Walk:
         return " x ".join(str(each).replace(batch, "N") for each in size) or "a single number"
 
     def _path(self, node: fx.Node) -> tuple[str, str]:
-        """After what the node's layers are called, and how messages call it.
+        """The name that a node's layers are called after, and how messages call it.
 
         The module that consists of this operation, or the module and the operation.
         """

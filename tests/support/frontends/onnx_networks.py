@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from hlsgen.base.fixed import FixedType
-from hlsgen.frontends.onnx.to_graph import float_graph_of_onnx, graph_of_onnx
+from hlsgen.frontends.onnx.model import loaded_model
+from hlsgen.frontends.onnx.to_graph import float_graph, graph_of_onnx
 from hlsgen.model.ir import Graph
 from tests.support.frontends.onnx_models import QONNX, Array, model, node, normal, onnx, outputs_of
 
@@ -103,7 +104,7 @@ def differences(made: Any, array: Array, step: float, wanted: Array) -> tuple[Gr
 
 def exact(made: Any, *inputs: Array) -> Array:
     """What the model says in float64: every scale, bias and quantiser as it is, nothing else rounded."""
-    graph, known = float_graph_of_onnx(made, name="net")
+    graph, known = float_graph(loaded_model(made), "net")
     assert known is not None
     return outputs_of(graph, *inputs)[0]
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from hlsgen.base.coded import Coded, Doubles, fraction_bits, nearly, power_of_two
 from hlsgen.base.fixed import Codes, FixedType
-from hlsgen.frontends.builder.quantisers import Doubles, code_type, power_of_two
 from hlsgen.layers.base import Tensor
 
 MULTIPLIER_BITS = 24
@@ -99,46 +99,22 @@ class Scaled:
 
 
 def compressed(values: Doubles) -> Doubles:
-    """[1] where all are equal."""
+    """The values, or [1] of them where all are equal."""
     array = np.asarray(values, np.float64).reshape(-1)
     return array[:1] if array.size > 1 and (array == array[0]).all() else array
 
 
 def scale_and_fraction(scale: Doubles) -> tuple[Doubles, int]:
-    """(what stays on the side, fraction bits): a power of two goes wholly into the type."""
+    """The scale that stays on the side, and fraction bits: a power of two goes wholly into the type."""
     exponents = power_of_two(scale)
     if exponents is not None and (exponents == exponents[0]).all():
         return ONE, -int(exponents[0])
     return scale, 0
 
 
-def multipliers(values: Doubles) -> tuple[Codes, FixedType]:
-    """Codes of MULTIPLIER_BITS bits, or of fewer where these are exact."""
-    largest = float(np.abs(values).max())
-    signed = bool((values < 0).any())
-    if largest == 0:
-        return np.zeros(values.shape, np.int64), FixedType(1, 1, False)
-    exponent = math.frexp(largest)[1]
-    fraction = MULTIPLIER_BITS - signed - exponent
-    codes = np.rint(np.ldexp(values, fraction)).astype(np.int64)
-    if np.abs(codes).max() >> (MULTIPLIER_BITS - signed):  # rounded up to a power of two
-        fraction -= 1
-        codes = np.rint(np.ldexp(values, fraction)).astype(np.int64)
-    spare = trailing_zeros(codes)
-    return codes >> spare, held(codes >> spare, fraction - spare)
-
-
-def trailing_zeros(codes: Codes) -> int:
-    """The low bits that are zero in all codes; 0 if all bits are."""
-    every = int(np.bitwise_or.reduce(np.abs(codes)))
-    return (every & -every).bit_length() - 1 if every else 0
-
-
-def held(codes: Codes, fraction: int) -> FixedType:
-    """The narrowest type with these codes."""
-    low, high = int(codes.min(initial=0)), int(codes.max(initial=0))
-    type_ = code_type(low, high, fraction)
-    return FixedType(type_.width, type_.integer, type_.signed)
+def multipliers(values: Doubles) -> Coded:
+    """Factors of MULTIPLIER_BITS bits, the sign included if one is negative, or of fewer that are exact."""
+    return nearly(values, MULTIPLIER_BITS - bool((values < 0).any()))
 
 
 def exact_fraction(x: Scaled) -> int | None:
@@ -149,27 +125,8 @@ def exact_fraction(x: Scaled) -> int | None:
     if power_of_two(np.abs(x.scale[x.scale != 0])) is None:
         return None
     limits = [limit for limit in (x.low, x.high) if limit is not None]
-    steps = [float(s) * x.type.resolution for s in x.scale] + [float(s) for s in x.shift] + limits
-    needed = [fraction_of(step) for step in steps if step]
-    fraction = max(needed, default=0)
+    fraction = fraction_bits(np.concatenate([x.scale * x.type.resolution, x.shift, limits]))
     return fraction if fraction <= 2 * WIDEST_EXACT else None
-
-
-def fraction_of(value: float) -> int:
-    """The fraction bits that hold a finite double other than 0."""
-    mantissa, exponent = math.frexp(value)
-    code = int(math.ldexp(mantissa, 53))
-    return 53 - exponent - ((code & -code).bit_length() - 1)
-
-
-def value_bits(least: float, most: float, fraction: int) -> int:
-    """Bits of a type with `fraction` that reaches from `least` to `most`."""
-    largest = max(abs(least), abs(most))
-    return (math.frexp(largest)[1] if largest else 0) + fraction + (least < 0)
-
-
-def on_grid(value: float, fraction: int) -> bool:
-    return math.isfinite(value) and math.ldexp(value, fraction).is_integer()
 
 
 def holds(target: FixedType, type_: FixedType) -> bool:

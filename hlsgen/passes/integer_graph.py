@@ -1,13 +1,16 @@
-"""A float graph with quantisers -> the fixed-point graph that computes the same codes.
+"""A float graph with quantisers becomes the fixed-point graph that computes the same codes.
+
+before  x -> quant1 (steps of 0.02) -> conv1 (weights in steps of 0.003) -> relu1 -> quant2 (steps of 0.1)
+after   x, integers: its port divides by 0.02 -> conv1 of integers -> conv1_scale (times 0.0006, to unsigned)
 
 Every layer is rebuilt on the tensors as they are now: weights become codes of their grids, a quantiser a cast
 or a multiplier, everything else the natural exact type of what it reads. What is real and not in a tensor
-(scales, biases off the grid, batch normalisation, limits) travels beside it, see `requantise`. At the end a
-cast that alone reads a layer is taken into it.
+(scales, biases off the grid, batch normalisation, limits) travels beside it, see `requantise`. INTEGER_PASSES
+then take casts into the layers that they read.
 
 What is not exact, because no quantiser says how it shall be rounded:
-  functions, softmax  RESULT_BITS bits, unless a quantiser follows; what they read is exact, or see
-                      requantise.FINER and ARGUMENT_BITS
+  functions, softmax  RESULT_BITS bits, unless a quantiser follows or they only select (table.SELECTING); what
+                      they read is exact, or see requantise.FINER and ARGUMENT_BITS
   averages            8 fraction bits more, unless a quantiser follows or the count is a power of two
   slopes              scaled.MULTIPLIER_BITS bits
   biases              beside a power of two scale: exact up to BIAS_FINER fraction bits below the products,
@@ -22,23 +25,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from hlsgen.base.coded import SIGN, Doubles, code_type, held, on_grid, trailing_zeros
 from hlsgen.base.errors import DesignError, Problem
-from hlsgen.base.fixed import Codes, FixedType, Overflow, Rounding, float32_holds
-from hlsgen.frontends.builder.fusing import fused
-from hlsgen.frontends.builder.quantisers import Direction, Doubles, FakeQuant, Grid, code_type
-from hlsgen.frontends.builder.requantise import Emitter
-from hlsgen.frontends.builder.scaled import (
-    ONE,
-    ZERO,
-    Scaled,
-    compressed,
-    held,
-    multipliers,
-    on_grid,
-    scale_and_fraction,
-    trailing_zeros,
-    weights_and_scale,
-)
+from hlsgen.base.fixed import Codes, FixedType, Rounding, float32_holds
 from hlsgen.layers.affine import Affine
 from hlsgen.layers.base import Layer
 from hlsgen.layers.binary import Add, Binary, Mul, Sub
@@ -51,6 +40,17 @@ from hlsgen.layers.pad import Pad
 from hlsgen.layers.pool2d import Pool2d
 from hlsgen.layers.unary import Selection
 from hlsgen.model.ir import Graph, Port
+from hlsgen.passes.quantisers import Direction, FakeQuant, Grid
+from hlsgen.passes.requantise import Emitter
+from hlsgen.passes.scaled import (
+    ONE,
+    ZERO,
+    Scaled,
+    compressed,
+    multipliers,
+    scale_and_fraction,
+    weights_and_scale,
+)
 
 RESULT_BITS = 16
 BIAS_FINER = 8
@@ -59,8 +59,8 @@ MOST_INPUT_BITS = 32
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Quantised:
-    """What a frontend knows of a float graph's quantisation.
+class Quantisation:
+    """What a frontend knows of a float graph's quantisation besides its `FakeQuant` layers.
 
     weights: by layer the grid of its weights, the scale [M] by output channel. on_grid: layers whose bias is
     given in codes of input scale * weight scale. inputs: types that the model gives inputs. wished: types for
@@ -73,7 +73,7 @@ class Quantised:
     wished: Mapping[str, FixedType] = field(default_factory=dict)
 
 
-def fixed_graph(graph: Graph, known: Quantised) -> Graph:
+def integer_graph(graph: Graph, known: Quantisation) -> Graph:
     """The fixed-point graph. Raises DesignError: something of it is not quantised, or has no exact type."""
     return _Typing(graph, known).run()
 
@@ -81,7 +81,7 @@ def fixed_graph(graph: Graph, known: Quantised) -> Graph:
 class _Typing:
     """One pass over the float graph, layer by layer."""
 
-    def __init__(self, graph: Graph, known: Quantised) -> None:
+    def __init__(self, graph: Graph, known: Quantisation) -> None:
         self._graph = graph
         self._known = known
         self._readers = graph.consumers()
@@ -94,8 +94,7 @@ class _Typing:
         for layer in self._graph.layers:
             self._values[layer.name] = self._typed(layer)
         outputs = tuple(self._output(port) for port in self._graph.outputs)
-        graph = replace(self._graph, inputs=inputs, layers=tuple(self._out.layers), outputs=outputs)
-        return fused(graph)
+        return replace(self._graph, inputs=inputs, layers=tuple(self._out.layers), outputs=outputs)
 
     # borders
 
@@ -111,8 +110,7 @@ class _Typing:
             zero = grid.zero
             if grid.bipolar:
                 # the sign, as the one bit of floor(x / 2 scale)
-                type_ = FixedType(1, 1, True, Rounding.TRN, Overflow.SAT)
-                scale = 2 * grid.scale
+                type_, scale = SIGN, 2 * grid.scale
             else:
                 scale, fraction = scale_and_fraction(grid.scale)
                 ceil = grid.direction is Direction.CEIL
@@ -287,7 +285,7 @@ class _Typing:
         plain = scale.size == 1 and scale[0] == 1
         if layer.name in self._known.on_grid:
             finest = layer.product_fraction
-        elif not plain and not all(on_grid(float(step), finest) for step in steps):
+        elif not plain and not on_grid(steps, finest):
             return layer, bias.astype(np.float64)
         codes = np.rint(np.ldexp(steps, finest))
         if not np.isfinite(codes).all() or np.abs(codes).max() >= 1 << 53:
@@ -372,8 +370,8 @@ class _Typing:
         x = self._out.linear(x, layer.place)
         if not x.rises:
             x = self._out.materialised(x, layer.place)
-        codes, type_ = multipliers(np.asarray(layer.slopes, np.float64))
-        made = self._emit(replace(layer, slopes=codes, slope_type=type_), [x], None)
+        slopes = multipliers(np.asarray(layer.slopes, np.float64))
+        made = self._emit(replace(layer, slopes=slopes.codes, slope_type=slopes.type), [x], None)
         return replace(made, scale=x.scale)
 
 

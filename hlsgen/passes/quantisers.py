@@ -1,7 +1,7 @@
 """Quantisation as a float model states it: a grid of real steps, and the node that puts activations on it.
 
 `FakeQuant` stands in a frontend's float graph for a Quant node, or QuantizeLinear and DequantizeLinear.
-It exists only between a frontend and `fixed_graph`, which makes types, casts and multipliers of it.
+It exists only between a frontend and `integer_graph`, which makes types, casts and multipliers of it.
 """
 
 from __future__ import annotations
@@ -12,19 +12,17 @@ from enum import StrEnum
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hlsgen.base.coded import Doubles
 from hlsgen.base.errors import Problem
-from hlsgen.base.fixed import Codes, FixedType, NumberType, Overflow, Rounding
+from hlsgen.base.fixed import Codes, NumberType, Rounding
 from hlsgen.layers.base import Shape, frames_of
 from hlsgen.layers.stage import Fold, Stage
 from hlsgen.layers.unary import OneSource
 
-Doubles = NDArray[np.float64]
-
 
 class Direction(StrEnum):
-    """Where a value between two steps goes, in QONNX's words."""
+    """A rounding mode: where a value between two steps goes, in QONNX's words."""
 
     ROUND = "ROUND"  # nearest, halves to even; QuantizeLinear too
     FLOOR = "FLOOR"
@@ -151,23 +149,3 @@ class FakeQuant(OneSource):
 
     def stage(self, fold: Fold) -> Stage:
         raise AssertionError(f"{self.name} has no hardware")
-
-
-def power_of_two(values: Doubles) -> NDArray[np.int64] | None:
-    """The exponents of values that are all powers of two; None: some is not."""
-    mantissas, exponents = np.frexp(values)
-    return exponents.astype(np.int64) - 1 if np.all(mantissas == 0.5) else None
-
-
-def code_type(low: int, high: int, fraction: int, rounding: Rounding = Rounding.RND_CONV) -> FixedType:
-    """The narrowest saturating type with every code from `low` to `high`; symmetric: without one code."""
-    width = max((code if code >= 0 else ~code).bit_length() for code in (low, high)) + (low < 0)
-    width = max(1, width)
-    symmetric = low < 0 and low == -high and width > 1 and high == (1 << (width - 1)) - 1
-    overflow = Overflow.SAT_SYM if symmetric else Overflow.SAT
-    return FixedType(width, width - fraction, low < 0, rounding, overflow)
-
-
-def is_natural(type_: FixedType, low: int, high: int) -> bool:
-    """Whether `type_` saturates exactly at these codes."""
-    return (type_.lowest_code, type_.max_code) == (low, high)

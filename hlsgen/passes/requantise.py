@@ -20,44 +20,45 @@ from typing import Any
 
 import numpy as np
 
-from hlsgen.base.errors import DesignError, Place, Problem
-from hlsgen.base.fixed import MAX_INTEGER, FixedType, Overflow, Rounding
-from hlsgen.frontends.builder.names import Names
-from hlsgen.frontends.builder.quantisers import (
-    Direction,
+from hlsgen.base.coded import (
+    SIGN,
+    Coded,
     Doubles,
-    Grid,
     code_type,
-    is_natural,
-    power_of_two,
-    rounded,
-)
-from hlsgen.frontends.builder.scaled import (
-    ONE,
-    WIDEST_EXACT,
-    ZERO,
-    Scaled,
-    compressed,
-    exact_fraction,
-    fraction_of,
+    fraction_bits,
     held,
-    holds,
-    limits_of,
-    multipliers,
     on_grid,
-    scale_and_fraction,
+    power_of_two,
     trailing_zeros,
     value_bits,
-    without_sign,
 )
+from hlsgen.base.errors import DesignError, Place, Problem
+from hlsgen.base.fixed import MAX_INTEGER, FixedType, Rounding
+from hlsgen.designfile.names import Names
 from hlsgen.layers.affine import Affine
 from hlsgen.layers.base import Layer, Tensor
 from hlsgen.layers.cast import Cast
 from hlsgen.layers.clamp import Clamp
 from hlsgen.model.ir import Graph
 from hlsgen.model.precision import binade
+from hlsgen.passes.quantisers import Direction, Grid, rounded
+from hlsgen.passes.scaled import (
+    ONE,
+    WIDEST_EXACT,
+    ZERO,
+    Scaled,
+    compressed,
+    exact_fraction,
+    holds,
+    limits_of,
+    multipliers,
+    scale_and_fraction,
+    without_sign,
+)
 
 BIAS_BITS = 24
+SAME_STEP = 1e-6
+"""Share of a step by which a quotient of doubles may be off it."""
 FINER = 6
 """A value that no quantiser follows is rounded to steps of at most 2**-FINER of its own."""
 ARGUMENT_BITS = 12
@@ -142,9 +143,11 @@ class Emitter:
         # a product and quotient of the same factors may be one ulp from 1
         multiplier = np.where(np.abs(multiplier - 1) < 1e-12, 1.0, multiplier)
         _refuse_far(x, multiplier, shift, place)
-        limits = {} if is_natural(target, low, high) else limits_of(target, low, high)
+        limits = limits_of(target, low, high)
         rounds = x.type.fraction > target.fraction
-        if not shift.any() and (multiplier == 1).all() and not (ceil and rounds):
+        # a clamp rounds its limits to codes of its source
+        off_grid = bool(limits) and x.type.fraction < target.fraction
+        if not shift.any() and (multiplier == 1).all() and not (ceil and rounds or off_grid):
             if not limits and holds(target, x.type):
                 return replace(x, scale=ONE, shift=ZERO)
             kind: type[Layer] = Clamp if limits else Cast
@@ -165,11 +168,18 @@ class Emitter:
         place: Place | None,
     ) -> Scaled:
         channels = x.tensor.shape[0]
-        weights, weight_type = multipliers(np.broadcast_to(multiplier, channels))
+        factors = multipliers(np.broadcast_to(multiplier, channels))
+        finer = target.fraction - x.type.fraction - factors.type.fraction
+        if limits and finer > 0:  # which become codes of the sums
+            codes = factors.codes << finer
+            factors = Coded(codes=codes, type=held(codes, factors.type.fraction + finer))
         fraction = target.fraction + BIAS_BITS
         if ceil:
-            fraction = max(weight_type.fraction + x.type.fraction, target.fraction)
-        codes = np.rint(np.ldexp(np.broadcast_to(shift, channels), fraction)).astype(np.int64)
+            fraction = max(factors.type.fraction + x.type.fraction, target.fraction)
+        steps = np.ldexp(np.broadcast_to(shift, channels), fraction)
+        if ceil:  # of products on this grid and a shift between its steps: that rounds up as well
+            steps = np.where(np.abs(steps - np.rint(steps)) < SAME_STEP, steps, np.ceil(steps))
+        codes = np.rint(steps).astype(np.int64)
         if ceil:  # ceil(v) = floor(v + 1 - the last bit of v)
             codes += (1 << (fraction - target.fraction)) - 1
         spare = trailing_zeros(codes)
@@ -182,11 +192,11 @@ class Emitter:
             out_channels=channels,
             groups=channels,
             input_type=x.type,
-            weight_type=weight_type,
+            weight_type=factors.type,
             bias_type=held(codes, fraction),
             accumulator=x.type,
             result_type=target,
-            weights=weights.reshape(-1, 1, 1, 1),
+            weights=factors.codes.reshape(-1, 1, 1, 1),
             bias=codes if codes.any() else np.zeros(0, np.int64),
             **limits,  # type: ignore[arg-type]
         )
@@ -197,13 +207,12 @@ class Emitter:
         """-1 or 1 as 2 * code + 1 with the code -1 or 0, which is all that a one-bit type holds."""
         if x.is_limited and not ((x.low is None or x.low < 0) and (x.high is None or x.high >= 0)):
             x = self.unlimited(x, place)
-        bit = FixedType(1, 1, True, Rounding.TRN, Overflow.SAT)
         free = replace(x, low=None, high=None)
         if x.rises and not x.shift.any():
             free, unit = replace(free, scale=ONE), ONE
         else:
             unit = np.abs(x.scale).max(keepdims=True)
-        made = self.onto(free, np.where(unit == 0, 1.0, unit), bit, -1, 0, place=place)
+        made = self.onto(free, np.where(unit == 0, 1.0, unit), SIGN, -1, 0, place=place)
         return replace(made, scale=2 * grid.scale, shift=grid.scale, ends=None)
 
     # what layers can read
@@ -236,7 +245,7 @@ class Emitter:
         """
         if not value or not math.isfinite(value):  # the layer that reads it refuses what is not finite
             return x
-        fraction = max(x.type.fraction, min(fraction_of(value), x.type.fraction + JOIN_BITS))
+        fraction = max(x.type.fraction, min(fraction_bits(value), x.type.fraction + JOIN_BITS))
         code = round(math.ldexp(value, fraction))
         finer = fraction - x.type.fraction
         least, most = x.type.lowest_code << finer, x.type.max_code << finer
@@ -273,8 +282,8 @@ class Emitter:
         with np.errstate(divide="ignore", invalid="ignore"):
             steps = x.shift / x.scale
         lifts = power_of_two(x.scale) is None
-        if x.rises and lifts and all(on_grid(float(step), x.type.fraction + 1) for step in steps):
-            fraction = x.type.fraction + (not all(on_grid(float(s), x.type.fraction) for s in steps))
+        if x.rises and lifts and on_grid(steps, x.type.fraction + 1):
+            fraction = x.type.fraction + (not on_grid(steps, x.type.fraction))
             least, most = replace(x, scale=ONE, shift=steps).bounds()
             low, high = round(math.ldexp(least, fraction)), round(math.ldexp(most, fraction))
             target = code_type(low, high, fraction)

@@ -111,7 +111,7 @@ class Design(Brief):
             vars(self)["explored"] = self.explore(progress=progress)
         found = self.explored
         assert found is not None
-        return found.chosen.given.as_explored(found.summary())
+        return found.chosen.given.as_explored(found.search_figures())
 
     def choose(self, progress: Progress = silent) -> None:
         """Chooses the hardware, as `estimate` would: a long search says how far it is. Raises as it does."""
@@ -173,7 +173,7 @@ class Design(Brief):
 
     def cost(self) -> dict[str, Any]:
         """The section `cost` of report.json: modelled LUTs and FFs, and how far off they may be."""
-        return self.style.cost()
+        return self.estimate().cost.as_json()
 
     def explore(
         self,

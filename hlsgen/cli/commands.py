@@ -179,7 +179,7 @@ def check(design: Path, board: str | None, terms: Path | None, as_json: bool) ->
         if as_json:
             print_json({"design": loaded.name, "board": loaded.board.name, "verdict": "ok"})
         else:
-            instances = loaded.estimate().as_json()["total"]["instances"]
+            instances = loaded.estimate().instances
             fit = "1 instance fits" if instances == 1 else f"{instances} instances fit"
             fit += f" {loaded.board.title}"
             click.echo(f"{click.format_filename(design)}: ok; {fit}")
@@ -203,8 +203,9 @@ def csim(
     """C-simulate DESIGN and compare with golden, leaving no files behind."""
     with reporting(as_json):
         from hlsgen.api.design import load
-        from hlsgen.api.project import csim_report, simulate_only
+        from hlsgen.api.project import simulate_only
         from hlsgen.csim.compiler import Headers
+        from hlsgen.report.checks import csim_figures
 
         with working(as_json) as progress:
             progress("reading the design")
@@ -213,11 +214,11 @@ def csim(
                 loaded, frames=frames, input_file=input_file, headers=Headers(headers), progress=progress
             )
         if as_json:
-            csim_figures = csim_report(found.verification)
             names = {"design": loaded.name, "board": loaded.board.name}
-            print_json({**names, **found.figures, "csim": csim_figures})
+            csim_json = csim_figures(found.verification).as_json()
+            print_json({**names, **found.figures.as_json(), "csim": csim_json})
         else:
-            print_warnings(found.figures)
+            print_warnings(found.figures.warnings)
             print_clipping(found.figures)
             print_verification(loaded.macs, found.verification)
 
@@ -239,9 +240,9 @@ def estimate(design: Path, board: str | None, terms: Path | None, fifos: bool, a
             if fifos:
                 progress("looking for the shallowest FIFOs")
                 found = found.with_smallest_fifos()
-            figures = found.as_json()
+            figures = found.figures()
         if as_json:
-            print_json(figures)
+            print_json(figures.as_json())
             return
         print_estimate(figures)
         if fifos:
@@ -383,7 +384,7 @@ def import_(
             figures = {"design": str(path), "framework": found.framework, "layers": rows}
             print_json({**figures, "warnings": list(found.warnings)})
             return
-        print_warnings({"warnings": found.warnings})
+        print_warnings(found.warnings)
         table = Table("layer", "kind", "gives", "multiply-accumulates", title=f"{model} ({found.framework})")
         for one in layers:
             table.add_row(one.name, one.kind, " x ".join(map(str, one.output_shape)), f"{one.macs:,}")

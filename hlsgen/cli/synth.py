@@ -213,10 +213,9 @@ def duration(seconds: float) -> str:
 
 
 def print_done(done: Synthesised) -> None:
-    print_synthesised(list(done.reports))
+    print_synthesised(done.reports)
     steps = ", ".join(
-        f"{step['name']} {'kept' if step['status'] == 'kept' else duration(step['seconds'])}"
-        for step in done.steps
+        f"{step.name} {'kept' if step.status == 'kept' else duration(step.seconds)}" for step in done.steps
     )
     folder = click.format_filename(done.folder)
     release = f" with Vitis {done.release}" if done.release else ""

@@ -15,11 +15,11 @@ from hlsgen.base.fixed import FixedType
 from hlsgen.base.progress import Progress
 from hlsgen.cost.resources import Resources, dsps_of_product
 from hlsgen.designfile.constraints import NoFit
-from hlsgen.explore.front import FrontPoint
 from hlsgen.explore.options import non_dominated
-from hlsgen.explore.result import Explored, Goal, LayerChoice, Point
+from hlsgen.explore.result import Explored, Goal, LayerChoice
 from hlsgen.hardware.conv2d import map_conv2d
 from hlsgen.layers.packing import signed_bits, widths_pack
+from hlsgen.report.explored import FrontPoint, SearchPoint
 from hlsgen.search.board_limits import KINDS, whole_of
 from hlsgen.search.candidates import share_of
 from hlsgen.search.conv_kernel import foldings
@@ -189,9 +189,9 @@ def _front_point(one: Deployment, *, chosen: bool = False) -> FrontPoint:
     )
 
 
-def _point(one: Deployment) -> Point:
+def _point(one: Deployment) -> SearchPoint:
     counts = {slr.name: sum(at.slr == slr.name for at in one.instances) for slr in one.board.slrs}
-    return Point(
+    return SearchPoint(
         frames_per_s=one.frames_per_s,
         interval_cycles=one.cycles.interval,
         latency_us=_latency_us(one),

@@ -6,8 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from hlsgen.report.content import Report, Resources, Span, Timing
+from hlsgen.report.content import Report
 from hlsgen.report.graph_picture import number
+from hlsgen.report.section import Counted, ResourceFigures
+from hlsgen.report.timing import Span, Timing
 
 RESOURCES = ("lut", "ff", "dsp", "bram18", "uram")
 TITLES = {"lut": "LUT", "ff": "FF", "dsp": "DSP", "bram18": "BRAM18", "uram": "URAM"}
@@ -67,18 +69,16 @@ def resource_charts(report: Report) -> tuple[BarChart, ...]:
     return tuple(charts)
 
 
-def _together(parts: Sequence[Resources]) -> Resources:
+def _together(parts: Sequence[ResourceFigures]) -> ResourceFigures:
     """The sum, which may be larger than any figure that a report may have."""
-    return Resources.model_construct(
-        **{kind: sum(getattr(part, kind) for part in parts) for kind in RESOURCES}
-    )
+    return ResourceFigures(**{kind: sum(getattr(part, kind) for part in parts) for kind in RESOURCES})
 
 
 def _resource_chart(
     title: str,
-    used: Resources,
-    usable: Resources,
-    free: Resources,
+    used: Counted,
+    usable: Counted,
+    free: Counted,
     errors: Mapping[str, float],
     note: str = "",
 ) -> BarChart:
@@ -201,11 +201,12 @@ def _stacked(*parts: tuple[int, str], whole: int) -> tuple[tuple[str, str, str],
 
 def accuracy_chart(report: Report) -> BarChart:
     """Signal to noise of each layer, in dB; None is exact."""
-    finite = [one.snr_db for one in report.quantisation if one.snr_db is not None]
+    tensors = report.quantisation or ()
+    finite = [one.snr_db for one in tensors if one.snr_db is not None]
     whole = max([*finite, 1.0])
     names = {layer.name for layer in report.layers}
     bars = []
-    for one in report.quantisation:
+    for one in tensors:
         text = "equal" if one.snr_db is None else f"{one.snr_db:.1f} dB"
         same = "" if one.agreement is None else f", {one.agreement:.0%} same largest score"
         bars.append(

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from hlsgen.report.charts import short
-from hlsgen.report.content import Search
+from hlsgen.report.explored import Search
 from hlsgen.report.graph_picture import number
 from hlsgen.report.roofline_picture import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, Tick
 

@@ -19,6 +19,7 @@ from hlsgen.csim.streaming import NetworkRun
 from hlsgen.emit.layerwise import layerwise_plan, layerwise_weight_files
 from hlsgen.emit.ompss_network import network_obstacles
 from hlsgen.model.clipping import Clipped
+from hlsgen.report.content import Report
 from hlsgen.report.layerwise import LayerwiseEstimate, layerwise_markdown
 from hlsgen.report.quality import quality_figures
 from hlsgen.search.layerwise import LayerwiseHardware, layerwise_hardware
@@ -69,9 +70,6 @@ class LayerwiseNetwork(NetworkStyle[LayerwiseHardware]):
             quality=quality_figures(self.reached, self.precision),
         )
 
-    def cost(self) -> dict[str, Any]:
-        return self.estimate().cost
-
     def plan(self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]) -> dict[str, str | bytes]:
         return layerwise_plan(
             self.hardware,
@@ -92,8 +90,8 @@ class LayerwiseNetwork(NetworkStyle[LayerwiseHardware]):
             *(f"no ompss/ folder: {one}" for one in network_obstacles(self.hardware, self.graph)),
         ]
 
-    def markdown(self, report: dict[str, Any]) -> str:
-        return layerwise_markdown(self.name, self.board, self.graph, report)
+    def markdown(self, report: Report) -> str:
+        return layerwise_markdown(report, self.graph)
 
     def compiled(self, folder: Path, executable: Path, headers: Headers) -> float:
         kernels = [kernel.name for kernel in self.hardware.kernels]

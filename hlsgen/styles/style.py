@@ -32,7 +32,9 @@ from hlsgen.model.ports import Arrays as Arrays
 from hlsgen.model.ports import Floats as Floats
 from hlsgen.model.ports import inputs_of, outputs_of
 from hlsgen.model.sampled import Sampled
+from hlsgen.report.content import Report
 from hlsgen.report.estimates import Estimates
+from hlsgen.report.explored import Search
 from hlsgen.targets.board import Board
 from hlsgen.targets.terms import CostStyle, Terms, load_terms
 
@@ -132,7 +134,7 @@ class Style(Brief, ABC, Generic[H]):
         """Whether the hardware is to be that which `hlsgen.explore` finds."""
         return False
 
-    def as_explored(self, found: dict[str, Any]) -> Self:
+    def as_explored(self, found: Search) -> Self:
         """The same with what the exact search says of its hardware, if reports of the style have that."""
         return self
 
@@ -233,10 +235,6 @@ class Style(Brief, ABC, Generic[H]):
     def estimate(self) -> Estimates:
         """Cycles, resources and speed, all modelled. Raises DesignError: nothing fits."""
 
-    @abstractmethod
-    def cost(self) -> dict[str, Any]:
-        """The section `cost` of report.json: modelled LUTs and FFs, and how far off they may be."""
-
     def warnings(self, clipping: Sequence[Clipped]) -> list[str]:
         """What a user should know of a build. clipping: of the frames that it simulates."""
         return clipping_warnings(clipping)
@@ -246,7 +244,7 @@ class Style(Brief, ABC, Generic[H]):
         """Every file of the build folder but the reports, by path."""
 
     @abstractmethod
-    def markdown(self, report: dict[str, Any]) -> str:
+    def markdown(self, report: Report) -> str:
         """report.md"""
 
     @abstractmethod

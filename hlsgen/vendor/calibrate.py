@@ -152,7 +152,7 @@ def _designs(folder: Path, terms: Terms, notes: list[str]) -> Iterator[Design]:
         refuse(folder, "is no folder", "name a folder that holds build folders")
     for path in sorted(folder.rglob(MARK)):
         build = read_build(path.parent)
-        used = build.report["cost"]["terms"]
+        used = build.figures.cost.terms
         if used != terms.name:
             fix = f"build it again, or calibrate with --terms the file of {printable(used)}"
             refuse(path, f"is modelled with the terms {printable(used)}, not {printable(terms.name)}", fix)
@@ -164,7 +164,7 @@ def _designs(folder: Path, terms: Terms, notes: list[str]) -> Iterator[Design]:
                 found = True
                 parts = {kind: build.parts(target, kind) for kind in CELLS}
                 yield Design(
-                    name=build.report["design"],
+                    name=build.figures.design,
                     style=build.style,
                     target=target,
                     parts=parts,

@@ -16,7 +16,7 @@ from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.output import MARK
 from hlsgen.designfile.text_files import read_text, refuse
 from hlsgen.emit.project import FLOW
-from hlsgen.report.content import AGAIN
+from hlsgen.report.section import AGAIN
 
 TARGETS = ("hw", "hw_emu")
 Name = Annotated[str, Field(pattern="^[A-Za-z_][A-Za-z0-9_]*$")]

@@ -276,8 +276,10 @@ def explore(
         from hlsgen.api.design import load
         from hlsgen.explore.console import front_table, headline, layer_table
         from hlsgen.explore.design_file import fixed_design
-        from hlsgen.explore.picture import check_ending, draw_front
         from hlsgen.loading.importing import write_design
+        from hlsgen.report.front_file import check_ending, write_front
+        from hlsgen.report.front_picture import draw_front
+        from hlsgen.search.board_limits import whole_of
 
         if plot is not None:
             check_ending(plot)
@@ -289,7 +291,8 @@ def explore(
         if output is not None:
             write_design(fixed_design(found, design, output, board=board), output, force=force)
         if plot is not None:
-            draw_front(found, plot)
+            title = f"{loaded.name} on {loaded.board.title} at {loaded.clock_mhz:g} MHz"
+            write_front(draw_front(found.search_figures(), whole_of(loaded.board)), title, plot)
         if as_json:
             print_json(found.as_json())
             return

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from hlsgen.report.content import Report
+from hlsgen.report.figures import Slr
 from hlsgen.report.graph_picture import number
 from hlsgen.report.section import Counted, ResourceFigures
 from hlsgen.report.timing import Span, Timing
@@ -53,9 +54,8 @@ def percent(part: float, whole: float) -> str:
 
 def resource_charts(report: Report) -> tuple[BarChart, ...]:
     """The whole board with the errors of LUT and FF, then its SLRs if there are several."""
-    regions = [slr for slr in report.slrs if slr.name not in WHOLE]
-    several = len(regions) > 1
-    usable, free = (_together([getattr(slr, what) for slr in regions]) for what in ("usable", "free"))
+    regions = _regions(report)
+    several, usable, free = len(regions) > 1, usable_of(report), _together([slr.free for slr in regions])
     routed = report.cost.routed
     errors = {"lut": routed.lut_error, "ff": routed.ff_error}
     title = "Whole board" if several else regions[0].name
@@ -67,6 +67,16 @@ def resource_charts(report: Report) -> tuple[BarChart, ...]:
             note += f", {', '.join(slr.ddr)}" if slr.ddr else ""
             charts.append(_resource_chart(slr.name, slr.used, slr.usable, slr.free, {}, note))
     return tuple(charts)
+
+
+def usable_of(report: Report) -> ResourceFigures:
+    """What a design may use of the whole board."""
+    return _together([slr.usable for slr in _regions(report)])
+
+
+def _regions(report: Report) -> list[Slr]:
+    """The SLRs, each by itself."""
+    return [slr for slr in report.slrs if slr.name not in WHOLE]
 
 
 def _together(parts: Sequence[ResourceFigures]) -> ResourceFigures:

@@ -18,6 +18,7 @@ from hlsgen.report.charts import (
     resource_charts,
     stall_chart,
     timeline_charts,
+    usable_of,
 )
 from hlsgen.report.content import Report
 from hlsgen.report.explored import Search, explored_line
@@ -144,7 +145,7 @@ def page_of(report: Report, bank_picture: bytes) -> Page:
         resources=resource_charts(report),
         terms=term_table(report),
         roofline=draw_roofline(report.roofline) if report.roofline else None,
-        front=draw_front(report.explored) if report.explored else None,
+        front=draw_front(report.explored, usable_of(report)) if report.explored else None,
         front_points=front_table(report.explored) if report.explored else None,
         timeline=timeline_charts(report),
         stalls=stall_chart(report.timing) if report.timing else None,

@@ -103,7 +103,7 @@ def arithmetic_resources(mapping: ConvMapping, terms: Terms) -> Resources:
     sums = folding.rows * folding.pe
     fabric_sums = folding.rows * folding.fabric_pe
     if mapping.arithmetic == "float":
-        return _float_arithmetic(terms, sums * mapping.terms, fabric_sums * mapping.terms)
+        return float_products(terms, sums * mapping.terms, fabric_sums * mapping.terms)
     assert isinstance(layer.input_type, FixedType) and isinstance(layer.weight_type, FixedType)
     a, w = signed_bits(layer.input_type), signed_bits(layer.weight_type)
     accumulate = sums * (bits_of(layer.accumulator) + bits_of(layer.result_type))
@@ -117,7 +117,7 @@ def arithmetic_resources(mapping: ConvMapping, terms: Terms) -> Resources:
     return rest + dsp_products(terms, dsp_sums * mapping.terms, a, w)
 
 
-def _float_arithmetic(terms: Terms, products: int, in_fabric: int) -> Resources:
+def float_products(terms: Terms, products: int, in_fabric: int) -> Resources:
     """`products` multipliers and as many adders (the tree's and the running sum's), `in_fabric` of them
     without DSP.
     """

@@ -13,8 +13,10 @@ from hlsgen.cost.resources import (
     cells,
     dsp_products,
     fabric_products,
+    float_products,
     lut_products,
     memory_resources,
+    multiplexers,
     packed_products,
 )
 from hlsgen.hardware.pipeline import Pipeline, Stream, weight_streams
@@ -51,8 +53,11 @@ def total_resources(pipeline: Pipeline, board: Board) -> Resources:
 
 def weight_port_resources(pipeline: Pipeline, board: Board) -> Resources:
     """What loads the weights of all stages that keep them; nothing if none does."""
-    if not pipeline.loaders:
-        return Resources()
+    return weight_port_cost(board) if pipeline.loaders else Resources()
+
+
+def weight_port_cost(board: Board) -> Resources:
+    """A kernel's port for weights that it keeps, with the process that reads them."""
     return cells(board.terms, "process_control", one=1) + ddr_resources(WEIGHT_PORT_BITS, board.terms)
 
 
@@ -129,6 +134,10 @@ def _work(work: Work, terms: Terms) -> Resources:
     if work.operator == "packed":
         a, w, sum_bits, chunks = work.bits
         return packed_products(terms, work.count, chunks, sum_bits, a, w)
+    if work.operator == "mux":
+        return multiplexers(terms, work.count, *work.bits)
+    if work.operator in ("float_mac", "float_mac_fabric"):
+        return float_products(terms, work.count, work.count if work.operator == "float_mac_fabric" else 0)
     bits = work.count * max(work.bits, default=0)
     total = cells(terms, "register", bits=work.count * sum(work.bits) // 2)
     for name in OPERATORS[work.operator]:

@@ -21,7 +21,13 @@ from hlsgen.layers.stage import StreamFormat
 from hlsgen.model.ir import Graph
 
 STANDS_STILL = "stands still"
-REFUSALS = {66: STANDS_STILL, 67: "is given frames that do not end where they should", 70: STANDS_STILL}
+REFUSALS = {
+    65: "asks a memory for more ports than it has",
+    66: STANDS_STILL,
+    67: "is given frames that do not end where they should",
+    68: "reads an element of a memory sooner than its dependence pragma promises",
+    70: STANDS_STILL,
+}
 """By the testbench's exit status. 66: a deadlock. 67: TLAST is wrong. 70: a stream is read while empty."""
 
 

@@ -13,6 +13,7 @@ from hlsgen.emit.environment import render, source_text
 from hlsgen.emit.plan import KernelNames
 from hlsgen.hardware.conv2d import BAND_LATENCY, ConvMapping, bits_of, burst_limit, outstanding
 from hlsgen.hardware.storage import Memory
+from hlsgen.hardware.wave import band_constants, running_float_add
 from hlsgen.layers.packing import lower_lane_limit, signed_bits
 
 SHARED_HEADERS = ("static.h", "lanes.h", "memory.h", "iteration.h", "dot.h")
@@ -39,7 +40,7 @@ def kernel_constants(mapping: ConvMapping, names: KernelNames) -> dict[str, Any]
         **_types(mapping),
         **_layer(mapping),
         **_folding(mapping),
-        **_band(mapping),
+        **band_constants(mapping.wave, mapping.bank_map),
         **_transfers(mapping),
         **_storage(mapping),
     }
@@ -142,40 +143,10 @@ def _folding(mapping: ConvMapping) -> dict[str, Any]:
         "PARTIAL_DISTANCE": mapping.columns,
         "has_partial": several_passes,
         "bias_value": bias,
-        "running_add": _running_add(folding.fabric_pe, folding.pe)
+        "running_add": running_float_add(folding.fabric_pe, folding.pe)
         if mapping.layer.is_float
         else "before + dot[p]",
         "weight_step": steps,
-    }
-
-
-def _running_add(fabric_pe: int, pe: int) -> str:
-    """The fp32 addition of a pass to the running sum, built where the pass' own adders are."""
-    in_dsp, in_fabric = (f"hlsgen::{where}::add(before, dot[p])" for where in ("in_dsp", "in_fabric"))
-    if fabric_pe == 0:
-        return in_dsp
-    return in_fabric if fabric_pe == pe else f"p < PE - FABRIC_PE ? {in_dsp} : {in_fabric}"
-
-
-def _band(mapping: ConvMapping) -> dict[str, Any]:
-    wave, bank_map = mapping.wave, mapping.bank_map
-    slots, banks = bank_map.slots, bank_map.banks
-    top, left = mapping.layer.padding[:2]
-    return {
-        "SLOTS": slots,
-        "BANKS": banks,
-        "OFFSET": _numbers(bank_map.offsets),
-        "WAVE_ROWS": len(wave.row_offsets),
-        "WAVE_ROW": _numbers(wave.row_offsets),
-        "WAVE_SLOT": _numbers(tuple(offset % slots for offset in wave.row_offsets)),
-        "TAP_ROW": ", ".join("{" + _numbers(rows) + "}" for rows in wave.tap_rows),
-        "SPAN": wave.span,
-        "TILE_SLOTS": wave.tile_step % slots,
-        "FRAME_SLOTS": (wave.rows_used - (wave.tiles - 1) * wave.tile_step) % slots,
-        "FIRST_SLOT": -top % slots,
-        "FIRST_BANK": -left % banks,
-        "FIRST_WORD": -left // banks,
-        "REACH": wave.row_offsets[-1] + 1 - top,
     }
 
 
@@ -236,7 +207,3 @@ def _storage(mapping: ConvMapping) -> dict[str, Any]:
     return {
         f"{name}_storage": word(mapping.memory(name)) for name in ("band", "weight", "bias", "partial")
     } | {"drain_storage": word(mapping.memory("rows"))}
-
-
-def _numbers(values: tuple[int, ...]) -> str:
-    return ", ".join(str(value) for value in values)

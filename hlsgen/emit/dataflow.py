@@ -30,7 +30,17 @@ from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.stage import Stage
 from hlsgen.targets.board import Board
 
-SHARED_HEADERS = ("static.h", "lanes.h", "dot.h", "nest.h", "port.h", "raster.h", "stage.h", "stream.h")
+SHARED_HEADERS = (
+    "static.h",
+    "lanes.h",
+    "dot.h",
+    "memory.h",
+    "nest.h",
+    "port.h",
+    "raster.h",
+    "stage.h",
+    "stream.h",
+)
 LINE = 16
 """Numbers in a line of a constant array."""
 

@@ -85,18 +85,18 @@ class BankMap:
         return all(next(self.collisions(pattern), None) is None for pattern in patterns)
 
 
-def map_banks(patterns: tuple[Pattern, ...], slots: int) -> BankMap | None:
+def map_banks(patterns: tuple[Pattern, ...], slots: int, *, steps: int = SEARCH_STEPS) -> BankMap | None:
     """The map with the fewest banks on which no pattern collides, or None if rows of a pattern share a slot.
 
     `slots` is the number of rows that the band holds. Exact unless the map says otherwise: fewer banks are
-    impossible.
+    impossible. steps: of the search for each number of banks; 0: among linear offsets only.
     """
     if any(_share_a_slot(pattern, slots) for pattern in patterns):
         return None
     banks = max(_lower_bound(pattern, slots) for pattern in patterns)
     fewest = True
     while True:
-        offsets, complete = _offsets(patterns, slots, banks)
+        offsets, complete = _offsets(patterns, slots, banks, steps)
         if offsets is not None:
             return BankMap(banks, offsets, fewest)
         fewest = fewest and complete
@@ -139,25 +139,27 @@ def _most_slots_apart(together: set[int], slots: int) -> int:
     return 1 + grow(((1 << slots) - 1) & ~clash[0] & ~1, 0, 0)
 
 
-def _offsets(patterns: tuple[Pattern, ...], slots: int, banks: int) -> tuple[tuple[int, ...] | None, bool]:
+def _offsets(
+    patterns: tuple[Pattern, ...], slots: int, banks: int, steps: int
+) -> tuple[tuple[int, ...] | None, bool]:
     """Offsets for this number of banks, if any were found, and whether everything was tried."""
-    forbidden = _forbidden_differences(patterns, slots, banks)
-    if forbidden is None:
+    distances = _distances(patterns, slots, banks)
+    if distances is None:
         return None, True
-    for stride in range(banks):
-        linear = tuple(slot * stride % banks for slot in range(slots))
-        if all((linear[b] - linear[a]) % banks not in wrong for (a, b), wrong in forbidden.items()):
-            return linear, True
-    return _search(forbidden, slots, banks)
+    linear = _linear_offsets(distances, slots, banks)
+    if linear is not None:
+        return linear, True
+    if not steps:
+        return None, False
+    return _search(_forbidden_differences(distances, slots, banks), slots, banks, steps)
 
 
-def _forbidden_differences(
-    patterns: tuple[Pattern, ...], slots: int, banks: int
-) -> dict[tuple[int, int], frozenset[int]] | None:
-    """For slots a < b, the values of offset[b] - offset[a] (mod banks) at which some pattern collides.
+_Distances = dict[tuple[int, int], None]
+"""(rows, difference): of two slots so many rows apart, the difference of the offsets that collides."""
 
-    None: two columns of one row collide whatever the offsets are.
-    """
+
+def _distances(patterns: tuple[Pattern, ...], slots: int, banks: int) -> _Distances | None:
+    """The collisions of `patterns`; None: two columns of one row collide whatever the offsets are."""
     # the same distance between the same rows occurs many times; each once, in the order of the first
     apart = dict.fromkeys(
         (row_i, row_j, column_i - column_j)
@@ -168,9 +170,29 @@ def _forbidden_differences(
     if any(row_i == row_j and difference % banks == 0 for row_i, row_j, difference in apart):
         return None
     # every slot is an anchor, so that only the distance between two rows tells
-    distances = dict.fromkeys(
+    return dict.fromkeys(
         ((row_j - row_i) % slots, difference % banks) for row_i, row_j, difference in apart if row_i != row_j
     )
+
+
+def _linear_offsets(distances: _Distances, slots: int, banks: int) -> tuple[int, ...] | None:
+    """slot * stride for the least stride without a collision, if there is one.
+
+    Slots that many rows apart differ by rows * stride, or (rows - slots) * stride across the last slot.
+    """
+    for stride in range(banks):
+        if all(
+            (rows * stride - difference) % banks and ((rows - slots) * stride - difference) % banks
+            for rows, difference in distances
+        ):
+            return tuple(slot * stride % banks for slot in range(slots))
+    return None
+
+
+def _forbidden_differences(
+    distances: _Distances, slots: int, banks: int
+) -> dict[tuple[int, int], frozenset[int]]:
+    """For slots a < b, the values of offset[b] - offset[a] (mod banks) at which some pattern collides."""
     wrong: dict[tuple[int, int], set[int]] = {}
     for rows, difference in distances:
         for a in range(slots):
@@ -181,7 +203,7 @@ def _forbidden_differences(
 
 
 def _search(
-    forbidden: dict[tuple[int, int], frozenset[int]], slots: int, banks: int
+    forbidden: dict[tuple[int, int], frozenset[int]], slots: int, banks: int, most_steps: int
 ) -> tuple[tuple[int, ...] | None, bool]:
     """Depth-first over slots, the most constrained first; the open choices of a slot are a bit set."""
     neighbours: list[list[tuple[int, frozenset[int]]]] = [[] for _ in range(slots)]
@@ -199,7 +221,7 @@ def _search(
         rest = {s: choices for s, choices in open_choices.items() if s != slot}
         choices = open_choices[slot] if chosen else 1  # all offsets may shift together: the first one is 0
         for value in range(banks):
-            if choices >> value & 1 and steps < SEARCH_STEPS:
+            if choices >> value & 1 and steps < most_steps:
                 steps += 1
                 narrowed = _narrowed(rest, neighbours[slot], value, banks)
                 found = place(narrowed, {**chosen, slot: value}) if narrowed is not None else None
@@ -209,7 +231,7 @@ def _search(
 
     found = place(dict.fromkeys(range(slots), everything), {})
     offsets = tuple(found[slot] for slot in range(slots)) if found is not None else None
-    return offsets, steps < SEARCH_STEPS
+    return offsets, steps < most_steps
 
 
 def _narrowed(

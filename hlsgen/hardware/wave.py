@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hlsgen.hardware.banks import BankMap
 from hlsgen.layers.conv2d import Conv2d
 
 Rows = NDArray[np.int64]
@@ -80,7 +82,7 @@ class Wave:
 
     def rows_needed(self, tile: int) -> int:
         """Rows of the image, counted from its top, that must be on chip before `tile` begins."""
-        return max(0, min(self.layer.in_shape[1], tile * self.tile_step + self._reach))
+        return max(0, min(self.layer.read_shape[1], tile * self.tile_step + self._reach))
 
     @property
     def _reach(self) -> int:
@@ -113,4 +115,43 @@ class Wave:
     def _rows_needed_by_tile(self) -> Rows:
         # an image may have tens of thousands of tiles, and a search looks at hundreds of foldings
         ends = np.arange(self.tiles, dtype=np.int64) * self.tile_step + self._reach
-        return ends.clip(0, self.layer.in_shape[1])
+        return ends.clip(0, self.layer.read_shape[1])
+
+
+def band_constants(wave: Wave, bank_map: BankMap) -> dict[str, Any]:
+    """What a template names of the wave and of the banks that it reads."""
+    slots, banks = bank_map.slots, bank_map.banks
+    top, left = wave.layer.padding[:2]
+    return {
+        "SLOTS": slots,
+        "BANKS": banks,
+        "OFFSET": _numbers(bank_map.offsets),
+        "WAVE_ROWS": len(wave.row_offsets),
+        "WAVE_ROW": _numbers(wave.row_offsets),
+        "WAVE_SLOT": _numbers(tuple(offset % slots for offset in wave.row_offsets)),
+        "TAP_ROW": ", ".join("{" + _numbers(rows) + "}" for rows in wave.tap_rows),
+        "SPAN": wave.span,
+        "TILE_SLOTS": wave.tile_step % slots,
+        "FRAME_SLOTS": (wave.rows_used - (wave.tiles - 1) * wave.tile_step) % slots,
+        "FIRST_SLOT": -top % slots,
+        "FIRST_BANK": -left % banks,
+        "FIRST_WORD": -left // banks,
+        "REACH": wave.row_offsets[-1] + 1 - top,
+    }
+
+
+def _numbers(values: tuple[int, ...]) -> str:
+    return ", ".join(str(value) for value in values)
+
+
+def running_float_add(fabric_pe: int, pe: int) -> str:
+    """The fp32 addition of a pass to the running sum, built where the pass' own adders are, as C++."""
+    in_dsp, in_fabric = (f"hlsgen::{where}::add(before, dot[p])" for where in ("in_dsp", "in_fabric"))
+    if fabric_pe == 0:
+        return in_dsp
+    return in_fabric if fabric_pe == pe else f"p < PE - FABRIC_PE ? {in_dsp} : {in_fabric}"
+
+
+def float_literal(value: float) -> str:
+    """A float32 as a C++ literal that stands for exactly it."""
+    return f"{np.float32(value)!s}f"

@@ -19,6 +19,7 @@ from hlsgen.designfile.constraints import (
 )
 from hlsgen.hardware.ports import MOST_DDR_BITS, DdrPort, ddr_port
 from hlsgen.hardware.storage import Memory, Storage, choose_storage
+from hlsgen.hardware.wave_stage import WaveStage
 from hlsgen.layers.base import Layer
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.conv2d_stream import ConvStream, can_stream, most_batch, stream_folds
@@ -86,8 +87,14 @@ class WeightPlace:
         if self.place == "stream":
             assert isinstance(layer, Conv2d)
             return ConvStream(layer=layer, fold=fold, batch=self.batch, most_beat_bits=self.port_bits)
-        stage = layer.stage(fold)
+        stage = wave_stage(layer, fold) if fold.rows else layer.stage(fold)
         return stage.for_any_weights() if self.any_weights else stage
+
+
+def wave_stage(layer: Layer, fold: Fold) -> WaveStage:
+    """`layer`, a convolution, as the front wave that `fold` says."""
+    assert isinstance(layer, Conv2d)
+    return WaveStage(layer=layer, fold=fold)
 
 
 def weight_places(

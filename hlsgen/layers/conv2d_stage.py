@@ -182,14 +182,18 @@ class ConvStage(Stage):
         layer = self.layer
         assert isinstance(layer.input_type, FixedType) and isinstance(layer.weight_type, FixedType)
         if self.fold.multipliers == "packed":
-            codes = (signed_bits(layer.input_type), signed_bits(layer.weight_type))
-            pairs = self.fold.px * self.fold.pe // 2
-            chunks = pairs * -(-self.terms // self.chain)
-            bits = (*codes, self.dot_type.width, chunks)
-            return (Work(operator="packed", count=self.products // 2, bits=bits),)
+            return (self.packed_work(self.fold.px * self.fold.pe),)
         widths = (layer.input_type.width, layer.weight_type.width)
         operator = "fabric" if self.fold.multipliers == "fabric" else "mac"
         return (Work(operator=operator, count=self.products, bits=widths),)
+
+    def packed_work(self, sums: int) -> Work:
+        """The multipliers of `sums` sums of TERMS products, two sums a multiplier."""
+        layer, pairs = self.layer, sums // 2
+        assert isinstance(layer.input_type, FixedType) and isinstance(layer.weight_type, FixedType)
+        codes = (signed_bits(layer.input_type), signed_bits(layer.weight_type))
+        chunks = pairs * -(-self.terms // self.chain)
+        return Work(operator="packed", count=pairs * self.terms, bits=(*codes, self.dot_type.width, chunks))
 
     def buffers(self) -> tuple[Buffer, ...]:
         groups, filters, channels = self.passes
@@ -230,9 +234,6 @@ class ConvStage(Stage):
     def constants(self) -> dict[str, Any]:
         layer, raster = self.layer, self.raster
         groups, filters, channels = self.passes
-        low, high = layer.clamp_codes
-        assert isinstance(layer.input_type, FixedType) and isinstance(layer.weight_type, FixedType)
-        assert isinstance(layer.accumulator, FixedType)
         in_channels, in_height, in_width = layer.read_shape
         return {
             **raster.constants(),
@@ -240,10 +241,7 @@ class ConvStage(Stage):
             "IN_HEIGHT": in_height,
             "IN_WIDTH": in_width,
             "image": "" if layer.in_shape == layer.read_shape else " x ".join(map(str, layer.in_shape)),
-            "weight_t": layer.weight_type.cpp,
-            "acc_t": layer.accumulator.cpp,
-            "bias_t": layer.bias_type.cpp,
-            "has_bias": bool(layer.bias.size),
+            **self.fixed_types(),
             "GROUPS": layer.groups,
             "GP": self.groups_at_once,
             "GF": groups,
@@ -251,12 +249,40 @@ class ConvStage(Stage):
             "NF": filters,
             "SIMD": self.simd,
             "CF": channels,
-            "product_t": product_type(layer.input_type, layer.weight_type).cpp,
-            "dot_t": self.dot_type.cpp,
-            "DOT_BITS": self.dot_type.width,
             "where": "in_fabric" if self.fold.multipliers == "fabric" else "in_dsp",
             "packed": self.fold.multipliers == "packed",
             "multipliers": self.fold.multipliers,
+            "lines_distance": raster.row_steps * groups * channels,
+            "lines_registers": raster.row_steps * groups * channels <= MOST_REGISTER_WORDS,
+            "weight_ports": "ram_1p",
+            "has_window": self.has_window,
+            "window_registers": groups * channels <= MOST_REGISTER_WORDS,
+            "FRAME_ITERATIONS": self.interval,
+            "FLUSH_ITERATIONS": raster.lag * groups * channels,
+            "macs_per_iteration": self.products,
+        }
+
+    def types(self) -> dict[str, Any]:
+        """The types of weights and sums, as C++."""
+        layer = self.layer
+        return {
+            "weight_t": layer.weight_type.cpp,
+            "acc_t": layer.accumulator.cpp,
+            "bias_t": layer.bias_type.cpp,
+            "has_bias": bool(layer.bias.size),
+        }
+
+    def fixed_types(self) -> dict[str, Any]:
+        """`types`, those of the products and their sums, and the limits of the results."""
+        layer = self.layer
+        low, high = layer.clamp_codes
+        assert isinstance(layer.input_type, FixedType) and isinstance(layer.weight_type, FixedType)
+        assert isinstance(layer.accumulator, FixedType)
+        return {
+            **self.types(),
+            "product_t": product_type(layer.input_type, layer.weight_type).cpp,
+            "dot_t": self.dot_type.cpp,
+            "DOT_BITS": self.dot_type.width,
             "CHAIN": self.chain,
             "any_weights": self.any_weights,
             "IN_BITS": layer.input_type.width,
@@ -267,14 +293,6 @@ class ConvStage(Stage):
             "high": high,
             "low_value": _literal(low, layer.accumulator),
             "high_value": _literal(high, layer.accumulator),
-            "lines_distance": raster.row_steps * groups * channels,
-            "lines_registers": raster.row_steps * groups * channels <= MOST_REGISTER_WORDS,
-            "weight_ports": "ram_1p",
-            "has_window": self.has_window,
-            "window_registers": groups * channels <= MOST_REGISTER_WORDS,
-            "FRAME_ITERATIONS": self.interval,
-            "FLUSH_ITERATIONS": raster.lag * groups * channels,
-            "macs_per_iteration": self.products,
         }
 
 

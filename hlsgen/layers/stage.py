@@ -35,13 +35,17 @@ Multipliers = Literal["dsp", "packed", "fabric"]
 class Fold:
     """What a stage does in one cycle: PX neighbouring pixels, PE output channels, SIMD input channels.
 
-    multipliers: of a layer with weights; others have none.
+    multipliers: of a layer with weights; others have none. rows: output rows of a convolution as a front
+    wave; 0: a sliding window. fabric_pe: how many of a front wave's PE have their multipliers (float32: their
+    adders) in logic cells.
     """
 
     px: int = 1
     pe: int = 1
     simd: int = 1
     multipliers: Multipliers = "dsp"
+    rows: int = 0
+    fabric_pe: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,8 +123,10 @@ class Buffer:
 class Work:
     """Arithmetic of one iteration: `count` operators on operands of `bits`.
 
-    operator: mac, fabric, packed, mul, add, compare, select or max. packed: `count` DSPs of two products
-    each; bits of the shared operand, of the others and of a sum, then how often two sums are taken apart.
+    operator: mac, fabric, packed, mul, add, compare, select, max, mux, float_mac or float_mac_fabric. packed:
+    `count` DSPs of two products each; bits of the shared operand, of the others and of a sum, then how often
+    two sums are taken apart. mux: bits are the number of words to choose from, and the bits of one.
+    float_mac: a multiplier with its adder, the adder in DSPs or in logic cells.
     """
 
     operator: str

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+
+import numpy as np
 
 from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import fifo_resources, stage_resources, weight_stream_resources
@@ -10,11 +13,16 @@ from hlsgen.designfile.constraints import NetworkConstraints, NoFit
 from hlsgen.hardware.pipeline import Stream, staged
 from hlsgen.hardware.ports import ddr_port
 from hlsgen.hardware.processes import weight_loader
+from hlsgen.hardware.wave_stage import spread_folds, wave_folds
 from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.base import Layer
+from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.stage import Fold
 from hlsgen.search.board_limits import KINDS
 from hlsgen.targets.board import Board
+
+NEARLY = 1.03
+"""What saves less than this of every resource is not worth another candidate."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,22 +47,18 @@ def foldings(
     *,
     memory_price: float = 1.0,
 ) -> list[Candidate]:
-    """The foldings worth looking at, fastest first; none if none fits the board.
+    """The foldings of a streaming stage worth looking at, fastest first; none if none fits the board.
 
     memory_price: of BRAM and URAM, as a multiple of that of other kinds.
     """
-    fixed = (constraints.folds or {}).get(layer.name, {})
-    total = board.total
-    found = []
-    for fold in place.folds(layer) if place else layer.folds():
-        if any(value is not None and getattr(fold, key) != value for key, value in fixed.items()):
-            continue
-        # one number for all costs cannot weigh logic cells against DSPs that are left over
-        if fold.multipliers == "fabric" and fixed.get("multipliers") is None:
-            continue
-        one = _candidate(layer, fold, board, place, memory_price)
-        if all(getattr(one.resources, kind) <= getattr(total, kind) for kind in KINDS):
-            found.append(one)
+    fixed = _fixed(layer, constraints)
+    # one number for all costs cannot weigh logic cells against DSPs that are left over
+    folds = (
+        fold
+        for fold in (place.folds(layer) if place else layer.folds())
+        if fold.multipliers != "fabric" or fixed.get("multipliers") is not None
+    )
+    found = list(_fitting(layer, folds, board, fixed, place, memory_price))
     found.sort(key=lambda one: (one.share, one.interval))
     best: list[Candidate] = []
     for one in found:
@@ -63,9 +67,69 @@ def foldings(
     return best[::-1]
 
 
+def task_foldings(
+    layer: Layer,
+    board: Board,
+    constraints: NetworkConstraints,
+    place: WeightPlace | None,
+    *,
+    parts: int,
+) -> list[Candidate]:
+    """The foldings of a task's kernel that no other one beats in interval and every kind of resource.
+
+    A convolution is a sliding window or a front wave. Of the latter the multipliers of those that are worth
+    it alone are spread over DSPs and logic cells, in `parts` parts. Empty if none fits the board.
+    """
+    fixed = _fixed(layer, constraints)
+    folds = place.folds(layer) if place else layer.folds()
+    found = list(_fitting(layer, folds, board, fixed, place))
+    if isinstance(layer, Conv2d):
+        plain = undominated(_fitting(layer, wave_folds(layer), board, fixed, place))
+        spread = (fold for one in plain for fold in spread_folds(layer, one.fold, parts))
+        found += [*plain, *_fitting(layer, spread, board, fixed, place)]
+    return undominated(found)
+
+
+def undominated(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Those of `candidates` that no other one beats, or nearly beats, in interval and all resources."""
+    found = sorted(candidates, key=lambda one: (one.interval, one.share))
+    kept: list[Candidate] = []
+    figures = np.zeros((len(found), len(KINDS)))
+    for one in found:
+        mine = np.array([getattr(one.resources, kind) for kind in KINDS], np.float64)
+        # those that are kept are as fast or faster
+        if not (figures[: len(kept)] <= mine * NEARLY).all(axis=1).any():
+            figures[len(kept)] = mine
+            kept.append(one)
+    return kept
+
+
+def _fixed(layer: Layer, constraints: NetworkConstraints) -> Mapping[str, object]:
+    """What the design fixes of the folding of `layer`."""
+    return (constraints.folds or {}).get(layer.name, {})
+
+
+def _fitting(
+    layer: Layer,
+    folds: Iterable[Fold],
+    board: Board,
+    fixed: Mapping[str, object],
+    place: WeightPlace | None,
+    memory_price: float = 1.0,
+) -> Iterator[Candidate]:
+    """Those of `folds` that keep to what is fixed and fit the board."""
+    total = board.total
+    for fold in folds:
+        if any(value is not None and getattr(fold, key) != value for key, value in fixed.items()):
+            continue
+        one = _candidate(layer, fold, board, place, memory_price)
+        if all(getattr(one.resources, kind) <= getattr(total, kind) for kind in KINDS):
+            yield one
+
+
 def nothing_fits(layer: Layer, board: Board, constraints: NetworkConstraints) -> NoFit:
     """Why no folding of `layer` that the design allows fits."""
-    fixed = (constraints.folds or {}).get(layer.name, {})
+    fixed = _fixed(layer, constraints)
     asked = ", ".join(f"{key}: {value}" for key, value in fixed.items() if value is not None)
     if asked:
         return NoFit(

@@ -1,17 +1,17 @@
-"""The foldings of a network of tasks: its kernels run one after the other, so their intervals add up.
+"""The hardware of a network of tasks: its kernels run one after the other, so their intervals add up.
 
-All kernels are on the chip at once, so their resources add up too. From the cheapest foldings on, the step
-that saves the most cycles for its cost is taken while it fits: on the lower convex hull of each kernel's
-foldings that is the best there is for one kind of resource. Over the kinds, cost is a sum of shares, whose
-weights follow what was scarce in the round before.
+All kernels are on the chip at once, so their resources add up too: see task_choice.py. What is scarce in a
+round costs more in the next one.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
+
+import numpy as np
 
 from hlsgen.base.errors import DesignError
 from hlsgen.base.short_repr import Brief
@@ -19,13 +19,23 @@ from hlsgen.cost.resources import Resources
 from hlsgen.designfile.constraints import NetworkConstraints, NoFit
 from hlsgen.hardware.ports import ddr_port
 from hlsgen.hardware.weights import WeightPlace, task_weight_problems, weight_places
+from hlsgen.layers.base import Layer
+from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.stage import StreamFormat
 from hlsgen.model.ir import Graph
 from hlsgen.search.board_limits import KINDS, usable, whole_of
-from hlsgen.search.candidates import foldings, nothing_fits
+from hlsgen.search.candidates import Candidate, nothing_fits, task_foldings
 from hlsgen.search.placement import LIMIT_NAMES
-from hlsgen.search.task_kernels import TaskKernel, ddr_words, kernel_names, task_kernel
-from hlsgen.search.task_placement import packed, share_of_slr, shared_banks
+from hlsgen.search.task_choice import KernelOptions, Vector, choose, cycles_of, vector
+from hlsgen.search.task_kernels import (
+    KernelOption,
+    KernelPorts,
+    TaskKernel,
+    ddr_words,
+    kernel_names,
+    task_kernel,
+)
+from hlsgen.search.task_placement import packed, shared_banks
 from hlsgen.targets.board import Board
 
 WORD_BITS = (512, 256, 128, 64)
@@ -36,10 +46,10 @@ ROUNDS = 3
 """Of weighing the kinds of resources."""
 FILLS = (1.0, 0.95, 0.88, 0.8)
 """Shares of the board that are tried, until the kernels can be placed whole in its SLRs."""
+MOST_PARTS = 8
+"""Parts in which multipliers are spread over DSPs and logic cells; fewer for each layer of a deep network."""
 TRIES = 12
 """Combinations of instances and word width that are worked out in full, the fastest first."""
-
-Prices = Mapping[str, float]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +107,7 @@ class LayerwiseHardware(Brief):
     @property
     def each(self) -> Resources:
         """One instance: a set of all kernels."""
-        return _sum(kernel.resources for kernel in self.kernels)
+        return Resources.sum(kernel.resources for kernel in self.kernels)
 
 
 def layerwise_hardware(
@@ -125,6 +135,18 @@ class _Attempt:
     order: tuple[int, float]
 
 
+def _hardware_key(layer: Layer, place: WeightPlace | None, constraints: NetworkConstraints) -> object:
+    """What the candidates of `layer` follow from: those of layers that are alike are found once."""
+    if not isinstance(layer, Conv2d) or place is None:
+        return layer.name
+    chain = 0 if layer.is_float else layer.packed_chain
+    own = {field.name: getattr(layer, field.name) for field in fields(layer)}
+    for name in ("name", "inputs", "place", "weights", "bias", "weights_origin"):
+        del own[name]
+    fixed = sorted((constraints.folds or {}).get(layer.name, {}).items())
+    return type(layer), chain, layer.bias.size, replace(place, layer=""), tuple(fixed), tuple(own.items())
+
+
 class _Search:
     def __init__(
         self,
@@ -137,39 +159,59 @@ class _Search:
         clock_mhz: float,
     ) -> None:
         self.graph, self.board, self.constraints = graph, board, constraints
-        self.batch, self.clock_mhz = batch, clock_mhz
+        self.name, self.batch, self.clock_mhz = name, batch, clock_mhz
         self.whole = whole_of(board)
+        self.slrs = np.array([vector(usable(slr, board)) for slr in board.slrs])
         self.tried = 0
-        self.slrs = [usable(slr, board) for slr in board.slrs]
-        tensors = graph.tensors()
-        names = kernel_names(name, graph.layers)
         problems = [problem for _, problem in task_weight_problems(graph, constraints.weights)]
         if problems:
             raise DesignError(problems)
-        places = weight_places(graph, constraints.weights, board)
-        folds = {
-            layer.name: [one.fold for one in foldings(layer, board, constraints, places.get(layer.name))]
-            for layer in graph.layers
-        }
-        for layer in graph.layers:
-            if not folds[layer.name]:
-                raise nothing_fits(layer, board, constraints)
-        port = ddr_port(board)
+        self.places = weight_places(graph, constraints.weights, board)
+        candidates = self._candidates()
+        port, tensors = ddr_port(board), graph.tensors()
         self.formats = {
             bits: {tensor: ddr_words(tensors[tensor], bits, port) for tensor in tensors}
             for bits in WORD_BITS
             if bits <= port.bits
         }
-        self.options = {
+        ports = KernelPorts(board)
+        self.kernels = {
             bits: [
-                [
-                    task_kernel(layer, names[layer.name], fold, places.get(layer.name), formats, board)
-                    for fold in folds[layer.name]
-                ]
-                for layer in graph.layers
+                tuple(ports.option(layer, one, self.places.get(layer.name), formats) for one in found)
+                for layer, found in zip(graph.layers, candidates, strict=True)
             ]
             for bits, formats in self.formats.items()
         }
+
+    def _candidates(self) -> list[list[Candidate]]:
+        """The foldings of each layer. Raises NoFit: one has none that fits."""
+        convolutions = sum(isinstance(layer, Conv2d) for layer in self.graph.layers)
+        parts = max(2, min(MOST_PARTS, 2 * MOST_PARTS // max(1, convolutions)))
+        alike: dict[object, list[Candidate]] = {}
+        found = []
+        for layer in self.graph.layers:
+            place = self.places.get(layer.name)
+            key = _hardware_key(layer, place, self.constraints)
+            if key not in alike:
+                alike[key] = task_foldings(layer, self.board, self.constraints, place, parts=parts)
+            if not alike[key]:
+                raise nothing_fits(layer, self.board, self.constraints)
+            found.append(alike[key])
+        return found
+
+    def _made(self, bits: int, chosen: Sequence[KernelOption]) -> tuple[TaskKernel, ...]:
+        names = kernel_names(self.name, self.graph.layers)
+        return tuple(
+            task_kernel(
+                layer,
+                names[layer.name],
+                one.fold,
+                self.places.get(layer.name),
+                self.formats[bits],
+                self.board,
+            ).with_fifos(self.board)
+            for layer, one in zip(self.graph.layers, chosen, strict=True)
+        )
 
     def attempts(self) -> Iterator[_Attempt]:
         """Every number of instances that shortens the batch, with every word width, as far as they fit."""
@@ -184,7 +226,7 @@ class _Search:
                 if chosen is None:
                     break
                 cycles = self._interval(chosen, count) * -(-self.batch // count)
-                cost = _cost(_sum(one.resources for one in chosen), self._prices()) * count
+                cost = float(vector(Resources.sum(one.resources for one in chosen)) @ self._prices) * count
                 yield _Attempt(instances=count, word_bits=bits, order=(cycles, cost))
 
     def worked_out(self, attempt: _Attempt, fill: float) -> LayerwiseHardware | None:
@@ -193,7 +235,7 @@ class _Search:
         chosen = self._chosen(attempt.word_bits, count, fill)
         if chosen is None:
             return None
-        kernels = tuple(kernel.with_fifos(self.board) for kernel in chosen)
+        kernels = self._made(attempt.word_bits, chosen)
         slrs = packed([kernel.resources for kernel in kernels], count, self.board)
         if slrs is None:
             return None
@@ -211,11 +253,11 @@ class _Search:
         )
 
     def no_fit(self) -> NoFit:
-        bits = WORD_BITS[-1]
-        least = _sum(
-            min((one.resources for one in options), key=lambda one: _cost(one, self._prices()))
-            for options in self.options[bits]
-        )
+        smallest = [
+            min((one.resources for one in found), key=lambda one: float(vector(one) @ self._prices))
+            for found in self.kernels[min(self.formats)]
+        ]
+        least = Resources.sum(smallest)
         over = [
             f"{getattr(least, kind):,} {kind.upper()} of {getattr(self.whole, kind):,}"
             for kind in KINDS
@@ -237,152 +279,69 @@ class _Search:
         message = f"its {len(self.graph.layers)} kernels do not fit the SLRs of {title}, each in one of them"
         return NoFit(message, "style: dataflow, narrower types, or a larger board")
 
-    def _chosen(self, bits: int, count: int, fill: float) -> list[TaskKernel] | None:
-        """The best kernels of those rounds that fit; None if none does, or not within the wished interval."""
-        limit = Resources(**{kind: int(getattr(self.whole, kind) * fill / count) for kind in KINDS})
-        options = [
-            [one for one in found if any(share_of_slr(one.resources, slr) <= 1 for slr in self.slrs)]
-            for found in self.options[bits]
-        ]
-        if not all(options):
-            return None
+    def _options(self, bits: int, count: int) -> list[KernelOptions] | None:
+        """The kernels of each layer of which the SLRs hold `count`; None if a layer has none."""
         _, rate = shared_banks(self.board, count, self.clock_mhz)
-        best: list[TaskKernel] | None = None
-        prices = self._prices()
+        found = []
+        for kernels in self.kernels[bits]:
+            every = KernelOptions(kernels=kernels, rate=rate)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                room = np.floor(self.slrs[None, :, :] / every.resources[:, None, :])
+            room = np.where(every.resources[:, None, :] > 0, room, np.inf)
+            one = every.among(room.min(axis=2).sum(axis=1) >= count)
+            if not one.kernels:
+                return None
+            found.append(one)
+        return found
+
+    def _chosen(self, bits: int, count: int, fill: float) -> list[KernelOption] | None:
+        """The best kernels of those rounds that fit; None if none does, or not within the wished interval."""
+        options = self._options(bits, count)
+        if options is None:
+            return None
+        limit = np.floor(vector(self.whole) * fill / count)
+        wished = self.constraints.target_interval
+        best: tuple[float, list[KernelOption]] | None = None
+        prices = self._prices
         for _ in range(ROUNDS):
             self.tried += 1
-            found = _greedy(options, limit, prices, rate, self.constraints.target_interval)
-            total = _sum(one.resources for one in found)
-            fits = _fits(total, limit)
-            if fits and (best is None or self._interval(found, count) < self._interval(best, count)):
-                best = found
-            scarce = {kind: _part(total, limit, kind) for kind in KINDS}
-            prices = {kind: price * (0.05 + scarce[kind] ** 2) for kind, price in prices.items()}
-        wished = self.constraints.target_interval
-        if best is not None and wished and self._interval(best, count) > wished:
+            chosen = choose(options, limit, prices, wished)
+            if chosen is None:
+                break
+            kernels = [one.kernels[at] for one, at in zip(options, chosen, strict=True)]
+            cycles = self._interval(kernels, count)
+            if best is None or cycles < best[0]:
+                best = cycles, kernels
+            total = vector(Resources.sum(one.resources for one in kernels))
+            prices = prices * (0.05 + np.divide(total, limit, out=np.zeros_like(total), where=limit > 0) ** 2)
+        if best is None or (wished and best[0] > wished):
             return None
-        return best
+        return best[1]
 
-    def _prices(self) -> dict[str, float]:
-        whole = {kind: getattr(self.whole, kind) for kind in KINDS}
-        return {kind: 1 / have if have else 1.0 for kind, have in whole.items()}
+    @cached_property
+    def _prices(self) -> Vector:
+        """The cost of a unit of each kind: the share that it is of the board's."""
+        whole = vector(self.whole)
+        return np.divide(1.0, whole, out=np.ones_like(whole), where=whole > 0)
 
-    def _interval(self, kernels: Sequence[TaskKernel], count: int) -> int:
+    def _interval(self, kernels: Sequence[KernelOption], count: int) -> int:
         _, rate = shared_banks(self.board, count, self.clock_mhz)
-        return sum(_cycles(one, rate) for one in kernels)
+        return sum(cycles_of(one, rate) for one in kernels)
 
     def _bottleneck(self, kernels: Sequence[TaskKernel], attempt: _Attempt, rate: float) -> str:
         """The kernel that takes most of the time, and what allows no more speed."""
-        total = sum(_cycles(one, rate) for one in kernels)
-        waiting = sum(_cycles(one, rate) for one in kernels if one.bytes_moved / rate > one.interval)
-        longest = max(kernels, key=lambda one: _cycles(one, rate))
-        text = f"{longest.layer.name} takes {_cycles(longest, rate) / total:.0%} of the cycles"
+        cycles = {kernel.layer.name: cycles_of(kernel, rate) for kernel in kernels}
+        total = sum(cycles.values())
+        waiting = sum(cycles[one.layer.name] for one in kernels if one.bytes_moved / rate > one.interval)
+        longest = max(cycles, key=lambda name: cycles[name])
+        text = f"{longest} takes {cycles[longest] / total:.0%} of the cycles"
         if waiting > total / 2:
             return f"DDR bandwidth, for {waiting / total:.0%} of the cycles; {text}"
         if self.constraints.instances or self.constraints.folds or self.constraints.target_interval:
             return f"{text}; the design fixes a part of the mapping"
-        fastest = [min(_cycles(one, rate) for one in found) for found in self.options[attempt.word_bits]]
+        fastest = [min(cycles_of(one, rate) for one in found) for found in self.kernels[attempt.word_bits]]
         if total == sum(fastest):
             return f"{text}; every kernel has its fastest folding"
-        each = _sum(one.resources for one in kernels)
-        kind = max(KINDS, key=lambda one: _part(each, self.whole, one))
-        return f"{text}; {LIMIT_NAMES[kind]} for more"
-
-
-def _cycles(kernel: TaskKernel, rate: float) -> int:
-    return max(kernel.interval, math.ceil(kernel.bytes_moved / rate))
-
-
-def _sum(parts: Iterator[Resources] | Sequence[Resources]) -> Resources:
-    return sum(parts, Resources())
-
-
-def _cost(resources: Resources, prices: Prices) -> float:
-    return float(sum(getattr(resources, kind) * price for kind, price in prices.items()))
-
-
-def _part(resources: Resources, limit: Resources, kind: str) -> float:
-    have = getattr(limit, kind)
-    return float(getattr(resources, kind) / have) if have else 0.0
-
-
-def _fits(resources: Resources, limit: Resources) -> bool:
-    return all(getattr(resources, kind) <= getattr(limit, kind) for kind in KINDS)
-
-
-def _greedy(
-    options: Sequence[Sequence[TaskKernel]],
-    limit: Resources,
-    prices: Prices,
-    rate: float,
-    enough: int | None,
-) -> list[TaskKernel]:
-    """A kernel of each layer's: the cheapest, then along the hulls, the steepest step first, as they fit."""
-    hulls = [_hull(found, prices, rate) for found in options]
-    chosen = [hull[0] for hull in hulls]
-    total = _sum([one.resources for one in chosen])
-    if not _fits(total, limit):
-        return chosen
-    steps = sorted(
-        (-_slope(before, after, prices, rate), index, at)
-        for index, hull in enumerate(hulls)
-        for at, (before, after) in enumerate(zip(hull, hull[1:], strict=False))
-    )
-    for _, index, at in steps:
-        if enough and sum(_cycles(one, rate) for one in chosen) <= enough:
-            return chosen
-        before, after = hulls[index][at], hulls[index][at + 1]
-        if chosen[index] is before and _fits(_exchanged(total, before, after), limit):
-            total = _exchanged(total, before, after)
-            chosen[index] = after
-    return chosen if enough else _filled(options, chosen, total, limit, prices, rate)
-
-
-def _filled(
-    options: Sequence[Sequence[TaskKernel]],
-    chosen: list[TaskKernel],
-    total: Resources,
-    limit: Resources,
-    prices: Prices,
-    rate: float,
-) -> list[TaskKernel]:
-    """What still fits beside the hulls, the most cycles for its cost first."""
-    while True:
-        better = [
-            (_slope(chosen[index], one, prices, rate), index, at)
-            for index, found in enumerate(options)
-            for at, one in enumerate(found)
-            if _cycles(one, rate) < _cycles(chosen[index], rate)
-            and _fits(_exchanged(total, chosen[index], one), limit)
-        ]
-        if not better:
-            return chosen
-        _, index, at = max(better)
-        total = _exchanged(total, chosen[index], options[index][at])
-        chosen[index] = options[index][at]
-
-
-def _exchanged(total: Resources, before: TaskKernel, after: TaskKernel) -> Resources:
-    return total + after.resources + before.resources.times(-1)
-
-
-def _slope(before: TaskKernel, after: TaskKernel, prices: Prices, rate: float) -> float:
-    """Cycles saved for a unit of cost; without bound if it costs nothing."""
-    cost = _cost(after.resources, prices) - _cost(before.resources, prices)
-    saved = _cycles(before, rate) - _cycles(after, rate)
-    return saved / cost if cost > 0 else math.inf
-
-
-def _hull(found: Sequence[TaskKernel], prices: Prices, rate: float) -> list[TaskKernel]:
-    """The lower convex hull of (cost, cycles), the cheapest first."""
-    by_cost = sorted(found, key=lambda one: (_cost(one.resources, prices), _cycles(one, rate)))
-    hull: list[TaskKernel] = []
-    for one in by_cost:
-        if hull and _cycles(one, rate) >= _cycles(hull[-1], rate):
-            continue
-        while len(hull) > 1 and _slope(hull[-2], hull[-1], prices, rate) <= _slope(
-            hull[-1], one, prices, rate
-        ):
-            hull.pop()
-        hull.append(one)
-    return hull
+        used, have = vector(Resources.sum(one.resources for one in kernels)), vector(self.whole)
+        kind = int(np.argmax(np.divide(used, have, out=np.zeros_like(used), where=have > 0)))
+        return f"{text}; {LIMIT_NAMES[KINDS[kind]]} for more"

@@ -9,19 +9,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 from hlsgen.base.short_repr import Brief
 from hlsgen.cost.resources import Resources, cells
-from hlsgen.cost.stages import total_resources
+from hlsgen.cost.stages import fifo_resources, process_resources, total_resources, weight_port_cost
 from hlsgen.designfile.constraints import InterfaceConstraints
-from hlsgen.hardware.pipeline import Pipeline, pipeline_of
+from hlsgen.hardware.pipeline import Pipeline, Stream, conversion, pipeline_of, staged
 from hlsgen.hardware.ports import DdrPort, frame_bytes, interfaces_of, slot_bits
+from hlsgen.hardware.processes import DmaRead, DmaWrite, Process, WidthConverter
 from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.base import Layer, Tensor
 from hlsgen.layers.stage import Fold, StreamFormat, divisors
 from hlsgen.model.ir import Graph, Port
+from hlsgen.search.candidates import Candidate
 from hlsgen.targets.board import Board
 from hlsgen.timing.fifos import fifo_depths, run_unbounded
+
+Formats = Mapping[str, StreamFormat]
+"""By tensor its words in DDR."""
 
 PIXELS = (1, 2, 4, 8, 16, 32, 64)
 """Of a row, in one word of DDR."""
@@ -137,12 +143,71 @@ class TaskKernel(Brief):
         return replace(self, pipeline=pipeline, resources=kernel_resources(pipeline, board))
 
 
+@dataclass(frozen=True, kw_only=True)
+class KernelOption:
+    """What a kernel of a layer with `fold` comes to, with FIFOs of two words.
+
+    interval: cycles a frame as far as DDR keeps up; bytes_moved: to and from DDR for a frame.
+    """
+
+    fold: Fold
+    resources: Resources
+    interval: int
+    bytes_moved: int
+
+
+class KernelPorts:
+    """What stands between the words in DDR and those of a stage; kernels differ in few of these."""
+
+    def __init__(self, board: Board) -> None:
+        self.board = board
+        self.port = interfaces_of(board, InterfaceConstraints()).ddr
+        self._known: dict[tuple[StreamFormat, StreamFormat, bool], tuple[Resources, int]] = {}
+
+    def option(
+        self, layer: Layer, one: Candidate, place: WeightPlace | None, formats: Formats
+    ) -> KernelOption:
+        """The kernel of `layer` around the stage `one`: what `task_kernel` would take, without making it."""
+        stage = staged(layer, one.fold, place)
+        ends = [
+            (formats[source], words, True) for source, words in zip(layer.inputs, stage.inputs, strict=True)
+        ]
+        ends.append((formats[layer.name], stage.output, False))
+        costs = [self._end(*end) for end in ends]
+        parts = [one.resources, *(cost for cost, _ in costs), control(self.board)]
+        if place is not None and place.place == "runtime":
+            parts.append(weight_port_cost(self.board))
+        return KernelOption(
+            fold=one.fold,
+            resources=Resources.sum(parts),
+            interval=max(one.interval, *(interval for _, interval in costs)),
+            bytes_moved=sum(frame_bytes(ddr) for ddr, _, _ in ends),
+        )
+
+    def _end(self, ddr: StreamFormat, stage: StreamFormat, reads: bool) -> tuple[Resources, int]:
+        """The port with its converters and FIFOs: resources, and the cycles of the slowest."""
+        known = self._known.get((ddr, stage, reads))
+        if known is None:
+            begin, end = (ddr, stage) if reads else (stage, ddr)
+            words = [begin, *conversion(begin, end)]
+            kind = DmaRead if reads else DmaWrite
+            processes: list[Process] = [kind(name="", reads=(), writes=(), words=ddr, port=self.port)]
+            processes += [
+                WidthConverter(name="", reads=(), writes=(), before=before, after=after)
+                for before, after in pairwise(words)
+            ]
+            streams = [fifo_resources(Stream(name="", words=one), self.board) for one in words]
+            cost = Resources.sum([*(process_resources(one, self.board) for one in processes), *streams])
+            known = self._known[ddr, stage, reads] = cost, max(one.interval for one in processes)
+        return known
+
+
 def task_kernel(
     layer: Layer,
     name: str,
     fold: Fold,
     place: WeightPlace | None,
-    formats: Mapping[str, StreamFormat],
+    formats: Formats,
     board: Board,
 ) -> TaskKernel:
     """The kernel of `layer`. place: of its weights, if it has some; formats: by tensor its words in DDR."""
@@ -157,4 +222,9 @@ def task_kernel(
 
 def kernel_resources(pipeline: Pipeline, board: Board) -> Resources:
     """A kernel with its control."""
-    return total_resources(pipeline, board) + cells(board.terms, "kernel_control", one=1)
+    return total_resources(pipeline, board) + control(board)
+
+
+def control(board: Board) -> Resources:
+    """The control of a kernel."""
+    return cells(board.terms, "kernel_control", one=1)

@@ -7,8 +7,9 @@
 
 namespace hlsgen {
 
-// A memory of DEPTH words. In hardware a plain array: storage and partitioning are the user's pragmas.
-template <typename T, int DEPTH>
+// A memory of DEPTH words, none of which is read sooner than DISTANCE iterations after its write. In hardware a plain
+// array: storage, partitioning and the promise of the distance are the user's pragmas.
+template <typename T, int DEPTH, int DISTANCE = 1>
 using ram = T[DEPTH];
 
 // One access of an iteration: where it goes, and whether it takes place.

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "hlsgen/lanes.h"
+#include "hlsgen/memory.h"
 #include "hlsgen/stage.h"
 
 namespace hls {

@@ -51,6 +51,7 @@ class processes {
 public:
     bool bounded = false;
     std::vector<long long> iterations;  // by stage
+    long long calls = 0;                // of stages: differs from call to call of the kernel
 
     static processes &instance() {
         static processes all;
@@ -58,6 +59,7 @@ public:
     }
     void start(const char *name, const std::function<void()> &body) {
         now_ = -1;
+        ++calls;
         if (!bounded) {
             body();
             return;

@@ -10,9 +10,7 @@ from rich.table import Table
 from hlsgen.explore.result import Explored
 from hlsgen.report.cells import cells_line
 from hlsgen.report.explored import model_text, some_points
-from hlsgen.search.board_limits import whole_of
-
-COLUMNS = ("dsp", "bram18", "uram", "lut", "ff")
+from hlsgen.search.board_limits import COLUMNS, whole_of
 
 
 def headline(explored: Explored[Any]) -> list[str]:

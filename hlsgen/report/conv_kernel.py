@@ -14,13 +14,14 @@ from hlsgen.report.cells import Cost, cost_figures, cost_text
 from hlsgen.report.checks import CsimFigures, lint_text
 from hlsgen.report.content import Figures, Report
 from hlsgen.report.estimates import Estimates
-from hlsgen.report.figures import KINDS, Banks, Folding, Layer, Memory, OmpssFigures, Slr, slr_figures
+from hlsgen.report.figures import Banks, Folding, Layer, Memory, OmpssFigures, Slr, slr_figures
 from hlsgen.report.frames import clipping_text, warning_lines
 from hlsgen.report.roofline import Roofline, built_ceiling, dsp_ceiling, roofline_figures
 from hlsgen.report.section import resource_counts
 from hlsgen.report.summary import summary_rows
 from hlsgen.report.tables import SHARE_HEADS, kind_cells, page, shares, table
 from hlsgen.report.timing import Span, spans_in_turn
+from hlsgen.search.board_limits import COLUMNS
 from hlsgen.search.conv_kernel import ConvHardware
 from hlsgen.search.placement import Deployment, ddr_bytes_per_s, frame_copies, slrs_with
 
@@ -275,7 +276,7 @@ def _folding(mapping: ConvMapping, report: Report) -> str:
     if folding.fabric_pe:
         what = "adders" if mapping.arithmetic == "float" else "multipliers"
         lines.append(f"| output channels with {what} in LUTs | {folding.fabric_pe} of {folding.pe} |")
-    lines += [f"| {kind.upper()} | {getattr(layer, kind):,} |" for kind in KINDS]
+    lines += [f"| {kind.upper()} | {getattr(layer, kind):,} |" for kind in COLUMNS]
     lines.append(f"\nChosen among {report.foldings_tried} foldings.")
     return "\n".join(lines)
 

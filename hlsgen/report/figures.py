@@ -28,9 +28,6 @@ from hlsgen.report.section import (
 from hlsgen.search.board_limits import usable
 from hlsgen.targets.board import SLR, Board
 
-KINDS = ("dsp", "bram18", "uram", "lut", "ff")
-"""Of resources, in the order of reports."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Folding(Section):
@@ -44,8 +41,8 @@ class Folding(Section):
     rows: Count | None = None
     pe: Count
     simd: Count
-    multipliers: Text = ""
     fabric_pe: Count | None = None
+    multipliers: Text = ""
     order: Text = ""
     arithmetic: Text = ""
     chain: Count | None = None

@@ -38,24 +38,12 @@ from hlsgen.targets.terms import OUTSIDE, Target, Terms
 class LayerwiseEstimate(NetworkEstimate):
     """The modelled figures of a network of tasks. `as_json` has the keys of report.json."""
 
-    choice: LayerwiseHardware
-
-    @property
-    def hardware_text(self) -> str:
-        return str(self.choice)
-
-    @property
-    def instances(self) -> int:
-        return self.choice.instances
-
-    @property
-    def used(self) -> Resources:
-        return self.choice.each.times(self.instances)
+    hardware: LayerwiseHardware
 
     @property
     def interval_cycles(self) -> int:
         """Cycles of a frame through all kernels of an instance, within a large batch."""
-        return self.choice.interval
+        return self.hardware.interval
 
     @property
     def frames_per_s(self) -> float:
@@ -63,16 +51,16 @@ class LayerwiseEstimate(NetworkEstimate):
 
     @property
     def binds(self) -> str:
-        return self.choice.bottleneck
+        return self.hardware.bottleneck
 
     @cached_property
     def latency_cycles(self) -> int:
         """Cycles of one frame through all kernels; what the host takes between calls is not in it."""
-        return sum(map(self._call_cycles, self.choice.kernels))
+        return sum(map(self._call_cycles, self.hardware.kernels))
 
     def _call_cycles(self, kernel: TaskKernel) -> int:
         """Cycles of a call of `kernel` with one frame."""
-        return max(kernel.latency_cycles, self.choice.ddr_cycles(kernel))
+        return max(kernel.latency_cycles, self.hardware.ddr_cycles(kernel))
 
     @property
     def cost(self) -> Cost:
@@ -80,15 +68,17 @@ class LayerwiseEstimate(NetworkEstimate):
 
     def figures(self) -> Figures:
         return replace(
-            super().figures(), style="tasks", memory=self._memory(), foldings_tried=self.choice.tried
+            super().figures(), style="tasks", memory=self._memory(), foldings_tried=self.hardware.tried
         )
 
     def _timeline(self) -> list[Span]:
         """When the kernel of each layer works on the first frame: one after the other."""
-        return spans_in_turn((kernel.layer.name, self._call_cycles(kernel)) for kernel in self.choice.kernels)
+        return spans_in_turn(
+            (kernel.layer.name, self._call_cycles(kernel)) for kernel in self.hardware.kernels
+        )
 
     def _roofline(self) -> Roofline | None:
-        choice, macs = self.choice, self.graph.macs
+        choice, macs = self.hardware, self.graph.macs
         working = sum(kernel.interval for kernel in choice.kernels)
         own = Ceiling(
             name="kernels, not waiting for DDR",
@@ -108,7 +98,7 @@ class LayerwiseEstimate(NetworkEstimate):
     def _with_terms(self, terms: Terms) -> Resources:
         """All kernels of all instances."""
         board, total = self.board.with_terms(terms), Resources()
-        for kernel in self.choice.kernels:
+        for kernel in self.hardware.kernels:
             total += kernel_resources(kernel.pipeline, board)
         return total.times(self.instances)
 
@@ -120,16 +110,16 @@ class LayerwiseEstimate(NetworkEstimate):
         return Cells(lut=whole.lut - outside.lut, ff=whole.ff - outside.ff)
 
     def _layers(self) -> list[Layer]:
-        return [self._layer(kernel) for kernel in self.choice.kernels]
+        return [self._layer(kernel) for kernel in self.hardware.kernels]
 
     def _layer(self, kernel: TaskKernel) -> Layer:
         """The layer's kernel: its cycles and resources are those of the whole kernel, not of its stage."""
         (process,) = kernel.pipeline.stage_processes
-        ddr = self.choice.ddr_cycles(kernel)
+        ddr = self.hardware.ddr_cycles(kernel)
         return replace(
             layer_figures(process, self.board),
             kernel=kernel.name,
-            interval_cycles=self.choice.interval_of(kernel),
+            interval_cycles=self.hardware.interval_of(kernel),
             stage_interval_cycles=process.interval,
             kernel_interval_cycles=kernel.interval,
             ddr_cycles=ddr,
@@ -142,7 +132,7 @@ class LayerwiseEstimate(NetworkEstimate):
 
     def _memory(self) -> DdrTraffic:
         """DDR traffic of a frame, with what fills words up; weights are read once and stay."""
-        choice = self.choice
+        choice = self.hardware
         total = sum(kernel.bytes_moved for kernel in choice.kernels)
         written = {kernel.layer.name for kernel in choice.kernels}
         reads = [one for kernel in choice.kernels for one in kernel.layer.inputs if one in written]
@@ -167,10 +157,10 @@ class LayerwiseEstimate(NetworkEstimate):
         rows = []
         for slr in self.board.slrs:
             used, count = Resources(), 0
-            for kernel, slrs in zip(self.choice.kernels, self.choice.slrs, strict=True):
+            for kernel, slrs in zip(self.hardware.kernels, self.hardware.slrs, strict=True):
                 used += kernel.resources.times(slrs.count(slr.name))
                 count += slrs.count(slr.name)
-            banks = [bank for bank in dict.fromkeys(self.choice.banks) if self._slr_of(bank) == slr.name]
+            banks = [bank for bank in dict.fromkeys(self.hardware.banks) if self._slr_of(bank) == slr.name]
             rows.append(slr_figures(slr, self.board, instances=count, used=used, banks=banks))
         return rows
 
@@ -180,14 +170,14 @@ class LayerwiseEstimate(NetworkEstimate):
     def _joints(self) -> list[Joint]:
         return [
             adapter_figures(process, self.board, kernel.name)
-            for kernel in self.choice.kernels
+            for kernel in self.hardware.kernels
             for process in kernel.pipeline.adapters
         ]
 
     def _fifos(self) -> list[Fifo]:
         return [
             fifo_figures(stream, self.board, kernel.name)
-            for kernel in self.choice.kernels
+            for kernel in self.hardware.kernels
             for stream in kernel.pipeline.streams.values()
         ]
 

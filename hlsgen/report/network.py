@@ -5,7 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
+from hlsgen.cost.resources import Resources
 from hlsgen.model.accuracy import Accuracy
 from hlsgen.model.ir import Graph
 from hlsgen.report.cells import cost_text
@@ -19,12 +21,34 @@ from hlsgen.report.summary import Row, summary_rows
 from hlsgen.report.tables import page, slr_table, table
 
 
+class NetworkHardware(Protocol):
+    """The hardware of a network. each: what an instance takes."""
+
+    @property
+    def instances(self) -> int: ...
+    @property
+    def each(self) -> Resources: ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class NetworkEstimate(Estimates, ABC):
     """The modelled figures of a network. quality: how near its outputs are to floating point, if known."""
 
+    hardware: NetworkHardware
     accuracy: tuple[Accuracy, ...]
     quality: Quality | None
+
+    @property
+    def hardware_text(self) -> str:
+        return str(self.hardware)
+
+    @property
+    def instances(self) -> int:
+        return self.hardware.instances
+
+    @property
+    def used(self) -> Resources:
+        return self.hardware.each.times(self.instances)
 
     @property
     def batch_frames_per_s(self) -> float:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from hlsgen.base.errors import DesignError, Problem
-from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import total_resources
 from hlsgen.hardware.pipeline import Pipeline
 from hlsgen.model.ir import Graph
@@ -50,7 +49,7 @@ class StreamingEstimate(NetworkEstimate):
     FIFOs are looked for in a large network too.
     """
 
-    balanced: StreamingHardware
+    hardware: StreamingHardware
     explored: Search | None = None
     search_fifos: bool = False
 
@@ -64,19 +63,7 @@ class StreamingEstimate(NetworkEstimate):
 
     @property
     def _pipeline(self) -> Pipeline:
-        return self.balanced.pipeline
-
-    @property
-    def hardware_text(self) -> str:
-        return str(self.balanced)
-
-    @property
-    def instances(self) -> int:
-        return self.balanced.instances
-
-    @property
-    def used(self) -> Resources:
-        return self.balanced.each.times(self.instances)
+        return self.hardware.pipeline
 
     def with_smallest_fifos(self) -> StreamingEstimate:
         if not can_search(self._pipeline):
@@ -110,7 +97,7 @@ class StreamingEstimate(NetworkEstimate):
     @property
     def binds(self) -> str:
         waits = self._ddr_frames_per_s < self._unlimited_frames_per_s
-        return "DDR bandwidth" if waits else self.balanced.bottleneck
+        return "DDR bandwidth" if waits else self.hardware.bottleneck
 
     @property
     def frame_bytes(self) -> int:
@@ -119,7 +106,7 @@ class StreamingEstimate(NetworkEstimate):
 
     @cached_property
     def _placed(self) -> tuple[Instance, ...]:
-        return self.balanced.at_banks(self.board)
+        return self.hardware.at_banks(self.board)
 
     @cached_property
     def _ddr_gb_per_s(self) -> float:
@@ -180,15 +167,15 @@ class StreamingEstimate(NetworkEstimate):
 
     def _slrs(self) -> list[Slr]:
         rows = []
-        spans = self.balanced.spans
+        spans = self.hardware.spans
         for slr in self.board.slrs:
-            count = 0 if spans else self.balanced.placed[slr.name]
+            count = 0 if spans else self.hardware.placed[slr.name]
             banks = sorted({one.bank for one in self._placed if one.slr == slr.name and count})
-            used = self.balanced.each.times(count)
+            used = self.hardware.each.times(count)
             rows.append(slr_figures(slr, self.board, instances=count, used=used, banks=banks))
         if spans:
             banks = sorted({one.bank for one in self._placed})
-            whole, used = whole_of(self.board), self.balanced.each
+            whole, used = whole_of(self.board), self.hardware.each
             rows.append(
                 region_figures("all SLRs", self.board.total, whole, instances=1, used=used, banks=banks)
             )

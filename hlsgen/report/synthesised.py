@@ -8,12 +8,12 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from hlsgen.report.figures import KINDS
 from hlsgen.report.section import Any_, Count, Flag, Number, Section, Text
+from hlsgen.search.board_limits import COLUMNS
 
 HEADS = ("one kernel", "modelled", "synthesised", "model above by")
 NAMES = {
-    **{kind: kind.upper() for kind in KINDS},
+    **{kind: kind.upper() for kind in COLUMNS},
     "latency_cycles": "cycles of a call",
     "clock_ns": "clock, ns",
     "largest_ii": "largest II of a loop",

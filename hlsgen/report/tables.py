@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from hlsgen.report.figures import KINDS, Layer, Slr, Weights
+from hlsgen.report.figures import Layer, Slr, Weights
 from hlsgen.report.section import Counted
+from hlsgen.search.board_limits import COLUMNS
 
-KIND_HEADS = tuple(kind.upper() for kind in KINDS)
+KIND_HEADS = tuple(kind.upper() for kind in COLUMNS)
 SHARE_HEADS = tuple(f"{kind} (share of usable)" for kind in KIND_HEADS)
 LAYER_HEADS = ("kind", "gives", "type", "PX / PE / SIMD", "cycles a frame")
 
@@ -31,7 +32,7 @@ def slr_table(slrs: Iterable[Slr], what: str = "instances") -> str:
 
 def shares(slr: Slr) -> list[str]:
     """12 (3%) of each kind: used, of what is usable"""
-    return [share_text(getattr(slr.used, kind), getattr(slr.usable, kind)) for kind in KINDS]
+    return [share_text(getattr(slr.used, kind), getattr(slr.usable, kind)) for kind in COLUMNS]
 
 
 def share_text(used: int, limit: int) -> str:
@@ -41,7 +42,7 @@ def share_text(used: int, limit: int) -> str:
 
 def kind_cells(counted: Counted) -> list[str]:
     """The resources, as cells of a table."""
-    return [f"{getattr(counted, kind):,}" for kind in KINDS]
+    return [f"{getattr(counted, kind):,}" for kind in COLUMNS]
 
 
 def weight_text(weights: Weights | None) -> str:
@@ -58,12 +59,13 @@ def block_text(frames: int) -> str:
 
 
 def layer_cells(layer: Layer) -> tuple[str, ...]:
-    """kind, shape and type of the result, folding, cycles a frame"""
+    """kind, shape and type of the result, folding (of a front wave "2 rows" for PX), cycles a frame"""
     folding = layer.folding
+    at_once = f"{folding.rows} row{'' if folding.rows == 1 else 's'}" if folding.px is None else folding.px
     return (
         layer.kind,
         " x ".join(map(str, layer.shape)),
         layer.type,
-        f"{folding.px} / {folding.pe} / {folding.simd}",
+        f"{at_once} / {folding.pe} / {folding.simd}",
         f"{layer.interval_cycles:,}",
     )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,6 @@ from hlsgen.report.layerwise import LayerwiseEstimate, layerwise_markdown
 from hlsgen.report.quality import quality_figures
 from hlsgen.search.layerwise import LayerwiseHardware, layerwise_hardware
 from hlsgen.styles.network_style import NetworkStyle
-from hlsgen.styles.style import Style
 from hlsgen.targets.terms import CostStyle
 
 
@@ -45,23 +44,13 @@ class LayerwiseNetwork(NetworkStyle[LayerwiseHardware]):
             clock_mhz=self.clock_mhz,
         )
 
-    def with_weights(self, other: Style[Any]) -> LayerwiseNetwork:
-        graph = self.reweighted(other, self.hardware.weights)
-        assert isinstance(other, NetworkStyle)
-        chosen = self.hardware.with_graph(graph)
-        return replace(self, graph=graph, reference=other.reference, accuracy=(), reached=None, chosen=chosen)
-
     def weight_files(self) -> dict[str, NDArray[np.uint64]]:
         return layerwise_weight_files(self.hardware)
-
-    def check(self) -> None:
-        _ = self.hardware
-        self.sample_inputs(1)
 
     def estimate(self) -> LayerwiseEstimate:
         return LayerwiseEstimate(
             design=self.name,
-            choice=self.hardware,
+            hardware=self.hardware,
             graph=self.graph,
             board=self.board,
             clock_mhz=self.clock_mhz,

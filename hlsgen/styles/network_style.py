@@ -7,10 +7,10 @@ import os
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -33,7 +33,7 @@ from hlsgen.model.judgement import doubts
 from hlsgen.model.ports import Floats, stand_in_codes, tensor_codes
 from hlsgen.model.precision import Precision
 from hlsgen.model.sampled import Sampled
-from hlsgen.styles.style import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, H, Style
+from hlsgen.styles.style import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, Style
 
 MOST_SAMPLE_MACS = 1 << 31
 """Fewer frames are simulated by a build if together they would need more multiply-accumulates."""
@@ -41,8 +41,22 @@ MOST_FRAME_ELEMENTS = 1 << 24
 """Elements of all tensors of the frames that one simulation process holds at a time."""
 
 
+class NetworkHardware(Protocol):
+    """The hardware of a network of either style."""
+
+    @property
+    def weights(self) -> Mapping[str, WeightPlace]:
+        """Where the weights of each layer that has some lie."""
+
+    def with_graph(self, graph: Graph) -> Self:
+        """The same for `graph`, which has the same layers and types but other weights."""
+
+
+N = TypeVar("N", bound=NetworkHardware)
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
-class NetworkStyle(Style[H]):
+class NetworkStyle(Style[N]):
     """`graph` in fixed point; `reference` the same in floating point, if it came so.
 
     reached: how near its outputs are to that, and precision: what was asked of them.
@@ -84,15 +98,20 @@ class NetworkStyle(Style[H]):
             "frames such as these (calibration=x, or samples in the design file)"
         )
 
-    def reweighted(self, other: Style[Any], places: Mapping[str, WeightPlace]) -> Graph:
-        """`graph` with the weights of `other`, a network of any style. Raises as `with_weights` does."""
+    def check(self) -> None:
+        _ = self.hardware
+        self.sample_inputs(1)
+
+    def with_weights(self, other: Style[Any]) -> Self:
         if not isinstance(other, NetworkStyle):
             raise DesignError(Problem(message=f"{other.name} is no network", fix="a design of a network"))
+        mine, theirs = self.graph, other.graph
         if self.reference is not None and other.reference is not None:
-            same_structure(self.reference, other.reference)
-            return with_weights_of(self.graph, other.reference, places)
-        same_structure(self.graph, other.graph)
-        return with_weights_of(self.graph, other.graph, places)
+            mine, theirs = self.reference, other.reference
+        same_structure(mine, theirs)
+        graph = with_weights_of(self.graph, theirs, self.hardware.weights)
+        chosen = self.hardware.with_graph(graph)
+        return replace(self, graph=graph, reference=other.reference, accuracy=(), reached=None, chosen=chosen)
 
     def sampled(self, frames: int | None = None, *, file: Path | None = None) -> Sampled:
         if file is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,6 @@ from hlsgen.report.quality import quality_figures
 from hlsgen.report.streaming import StreamingEstimate, streaming_markdown
 from hlsgen.search.streaming import StreamingHardware, balance
 from hlsgen.styles.network_style import NetworkStyle
-from hlsgen.styles.style import Style
 from hlsgen.targets.terms import CostStyle
 
 MOST_OPTIMISED_LAYERS = 48
@@ -58,19 +57,8 @@ class StreamingNetwork(NetworkStyle[StreamingHardware]):
     def as_explored(self, found: Search) -> StreamingNetwork:
         return replace(self, explored=found)
 
-    def with_weights(self, other: Style[Any]) -> StreamingNetwork:
-        pipeline = self.hardware.pipeline
-        graph = self.reweighted(other, pipeline.weights)
-        assert isinstance(other, NetworkStyle)
-        chosen = replace(self.hardware, pipeline=pipeline.with_graph(graph))
-        return replace(self, graph=graph, reference=other.reference, accuracy=(), reached=None, chosen=chosen)
-
     def weight_files(self) -> dict[str, NDArray[np.uint64]]:
         return weight_files(self.hardware.pipeline)
-
-    def check(self) -> None:
-        _ = self.hardware
-        self.sample_inputs(1)
 
     def estimate(self) -> StreamingEstimate:
         return StreamingEstimate(
@@ -81,7 +69,7 @@ class StreamingNetwork(NetworkStyle[StreamingHardware]):
             batch=self.batch,
             accuracy=self.accuracy,
             quality=quality_figures(self.reached, self.precision),
-            balanced=self.hardware,
+            hardware=self.hardware,
             explored=self.explored,
         )
 

@@ -10,9 +10,10 @@ from typing import Any
 from hlsgen.base.output import MARK
 from hlsgen.designfile.text_files import refuse
 from hlsgen.report.content import Figures
-from hlsgen.report.figures import KINDS, Layer
+from hlsgen.report.figures import Layer
 from hlsgen.report.reading import build_json, checked_figures
 from hlsgen.report.section import AGAIN
+from hlsgen.search.board_limits import COLUMNS
 from hlsgen.targets.terms import CELLS, OUTSIDE, CostStyle, Kind, Target
 
 
@@ -49,7 +50,7 @@ class Build:
 
     def modelled(self, target: Target) -> dict[str, float]:
         """Resources of one instance as its reports count them: all of its kernels, nothing outside."""
-        figures = {kind: getattr(self.figures.total, kind) / self.instances for kind in KINDS}
+        figures = {kind: getattr(self.figures.total, kind) / self.instances for kind in COLUMNS}
         return {**figures, **{kind: sum(self.parts(target, kind).values()) for kind in CELLS}}
 
     def modelled_kernel(self, name: str, target: Target) -> dict[str, float]:
@@ -59,7 +60,7 @@ class Build:
         layer = next(layer for layer in self.figures.layers if layer.kernel == name)
         assert layer.cells is not None
         cells = layer.cells.of(target)
-        figures = {kind: float(getattr(layer, kind)) for kind in KINDS}
+        figures = {kind: float(getattr(layer, kind)) for kind in COLUMNS}
         return {**figures, **{kind: float(getattr(cells, kind)) for kind in CELLS}}
 
 

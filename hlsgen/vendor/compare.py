@@ -15,10 +15,10 @@ from hlsgen.base.output import MARK, overwrite_files
 from hlsgen.designfile.text_files import refuse
 from hlsgen.designfile.validation import printable
 from hlsgen.emit.conv2d import COSIM_FRAMES
-from hlsgen.report.figures import KINDS
 from hlsgen.report.html import PAGE, html_report
 from hlsgen.report.reading import checked_report
 from hlsgen.report.synthesised import CycleRange, Difference, SynthesisFigures
+from hlsgen.search.board_limits import COLUMNS
 from hlsgen.targets.terms import Target
 from hlsgen.vendor.build_report import Build, read_build
 from hlsgen.vendor.find_reports import find_reports, read_all
@@ -124,7 +124,7 @@ def _linked(build: Build, report: SynthesisReport) -> SynthesisFigures | None:
 
 
 def _sum(modules: Sequence[Module]) -> dict[str, float]:
-    return {kind: sum(module.resources.get(kind, 0) for module in modules) for kind in KINDS}
+    return {kind: sum(module.resources.get(kind, 0) for module in modules) for kind in COLUMNS}
 
 
 def _target(report: SynthesisReport) -> Target:
@@ -132,7 +132,7 @@ def _target(report: SynthesisReport) -> Target:
 
 
 def _resources(modelled: Mapping[str, float], synthesised: Mapping[str, float]) -> dict[str, Difference]:
-    return {kind: _difference(modelled[kind], synthesised[kind]) for kind in KINDS if kind in synthesised}
+    return {kind: _difference(modelled[kind], synthesised[kind]) for kind in COLUMNS if kind in synthesised}
 
 
 def _cycles(build: Build, report: SynthesisReport) -> dict[str, Difference]:

@@ -32,7 +32,7 @@ from hlsgen.report.html import BANK_PICTURE, PAGE, html_page
 from hlsgen.vendor.compare import read_back
 
 SHOWN_FINDINGS = 10
-"""Of what the lint finds in emitted code."""
+"""Findings of the lint in emitted code that are shown."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -163,7 +163,7 @@ def build(
         write_files(fresh, plan)
         verification = None
         if csim:
-            verification = design.style.verify(fresh, inputs, golden, progress=progress, kept=scratch)
+            verification = design.style.verify(fresh, inputs, golden, progress=progress, executables=scratch)
         report = Report.of(figures, given.figures, lint_figures(linted, shown), csim_figures(verification))
         picture = plan.get(BANK_PICTURE, b"")
         content = picture.encode() if isinstance(picture, str) else picture

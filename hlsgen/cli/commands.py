@@ -91,7 +91,7 @@ cli.add_command(synth)
 
 
 def design_options(command: F) -> F:
-    """DESIGN, --board, --terms and --json, as every command on a design has them."""
+    """The arguments DESIGN, --board, --terms and --json, as every command on a design has them."""
     for option in (
         as_json_option,
         click.option(
@@ -108,7 +108,7 @@ def design_options(command: F) -> F:
 
 
 def frame_options(command: F) -> F:
-    """--input and --frames: what C-simulation runs on."""
+    """The options --input and --frames: what C-simulation runs on."""
     for option in (
         click.option(
             "--input",
@@ -397,7 +397,7 @@ def import_(
 
 
 def _shape(text: str) -> tuple[int, ...]:
-    """Raises click.UsageError: no list of positive numbers."""
+    """The shape that --shape gives. Raises click.UsageError: no list of positive numbers."""
     parts = text.split(",")
     if not all(part.strip().isdecimal() and int(part) > 0 for part in parts):
         raise click.UsageError(f"--shape takes sizes such as 3,32,32, not {text!r}")

@@ -46,7 +46,7 @@ def print_warnings(warnings: Iterable[str]) -> None:
 
 
 def print_clipping(figures: FrameFigures) -> None:
-    """Where number types come from, and how many of the frames' values they clip."""
+    """Prints where number types come from, and how many of the frames' values they clip."""
     from hlsgen.report.frames import calibration_line, clipping_line
 
     for line in (calibration_line(figures.calibration), clipping_line(figures.clipping)):
@@ -55,7 +55,7 @@ def print_clipping(figures: FrameFigures) -> None:
 
 
 def print_earlier_builds(project: Project) -> None:
-    """What became of earlier results of the vendor's tools."""
+    """Prints what became of earlier results of the vendor's tools."""
     for text in project.notes:
         note(text)
 
@@ -95,7 +95,7 @@ def print_estimate(figures: Figures) -> None:
 
 
 def _print_slrs(figures: Figures) -> None:
-    """What is used of each SLR, and in all."""
+    """Prints what is used of each SLR, and in all."""
     from hlsgen.report.tables import KIND_HEADS, kind_cells, shares
 
     table = Table("modelled", "instances", *KIND_HEADS)
@@ -106,7 +106,7 @@ def _print_slrs(figures: Figures) -> None:
 
 
 def _print_timing(figures: Figures) -> None:
-    """Of a streaming network: when the first frame is done, and what waits for what in a circle."""
+    """Prints when the first frame of a streaming network is done, and what waits for what in a circle."""
     timing = figures.timing
     if timing is None:
         return
@@ -118,7 +118,7 @@ def _print_timing(figures: Figures) -> None:
 
 
 def _print_streamed(figures: Figures) -> None:
-    """Which share of a network's weights is never on chip."""
+    """Prints which share of a network's weights is never on chip."""
     from hlsgen.report.tables import block_text
 
     weights = [layer.weights for layer in figures.layers if layer.weights]
@@ -134,7 +134,7 @@ def _print_streamed(figures: Figures) -> None:
 
 
 def print_fifos(figures: Figures) -> None:
-    """FIFOs that could be shallower, the deepest first."""
+    """Prints the FIFOs that could be shallower, the deepest first."""
     found = [one for one in figures.fifos if (one.smallest_depth or one.depth) < one.depth]
     if not found:
         click.echo("no FIFO of more words than a shift register holds could be shallower")

@@ -67,7 +67,7 @@ def compare(build_dir: Path, reports: tuple[Path, ...], as_json: bool) -> None:
 
 
 def print_synthesised(found: Iterable[SynthesisFigures]) -> None:
-    """A table of each report."""
+    """Prints a table of each report."""
     from hlsgen.report.synthesised import HEADS
 
     for one in found:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hlsgen.vendor.watch import Watch
 
 SHOWN_LINES = 8
-"""Of a tool's log, on a terminal."""
+"""Lines of a tool's log on a terminal."""
 
 
 @click.command()

@@ -12,11 +12,11 @@ from hlsgen.report.explored import FrontPoint
 from hlsgen.search.board_limits import KINDS, whole_of
 
 MOST_INTERVALS = 12
-"""That the front is made from, evenly on a scale of ratios."""
+"""Intervals that the front is made from, evenly on a scale of ratios."""
 
 
 def front(space: Space, found: Found, most: int, up_to: float) -> tuple[FrontPoint, ...]:
-    """Ascending in frames a second. Each layer's converters and FIFOs count as in the kernel found.
+    """The points, by frames a second. Each layer's converters and FIFOs count as in the kernel found.
 
     up_to: frames a second of the fastest kernel that was made, or inf. One instance over several SLRs counts
     in sum here, so that a faster point might not be cut into them.

@@ -48,8 +48,9 @@ class Goal:
 
 @dataclass(frozen=True, kw_only=True)
 class LayerChoice:
-    """mapping: as in a design file. slr: if one instance lies over several. options: how many there were, and
-    how many of them no other beats.
+    """What was chosen for a layer. mapping: as in a design file. slr: if one instance lies over several.
+
+    seen, options: how many there were, and how many of them no other beats.
     """
 
     name: str
@@ -109,7 +110,7 @@ class Explored(Brief, Generic[D]):
 
     @property
     def multiplier_share(self) -> float | None:
-        """Reached, of what the multipliers allow."""
+        """The share that is reached of what the multipliers allow."""
         return self.point.frames_per_s / self.multiplier_fps if self.multiplier_fps else None
 
     def as_json(self) -> dict[str, Any]:
@@ -153,11 +154,11 @@ class Explored(Brief, Generic[D]):
 
 
 PROVEN_GAP = 1e-4
-"""Relative: the solver's own tolerance."""
+"""The relative gap of what counts as proven: the solver's own tolerance."""
 
 
 def _rounded(value: Any) -> Any:
-    """Floats to nine digits, in whatever they lie."""
+    """The value with its floats to nine digits, in whatever they lie."""
     if isinstance(value, float):
         return float(f"{value:.9g}")
     if isinstance(value, Mapping):

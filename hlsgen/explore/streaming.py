@@ -198,7 +198,7 @@ def _mapping(weight_constraints: WeightConstraints, found: Found) -> dict[str, A
 
 
 def _fixed(constraints: NetworkConstraints, found: Found) -> NetworkConstraints:
-    """As the design file of `_mapping` would be read."""
+    """The constraints as the design file of `_mapping` would be read."""
     options = found.kernel.options
     layers = dict(constraints.weights.layers)
     for layer in found.kernel.pipeline.graph.layers:

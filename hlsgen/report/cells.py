@@ -28,7 +28,7 @@ class CellsByTarget(Section):
     csynth: Cells
 
     def of(self, target: Target) -> Cells:
-        """Those of `target`."""
+        """The cells for `target`."""
         return self.routed if target == "routed" else self.csynth
 
 

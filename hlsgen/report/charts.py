@@ -18,7 +18,7 @@ WHOLE = ("all SLRs",)
 """What a kernel that is larger than an SLR lies in."""
 MOST_STALLS = 12
 TICKS = 5
-"""On an axis of cycles, at most."""
+"""The most ticks of an axis of cycles."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -97,7 +97,10 @@ def csim_figures(verification: Verification | None) -> CsimFigures:
 
 
 def csim_text(csim: CsimFigures, *, compared: str, at_once: str) -> str:
-    """compared: what the layers are called; at_once: what C-simulation with all stages at once has shown."""
+    """The section of report.md on C-simulation.
+
+    compared: what the layers are called; at_once: what the run with all stages at once has shown.
+    """
     if csim.verdict == "skipped":
         return "Skipped."
     return (

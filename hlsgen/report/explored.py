@@ -22,12 +22,12 @@ from hlsgen.report.section import (
 from hlsgen.report.tables import table
 
 MOST_POINTS = 16
-"""Of the front that are shown in a table; all of them are in report.json."""
+"""The most points of the front that a table shows; all of them are in report.json."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class FrontPoint(Section):
-    """So many instances of the kernel whose largest share of the usable board is least at its interval.
+    """A point: instances of the kernel whose largest share of the usable board is least at its interval.
 
     used: of all instances, by kind. chosen: the kernel that explore takes.
     """

@@ -31,7 +31,7 @@ from hlsgen.targets.board import SLR, Board
 
 @dataclass(frozen=True, kw_only=True)
 class Folding(Section):
-    """How a layer is folded: of a stage PX, PE and SIMD, of a convolution's kernel rows, PE, SIMD and more.
+    """A layer's folding: PX, PE and SIMD of a stage, or rows, PE, SIMD and more of a convolution's kernel.
 
     fabric_pe: the PE whose adders or multipliers are LUTs. chain: products added before packed lanes are
     taken apart. in_lanes, out_lanes: elements of a word.
@@ -53,7 +53,7 @@ class Folding(Section):
 
 @dataclass(frozen=True, kw_only=True)
 class Weights(Section):
-    """Where a stage's weights lie. batch_reuse: frames for which streamed ones are read once."""
+    """The weights of a stage and where they lie. batch_reuse: frames that read streamed ones once."""
 
     type: Text
     codes: Count
@@ -205,7 +205,7 @@ class OmpssFigures(Section):
 
 @dataclass(frozen=True, kw_only=True)
 class Banks(Section):
-    """How the row band lies in banks. fewest: no such map with fewer banks exists."""
+    """The banks of the row band. fewest: no such map with fewer banks exists."""
 
     banks: Count
     slots: Count
@@ -297,7 +297,7 @@ def layer_figures(process: StageProcess, board: Board) -> Layer:
 
 
 def _weights(process: StageProcess, board: Board) -> Weights | None:
-    """Where they lie; None for a layer without weights."""
+    """The weights and where they lie; None for a layer without any."""
     if process.place is None:
         return None
     memory = process.place.memory(process.stage, board)

@@ -16,7 +16,7 @@ CLIPPING_HEADS = ("tensor", "type", "clipped", "furthest beyond", "whose type")
 
 @dataclass(frozen=True, kw_only=True)
 class CalibrationFigures(Section):
-    """Where the number types come from."""
+    """The frames that number types come from."""
 
     source: Text
     frames: Count
@@ -85,14 +85,14 @@ def warning_lines(warnings: Sequence[str]) -> str:
 
 
 def calibration_line(found: CalibrationFigures | None) -> str:
-    """Where the number types come from; empty of a network that brings its own."""
+    """The line on where number types come from; empty of a network that brings its own."""
     if found is None:
         return ""
     return str(Calibration(source=found.source, frames=found.frames, chooses=found.chooses_types))
 
 
 def clipping_line(found: Sequence[ClippedFigures]) -> str:
-    """How much is clipped of the frames that were simulated: the inputs, and how many other tensors."""
+    """The line on what is clipped of the frames that were simulated: inputs, and how many other tensors."""
     if not found:
         return ""
     parts = [f"{one.share:.2%} of input {one.name}" for one in found if one.part == "input" and one.clipped]

@@ -15,7 +15,7 @@ TITLE = 24
 
 
 def check_ending(path: Path) -> None:
-    """Raises DesignError: no picture of this kind is drawn."""
+    """Checks the name of a file to write. Raises DesignError: no picture of this kind is drawn."""
     if path.suffix not in ENDINGS:
         message = f"the plot is to be written to {path}, which is no {' or '.join(ENDINGS)} file"
         raise DesignError(Problem(message=message, fix="--plot front.svg"))

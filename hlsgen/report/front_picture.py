@@ -16,10 +16,10 @@ from hlsgen.report.section import Counted
 
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 COLOURS = {"lut": "#0072B2", "ff": "#56B4E9", "bram18": "#E69F00", "uram": "#CC79A7", "dsp": "#009E73"}
-"""Okabe and Ito's, which colour-blind people tell apart."""
+"""Okabe and Ito's colours, which colour-blind people tell apart."""
 
 Place = tuple[str, str]
-"""x and y."""
+"""A place: x and y."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +94,7 @@ def draw_front(search: Search, usable: Counted) -> FrontPicture:
 
 
 def _round_rates(low: float, high: float) -> list[float]:
-    """1, 2 and 5 of each power of ten between; only the powers if these are many."""
+    """The rates of the ticks: 1, 2 and 5 of each power of ten; only the powers if these are many."""
     powers = range(math.floor(low), math.ceil(high) + 1)
     steps = (1, 2, 5) if high - low < 3 else (1,)
     found = [step * 10.0**power for power in powers for step in steps]

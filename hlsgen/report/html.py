@@ -46,7 +46,7 @@ from hlsgen.report.roofline_picture import RooflinePicture, draw_roofline
 PAGE = "report.html"
 BANK_PICTURE = "banks.svg"
 MOST_NAMED = 3
-"""Slowest layers that the text names."""
+"""The most of the slowest layers that the text names."""
 MOST_PICTURE_BYTES = 4 << 20
 
 
@@ -64,7 +64,7 @@ class Tile:
 
 @dataclass(frozen=True, kw_only=True)
 class Banks:
-    """picture: banks.svg of the build folder in base 64; empty: there is none."""
+    """The section on banks. picture: banks.svg of the build folder in base 64; empty: there is none."""
 
     note: str
     picture: str
@@ -170,7 +170,7 @@ def _style(report: Report) -> str:
 
 
 def _contents(report: Report) -> tuple[tuple[str, str], ...]:
-    """Sections: (identity, name in the list at the top)."""
+    """The page's sections: (identity, name in the list at the top)."""
     sections = (
         ("graph", "Graph", True),
         ("cycles", "One instance" if report.cost.style == "layer" else "Cycles", True),

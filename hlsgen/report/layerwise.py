@@ -72,7 +72,7 @@ class LayerwiseEstimate(NetworkEstimate):
         )
 
     def _timeline(self) -> list[Span]:
-        """When the kernel of each layer works on the first frame: one after the other."""
+        """The spans in which the kernels work on the first frame: one after the other."""
         return spans_in_turn(
             (kernel.layer.name, self._call_cycles(kernel)) for kernel in self.hardware.kernels
         )
@@ -153,7 +153,7 @@ class LayerwiseEstimate(NetworkEstimate):
         )
 
     def _slrs(self) -> list[Slr]:
-        """Of each SLR: the kernels of all instances that lie in it (`instances` counts them)."""
+        """The SLRs, each with the kernels of all instances that lie in it (`instances` counts them)."""
         rows = []
         for slr in self.board.slrs:
             used, count = Resources(), 0

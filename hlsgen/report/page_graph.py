@@ -19,7 +19,7 @@ DEEP_WORDS = 64
 
 
 def graph_picture(report: Report) -> GraphPicture | None:
-    """None: too large to be drawn."""
+    """The picture of the graph; None: it is too large to be drawn."""
     slowest = max(layer.interval_cycles for layer in report.layers)
     nodes = [_port_node(f"in:{port.name}", port, "input") for port in report.graph.inputs]
     sources = {port.name: f"in:{port.name}" for port in report.graph.inputs}
@@ -73,7 +73,7 @@ def _port_node(key: str, port: Port, what: str) -> Node:
 
 
 def _join(source: str, target: str, way: Sequence[Fifo]) -> Join:
-    """`way`: the FIFOs from one to the other; none: through DDR."""
+    """The edge. way: the FIFOs from one to the other; none: through DDR."""
     if not way:
         return Join(source=source, target=target, title="through DDR")
     deepest = max(way, key=lambda fifo: fifo.depth)
@@ -88,7 +88,7 @@ def _join(source: str, target: str, way: Sequence[Fifo]) -> Join:
 
 
 def folding_text(layer: Layer) -> str:
-    """PX 1 · PE 2 · SIMD 1 · packed, of a stage; of a layer's kernel ROWS instead of PX."""
+    """The folding in a line: PX 1 · PE 2 · SIMD 1 · packed; of a convolution's kernel ROWS instead of PX."""
     folding = layer.folding
     sizes = [("PX", folding.px), ("ROWS", folding.rows), ("PE", folding.pe), ("SIMD", folding.simd)]
     parts = [f"{name} {size}" for name, size in sizes if size is not None]

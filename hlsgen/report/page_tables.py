@@ -32,7 +32,7 @@ FOLDING = {
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """numbers: the columns that are aligned at their right."""
+    """A table of the page. numbers: the columns that are aligned at their right."""
 
     title: str
     head: tuple[str, ...]

@@ -18,8 +18,9 @@ from hlsgen.report.section import MOST_ROWS, Any_, Count, Number, Rows, Section,
 
 @dataclass(frozen=True, kw_only=True)
 class TensorAccuracy(Section):
-    """Signal to noise of a layer or an output, measured; None: nothing is lost. agreement: of an output of
-    scores or indices; None: of another.
+    """A layer or an output. snr_db: its signal to noise, measured; None: nothing is lost.
+
+    agreement: of an output of scores or indices; None: of another.
     """
 
     name: Text
@@ -73,7 +74,7 @@ class FramesAccuracy(Section):
 
 @dataclass(frozen=True, kw_only=True)
 class Quality(Section):
-    """How near the outputs are to floating point, on frames that chose no range and on others."""
+    """The nearness of the outputs to floating point, on frames that chose no range and on others."""
 
     asked: Asked
     chosen: ChosenTypes | None

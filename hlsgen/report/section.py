@@ -38,9 +38,9 @@ Rows = Entries(0, MOST_ROWS)
 Texts = Annotated[tuple[Text, ...], Rows]
 Shape = Annotated[tuple[Count, ...], Entries(1, 8)]
 Counts = Annotated[Mapping[Text, Count], Field(max_length=MOST_ROWS)]
-"""Counts by name."""
+"""A mapping of counts by name."""
 Shares = Annotated[Mapping[Text, Number], Field(max_length=MOST_ROWS)]
-"""Numbers by name."""
+"""A mapping of numbers by name."""
 
 
 @dataclass(frozen=True, kw_only=True)

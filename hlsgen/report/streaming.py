@@ -55,7 +55,7 @@ class StreamingEstimate(NetworkEstimate):
 
     @cached_property
     def timing(self) -> Timing | None:
-        """None where no period can be simulated: too many words, or frames too short to repeat themselves."""
+        """The simulated timing; None: no period can be (too many words, or frames that never repeat)."""
         try:
             return simulate(self._pipeline) if can_simulate(self._pipeline) else None
         except Unrepeated:
@@ -101,7 +101,7 @@ class StreamingEstimate(NetworkEstimate):
 
     @property
     def frame_bytes(self) -> int:
-        """Moved between DDR and the kernel for a frame, of full blocks where weights are streamed."""
+        """Bytes moved between DDR and the kernel for a frame, of full blocks where weights are streamed."""
         return self._pipeline.frame_bytes
 
     @cached_property

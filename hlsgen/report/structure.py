@@ -33,7 +33,7 @@ class OutputPort(Port):
 
 @dataclass(frozen=True, kw_only=True)
 class Edge(Section):
-    """Who reads whom. fifos: the streams on the way, the writer's first; none: through DDR."""
+    """An edge: who reads whom. fifos: the streams on the way, the writer's first; none: through DDR."""
 
     keys: ClassVar[Mapping[str, str]] = {"source": "from"}
 
@@ -95,7 +95,7 @@ class _Paths:
         }
 
     def to(self, process: str, index: int) -> tuple[str, ...]:
-        """Those that lead to what `process` reads as number `index`."""
+        """The streams that lead to what `process` reads as number `index`."""
         path = [self.reads[process][index]]
         while path[0] in self.forwarded:
             path.insert(0, self.forwarded[path[0]])

@@ -23,7 +23,7 @@ NAMES = {
 
 @dataclass(frozen=True, kw_only=True)
 class Difference(Section):
-    """percent: how far the model is above what is synthesised; None: above nothing."""
+    """A figure of both. percent: how far the model is above what is synthesised; None: above nothing."""
 
     modelled: Any_
     synthesised: Any_
@@ -61,7 +61,7 @@ class SynthesisFigures(Section):
 
     @property
     def about(self) -> str:
-        """How far the design had come, and by which tool, for which part."""
+        """The report in words: how far the design had come, by which tool, for which part."""
         text = " ".join(part for part in (self.stage, self.version, self.part) if part)
         return text + {True: ", passed", False: ", FAILED", None: ""}[self.passed]
 

@@ -31,12 +31,12 @@ def slr_table(slrs: Iterable[Slr], what: str = "instances") -> str:
 
 
 def shares(slr: Slr) -> list[str]:
-    """12 (3%) of each kind: used, of what is usable"""
+    """The cells of an SLR, "12 (3%)" for each kind: used, of what is usable."""
     return [share_text(getattr(slr.used, kind), getattr(slr.usable, kind)) for kind in COLUMNS]
 
 
 def share_text(used: int, limit: int) -> str:
-    """12 (3%): used, of what is usable"""
+    """A cell such as "12 (3%)": used, of what is usable."""
     return f"{used:,} ({used / limit:.0%})" if limit else f"{used:,}"
 
 
@@ -46,7 +46,7 @@ def kind_cells(counted: Counted) -> list[str]:
 
 
 def weight_text(weights: Weights | None) -> str:
-    """runtime in uram"""
+    """Where weights lie, such as "runtime in uram"; empty without any."""
     if weights is None:
         return ""
     text = f"{weights.place} in {weights.storage}"
@@ -54,12 +54,12 @@ def weight_text(weights: Weights | None) -> str:
 
 
 def block_text(frames: int) -> str:
-    """every block of 4 frames"""
+    """The frames in words, such as "every block of 4 frames"."""
     return "every frame" if frames == 1 else f"every block of {frames} frames"
 
 
 def layer_cells(layer: Layer) -> tuple[str, ...]:
-    """kind, shape and type of the result, folding (of a front wave "2 rows" for PX), cycles a frame"""
+    """The cells of a layer: kind, shape and type, folding (a front wave's "2 rows" for PX), cycles."""
     folding = layer.folding
     at_once = f"{folding.rows} row{'' if folding.rows == 1 else 's'}" if folding.px is None else folding.px
     return (

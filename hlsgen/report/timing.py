@@ -16,7 +16,7 @@ MOST_ROWS = 10
 
 @dataclass(frozen=True, kw_only=True)
 class Span(Section):
-    """When a process, a kernel or a part of a call works on the first frame, in cycles."""
+    """The cycles in which a process, a kernel or a part of a call works on the first frame."""
 
     name: Text
     begin: Count
@@ -26,8 +26,9 @@ class Span(Section):
 
 @dataclass(frozen=True, kw_only=True)
 class Stall(Section):
-    """Cycles of a period in which a process begins iterations, waits for words, and for room; and of which
-    streams.
+    """A process in a period: cycles in which it begins iterations, waits for words, and for room.
+
+    starved_by, blocked_by: the latter two by stream.
     """
 
     name: Text

@@ -58,7 +58,7 @@ class ConvKernel(Style[ConvHardware]):
     file: DesignFile
     document: Document
     given_frames: NDArray[np.float64] | None = None
-    """Of the file that the design's `samples` names."""
+    """The frames of the file that the design's `samples` names."""
 
     @property
     def layer(self) -> Conv2d:
@@ -73,7 +73,7 @@ class ConvKernel(Style[ConvHardware]):
         return mapping_problem(failure, self.layer.name, self.document)
 
     def codes(self, x: ArrayLike, *, what: str = "x", place: Place | None = None) -> Codes:
-        """`inputs_of` the one input."""
+        """The codes of the one input, as `inputs_of` makes them."""
         return port_codes(self.graph.inputs[0], x, what, place)
 
     def counted_golden(self, inputs: Mapping[str, Codes]) -> Golden:
@@ -98,7 +98,7 @@ class ConvKernel(Style[ConvHardware]):
         return Sampled(values=values_of(self.graph.inputs, array), codes={"input": codes})
 
     def sample_frames(self, frames: int | None = None, *, file: Path | None = None) -> NDArray[np.float64]:
-        """[frames, C, H, W]: what the design's `samples` names, or the frames of `file`; at most `frames`.
+        """The frames [frames, C, H, W] of the design's `samples`, or those of `file`; at most `frames`.
 
         Raises DesignError: the file is wrong, or so many frames do not fit in memory.
         """
@@ -156,12 +156,12 @@ class ConvKernel(Style[ConvHardware]):
         *,
         headers: Headers = Headers.FAST,
         progress: Progress = silent,
-        kept: Scratch | None = None,
+        executables: Scratch | None = None,
     ) -> LayerVerification:
-        """Twice: on all frames, and recording memory ports on the first few."""
+        """C-simulates twice: on all frames, and recording memory ports on the first few."""
         progress("compiling and running the C-simulation")
         layer, codes, want = self.layer, inputs["input"], golden[self.layer.name]
-        with scratch_folder(kept) as scratch:
+        with scratch_folder(executables) as scratch:
             plain = executable_in(scratch, folder, self.name, headers)
             recording = scratch / "recording"
             with (

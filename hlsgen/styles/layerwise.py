@@ -73,7 +73,7 @@ class LayerwiseNetwork(NetworkStyle[LayerwiseHardware]):
         )
 
     def warnings(self, clipping: Sequence[Clipped]) -> list[str]:
-        """Also why there is no OmpSs-2@FPGA application, if there is none."""
+        """The warnings of a network, and why there is no OmpSs-2@FPGA application, if there is none."""
         return [
             *super().warnings(clipping),
             *(f"no ompss/ folder: {one}" for one in network_obstacles(self.hardware, self.graph)),

@@ -36,7 +36,7 @@ from hlsgen.model.sampled import Sampled
 from hlsgen.styles.style import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, Style
 
 MOST_SAMPLE_MACS = 1 << 31
-"""Fewer frames are simulated by a build if together they would need more multiply-accumulates."""
+"""The most multiply-accumulates of the frames that a build simulates; at least one is."""
 MOST_FRAME_ELEMENTS = 1 << 24
 """Elements of all tensors of the frames that one simulation process holds at a time."""
 
@@ -57,7 +57,7 @@ N = TypeVar("N", bound=NetworkHardware)
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NetworkStyle(Style[N]):
-    """`graph` in fixed point; `reference` the same in floating point, if it came so.
+    """A network: `graph` in fixed point; `reference` the same in floating point, if it came so.
 
     reached: how near its outputs are to that, and precision: what was asked of them.
     samples: values [N, C, H, W] of each input to simulate with; empty: a photograph. measured: what
@@ -190,7 +190,7 @@ class NetworkStyle(Style[N]):
 
     @abstractmethod
     def check_bounded(self, run: NetworkRun, golden: Mapping[str, Codes]) -> None:
-        """Raises MismatchError: with all stages at once the results on the first frames are others."""
+        """Checks a run with all stages at once. Raises MismatchError: its results are not golden's."""
 
     def verify(
         self,
@@ -200,12 +200,12 @@ class NetworkStyle(Style[N]):
         *,
         headers: Headers = Headers.FAST,
         progress: Progress = silent,
-        kept: Scratch | None = None,
+        executables: Scratch | None = None,
     ) -> NetworkVerification:
         frames = frames_in(inputs)
         chunks = self.chunks(inputs, frames)
         few = {name: array[: self.bounded_frames] for name, array in inputs.items()}
-        with scratch_folder(kept) as scratch:
+        with scratch_folder(executables) as scratch:
             executable = executable_in(scratch, folder, self.name, headers)
             progress("compiling the C-simulation")
             compile_seconds = self.compiled(folder, executable, headers)
@@ -258,7 +258,7 @@ class NetworkStyle(Style[N]):
         return simulate
 
     def compared(self, name: str, parts: Sequence[Codes], golden: Mapping[str, Codes]) -> LayerComparison:
-        """Raises MismatchError at the first layer, in the order of computation, that differs."""
+        """The comparison of a layer, in the order of computation. Raises MismatchError: it differs."""
         got = np.concatenate(list(parts))
         type_ = self.graph.tensors()[name].type
         comparison = compare(got, golden[name], type_)

@@ -96,7 +96,7 @@ class Job:
 
 
 class SynthesisSummary(BaseModel):
-    """stage: of the furthest reports; the figures are theirs, all kernels and compute units together."""
+    """A synthesis. stage: of the furthest reports; the figures are theirs, all kernels and units together."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -133,7 +133,7 @@ class Summary(BaseModel):
 
 
 class Outcome(BaseModel):
-    """How a job ended. figures: all that was found, if it is done. error, text: what failed, else empty."""
+    """The end of a job. figures: all that was found, if it is done. error, text: what failed, else empty."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 

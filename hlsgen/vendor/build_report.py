@@ -65,7 +65,7 @@ class Build:
 
 
 def read_build(folder: Path) -> Build:
-    """Raises DesignError: it is no build folder, or its report.json is damaged or of an older hlsgen."""
+    """The build in `folder`. Raises DesignError: none is there, or it is damaged or of an older hlsgen."""
     content = build_json(folder)
     path = folder / MARK
     figures = checked_figures(content, str(path))

@@ -136,7 +136,7 @@ def _resources(modelled: Mapping[str, float], synthesised: Mapping[str, float]) 
 
 
 def _cycles(build: Build, report: SynthesisReport) -> dict[str, Difference]:
-    """Cycles of a call, where the report states them."""
+    """The difference of a call's cycles, where the report states them."""
     total = build.figures.total
     if report.latency is None or report.latency.low != report.latency.high:
         return {}
@@ -146,7 +146,7 @@ def _cycles(build: Build, report: SynthesisReport) -> dict[str, Difference]:
 
 
 def _difference(modelled: float, synthesised: float) -> Difference:
-    """Both, and by how many percent of what is synthesised the model is above it; None above nothing."""
+    """The two figures, and by how many percent of what is synthesised the model is above it."""
     if synthesised:
         percent: float | None = round(100 * (modelled / synthesised - 1), 1)
     else:

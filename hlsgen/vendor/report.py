@@ -12,12 +12,12 @@ MOST = 10**12
 
 
 class Stage(StrEnum):
-    """How far the design had come when the report was written."""
+    """The stage that the design had come to when the report was written."""
 
     CSYNTH = "csynth"
     COSIM = "cosim"
     SYNTHESISED = "synthesised"
-    """By Vivado, not yet placed and routed."""
+    """Synthesised by Vivado, not yet placed and routed."""
     ROUTED = "routed"
 
 

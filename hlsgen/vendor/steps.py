@@ -99,7 +99,7 @@ def sha256(path: Path) -> str:
 
 
 def read_flow(folder: Path) -> Flow:
-    """Raises DesignError: the folder is no build, or one of an older hlsgen."""
+    """The flow of a build folder. Raises DesignError: it is no build, or one of an older hlsgen."""
     if not (folder / MARK).is_file():
         refuse(folder, f"holds no {MARK}", "name a design file, or a folder that `hlsgen build` has written")
     if not (folder / FLOW).is_file():
@@ -162,7 +162,7 @@ def _cosim(csynth: Step, flow: Flow) -> Step:
 
 
 def _linking(xo: Step, flow: Flow, place: Place) -> list[Step]:
-    """To the xclbin. On an Alveo card packaging makes it, on a Zynq linking."""
+    """The step to the xclbin. On an Alveo card packaging makes it, on a Zynq linking."""
     folder = f"build_dir.{place.word}"
     alveo = flow.flow == "alveo"
     xclbin = f"{folder}/{flow.design}.xclbin"

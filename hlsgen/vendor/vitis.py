@@ -28,7 +28,7 @@ PLATFORM = re.compile(r"platform (.+\.xpfm)$")
 OUTER_MAKE = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "GNUMAKEFLAGS")
 """What a make that called hlsgen would tell the make that hlsgen calls."""
 READ_BACK = ("csynth", "cosim", "link")
-"""Steps that leave reports."""
+"""The steps that leave reports."""
 
 
 class MachineError(DesignError):
@@ -45,7 +45,7 @@ class SynthesisInterrupted(HlsgenError):
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """How far, for what, and for how long. platform: None for the board's own. hours: None for no limit."""
+    """What is asked for: how far, for what. platform: None: the board's own. hours: None: no limit."""
 
     to: str = "csynth"
     target: str = "hw"
@@ -154,7 +154,7 @@ class _Synthesis:
         )
 
     def identity(self, platform: str) -> str:
-        """Of a platform: the folder's name of a target's results has only the last part of its name."""
+        """The identity of a platform: a folder's name of results has only the last part of its name."""
         path = Path(os.path.abspath(self.folder / platform))
         return f"{path} {sha256(path)}" if path.is_file() else self.place.platform
 
@@ -217,7 +217,7 @@ class _Synthesis:
         return True
 
     def do(self, step: Step, around: dict[str, str]) -> None:
-        """Raises ToolError: it fails or does not end in time. SynthesisInterrupted."""
+        """Runs the step. Raises ToolError: it fails or does not end in time. SynthesisInterrupted."""
         digest = step.digest(self.folder, around)
         before = read_state(self.folder).steps.get(step.key)
         if self.request.restart or (before is not None and _is_doubtful(step, before, digest)):

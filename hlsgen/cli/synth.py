@@ -88,15 +88,14 @@ def _built(design: Path, board: str | None, output: Path | None, as_json: bool) 
     """The build folder of a design file, built as `hlsgen build` does."""
     from hlsgen.api.design import load
     from hlsgen.api.project import build
-    from hlsgen.cli.printing import print_earlier_builds
+    from hlsgen.cli.printing import print_earlier_builds, print_warnings
 
     with working(as_json) as progress:
         progress("reading the design")
         loaded = load(design, board=board, say=note, progress=progress)
         folder = output or Path("build") / loaded.name
         project = build(loaded, folder, progress=progress)
-    for text in project.report["warnings"]:
-        say(f"warning: {text}")
+    print_warnings(project.figures.warnings)
     print_earlier_builds(project)
     return folder
 

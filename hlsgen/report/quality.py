@@ -17,15 +17,21 @@ from hlsgen.report.section import MOST_ROWS, Any_, Count, Number, Rows, Section,
 
 
 @dataclass(frozen=True, kw_only=True)
-class TensorAccuracy(Section):
-    """A layer or an output. snr_db: its signal to noise, measured; None: nothing is lost.
+class ScoreAccuracy(Section):
+    """A tensor that an output of probabilities or indices is made of, its signal to noise measured.
 
-    agreement: of an output of scores or indices; None: of another.
+    snr_db: None where nothing is lost.
     """
 
     name: Text
     type: Text
     snr_db: Any_ | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TensorAccuracy(ScoreAccuracy):
+    """A layer or an output. agreement: of an output of scores or indices; None: of another."""
+
     agreement: Number | None
 
 
@@ -34,15 +40,6 @@ class OutputAccuracy(TensorAccuracy):
     """An output. agreement_at_least: what so many frames show."""
 
     agreement_at_least: Number | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class ScoreAccuracy(Section):
-    """A tensor that an output of probabilities or indices is made of."""
-
-    name: Text
-    type: Text
-    snr_db: Any_ | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,5 +184,5 @@ def _output_text(one: OutputAccuracy, frames: int) -> str:
     return f"{text}, {confidence_text(_agreeing(one.agreement, frames), frames)}"
 
 
-def _decibel_text(one: OutputAccuracy | ScoreAccuracy) -> str:
+def _decibel_text(one: ScoreAccuracy) -> str:
     return f"{one.name} " + ("equal" if one.snr_db is None else f"{one.snr_db:.1f} dB")

@@ -262,6 +262,11 @@ class FloatType:
             raise ValueError(f"float{self.container_bits} is not supported; use float32")
 
     @property
+    def width(self) -> int:
+        """Bits of an element in a stream."""
+        return self.container_bits
+
+    @property
     def dtype(self) -> np.dtype[Any]:
         return np.dtype(np.float32)
 
@@ -271,6 +276,10 @@ class FloatType:
 
     def __str__(self) -> str:
         return "float32"
+
+    def literal(self, value: float) -> str:
+        """The nearest float as a C++ literal that stands for exactly it."""
+        return f"{np.float32(value)!s}f"
 
     def encode(self, values: ArrayLike) -> Codes:
         """The nearest floats. Raises ValueError on NaN, inf and values beyond the range of float."""

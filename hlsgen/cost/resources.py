@@ -131,6 +131,24 @@ def float_products(terms: Terms, products: int, in_fabric: int) -> Resources:
     )
 
 
+def float_multipliers(terms: Terms, count: int) -> Resources:
+    """fp32 multipliers with the registers behind them."""
+    return (
+        Resources(dsp=count * FMUL_DSP)
+        + cells(terms, "float_multiplier", one=count)
+        + cells(terms, "register", bits=count * RESULT_BITS // 2)
+    )
+
+
+def float_adders(terms: Terms, count: int) -> Resources:
+    """fp32 adders in DSPs with the registers behind them."""
+    return (
+        Resources(dsp=count * FADD_DSP)
+        + cells(terms, "float_adder_dsp", one=count)
+        + cells(terms, "register", bits=count * RESULT_BITS // 2)
+    )
+
+
 def dsps_of_product(a: int, w: int) -> int:
     """DSP48E2 of a signed a x w bit multiplication: 27 x 18 tiles, all but the first ones a bit narrower."""
     tiles = [-(-max(1, x - 1) // 26) * -(-max(1, y - 1) // 17) for x, y in ((a, w), (w, a))]

@@ -13,6 +13,8 @@ from hlsgen.cost.resources import (
     cells,
     dsp_products,
     fabric_products,
+    float_adders,
+    float_multipliers,
     float_products,
     lut_products,
     memory_resources,
@@ -138,6 +140,10 @@ def _work(work: Work, terms: Terms) -> Resources:
         return multiplexers(terms, work.count, *work.bits)
     if work.operator in ("float_mac", "float_mac_fabric"):
         return float_products(terms, work.count, work.count if work.operator == "float_mac_fabric" else 0)
+    if work.operator == "float_mul":
+        return float_multipliers(terms, work.count)
+    if work.operator == "float_add":
+        return float_adders(terms, work.count)
     bits = work.count * max(work.bits, default=0)
     total = cells(terms, "register", bits=work.count * sum(work.bits) // 2)
     for name in OPERATORS[work.operator]:

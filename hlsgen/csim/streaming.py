@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from hlsgen.base.errors import MismatchError
-from hlsgen.base.fixed import Codes, FixedType
+from hlsgen.base.fixed import Codes, FixedType, FloatType
 from hlsgen.base.short_repr import Brief
 from hlsgen.csim.testbench import run_testbench, save_frames
 from hlsgen.emit.dataflow import weight_files
@@ -163,6 +163,8 @@ def _tensors(pipeline: Pipeline, folder: Path, keep: bool) -> dict[str, Codes]:
 
 def signed_codes(bits: Codes, type_: object) -> Codes:
     """The low bits of 64-bit words as codes of a type."""
+    if isinstance(type_, FloatType):
+        return bits.astype(np.uint32).view(np.float32)
     assert isinstance(type_, FixedType)
     unused = np.uint64(64 - type_.width)
     high = bits.astype(np.uint64) << unused

@@ -25,7 +25,7 @@ from hlsgen.designfile.constraints import (
     PortKind,
     WeightConstraints,
 )
-from hlsgen.designfile.precision_grammar import Default, Fixed, PrecisionSection, written
+from hlsgen.designfile.precision_grammar import Default, InputType, PrecisionSection, written
 from hlsgen.designfile.schema_values import MAX_CHANNELS, BoardName, Name, Samples
 from hlsgen.designfile.validation import (
     Entries,
@@ -141,8 +141,8 @@ class ModelInput(_Section):
         Annotated[tuple[int, ...], PlainValidator(check_frame_shape), WithJsonSchema(_FRAME_SHAPE)] | None
     ) = None
     """The shape of a frame, the batch left out: with torch, and with onnx where the file leaves it open."""
-    type: Fixed | None = None
-    """Number type of the input; None: as the other activations."""
+    type: InputType | None = None
+    """Number type of the input; None: as the other activations. float32: as precision: float32."""
     samples: Samples = "photograph"
     """Frames to simulate with: photograph, random, or a .npy file in the framework's layout."""
 
@@ -165,6 +165,10 @@ class StageMapping(_Section):
     """Input channels read at once."""
     multipliers: Literal["auto", "dsp", "packed", "fabric"] = "auto"
     """Of a layer with weights: a DSP a product, a DSP for two (where that is exact), or logic cells."""
+    rows: Annotated[int, Whole(0, 65536)] | None = None
+    """Output rows that a convolution of `style: tasks` computes at once (front wave); 0: a window slides."""
+    fabric_pe: Annotated[int, Whole(0, MAX_CHANNELS)] | None = None
+    """How many of a front wave's `pe` have their adders (fp32) or multipliers (fixed point) in LUTs."""
     weights: ConstrainedPlace = "auto"
     """Where its weights lie: constant (source), runtime (loaded by a call), stream (DDR); auto: as all."""
     storage: ConstrainedStorage = "auto"
@@ -177,7 +181,14 @@ class StageMapping(_Section):
     def fold(self) -> dict[str, object]:
         """What is fixed of its folding; None: free."""
         multipliers = None if self.multipliers == "auto" else self.multipliers
-        return {"px": self.px, "pe": self.pe, "simd": self.simd, "multipliers": multipliers}
+        return {
+            "px": self.px,
+            "pe": self.pe,
+            "simd": self.simd,
+            "multipliers": multipliers,
+            "rows": self.rows,
+            "fabric_pe": self.fabric_pe,
+        }
 
     @property
     def weight_wish(self) -> LayerWeightConstraints:

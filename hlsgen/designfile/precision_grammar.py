@@ -21,7 +21,7 @@ from pydantic import (
 )
 
 from hlsgen.base.errors import DesignError, Problem
-from hlsgen.base.fixed import FixedType
+from hlsgen.base.fixed import FixedType, FloatType
 from hlsgen.designfile.schema_values import FIXED_PATTERN, check_accumulator, check_type
 from hlsgen.designfile.validation import Mistake, Real, label_of, mistakes_in, must_be, refused, unknown_key
 from hlsgen.model.precision import (
@@ -53,13 +53,15 @@ def check_fixed(value: object) -> FixedType:
     return found
 
 
-def check_default(value: object) -> FixedType | Literal["auto"]:
-    """auto or a fixed-point type."""
+def check_default(value: object) -> FixedType | FloatType | Literal["auto"]:
+    """auto, a fixed-point type, or float32 for a network of tasks."""
     if value == "auto":
         return "auto"
-    if not isinstance(value, str | FixedType):
-        raise refused(must_be("auto, or a number type", value, f"auto, or {TYPE_EXAMPLE}"))
-    found: FixedType = _fixed(value, check_type, "auto, or ")
+    if isinstance(value, FixedType | FloatType):
+        return value
+    if not isinstance(value, str):
+        raise refused(must_be("auto, or a number type", value, f"auto, float32, or {TYPE_EXAMPLE}"))
+    found: FixedType | FloatType = check_type(value)
     return found
 
 
@@ -74,8 +76,20 @@ def _text(words: str = "") -> WithJsonSchema:
     return WithJsonSchema({"type": "string", "pattern": f"^({FIXED_PATTERN}{words and '|' + words})$"})
 
 
+def check_input(value: object) -> FixedType | FloatType:
+    """The type of an input: fixed point, or float32 with a network in float32."""
+    if isinstance(value, FixedType | FloatType):
+        return value
+    found: FixedType | FloatType = check_type(value)
+    return found
+
+
 Fixed = Annotated[FixedType, PlainValidator(check_fixed), _text()]
-Default = Annotated[FixedType | Literal["auto"], PlainValidator(check_default), _text("auto")]
+Default = Annotated[
+    FixedType | FloatType | Literal["auto"], PlainValidator(check_default), _text("auto|float32")
+]
+
+InputType = Annotated[FixedType | FloatType, PlainValidator(check_input), _text("float32")]
 
 
 class _Section(BaseModel):
@@ -109,7 +123,7 @@ class PrecisionSection(BaseModel):
     __pydantic_extra__: dict[str, Layer] = Field(init=False)
 
     default: Default = "auto"
-    """Type of all activations; auto: chosen for each tensor from calibration frames."""
+    """Type of all activations; auto: chosen for each tensor from calibration frames. float32: style tasks."""
     weights: Fixed | None = None
     """Type of all weights; None: as wide as the activations, each layer with the range it needs."""
     input: Fixed | None = None

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hlsgen.base.fixed import Codes, FixedType
+from hlsgen.base.fixed import Codes, FixedType, FloatType, NumberType
 from hlsgen.base.version import VERSION
 from hlsgen.cost.stages import BURST_WORDS, BURSTS_AHEAD, WEIGHT_PORT_BITS, lies_in_uram
 from hlsgen.emit.adapters import (
@@ -137,9 +137,10 @@ def _weights(stage: Stage, place: WeightPlace, board: Board) -> dict[str, Any]:
     return found
 
 
-def _table(name: str, words: Codes, type_: FixedType) -> dict[str, Any]:
+def _table(name: str, words: Codes, type_: NumberType) -> dict[str, Any]:
     """A constant array's rows as C++ text, and its element's type."""
-    rows = ["{" + ", ".join(str(int(code)) for code in row) + "}" for row in words]
+    literal = type_.literal if isinstance(type_, FloatType) else lambda code: str(int(code))
+    rows = ["{" + ", ".join(literal(code) for code in row) + "}" for row in words]
     return {f"{name}_rows": rows, f"{name}_lanes": words.shape[1], f"{name}_c": c_type(type_)}
 
 

@@ -32,9 +32,9 @@ def headline(explored: Explored[Any]) -> list[str]:
     if explored.greedy:
         rate = explored.greedy.frames_per_s
         more = point.frames_per_s / rate - 1
-        lines.append(f"greedy baseline (FINN's way): {rate:,.0f} frames/s; this is {more:.1%} faster")
+        lines.append(f"{explored.baseline}: {rate:,.0f} frames/s; this is {more:.1%} faster")
     elif explored.goal.fastest:
-        lines.append("greedy baseline (FINN's way): nothing that fits")
+        lines.append(f"{explored.baseline}: nothing that fits")
     return [*lines, cells_line(explored.chosen.estimate().cost)]
 
 

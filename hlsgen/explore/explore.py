@@ -10,6 +10,7 @@ from hlsgen.base.progress import Progress, silent
 from hlsgen.base.real_numbers import is_number
 from hlsgen.explore.result import Explored, Goal
 from hlsgen.styles.conv_kernel import ConvKernel
+from hlsgen.styles.layerwise import LayerwiseNetwork
 from hlsgen.styles.streaming import StreamingNetwork
 from hlsgen.styles.style import Style
 
@@ -25,8 +26,7 @@ def explore(
 
     target_fps: frames a second, steady state, of all instances. max_latency_us: of one frame, from DDR to
     DDR. What the design fixes stays fixed. The same design always gives the same result.
-    Raises DesignError: nothing fits, a target is out of reach (with what is reachable), or a style that is
-    not explored.
+    Raises DesignError: nothing fits, or a target is out of reach (with what is reachable).
     """
     for name, value in (("target_fps", target_fps), ("max_latency_us", max_latency_us)):
         if value is not None and not (is_number(value) and math.isfinite(value) and value > 0):
@@ -40,7 +40,7 @@ def explore(
         from hlsgen.explore.conv_kernel import explore_conv_kernel
 
         return explore_conv_kernel(design, goal, progress)
-    message = f"{design.name} is a network as tasks, whose kernels share the time instead of the board"
-    raise DesignError(
-        Problem(message=message, fix="style: dataflow; or hlsgen estimate, which balances them")
-    )
+    assert isinstance(design, LayerwiseNetwork), "there are three styles"
+    from hlsgen.explore.layerwise import explore_layerwise
+
+    return explore_layerwise(design, goal, progress)

@@ -90,6 +90,8 @@ class Explored(Brief, Generic[D]):
     chosen: D
     mapping: Mapping[str, Any]
     streamed: int = 0
+    baseline: str = "greedy baseline (FINN's way)"
+    """What `greedy` is, in words."""
 
     def __repr__(self) -> str:
         design, point = self.design, self.point

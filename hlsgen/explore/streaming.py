@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 from hlsgen.base.errors import DesignError, Problem
@@ -160,9 +160,8 @@ def _layers(space: Space, found: Found) -> tuple[LayerChoice, ...]:
 
 def _fold_values(option: Option) -> dict[str, Any]:
     """Every field of the folding that the layer has: what multiplies is said where there are weights."""
-    names = [field.name for field in fields(option.fold)]
-    wanted = names if option.place is not None else [name for name in names if name in ("px", "pe", "simd")]
-    return {name: getattr(option.fold, name) for name in wanted}
+    names = ("px", "pe", "simd", *(("multipliers",) if option.place is not None else ()))
+    return {name: getattr(option.fold, name) for name in names}
 
 
 def _layer_mapping(option: Option) -> dict[str, Any]:

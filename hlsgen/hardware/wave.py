@@ -150,8 +150,3 @@ def running_float_add(fabric_pe: int, pe: int) -> str:
     if fabric_pe == 0:
         return in_dsp
     return in_fabric if fabric_pe == pe else f"p < PE - FABRIC_PE ? {in_dsp} : {in_fabric}"
-
-
-def float_literal(value: float) -> str:
-    """A float32 as a C++ literal that stands for exactly it."""
-    return f"{np.float32(value)!s}f"

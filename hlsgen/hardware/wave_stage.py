@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from hlsgen.base.fixed import FixedType
+from hlsgen.base.fixed import FixedType, FloatType
 from hlsgen.hardware.banks import BankMap, Pattern, map_banks
 from hlsgen.hardware.conv2d import (
     BAND_LATENCY,
@@ -23,7 +23,7 @@ from hlsgen.hardware.conv2d import (
     access_patterns,
     bits_of,
 )
-from hlsgen.hardware.wave import Wave, band_constants, float_literal, running_float_add
+from hlsgen.hardware.wave import Wave, band_constants, running_float_add
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.conv2d_stage import MOST_TERMS, ConvStage, in_dsp
 from hlsgen.layers.packing import SHORTEST_CHAIN
@@ -77,14 +77,22 @@ def _packs(layer: Conv2d, fold: Fold) -> bool:
     return min(layer.packed_chain, fold.simd * layer.taps) >= SHORTEST_CHAIN
 
 
-def spread_folds(layer: Conv2d, fold: Fold, parts: int = 8) -> Iterator[Fold]:
-    """`fold` with one to all `parts` parts of the PE's multipliers (float32: adders) in logic cells."""
+def spread_folds(layer: Conv2d, fold: Fold, parts: int = 8, wished: object = None) -> Iterator[Fold]:
+    """`fold` with some of `parts` parts, or all, of the PE's multipliers (float32: adders) in logic cells.
+
+    wished: how many PE's, if that is given.
+    """
     if not layer.is_float and not in_dsp(layer):
         return
     packed = fold.multipliers == "packed"
-    for fabric_pe in sorted({fold.pe * part // parts for part in range(1, parts + 1)} - {0}):
+    if not packed:
+        yield replace(fold, fabric_pe=fold.pe, multipliers="fabric")
+    some = {fold.pe * part // parts for part in range(1, parts)}
+    if isinstance(wished, int) and wished < fold.pe:
+        some = {wished}
+    for fabric_pe in sorted(some - {0}):
         # packed multipliers serve pairs of channels
-        if not packed or (fabric_pe % 2 == 0 and fabric_pe < fold.pe):
+        if not packed or fabric_pe % 2 == 0:
             yield replace(fold, fabric_pe=fabric_pe)
 
 
@@ -358,6 +366,12 @@ class WaveStage(ConvStage):
     def products(self) -> int:
         return self.rows * self.pe * self.terms
 
+    def folding(self) -> dict[str, Any]:
+        fold = self.fold
+        spread = {"fabric_pe": fold.fabric_pe} if fold.fabric_pe else {}
+        sizes = {"rows": fold.rows, "pe": fold.pe, "simd": fold.simd}
+        return {**sizes, **spread, "multipliers": fold.multipliers}
+
     @property
     def arithmetic(self) -> str:
         """How products are built: float, fixed or packed."""
@@ -476,8 +490,8 @@ class WaveStage(ConvStage):
             "running_add": running_float_add(self.fold.fabric_pe, self.pe),
             "low": layer.low,
             "high": layer.high,
-            "low_value": float_literal(layer.low or 0.0),
-            "high_value": float_literal(layer.high or 0.0),
+            "low_value": FloatType().literal(layer.low or 0.0),
+            "high_value": FloatType().literal(layer.high or 0.0),
         }
 
 

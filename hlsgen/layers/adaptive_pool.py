@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from hlsgen.base.errors import Problem
-from hlsgen.base.fixed import Codes, FixedType, FloatType, tight_accumulator
+from hlsgen.base.fixed import Codes, FixedType, FloatType, NumberType, tight_accumulator
 from hlsgen.layers.base import Shape, frames_of
 from hlsgen.layers.delay_lines import delay_line
 from hlsgen.layers.periodic import PeriodicStage
@@ -147,7 +147,7 @@ class AdaptivePoolStage(PoolingStage, PeriodicStage):
         return tight_accumulator(most * type_.min_code, most * type_.max_code, type_.fraction)
 
     @property
-    def total_type(self) -> FixedType:
+    def total_type(self) -> NumberType:
         """The type of what a window takes of all its rows."""
         return self.divider.sum_type if self.averages else self.layer.source_type
 

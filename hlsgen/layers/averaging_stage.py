@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from hlsgen.base.errors import DesignError
-from hlsgen.base.fixed import FixedType, tight_accumulator
+from hlsgen.base.fixed import FixedType, FloatType, tight_accumulator
 from hlsgen.layers.base import Layer
 from hlsgen.layers.division import Averaging, exact_reciprocal
 from hlsgen.layers.stage import Work
@@ -124,6 +124,7 @@ class Divider:
         exact = self.exact_type
         found: dict[str, Any] = {
             "sum_t": self.sum_type.cpp,
+            "floating": False,
             "SUM_BITS": self.sum_type.width,
             "exact": exact is not None,
             "single": len(averaging.counts) == 1,
@@ -155,16 +156,52 @@ class Divider:
         }
 
 
-def divider_of(averaging: Averaging, window_counts: tuple[Sequence[int], Sequence[int]]) -> Divider:
-    """The division of sums over windows, by their rows and columns: `window_counts` of each output's."""
-    if len(averaging.counts) == 1:
-        return Divider(averaging=averaging, counts=(averaging.counts,))
-    rows, columns = (set(counts) for counts in window_counts)
-    table = tuple(
+@dataclass(frozen=True, kw_only=True)
+class FloatDivider:
+    """Multiplication of a float32 sum by the reciprocal of one of several `counts`, as a Divider's."""
+
+    counts: Counts
+
+    sum_type: ClassVar[FloatType] = FloatType()
+    latency: ClassVar[int] = 4
+
+    def check(self, layer: Layer) -> None:
+        """Every count has a reciprocal."""
+
+    def work(self, lanes: int) -> tuple[Work, ...]:
+        """The arithmetic of `lanes` averages."""
+        return (Work(operator="float_mul", count=lanes),)
+
+    def constants(self) -> dict[str, Any]:
+        """What templates/hls/stages/average.j2 names."""
+        table = [[_float_reciprocal(count) for count in row] for row in self.counts]
+        return {
+            "sum_t": self.sum_type.cpp,
+            "floating": True,
+            "single": len(self.counts) == len(self.counts[0]) == 1,
+            "RECIPROCAL": table[0][0],
+            "TABLE_ROWS": len(self.counts),
+            "TABLE_COLUMNS": len(self.counts[0]),
+            "reciprocals": ["{" + ", ".join(row) + "}" for row in table],
+        }
+
+
+def _float_reciprocal(count: int) -> str:
+    return FloatType().literal(1 / count if count else 0.0)
+
+
+def count_table(counts: Sequence[int], window_counts: tuple[Sequence[int], Sequence[int]]) -> Counts:
+    """The table in which hardware looks up what a window's sum is divided by, by its rows and columns.
+
+    counts: every divisor that there is; window_counts: the rows and the columns of each output's window.
+    """
+    if len(counts) == 1:
+        return (tuple(counts),)
+    rows, columns = (set(numbers) for numbers in window_counts)
+    return tuple(
         tuple(row * column if row in rows and column in columns else 0 for column in _range(columns))
         for row in _range(rows)
     )
-    return Divider(averaging=averaging, counts=table)
 
 
 def _range(numbers: set[int]) -> range:

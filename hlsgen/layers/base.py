@@ -78,6 +78,11 @@ class Layer(Brief, ABC):
         return False
 
     @property
+    def computes_float32(self) -> bool:
+        """Whether there is hardware for it in float32."""
+        return False
+
+    @property
     def macs(self) -> int:
         """Multiply-accumulates that one frame needs, those with padding zeros included."""
         return 0
@@ -126,6 +131,31 @@ class Layer(Brief, ABC):
     def problem(self, message: str, fix: str) -> Problem:
         """A problem at this layer's place in the design."""
         return Problem(message=f"{self.name}: {message}", fix=fix, place=self.place)
+
+
+def first_largest(left: Codes, right: Codes) -> Codes:
+    """The larger of each two, the left one of equal ones: 0 and -0 are equal."""
+    return np.where(left < right, right, left)
+
+
+def pairwise_sum(terms: list[Codes]) -> Codes:
+    """The sum in the order of a tree of adders: neighbours at each level, an odd last term passes through."""
+    while len(terms) > 1:
+        pairs = [left + right for left, right in zip(terms[::2], terms[1::2], strict=False)]
+        terms = pairs + ([terms[-1]] if len(terms) % 2 else [])
+    return terms[0]
+
+
+def float_reciprocals(counts: Codes) -> Codes:
+    """The nearest float32 of 1 / count, by which hardware multiplies the sums that it averages."""
+    return (1.0 / np.asarray(counts, np.float64)).astype(np.float32)
+
+
+def limited(values: Codes, low: float | None, high: float | None) -> Codes:
+    """Floating-point `values` from `low` to `high`; what equals a limit stays as it is, so that -0 does."""
+    if low is not None:
+        values = np.where(values < low, values.dtype.type(low), values)
+    return values if high is None else np.where(values > high, values.dtype.type(high), values)
 
 
 def frames_of(codes: Codes, shape: Shape) -> Codes:

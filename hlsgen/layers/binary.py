@@ -105,6 +105,10 @@ class Binary(Layer):
             raise DesignError(problems)
         return replace(fresh, result_type=fresh.exact_type)
 
+    @property
+    def computes_float32(self) -> bool:
+        return True
+
     def folds(self) -> Iterator[Fold]:
         yield from pixel_folds(self.left.shape)
 
@@ -201,11 +205,13 @@ class BinaryStage(PeriodicStage):
     def buffers(self) -> tuple[Buffer, ...]:
         if not self.layer.broadcasts:
             return ()
-        bits = self.fold.simd * self.layer.operand_types[1].width
+        bits = self.fold.simd * self.layer.right.type.width
         return (delay_line("kept", self.output.folds, bits),)
 
     def work(self) -> tuple[Work, ...]:
         operator = "mul" if self.layer.kind == "mul" else "add"
+        if self.layer.is_float:
+            return (Work(operator=f"float_{operator}", count=self.output.lanes),)
         widths = tuple(type_.width for type_ in self.layer.operand_types)
         return (Work(operator=operator, count=self.output.lanes, bits=widths),)
 
@@ -213,7 +219,7 @@ class BinaryStage(PeriodicStage):
         return {
             "operator": OPERATORS[self.layer.kind],
             "right_t": self.layer.right.type.cpp,
-            "exact_t": self.layer.exact_type.cpp,
+            "exact_t": "float" if self.layer.is_float else self.layer.exact_type.cpp,
             "broadcasts": self.layer.broadcasts,
             "PX": self.fold.px,
             "SIMD": self.fold.simd,

@@ -41,6 +41,6 @@ class ChannelsStage(Stage):
             "FOLDS": self.channel_folds,
             "GROUPS": self.inputs[0].groups,
             "FRAME_WORDS": self.interval,
-            "IN_BITS": self.layer.source_type.width,
-            "OUT_BITS": self.layer.fixed_result.width,
+            "IN_BITS": self.layer.source.type.width,
+            "OUT_BITS": self.layer.output_type.width,
         }

@@ -11,7 +11,7 @@ import numpy as np
 
 from hlsgen.base.errors import Problem
 from hlsgen.base.fixed import Codes, FixedType, FloatType, tight_accumulator
-from hlsgen.layers.base import frames_of
+from hlsgen.layers.base import frames_of, limited
 from hlsgen.layers.elementwise_stage import ElementwiseStage
 from hlsgen.layers.stage import Fold, Stage, Work, pixel_folds
 from hlsgen.layers.unary import Unary
@@ -27,6 +27,10 @@ class Clamp(Unary, kind="clamp"):
 
     low: float | None = None
     high: float | None = None
+
+    @property
+    def computes_float32(self) -> bool:
+        return True
 
     def check(self) -> list[Problem]:
         problems = super().check()
@@ -96,7 +100,7 @@ class Clamp(Unary, kind="clamp"):
     def golden(self, *codes: Codes) -> Codes:
         frames = frames_of(codes[0], self.source.shape)
         if isinstance(self.result_type, FloatType):
-            return _clipped(frames, self.low, self.high)
+            return limited(frames, self.low, self.high)
         if self.limited_type.width > 63:
             frames = frames.astype(object)
         return self.result_type.cast(_clipped(frames, *self.limit_codes), self.limited_type)
@@ -117,10 +121,19 @@ class ClampStage(ElementwiseStage):
     template = "clamp"
 
     def work(self) -> tuple[Work, ...]:
-        limits = sum(limit is not None for limit in self.layer.limit_codes)
-        return (Work(operator="compare", count=self.lanes * limits, bits=(self.layer.limited_type.width,)),)
+        layer = self.layer
+        limits = (layer.low, layer.high) if layer.is_float else layer.limit_codes
+        width = layer.source.type.width if layer.is_float else layer.limited_type.width
+        count = self.lanes * sum(limit is not None for limit in limits)
+        return (Work(operator="compare", count=count, bits=(width,)),)
 
     def constants(self) -> dict[str, Any]:
+        if self.layer.is_float:
+            low, high = (
+                None if limit is None else FloatType().literal(limit)
+                for limit in (self.layer.low, self.layer.high)
+            )
+            return {**super().constants(), "limited_t": "float", "low": low, "high": high}
         type_ = self.layer.limited_type
         # a limit was a double before it became a code, so as a double it is exact again
         low, high = (

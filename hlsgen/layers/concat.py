@@ -74,6 +74,10 @@ class Concat(Layer, kind="concat"):
         natural = reduce(union_type, sources) if result is None else result
         return replace(self, parts=parts, result_type=natural)
 
+    @property
+    def computes_float32(self) -> bool:
+        return True
+
     def folds(self) -> Iterator[Fold]:
         """Foldings in which a word holds elements of one part, then those in which it holds some of each.
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.exact_sums import MatrixProduct, exact_product
 from hlsgen.base.fixed import Codes, FixedType, FloatType, NumberType, accumulator_type, tight_accumulator
-from hlsgen.layers.base import Layer, Shape, Tensor, frames_of
+from hlsgen.layers.base import Layer, Shape, Tensor, frames_of, limited, pairwise_sum
 
 if TYPE_CHECKING:
     from hlsgen.layers.stage import Fold, Stage
@@ -97,6 +97,10 @@ class Conv2d(Layer, kind="conv2d"):
     @property
     def taps(self) -> int:
         return self.kernel[0] * self.kernel[1]
+
+    @property
+    def computes_float32(self) -> bool:
+        return self.groups == 1
 
     @property
     def macs(self) -> int:
@@ -207,7 +211,7 @@ class Conv2d(Layer, kind="conv2d"):
     def result_of(self, sums: Codes) -> Codes:
         """Accumulators cast to the output's type."""
         if isinstance(self.result_type, FloatType):
-            return sums if self.low is None and self.high is None else np.clip(sums, self.low, self.high)
+            return limited(sums, self.low, self.high)
         assert isinstance(self.accumulator, FixedType)
         low, high = self.clamp_codes
         if low is not None:
@@ -398,14 +402,6 @@ class Conv2d(Layer, kind="conv2d"):
             tap = windows[..., row, column].astype(np.float64)
             out += tap[:, :, None] * weights[None, :, :, row, column, None, None]
         return out.reshape(frames, self.out_channels, rows, columns)
-
-
-def pairwise_sum(terms: list[NDArray[np.float32]]) -> NDArray[np.float32]:
-    """The adder tree's order: at each level neighbours are added, an odd last term passes through."""
-    while len(terms) > 1:
-        pairs = [left + right for left, right in zip(terms[::2], terms[1::2], strict=False)]
-        terms = pairs + ([terms[-1]] if len(terms) % 2 else [])
-    return terms[0]
 
 
 def _product(windows: Codes, weights: Codes, multiply: MatrixProduct) -> NDArray[np.float64]:

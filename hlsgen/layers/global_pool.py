@@ -9,9 +9,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from hlsgen.base.fixed import Codes, FixedType, FloatType
-from hlsgen.layers.base import Shape, frames_of
+from hlsgen.base.fixed import Codes, FixedType, FloatType, NumberType
+from hlsgen.layers.base import Shape, float_reciprocals, frames_of
 from hlsgen.layers.delay_lines import delay_line
+from hlsgen.layers.float_sum_stage import FloatSumStage, partial_sums
 from hlsgen.layers.periodic import PeriodicStage, whole
 from hlsgen.layers.pool import Counts, Pool, PoolingStage
 from hlsgen.layers.stage import Buffer, Fold, Stage, StreamFormat, Times, Work, pixel_folds
@@ -62,18 +63,38 @@ class GlobalPool(Pool, kind="global_pool"):
             return self.result_type.cast(sums, exact)
         return self.averaging.golden(sums, self.pixels)
 
+    @property
+    def computes_float32(self) -> bool:
+        return True
+
     def folds(self) -> Iterator[Fold]:
-        yield from pixel_folds(self.source.shape)
+        for fold in pixel_folds(self.source.shape):
+            if fold.px == 1 or not self._sums_floats:
+                yield fold
 
     def stage(self, fold: Fold) -> Stage:
+        if self._sums_floats:
+            return FloatSumStage(layer=self, fold=fold, average=self.function == "average")
         return GlobalPoolStage(layer=self, fold=fold)
 
+    @property
+    def _sums_floats(self) -> bool:
+        return self.is_float and self.function != "max"
+
     def _float(self, frames: Codes) -> Codes:
-        values, axes = frames.astype(np.float64), (2, 3)
+        """float32 in the order of FloatSumStage, float64 (a network not quantised yet) in NumPy's."""
+        pixels = frames.reshape(*frames.shape[:2], -1)
         if self.function == "max":
-            return np.asarray(values.max(axis=axes, keepdims=True)).astype(frames.dtype)
-        sums = values.sum(axis=axes, keepdims=True)
-        return np.asarray(sums / self.pixels if self.function == "average" else sums).astype(frames.dtype)
+            found = np.take_along_axis(pixels, pixels.argmax(axis=2, keepdims=True), axis=2)
+        elif frames.dtype == np.float32:
+            found = partial_sums(list(np.moveaxis(pixels, 2, 0)))[..., None]
+            if self.function == "average":
+                found = found * float_reciprocals(np.asarray(self.pixels))
+        else:
+            found = pixels.sum(axis=2, keepdims=True)
+            if self.function == "average":
+                found = found / self.pixels
+        return np.asarray(found)[..., None]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -104,11 +125,11 @@ class GlobalPoolStage(PoolingStage, PeriodicStage):
         return (words,), words[-self.output.folds :]
 
     @cached_property
-    def total_type(self) -> FixedType:
+    def total_type(self) -> NumberType:
         """The type of what is kept of a channel."""
         if self.averages:
             return self.divider.sum_type
-        return self.layer.source_type if self.layer.function == "max" else self.layer.sum_type
+        return self.layer.source.type if self.layer.function == "max" else self.layer.sum_type
 
     def buffers(self) -> tuple[Buffer, ...]:
         return (delay_line("totals", self.output.folds, self.fold.simd * self.total_type.width),)

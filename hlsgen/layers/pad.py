@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hlsgen.base.errors import DesignError, Problem
-from hlsgen.base.fixed import Codes, FixedType
+from hlsgen.base.fixed import Codes, FixedType, FloatType
 from hlsgen.base.quantise import nearest
 from hlsgen.layers.base import Shape, frames_of
 from hlsgen.layers.periodic import PeriodicStage, whole
@@ -39,11 +39,19 @@ class Pad(Selection, kind="pad"):
         return channels + sum(self.channels), height + top + bottom, width + left + right
 
     @property
-    def value_code(self) -> int:
+    def value_code(self) -> int | float:
         """`value` as a code of the source. Raises DesignError: it leaves the range of the type."""
-        assert isinstance(self.source.type, FixedType)
         what = f"{self.name}: the value of the padding"
-        return int(nearest(self.value, self.source.type, what, self.place))
+        code: int | float = nearest(self.value, self.source.type, what, self.place).item()
+        return code
+
+    @property
+    def value_bits(self) -> int:
+        """The bits of `value_code`."""
+        code, type_ = self.value_code, self.source.type
+        if isinstance(type_, FloatType):
+            return int(np.float32(code).view(np.uint32))
+        return int(code) % (1 << type_.width)
 
     def check(self) -> list[Problem]:
         problems = []
@@ -155,11 +163,10 @@ class PadStage(PeriodicStage):
 
     def constants(self) -> dict[str, Any]:
         source, out = self.inputs[0], self.output
-        assert isinstance(source.type, FixedType)
         names = ("FOLD", "ROW", "GROUP")
         return {
-            "VALUE": f"{self.layer.value_code % (1 << source.type.width):#x}ull",
-            "value": repr(self.layer.value_code * source.type.resolution),
+            "VALUE": f"{self.layer.value_bits:#x}ull",
+            "value": repr(float(source.type.decode(np.asarray(self.layer.value_code)))),
             "BITS": source.type.width,
             "PX": out.px,
             "CHANNELS": out.channels,

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from hlsgen.base.errors import Problem
 from hlsgen.base.fixed import FixedType
-from hlsgen.layers.averaging_stage import Divider, divider_of
+from hlsgen.layers.averaging_stage import Divider, FloatDivider, count_table
 from hlsgen.layers.division import Averaging, average_type
 from hlsgen.layers.stage import Stage
 from hlsgen.layers.unary import Unary
@@ -88,8 +88,11 @@ class PoolingStage(Stage):
         return self.layer.function == "average"
 
     @cached_property
-    def divider(self) -> Divider:
-        return divider_of(self.layer.averaging, self.layer.window_counts)
+    def divider(self) -> Divider | FloatDivider:
+        counts, windows = self.layer.distinct_counts, self.layer.window_counts
+        if self.layer.is_float:
+            return FloatDivider(counts=count_table(counts, windows))
+        return Divider(averaging=self.layer.averaging, counts=count_table(counts, windows))
 
     @property
     def latency(self) -> int:  # type: ignore[override]

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial, reduce
 from typing import Literal
 
 import numpy as np
 
 from hlsgen.base.errors import Problem
 from hlsgen.base.fixed import Codes, FixedType, FloatType
-from hlsgen.layers.base import Shape, frames_of
+from hlsgen.layers.base import Shape, first_largest, float_reciprocals, frames_of, pairwise_sum
 from hlsgen.layers.pool import Counts, Pool
 from hlsgen.layers.stage import Fold, Stage, pixel_folds
 from hlsgen.layers.unary import Unary
@@ -123,6 +123,10 @@ class Pool2d(Pool, kind="pool2d"):
             return [self.problem(message, "less padding, or no ceil_mode")]
         return []
 
+    @property
+    def computes_float32(self) -> bool:
+        return True
+
     def folds(self) -> Iterator[Fold]:
         yield from pixel_folds(self.output_shape)
 
@@ -134,16 +138,17 @@ class Pool2d(Pool, kind="pool2d"):
     def golden(self, *codes: Codes) -> Codes:
         frames = frames_of(codes[0], self.source.shape)
         if self.function == "max":
-            largest = self._combined(frames, np.maximum, self._lowest)
+            largest = self._combined(frames, partial(reduce, first_largest), self._lowest)
             if isinstance(self.result_type, FloatType):
                 return largest
             return self.result_type.cast(largest, self.source_type)
         if isinstance(self.result_type, FloatType):
-            sums = self._combined(frames.astype(np.float64), np.add, 0)
-            return (sums / self._counts()).astype(frames.dtype)
+            if frames.dtype == np.float32:
+                return self._combined(frames, pairwise_sum, 0) * float_reciprocals(self._counts())
+            return self._combined(frames, partial(reduce, np.add), 0) / self._counts()
         if self.source_type.width + math.prod(self.kernel).bit_length() > 63:
             frames = frames.astype(object)
-        return self.averaging.golden(self._combined(frames, np.add, 0), self._counts())
+        return self.averaging.golden(self._combined(frames, partial(reduce, np.add), 0), self._counts())
 
     @property
     def _lowest(self) -> float | int:
@@ -157,7 +162,9 @@ class Pool2d(Pool, kind="pool2d"):
         rows, columns = self.window_counts
         return np.outer(rows, columns)
 
-    def _combined(self, frames: Codes, operation: np.ufunc, outside: float | int) -> Codes:
+    def _combined(
+        self, frames: Codes, combine: Callable[[list[Codes]], Codes], outside: float | int
+    ) -> Codes:
         """Each window's values combined, first along the rows, then along the columns."""
         _, height, width = self.source.shape
         top, left, bottom, right = self.padding
@@ -168,9 +175,6 @@ class Pool2d(Pool, kind="pool2d"):
             step, spacing = self.stride[axis], self.dilation[axis]
             span = (self.output_shape[1 + axis] - 1) * step + 1
             moved = np.moveaxis(values, 2 + axis, -1)
-            taps = (moved[..., tap : tap + span : step] for tap in range(0, self.reach[axis], spacing))
-            combined = next(taps)
-            for tap in taps:
-                combined = operation(combined, tap)
-            values = np.moveaxis(combined, -1, 2 + axis)
+            taps = [moved[..., tap : tap + span : step] for tap in range(0, self.reach[axis], spacing)]
+            values = np.moveaxis(combine(taps), -1, 2 + axis)
         return np.ascontiguousarray(values)

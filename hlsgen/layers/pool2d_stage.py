@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from hlsgen.base.fixed import FixedType, tight_accumulator
+from hlsgen.base.fixed import FixedType, FloatType, NumberType, tight_accumulator
 from hlsgen.layers.delay_lines import delay_line
 from hlsgen.layers.pool import PoolingStage
 from hlsgen.layers.pool2d import Pool2d
@@ -63,10 +63,10 @@ class PoolStage(PoolingStage):
         return self.raster.schedule(frames, groups=self.folds)
 
     @cached_property
-    def column_type(self) -> FixedType:
+    def column_type(self) -> NumberType:
         """The type of one column's pixels combined."""
-        type_ = self.layer.source_type
-        if not self.averages:
+        type_ = self.layer.source.type
+        if not self.averages or isinstance(type_, FloatType):
             return type_
         rows = max(self.layer.inside[0])
         return tight_accumulator(rows * type_.min_code, rows * type_.max_code, type_.fraction)
@@ -75,7 +75,7 @@ class PoolStage(PoolingStage):
         raster, found = self.raster, []
         lanes = raster.px_in * self.fold.simd
         if raster.lines:
-            bits = raster.lines * lanes * self.layer.source_type.width
+            bits = raster.lines * lanes * self.layer.source.type.width
             found.append(delay_line("lines", raster.row_steps * self.folds, bits))
         if raster.window_words > 1:
             bits = (raster.window_words - 1) * lanes * self.column_type.width
@@ -84,6 +84,8 @@ class PoolStage(PoolingStage):
 
     def work(self) -> tuple[Work, ...]:
         operator = "add" if self.averages else "max"
+        if self.averages and self.layer.is_float:
+            operator = "float_add"
         rows, columns = self.layer.kernel
         lanes = self.fold.px * self.fold.simd
         down = Work(
@@ -103,8 +105,9 @@ class PoolStage(PoolingStage):
             "SIMD": self.fold.simd,
             "FOLDS": self.folds,
             "column_t": self.column_type.cpp,
-            "IN_BITS": layer.source_type.width,
-            "signed": layer.source_type.signed,
+            "IN_BITS": layer.source.type.width,
+            "floating": layer.is_float,
+            "signed": isinstance(layer.source.type, FixedType) and layer.source.type.signed,
             "FIRST_ROW": -raster.lag_rows % raster.rows,
             "FRAME_ITERATIONS": self.interval,
             "FLUSH_ITERATIONS": raster.lag * self.folds,
@@ -118,7 +121,7 @@ class PoolStage(PoolingStage):
         _, height, width = layer.source.shape
         top, left, bottom, right = layer.padding if layer.count_include_pad else (0, 0, 0, 0)
         found: dict[str, Any] = {"average": self.divider.constants()}
-        if len(layer.averaging.counts) > 1:
+        if len(layer.distinct_counts) > 1:
             rows, columns = layer.window_counts
             found |= {
                 "COUNTED_TOP": -top,

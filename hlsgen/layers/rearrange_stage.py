@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from hlsgen.base.fixed import FixedType
 from hlsgen.layers.delay_lines import MOST_REGISTER_WORDS, delay_line
 from hlsgen.layers.rearrange import Rearrange
 from hlsgen.layers.rearrange_layout import MOST_PX, Layout, Loop, layout_of, scattered_layout
@@ -84,7 +83,6 @@ class RearrangeStage(Stage):
 
     @property
     def element_bits(self) -> int:
-        assert isinstance(self.layer.source.type, FixedType), f"{self.name} is not fixed point"
         return self.layer.source.type.width
 
     def buffers(self) -> tuple[Buffer, ...]:

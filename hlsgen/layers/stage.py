@@ -123,10 +123,12 @@ class Buffer:
 class Work:
     """Arithmetic of one iteration: `count` operators on operands of `bits`.
 
-    operator: mac, fabric, packed, mul, add, compare, select, max, mux, float_mac or float_mac_fabric. packed:
+    operator: mac, fabric, packed, mul, add, compare, select, max, mux, float_mac, float_mac_fabric,
+    float_mul or float_add. packed:
     `count` DSPs of two products each; bits of the shared operand, of the others and of a sum, then how often
     two sums are taken apart. mux: bits are the number of words to choose from, and the bits of one.
-    float_mac: a multiplier with its adder, the adder in DSPs or in logic cells.
+    float_mac: a multiplier with its adder, the adder in DSPs or in logic cells; float_mul and float_add: one
+    of them.
     """
 
     operator: str
@@ -208,6 +210,12 @@ class Stage(Brief, ABC):
     def chooses_multipliers(self) -> bool:
         """Whether `multipliers` of its folding means something: the layer has weights."""
         return False
+
+    def folding(self) -> dict[str, Any]:
+        """The folding as reports say it: that which the stage has a choice of."""
+        fold = self.fold
+        sizes = {"px": fold.px, "pe": fold.pe, "simd": fold.simd}
+        return {**sizes, "multipliers": fold.multipliers} if self.chooses_multipliers else sizes
 
     def for_any_weights(self) -> Stage:
         """The stage exact for any weights of the layer's type; itself if it does not depend on them."""

@@ -74,6 +74,10 @@ class Selection(OneSource):
     def only_selects(self) -> bool:
         return True
 
+    @property
+    def computes_float32(self) -> bool:
+        return True
+
     def retyped(self, sources: tuple[NumberType, ...], result: NumberType | None) -> Self:
         """Raises DesignError: `result` is another type than the source's."""
         if result is not None and result != sources[0]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hlsgen.base.errors import DesignError, Problem
-from hlsgen.base.fixed import FixedType
+from hlsgen.base.fixed import FixedType, FloatType
 from hlsgen.base.progress import Progress, silent
 from hlsgen.base.short_repr import Brief
 from hlsgen.designfile.constraints import NetworkConstraints, interface_constraints, interface_problems
@@ -21,6 +21,7 @@ from hlsgen.model.ir import Graph
 from hlsgen.model.ports import Floats
 from hlsgen.model.precision import Precision, saturating, to_nearest
 from hlsgen.passes import FIXED_PASSES, FLOAT_PASSES, run_passes
+from hlsgen.passes.single_precision import single_precision
 from hlsgen.passes.size_accumulators import for_any_weights
 from hlsgen.quantising.float_run import FloatRun
 from hlsgen.quantising.search_types import quantised_network
@@ -107,9 +108,15 @@ def from_float(
         precision = "fixed<16,6>"
     constraints = options.full_constraints
     any_weights = constraints.weights.any_weights(reference)
+    asked = precision_of(precision)
+    if isinstance(asked.default, FloatType):
+        _check_float32(asked, options.style)
+        graph = single_precision(reference)
+        return _design(
+            graph, options, source, constraints=constraints, reference=reference, samples=frames or {}
+        )
     progress("running the calibration frames in floating point")
     calibration = None if frames is None else FloatRun(reference, frames)
-    asked = precision_of(precision)
     if calibration is not None and asked.default == "auto":
         held = calibration.tensors(range(len(calibration.kept)))
         problems = range_problems(calibration.samples) or range_problems(held)
@@ -136,6 +143,16 @@ def from_float(
             chooses=asked.default == "auto",
         ),
     )
+
+
+def _check_float32(precision: Precision, style: str) -> None:
+    """Raises DesignError: another style than tasks, or types beside float32."""
+    if style != "tasks":
+        message = "precision is float32, and a streaming kernel computes in fixed point"
+        raise DesignError(Problem(message=message, fix="style: tasks; or auto, or fixed<16,6>"))
+    if precision != Precision(default=precision.default):
+        message = "precision: float32 is of weights, sums and results alike"
+        raise DesignError(Problem(message=message, fix="precision: float32 and no other key"))
 
 
 def from_fixed(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hlsgen.base.errors import DesignError, Problem, collecting
-from hlsgen.base.fixed import FixedType
+from hlsgen.base.fixed import FixedType, FloatType
 from hlsgen.base.progress import Progress, Say, silent
 from hlsgen.base.quantise import WRAPPING
 from hlsgen.designfile.constraints import NetworkConstraints, interface_problems
@@ -173,7 +173,7 @@ def _open_shapes(file: ModelFile, document: Document) -> list[tuple[int, ...]]:
 
 def _check_input_types(file: NetworkFile, graph: Graph, document: Document) -> None:
     """A type that the design gives an input of a quantised network must be the network's own."""
-    problems = []
+    problems = _float32_problems(file, document, graph)
     for index, (given, port) in enumerate(zip(file.input, graph.inputs, strict=False)):
         own, wished = port.tensor.type, _input_type(file, index)
         if wished is None or port.tensor.is_float or own in (wished, to_nearest(wished)):
@@ -221,10 +221,8 @@ def _wish(file: NetworkFile, graph: Graph, document: Document, board: Board) -> 
     found = weight_problems(graph, weight_constraints, board)
     if file.style == "tasks":
         found += task_weight_problems(graph, weight_constraints)
-        if file.mapping.search == "best":
-            message = "the best mapping is searched for streaming kernels, not for networks as tasks"
-            place = document.place(("mapping",), key=True)
-            problems.append(Problem(message=message, fix="mapping: auto, or style: dataflow", place=place))
+    else:
+        problems += _wave_problems(file, document)
     for name, problem in found:
         loc = ("mapping", name) if name in file.mapping.layers else ("mapping", "weights")
         problems.append(replace(problem, place=document.place(loc, key=True)))
@@ -233,12 +231,28 @@ def _wish(file: NetworkFile, graph: Graph, document: Document, board: Board) -> 
     folds = {name: one.fold for name, one in file.mapping.layers.items()}
     return NetworkConstraints(
         instances=file.mapping.instances,
-        folds={name: fold for name, fold in folds.items() if any(fold.values())},
+        folds={
+            name: fold for name, fold in folds.items() if any(value is not None for value in fold.values())
+        },
         target_interval=file.mapping.interval,
         weights=weight_constraints,
         interface=file.interface.constraints,
         search=file.mapping.search,
     )
+
+
+def _wave_problems(file: NetworkFile, document: Document) -> list[Problem]:
+    """The keys of front waves, which are kernels of their own, in a network that is one streaming kernel."""
+    return [
+        Problem(
+            message=f"{name}: {key} is of a front wave, and in style: dataflow a window slides",
+            fix="style: tasks, or px for several pixels at once",
+            place=document.place(("mapping", name, key), key=True),
+        )
+        for name, one in file.mapping.layers.items()
+        for key in ("rows", "fabric_pe")
+        if getattr(one, key) is not None
+    ]
 
 
 def _frames(file: NetworkFile, document: Document, index: int, port: Port) -> Floats | None:
@@ -309,10 +323,36 @@ def _samples_of(file: NetworkFile, index: int) -> Samples:
 
 
 def _precision(file: NetworkFile) -> Precision:
-    return replace(file.precision.precision, input=_input_type(file, 0))
+    asked = file.precision.precision
+    if _in_float32(file):
+        return replace(asked, default=FloatType())
+    return replace(asked, input=_input_type(file, 0))
+
+
+def _in_float32(file: NetworkFile) -> bool:
+    """Whether an input, and so the network, is in float32."""
+    return any(isinstance(one.type, FloatType) for one in file.input)
+
+
+def _float32_problems(file: NetworkFile, document: Document, graph: Graph) -> list[Problem]:
+    """What contradicts an input in float32: other types, or those that the network brings."""
+    if not _in_float32(file):
+        return []
+    index = [isinstance(one.type, FloatType) for one in file.input].index(True)
+    place = document.place(("input", index, "type"))
+    if not graph.inputs[0].tensor.is_float:
+        message = "the input is to be float32, but the network brings its own number types"
+        return [Problem(message=message, fix="leave type out", place=place)]
+    fixed = [one.type for one in file.input if isinstance(one.type, FixedType)]
+    if "default" in file.precision.model_fields_set and not isinstance(file.precision.default, FloatType):
+        fixed.insert(0, file.precision.default)  # type: ignore[arg-type]
+    if not fixed:
+        return []
+    message = f"the input is float32, but {fixed[0]} is asked for too"
+    return [Problem(message=message, fix="float32 for all, or for none", place=place)]
 
 
 def _input_type(file: NetworkFile, index: int) -> FixedType | None:
     """The type of an input: its own key, or that of all in precision."""
     given = file.input[index].type if index < len(file.input) else None
-    return given or file.precision.input
+    return given if isinstance(given, FixedType) else file.precision.input

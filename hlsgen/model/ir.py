@@ -14,6 +14,7 @@ from hlsgen.base.excess import Excess, counting_excess
 from hlsgen.base.fixed import Codes, FixedType, NumberType
 from hlsgen.base.short_repr import Brief, lines, some
 from hlsgen.layers.base import Layer, Shape, Tensor
+from hlsgen.layers.conv2d import Conv2d
 
 __all__ = ["Golden", "Graph", "Port", "Tensor", "counted_golden", "run_golden", "verify"]
 
@@ -155,12 +156,19 @@ class Golden(Brief):
     excess: LayerExcess
 
 
-def counted_golden(graph: Graph, inputs: Mapping[str, Codes]) -> Golden:
-    """`run_golden` that counts the values which its layers clip."""
+def counted_golden(
+    graph: Graph, inputs: Mapping[str, Codes], passes: Mapping[str, int] | None = None
+) -> Golden:
+    """`run_golden` that counts the values which its layers clip.
+
+    passes: of convolutions in float32, the input channels that hardware adds up at a time.
+    """
     excess: dict[str, Mapping[FixedType, Excess]] = {}
 
     def counted(layer: Layer, sources: list[Codes]) -> Codes:
         with counting_excess() as excess[layer.name]:
+            if isinstance(layer, Conv2d) and passes and layer.name in passes:
+                return layer.golden(*sources, simd=passes[layer.name])
             return layer.golden(*sources)
 
     return Golden(tensors=_run(graph, inputs, counted), excess=excess)

@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hlsgen.base.fixed import FixedType, Overflow, Rounding
+from hlsgen.base.fixed import FixedType, FloatType, Overflow, Rounding
 
 Floats = NDArray[np.float64]
 
@@ -50,7 +50,8 @@ class LayerPrecision:
 
 @dataclass(frozen=True, kw_only=True)
 class Precision:
-    """`default`: the type of activations, or auto. Weights are as wide, with the integer bits they need.
+    """`default`: the type of activations, or auto; float32: that of weights and sums
+    too. Weights are as wide, with the integer bits they need.
 
     accumulator: exact (no overflow whatever the weights of this width), tight (none for these weights), or
     a type that sums are narrowed to; None: exact where the design wishes weights at run time, else tight.
@@ -59,7 +60,7 @@ class Precision:
     holds headroom x the range that the frames showed (1: no more than that; None: by how much these differ).
     """
 
-    default: FixedType | Literal["auto"] = "auto"
+    default: FixedType | FloatType | Literal["auto"] = "auto"
     weights: FixedType | None = None
     input: FixedType | None = None
     accumulator: Literal["exact", "tight"] | FixedType | None = None

@@ -274,7 +274,7 @@ def performance_figures(
 def layer_figures(process: StageProcess, board: Board) -> Layer:
     """A layer's stage as report.json has it."""
     stage = process.stage
-    layer, fold = stage.layer, stage.fold
+    layer = stage.layer
     return Layer(
         name=layer.name,
         kind=layer.kind,
@@ -282,11 +282,7 @@ def layer_figures(process: StageProcess, board: Board) -> Layer:
         type=str(layer.output_type),
         shape=layer.output_shape,
         folding=Folding(
-            px=fold.px,
-            pe=fold.pe,
-            simd=fold.simd,
-            multipliers=fold.multipliers if stage.chooses_multipliers else "",
-            macs_per_cycle=-(-layer.macs // stage.interval) if layer.macs else 0,
+            **stage.folding(), macs_per_cycle=-(-layer.macs // stage.interval) if layer.macs else 0
         ),
         ii=1,
         interval_cycles=stage.interval,

@@ -74,6 +74,7 @@ def task_foldings(
     place: WeightPlace | None,
     *,
     parts: int,
+    nearly: float = NEARLY,
 ) -> list[Candidate]:
     """The foldings of a task's kernel that no other one beats in interval and every kind of resource.
 
@@ -81,24 +82,33 @@ def task_foldings(
     it alone are spread over DSPs and logic cells, in `parts` parts. Empty if none fits the board.
     """
     fixed = _fixed(layer, constraints)
-    folds = place.folds(layer) if place else layer.folds()
-    found = list(_fitting(layer, folds, board, fixed, place))
+    if isinstance(layer, Conv2d) and layer.is_float:
+        found = []  # a sliding window has no time for a floating-point sum
+    else:
+        folds = place.folds(layer) if place else layer.folds()
+        found = list(_fitting(layer, folds, board, fixed, place))
     if isinstance(layer, Conv2d):
-        plain = undominated(_fitting(layer, wave_folds(layer), board, fixed, place))
-        spread = (fold for one in plain for fold in spread_folds(layer, one.fold, parts))
-        found += [*plain, *_fitting(layer, spread, board, fixed, place)]
-    return undominated(found)
+        spread_wish = fixed.get("fabric_pe")
+        loose = {key: value for key, value in fixed.items() if key not in ("fabric_pe", "multipliers")}
+        plain = undominated(_fitting(layer, wave_folds(layer), board, loose, place), nearly)
+        unspread = [one.fold for one in plain]
+        spread = [fold for one in plain for fold in spread_folds(layer, one.fold, parts, spread_wish)]
+        found += _fitting(layer, [*unspread, *spread], board, fixed, place)
+    return undominated(found, nearly)
 
 
-def undominated(candidates: Iterable[Candidate]) -> list[Candidate]:
-    """Those of `candidates` that no other one beats, or nearly beats, in interval and all resources."""
+def undominated(candidates: Iterable[Candidate], nearly: float) -> list[Candidate]:
+    """Those of `candidates` that no other one beats in interval and all resources.
+
+    nearly: one that takes up to so many times as much of the resources beats another one too.
+    """
     found = sorted(candidates, key=lambda one: (one.interval, one.share))
     kept: list[Candidate] = []
     figures = np.zeros((len(found), len(KINDS)))
     for one in found:
         mine = np.array([getattr(one.resources, kind) for kind in KINDS], np.float64)
         # those that are kept are as fast or faster
-        if not (figures[: len(kept)] <= mine * NEARLY).all(axis=1).any():
+        if not (figures[: len(kept)] <= mine * nearly).all(axis=1).any():
             figures[len(kept)] = mine
             kept.append(one)
     return kept

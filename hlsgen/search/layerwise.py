@@ -24,7 +24,7 @@ from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.stage import StreamFormat
 from hlsgen.model.ir import Graph
 from hlsgen.search.board_limits import KINDS, usable, whole_of
-from hlsgen.search.candidates import Candidate, nothing_fits, task_foldings
+from hlsgen.search.candidates import NEARLY, Candidate, nothing_fits, task_foldings
 from hlsgen.search.placement import LIMIT_NAMES
 from hlsgen.search.task_choice import KernelOptions, Vector, choose, cycles_of, vector
 from hlsgen.search.task_kernels import (
@@ -95,6 +95,11 @@ class LayerwiseHardware(Brief):
         return self.kernels[0].pipeline.interfaces.ddr.bits
 
     @property
+    def float_passes(self) -> dict[str, int]:
+        """By convolution in float32 the input channels of a pass: the order of its sums follows from it."""
+        return {one.layer.name: one.fold.simd for one in self.kernels if isinstance(one.layer, Conv2d)}
+
+    @property
     def weights(self) -> dict[str, WeightPlace]:
         """Where the weights of each layer that has some lie."""
         return {kernel.layer.name: kernel.place for kernel in self.kernels if kernel.place is not None}
@@ -117,7 +122,7 @@ def layerwise_hardware(
 
     Raises NoFit: not even the smallest foldings fit. DesignError: weights cannot lie where they shall.
     """
-    search = _Search(graph, board, constraints, name=name, batch=batch, clock_mhz=clock_mhz)
+    search = LayerwiseSearch(graph, board, constraints, name=name, batch=batch, clock_mhz=clock_mhz)
     for attempt in sorted(search.attempts(), key=lambda one: one.order)[:TRIES]:
         for fill in FILLS:
             found = search.worked_out(attempt, fill)
@@ -147,7 +152,14 @@ def _hardware_key(layer: Layer, place: WeightPlace | None, constraints: NetworkC
     return type(layer), chain, layer.bias.size, replace(place, layer=""), tuple(fixed), tuple(own.items())
 
 
-class _Search:
+class LayerwiseSearch:
+    """What the kernels of a network could be, and the quick choice of them.
+
+    formats: by the most bits of a word in DDR the words of each tensor; kernels: likewise the options of each
+    layer. nearly: as of `undominated`. Raises DesignError: weights cannot lie where they shall. NoFit: a
+    layer has no option that fits.
+    """
+
     def __init__(
         self,
         graph: Graph,
@@ -157,7 +169,9 @@ class _Search:
         name: str,
         batch: int,
         clock_mhz: float,
+        nearly: float = NEARLY,
     ) -> None:
+        self.nearly = nearly
         self.graph, self.board, self.constraints = graph, board, constraints
         self.name, self.batch, self.clock_mhz = name, batch, clock_mhz
         self.whole = whole_of(board)
@@ -193,7 +207,9 @@ class _Search:
             place = self.places.get(layer.name)
             key = _hardware_key(layer, place, self.constraints)
             if key not in alike:
-                alike[key] = task_foldings(layer, self.board, self.constraints, place, parts=parts)
+                alike[key] = task_foldings(
+                    layer, self.board, self.constraints, place, parts=parts, nearly=self.nearly
+                )
             if not alike[key]:
                 raise nothing_fits(layer, self.board, self.constraints)
             found.append(alike[key])
@@ -213,15 +229,16 @@ class _Search:
             for layer, one in zip(self.graph.layers, chosen, strict=True)
         )
 
+    def counts(self) -> list[int]:
+        """Numbers of instances that shorten the batch, as far as the platform has so many."""
+        fixed = self.constraints.instances
+        counts = {fixed} if fixed else {-(-self.batch // share) for share in range(1, self.batch + 1)}
+        return sorted(count for count in counts if count <= min(self.board.max_compute_units, self.batch))
+
     def attempts(self) -> Iterator[_Attempt]:
         """Every number of instances that shortens the batch, with every word width, as far as they fit."""
-        fixed = self.constraints.instances
-        most = min(self.board.max_compute_units, self.batch)
-        counts = [fixed] if fixed else sorted({-(-self.batch // share) for share in range(1, self.batch + 1)})
         for bits in self.formats:
-            for count in counts:
-                if count > most:
-                    break
+            for count in self.counts():
                 chosen = self._chosen(bits, count, 1.0)
                 if chosen is None:
                     break
@@ -248,7 +265,7 @@ class _Search:
             slrs=tuple(map(tuple, slrs)),
             banks=tuple(banks),
             ddr_rate=rate,
-            bottleneck=self._bottleneck(kernels, attempt, rate),
+            bottleneck=self.bottleneck(kernels, attempt.word_bits, rate),
             tried=self.tried,
         )
 
@@ -279,7 +296,7 @@ class _Search:
         message = f"its {len(self.graph.layers)} kernels do not fit the SLRs of {title}, each in one of them"
         return NoFit(message, "style: dataflow, narrower types, or a larger board")
 
-    def _options(self, bits: int, count: int) -> list[KernelOptions] | None:
+    def options(self, bits: int, count: int) -> list[KernelOptions] | None:
         """The kernels of each layer of which the SLRs hold `count`; None if a layer has none."""
         _, rate = shared_banks(self.board, count, self.clock_mhz)
         found = []
@@ -296,7 +313,7 @@ class _Search:
 
     def _chosen(self, bits: int, count: int, fill: float) -> list[KernelOption] | None:
         """The best kernels of those rounds that fit; None if none does, or not within the wished interval."""
-        options = self._options(bits, count)
+        options = self.options(bits, count)
         if options is None:
             return None
         limit = np.floor(vector(self.whole) * fill / count)
@@ -328,7 +345,7 @@ class _Search:
         _, rate = shared_banks(self.board, count, self.clock_mhz)
         return sum(cycles_of(one, rate) for one in kernels)
 
-    def _bottleneck(self, kernels: Sequence[TaskKernel], attempt: _Attempt, rate: float) -> str:
+    def bottleneck(self, kernels: Sequence[TaskKernel], word_bits: int, rate: float) -> str:
         """The kernel that takes most of the time, and what allows no more speed."""
         cycles = {kernel.layer.name: cycles_of(kernel, rate) for kernel in kernels}
         total = sum(cycles.values())
@@ -339,7 +356,7 @@ class _Search:
             return f"DDR bandwidth, for {waiting / total:.0%} of the cycles; {text}"
         if self.constraints.instances or self.constraints.folds or self.constraints.target_interval:
             return f"{text}; the design fixes a part of the mapping"
-        fastest = [min(cycles_of(one, rate) for one in found) for found in self.kernels[attempt.word_bits]]
+        fastest = [min(cycles_of(one, rate) for one in found) for found in self.kernels[word_bits]]
         if total == sum(fastest):
             return f"{text}; every kernel has its fastest folding"
         used, have = vector(Resources.sum(one.resources for one in kernels)), vector(self.whole)

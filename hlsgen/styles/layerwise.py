@@ -19,6 +19,7 @@ from hlsgen.csim.streaming import NetworkRun
 from hlsgen.emit.layerwise import layerwise_plan, layerwise_weight_files
 from hlsgen.emit.ompss_network import network_obstacles
 from hlsgen.model.clipping import Clipped
+from hlsgen.model.ir import Golden, counted_golden
 from hlsgen.report.content import Report
 from hlsgen.report.layerwise import LayerwiseEstimate, layerwise_markdown
 from hlsgen.report.quality import quality_figures
@@ -43,6 +44,11 @@ class LayerwiseNetwork(NetworkStyle[LayerwiseHardware]):
             batch=self.batch,
             clock_mhz=self.clock_mhz,
         )
+
+    def counted_golden(self, inputs: Mapping[str, Codes]) -> Golden:
+        if not self.graph.input.is_float:
+            return super().counted_golden(inputs)
+        return counted_golden(self.graph, inputs, self.hardware.float_passes)
 
     def weight_files(self) -> dict[str, NDArray[np.uint64]]:
         return layerwise_weight_files(self.hardware)

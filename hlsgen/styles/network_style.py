@@ -98,6 +98,10 @@ class NetworkStyle(Style[N]):
             "frames such as these (calibration=x, or samples in the design file)"
         )
 
+    @property
+    def wants_exact_search(self) -> bool:
+        return self.constraints.search == "best" and self.chosen is None
+
     def check(self) -> None:
         _ = self.hardware
         self.sample_inputs(1)

@@ -50,10 +50,6 @@ class StreamingNetwork(NetworkStyle[StreamingHardware]):
             progress=progress,
         )
 
-    @property
-    def wants_exact_search(self) -> bool:
-        return self.constraints.search == "best" and self.chosen is None
-
     def as_explored(self, found: Search) -> StreamingNetwork:
         return replace(self, explored=found)
 

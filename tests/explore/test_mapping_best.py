@@ -93,8 +93,6 @@ def test_other_weights_go_into_the_best_kernel() -> None:
 @pytest.mark.parametrize(
     ("style", "mapping", "message"),
     [
-        ("tasks", "best", "the best mapping is searched for streaming kernels"),
-        ("tasks", "{search: best}", "the best mapping is searched for streaming kernels"),
         ("dataflow", "bset", "must be auto, best or a mapping"),
         ("dataflow", "{search: fast}", "search"),
     ],

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hlsgen.base.fixed import FixedType
-from hlsgen.layers.conv2d import Conv2d, pairwise_sum
+from hlsgen.layers.base import pairwise_sum
+from hlsgen.layers.conv2d import Conv2d
 from tests.support.kernels import conv, frames_for
 
 torch = pytest.importorskip("torch", reason="torch is not installed: golden is not compared with it")

@@ -2,23 +2,51 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
 from pathlib import Path
 
+import numpy as np
+import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from hlsgen.hardware.wave_stage import spread_folds, wave_folds
+from hlsgen.base.errors import MismatchError
+from hlsgen.base.fixed import FloatType
+from hlsgen.hardware.banks import Pattern
+from hlsgen.hardware.conv2d import FLOAT_SUM_LATENCY, access_patterns
+from hlsgen.hardware.wave_stage import WaveStage, spread_folds, wave_folds
+from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.conv2d import Conv2d
+from hlsgen.layers.dense import Dense
 from hlsgen.layers.stage import Fold
+from tests.support.kernels import conv
 from tests.support.layers.random_convolutions import convolutions
-from tests.support.pipelines import assert_layers_exact
+from tests.support.pipelines import assert_layers_exact, assert_pipeline_exact, random_floats, side_by_side
 
 CASES = 12
+FLOAT = FloatType()
+
+
+def in_float32(layer: Conv2d, seed: int) -> Conv2d:
+    """`layer` with weights and a bias of floats of many sizes."""
+    generator = np.random.default_rng(seed)
+    return replace(
+        layer,
+        input_type=FLOAT,
+        weight_type=FLOAT,
+        bias_type=FLOAT,
+        accumulator=FLOAT,
+        result_type=FLOAT,
+        weights=random_floats(layer.weights.shape, generator),
+        bias=random_floats(layer.bias.shape, generator),
+    )
 
 
 @st.composite
 def folded(draw: st.DrawFn) -> tuple[Conv2d, Fold]:
     layer = draw(convolutions().filter(lambda layer: layer.groups == 1))
+    if draw(st.booleans()):
+        layer = in_float32(layer, draw(st.integers(0, 1 << 30)))
     fold = draw(st.sampled_from(list(wave_folds(layer))))
     return layer, draw(st.sampled_from([fold, *spread_folds(layer, fold)]))
 
@@ -34,3 +62,83 @@ def folded(draw: st.DrawFn) -> tuple[Conv2d, Fold]:
 def test_any_folding_is_exact(tmp_path_factory: object, cases: list[tuple[Conv2d, Fold]]) -> None:
     folder: Path = tmp_path_factory.mktemp("wave")  # type: ignore[attr-defined]
     assert_layers_exact(cases, folder)
+
+
+def dense(channels: int, outputs: int) -> Conv2d:
+    """A dense layer in float32: a single column, so that filters have to run within the channels."""
+    like = conv((channels, 1, 1), outputs, kernel=(1, 1))
+    values = {field.name: getattr(like, field.name) for field in fields(like)}
+    return in_float32(Dense(**values), 7)
+
+
+def test_sums_of_floats_come_round_late_enough() -> None:
+    layer = dense(24, 20)
+    for fold in wave_folds(layer):
+        stage = WaveStage(layer=layer, fold=fold)
+        if stage.passes[2] > 1:
+            assert stage.sum_distance >= FLOAT_SUM_LATENCY, fold
+    crowded = WaveStage(layer=layer, fold=Fold(rows=1, pe=1, simd=2))
+    assert crowded.filters_inside and crowded.columns == 1, "twenty sums take turns: nothing idles"
+
+
+def test_weights_that_arrive_at_run_time(tmp_path: Path) -> None:
+    cases = [
+        (in_float32(conv((6, 7, 9), 4), 3), Fold(rows=3, pe=2, simd=3)),
+        (dense(24, 20), Fold(rows=1, pe=5, simd=4)),
+    ]
+    cases.append(
+        (
+            conv((4, 9, 8), 6, input_type="fixed<8,3>", weight_type="fixed<8,1>"),
+            Fold(rows=2, pe=6, simd=2, multipliers="packed", fabric_pe=2),
+        )
+    )
+    graph = side_by_side([layer for layer, _ in cases])
+    folds = {layer.name: fold for layer, (_, fold) in zip(graph.layers, cases, strict=True)}
+    places = {name: WeightPlace(layer=name, place="runtime") for name in folds}
+    assert_pipeline_exact(graph, folds, tmp_path, weights=places)
+
+
+def test_every_map_of_a_search_is_proven() -> None:
+    """The linear maps that the search takes, without the proof that the mapper of one layer keeps."""
+    for layer in (
+        conv((4, 30, 28), 4),
+        conv((4, 30, 28), 4, stride=(2, 2)),
+        conv((3, 17, 16), 4, kernel=(5, 3)),
+    ):
+        for fold in wave_folds(layer):
+            stage = WaveStage(layer=layer, fold=fold)
+            patterns: tuple[Pattern, ...] = access_patterns(stage.wave, stage.px_in)
+            assert stage.bank_map.proves(patterns), fold
+
+
+FIXED = conv(
+    (4, 11, 13),
+    4,
+    padding=(1, 1, 1, 1),
+    input_type="fixed<16,6>",
+    weight_type="fixed<16,2>",
+    result_type="fixed<16,6,rnd,sat>",
+)
+FOLD = Fold(rows=2, pe=2, simd=2)
+MUTANTS = [
+    ("an offset of the banks", "(at.bank + j) + OFFSET[slot]", "(at.bank + j) + OFFSET[0]"),
+    ("a bank of the fill", "+ OFFSET[slot]);\n        place[x].address", ");\n        place[x].address"),
+    ("the tile's last rows", "at.tile == TILES - 1 ? LAST_ROWS : ROWS", "at.tile == TILES - 1 ? ROWS : ROWS"),
+    ("the half that leaves", "results_of(results, 1 - half, last)", "results_of(results, half, last)"),
+    ("the pass of the weights", "at.filters * CF + at.channels;", "at.filters * CF;"),
+    ("the first rows", "next.slot = 0;", "next.slot = 1;"),
+    ("the turn of a sum", "if (in_image) partial[r][p][column] = sum;", "partial[r][p][0] = sum;"),
+    ("a promise of the band", "hlsgen::ram<in_t, BAND_DEPTH, ", "hlsgen::ram<in_t, BAND_DEPTH, 99"),
+    ("a period too short", "left = PERIOD;", "left = PERIOD - 1;"),
+    ("the drain's delay", "delay = DRAIN_DELAY;", "delay = DRAIN_DELAY + 1;"),
+]
+
+
+@pytest.mark.parametrize(("what", "before", "after"), MUTANTS, ids=[one[0] for one in MUTANTS])
+def test_mutants_are_caught(what: str, before: str, after: str, tmp_path: Path) -> None:
+    graph = side_by_side([FIXED])
+    name = graph.layers[0].name
+    edit = {f"src/{name}.h": (before, after)}
+    with pytest.raises((AssertionError, MismatchError)) as caught:
+        assert_pipeline_exact(graph, {name: FOLD}, tmp_path, edit=edit)
+    assert "is not in" not in str(caught.value), f"{what}: the mutant has to follow the template"

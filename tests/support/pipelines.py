@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from hlsgen.base.fixed import Codes, FixedType
+from hlsgen.base.fixed import Codes, FloatType
 from hlsgen.base.output import write_files
 from hlsgen.csim.compiler import Headers, compile_testbench
 from hlsgen.csim.streaming import StreamingRun, simulate
@@ -23,8 +23,9 @@ from hlsgen.hardware.pipeline import Pipeline, pipeline_of
 from hlsgen.hardware.ports import DDR_ONLY, Interfaces
 from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.base import Layer, Tensor
+from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.stage import Fold
-from hlsgen.model.ir import Graph, Port, run_golden
+from hlsgen.model.ir import Graph, Port, counted_golden
 from hlsgen.targets.board import load_board
 from hlsgen.timing.fifos import fifo_depths
 
@@ -47,8 +48,9 @@ def side_by_side(layers: Sequence[Layer], name: str = "cases") -> Graph:
 
 def random_codes(tensor: Tensor, frames: int, seed: int) -> Codes:
     """Codes of every size; the first frames are all lowest and all highest."""
-    assert isinstance(tensor.type, FixedType)
     generator = np.random.default_rng(seed)
+    if isinstance(tensor.type, FloatType):
+        return random_floats((frames, *tensor.shape), generator)
     # ufixed<64> has codes that no int64 holds
     low, high = tensor.type.min_code, min(tensor.type.max_code, (1 << 63) - 1)
     codes: NDArray[np.int64] = generator.integers(low, high, (frames, *tensor.shape), endpoint=True)
@@ -57,6 +59,14 @@ def random_codes(tensor: Tensor, frames: int, seed: int) -> Codes:
         codes[1] = high
         codes[1, ..., ::2] = low
     return codes
+
+
+def random_floats(shape: tuple[int, ...], generator: np.random.Generator) -> Codes:
+    """float32 of many sizes, both zeros among them: sums of them depend on their order."""
+    values = generator.normal(size=shape) * 2.0 ** generator.integers(-8, 8, shape)
+    values[generator.random(shape) < 0.1] = 0.0
+    values[generator.random(shape) < 0.05] = -0.0
+    return values.astype(np.float32)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,15 +121,24 @@ def assert_pipeline_exact(
     """
     built = build_pipeline(graph, folds, folder, weights=weights, interfaces=interfaces, edit=edit)
     inputs = {port.name: random_codes(port.tensor, frames, seed + n) for n, port in enumerate(graph.inputs)}
-    golden = run_golden(graph, inputs)
+    passes = {layer.name: folds[layer.name].simd for layer in graph.layers if isinstance(layer, Conv2d)}
+    floats = {layer.name: passes.get(layer.name, 0) for layer in graph.layers if layer.is_float}
+    golden = counted_golden(graph, inputs, floats).tensors
     run = built.run(inputs, folder)
     for name, codes in run.tensors.items():
-        np.testing.assert_array_equal(codes, golden[name], err_msg=name)
+        assert_same_bits(codes, golden[name], name)
     run.check_schedule(frames)
     bounded = built.run(inputs, folder, bounded=True)
     for name, codes in bounded.tensors.items():
-        np.testing.assert_array_equal(codes, golden[name], err_msg=f"{name}, FIFOs as deep as declared")
+        assert_same_bits(codes, golden[name], f"{name}, FIFOs as deep as declared")
     return built
+
+
+def assert_same_bits(codes: Codes, golden: Codes, what: str) -> None:
+    """Equal codes; floats with their signs, which 0 and -0 differ in."""
+    if golden.dtype == np.float32:
+        codes, golden = codes.view(np.uint32), golden.view(np.uint32)
+    np.testing.assert_array_equal(codes, golden, err_msg=what)
 
 
 def assert_layers_exact(

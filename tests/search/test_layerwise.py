@@ -1,0 +1,93 @@
+"""The quick choice of a network's kernels: no slower than a layer of its own, and its estimates are true."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from hlsgen.designfile.constraints import NetworkConstraints
+from hlsgen.layers.conv2d import Conv2d
+from hlsgen.model.ir import Graph
+from hlsgen.search.conv_kernel import ConvConstraints
+from hlsgen.search.conv_kernel import choose as choose_kernel
+from hlsgen.search.layerwise import LayerwiseHardware, LayerwiseSearch, layerwise_hardware
+from hlsgen.search.task_choice import choose, vector
+from hlsgen.search.task_kernels import kernel_names, task_kernel
+from hlsgen.targets.board import load_board
+from tests.support.kernels import conv
+
+BATCH = 64
+NARROW = {"input_type": "fixed<8,3>", "weight_type": "fixed<8,1>", "result_type": "fixed<8,4,rnd,sat>"}
+
+
+def alone(layer: Conv2d) -> Graph:
+    named = replace(layer, inputs=("input",))
+    return Graph.chain("net", named.sources[0], (named,))
+
+
+def as_network(layer: Conv2d, board: str, **constraints: object) -> LayerwiseHardware:
+    return layerwise_hardware(
+        alone(layer),
+        load_board(board).for_style("tasks"),
+        NetworkConstraints(**constraints),  # type: ignore[arg-type]
+        name="net",
+        batch=BATCH,
+        clock_mhz=300,
+    )
+
+
+@pytest.mark.parametrize("board", ["u200", "zcu102"])
+@pytest.mark.parametrize("types", [NARROW, {}], ids=["fixed8", "float32"])
+def test_a_layer_is_no_slower_in_a_network_than_as_a_design_of_its_own(
+    types: dict[str, str], board: str
+) -> None:
+    layer = conv((16, 32, 32), 16, padding=(1, 1, 1, 1), **types)
+    chosen = as_network(layer, board)
+    network = chosen.instances * 300e6 / chosen.interval
+    own = choose_kernel(
+        layer, load_board(board).for_style("layer"), ConvConstraints(), clock_mhz=300, batch=BATCH
+    )
+    assert network >= own.deployment.frames_per_s
+
+
+def test_options_are_what_the_kernels_take() -> None:
+    layer = conv((8, 14, 13), 8, padding=(1, 1, 1, 1), **NARROW)
+    board = load_board("u200").for_style("tasks")
+    search = LayerwiseSearch(
+        alone(layer), board, NetworkConstraints(), name="net", batch=BATCH, clock_mhz=300
+    )
+    name = kernel_names("net", [layer])[layer.name]
+    for bits, formats in search.formats.items():
+        for option in search.kernels[bits][0][::5]:
+            named = search.graph.layers[0]
+            made = task_kernel(named, name, option.fold, search.places[layer.name], formats, board)
+            assert option.resources == made.resources, option.fold
+            assert option.interval == made.interval, option.fold
+            assert option.bytes_moved == made.bytes_moved, option.fold
+
+
+def test_the_choice_keeps_to_its_limit_and_no_step_that_fits_is_left() -> None:
+    layer = conv((8, 14, 13), 8, padding=(1, 1, 1, 1), **NARROW)
+    board = load_board("zcu102").for_style("tasks")
+    search = LayerwiseSearch(
+        alone(layer), board, NetworkConstraints(), name="net", batch=BATCH, clock_mhz=300
+    )
+    options = search.options(max(search.formats), 1)
+    assert options is not None
+    limit = vector(search.whole) / 7
+    picked = choose(options, limit, search._prices, None)
+    assert picked is not None
+    (one,) = options
+    assert (one.resources[picked[0]] <= limit).all()
+    faster = one.cycles < one.cycles[picked[0]]
+    assert not (one.resources[faster] <= limit).all(axis=1).any()
+
+
+def test_fixed_foldings_are_kept() -> None:
+    layer = conv((16, 32, 32), 16, padding=(1, 1, 1, 1), **NARROW)
+    fold = {"rows": 4, "pe": 8, "simd": 2, "fabric_pe": 2, "multipliers": "packed"}
+    chosen = as_network(layer, "u200", instances=2, folds={layer.name: fold}).kernels[0].fold
+    assert {key: getattr(chosen, key) for key in fold} == fold
+    window = as_network(layer, "u200", folds={layer.name: {"rows": 0}}).kernels[0].fold
+    assert window.rows == 0

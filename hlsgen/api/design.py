@@ -69,7 +69,7 @@ class Design(Brief):
 
     @property
     def source(self) -> str:
-        """Where the design is from, in words."""
+        """The origin of the design, in words."""
         return self.given.source
 
     @property
@@ -84,12 +84,12 @@ class Design(Brief):
 
     @property
     def accuracy(self) -> tuple[Accuracy, ...]:
-        """How near each layer and output is to floating point, if that is known."""
+        """The nearness of each layer and output to floating point, if that is known."""
         return self.given.accuracy
 
     @property
     def reached(self) -> Reached | None:
-        """How near the outputs are to floating point, on which frames; None: it is not known."""
+        """The nearness of the outputs to floating point, on which frames; None: it is not known."""
         return self.given.reached
 
     @cached_property
@@ -111,7 +111,7 @@ class Design(Brief):
             vars(self)["explored"] = self.explore(progress=progress)
         found = self.explored
         assert found is not None
-        return found.chosen.given.as_explored(found.summary())
+        return found.chosen.given.as_explored(found.search_figures())
 
     def choose(self, progress: Progress = silent) -> None:
         """Chooses the hardware, as `estimate` would: a long search says how far it is. Raises as it does."""
@@ -135,7 +135,7 @@ class Design(Brief):
         return Design(self.style.with_weights(other.given))
 
     def check(self) -> None:
-        """Raises DesignError with what making the design leaves open: hardware that does not fit, samples."""
+        """Checks the design. Raises DesignError: hardware that does not fit, or wrong samples."""
         self.style.check()
 
     def inputs_of(self, x: ArrayLike | Sequence[ArrayLike], *, what: str = "x") -> dict[str, Codes]:
@@ -173,7 +173,7 @@ class Design(Brief):
 
     def cost(self) -> dict[str, Any]:
         """The section `cost` of report.json: modelled LUTs and FFs, and how far off they may be."""
-        return self.style.cost()
+        return self.estimate().cost.as_json()
 
     def explore(
         self,

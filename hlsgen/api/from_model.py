@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 Interface = str | Mapping[str, str] | None
 Shapes = Sequence[int] | Sequence[Sequence[int]]
-"""Of a frame, or of a frame of each input."""
+"""The shape of a frame, or of a frame of each input."""
 
 
 def from_torch(

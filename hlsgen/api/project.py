@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -24,33 +25,40 @@ from hlsgen.csim.verification import Verification
 from hlsgen.emit.plan import Plan, array_bytes, npy_bytes
 from hlsgen.lint import Linted, Severity, lint_emitted
 from hlsgen.model.ports import Arrays
+from hlsgen.report.checks import csim_figures, lint_figures
+from hlsgen.report.content import Report
+from hlsgen.report.frames import FrameFigures, frame_figures
 from hlsgen.report.html import BANK_PICTURE, PAGE, html_page
-from hlsgen.report.reading import checked_report
 from hlsgen.vendor.compare import read_back
 
 SHOWN_FINDINGS = 10
-"""Of what the lint finds in emitted code."""
+"""Findings of the lint in emitted code that are shown."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Project(Brief):
-    """A build folder and what is known about it. `report` is the content of report.json.
+    """A build folder and what is known about it.
 
-    notes: what became of the results of the vendor's tools that the folder held before.
+    figures: those of its reports. notes: what became of the results of the vendor's tools that the folder
+    held before.
     """
 
     design: Design
     folder: Path
-    report: dict[str, Any]
+    figures: Report
     verification: Verification | None = None
     notes: tuple[str, ...] = ()
     _scratch: Scratch = field(default_factory=Scratch, repr=False)
 
+    @cached_property
+    def report(self) -> dict[str, Any]:
+        """The content of report.json."""
+        return self.figures.as_json()
+
     def __repr__(self) -> str:
-        csim, warnings = self.report["csim"], self.report["warnings"]
+        csim, warnings = self.figures.csim, self.figures.warnings
         said = f"{len(warnings)} warning{'s' if len(warnings) > 1 else ''}: {warnings[0]}" if warnings else ""
-        equal = csim["compared"] - csim["mismatches"]
-        shown = f"{equal:,} of {csim['compared']:,} results equal golden" if csim["compared"] else "skipped"
+        shown = f"{csim.equal:,} of {csim.compared:,} results equal golden" if csim.compared else "skipped"
         return lines(
             f"Project {self.design.name} on {self.design.board.name} in {self.folder}",
             f"modelled: {self.design.style.hardware_text}",
@@ -102,14 +110,11 @@ class Project(Brief):
 
 @dataclass(frozen=True, kw_only=True)
 class Stimulus(Brief):
-    """What a design is simulated on: codes by input, golden of every tensor, and what they say of its types.
-
-    figures: keys of report.json.
-    """
+    """What a design is simulated on: codes by input, golden of every tensor, what they say of its types."""
 
     inputs: dict[str, Codes]
     golden: dict[str, Codes]
-    figures: dict[str, Any]
+    figures: FrameFigures
 
     @classmethod
     def of(cls, design: Design, frames: int | None, file: Path | None, progress: Progress) -> Stimulus:
@@ -118,21 +123,16 @@ class Stimulus(Brief):
         progress(f"computing golden for {len(next(iter(sampled.codes.values())))} frames")
         golden = design.style.counted_golden(sampled.codes)
         clipping = design.style.clipping(sampled.values, golden)
-        calibration = design.calibration
-        figures = {
-            "calibration": calibration.as_json() if calibration else None,
-            "clipping": [one.as_json() for one in clipping],
-            "warnings": design.style.warnings(clipping),
-        }
+        figures = frame_figures(design.calibration, clipping, design.style.warnings(clipping))
         return cls(inputs=sampled.codes, golden=golden.tensors, figures=figures)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Simulated(Brief):
-    """A C-simulation without a build, and the keys of report.json that say what it ran on."""
+    """A C-simulation without a build, and what the frames that it ran on say of the number types."""
 
     verification: Verification
-    figures: dict[str, Any]
+    figures: FrameFigures
 
 
 def build(
@@ -151,40 +151,42 @@ def build(
     folder cannot be written. EmissionError: a bug of hlsgen, which its lint found.
     """
     design.choose(progress)
-    report = design.estimate().as_json()
+    figures = design.estimate().figures()
     given = Stimulus.of(design, frames, input_file, progress)
     inputs, golden = given.inputs, given.golden
-    report |= given.figures
     earlier, scratch = earlier_builds(folder), Scratch()
     with scratch.kept_on_success(), replacing(folder) as fresh:
         progress("emitting")
         plan = design.style.plan(inputs, golden)
         linted = _lint(plan)
         shown = [one.line for one in linted.findings[:SHOWN_FINDINGS]]
-        report["lint"] = {**linted.as_json(), "findings": shown}
         write_files(fresh, plan)
         verification = None
         if csim:
-            verification = design.style.verify(fresh, inputs, golden, progress=progress, kept=scratch)
-        report["csim"] = csim_report(verification)
-        write_files(
-            fresh, {MARK: json.dumps(report, indent=2) + "\n", "report.md": design.style.markdown(report)}
-        )
+            verification = design.style.verify(fresh, inputs, golden, progress=progress, executables=scratch)
+        report = Report.of(figures, given.figures, lint_figures(linted, shown), csim_figures(verification))
         picture = plan.get(BANK_PICTURE, b"")
         content = picture.encode() if isinstance(picture, str) else picture
-        write_files(fresh, {PAGE: html_page(checked_report(report), content)})
+        write_files(
+            fresh,
+            {
+                MARK: json.dumps(report.as_json(), indent=2) + "\n",
+                "report.md": design.style.markdown(report),
+                PAGE: html_page(report, content),
+            },
+        )
     notes = [
         f"{one} is the earlier build: it has results of the vendor's tools, and other sources"
         for one in sorted(earlier_builds(folder) - earlier)
     ]
     if has_results(folder):
         synthesised, read = read_back(folder)
-        report |= {"synthesised": synthesised} if synthesised else {}
+        report = replace(report, synthesised=tuple(synthesised))
         notes += read
     return Project(
         design=design,
         folder=folder,
-        report=report,
+        figures=report,
         verification=verification,
         notes=tuple(notes),
         _scratch=scratch,
@@ -220,18 +222,3 @@ def simulate_only(
         write_files(folder, design.style.plan(inputs, golden))
         verification = design.style.verify(folder, inputs, golden, headers=headers, progress=progress)
     return Simulated(verification=verification, figures=given.figures)
-
-
-def csim_report(verification: Verification | None) -> dict[str, Any]:
-    """The `csim` section of report.json; nothing in it depends on the machine."""
-    if verification is None:
-        return {"verdict": "skipped", "compared": 0, "mismatches": 0, "max_abs_error": 0.0}
-    comparison = verification.comparison
-    return {
-        "verdict": comparison.verdict,
-        "compared": comparison.compared,
-        "mismatches": comparison.mismatches,
-        "max_abs_error": comparison.max_abs_error,
-        "frames": verification.frames,
-        **verification.report(),
-    }

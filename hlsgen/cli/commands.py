@@ -91,7 +91,7 @@ cli.add_command(synth)
 
 
 def design_options(command: F) -> F:
-    """DESIGN, --board, --terms and --json, as every command on a design has them."""
+    """The arguments DESIGN, --board, --terms and --json, as every command on a design has them."""
     for option in (
         as_json_option,
         click.option(
@@ -108,7 +108,7 @@ def design_options(command: F) -> F:
 
 
 def frame_options(command: F) -> F:
-    """--input and --frames: what C-simulation runs on."""
+    """The options --input and --frames: what C-simulation runs on."""
     for option in (
         click.option(
             "--input",
@@ -179,7 +179,7 @@ def check(design: Path, board: str | None, terms: Path | None, as_json: bool) ->
         if as_json:
             print_json({"design": loaded.name, "board": loaded.board.name, "verdict": "ok"})
         else:
-            instances = loaded.estimate().as_json()["total"]["instances"]
+            instances = loaded.estimate().instances
             fit = "1 instance fits" if instances == 1 else f"{instances} instances fit"
             fit += f" {loaded.board.title}"
             click.echo(f"{click.format_filename(design)}: ok; {fit}")
@@ -203,8 +203,9 @@ def csim(
     """C-simulate DESIGN and compare with golden, leaving no files behind."""
     with reporting(as_json):
         from hlsgen.api.design import load
-        from hlsgen.api.project import csim_report, simulate_only
+        from hlsgen.api.project import simulate_only
         from hlsgen.csim.compiler import Headers
+        from hlsgen.report.checks import csim_figures
 
         with working(as_json) as progress:
             progress("reading the design")
@@ -213,11 +214,11 @@ def csim(
                 loaded, frames=frames, input_file=input_file, headers=Headers(headers), progress=progress
             )
         if as_json:
-            csim_figures = csim_report(found.verification)
             names = {"design": loaded.name, "board": loaded.board.name}
-            print_json({**names, **found.figures, "csim": csim_figures})
+            csim_json = csim_figures(found.verification).as_json()
+            print_json({**names, **found.figures.as_json(), "csim": csim_json})
         else:
-            print_warnings(found.figures)
+            print_warnings(found.figures.warnings)
             print_clipping(found.figures)
             print_verification(loaded.macs, found.verification)
 
@@ -239,9 +240,9 @@ def estimate(design: Path, board: str | None, terms: Path | None, fifos: bool, a
             if fifos:
                 progress("looking for the shallowest FIFOs")
                 found = found.with_smallest_fifos()
-            figures = found.as_json()
+            figures = found.figures()
         if as_json:
-            print_json(figures)
+            print_json(figures.as_json())
             return
         print_estimate(figures)
         if fifos:
@@ -275,8 +276,10 @@ def explore(
         from hlsgen.api.design import load
         from hlsgen.explore.console import front_table, headline, layer_table
         from hlsgen.explore.design_file import fixed_design
-        from hlsgen.explore.picture import check_ending, draw_front
         from hlsgen.loading.importing import write_design
+        from hlsgen.report.front_file import check_ending, write_front
+        from hlsgen.report.front_picture import draw_front
+        from hlsgen.search.board_limits import whole_of
 
         if plot is not None:
             check_ending(plot)
@@ -288,7 +291,8 @@ def explore(
         if output is not None:
             write_design(fixed_design(found, design, output, board=board), output, force=force)
         if plot is not None:
-            draw_front(found, plot)
+            title = f"{loaded.name} on {loaded.board.title} at {loaded.clock_mhz:g} MHz"
+            write_front(draw_front(found.search_figures(), whole_of(loaded.board)), title, plot)
         if as_json:
             print_json(found.as_json())
             return
@@ -383,7 +387,7 @@ def import_(
             figures = {"design": str(path), "framework": found.framework, "layers": rows}
             print_json({**figures, "warnings": list(found.warnings)})
             return
-        print_warnings({"warnings": found.warnings})
+        print_warnings(found.warnings)
         table = Table("layer", "kind", "gives", "multiply-accumulates", title=f"{model} ({found.framework})")
         for one in layers:
             table.add_row(one.name, one.kind, " x ".join(map(str, one.output_shape)), f"{one.macs:,}")
@@ -393,7 +397,7 @@ def import_(
 
 
 def _shape(text: str) -> tuple[int, ...]:
-    """Raises click.UsageError: no list of positive numbers."""
+    """The shape that --shape gives. Raises click.UsageError: no list of positive numbers."""
     parts = text.split(",")
     if not all(part.strip().isdecimal() and int(part) > 0 for part in parts):
         raise click.UsageError(f"--shape takes sizes such as 3,32,32, not {text!r}")

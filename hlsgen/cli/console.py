@@ -61,7 +61,7 @@ def printing(as_json: bool = False) -> Iterator[None]:
 
 
 def _discard_output() -> None:
-    """Nothing more is flushed at exit."""
+    """Discards what is left of standard output, so that nothing is flushed at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -92,7 +92,7 @@ def _fail(problems: list[dict[str, Any]], text: str, code: int, as_json: bool) -
 
 
 def say(text: str) -> None:
-    """To standard error, as far as that can be written."""
+    """Prints a text to standard error, as far as that can be written."""
     with suppress(OSError):
         click.echo(text, err=True)
 

@@ -39,19 +39,19 @@ def lint(files: tuple[str, ...], folders: tuple[str, ...], warnings_as_errors: b
         from hlsgen.lint import lint as lint_files
 
         linted = lint_files(files, _regular_file, folders)
-        summary = linted.as_json()
-        wrong = bool(summary["errors"]) or (warnings_as_errors and bool(summary["warnings"]))
+        errors, warnings = linted.count(Severity.ERROR), linted.count(Severity.WARNING)
+        wrong = errors > 0 or (warnings_as_errors and warnings > 0)
         if as_json:
-            print_json({**summary, "findings": [one.as_json() for one in linted.findings]})
+            print_json({**linted.as_json(), "findings": [one.as_json() for one in linted.findings]})
             sys.exit(int(wrong))
         for finding in linted.findings:
             click.echo(str(finding))
         if linted.dropped:
             click.echo(f"and {linted.dropped:,} more findings, in files with too many to read")
-        counts = (summary["errors"], Severity.ERROR), (summary["warnings"], Severity.WARNING)
+        counts = (errors, Severity.ERROR), (warnings, Severity.WARNING)
         said = ", ".join(f"{count} {what.value}{'' if count == 1 else 's'}" for count, what in counts)
-        plural = "" if summary["pragmas"] == 1 else "s"
-        click.echo(f"{summary['pragmas']} pragma{plural} in {len(files)} file{'s'[: len(files) > 1]}: {said}")
+        plural = "" if linted.pragmas == 1 else "s"
+        click.echo(f"{linted.pragmas} pragma{plural} in {len(files)} file{'s'[: len(files) > 1]}: {said}")
         sys.exit(int(wrong))
 
 

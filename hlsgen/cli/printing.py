@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import click
 from rich.table import Table
@@ -13,15 +14,18 @@ if TYPE_CHECKING:
     from hlsgen.api.design import Design
     from hlsgen.api.project import Project
     from hlsgen.csim.verification import Verification
+    from hlsgen.report.content import Figures
+    from hlsgen.report.frames import FrameFigures
 
 
 def print_build(project: Project) -> None:
-    print_warnings(project.report)
-    for finding in project.report["lint"]["findings"]:
+    report = project.figures
+    print_warnings(report.warnings)
+    for finding in report.lint.findings:
         say(f"lint: {finding}")
     print_earlier_builds(project)
-    print_estimate(project.report)
-    print_clipping(project.report)
+    print_estimate(report)
+    print_clipping(report)
     if project.verification is not None:
         print_verification(project.design.macs, project.verification)
     else:
@@ -36,22 +40,22 @@ def note_calibration(design: Design) -> None:
         note(design.calibration.warning)
 
 
-def print_warnings(figures: dict[str, Any]) -> None:
-    for warning in figures["warnings"]:
+def print_warnings(warnings: Iterable[str]) -> None:
+    for warning in warnings:
         say(f"warning: {warning}")
 
 
-def print_clipping(figures: dict[str, Any]) -> None:
-    """Where number types come from, and how many of the frames' values they clip."""
-    from hlsgen.report.tables import calibration_line, clipping_line
+def print_clipping(figures: FrameFigures) -> None:
+    """Prints where number types come from, and how many of the frames' values they clip."""
+    from hlsgen.report.frames import calibration_line, clipping_line
 
-    for line in (calibration_line(figures), clipping_line(figures)):
+    for line in (calibration_line(figures.calibration), clipping_line(figures.clipping)):
         if line:
             click.echo(line)
 
 
 def print_earlier_builds(project: Project) -> None:
-    """What became of earlier results of the vendor's tools."""
+    """Prints what became of earlier results of the vendor's tools."""
     for text in project.notes:
         note(text)
 
@@ -68,94 +72,88 @@ def print_verification(macs: int, verification: Verification) -> None:
     click.echo(verification.checked())
 
 
-def print_estimate(figures: dict[str, Any]) -> None:
-    speed, total = figures["performance"], figures["total"]
+def print_estimate(figures: Figures) -> None:
+    from hlsgen.report.cells import cells_line
+    from hlsgen.report.explored import explored_line
+
+    speed, total = figures.performance, figures.total
     click.echo(
-        f"{figures['design']} on {figures['board']} at {figures['clock_mhz']:g} MHz: "
-        f"{total['instances']} instance{'s' if total['instances'] > 1 else ''} of {_what(figures)}"
+        f"{figures.design} on {figures.board} at {figures.clock_mhz:g} MHz: "
+        f"{total.instances} instance{'s' if total.instances > 1 else ''} of {_what(figures)}"
     )
     click.echo(
-        f"modelled: {speed['gops']:,.1f} G operations/s, {speed['frames_per_s']:,.0f} frames/s "
-        f"({speed['batch_gops']:,.1f} and {speed['batch_frames_per_s']:,.0f} on a batch of {speed['batch']})"
-        f"; binds: {speed['binds']}"
+        f"modelled: {speed.gops:,.1f} G operations/s, {speed.frames_per_s:,.0f} frames/s "
+        f"({speed.batch_gops:,.1f} and {speed.batch_frames_per_s:,.0f} on a batch of {speed.batch})"
+        f"; binds: {speed.binds}"
     )
     _print_timing(figures)
     _print_streamed(figures)
-    table = Table("modelled", "instances", "DSP", "BRAM18", "URAM", "LUT", "FF")
-    for slr in figures["slrs"]:
-        cells = [
-            _cell(slr["used"][kind], slr["usable"][kind]) for kind in ("dsp", "bram18", "uram", "lut", "ff")
-        ]
-        table.add_row(f"{slr['name']} (of usable)", str(slr["instances"]), *cells)
-    table.add_row(
-        "total",
-        str(total["instances"]),
-        *(f"{total[kind]:,}" for kind in ("dsp", "bram18", "uram", "lut", "ff")),
-    )
+    _print_slrs(figures)
+    click.echo(cells_line(figures.cost))
+    if figures.explored is not None:
+        click.echo(explored_line(figures.explored))
+
+
+def _print_slrs(figures: Figures) -> None:
+    """Prints what is used of each SLR, and in all."""
+    from hlsgen.report.tables import KIND_HEADS, kind_cells, shares
+
+    table = Table("modelled", "instances", *KIND_HEADS)
+    for slr in figures.slrs:
+        table.add_row(f"{slr.name} (of usable)", str(slr.instances), *shares(slr))
+    table.add_row("total", str(figures.total.instances), *kind_cells(figures.total))
     show(table)
-    from hlsgen.cost.error_margins import cells_line
-
-    click.echo(cells_line(figures))
-    if "explored" in figures:
-        from hlsgen.report.explored import explored_line
-
-        click.echo(explored_line(figures["explored"]))
 
 
-def _print_timing(figures: dict[str, Any]) -> None:
-    """Of a streaming network: when the first frame is done, and what waits for what in a circle."""
-    timing = figures.get("timing")
-    if not timing:
+def _print_timing(figures: Figures) -> None:
+    """Prints when the first frame of a streaming network is done, and what waits for what in a circle."""
+    timing = figures.timing
+    if timing is None:
         return
-    microseconds = timing["latency_cycles"] / figures["clock_mhz"]
-    text = f"first frame after {timing['latency_cycles']:,} cycles ({microseconds:,.1f} us)"
-    if timing["waits"]:
-        text += f"; slower than its slowest stage alone: {', '.join(timing['waits'])}"
+    microseconds = timing.latency_cycles / figures.clock_mhz
+    text = f"first frame after {timing.latency_cycles:,} cycles ({microseconds:,.1f} us)"
+    if timing.waits:
+        text += f"; slower than its slowest stage alone: {', '.join(timing.waits)}"
     click.echo(text)
 
 
-def _print_streamed(figures: dict[str, Any]) -> None:
-    """Which share of a network's weights is never on chip."""
-    weights = [layer["weights"] for layer in figures["layers"] if layer.get("weights")]
-    streamed = [one for one in weights if one["place"] == "stream"]
-    if not streamed:
-        return
+def _print_streamed(figures: Figures) -> None:
+    """Prints which share of a network's weights is never on chip."""
     from hlsgen.report.tables import block_text
 
-    codes, every = (sum(one["codes"] for one in found) for found in (streamed, weights))
-    largest = max(one["batch_reuse"] for one in streamed)
+    weights = [layer.weights for layer in figures.layers if layer.weights]
+    streamed = [one for one in weights if one.place == "stream"]
+    if not streamed:
+        return
+    codes, every = (sum(one.codes for one in found) for found in (streamed, weights))
+    largest = max(one.batch_reuse or 1 for one in streamed)
     click.echo(
         f"streamed from DDR for {block_text(largest)}: {codes:,} of {every:,} weights, those of "
         f"{len(streamed)} of {len(weights)} layers"
     )
 
 
-def print_fifos(figures: dict[str, Any]) -> None:
-    """FIFOs that could be shallower, the deepest first."""
-    found = [one for one in figures["fifos"] if (one["smallest_depth"] or one["depth"]) < one["depth"]]
+def print_fifos(figures: Figures) -> None:
+    """Prints the FIFOs that could be shallower, the deepest first."""
+    found = [one for one in figures.fifos if (one.smallest_depth or one.depth) < one.depth]
     if not found:
         click.echo("no FIFO of more words than a shift register holds could be shallower")
         return
     table = Table("stream", "words", "no slower from", "deadlock below")
-    for one in sorted(found, key=lambda one: -one["depth"]):
-        least = one["least_depth"]
-        table.add_row(one["name"], f"{one['depth']:,}", f"{one['smallest_depth']:,}", str(least or ""))
+    for one in sorted(found, key=lambda one: -one.depth):
+        table.add_row(one.name, f"{one.depth:,}", f"{one.smallest_depth:,}", str(one.least_depth or ""))
     show(table)
 
 
-def _what(figures: dict[str, Any]) -> str:
+def _what(figures: Figures) -> str:
     """One instance in a line: a layer's folding, or a network's stages."""
-    folding = figures["layers"][0]["folding"]
-    if "arithmetic" in folding:
+    layers, cycles = figures.layers, f"{figures.total.interval_cycles:,} cycles"
+    if figures.cost.style == "layer":
+        folding = layers[0].folding
         return (
-            f"{folding['macs_per_cycle']} multiply-accumulates a cycle (rows {folding['rows']}, "
-            f"PE {folding['pe']}, SIMD {folding['simd']}, {folding['arithmetic']})"
+            f"{folding.macs_per_cycle} multiply-accumulates a cycle (rows {folding.rows}, "
+            f"PE {folding.pe}, SIMD {folding.simd}, {folding.arithmetic})"
         )
-    if figures.get("style") == "tasks":
-        cycles = figures["total"]["interval_cycles"]
-        return f"{len(figures['layers'])} kernels in turn, {cycles:,} cycles a frame"
-    return f"{len(figures['layers'])} stages, a frame every {figures['total']['interval_cycles']:,} cycles"
-
-
-def _cell(used: int, limit: int) -> str:
-    return f"{used:,} ({used / limit:.0%})" if limit else f"{used:,}"
+    if figures.cost.style == "tasks":
+        return f"{len(layers)} kernels in turn, {cycles} a frame"
+    return f"{len(layers)} stages, a frame every {cycles}"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import webbrowser
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from rich.table import Table
@@ -12,6 +13,7 @@ from rich.table import Table
 from hlsgen.cli.console import as_json_option, note, print_json, reporting, show
 
 if TYPE_CHECKING:
+    from hlsgen.report.synthesised import SynthesisFigures
     from hlsgen.vendor.calibrate import Calibrated
 
 
@@ -58,22 +60,19 @@ def compare(build_dir: Path, reports: tuple[Path, ...], as_json: bool) -> None:
         for text in notes:
             note(text)
         if as_json:
-            print_json({"build": str(build_dir), "synthesised": found})
+            print_json({"build": str(build_dir), "synthesised": [one.as_json() for one in found]})
             return
         print_synthesised(found)
         click.echo(f"wrote them into {click.format_filename(build_dir)}/report.json and report.md")
 
 
-def print_synthesised(found: list[dict[str, Any]]) -> None:
-    """A table of each report, as report.json has them."""
-    from hlsgen.vendor.compare import rows_of
+def print_synthesised(found: Iterable[SynthesisFigures]) -> None:
+    """Prints a table of each report."""
+    from hlsgen.report.synthesised import HEADS
 
     for one in found:
-        about = " ".join(part for part in (one["stage"], one["version"], one["part"]) if part)
-        about += {True: ", passed", False: ", FAILED", None: ""}[one.get("passed")]
-        head = ("one kernel", "modelled", "synthesised", "model above by")
-        table = Table(*head, title=f"{one['top']}: {about}")
-        for cells in rows_of(one):
+        table = Table(*HEADS, title=f"{one.top}: {one.about}")
+        for cells in one.rows():
             table.add_row(*cells)
         show(table)
 

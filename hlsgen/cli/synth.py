@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hlsgen.vendor.vitis import Synthesised
 
 SHOWN_LINES = 8
-"""Of a tool's log, on a terminal."""
+"""Lines of a tool's log on a terminal."""
 
 
 @click.command()
@@ -88,15 +88,14 @@ def _built(design: Path, board: str | None, output: Path | None, as_json: bool) 
     """The build folder of a design file, built as `hlsgen build` does."""
     from hlsgen.api.design import load
     from hlsgen.api.project import build
-    from hlsgen.cli.printing import print_earlier_builds
+    from hlsgen.cli.printing import print_earlier_builds, print_warnings
 
     with working(as_json) as progress:
         progress("reading the design")
         loaded = load(design, board=board, say=note, progress=progress)
         folder = output or Path("build") / loaded.name
         project = build(loaded, folder, progress=progress)
-    for text in project.report["warnings"]:
-        say(f"warning: {text}")
+    print_warnings(project.figures.warnings)
     print_earlier_builds(project)
     return folder
 
@@ -213,10 +212,9 @@ def duration(seconds: float) -> str:
 
 
 def print_done(done: Synthesised) -> None:
-    print_synthesised(list(done.reports))
+    print_synthesised(done.reports)
     steps = ", ".join(
-        f"{step['name']} {'kept' if step['status'] == 'kept' else duration(step['seconds'])}"
-        for step in done.steps
+        f"{step.name} {'kept' if step.status == 'kept' else duration(step.seconds)}" for step in done.steps
     )
     folder = click.format_filename(done.folder)
     release = f" with Vitis {done.release}" if done.release else ""

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from hlsgen.cost.resources import Resources
 from hlsgen.targets.board import Board
 from hlsgen.targets.device_family import family_of
-from hlsgen.targets.terms import CELLS, FEATURES, TARGETS, Kind, Target, Terms
+from hlsgen.targets.terms import FEATURES, Kind, Terms
 
 Total = Callable[[Terms], Resources]
 """What a design takes with some terms."""
@@ -25,26 +24,10 @@ LEAST_ERROR = 0.05
 """No whole design is said to be known better."""
 
 
-def cost_figures(total: Total, board: Board) -> dict[str, Any]:
-    """The section `cost` of report.json: LUT and FF for each target, their errors, and by term."""
-    terms = board.terms
-    figures: dict[str, Any] = {"terms": terms.name, "style": terms.style}
-    parts = {target: by_term(total, terms.of(target)) for target in TARGETS}
-    for target in TARGETS:
-        figures[target] = predicted(total, terms.of(target), parts[target])
-        figures[target]["basis"] += _other_family(board)
-    figures["by_term"] = [
-        {"term": name, **{target: parts[target][name] for target in TARGETS}}
-        for name in FEATURES
-        if any(parts[target][name][kind] for target in TARGETS for kind in CELLS)
-    ]
-    return figures
-
-
 def _other_family(board: Board) -> str:
     """What is to be said of a part that is not of the family of those that the terms were fitted to."""
     family = family_of(board.part)
-    if board.terms.calibration is not None or (family is not None and FITTED_FAMILY in family.name):
+    if family is not None and FITTED_FAMILY in family.name:
         return ""
     kind = "of no family that is known here" if family is None else family.name
     return (
@@ -59,19 +42,6 @@ def by_term(total: Total, terms: Terms) -> dict[str, dict[Kind, int]]:
         taken = total(terms.only(name))
         found[name] = {"lut": taken.lut, "ff": taken.ff}
     return found
-
-
-def predicted(total: Total, terms: Terms, parts: Mapping[str, Mapping[Kind, int]]) -> dict[str, Any]:
-    """The figures for the target of `terms`."""
-    taken = total(terms)
-    figures: dict[str, Any] = {}
-    for kind in CELLS:
-        figures[kind] = getattr(taken, kind)
-        figures[f"{kind}_error"] = whole_error(
-            terms, kind, {name: part[kind] for name, part in parts.items()}
-        )
-    figures["basis"] = basis(terms, parts)
-    return figures
 
 
 def whole_error(terms: Terms, kind: Kind, parts: Mapping[str, int]) -> float:
@@ -89,8 +59,8 @@ def whole_error(terms: Terms, kind: Kind, parts: Mapping[str, int]) -> float:
     return math.ceil(100 * max(LEAST_ERROR, math.hypot(math.sqrt(alone), together) / whole)) / 100
 
 
-def basis(terms: Terms, parts: Mapping[str, Mapping[Kind, int]]) -> str:
-    """Where a figure comes from, in a sentence."""
+def basis(board: Board, terms: Terms, parts: Mapping[str, Mapping[Kind, int]]) -> str:
+    """Where a figure of a design on `board` comes from, in a sentence. terms: the board's, of one target."""
     done = terms.calibration
     if done is not None:
         return f"calibrated on {done.designs} designs of {terms.name}, each predicted from the others"
@@ -99,7 +69,7 @@ def basis(terms: Terms, parts: Mapping[str, Mapping[Kind, int]]) -> str:
     share = fitted / whole if whole else 0.0
     return (
         f"{share:.0%} of the LUTs in terms fitted to published csynth rows, the rest structure or estimates; "
-        "no such design has been synthesised"
+        f"no such design has been synthesised{_other_family(board)}"
     )
 
 
@@ -110,26 +80,3 @@ def is_fitted(terms: Terms, name: str, kind: Kind) -> bool:
     if own.per is None:
         own = pair.csynth if terms.target == "routed" else pair.routed
     return bool(own.basis == "fitted")
-
-
-def cells_text(report: Mapping[str, Any], target: Target) -> str:
-    """LUT 41,000 +- 20 %, FF 60,000 +- 25 %"""
-    figures = report["cost"][target]
-    return ", ".join(
-        f"{kind.upper()} {figures[kind]:,} +- {100 * figures[f'{kind}_error']:.0f} %" for kind in CELLS
-    )
-
-
-def cells_line(report: Mapping[str, Any]) -> str:
-    """LUT and FF for both targets, each with its error."""
-    return f"as routed: {cells_text(report, 'routed')}; as csynth: {cells_text(report, 'csynth')}"
-
-
-def cost_text(report: Mapping[str, Any]) -> str:
-    """The paragraph of a report on what its LUTs and FFs are."""
-    cost = report["cost"]
-    return (
-        f"Modelled as routed: {cells_text(report, 'routed')} ({cost['routed']['basis']}). csynth is expected "
-        f"to report {cells_text(report, 'csynth')}. DSP, BRAM18 and URAM follow from the emitted structure. "
-        f"Terms: {cost['terms']}."
-    )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -22,7 +23,7 @@ class Comparison:
     first: tuple[int, ...] | None = None
 
     @property
-    def verdict(self) -> str:
+    def verdict(self) -> Literal["equal", "differs"]:
         return "equal" if self.mismatches == 0 else "differs"
 
 
@@ -41,17 +42,30 @@ def compare(got: Codes, want: Codes, type_: NumberType) -> Comparison:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LayerComparison:
+    """How a layer's results differ from golden."""
+
+    name: str
+    comparison: Comparison
+
+
+@dataclass(frozen=True, kw_only=True)
 class Verification(Brief, ABC):
-    """What C-simulation showed. The seconds are measured here and say nothing about the FPGA."""
+    """What C-simulation showed. The seconds are measured here and say nothing about the FPGA.
+
+    iterations: counted, by loop or process; of a network of tasks by kernel, then by process. layers: of a
+    network, whose `comparison` covers all of them. recorded_frames: of a run that records memory ports.
+    bounded_frames: of a run with FIFOs of the emitted depths.
+    """
 
     comparison: Comparison
     frames: int
     compile_seconds: float
     run_seconds: float
-
-    @abstractmethod
-    def report(self) -> dict[str, Any]:
-        """What report.json says besides the comparison; nothing in it depends on the machine."""
+    iterations: Mapping[str, Any]
+    layers: tuple[LayerComparison, ...] = ()
+    recorded_frames: int | None = None
+    bounded_frames: int | None = None
 
     @abstractmethod
     def checked(self) -> str:
@@ -59,37 +73,10 @@ class Verification(Brief, ABC):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LayerComparison:
-    name: str
-    comparison: Comparison
-
-
-@dataclass(frozen=True, kw_only=True)
 class NetworkVerification(Verification):
-    """`comparison` covers every layer; `iterations` are counted in C-simulation, by the name of a process.
-
-    subject: what is compared, in words. A network of tasks has `iterations` by kernel, then by process.
-    """
+    """What C-simulation showed of a network. subject: what is compared, in words."""
 
     subject: str
-
-    layers: tuple[LayerComparison, ...]
-    iterations: dict[str, Any]
-    bounded_frames: int
-
-    def report(self) -> dict[str, Any]:
-        return {
-            "layers": [
-                {
-                    "name": layer.name,
-                    "compared": layer.comparison.compared,
-                    "mismatches": layer.comparison.mismatches,
-                }
-                for layer in self.layers
-            ],
-            "iterations_measured": self.iterations,
-            "bounded_fifos": {"frames": self.bounded_frames, "verdict": "ran through"},
-        }
 
     def checked(self) -> str:
         return (

@@ -40,8 +40,8 @@ def refused(*mistakes: Mistake) -> PydanticCustomError:
     return PydanticCustomError("hlsgen", "{text}", {"text": text, "mistakes": mistakes})
 
 
-def mistakes_in(details: ErrorDetails, model: type[BaseModel]) -> Iterator[Mistake]:
-    """What pydantic says of a value of `model`, in our words."""
+def mistakes_in(details: ErrorDetails, model: type[BaseModel] | None = None) -> Iterator[Mistake]:
+    """What pydantic says of a value of `model` (None: of a dataclass), in our words."""
     loc = details["loc"]
     own: tuple[Mistake, ...] = details.get("ctx", {}).get("mistakes", ())
     if own:
@@ -189,6 +189,7 @@ _MAPPING = _wanted(
 )
 # pydantic's name of an error -> our words for it. What is not here is said by the models' own validators.
 _WORDS: Mapping[str, Words] = {
+    "dataclass_type": _MAPPING,
     "bool_type": _wanted("true or false", "write true or false without quotes"),
     "dict_type": _MAPPING,
     "literal_error": _one_of,
@@ -205,7 +206,7 @@ def label_of(at: Location) -> str:
     return printable(shortened(str(at[first]))) + "".join(f"[{step}]" for step in at[first + 1 :])
 
 
-def _how_to_add(model: type[BaseModel], loc: Location) -> str:
+def _how_to_add(model: type[BaseModel] | None, loc: Location) -> str:
     parent = _model_at(model, loc[:-1])
     field = _fields(parent).get(str(loc[-1])) if parent else None
     examples = field.examples if field else None
@@ -219,7 +220,7 @@ def _in_yaml(value: Any) -> str:
     return yaml.safe_dump([value], default_flow_style=True, sort_keys=False, width=10_000).strip()[1:-1]
 
 
-def _known_keys(model: type[BaseModel], loc: Location) -> list[str]:
+def _known_keys(model: type[BaseModel] | None, loc: Location) -> list[str]:
     parent = _model_at(model, loc)
     return list(_fields(parent)) if parent else []
 
@@ -229,9 +230,9 @@ def _fields(model: type[BaseModel]) -> dict[str, FieldInfo]:
     return {field.alias or name: field for name, field in model.model_fields.items()}
 
 
-def _model_at(model: type[BaseModel], loc: Location) -> type[BaseModel] | None:
+def _model_at(model: type[BaseModel] | None, loc: Location) -> type[BaseModel] | None:
     """The model of the mapping at `loc`; the keys that a model takes beyond its fields share one type."""
-    current: type[BaseModel] | None = model
+    current = model
     for step in loc:
         if isinstance(step, str) and current is not None:
             field = _fields(current).get(step)

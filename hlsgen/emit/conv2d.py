@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,19 +10,11 @@ from hlsgen.base.fixed import FixedType
 from hlsgen.cost.cycles import has_bias, interval, iterations
 from hlsgen.emit.constants import c_type, shape_constants
 from hlsgen.emit.environment import render, source_text
+from hlsgen.emit.plan import KernelNames
 from hlsgen.hardware.conv2d import BAND_LATENCY, ConvMapping, bits_of, burst_limit, outstanding
 from hlsgen.hardware.storage import Memory
 from hlsgen.hardware.wave import band_constants, running_float_add
 from hlsgen.layers.packing import lower_lane_limit, signed_bits
-
-
-@dataclass(frozen=True, kw_only=True)
-class KernelNames:
-    """Names that come from the design: the kernel, and where it was written (for the files' headers)."""
-
-    kernel: str
-    source: str
-
 
 SHARED_HEADERS = ("static.h", "lanes.h", "memory.h", "iteration.h", "dot.h")
 

@@ -6,10 +6,10 @@ from hlsgen.base.fixed import Codes
 from hlsgen.base.version import VERSION
 from hlsgen.cost.cycles import interval
 from hlsgen.emit.bank_picture import bank_picture
-from hlsgen.emit.conv2d import KernelNames, kernel_constants, kernel_files
+from hlsgen.emit.conv2d import kernel_constants, kernel_files
 from hlsgen.emit.environment import safe_comment
 from hlsgen.emit.ompss import ompss_files
-from hlsgen.emit.plan import Plan, npy_bytes
+from hlsgen.emit.plan import KernelNames, Plan, npy_bytes
 from hlsgen.emit.project import csim_header_files, project_files
 from hlsgen.emit.vitis import named_instances, vitis_files
 from hlsgen.emit.xrt import conv_interface, host_files

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from hlsgen.emit.adapters import (
 )
 from hlsgen.emit.constants import c_type, shape_constants
 from hlsgen.emit.environment import render, safe_comment, source_text
+from hlsgen.emit.plan import KernelNames
 from hlsgen.hardware.pipeline import Pipeline
 from hlsgen.hardware.ports import width_of
 from hlsgen.hardware.processes import buffer_memories
@@ -45,15 +45,7 @@ LINE = 16
 """Numbers in a line of a constant array."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class DataflowNames:
-    """The kernel's name, and where the design was written (for the files' headers)."""
-
-    kernel: str
-    source: str
-
-
-def dataflow_files(pipeline: Pipeline, names: DataflowNames, board: Board) -> dict[str, str]:
+def dataflow_files(pipeline: Pipeline, names: KernelNames, board: Board) -> dict[str, str]:
     """The kernel's sources and its testbench, by path in the build folder."""
     k = kernel_context(pipeline, names, board)
     testbench = render("hls/dataflow/testbench.cpp.j2", k=k, version=VERSION)
@@ -73,7 +65,7 @@ def _numbers(pipeline: Pipeline) -> dict[str, int]:
     return {name: number for number, name in enumerate(pipeline.counted)}
 
 
-def kernel_files(pipeline: Pipeline, names: DataflowNames, board: Board) -> dict[str, str]:
+def kernel_files(pipeline: Pipeline, names: KernelNames, board: Board) -> dict[str, str]:
     """The kernel's own sources: those of its stages, and what joins them."""
     files: dict[str, str] = {}
     numbers = _numbers(pipeline)
@@ -94,7 +86,7 @@ def kernel_files(pipeline: Pipeline, names: DataflowNames, board: Board) -> dict
 
 
 def stage_constants(
-    stage: Stage, place: WeightPlace | None, number: int, names: DataflowNames, board: Board
+    stage: Stage, place: WeightPlace | None, number: int, names: KernelNames, board: Board
 ) -> dict[str, Any]:
     """Everything that a stage's template names."""
     layer = stage.layer
@@ -178,7 +170,7 @@ def weight_files(pipeline: Pipeline) -> dict[str, NDArray[np.uint64]]:
     return files | {f"{one.argument}.npy": streamed_beats(one.stage) for one in pipeline.streamers}
 
 
-def kernel_context(pipeline: Pipeline, names: DataflowNames, board: Board) -> dict[str, Any]:
+def kernel_context(pipeline: Pipeline, names: KernelNames, board: Board) -> dict[str, Any]:
     """Everything that the templates of the kernel and its testbench name."""
     loaders = pipeline.loaders
     beats = weight_beats(pipeline)

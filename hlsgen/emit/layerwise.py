@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from hlsgen.base.fixed import Codes
 from hlsgen.base.version import VERSION
 from hlsgen.emit.adapters import ddr_format
-from hlsgen.emit.dataflow import DataflowNames, kernel_files, shared_files
+from hlsgen.emit.dataflow import kernel_files, shared_files
 from hlsgen.emit.environment import render, safe_comment
 from hlsgen.emit.ompss_network import ompss_network_files
-from hlsgen.emit.plan import Plan, array_bytes, npy_bytes
+from hlsgen.emit.plan import KernelNames, Plan, array_bytes, npy_bytes
 from hlsgen.emit.project import csim_header_files, makefile
 from hlsgen.emit.vitis import LinkedKernel, plain_word, task_tool_files
 from hlsgen.emit.xrt import host_files, task_interface
@@ -75,7 +75,7 @@ def task_network_files(
     """The sources of the kernels, of what calls them, and of the testbench."""
     files = shared_files()
     for kernel in choice.kernels:
-        files |= kernel_files(kernel.pipeline, DataflowNames(kernel=kernel.name, source=source), board)
+        files |= kernel_files(kernel.pipeline, KernelNames(kernel=kernel.name, source=source), board)
     k = _host(choice, graph, name, source)
     for template, path in (
         ("host.h.j2", f"src/{name}.h"),

@@ -8,9 +8,10 @@ from typing import Any
 
 from hlsgen.base.version import VERSION
 from hlsgen.emit.adapters import ddr_format
-from hlsgen.emit.dataflow import DataflowNames, kernel_context
+from hlsgen.emit.dataflow import kernel_context
 from hlsgen.emit.environment import render, safe_comment
 from hlsgen.emit.ompss_project import Accelerator, creator, function_name, tool_files
+from hlsgen.emit.plan import KernelNames
 from hlsgen.hardware.ports import MOST_DDR_BITS
 from hlsgen.hardware.weight_beats import weight_beats
 from hlsgen.model.ir import Graph
@@ -95,7 +96,7 @@ def ompss_network_files(
         "ompss/main.cpp": render("ompss/network_main.cpp.j2", k=k, version=VERSION),
     }
     for task in tasks:
-        pipeline, names = task.kernel.pipeline, DataflowNames(kernel=task.kernel.name, source=source)
+        pipeline, names = task.kernel.pipeline, KernelNames(kernel=task.kernel.name, source=source)
         context = kernel_context(pipeline, names, board)
         text = render("ompss/network_kernel.fpga.h.j2", k=context, task=task, top=k, version=VERSION)
         files[f"ompss/kernels/{task.kernel.name}.fpga.h"] = text

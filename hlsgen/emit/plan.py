@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import io
+from dataclasses import dataclass
 
 import numpy as np
 
 from hlsgen.base.fixed import Codes, NumberType
 
 Plan = dict[str, str | bytes]
+
+
+@dataclass(frozen=True, kw_only=True)
+class KernelNames:
+    """The kernel's name, and where the design was written (for the files' headers)."""
+
+    kernel: str
+    source: str
 
 
 def npy_bytes(codes: Codes, type_: NumberType) -> bytes:

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from hlsgen.base.fixed import Codes
 from hlsgen.base.version import VERSION
-from hlsgen.emit.dataflow import DataflowNames, dataflow_files, weight_files
+from hlsgen.emit.dataflow import dataflow_files, weight_files
 from hlsgen.emit.environment import safe_comment
-from hlsgen.emit.plan import Plan, array_bytes, npy_bytes
+from hlsgen.emit.plan import KernelNames, Plan, array_bytes, npy_bytes
 from hlsgen.emit.project import csim_header_files, makefile
 from hlsgen.emit.vitis import LinkedKernel, plain_word, tool_files
 from hlsgen.emit.xrt import host_files, network_interface
@@ -30,7 +30,7 @@ def streaming_plan(
     pipeline = balanced.pipeline
     graph = pipeline.graph
     k = {"name": name, "source": safe_comment(source)}
-    plan: Plan = {**dataflow_files(pipeline, DataflowNames(kernel=name, source=source), board)}
+    plan: Plan = {**dataflow_files(pipeline, KernelNames(kernel=name, source=source), board)}
     data = {f"{port.name}.npy": npy_bytes(inputs[port.name], port.tensor.type) for port in graph.inputs}
     data |= {
         f"{port.name}_golden.npy": npy_bytes(golden[port.source], port.tensor.type) for port in graph.outputs

@@ -22,10 +22,10 @@ MOST_BUILT = 24
 """Kernels with converters and FIFOs that one search makes; after that the best one counts."""
 
 EVEN_SLACKS = (1.02, 1.2)
-"""Of the least largest share: what is tried for a kernel that takes of everything as little as it can."""
+"""Multiples of the least largest share that are tried for a kernel that takes as little as it can."""
 
 LITTLE = 0.02
-"""Of a largest share: less is not worth another kernel."""
+"""The part of a largest share that is worth another kernel."""
 QUICKEST = 3
 """Intervals, from the shortest that fits, at which the least latency is looked for."""
 

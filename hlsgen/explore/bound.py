@@ -24,7 +24,7 @@ def multiplier_bound(space: Space) -> float | None:
 
 
 def _dsps_a_mac(found: LayerOptions) -> float:
-    """Of the option that multiplies most with a DSP."""
+    """DSPs a product of the option that multiplies most with a DSP."""
     shares = [
         one.resources.dsp / one.multipliers
         for one in found.every

@@ -7,12 +7,10 @@ from typing import Any
 
 from rich.table import Table
 
-from hlsgen.cost.error_margins import cells_line
 from hlsgen.explore.result import Explored
+from hlsgen.report.cells import cells_line
 from hlsgen.report.explored import model_text, some_points
-from hlsgen.search.board_limits import whole_of
-
-COLUMNS = ("dsp", "bram18", "uram", "lut", "ff")
+from hlsgen.search.board_limits import COLUMNS, whole_of
 
 
 def headline(explored: Explored[Any]) -> list[str]:
@@ -37,7 +35,7 @@ def headline(explored: Explored[Any]) -> list[str]:
         lines.append(f"{explored.baseline}: {rate:,.0f} frames/s; this is {more:.1%} faster")
     elif explored.goal.fastest:
         lines.append(f"{explored.baseline}: nothing that fits")
-    return [*lines, cells_line({"cost": explored.chosen.cost()})]
+    return [*lines, cells_line(explored.chosen.estimate().cost)]
 
 
 def _where(explored: Explored[Any]) -> str:
@@ -100,7 +98,7 @@ def front_table(explored: Explored[Any]) -> Table:
         *(one.upper() for one in COLUMNS),
         title="Pareto front",
     )
-    for one in some_points(explored.front, [one.chosen for one in explored.front]):
+    for one in some_points(explored.front):
         shares = (
             f"{one.used[kind] / getattr(whole, kind):.1%}" if getattr(whole, kind) else "" for kind in COLUMNS
         )

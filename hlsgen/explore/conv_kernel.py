@@ -15,11 +15,11 @@ from hlsgen.base.fixed import FixedType
 from hlsgen.base.progress import Progress
 from hlsgen.cost.resources import Resources, dsps_of_product
 from hlsgen.designfile.constraints import NoFit
-from hlsgen.explore.front import FrontPoint
 from hlsgen.explore.options import non_dominated
-from hlsgen.explore.result import Explored, Goal, LayerChoice, Point
+from hlsgen.explore.result import Explored, Goal, LayerChoice
 from hlsgen.hardware.conv2d import map_conv2d
 from hlsgen.layers.packing import signed_bits, widths_pack
+from hlsgen.report.explored import FrontPoint, SearchPoint
 from hlsgen.search.board_limits import KINDS, whole_of
 from hlsgen.search.candidates import share_of
 from hlsgen.search.conv_kernel import foldings
@@ -28,7 +28,7 @@ from hlsgen.styles.conv_kernel import ConvKernel
 from hlsgen.styles.style import Style
 
 FLOAT_DSPS = 3
-"""Of a multiplication in float32, its adder in logic cells."""
+"""DSPs of a multiplication in float32, its adder in logic cells."""
 
 
 class _Layer:
@@ -40,7 +40,7 @@ class _Layer:
 
     @cached_property
     def most(self) -> list[Deployment]:
-        """Of every folding that fits, with as many instances as do the batch fastest."""
+        """A deployment of every folding that fits, with as many instances as do the batch fastest."""
         return [one for one in map(self._deployed, self._mappings) if one is not None]
 
     @cached_property
@@ -69,7 +69,7 @@ class _Layer:
             return None
 
     def with_counts(self) -> Iterator[Deployment]:
-        """Of every folding, with one instance, twice as many, and so on up to the most."""
+        """Deployments of every folding, with one instance, twice as many, and so on up to the most."""
         for one in self.most:
             yield one
             count = 1
@@ -80,7 +80,7 @@ class _Layer:
                 count *= 2
 
     def reaching(self, goal: Goal) -> list[Deployment]:
-        """Of every folding, with just the instances that the goal takes."""
+        """A deployment of every folding, with just the instances that the goal takes."""
         found = []
         for one in self.most:
             if goal.max_latency_us is not None and _latency_us(one) > goal.max_latency_us:
@@ -159,7 +159,7 @@ def _cheapest(design: ConvKernel, layer: _Layer, goal: Goal) -> Deployment:
 
 
 def _greedy(layer: _Layer) -> Deployment | None:
-    """As FINN folds: SIMD grows first, then PE, everything on DSPs, one row at a time; the best that fits."""
+    """The baseline, folded as FINN does: SIMD grows first, then PE, all on DSPs, one row at a time."""
     plain = [one for one in layer.most if one.mapping.folding.order == "rows"]
     if not plain:
         return None
@@ -189,9 +189,9 @@ def _front_point(one: Deployment, *, chosen: bool = False) -> FrontPoint:
     )
 
 
-def _point(one: Deployment) -> Point:
+def _point(one: Deployment) -> SearchPoint:
     counts = {slr.name: sum(at.slr == slr.name for at in one.instances) for slr in one.board.slrs}
-    return Point(
+    return SearchPoint(
         frames_per_s=one.frames_per_s,
         interval_cycles=one.cycles.interval,
         latency_us=_latency_us(one),
@@ -217,7 +217,7 @@ def _utilisation(one: Deployment) -> dict[str, float]:
 
 
 def _multiplier_fps(design: ConvKernel) -> float:
-    """If all usable DSPs multiplied in every cycle, two products each where they are packed."""
+    """Frames a second if all usable DSPs multiplied in every cycle, two products each where packed."""
     layer = design.layer
     each: float = FLOAT_DSPS
     if isinstance(layer.input_type, FixedType) and isinstance(layer.weight_type, FixedType):

@@ -8,9 +8,9 @@ from typing import Any
 
 import yaml
 
-from hlsgen.cost.error_margins import cells_line
 from hlsgen.designfile.document import Document
 from hlsgen.explore.result import Explored
+from hlsgen.report.cells import cells_line
 
 
 def fixed_design(explored: Explored[Any], source: Path, target: Path, *, board: str | None = None) -> str:
@@ -31,7 +31,7 @@ def fixed_design(explored: Explored[Any], source: Path, target: Path, *, board: 
         f"# {source.name} as hlsgen explore chose it, modelled: {point.frames_per_s:,.0f} frames/s, "
         f"{point.instances} instance{'s' if point.instances > 1 else ''}, "
         f"a frame every {point.interval_cycles:,} cycles.\n"
-        f"# {cells_line({'cost': explored.chosen.cost()})}\n"
+        f"# {cells_line(explored.chosen.estimate().cost)}\n"
     )
     return head + yaml.safe_dump(
         data, sort_keys=False, default_flow_style=None, allow_unicode=True, width=110

@@ -2,37 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from hlsgen.explore.knapsack import most_even
 from hlsgen.explore.options import Vector, non_dominated
 from hlsgen.explore.slr_layouts import placed_in
 from hlsgen.explore.space import Found, Space
+from hlsgen.report.explored import FrontPoint
 from hlsgen.search.board_limits import KINDS, whole_of
 
 MOST_INTERVALS = 12
-"""That the front is made from, evenly on a scale of ratios."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class FrontPoint:
-    """So many instances of the kernel whose largest share of the usable board is least at its interval.
-
-    used: of all instances, by kind. chosen: the kernel that explore takes.
-    """
-
-    frames_per_s: float
-    interval: int
-    instances: int
-    largest_share: float
-    used: dict[str, int]
-    chosen: bool = False
+"""Intervals that the front is made from, evenly on a scale of ratios."""
 
 
 def front(space: Space, found: Found, most: int, up_to: float) -> tuple[FrontPoint, ...]:
-    """Ascending in frames a second. Each layer's converters and FIFOs count as in the kernel found.
+    """The points, by frames a second. Each layer's converters and FIFOs count as in the kernel found.
 
     up_to: frames a second of the fastest kernel that was made, or inf. One instance over several SLRs counts
     in sum here, so that a faster point might not be cut into them.

@@ -58,7 +58,7 @@ class Kernel:
 
     @cached_property
     def adapters(self) -> dict[str, Vector]:
-        """By layer what it takes beyond its option: converters and deep FIFOs."""
+        """What each layer takes beyond its option, by its name: converters and deep FIFOs."""
         return {name: amount - vector(self.options[name].resources) for name, amount in self.by_layer.items()}
 
 
@@ -75,7 +75,7 @@ def kernel_of(
 
 
 def charged(pipeline: Pipeline, board: Board) -> dict[str, Vector]:
-    """By layer all that it takes: a process or FIFO counts for the layer whose words it carries."""
+    """All that each layer takes: a process or FIFO counts for the layer whose words it carries."""
     graph = pipeline.graph
     first = first_readers(graph)
     # an input that no layer reads goes straight to an output

@@ -19,23 +19,23 @@ from hlsgen.explore.options import Vector, non_dominated
 from hlsgen.explore.solver import full, solve
 
 MOST_NODES = 20_000
-"""Of branch and cut; what is not proven by then is said to be unproven."""
+"""Nodes of branch and cut; what is not proven by then is said to be unproven."""
 EVEN_NODES = 2
 EVEN_GAP = 0.1
 SLACKS = (1.02, 1.05, 1.1, 1.2, 1.5, 2.0, 4.0)
-"""Of the least share that mixed options need: what whole ones are given, the first that does."""
+"""Multiples of the least share that mixed options need: what whole ones are given, the first that does."""
 TIE = 1e-7
-"""Of the cost of everything: how much a later option of a layer costs more, so that ties have one winner."""
+"""The part of all costs by which a later option of a layer costs more, so that ties have one winner."""
 
 Costs = NDArray[np.int64]
-"""[options, kinds]"""
+"""The costs of a layer as [options, kinds]."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Solution:
-    """picks: the option of each layer; None: none is known. bound: no choice has a smaller objective.
+    """What was found. picks: the option of each layer; None: none is known.
 
-    proven: `picks` has the least objective, or none exists at all.
+    bound: no choice has a smaller objective. proven: `picks` has the least objective, or none exists at all.
     """
 
     picks: tuple[int, ...] | None
@@ -139,7 +139,7 @@ class _Problem:
         return Solution(picks=picks, objective=price, bound=bound, proven=result.status == 0)
 
     def least_share(self, limit: Vector) -> float:
-        """Of `limit` the largest share of a kind, at least, if options could be mixed: a variable more."""
+        """The least largest share of a kind of `limit`, if options could be mixed: a variable more."""
         kinds = np.flatnonzero(limit > 0)
         count = len(self.amounts)
         shares = sparse.csr_array((self.amounts[:, kinds] / limit[kinds]).T)

@@ -18,11 +18,11 @@ from scipy.optimize import LinearConstraint
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.progress import Progress
 from hlsgen.designfile.constraints import NoFit
-from hlsgen.explore.front import FrontPoint
 from hlsgen.explore.options import non_dominated
-from hlsgen.explore.result import Explored, Goal, LayerChoice, Point
+from hlsgen.explore.result import Explored, Goal, LayerChoice
 from hlsgen.explore.solver import solve
 from hlsgen.layers.stage import Fold
+from hlsgen.report.explored import FrontPoint, SearchPoint
 from hlsgen.report.layerwise import LayerwiseEstimate
 from hlsgen.search.board_limits import KINDS, whole_of
 from hlsgen.search.candidates import share_of
@@ -330,10 +330,10 @@ def _layer_choices(explorer: _Explorer, hardware: LayerwiseHardware) -> Iterator
         )
 
 
-def _point(design: LayerwiseNetwork) -> Point:
+def _point(design: LayerwiseNetwork) -> SearchPoint:
     hardware, estimate, board = design.hardware, design.estimate(), design.board
     used = hardware.each.times(hardware.instances)
-    return Point(
+    return SearchPoint(
         frames_per_s=estimate.frames_per_s,
         interval_cycles=hardware.interval,
         latency_us=estimate.latency_cycles / design.clock_mhz,

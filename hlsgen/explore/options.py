@@ -39,7 +39,7 @@ from hlsgen.targets.board import Board
 Vector = NDArray[np.int64]
 """One number for each of KINDS."""
 Format = tuple[int, int]
-"""Of a stream's words: neighbouring pixels, channels."""
+"""A stream's words: neighbouring pixels, channels."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +85,7 @@ class LayerOptions:
 
 
 def costs_of(options: Sequence[Option]) -> NDArray[np.int64]:
-    """[options, KINDS]"""
+    """The costs as [options, KINDS]."""
     return np.array([vector(one.resources) for one in options], np.int64)
 
 
@@ -98,7 +98,7 @@ def resources_of(amounts: Vector) -> Resources:
 
 
 def all_options(graph: Graph, board: Board, constraints: NetworkConstraints) -> dict[str, LayerOptions]:
-    """By layer. Raises NoFit: nothing that the design fixes for some layer fits the board."""
+    """The options of each layer. Raises NoFit: nothing that the design fixes for some layer fits."""
     return {layer.name: layer_options(graph, layer, board, constraints) for layer in graph.layers}
 
 
@@ -247,7 +247,7 @@ class _Adapters:
         )
 
     def _around(self, stage: Stage) -> tuple[Resources, int, int]:
-        """Of the stage's words: resources of streams, forks and ports, cycles and bytes a frame of ports."""
+        """Resources of streams, forks and ports of a stage's words; cycles and bytes a frame of ports."""
         interval, moved = 0, 0
         total = self._tensor(stage.output, self.readers)
         if self.stores:
@@ -282,7 +282,7 @@ def least_fifo(words: StreamFormat, board: Board) -> Resources:
 
 
 def first_readers(graph: Graph) -> dict[str, tuple[str, int]]:
-    """By input of the graph the layer, and its input, whose words the port has."""
+    """The layer, and its input, whose words each port has, by the name of the graph's input."""
     found: dict[str, tuple[str, int]] = {}
     ports = {port.name for port in graph.inputs}
     for layer in graph.layers:

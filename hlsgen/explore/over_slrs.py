@@ -19,10 +19,10 @@ from hlsgen.explore.options import Vector, non_dominated
 from hlsgen.explore.solver import full, solve
 
 MOST_NODES = 1
-"""Of branch and cut for one interval: where there is room the first one has an answer."""
+"""Nodes of branch and cut for one interval: where there is room the first one has an answer."""
 CROSSING_NODES = 20
 GAP = 0.1
-"""How far from the least cost an answer may be: whether there is one matters most."""
+"""The distance from the least cost that an answer may have, relative: whether there is one matters most."""
 
 Edges = Sequence[tuple[int, int]]
 """Pairs of layers, by number, of which the second reads the first."""
@@ -109,7 +109,7 @@ def _packed(
     price: NDArray[np.float64],
     nodes: int,
 ) -> NDArray[np.float64] | None:
-    """x [SLR, option]"""
+    """The packing as x [SLR, option]."""
     count, slrs = len(amounts), len(limits)
     result = solve(
         np.tile(price, slrs),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Generic, Protocol, TypeVar
 
 from hlsgen.base.short_repr import Brief, lines
-from hlsgen.explore.front import FrontPoint
+from hlsgen.report.estimates import Estimates
+from hlsgen.report.explored import FrontPoint, Search, SearchPoint
+from hlsgen.report.section import Section
 from hlsgen.targets.board import Board
 
 
@@ -26,7 +28,7 @@ class Explorable(Protocol):
     @property
     def batch(self) -> int: ...
 
-    def cost(self) -> dict[str, Any]: ...
+    def estimate(self) -> Estimates: ...
 
 
 D = TypeVar("D", bound=Explorable)
@@ -45,28 +47,10 @@ class Goal:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Point:
-    """A kernel with its instances.
-
-    latency_us: of one frame, from DDR to DDR. cost: of all instances, the sum of the shares of each kind that
-    the board has for kernels. used: of all instances. by_slr: how many lie in each SLR; None: one lies over
-    several.
-    """
-
-    frames_per_s: float
-    interval_cycles: int
-    latency_us: float
-    instances: int
-    by_slr: Mapping[str, int] | None
-    cost: float
-    used: Mapping[str, int]
-    utilisation: Mapping[str, float]
-
-
-@dataclass(frozen=True, kw_only=True)
 class LayerChoice:
-    """mapping: as in a design file. slr: if one instance lies over several. options: how many there were, and
-    how many of them no other beats.
+    """What was chosen for a layer. mapping: as in a design file. slr: if one instance lies over several.
+
+    seen, options: how many there were, and how many of them no other beats.
     """
 
     name: str
@@ -92,12 +76,12 @@ class Explored(Brief, Generic[D]):
 
     design: D
     goal: Goal
-    point: Point
+    point: SearchPoint
     bound: float
     gap: float
     multiplier_fps: float | None
     binds: str
-    greedy: Point | None
+    greedy: SearchPoint | None
     front: tuple[FrontPoint, ...]
     layers: tuple[LayerChoice, ...]
     crossings: int
@@ -128,7 +112,7 @@ class Explored(Brief, Generic[D]):
 
     @property
     def multiplier_share(self) -> float | None:
-        """Reached, of what the multipliers allow."""
+        """The share that is reached of what the multipliers allow."""
         return self.point.frames_per_s / self.multiplier_fps if self.multiplier_fps else None
 
     def as_json(self) -> dict[str, Any]:
@@ -141,37 +125,48 @@ class Explored(Brief, Generic[D]):
             **self.summary(),
             "layers": [asdict(one) for one in self.layers],
             "mapping": dict(self.mapping),
-            "cost": self.chosen.cost(),
+            "cost": self.chosen.estimate().cost.as_json(),
             "kind": "modelled",
         }
 
     def summary(self) -> dict[str, Any]:
         """The section `explored` of report.json: what was found beside what could have been."""
-        return {
-            "point": _rounded(asdict(self.point)),
-            "bound": _rounded(self.bound),
-            "gap": _rounded(self.gap),
-            "proven": self.proven,
-            "multiplier_fps": _rounded(self.multiplier_fps),
-            "multiplier_share": _rounded(self.multiplier_share),
-            "binds": self.binds,
-            "greedy": _rounded(asdict(self.greedy)) if self.greedy else None,
-            "front": [_rounded(asdict(one)) for one in self.front],
-            "slr_crossings": self.crossings,
-            "problems_solved": self.solved,
-            "kernels_made": self.built,
-            "streamed_layers": self.streamed,
-        }
+        return self.search_figures().as_json()
+
+    def search_figures(self) -> Search:
+        """The same, typed. Floats have nine digits: so many are the same on every machine."""
+        found: Search = _rounded(
+            Search(
+                point=self.point,
+                bound=self.bound,
+                gap=self.gap,
+                proven=self.proven,
+                multiplier_fps=self.multiplier_fps,
+                multiplier_share=self.multiplier_share,
+                binds=self.binds,
+                greedy=self.greedy,
+                front=self.front,
+                slr_crossings=self.crossings,
+                problems_solved=self.solved,
+                kernels_made=self.built,
+                streamed_layers=self.streamed,
+            )
+        )
+        return found
 
 
 PROVEN_GAP = 1e-4
-"""Relative: the solver's own tolerance."""
+"""The relative gap of what counts as proven: the solver's own tolerance."""
 
 
 def _rounded(value: Any) -> Any:
-    """Floats to nine digits, in whatever they lie: so many are the same on every machine."""
+    """The value with its floats to nine digits, in whatever they lie."""
     if isinstance(value, float):
         return float(f"{value:.9g}")
     if isinstance(value, Mapping):
         return {key: _rounded(one) for key, one in value.items()}
+    if isinstance(value, tuple):
+        return tuple(_rounded(one) for one in value)
+    if isinstance(value, Section):
+        return replace(value, **{one.name: _rounded(getattr(value, one.name)) for one in fields(value)})
     return value

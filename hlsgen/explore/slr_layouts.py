@@ -15,7 +15,7 @@ from hlsgen.targets.board import Board
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Layout:
-    """`count` instances, so many in each SLR. capacity: what one may take.
+    """A layout of `count` instances, so many in each SLR. capacity: what one may take.
 
     by_slr: None: one instance over several SLRs, its layers in each one after the other.
     """
@@ -42,7 +42,7 @@ def layouts(board: Board, most: int, fixed: int | None) -> list[Layout]:
 
 
 def _equal(limits: list[Vector], count: int) -> list[Layout]:
-    """`count` instances, each in one SLR."""
+    """The layouts of `count` instances, each in one SLR."""
     splits = [split for split in _splits(count, len(limits)) if sum(split) == count]
     rooms = np.array(
         [
@@ -62,7 +62,7 @@ def _splits(count: int, parts: int) -> Iterator[tuple[int, ...]]:
 
 
 def placed_in(board: Board, each: Vector, count: int) -> tuple[int, ...] | None:
-    """By SLR how many of `count` equal instances lie in it, as evenly as they fit; None if they do not."""
+    """The instances in each SLR of `count` equal ones, as evenly as they fit; None if they do not."""
     rooms = [int(min((limit[each > 0] // each[each > 0]), default=count)) for limit in capacities(board)]
     if sum(rooms) < count:
         return None

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 TOLERANCE = 1e-6
-"""By so much HiGHS lets a row exceed its limit."""
+"""The excess over its limit that HiGHS lets a row have."""
 
 
 def solve(

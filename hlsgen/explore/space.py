@@ -87,7 +87,7 @@ class Space:
         ]
 
     def costs(self, index: int, adapters: dict[str, Vector] | None = None) -> list[Costs]:
-        """By layer the costs of the options that keep to interval number `index`."""
+        """The costs of the options that keep to interval number `index`, by layer."""
         most = self.intervals[index]
         found = []
         for name, one in self.options.items():

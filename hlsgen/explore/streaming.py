@@ -22,9 +22,10 @@ from hlsgen.explore.front import front
 from hlsgen.explore.greedy import greedy
 from hlsgen.explore.options import Option
 from hlsgen.explore.over_slrs import crossings
-from hlsgen.explore.result import Explored, Goal, LayerChoice, Point
+from hlsgen.explore.result import Explored, Goal, LayerChoice
 from hlsgen.explore.slr_layouts import Layout, layouts
 from hlsgen.explore.space import Found, Space
+from hlsgen.report.explored import SearchPoint
 from hlsgen.search.board_limits import KINDS, fitting
 from hlsgen.search.streaming import StreamingHardware, balance
 from hlsgen.styles.streaming import StreamingNetwork
@@ -120,10 +121,10 @@ def _layout_of(found: Found, places: list[Layout]) -> Layout:
     return max(same, key=lambda one: tuple(one.capacity))
 
 
-def _point(space: Space, found: Found) -> Point:
+def _point(space: Space, found: Found) -> SearchPoint:
     used = found.kernel.resources.times(found.instances)
     names = [slr.name for slr in space.board.slrs]
-    return Point(
+    return SearchPoint(
         frames_per_s=found.frames_per_s,
         interval_cycles=found.kernel.interval,
         latency_us=found.kernel.latency_cycles / space.clock_mhz,
@@ -196,7 +197,7 @@ def _mapping(weight_constraints: WeightConstraints, found: Found) -> dict[str, A
 
 
 def _fixed(constraints: NetworkConstraints, found: Found) -> NetworkConstraints:
-    """As the design file of `_mapping` would be read."""
+    """The constraints as the design file of `_mapping` would be read."""
     options = found.kernel.options
     layers = dict(constraints.weights.layers)
     for layer in found.kernel.pipeline.graph.layers:

@@ -41,7 +41,7 @@ from hlsgen.targets.board import Board
 
 MOST_NODES = 2_000
 MOST_PAIRS = 40_000
-"""Of formats, all streams together: of more the converters are not known beforehand."""
+"""Pairs of formats, all streams together: of more the converters are not known beforehand."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,7 +154,7 @@ class _Joined:
         self.pairs = sum(len(before) * len(after) for before, after in self.formats)
 
     def _worth_looking_at(self, layer: LayerOptions) -> list[int]:
-        """Of the options with the same formats those that none beats in resources, and that can fit."""
+        """The options that none with the same formats beats in resources, and that can fit."""
         groups: dict[tuple[Format, tuple[Format, ...]], list[int]] = {}
         costs = layer.every_cost
         fits = np.all(costs <= self.capacity, axis=1)
@@ -191,12 +191,12 @@ class _Joined:
 
     @cached_property
     def begins(self) -> list[int]:
-        """By layer the number of its first variable."""
+        """The number of each layer's first variable, by the layer's name."""
         ends = np.cumsum([len(found) for found in self.options])
         return [0, *(int(end) for end in ends[:-1])]
 
     def _pairs(self) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Of every pair of formats, stream by stream: its converters, and whether they are too slow."""
+        """The converters of every pair of formats, stream by stream, and whether they are too slow."""
         found = [
             self.adapters.converter(link.tensor, have, want)
             for link, (before, after) in zip(self.adapters.links, self.formats, strict=True)

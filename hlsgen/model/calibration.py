@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 STAND_INS = {"photograph": "a stand-in photograph", "random": "random numbers"}
 """Samples that are not the user's own, by what a design file calls them."""
@@ -21,25 +20,6 @@ class Calibration:
     frames: int
     stand_in: bool = False
     chooses: bool = True
-
-    def as_json(self) -> dict[str, Any]:
-        """The calibration as report.json has it."""
-        return {
-            "source": self.source,
-            "frames": self.frames,
-            "stand_in": self.stand_in,
-            "chooses_types": self.chooses,
-        }
-
-    @classmethod
-    def from_json(cls, found: Mapping[str, Any]) -> Calibration:
-        """What `as_json` gave."""
-        return cls(
-            source=found["source"],
-            frames=found["frames"],
-            stand_in=found["stand_in"],
-            chooses=found["chooses_types"],
-        )
 
     def __str__(self) -> str:
         what = "number types chosen from" if self.chooses else "accuracy of the types judged on"

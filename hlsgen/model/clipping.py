@@ -50,20 +50,6 @@ class Clipped:
         many = self.share > WORTH_SHARE or found.lost > WORTH_POWER * found.power
         return not self.own and found.furthest > 1 and many
 
-    def as_json(self) -> dict[str, Any]:
-        """The clipping as report.json has it; nothing in it depends on the machine."""
-        found = self.excess
-        return {
-            "name": self.name,
-            "part": self.part,
-            "type": str(found.type),
-            "values": found.values,
-            "clipped": found.outside,
-            "share": round(self.share, 6),
-            "furthest": found.furthest * found.type.resolution,
-            "own": self.own,
-        }
-
     def __str__(self) -> str:
         found = self.excess
         what = {"input": "input ", "result": "", "accumulator": "accumulator of "}[self.part]

@@ -6,8 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from hlsgen.report.content import Report, Resources, Span, Timing
+from hlsgen.report.content import Report
+from hlsgen.report.figures import Slr
 from hlsgen.report.graph_picture import number
+from hlsgen.report.section import Counted, ResourceFigures
+from hlsgen.report.timing import Span, Timing
 
 RESOURCES = ("lut", "ff", "dsp", "bram18", "uram")
 TITLES = {"lut": "LUT", "ff": "FF", "dsp": "DSP", "bram18": "BRAM18", "uram": "URAM"}
@@ -15,7 +18,7 @@ WHOLE = ("all SLRs",)
 """What a kernel that is larger than an SLR lies in."""
 MOST_STALLS = 12
 TICKS = 5
-"""On an axis of cycles, at most."""
+"""The most ticks of an axis of cycles."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,9 +54,8 @@ def percent(part: float, whole: float) -> str:
 
 def resource_charts(report: Report) -> tuple[BarChart, ...]:
     """The whole board with the errors of LUT and FF, then its SLRs if there are several."""
-    regions = [slr for slr in report.slrs if slr.name not in WHOLE]
-    several = len(regions) > 1
-    usable, free = (_together([getattr(slr, what) for slr in regions]) for what in ("usable", "free"))
+    regions = _regions(report)
+    several, usable, free = len(regions) > 1, usable_of(report), _together([slr.free for slr in regions])
     routed = report.cost.routed
     errors = {"lut": routed.lut_error, "ff": routed.ff_error}
     title = "Whole board" if several else regions[0].name
@@ -67,18 +69,26 @@ def resource_charts(report: Report) -> tuple[BarChart, ...]:
     return tuple(charts)
 
 
-def _together(parts: Sequence[Resources]) -> Resources:
+def usable_of(report: Report) -> ResourceFigures:
+    """What a design may use of the whole board."""
+    return _together([slr.usable for slr in _regions(report)])
+
+
+def _regions(report: Report) -> list[Slr]:
+    """The SLRs, each by itself."""
+    return [slr for slr in report.slrs if slr.name not in WHOLE]
+
+
+def _together(parts: Sequence[ResourceFigures]) -> ResourceFigures:
     """The sum, which may be larger than any figure that a report may have."""
-    return Resources.model_construct(
-        **{kind: sum(getattr(part, kind) for part in parts) for kind in RESOURCES}
-    )
+    return ResourceFigures(**{kind: sum(getattr(part, kind) for part in parts) for kind in RESOURCES})
 
 
 def _resource_chart(
     title: str,
-    used: Resources,
-    usable: Resources,
-    free: Resources,
+    used: Counted,
+    usable: Counted,
+    free: Counted,
     errors: Mapping[str, float],
     note: str = "",
 ) -> BarChart:
@@ -201,11 +211,12 @@ def _stacked(*parts: tuple[int, str], whole: int) -> tuple[tuple[str, str, str],
 
 def accuracy_chart(report: Report) -> BarChart:
     """Signal to noise of each layer, in dB; None is exact."""
-    finite = [one.snr_db for one in report.quantisation if one.snr_db is not None]
+    tensors = report.quantisation or ()
+    finite = [one.snr_db for one in tensors if one.snr_db is not None]
     whole = max([*finite, 1.0])
     names = {layer.name for layer in report.layers}
     bars = []
-    for one in report.quantisation:
+    for one in tensors:
         text = "equal" if one.snr_db is None else f"{one.snr_db:.1f} dB"
         same = "" if one.agreement is None else f", {one.agreement:.0%} same largest score"
         bars.append(

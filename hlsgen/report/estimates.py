@@ -3,24 +3,38 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.short_repr import Brief, lines
 from hlsgen.cost.resources import Resources
+from hlsgen.model.ir import Graph
+from hlsgen.report.cells import Cost
+from hlsgen.report.content import Figures
+from hlsgen.report.figures import Layer, Slr, Total, performance_figures
+from hlsgen.report.roofline import Roofline
+from hlsgen.report.section import resource_counts
+from hlsgen.report.structure import GraphSection, graph_figures
+from hlsgen.report.timing import Span
 from hlsgen.targets.board import Board
 
 
+@dataclass(frozen=True, kw_only=True)
 class Estimates(Brief, ABC):
-    """The modelled figures of a design, which is called `design`."""
+    """The modelled figures of a design, which is called `design`. batch: frames of a call."""
 
     design: str
+    graph: Graph
+    board: Board
+    clock_mhz: float
+    batch: int
 
     def __repr__(self) -> str:
-        board, clock_mhz = self.target
-        used = self.used
+        used, target = self.used, f"{self.board.name} at {self.clock_mhz:g} MHz"
         return lines(
-            f"{type(self).__name__} of {self.design} on {board.name} at {clock_mhz:g} MHz, modelled",
+            f"{type(self).__name__} of {self.design} on {target}, modelled",
             self.hardware_text,
             f"{self.frames_per_s:,.0f} frames/s in the steady state",
             f"DSP {used.dsp:,}, BRAM18 {used.bram18:,}, URAM {used.uram:,}, LUT {used.lut:,}, FF {used.ff:,}",
@@ -29,13 +43,23 @@ class Estimates(Brief, ABC):
 
     @property
     @abstractmethod
-    def target(self) -> tuple[Board, float]:
-        """The board, and the clock in MHz."""
+    def hardware_text(self) -> str:
+        """Instances, their interval and what binds, in words."""
 
     @property
     @abstractmethod
-    def hardware_text(self) -> str:
-        """Instances, their interval and what binds, in words."""
+    def instances(self) -> int:
+        """Copies of the kernel, or of all kernels of a network of tasks."""
+
+    @property
+    @abstractmethod
+    def interval_cycles(self) -> int:
+        """Cycles from frame to frame of one instance, within a large batch."""
+
+    @property
+    @abstractmethod
+    def latency_cycles(self) -> int:
+        """Cycles of a call with one frame."""
 
     @property
     @abstractmethod
@@ -44,12 +68,81 @@ class Estimates(Brief, ABC):
 
     @property
     @abstractmethod
+    def batch_frames_per_s(self) -> float:
+        """Frames a second of `batch` frames in one go."""
+
+    @property
+    @abstractmethod
+    def binds(self) -> str:
+        """What keeps the design from being faster."""
+
+    @property
+    @abstractmethod
     def used(self) -> Resources:
         """What all instances take."""
 
+    @property
     @abstractmethod
+    def cost(self) -> Cost:
+        """LUT and FF of all instances, and how far off they may be."""
+
+    @property
+    def gops(self) -> float:
+        """Operations (two a multiply-accumulate) in 10^9 a second, in the steady state."""
+        return 2 * self.graph.macs * self.frames_per_s / 1e9
+
     def as_json(self) -> dict[str, Any]:
         """The figures as report.json has them."""
+        return self.figures().as_json()
+
+    def figures(self) -> Figures:
+        """The figures that reports are written from."""
+        return Figures(
+            design=self.design,
+            board=self.board.name,
+            clock_mhz=self.clock_mhz,
+            board_title=self.board.title,
+            part=self.board.part,
+            graph=self._graph_section(),
+            layers=tuple(self._layers()),
+            total=Total(
+                macs=self.graph.macs,
+                interval_cycles=self.interval_cycles,
+                latency_cycles=self.latency_cycles,
+                **resource_counts(self.used),
+                instances=self.instances,
+            ),
+            performance=performance_figures(
+                frames_per_s=self.frames_per_s,
+                batch=self.batch,
+                batch_frames_per_s=self.batch_frames_per_s,
+                macs=self.graph.macs,
+                binds=self.binds,
+            ),
+            cost=self.cost,
+            roofline=self._roofline(),
+            timeline=tuple(self._timeline()),
+            slrs=tuple(self._slrs()),
+        )
+
+    def _graph_section(self) -> GraphSection:
+        return graph_figures(self.graph)
+
+    @abstractmethod
+    def _layers(self) -> Sequence[Layer]:
+        """The layers in the order of the graph."""
+
+    @abstractmethod
+    def _roofline(self) -> Roofline | None:
+        """The roofline; None if there is nothing to multiply, or no DDR is used."""
+
+    @abstractmethod
+    def _timeline(self) -> Sequence[Span]:
+        """A call with one frame."""
+
+    @abstractmethod
+    def _slrs(self) -> Sequence[Slr]:
+        """What of each SLR is used."""
 
     def with_smallest_fifos(self) -> Estimates:
         """The same with the shallowest FIFOs that cost no speed, however long that takes.

@@ -1,32 +1,242 @@
-"""Figures that several designs' reports have in common, as report.json has them. Every one is modelled."""
+"""What hardware takes and how fast it is, as report.json has it: layers, processes, SLRs. All modelled."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 from hlsgen.cost.resources import Resources
-from hlsgen.cost.stages import process_resources
+from hlsgen.cost.stages import fifo_resources, process_resources
+from hlsgen.hardware.pipeline import Stream
 from hlsgen.hardware.processes import Process, StageProcess
-from hlsgen.model.accuracy import Accuracy
+from hlsgen.report.cells import CellsByTarget
+from hlsgen.report.section import (
+    Count,
+    Counted,
+    Flag,
+    Number,
+    ResourceFigures,
+    Rows,
+    Section,
+    Shape,
+    Some,
+    Text,
+    Texts,
+    resource_counts,
+)
+from hlsgen.search.board_limits import usable
 from hlsgen.targets.board import SLR, Board
 
-KINDS = ("dsp", "bram18", "uram", "lut", "ff")
+
+@dataclass(frozen=True, kw_only=True)
+class Folding(Section):
+    """A layer's folding: PX, PE and SIMD of a stage, or rows, PE, SIMD and more of a convolution's kernel.
+
+    fabric_pe: the PE whose adders or multipliers are LUTs. chain: products added before packed lanes are
+    taken apart. in_lanes, out_lanes: elements of a word.
+    """
+
+    px: Count | None = None
+    rows: Count | None = None
+    pe: Count
+    simd: Count
+    fabric_pe: Count | None = None
+    multipliers: Text = ""
+    order: Text = ""
+    arithmetic: Text = ""
+    chain: Count | None = None
+    macs_per_cycle: Count
+    in_lanes: Count | None = None
+    out_lanes: Count | None = None
 
 
-def resource_figures(resources: Resources) -> dict[str, int]:
-    """The resources as report.json has them."""
-    return {kind: getattr(resources, kind) for kind in KINDS}
+@dataclass(frozen=True, kw_only=True)
+class Weights(Section):
+    """The weights of a stage and where they lie. batch_reuse: frames that read streamed ones once."""
+
+    type: Text
+    codes: Count
+    place: Text
+    storage: Text
+    batch_reuse: Count | None = None
 
 
-def fifo_memory(bram18: int, uram: int) -> str:
+@dataclass(frozen=True, kw_only=True)
+class DdrBytes(Section):
+    """Bytes that a kernel moves for a frame."""
+
+    read: Count
+    written: Count
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layer(Section):
+    """A layer and its stage, or in a network of tasks its kernel: the fields from `kernel` on are of that.
+
+    kernel: the C++ function. ddr_cycles: cycles of a frame that DDR takes. cells: LUTs and FFs of the kernel
+    without what lies outside of it.
+    """
+
+    name: Text
+    kind: Text
+    macs: Count
+    type: Text
+    shape: Shape
+    folding: Folding
+    ii: Count
+    interval_cycles: Count
+    latency_cycles: Count
+    weights: Weights | None = None
+    dsp: Count
+    bram18: Count
+    uram: Count
+    lut: Count
+    ff: Count
+    kernel: Text = ""
+    stage_interval_cycles: Count | None = None
+    kernel_interval_cycles: Count | None = None
+    ddr_cycles: Count | None = None
+    ddr_bytes: DdrBytes | None = None
+    binds: Text = ""
+    cells: CellsByTarget | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Joint(Section):
+    """A process between stages or at a port: load, store, fork or width converter."""
+
+    kernel: Text = ""
+    name: Text
+    interval_cycles: Count
+    dsp: Count
+    bram18: Count
+    uram: Count
+    lut: Count
+    ff: Count
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fifo(Section):
+    """A stream. least_depth: below it the kernel stands still, smallest_depth: from it on it is no slower;
+    None: not computed. lanes: elements of a word.
+    """
+
+    kernel: Text = ""
+    name: Text
+    depth: Count
+    least_depth: Count | None = None
+    smallest_depth: Count | None = None
+    lanes: Some
+    type: Text
+    dsp: Count
+    bram18: Count
+    uram: Count
+    lut: Count
+    ff: Count
+
+    @property
+    def nulls(self) -> Collection[str]:
+        return () if self.kernel else ("least_depth", "smallest_depth")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Total(Section):
+    """All instances together; cycles are those of one."""
+
+    macs: Count
+    interval_cycles: Some
+    latency_cycles: Count
+    dsp: Count
+    bram18: Count
+    uram: Count
+    lut: Count
+    ff: Count
+    instances: Count
+
+
+@dataclass(frozen=True, kw_only=True)
+class Performance(Section):
+    """Speed in the steady state, and of a batch in one go."""
+
+    frames_per_s: Number
+    gops: Number
+    batch: Count
+    batch_frames_per_s: Number
+    batch_gops: Number
+    binds: Text
+    kind: Text = "modelled"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Slr(Section):
+    """What of an SLR is used, may be used, and is left free by the platform. ddr: banks in use there."""
+
+    name: Text
+    instances: Count
+    used: ResourceFigures
+    usable: ResourceFigures
+    free: ResourceFigures
+    ddr: Texts
+
+
+@dataclass(frozen=True, kw_only=True)
+class DdrTraffic(Section):
+    """What a network of tasks moves through DDR for a frame. bound_cycles: in which a kernel waits for it."""
+
+    port_bits: Count
+    word_bits: Count
+    frame_bytes: Count
+    intermediate_bytes: Count
+    weight_bytes: Count
+    gb_per_s: Number
+    gb_per_s_of_an_instance: Number
+    bound_cycles: Count
+    banks: Texts
+
+
+@dataclass(frozen=True, kw_only=True)
+class OmpssFigures(Section):
+    """Instances of the OmpSs-2@FPGA application, and what whole frames on chip take more in each."""
+
+    instances: Count
+    frames_bram18: Count
+
+
+@dataclass(frozen=True, kw_only=True)
+class Banks(Section):
+    """The banks of the row band. fewest: no such map with fewer banks exists."""
+
+    banks: Count
+    slots: Count
+    offsets: Annotated[tuple[Count, ...], Rows]
+    fewest: Flag
+    reads_per_iteration: Count
+    proven_anchors: Count
+
+    @property
+    def proof(self) -> str:
+        """Whether fewer banks would do, in words."""
+        return "no such map with fewer banks exists" if self.fewest else "fewer banks were not ruled out"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Memory(Section):
+    """A memory of the convolution's kernel. depth: words; bits: of a word."""
+
+    name: Text
+    depth: Count
+    bits: Count
+    copies: Count
+    storage: Text
+    bram18: Count
+    uram: Count
+    lut: Count
+
+
+def fifo_memory(fifo: Fifo) -> str:
     """The memories that a FIFO is of, in words; empty if of logic cells."""
-    return f"{uram} URAM" if uram else f"{bram18} BRAM18" if bram18 else ""
-
-
-def board_figures(board: Board) -> dict[str, str]:
-    return {"board_title": board.title, "part": board.part}
+    return f"{fifo.uram} URAM" if fifo.uram else f"{fifo.bram18} BRAM18" if fifo.bram18 else ""
 
 
 def batch_cycles(batch: int, instances: int, latency: int, interval: int) -> int:
@@ -34,95 +244,90 @@ def batch_cycles(batch: int, instances: int, latency: int, interval: int) -> int
     return latency + (-(-batch // instances) - 1) * interval
 
 
-def slr_figures(
-    name: str, free: SLR, limit: Resources, *, instances: int, used: Resources, banks: Sequence[str]
-) -> dict[str, Any]:
-    """A row of the section `slrs`.
+def slr_figures(slr: SLR, board: Board, *, instances: int, used: Resources, banks: Sequence[str]) -> Slr:
+    """A row of the section `slrs`. banks: of DDR in use there."""
+    return region_figures(slr.name, slr, usable(slr, board), instances=instances, used=used, banks=banks)
 
-    free: what the platform leaves free, of which a design may use `limit`. banks: of DDR in use there.
-    """
-    return {
-        "name": name,
-        "instances": instances,
-        "used": resource_figures(used),
-        "usable": resource_figures(limit),
-        "free": {kind: getattr(free, kind) for kind in KINDS},
-        "ddr": list(banks),
-    }
+
+def region_figures(
+    name: str, free: Counted, limit: Resources, *, instances: int, used: Resources, banks: Sequence[str]
+) -> Slr:
+    """The same of any region. free: what the platform leaves free, of which a design may use `limit`."""
+    used_, usable_, free_ = (ResourceFigures(**resource_counts(one)) for one in (used, limit, free))
+    return Slr(name=name, instances=instances, used=used_, usable=usable_, free=free_, ddr=tuple(banks))
 
 
 def performance_figures(
     *, frames_per_s: float, batch: int, batch_frames_per_s: float, macs: int, binds: str
-) -> dict[str, Any]:
+) -> Performance:
     """Speed in the steady state and of a batch; each of the `macs` of a frame is two operations."""
-    return {
-        "frames_per_s": round(frames_per_s, 3),
-        "gops": round(2 * macs * frames_per_s / 1e9, 3),
-        "batch": batch,
-        "batch_frames_per_s": round(batch_frames_per_s, 3),
-        "batch_gops": round(2 * macs * batch_frames_per_s / 1e9, 3),
-        "binds": binds,
-        "kind": "modelled",
-    }
+    return Performance(
+        frames_per_s=round(frames_per_s, 3),
+        gops=round(2 * macs * frames_per_s / 1e9, 3),
+        batch=batch,
+        batch_frames_per_s=round(batch_frames_per_s, 3),
+        batch_gops=round(2 * macs * batch_frames_per_s / 1e9, 3),
+        binds=binds,
+    )
 
 
-def layer_figures(process: StageProcess, board: Board) -> dict[str, Any]:
+def layer_figures(process: StageProcess, board: Board) -> Layer:
     """A layer's stage as report.json has it."""
     stage = process.stage
     layer = stage.layer
-    schedule = stage.schedule(1)
-    return {
-        "name": layer.name,
-        "kind": layer.kind,
-        "macs": layer.macs,
-        "type": str(layer.output_type),
-        "shape": list(layer.output_shape),
-        "folding": {
-            **stage.folding(),
-            "macs_per_cycle": -(-layer.macs // stage.interval) if layer.macs else 0,
-        },
-        "ii": 1,
-        "interval_cycles": stage.interval,
-        "latency_cycles": int(schedule.writes[0][0]) + stage.latency,
-        **_weights(process, board),
-        **resource_figures(process_resources(process, board)),
-    }
+    return Layer(
+        name=layer.name,
+        kind=layer.kind,
+        macs=layer.macs,
+        type=str(layer.output_type),
+        shape=layer.output_shape,
+        folding=Folding(
+            **stage.folding(), macs_per_cycle=-(-layer.macs // stage.interval) if layer.macs else 0
+        ),
+        ii=1,
+        interval_cycles=stage.interval,
+        latency_cycles=int(stage.schedule(1).writes[0][0]) + stage.latency,
+        weights=_weights(process, board),
+        **resource_counts(process_resources(process, board)),
+    )
 
 
-def _weights(process: StageProcess, board: Board) -> dict[str, Any]:
-    """Where they lie; an empty dict for a layer without weights."""
+def _weights(process: StageProcess, board: Board) -> Weights | None:
+    """The weights and where they lie; None for a layer without any."""
     if process.place is None:
-        return {}
+        return None
     memory = process.place.memory(process.stage, board)
     layer: Any = process.stage.layer
-    found = {
-        "type": str(layer.weight_type),
-        "codes": int(layer.weights.size),
-        "place": process.place.place,
-        "storage": memory.storage.value if memory else "ddr",
-    }
-    if process.place.place == "stream":
-        found["batch_reuse"] = process.place.batch
-    return {"weights": found}
+    return Weights(
+        type=str(layer.weight_type),
+        codes=int(layer.weights.size),
+        place=process.place.place,
+        storage=memory.storage.value if memory else "ddr",
+        batch_reuse=process.place.batch if process.place.place == "stream" else None,
+    )
 
 
-def adapter_figures(process: Process, board: Board) -> dict[str, Any]:
-    """What stands between stages: loads, stores, forks and converters."""
-    return {
-        "name": process.name,
-        "interval_cycles": process.interval,
-        **resource_figures(process_resources(process, board)),
-    }
+def adapter_figures(process: Process, board: Board, kernel: str = "") -> Joint:
+    """What stands between stages: loads, stores, forks and converters. kernel: of a network of tasks."""
+    return Joint(
+        kernel=kernel,
+        name=process.name,
+        interval_cycles=process.interval,
+        **resource_counts(process_resources(process, board)),
+    )
 
 
-def quantisation_figures(accuracy: Sequence[Accuracy]) -> list[dict[str, Any]]:
-    """Signal to noise of the outputs of layers and network; None where they are equal."""
-    return [
-        {
-            "name": one.name,
-            "type": one.type,
-            "snr_db": round(one.snr_db, 2) if math.isfinite(one.snr_db) else None,
-            "agreement": one.agreement,
-        }
-        for one in accuracy
-    ]
+def fifo_figures(
+    stream: Stream, board: Board, kernel: str = "", *, least: int | None = None, smallest: int | None = None
+) -> Fifo:
+    """A FIFO. kernel: of a network of tasks; least, smallest: depths, if they were computed."""
+    return Fifo(
+        kernel=kernel,
+        name=stream.name,
+        depth=stream.depth,
+        least_depth=least,
+        smallest_depth=smallest,
+        lanes=stream.words.lanes,
+        type=str(stream.words.type),
+        **resource_counts(fifo_resources(stream, board)),
+    )

@@ -16,11 +16,11 @@ GAP, RANK_GAP = 26, 44
 MARGIN = 8
 LABEL_GAP = 8
 LABEL_WIDTH = 92
-"""Of an edge's label and the lane that it stands beside."""
+"""Pixels of an edge's label and the lane that it stands beside."""
 MOST_LANES = 20_000
 """Ranks that all edges together may pass."""
 PASSES = 8
-"""Of putting the boxes of each rank in the order of what they are joined to."""
+"""Times that the boxes of each rank are put in the order of what they are joined to."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +97,7 @@ class _Item:
 
     @property
     def line_x(self) -> float:
-        """Where edges meet it: a box in its middle; a lane at its left, with its label beside."""
+        """The x at which edges meet it: a box in its middle; a lane at its left, with its label beside."""
         return self.x if self.node else self.left + LANE_WIDTH / 2
 
     @property
@@ -110,7 +110,7 @@ class _Item:
 
 
 def draw_graph(nodes: Sequence[Node], joins: Sequence[Join]) -> GraphPicture | None:
-    """`nodes` in an order in which every join leads from an earlier one to a later one.
+    """The picture of nodes, in an order in which every join leads from an earlier one to a later one.
 
     None: so many edges pass so many boxes that nobody could follow them.
     """
@@ -191,7 +191,7 @@ def _place(rows: list[list[_Item]]) -> None:
 
 
 def _longest_path(rows: list[list[_Item]]) -> list[_Item]:
-    """From the top rank to the lowest one; a lane is no box, so that it passes none."""
+    """The items of the longest path from the top rank to the lowest one; it passes no lane."""
     below: dict[_Item, tuple[int, _Item | None]] = {}
     for row in rows[::-1]:
         for item in row:
@@ -207,7 +207,7 @@ def _longest_path(rows: list[list[_Item]]) -> list[_Item]:
 
 
 def _wanted(item: _Item) -> float:
-    """Where the item stands best: a box below what it reads, a lane straight down."""
+    """The x at which the item stands best: a box below what it reads, a lane straight down."""
     if item.node:
         return _mean([one for one in item.above if one.node] or item.above, 0.0)
     (upper,) = item.above
@@ -244,7 +244,7 @@ def _picture(rows: list[list[_Item]], joins: Sequence[Join], ways: Sequence[list
 
 
 def _line(join: Join, way: Sequence[_Item], heights: Mapping[_Item, int]) -> Line:
-    """From the lower side of the first box, straight through lanes, to the upper side of the last one."""
+    """The edge from below the first box, straight through lanes, to the top of the last one."""
     first, last = way[0], way[-1]
     x, y = first.line_x, first.y + first.height
     parts = [f"M{number(x)},{number(y)}"]

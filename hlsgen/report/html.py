@@ -18,9 +18,11 @@ from hlsgen.report.charts import (
     resource_charts,
     stall_chart,
     timeline_charts,
+    usable_of,
 )
-from hlsgen.report.content import Report, Roofline, Search
-from hlsgen.report.explored import explored_line
+from hlsgen.report.content import Report
+from hlsgen.report.explored import Search, explored_line
+from hlsgen.report.frames import calibration_line, clipping_line
 from hlsgen.report.front_picture import FrontPicture, draw_front
 from hlsgen.report.graph_picture import GraphPicture
 from hlsgen.report.interface import interface_text
@@ -38,13 +40,13 @@ from hlsgen.report.page_tables import (
     term_table,
 )
 from hlsgen.report.reading import read_report
+from hlsgen.report.roofline import Roofline
 from hlsgen.report.roofline_picture import RooflinePicture, draw_roofline
-from hlsgen.report.tables import calibration_line, clipping_line
 
 PAGE = "report.html"
 BANK_PICTURE = "banks.svg"
 MOST_NAMED = 3
-"""Slowest layers that the text names."""
+"""The most of the slowest layers that the text names."""
 MOST_PICTURE_BYTES = 4 << 20
 
 
@@ -62,7 +64,7 @@ class Tile:
 
 @dataclass(frozen=True, kw_only=True)
 class Banks:
-    """picture: banks.svg of the build folder in base 64; empty: there is none."""
+    """The section on banks. picture: banks.svg of the build folder in base 64; empty: there is none."""
 
     note: str
     picture: str
@@ -143,7 +145,7 @@ def page_of(report: Report, bank_picture: bytes) -> Page:
         resources=resource_charts(report),
         terms=term_table(report),
         roofline=draw_roofline(report.roofline) if report.roofline else None,
-        front=draw_front(report.explored) if report.explored else None,
+        front=draw_front(report.explored, usable_of(report)) if report.explored else None,
         front_points=front_table(report.explored) if report.explored else None,
         timeline=timeline_charts(report),
         stalls=stall_chart(report.timing) if report.timing else None,
@@ -168,7 +170,7 @@ def _style(report: Report) -> str:
 
 
 def _contents(report: Report) -> tuple[tuple[str, str], ...]:
-    """Sections: (identity, name in the list at the top)."""
+    """The page's sections: (identity, name in the list at the top)."""
     sections = (
         ("graph", "Graph", True),
         ("cycles", "One instance" if report.cost.style == "layer" else "Cycles", True),
@@ -228,12 +230,11 @@ def _csim_tile(report: Report) -> Tile:
     if csim.verdict == "skipped":
         note = "nothing compared"
         return Tile(name="C-simulation", value="skipped", note=note, kind="measured", width="double")
-    equal = csim.compared - csim.mismatches
     good = csim.verdict == "equal"
     return Tile(
         name="C-simulation",
         value="equals golden" if good else "differs",
-        note=f"{equal:,} of {csim.compared:,} results, bit for bit",
+        note=f"{csim.equal:,} of {csim.compared:,} results, bit for bit",
         kind="measured",
         tone="good" if good else "bad",
         width="double",
@@ -243,11 +244,10 @@ def _csim_tile(report: Report) -> Tile:
 def _banks_note(report: Report) -> str:
     banks = report.banks
     assert banks is not None
-    fewest = "no such map with fewer banks exists" if banks.fewest else "fewer banks were not ruled out"
     return (
         f"Each iteration reads {banks.reads_per_iteration} elements of a channel. Element (slot, column) of "
-        f"the {banks.slots} rows on chip lies in bank (column + offset[slot]) mod {banks.banks}; {fewest}. "
-        f"Proven without conflict at all {banks.proven_anchors:,} positions that differ."
+        f"the {banks.slots} rows on chip lies in bank (column + offset[slot]) mod {banks.banks}; "
+        f"{banks.proof}. Proven without conflict at all {banks.proven_anchors:,} positions that differ."
     )
 
 
@@ -266,7 +266,7 @@ def _slowest(report: Report) -> str:
 def _ports_note(report: Report) -> str:
     if report.interface is None:
         return ""
-    return " " + interface_text(report.interface.model_dump())
+    return " " + interface_text(report.interface)
 
 
 def _notes(report: Report) -> dict[str, str]:
@@ -288,7 +288,7 @@ def _notes(report: Report) -> dict[str, str]:
     checked = (
         "Skipped: nothing has been compared."
         if csim.verdict == "skipped"
-        else f"{csim.compared - csim.mismatches:,} of {csim.compared:,} results of {csim.frames:,} frames "
+        else f"{csim.equal:,} of {csim.compared:,} results of {csim.frames:,} frames "
         f"equal golden bit for bit; the largest difference is {csim.max_abs_error:g}."
     )
     return {
@@ -310,18 +310,18 @@ def _notes(report: Report) -> dict[str, str]:
 
 
 def _calibration_note(report: Report) -> str:
-    line = calibration_line({"calibration": report.calibration and report.calibration.model_dump()})
+    line = calibration_line(report.calibration)
     return f" {line[0].upper()}{line[1:]}." if line else ""
 
 
 def _clipping_note(report: Report) -> str:
-    line = clipping_line({"clipping": [one.model_dump() for one in report.clipping]})
+    line = clipping_line(report.clipping)
     return f"Of the frames that were simulated, values that left the range of their type; {line}."
 
 
 def _front_note(search: Search) -> str:
     return (
-        f"This mapping is {explored_line(search.model_dump())}. Each point: the instances of a kernel whose "
+        f"This mapping is {explored_line(search)}. Each point: the instances of a kernel whose "
         "largest share of what may be used of the board is least at its interval."
     )
 

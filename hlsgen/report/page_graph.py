@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hlsgen.report.charts import RESOURCES, TITLES
-from hlsgen.report.content import Fifo, Layer, Port, Report
+from hlsgen.report.content import Report
+from hlsgen.report.figures import Fifo, Layer
 from hlsgen.report.graph_picture import GraphPicture, Join, Node, draw_graph
+from hlsgen.report.structure import Port
 
 MOST_TITLE, MOST_PORT_TITLE = 30, 22
 """Characters of a name and what stands in the corner beside it."""
@@ -17,7 +19,7 @@ DEEP_WORDS = 64
 
 
 def graph_picture(report: Report) -> GraphPicture | None:
-    """None: too large to be drawn."""
+    """The picture of the graph; None: it is too large to be drawn."""
     slowest = max(layer.interval_cycles for layer in report.layers)
     nodes = [_port_node(f"in:{port.name}", port, "input") for port in report.graph.inputs]
     sources = {port.name: f"in:{port.name}" for port in report.graph.inputs}
@@ -71,7 +73,7 @@ def _port_node(key: str, port: Port, what: str) -> Node:
 
 
 def _join(source: str, target: str, way: Sequence[Fifo]) -> Join:
-    """`way`: the FIFOs from one to the other; none: through DDR."""
+    """The edge. way: the FIFOs from one to the other; none: through DDR."""
     if not way:
         return Join(source=source, target=target, title="through DDR")
     deepest = max(way, key=lambda fifo: fifo.depth)
@@ -86,11 +88,13 @@ def _join(source: str, target: str, way: Sequence[Fifo]) -> Join:
 
 
 def folding_text(layer: Layer) -> str:
-    """PX 1 · PE 2 · SIMD 1 · packed, of a stage; of a layer's kernel ROWS instead of PX."""
+    """The folding in a line: PX 1 · PE 2 · SIMD 1 · packed; of a convolution's kernel ROWS instead of PX."""
     folding = layer.folding
-    sizes = [f"{key.upper()} {folding[key]}" for key in ("px", "rows", "pe", "simd") if key in folding]
-    kinds = [str(folding[key]) for key in ("multipliers", "arithmetic") if key in folding and layer.macs]
-    return " · ".join(sizes + kinds)
+    sizes = [("PX", folding.px), ("ROWS", folding.rows), ("PE", folding.pe), ("SIMD", folding.simd)]
+    parts = [f"{name} {size}" for name, size in sizes if size is not None]
+    if layer.macs:
+        parts += [kind for kind in (folding.multipliers, folding.arithmetic) if kind]
+    return " · ".join(parts)
 
 
 def shape_text(shape: Sequence[int]) -> str:

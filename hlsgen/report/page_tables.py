@@ -5,21 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hlsgen.report.charts import RESOURCES, TITLES
-from hlsgen.report.content import Difference, Fifo, Layer, Report, Search
-from hlsgen.report.figures import fifo_memory
+from hlsgen.report.content import Report
+from hlsgen.report.explored import Search
+from hlsgen.report.figures import Fifo, Layer, fifo_memory
+from hlsgen.report.frames import CLIPPING_HEADS, clipping_cells
 from hlsgen.report.page_graph import folding_text, shape_text
-from hlsgen.report.tables import CLIPPING_HEADS, clipping_cells
+from hlsgen.report.synthesised import HEADS
 
 SHALLOW = 2
 """Words of a FIFO that is there for the handshake only."""
 FIFO_LIMITS = {"smallest_depth": "no slower from", "least_depth": "deadlock below"}
 """Depths of a FIFO that are not computed for every network, and what their column is called."""
-NAMES = {
-    **TITLES,
-    "latency_cycles": "cycles of a call",
-    "clock_ns": "clock, ns",
-    "largest_ii": "largest II of a loop",
-}
 FOLDING = {
     "rows": "output rows at once",
     "pe": "output channels at once (PE)",
@@ -36,7 +32,7 @@ FOLDING = {
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """numbers: the columns that are aligned at their right."""
+    """A table of the page. numbers: the columns that are aligned at their right."""
 
     title: str
     head: tuple[str, ...]
@@ -62,7 +58,7 @@ def front_table(search: Search) -> Table:
 def instance_table(report: Report) -> Table:
     """Folding and resources of the one layer's kernel."""
     layer = report.layers[0]
-    rows = [(FOLDING.get(key, key), _cell(value)) for key, value in layer.folding.items()]
+    rows = [(FOLDING.get(key, key), _cell(value)) for key, value in layer.folding.as_json().items()]
     rows += [
         ("II", f"{layer.ii:,}"),
         ("interval, cycles a frame", f"{layer.interval_cycles:,}"),
@@ -153,7 +149,7 @@ def _fifo_table(title: str, fifos: list[Fifo]) -> Table:
                     f"{fifo.depth:,}",
                     f"{fifo.lanes:,}",
                     fifo.type,
-                    fifo_memory(fifo.bram18, fifo.uram),
+                    fifo_memory(fifo),
                 )
                 for fifo in fifos
             ),
@@ -177,7 +173,7 @@ def _fifo_table(title: str, fifos: list[Fifo]) -> Table:
                 *(_known(getattr(fifo, name)) for name in limits),
                 f"{fifo.lanes:,}",
                 fifo.type,
-                fifo_memory(fifo.bram18, fifo.uram),
+                fifo_memory(fifo),
             )
             for fifo in fifos
         ),
@@ -244,7 +240,7 @@ def term_table(report: Report) -> Table:
 
 def clipping_table(report: Report) -> Table:
     """The tensors of which values are clipped."""
-    rows = tuple(clipping_cells(one.model_dump()) for one in report.clipping if one.clipped)
+    rows = tuple(clipping_cells(one) for one in report.clipping if one.clipped)
     return Table(title="Clipped values", head=CLIPPING_HEADS, rows=rows, numbers=(2, 3))
 
 
@@ -259,16 +255,12 @@ def csim_table(report: Report) -> Table:
 
 def difference_tables(report: Report) -> tuple[Table, ...]:
     """One for each report of the vendor's tools."""
-    found = []
-    for one in report.synthesised:
-        about = " ".join(part for part in (one.stage, one.version, one.part) if part)
-        about += {True: ", passed", False: ", FAILED", None: ""}[one.passed]
-        rows = tuple(_difference(name, row) for name, row in one.differences.items())
-        head = ("one kernel", "modelled", "synthesised", "model above by")
-        found.append(Table(title=f"{one.top}: {about} ({one.file})", head=head, rows=rows, numbers=(1, 2, 3)))
-    return tuple(found)
-
-
-def _difference(name: str, row: Difference) -> tuple[str, ...]:
-    percent = "–" if row.percent is None else f"{row.percent:+.1f} %"
-    return (NAMES.get(name, name), f"{row.modelled:,}", f"{row.synthesised:,}", percent)
+    return tuple(
+        Table(
+            title=f"{one.top}: {one.about} ({one.file})",
+            head=HEADS,
+            rows=tuple(one.rows(unknown="–")),
+            numbers=(1, 2, 3),
+        )
+        for one in report.synthesised
+    )

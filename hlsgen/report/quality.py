@@ -3,50 +3,137 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated
 
-from hlsgen.model.accuracy import Accuracy, Chosen, Quality, Reached
+from pydantic import Field
+
+from hlsgen.model.accuracy import Accuracy, Chosen, Reached
+from hlsgen.model.accuracy import Quality as MeasuredQuality
 from hlsgen.model.confidence import confidence_text, least_agreement
 from hlsgen.model.precision import Precision
+from hlsgen.report.section import MOST_ROWS, Any_, Count, Number, Rows, Section, Text, Texts
 
 
-def quality_figures(reached: Reached | None, precision: Precision) -> dict[str, Any] | None:
-    """None without calibration frames. Decibels are None where an output is equal; `summary` is in words."""
+@dataclass(frozen=True, kw_only=True)
+class ScoreAccuracy(Section):
+    """A tensor that an output of probabilities or indices is made of, its signal to noise measured.
+
+    snr_db: None where nothing is lost.
+    """
+
+    name: Text
+    type: Text
+    snr_db: Any_ | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TensorAccuracy(ScoreAccuracy):
+    """A layer or an output. agreement: of an output of scores or indices; None: of another."""
+
+    agreement: Number | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutputAccuracy(TensorAccuracy):
+    """An output. agreement_at_least: what so many frames show."""
+
+    agreement_at_least: Number | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked(Section):
+    """What was asked of number types."""
+
+    types: Text
+    output_db: Any_
+    agreement: Number
+    headroom: Any_ | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChosenTypes(Section):
+    """What auto chose: decibels for each tensor, and the headroom of each by its name."""
+
+    target_db: Any_
+    headroom: Annotated[Mapping[Text, Any_], Field(max_length=MOST_ROWS)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FramesAccuracy(Section):
+    """The outputs on so many frames, measured."""
+
+    frames: Count
+    outputs: Annotated[tuple[OutputAccuracy, ...], Rows]
+    scores: Annotated[tuple[ScoreAccuracy, ...], Rows]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quality(Section):
+    """The nearness of the outputs to floating point, on frames that chose no range and on others."""
+
+    asked: Asked
+    chosen: ChosenTypes | None
+    held_out: FramesAccuracy | None
+    of_ranges: FramesAccuracy
+    summary: Texts
+
+
+def quantisation_figures(accuracy: Sequence[Accuracy]) -> tuple[TensorAccuracy, ...]:
+    """The section `quantisation`: signal to noise of the outputs of layers and network."""
+    return tuple(
+        TensorAccuracy(name=one.name, type=one.type, snr_db=_decibels(one), agreement=one.agreement)
+        for one in accuracy
+    )
+
+
+def quality_figures(reached: Reached | None, precision: Precision) -> Quality | None:
+    """The section `quality`; None without calibration frames."""
     if reached is None:
         return None
-    asked = {
-        "types": str(precision.default),
-        "output_db": precision.output_db,
-        "agreement": precision.agreement,
-        "headroom": precision.headroom,
-    }
+    asked = Asked(
+        types=str(precision.default),
+        output_db=precision.output_db,
+        agreement=precision.agreement,
+        headroom=precision.headroom,
+    )
     held_out = None if reached.held_out is None else _figures(reached.held_out)
     of_ranges = _figures(reached.of_ranges)
-    return {
-        "asked": asked,
-        "chosen": None if reached.chosen is None else _chosen(reached.chosen),
-        "held_out": held_out,
-        "of_ranges": of_ranges,
-        "summary": [*_summary(asked, held_out, of_ranges), *_choice(reached.chosen)],
-    }
+    return Quality(
+        asked=asked,
+        chosen=None if reached.chosen is None else _chosen(reached.chosen),
+        held_out=held_out,
+        of_ranges=of_ranges,
+        summary=(*_summary(asked, held_out, of_ranges), *_choice(reached.chosen)),
+    )
 
 
-def _figures(quality: Quality) -> dict[str, Any]:
-    return {
-        "frames": quality.frames,
-        "outputs": [_output(one, quality.frames) for one in quality.outputs],
-        "scores": [{"name": one.name, "type": one.type, "snr_db": _decibels(one)} for one in quality.scores],
-    }
+def _figures(quality: MeasuredQuality) -> FramesAccuracy:
+    return FramesAccuracy(
+        frames=quality.frames,
+        outputs=tuple(_output(one, quality.frames) for one in quality.outputs),
+        scores=tuple(
+            ScoreAccuracy(name=one.name, type=one.type, snr_db=_decibels(one)) for one in quality.scores
+        ),
+    )
 
 
-def _output(one: Accuracy, frames: int) -> dict[str, Any]:
-    found = {"name": one.name, "type": one.type, "snr_db": _decibels(one), "agreement": one.agreement}
+def _output(one: Accuracy, frames: int) -> OutputAccuracy:
+    least = None
     if one.agreement is not None:
-        found["agreement_at_least"] = round(least_agreement(_agreeing(one.agreement, frames), frames), 4)
-    return found
+        least = round(least_agreement(_agreeing(one.agreement, frames), frames), 4)
+    return OutputAccuracy(
+        name=one.name,
+        type=one.type,
+        snr_db=_decibels(one),
+        agreement=one.agreement,
+        agreement_at_least=least,
+    )
 
 
 def _decibels(one: Accuracy) -> float | None:
+    """Signal to noise; None where the tensor is equal."""
     return round(one.snr_db, 2) if math.isfinite(one.snr_db) else None
 
 
@@ -55,21 +142,21 @@ def _agreeing(share: float, frames: int) -> int:
     return math.floor(share * frames + 1e-9)
 
 
-def _summary(asked: dict[str, Any], held_out: dict[str, Any] | None, of_ranges: dict[str, Any]) -> list[str]:
+def _summary(asked: Asked, held_out: FramesAccuracy | None, of_ranges: FramesAccuracy) -> list[str]:
     lines = [_part(of_ranges, "that ranges were chosen from")]
     if held_out is None:
         lines.insert(0, "No frame was left that chose no range.")
     else:
         lines.insert(0, _part(held_out, "that chose no range"))
-    if asked["types"] == "auto":
-        wish = f"{asked['output_db']:g} dB and an agreement of {asked['agreement']:.0%}"
-        given = asked["headroom"]
+    if asked.types == "auto":
+        wish = f"{asked.output_db:g} dB and an agreement of {asked.agreement:.0%}"
+        given = asked.headroom
         lines.append(f"Asked for: {wish}" + ("." if given is None else f", with a headroom of {given:g}."))
     return lines
 
 
-def _chosen(chosen: Chosen) -> dict[str, Any]:
-    return {"target_db": round(chosen.target_db, 2), "headroom": dict(sorted(chosen.headrooms.items()))}
+def _chosen(chosen: Chosen) -> ChosenTypes:
+    return ChosenTypes(target_db=round(chosen.target_db, 2), headroom=dict(sorted(chosen.headrooms.items())))
 
 
 def _choice(chosen: Chosen | None) -> list[str]:
@@ -84,12 +171,18 @@ def _choice(chosen: Chosen | None) -> list[str]:
     return [f"{text}."]
 
 
-def _part(part: dict[str, Any], which: str) -> str:
-    outputs = "; ".join(_sentence(one, part["frames"]) for one in (*part["outputs"], *part["scores"]))
-    return f"On {part['frames']} frames {which}: {outputs}."
+def _part(part: FramesAccuracy, which: str) -> str:
+    said = [_output_text(one, part.frames) for one in part.outputs]
+    said += [_decibel_text(one) for one in part.scores]
+    return f"On {part.frames} frames {which}: {'; '.join(said)}."
 
 
-def _sentence(one: dict[str, Any], frames: int) -> str:
-    text = f"{one['name']} " + ("equal" if one["snr_db"] is None else f"{one['snr_db']:.1f} dB")
-    agreement = one.get("agreement")
-    return text if agreement is None else f"{text}, {confidence_text(_agreeing(agreement, frames), frames)}"
+def _output_text(one: OutputAccuracy, frames: int) -> str:
+    text = _decibel_text(one)
+    if one.agreement is None:
+        return text
+    return f"{text}, {confidence_text(_agreeing(one.agreement, frames), frames)}"
+
+
+def _decibel_text(one: ScoreAccuracy) -> str:
+    return f"{one.name} " + ("equal" if one.snr_db is None else f"{one.snr_db:.1f} dB")

@@ -1,17 +1,23 @@
-"""Reads report.json of a build folder, which anybody may have written or damaged."""
+"""Reads report.json of a build folder, which anybody may have written or damaged, as content.py has it."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.output import MARK
 from hlsgen.designfile.text_files import read_text, refuse
-from hlsgen.designfile.validation import mistakes_in, printable
-from hlsgen.report.content import AGAIN, Report
+from hlsgen.designfile.validation import Mistake, mistakes_in, printable
+from hlsgen.report.content import Figures, Report
+from hlsgen.report.section import AGAIN
+
+F = TypeVar("F", bound=Figures)
 
 
 def read_report(folder: Path) -> Report:
@@ -34,11 +40,56 @@ def build_json(folder: Path) -> object:
 
 def checked_report(content: object, name: str = MARK) -> Report:
     """The content of report.json. Raises DesignError: it lacks something, or is not hlsgen's."""
+    return _checked(_report(), content, name)
+
+
+def checked_figures(content: object, name: str = MARK) -> Figures:
+    """The modelled figures alone, whatever else is there. Raises as `checked_report` does."""
+    return _checked(_figures(), content, name)
+
+
+@cache
+def _report() -> TypeAdapter[Report]:
+    return TypeAdapter(Report)
+
+
+@cache
+def _figures() -> TypeAdapter[Figures]:
+    return TypeAdapter(Figures)
+
+
+def _checked(adapter: TypeAdapter[F], content: object, name: str) -> F:
     try:
-        return Report.model_validate(content)
+        found = adapter.validate_python(content)
+        mistake = next(_contradictions(found), None)
+        if mistake is None:
+            return found
     except ValidationError as error:
-        mistake = next(mistakes_in(error.errors()[0], Report))
-        steps = [str(step) for step in mistake.at if "[" not in str(step)]
-        where = f"`{printable('.'.join(steps))}` " if steps else "the whole "
-        message = f"{printable(name)} is damaged: {where}{mistake.message}"
-        raise DesignError(Problem(message=message, fix=AGAIN)) from None
+        mistake = next(mistakes_in(error.errors()[0]))
+    steps = [str(step) for step in mistake.at if "[" not in str(step)]
+    where = f"`{printable('.'.join(steps))}` " if steps else "the whole "
+    message = f"{printable(name)} is damaged: {where}{mistake.message}"
+    raise DesignError(Problem(message=message, fix=AGAIN))
+
+
+def _contradictions(figures: Figures) -> Iterator[Mistake]:
+    """What figures say that cannot be: edges lead from inputs and earlier layers to later ones."""
+    known = {port.name for port in figures.graph.inputs}
+    reads: dict[str, list[str]] = {}
+    for edge in figures.graph.edges:
+        reads.setdefault(edge.to, []).append(edge.source)
+    for layer in figures.layers:
+        if not set(reads.pop(layer.name, ())) <= known:
+            message = f"has an edge to {layer.name} from what is no input and no earlier layer"
+            yield Mistake(message=message, fix=AGAIN, at=("graph",))
+        if layer.name in known:
+            yield Mistake(message=f"has the name {layer.name} twice", fix=AGAIN, at=("layers",))
+        known.add(layer.name)
+    if reads or not {port.source for port in figures.graph.outputs} <= known:
+        yield Mistake(message="names layers that are not there", fix=AGAIN, at=("graph",))
+    streams = {fifo.name for fifo in figures.fifos}
+    ways = [one.fifos for one in figures.graph.edges] + [one.fifos for one in figures.graph.outputs]
+    if not all(set(way) <= streams for way in ways):
+        yield Mistake(message="names streams that are not there", fix=AGAIN, at=("graph",))
+    if figures.explored and sum(one.chosen for one in figures.explored.front) != 1:
+        yield Mistake(message="must have one point that is chosen", fix=AGAIN, at=("explored", "front"))

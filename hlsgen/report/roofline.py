@@ -7,21 +7,37 @@ multipliers, and at most the operations for each byte from DDR times the bytes a
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Annotated
 
+from hlsgen.designfile.validation import Entries
 from hlsgen.layers.stage import Stage
+from hlsgen.report.section import Count, Number, Positive, Section, Text
 from hlsgen.search.board_limits import usable
 from hlsgen.targets.board import Board
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ceiling:
+class Ceiling(Section):
     """What some multipliers would do if all of them worked in every cycle."""
 
-    name: str
-    gops: float
-    basis: str
+    name: Text
+    gops: Positive
+    basis: Text
+
+
+@dataclass(frozen=True, kw_only=True)
+class Roofline(Section):
+    """What DDR and multipliers allow, and what is reached. The last ceiling is the design's own."""
+
+    ops_per_byte: Number
+    frame_bytes: Count
+    ddr_gb_per_s: Positive
+    ddr_basis: Text
+    ceilings: Annotated[tuple[Ceiling, ...], Entries(1, 10)]
+    attainable_gops: Number
+    achieved_gops: Number
+    kind: Text = "modelled"
 
 
 def dsp_ceiling(board: Board, clock_mhz: float, *, products: int, dsps: int) -> Ceiling:
@@ -56,7 +72,7 @@ def built_ceiling(macs_per_cycle: int, instances: int, clock_mhz: float) -> Ceil
 
 def roofline_figures(
     *, ceilings: tuple[Ceiling, ...], gops: float, macs: int, frame_bytes: int, ddr_gb_per_s: float
-) -> dict[str, Any] | None:
+) -> Roofline | None:
     """The section `roofline`; None if there is nothing to multiply, or no DDR is used.
 
     The last ceiling is the design's own. ddr_gb_per_s: of the banks in use.
@@ -64,13 +80,12 @@ def roofline_figures(
     if not macs or not frame_bytes:
         return None
     intensity = 2 * macs / frame_bytes
-    return {
-        "ops_per_byte": round(intensity, 3),
-        "frame_bytes": frame_bytes,
-        "ddr_gb_per_s": round(ddr_gb_per_s, 3),
-        "ddr_basis": "peak rate of the DDR banks in use times the efficiency of long bursts",
-        "ceilings": [{"name": one.name, "gops": round(one.gops, 3), "basis": one.basis} for one in ceilings],
-        "attainable_gops": round(min(ceilings[-1].gops, intensity * ddr_gb_per_s), 3),
-        "achieved_gops": round(gops, 3),
-        "kind": "modelled",
-    }
+    return Roofline(
+        ops_per_byte=round(intensity, 3),
+        frame_bytes=frame_bytes,
+        ddr_gb_per_s=round(ddr_gb_per_s, 3),
+        ddr_basis="peak rate of the DDR banks in use times the efficiency of long bursts",
+        ceilings=tuple(replace(one, gops=round(one.gops, 3)) for one in ceilings),
+        attainable_gops=round(min(ceilings[-1].gops, intensity * ddr_gb_per_s), 3),
+        achieved_gops=round(gops, 3),
+    )

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hlsgen.report.charts import short
-from hlsgen.report.content import Roofline
 from hlsgen.report.graph_picture import number
+from hlsgen.report.roofline import Roofline
 
 WIDTH, HEIGHT = 640, 330
 LEFT, RIGHT, TOP, BOTTOM = 58, 18, 16, 44

@@ -2,42 +2,84 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, TypedDict
+
+from pydantic import Field
 
 from hlsgen.hardware.pipeline import Pipeline
-from hlsgen.model.ir import Graph, Port
+from hlsgen.model.ir import Graph
+from hlsgen.model.ir import Port as GraphPort
+from hlsgen.report.section import Rows, Section, Shape, Text, Texts
 
 
-def graph_figures(graph: Graph, pipeline: Pipeline | None = None) -> dict[str, Any]:
-    """The section `graph`. pipeline: the streaming kernel of the graph; None: tensors go through DDR.
+@dataclass(frozen=True, kw_only=True)
+class Port(Section):
+    """An input of the network. shape: without the batch."""
 
-    `fifos` of an edge or an output: the streams on the way, the writer's first.
-    """
+    name: Text
+    shape: Shape
+    type: Text
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutputPort(Port):
+    """An output of the network. source: the layer it shows; fifos: the streams from there to DDR."""
+
+    source: Text
+    fifos: Texts
+
+
+@dataclass(frozen=True, kw_only=True)
+class Edge(Section):
+    """An edge: who reads whom. fifos: the streams on the way, the writer's first; none: through DDR."""
+
+    keys: ClassVar[Mapping[str, str]] = {"source": "from"}
+
+    source: Annotated[Text, Field(alias="from")]
+    to: Text
+    fifos: Texts
+
+
+@dataclass(frozen=True, kw_only=True)
+class GraphSection(Section):
+    """The network's ports and edges."""
+
+    inputs: Annotated[tuple[Port, ...], Rows]
+    edges: Annotated[tuple[Edge, ...], Rows]
+    outputs: Annotated[tuple[OutputPort, ...], Rows]
+
+
+def graph_figures(graph: Graph, pipeline: Pipeline | None = None) -> GraphSection:
+    """The section `graph`. pipeline: the streaming kernel of the graph; None: tensors go through DDR."""
     paths = _Paths(pipeline) if pipeline else None
-    return {
-        "inputs": [_port(port) for port in graph.inputs],
-        "edges": [
-            {
-                "from": source,
-                "to": layer.name,
-                "fifos": paths.to(layer.name, index) if paths else [],
-            }
+
+    def fifos(process: str, index: int) -> tuple[str, ...]:
+        return paths.to(process, index) if paths else ()
+
+    return GraphSection(
+        inputs=tuple(Port(**_fields(port)) for port in graph.inputs),
+        edges=tuple(
+            Edge(source=source, to=layer.name, fifos=fifos(layer.name, index))
             for layer in graph.layers
             for index, source in enumerate(layer.inputs)
-        ],
-        "outputs": [
-            {
-                **_port(port),
-                "source": port.source,
-                "fifos": paths.to(f"store_{port.name}", 0) if paths else [],
-            }
+        ),
+        outputs=tuple(
+            OutputPort(**_fields(port), source=port.source, fifos=fifos(f"store_{port.name}", 0))
             for port in graph.outputs
-        ],
-    }
+        ),
+    )
 
 
-def _port(port: Port) -> dict[str, Any]:
-    return {"name": port.name, "shape": list(port.tensor.shape), "type": str(port.tensor.type)}
+class _PortFields(TypedDict):
+    name: str
+    shape: tuple[int, ...]
+    type: str
+
+
+def _fields(port: GraphPort) -> _PortFields:
+    return {"name": port.name, "shape": port.tensor.shape, "type": str(port.tensor.type)}
 
 
 class _Paths:
@@ -52,9 +94,9 @@ class _Paths:
             for stream in process.writes
         }
 
-    def to(self, process: str, index: int) -> list[str]:
-        """Those that lead to what `process` reads as number `index`."""
+    def to(self, process: str, index: int) -> tuple[str, ...]:
+        """The streams that lead to what `process` reads as number `index`."""
         path = [self.reads[process][index]]
         while path[0] in self.forwarded:
             path.insert(0, self.forwarded[path[0]])
-        return path
+        return tuple(path)

@@ -23,11 +23,11 @@ from hlsgen.runtime.ddr_frames import Bytes, packed, unpacked
 from hlsgen.runtime.opening import Backend
 
 BUFFERS = 3
-"""Of a lane: one is filled, one is worked on, one is read back."""
+"""Buffers of a lane: one is filled, one is worked on, one is read back."""
 BEAT_BYTES = 64
 """The widest memory port's word: no transfer ends inside one."""
 POLL_MS = 1
-"""As long is waited for the oldest call when nothing else is to be done."""
+"""Milliseconds to wait for the oldest call when nothing else is to be done."""
 
 Chunk = tuple[int, int]
 """The first frame, and the one after the last."""
@@ -45,7 +45,7 @@ class Card(Backend):
         device: int | str,
         timeout_s: float,
     ) -> None:
-        """Raises ToolError: no pyxrt, no such card, an xclbin that is missing or of another build."""
+        """Opens the card. Raises ToolError: no pyxrt, no such card, no xclbin, or that of another build."""
         self.interface, self.timeout_s = interface, timeout_s
         self.xrt = _pyxrt()
         if not xclbin.is_file():
@@ -321,7 +321,7 @@ def _pyxrt() -> Any:
 
 
 def _check_units(container: Any, interface: HostInterface, path: Path) -> None:
-    """Raises ToolError: a compute unit is not in the xclbin."""
+    """Checks that the compute units are there. Raises ToolError: one is not in the xclbin."""
     there = {ip.get_name() for ip in container.get_ips()}
     for step in interface.steps:
         missing = [f"{step.kernel}:{unit}" for unit in step.units if f"{step.kernel}:{unit}" not in there]

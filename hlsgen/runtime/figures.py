@@ -44,7 +44,7 @@ class Figures:
 def figures_of(
     spans: Sequence[float], *, measured_on: str, fpga: bool, frames: int, seconds: float, chunk_frames: int
 ) -> Figures:
-    """`spans`: seconds of each chunk."""
+    """The figures of a run. spans: seconds of each chunk."""
     ranked = np.percentile(np.asarray(spans), PERCENTS, method="inverted_cdf")
     return Figures(
         measured_on=measured_on,

@@ -38,7 +38,7 @@ class Backend(ABC):
 
     @abstractmethod
     def run(self, inputs: Mapping[str, Codes], chunk: int) -> tuple[dict[str, Codes], list[float]]:
-        """Also the seconds that each chunk took. Raises ToolError: it fails, or a call does not end."""
+        """The outputs, and the seconds of each chunk. Raises ToolError: it fails, or a call does not end."""
 
     @abstractmethod
     def close(self) -> None:

@@ -30,7 +30,7 @@ class Simulation(Backend):
     measured_on = "C-simulation on this machine"
 
     def __init__(self, folder: Path, interface: HostInterface) -> None:
-        """Raises ToolError: no compiler, or it fails."""
+        """Compiles the testbench. Raises ToolError: no compiler, or it fails."""
         self.folder, self.interface = folder, interface
         with scratch_errors():
             # removed also for who never closes it

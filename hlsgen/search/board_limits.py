@@ -6,6 +6,9 @@ from hlsgen.cost.resources import Resources
 from hlsgen.targets.board import SLR, Board, MemoryBank
 
 KINDS = ("lut", "ff", "bram18", "uram", "dsp")
+"""The kinds of resources."""
+COLUMNS = ("dsp", "bram18", "uram", "lut", "ff")
+"""The same in the order of reports, of their keys as of their columns."""
 
 
 def usable(slr: SLR, board: Board) -> Resources:

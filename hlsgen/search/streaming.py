@@ -8,7 +8,7 @@ then fit the board do the most frames a second.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hlsgen.base.progress import Progress, silent
 from hlsgen.base.short_repr import Brief
@@ -17,7 +17,7 @@ from hlsgen.cost.stages import fifo_resources, total_resources
 from hlsgen.designfile.constraints import NetworkConstraints, NoFit
 from hlsgen.hardware.pipeline import Pipeline, pipeline_of
 from hlsgen.hardware.ports import interfaces_of
-from hlsgen.hardware.weights import kept_by_design, weight_places
+from hlsgen.hardware.weights import WeightPlace, kept_by_design, weight_places
 from hlsgen.model.ir import Graph
 from hlsgen.search.board_limits import KINDS, capacity, fitting, room, whole_of
 from hlsgen.search.budget import SearchBudget, Steps
@@ -68,6 +68,15 @@ class StreamingHardware(Brief):
     def __str__(self) -> str:
         count = f"{self.instances} instance{'s' if self.instances > 1 else ''}"
         return f"{count}, a frame every {self.pipeline.interval:,} cycles each; binds: {self.bottleneck}"
+
+    @property
+    def weights(self) -> dict[str, WeightPlace]:
+        """Where the weights of each layer that has some lie."""
+        return self.pipeline.weights
+
+    def with_graph(self, graph: Graph) -> StreamingHardware:
+        """The same kernel for `graph`, which has the same layers and types but other weights."""
+        return replace(self, pipeline=self.pipeline.with_graph(graph))
 
     @property
     def spilled(self) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +15,6 @@ from hlsgen.base.errors import DesignError, MismatchError, Place, Problem, colle
 from hlsgen.base.fixed import Codes
 from hlsgen.base.overflow_count import counting_overflow
 from hlsgen.base.progress import Progress, silent
-from hlsgen.cost.cycles import Iterations
 from hlsgen.csim.check_counts import check_counts
 from hlsgen.csim.compiler import Headers, compile_testbench, compiling
 from hlsgen.csim.conv_kernel import simulate
@@ -31,7 +30,8 @@ from hlsgen.model.clipping import Clipped, values_of
 from hlsgen.model.ir import Golden
 from hlsgen.model.ports import port_codes
 from hlsgen.model.simulation_frames import SimulationFrames
-from hlsgen.report.conv_kernel import Estimate, conv_kernel_cost, conv_kernel_estimate, conv_kernel_markdown
+from hlsgen.report.content import Report
+from hlsgen.report.conv_kernel import Estimate, conv_kernel_estimate, conv_kernel_markdown
 from hlsgen.search.conv_kernel import ConvConstraints, ConvHardware, choose
 from hlsgen.styles.style import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, Style
 from hlsgen.targets.terms import CostStyle
@@ -42,17 +42,7 @@ PORT_CHECK_FRAMES = 2
 
 @dataclass(frozen=True, kw_only=True)
 class LayerVerification(Verification):
-    """Also the iterations counted on the first `counted_frames` frames."""
-
-    counted: Iterations
-    counted_frames: int
-
-    def report(self) -> dict[str, Any]:
-        return {
-            "iterations_measured": asdict(self.counted),
-            "iterations_frames": self.counted_frames,
-            "port_conflicts_measured": 0,
-        }
+    """What C-simulation showed of a layer, its iterations counted where ports are recorded."""
 
     def checked(self) -> str:
         return "Memory ports: no iteration asks for more than there are; iterations equal the model's"
@@ -68,7 +58,7 @@ class ConvKernel(Style[ConvHardware]):
     file: DesignFile
     document: Document
     given_frames: NDArray[np.float64] | None = None
-    """Of the file that the design's `samples` names."""
+    """The frames of the file that the design's `samples` names."""
 
     @property
     def layer(self) -> Conv2d:
@@ -83,7 +73,7 @@ class ConvKernel(Style[ConvHardware]):
         return mapping_problem(failure, self.layer.name, self.document)
 
     def codes(self, x: ArrayLike, *, what: str = "x", place: Place | None = None) -> Codes:
-        """`inputs_of` the one input."""
+        """The codes of the one input, as `inputs_of` makes them."""
         return port_codes(self.graph.inputs[0], x, what, place)
 
     def counted_golden(self, inputs: Mapping[str, Codes]) -> Golden:
@@ -108,7 +98,7 @@ class ConvKernel(Style[ConvHardware]):
         return SimulationFrames(values=values_of(self.graph.inputs, array), codes={"input": codes})
 
     def sample_frames(self, frames: int | None = None, *, file: Path | None = None) -> NDArray[np.float64]:
-        """[frames, C, H, W]: what the design's `samples` names, or the frames of `file`; at most `frames`.
+        """The frames [frames, C, H, W] of the design's `samples`, or those of `file`; at most `frames`.
 
         Raises DesignError: the file is wrong, or so many frames do not fit in memory.
         """
@@ -133,9 +123,6 @@ class ConvKernel(Style[ConvHardware]):
     def estimate(self) -> Estimate:
         return conv_kernel_estimate(self.name, self.graph, self.hardware)
 
-    def cost(self) -> dict[str, Any]:
-        return conv_kernel_cost(self.hardware.deployment)
-
     def warnings(self, clipping: Sequence[Clipped]) -> list[str]:
         """Warnings of a layer alone: every result counts, as whoever gives its type knows what it holds."""
         return [
@@ -158,8 +145,8 @@ class ConvKernel(Style[ConvHardware]):
             golden=golden[self.layer.name],
         )
 
-    def markdown(self, report: dict[str, Any]) -> str:
-        return conv_kernel_markdown(self.name, self.hardware.deployment, report)
+    def markdown(self, report: Report) -> str:
+        return conv_kernel_markdown(self.hardware.deployment.mapping, report)
 
     def verify(
         self,
@@ -169,12 +156,12 @@ class ConvKernel(Style[ConvHardware]):
         *,
         headers: Headers = Headers.FAST,
         progress: Progress = silent,
-        kept: Scratch | None = None,
+        executables: Scratch | None = None,
     ) -> LayerVerification:
-        """Twice: on all frames, and recording memory ports on the first few."""
+        """C-simulates twice: on all frames, and recording memory ports on the first few."""
         progress("compiling and running the C-simulation")
         layer, codes, want = self.layer, inputs["input"], golden[self.layer.name]
-        with scratch_folder(kept) as scratch:
+        with scratch_folder(executables) as scratch:
             plain = executable_in(scratch, folder, self.name, headers)
             recording = scratch / "recording"
             with (
@@ -191,8 +178,8 @@ class ConvKernel(Style[ConvHardware]):
         check_counts(recorded, self.hardware.deployment.mapping, len(few))
         return LayerVerification(
             comparison=comparison,
-            counted=recorded.iterations,
-            counted_frames=len(few),
+            iterations=asdict(recorded.iterations),
+            recorded_frames=len(few),
             frames=len(codes),
             compile_seconds=compiled.seconds,
             run_seconds=run.seconds,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +20,11 @@ from hlsgen.emit.layerwise import layerwise_plan, layerwise_weight_files
 from hlsgen.emit.ompss_network import network_obstacles
 from hlsgen.model.clipping import Clipped
 from hlsgen.model.ir import Golden, counted_golden
+from hlsgen.report.content import Report
 from hlsgen.report.layerwise import LayerwiseEstimate, layerwise_markdown
 from hlsgen.report.quality import quality_figures
 from hlsgen.search.layerwise import LayerwiseHardware, layerwise_hardware
 from hlsgen.styles.network_style import NetworkStyle
-from hlsgen.styles.style import Style
 from hlsgen.targets.terms import CostStyle
 
 
@@ -45,32 +45,18 @@ class LayerwiseNetwork(NetworkStyle[LayerwiseHardware]):
             clock_mhz=self.clock_mhz,
         )
 
-    @property
-    def wants_exact_search(self) -> bool:
-        return self.constraints.search == "best" and self.chosen is None
-
     def counted_golden(self, inputs: Mapping[str, Codes]) -> Golden:
         if not self.graph.input.is_float:
             return super().counted_golden(inputs)
         return counted_golden(self.graph, inputs, self.hardware.float_passes)
 
-    def with_weights(self, other: Style[Any]) -> LayerwiseNetwork:
-        graph = self.reweighted(other, self.hardware.weights)
-        assert isinstance(other, NetworkStyle)
-        chosen = self.hardware.with_graph(graph)
-        return replace(self, graph=graph, reference=other.reference, accuracy=(), reached=None, chosen=chosen)
-
     def weight_files(self) -> dict[str, NDArray[np.uint64]]:
         return layerwise_weight_files(self.hardware)
-
-    def check(self) -> None:
-        _ = self.hardware
-        self.sample_inputs(1)
 
     def estimate(self) -> LayerwiseEstimate:
         return LayerwiseEstimate(
             design=self.name,
-            choice=self.hardware,
+            hardware=self.hardware,
             graph=self.graph,
             board=self.board,
             clock_mhz=self.clock_mhz,
@@ -78,9 +64,6 @@ class LayerwiseNetwork(NetworkStyle[LayerwiseHardware]):
             accuracy=self.accuracy,
             quality=quality_figures(self.reached, self.precision),
         )
-
-    def cost(self) -> dict[str, Any]:
-        return self.estimate().cost
 
     def plan(self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]) -> dict[str, str | bytes]:
         return layerwise_plan(
@@ -96,14 +79,14 @@ class LayerwiseNetwork(NetworkStyle[LayerwiseHardware]):
         )
 
     def warnings(self, clipping: Sequence[Clipped]) -> list[str]:
-        """Also why there is no OmpSs-2@FPGA application, if there is none."""
+        """The warnings of a network, and why there is no OmpSs-2@FPGA application, if there is none."""
         return [
             *super().warnings(clipping),
             *(f"no ompss/ folder: {one}" for one in network_obstacles(self.hardware, self.graph)),
         ]
 
-    def markdown(self, report: dict[str, Any]) -> str:
-        return layerwise_markdown(self.name, self.board, self.graph, report)
+    def markdown(self, report: Report) -> str:
+        return layerwise_markdown(report, self.graph)
 
     def compiled(self, folder: Path, executable: Path, headers: Headers) -> float:
         kernels = [kernel.name for kernel in self.hardware.kernels]

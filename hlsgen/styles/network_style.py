@@ -7,10 +7,10 @@ import os
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -33,17 +33,31 @@ from hlsgen.model.ir import Golden, Graph, counted_golden
 from hlsgen.model.ports import Floats, stand_in_codes, tensor_codes
 from hlsgen.model.precision import Precision
 from hlsgen.model.simulation_frames import SimulationFrames
-from hlsgen.styles.style import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, H, Style
+from hlsgen.styles.style import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, Style
 
 MOST_SAMPLE_MACS = 1 << 31
-"""Fewer frames are simulated by a build if together they would need more multiply-accumulates."""
+"""The most multiply-accumulates of the frames that a build simulates; at least one is."""
 MOST_FRAME_ELEMENTS = 1 << 24
 """Elements of all tensors of the frames that one simulation process holds at a time."""
 
 
+class NetworkHardware(Protocol):
+    """The hardware of a network of either style."""
+
+    @property
+    def weights(self) -> Mapping[str, WeightPlace]:
+        """Where the weights of each layer that has some lie."""
+
+    def with_graph(self, graph: Graph) -> Self:
+        """The same for `graph`, which has the same layers and types but other weights."""
+
+
+N = TypeVar("N", bound=NetworkHardware)
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
-class NetworkStyle(Style[H]):
-    """`graph` in fixed point; `reference` the same in floating point, if it came so.
+class NetworkStyle(Style[N]):
+    """A network: `graph` in fixed point; `reference` the same in floating point, if it came so.
 
     reached: how near its outputs are to that, and precision: what was asked of them.
     samples: values [N, C, H, W] of each input to simulate with; empty: a photograph. measured: what
@@ -84,15 +98,24 @@ class NetworkStyle(Style[H]):
             "frames such as these (calibration=x, or samples in the design file)"
         )
 
-    def reweighted(self, other: Style[Any], places: Mapping[str, WeightPlace]) -> Graph:
-        """`graph` with the weights of `other`, a network of any style. Raises as `with_weights` does."""
+    @property
+    def wants_exact_search(self) -> bool:
+        return self.constraints.search == "best" and self.chosen is None
+
+    def check(self) -> None:
+        _ = self.hardware
+        self.sample_inputs(1)
+
+    def with_weights(self, other: Style[Any]) -> Self:
         if not isinstance(other, NetworkStyle):
             raise DesignError(Problem(message=f"{other.name} is no network", fix="a design of a network"))
+        mine, theirs = self.graph, other.graph
         if self.reference is not None and other.reference is not None:
-            same_structure(self.reference, other.reference)
-            return with_weights_of(self.graph, other.reference, places)
-        same_structure(self.graph, other.graph)
-        return with_weights_of(self.graph, other.graph, places)
+            mine, theirs = self.reference, other.reference
+        same_structure(mine, theirs)
+        graph = with_weights_of(self.graph, theirs, self.hardware.weights)
+        chosen = self.hardware.with_graph(graph)
+        return replace(self, graph=graph, reference=other.reference, accuracy=(), reached=None, chosen=chosen)
 
     def sampled(self, frames: int | None = None, *, file: Path | None = None) -> SimulationFrames:
         if file is not None:
@@ -171,7 +194,7 @@ class NetworkStyle(Style[H]):
 
     @abstractmethod
     def check_bounded(self, run: NetworkRun, golden: Mapping[str, Codes]) -> None:
-        """Raises MismatchError: with all stages at once the results on the first frames are others."""
+        """Checks a run with all stages at once. Raises MismatchError: its results are not golden's."""
 
     def verify(
         self,
@@ -181,12 +204,12 @@ class NetworkStyle(Style[H]):
         *,
         headers: Headers = Headers.FAST,
         progress: Progress = silent,
-        kept: Scratch | None = None,
+        executables: Scratch | None = None,
     ) -> NetworkVerification:
         frames = frames_in(inputs)
         chunks = self.chunks(inputs, frames)
         few = {name: array[: self.bounded_frames] for name, array in inputs.items()}
-        with scratch_folder(kept) as scratch:
+        with scratch_folder(executables) as scratch:
             executable = executable_in(scratch, folder, self.name, headers)
             progress("compiling the C-simulation")
             compile_seconds = self.compiled(folder, executable, headers)
@@ -239,7 +262,7 @@ class NetworkStyle(Style[H]):
         return simulate
 
     def compared(self, name: str, parts: Sequence[Codes], golden: Mapping[str, Codes]) -> LayerComparison:
-        """Raises MismatchError at the first layer, in the order of computation, that differs."""
+        """The comparison of a layer, in the order of computation. Raises MismatchError: it differs."""
         got = np.concatenate(list(parts))
         type_ = self.graph.tensors()[name].type
         comparison = compare(got, golden[name], type_)

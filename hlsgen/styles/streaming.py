@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +17,12 @@ from hlsgen.csim.compiler import Headers, compile_testbench
 from hlsgen.csim.streaming import NetworkRun, StreamingRun, simulate
 from hlsgen.emit.dataflow import weight_files
 from hlsgen.emit.streaming import streaming_plan
+from hlsgen.report.content import Report
+from hlsgen.report.explored import Search
 from hlsgen.report.quality import quality_figures
-from hlsgen.report.streaming import StreamingEstimate, streaming_cost, streaming_estimate, streaming_markdown
+from hlsgen.report.streaming import StreamingEstimate, streaming_markdown
 from hlsgen.search.streaming import StreamingHardware, balance
 from hlsgen.styles.network_style import NetworkStyle
-from hlsgen.styles.style import Style
 from hlsgen.targets.terms import CostStyle
 
 MOST_OPTIMISED_LAYERS = 48
@@ -32,12 +33,12 @@ MOST_OPTIMISED_LAYERS = 48
 class StreamingNetwork(NetworkStyle[StreamingHardware]):
     """Every layer a stage of one kernel, all of them at work at once.
 
-    explored: the section of report.json that says so, if the exact search chose the hardware.
+    explored: what the exact search found, if it chose the hardware.
     """
 
     subject = "layers compared"
     cost_style: ClassVar[CostStyle] = "dataflow"
-    explored: dict[str, Any] | None = None
+    explored: Search | None = None
 
     def search(self, progress: Progress) -> StreamingHardware:
         return balance(
@@ -49,41 +50,24 @@ class StreamingNetwork(NetworkStyle[StreamingHardware]):
             progress=progress,
         )
 
-    @property
-    def wants_exact_search(self) -> bool:
-        return self.constraints.search == "best" and self.chosen is None
-
-    def as_explored(self, found: dict[str, Any]) -> StreamingNetwork:
+    def as_explored(self, found: Search) -> StreamingNetwork:
         return replace(self, explored=found)
-
-    def with_weights(self, other: Style[Any]) -> StreamingNetwork:
-        pipeline = self.hardware.pipeline
-        graph = self.reweighted(other, pipeline.weights)
-        assert isinstance(other, NetworkStyle)
-        chosen = replace(self.hardware, pipeline=pipeline.with_graph(graph))
-        return replace(self, graph=graph, reference=other.reference, accuracy=(), reached=None, chosen=chosen)
 
     def weight_files(self) -> dict[str, NDArray[np.uint64]]:
         return weight_files(self.hardware.pipeline)
 
-    def check(self) -> None:
-        _ = self.hardware
-        self.sample_inputs(1)
-
     def estimate(self) -> StreamingEstimate:
-        return streaming_estimate(
-            self.name,
-            self.hardware,
-            self.board,
-            self.clock_mhz,
-            self.batch,
-            self.accuracy,
+        return StreamingEstimate(
+            design=self.name,
+            graph=self.graph,
+            board=self.board,
+            clock_mhz=self.clock_mhz,
+            batch=self.batch,
+            accuracy=self.accuracy,
             quality=quality_figures(self.reached, self.precision),
+            hardware=self.hardware,
             explored=self.explored,
         )
-
-    def cost(self) -> dict[str, Any]:
-        return streaming_cost(self.hardware, self.board)
 
     def plan(self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]) -> dict[str, str | bytes]:
         return streaming_plan(
@@ -96,8 +80,8 @@ class StreamingNetwork(NetworkStyle[StreamingHardware]):
             golden=golden,
         )
 
-    def markdown(self, report: dict[str, Any]) -> str:
-        return streaming_markdown(self.name, self.board, self.hardware, report)
+    def markdown(self, report: Report) -> str:
+        return streaming_markdown(report, self.graph)
 
     def compiled(self, folder: Path, executable: Path, headers: Headers) -> float:
         many = len(self.graph.layers) > MOST_OPTIMISED_LAYERS

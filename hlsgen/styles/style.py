@@ -32,19 +32,21 @@ from hlsgen.model.ports import Arrays as Arrays
 from hlsgen.model.ports import Floats as Floats
 from hlsgen.model.ports import inputs_of, outputs_of
 from hlsgen.model.simulation_frames import SimulationFrames
+from hlsgen.report.content import Report
 from hlsgen.report.estimates import Estimates
+from hlsgen.report.explored import Search
 from hlsgen.targets.board import Board
 from hlsgen.targets.terms import CostStyle, Terms, load_terms
 
 MOST_SAMPLE_FRAMES = 16
 """Frames that a build simulates unless told otherwise."""
 MOST_SAMPLE_ELEMENTS = 1 << 26
-"""Fewer frames are simulated if together they would have more elements; at least one is."""
+"""The most elements of the frames that are simulated together; at least one is."""
 
 CLIPPING_FRAMES = 16
-"""Frames of which golden is computed beside a C-simulation, to see what layers clip."""
+"""The most frames of which golden is computed beside a C-simulation, to see what layers clip."""
 CLIPPING_MACS = 1 << 30
-"""Fewer, if together they would need more multiply-accumulates; at least one."""
+"""The most multiply-accumulates that they may need together; one is looked at in any case."""
 
 
 H = TypeVar("H")
@@ -67,7 +69,7 @@ class Style(Brief, ABC, Generic[H]):
     chosen: H | None = None
 
     cost_style: ClassVar[CostStyle]
-    """Whose calibration counts, if the board's terms have one."""
+    """The style whose calibration counts, if the board's terms have one."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "board", self.board.for_style(self.cost_style))
@@ -96,7 +98,7 @@ class Style(Brief, ABC, Generic[H]):
 
     @cached_property
     def hardware(self) -> H:
-        """Searched for once. Raises DesignError: nothing fits what the design fixes."""
+        """The hardware, searched for once. Raises DesignError: nothing fits what the design fixes."""
         return self._hardware(silent)
 
     def choose(self, progress: Progress) -> None:
@@ -118,7 +120,7 @@ class Style(Brief, ABC, Generic[H]):
         """The fastest hardware that keeps to the constraints. Raises NoFit: there is none."""
 
     def no_fit(self, failure: NoFit) -> Problem:
-        """That there is no hardware, as users read it."""
+        """The problem that there is no hardware, as users read it."""
         return Problem(message=f"{self.name}: {failure}", fix=failure.fix)
 
     @property
@@ -132,7 +134,7 @@ class Style(Brief, ABC, Generic[H]):
         """Whether the hardware is to be that which `hlsgen.explore` finds."""
         return False
 
-    def as_explored(self, found: dict[str, Any]) -> Self:
+    def as_explored(self, found: Search) -> Self:
         """The same with what the exact search says of its hardware, if reports of the style have that."""
         return self
 
@@ -167,12 +169,12 @@ class Style(Brief, ABC, Generic[H]):
 
     @property
     def accuracy(self) -> tuple[Accuracy, ...]:
-        """How near each layer and output is to floating point, if that is known."""
+        """The nearness of each layer and output to floating point, if that is known."""
         return ()
 
     @property
     def reached(self) -> Reached | None:
-        """How near the outputs are to floating point, on which frames; None: it is not known."""
+        """The nearness of the outputs to floating point, on which frames; None: it is not known."""
         return None
 
     @property
@@ -219,7 +221,7 @@ class Style(Brief, ABC, Generic[H]):
 
     @abstractmethod
     def check(self) -> None:
-        """Raises DesignError with what making the design leaves open: hardware that does not fit, samples."""
+        """Checks the design. Raises DesignError: hardware that does not fit, or wrong samples."""
 
     @abstractmethod
     def sampled(self, frames: int | None = None, *, file: Path | None = None) -> SimulationFrames:
@@ -231,11 +233,7 @@ class Style(Brief, ABC, Generic[H]):
 
     @abstractmethod
     def estimate(self) -> Estimates:
-        """Cycles, resources and speed, all modelled. Raises DesignError: nothing fits."""
-
-    @abstractmethod
-    def cost(self) -> dict[str, Any]:
-        """The section `cost` of report.json: modelled LUTs and FFs, and how far off they may be."""
+        """The modelled cycles, resources and speed. Raises DesignError: nothing fits."""
 
     def warnings(self, clipping: Sequence[Clipped]) -> list[str]:
         """What a user should know of a build. clipping: of the frames that it simulates."""
@@ -246,8 +244,8 @@ class Style(Brief, ABC, Generic[H]):
         """Every file of the build folder but the reports, by path."""
 
     @abstractmethod
-    def markdown(self, report: dict[str, Any]) -> str:
-        """report.md"""
+    def markdown(self, report: Report) -> str:
+        """The text of report.md."""
 
     @abstractmethod
     def verify(
@@ -258,9 +256,11 @@ class Style(Brief, ABC, Generic[H]):
         *,
         headers: Headers = Headers.FAST,
         progress: Progress = silent,
-        kept: Scratch | None = None,
+        executables: Scratch | None = None,
     ) -> Verification:
-        """C-simulates what `plan` gave, written into `folder`. kept: where executables stay for `simulator`.
+        """C-simulates what `plan` gave, written into `folder`.
+
+        executables: where they stay for `simulator`; None: they are removed.
 
         Raises MismatchError: a result or an iteration count differs. ToolError: no compiler, or it fails.
         """

@@ -32,7 +32,7 @@ WORKER_SECONDS = 30
 """A scheduler that runs already must have a worker within so long."""
 POLL_SECONDS = 0.5
 ANY_PORT = "127.0.0.1:0"
-"""For the dashboard of a scheduler that is started here: the usual port may be another sweep's."""
+"""The port for the dashboard of a scheduler that is started here: the usual one may be another sweep's."""
 QUEUES = {
     "htcondor": "HTCondorCluster",
     "lsf": "LSFCluster",
@@ -57,7 +57,7 @@ def run_on_cluster(jobs: Sequence[Job], scheduler: str, workers: int | None, wat
 
 
 def check_scheduler(scheduler: str) -> None:
-    """Raises ToolError: a package that it needs is not installed."""
+    """Checks a scheduler's name. Raises ToolError: a package that it needs is not installed."""
     _distributed()
     if scheduler in QUEUES:
         _jobqueue()
@@ -81,7 +81,7 @@ class _Sweep:
         self.workers: set[str] = set()
 
     def name(self, job: Job) -> str:
-        """Of the job at the scheduler, where other sweeps may run."""
+        """The name of the job at the scheduler, where other sweeps may run."""
         return f"{self.group}-{job.key}"
 
     def run(self) -> Iterator[Ended]:
@@ -123,7 +123,7 @@ class _Sweep:
         self.watch.running(min(len(self.handed), len(self.workers)))
 
     def able(self, new: set[str]) -> set[str]:
-        """Those of the workers that can run jobs; without hlsgen, a worker would end at reading one."""
+        """The workers that can run jobs; without hlsgen, a worker would end at reading one."""
         if not new:
             return new
         module = run_job.__module__

@@ -118,7 +118,7 @@ def code_digest() -> str:
 
 
 def check_inputs(files: tuple[InputFile, ...]) -> None:
-    """Raises DesignError with every file that is not on this machine, or has other bytes here."""
+    """Checks what a job reads. Raises DesignError with every file that is not here, or has other bytes."""
     host = socket.gethostname()
     problems = []
     for one in files:

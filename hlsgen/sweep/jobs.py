@@ -15,6 +15,8 @@ from pydantic import BaseModel, ConfigDict
 
 from hlsgen.api.design import Design, load
 from hlsgen.base.errors import DesignError, HlsgenError, OutputError, ToolError, error_json
+from hlsgen.report.content import Figures
+from hlsgen.report.section import resource_counts
 from hlsgen.search.board_limits import KINDS
 from hlsgen.sweep.inputs import InputFile, check_inputs, code_digest
 from hlsgen.vendor.observer import SilentObserver
@@ -23,7 +25,6 @@ from hlsgen.vendor.vitis import Request as Synthesis
 from hlsgen.vendor.vitis import Synthesised, SynthesisInterrupted, synthesise
 
 KEY_DIGITS = 16
-FIGURES = ("interval_cycles", "instances", "dsp", "bram18", "uram", "lut", "ff")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +96,7 @@ class Job:
 
 
 class SynthesisSummary(BaseModel):
-    """stage: of the furthest reports; the figures are theirs, all kernels and compute units together."""
+    """A synthesis. stage: of the furthest reports; the figures are theirs, all kernels and units together."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -132,7 +133,7 @@ class Summary(BaseModel):
 
 
 class Outcome(BaseModel):
-    """How a job ended. figures: all that was found, if it is done. error, text: what failed, else empty."""
+    """The end of a job. figures: all that was found, if it is done. error, text: what failed, else empty."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -196,61 +197,70 @@ def _outcome(job: Job) -> Outcome:
     return Outcome(key=job.key, exit_code=0, figures=figures, summary=summary)
 
 
-Figures = dict[str, Any]
+Found = dict[str, Any]
+"""All that a job has found, as JSON."""
 
 
-def _estimate(_job: Job, design: Design) -> tuple[Figures, Summary]:
-    figures = design.estimate().as_json()
-    return figures, _summary(figures)
+def _estimate(_job: Job, design: Design) -> tuple[Found, Summary]:
+    figures = design.estimate().figures()
+    return figures.as_json(), _summary(figures)
 
 
-def _build(job: Job, design: Design) -> tuple[Figures, Summary]:
-    report = design.build(job.folder).report
-    return report, _summary(report).model_copy(update={"csim": report["csim"]["verdict"]})
+def _build(job: Job, design: Design) -> tuple[Found, Summary]:
+    report = design.build(job.folder).figures
+    return report.as_json(), _summary(report, csim=report.csim.verdict)
 
 
-def _synth(job: Job, design: Design) -> tuple[Figures, Summary]:
+def _synth(job: Job, design: Design) -> tuple[Found, Summary]:
     assert job.synthesis is not None
     wait_until_free(job.folder)  # of the tools of a worker that was lost
-    report, summary = _build(job, design)
+    report = design.build(job.folder).figures
     done = synthesise(job.folder, job.synthesis, SilentObserver())
-    furthest = [one for one in done.reports if one["stage"] == _furthest(done)]
-    figures = {kind: sum(one[kind] for one in furthest) for kind in KINDS if furthest and kind in furthest[0]}
-    found = SynthesisSummary(to=job.synthesis.to, release=done.release, stage=_furthest(done), **figures)
-    report |= {"synthesised": list(done.reports)}
-    return report, summary.model_copy(update={"synthesis": found})
+    furthest = [one.resources for one in done.reports if one.stage == _furthest(done)]
+    counts = {kind: sum(one[kind] for one in furthest) for kind in KINDS if furthest and kind in furthest[0]}
+    found = SynthesisSummary(to=job.synthesis.to, release=done.release, stage=_furthest(done), **counts)
+    with_reports = {**report.as_json(), "synthesised": [one.as_json() for one in done.reports]}
+    return with_reports, _summary(report, csim=report.csim.verdict, synthesis=found)
 
 
 def _furthest(done: Synthesised) -> str | None:
     """The last stage that has a report with resources."""
-    stages = {one["stage"] for one in done.reports if "lut" in one}
+    stages = {one.stage for one in done.reports if "lut" in one.resources}
     return next((stage for stage in ("routed", "synthesised", "csynth") if stage in stages), None)
 
 
-def _explore(job: Job, design: Design) -> tuple[Figures, Summary]:
+def _explore(job: Job, design: Design) -> tuple[Found, Summary]:
     found = design.explore(target_fps=job.target_fps)
     point = found.point
-    figures: Figures = {
-        "board": design.board.name,
-        "frames_per_s": point.frames_per_s,
-        "interval_cycles": point.interval_cycles,
-        "instances": point.instances,
-        "binds": found.binds,
+    summary = Summary(
+        board=design.board.name,
+        frames_per_s=point.frames_per_s,
+        interval_cycles=point.interval_cycles,
+        instances=point.instances,
+        binds=found.binds,
+        csim=None,
+        synthesis=None,
         **{kind: point.used[kind] for kind in KINDS},
-    }
-    return found.as_json(), Summary.model_validate(figures)
+    )
+    return found.as_json(), summary
 
 
-def _summary(figures: Figures) -> Summary:
+def _summary(
+    figures: Figures, *, csim: str | None = None, synthesis: SynthesisSummary | None = None
+) -> Summary:
     return Summary(
-        board=figures["board"],
-        frames_per_s=figures["performance"]["frames_per_s"],
-        binds=figures["performance"]["binds"],
-        **{name: figures["total"][name] for name in FIGURES},
+        board=figures.board,
+        frames_per_s=figures.performance.frames_per_s,
+        interval_cycles=figures.total.interval_cycles,
+        instances=figures.total.instances,
+        **resource_counts(figures.total),
+        binds=figures.performance.binds,
+        csim=csim,
+        synthesis=synthesis,
     )
 
 
-RUNS: dict[str, Callable[[Job, Design], tuple[Figures, Summary]]] = {
+RUNS: dict[str, Callable[[Job, Design], tuple[Found, Summary]]] = {
     "estimate": _estimate,
     "explore": _explore,
     "build": _build,

@@ -18,7 +18,7 @@ class Watch(Protocol):
         """There are `total` jobs, and `kept` of them were done by an earlier sweep."""
 
     def running(self, jobs: int) -> None:
-        """So many are being worked on now."""
+        """Says how many jobs are being worked on now."""
 
     def ended(self, job: Job, outcome: Outcome) -> None: ...
 

@@ -48,7 +48,7 @@ class Store:
         return store
 
     def _is_ours(self) -> bool:
-        """Empty, but for a first table whose writing was killed; or a sweep's."""
+        """Whether the folder is a sweep's, or empty but for a first table whose writing was killed."""
         if not self.folder.is_dir() or (self.folder / TABLE).is_file():
             return self.folder.is_dir() and _is_table(self.folder / TABLE)
         return all(one.name.startswith(f".{TABLE}.") for one in self.folder.iterdir())
@@ -58,7 +58,7 @@ class Store:
         return self.folder / "builds"
 
     def finished(self, job: Job) -> Outcome | None:
-        """How the job ended, if it is done; a failed one has to run again, and so has a damaged file."""
+        """The end of a job, if it is done; a failed one has to run again, and so has a damaged file."""
         try:
             outcome = Outcome.model_validate_json((self.folder / file_of(job)).read_bytes())
         except (FileNotFoundError, ValidationError):
@@ -74,7 +74,7 @@ class Store:
         self._write(file_of(job), outcome.as_text())
 
     def write_table(self, table: dict[str, Any]) -> None:
-        """Raises OutputError: it cannot be written."""
+        """Writes the table of all jobs. Raises OutputError: it cannot be written."""
         self._write(TABLE, json.dumps(table, indent=2, allow_nan=False) + "\n")
 
     def _write(self, name: str, text: str) -> None:

@@ -21,7 +21,7 @@ from hlsgen.vendor.vitis import Request as Synthesis
 SERIAL = "serial"
 LOCAL = "local"
 CORES_A_SYNTHESIS = 8
-"""As many threads as Vivado takes on Linux (general.maxThreads, UG835 2022.1 "set_param")."""
+"""Cores of a synthesis: Vivado's threads on Linux (general.maxThreads, UG835 2022.1 "set_param")."""
 
 
 class SweepInterrupted(HlsgenError):
@@ -57,7 +57,7 @@ class Swept:
 
     @property
     def exit_code(self) -> int:
-        """0: all jobs are done; else the largest of theirs."""
+        """The exit code of the sweep: 0 if all jobs are done, else the largest of theirs."""
         return max((outcome.exit_code for _, outcome in self.outcomes), default=0)
 
     def as_json(self) -> dict[str, Any]:

@@ -37,11 +37,11 @@ from hlsgen.vendor.find_reports import find_reports, read_all
 from hlsgen.vendor.report import Stage, SynthesisReport
 
 FEWEST_DESIGNS = 2
-"""Of a style and target; one alone says nothing about the error."""
+"""Designs of a style and target that are needed; one alone says nothing about the error."""
 DESIGNS_A_SCALE = 3
 """Designs that there must be for each scale of its own."""
 LEAST_SHARE = 0.05
-"""Of the cells of all designs together, that a term must have for a scale of its own."""
+"""The share of the cells of all designs together that a term must have for a scale of its own."""
 PULL = 0.001
 """Weight of the common scale against the designs, so that a term that none of them pins down takes it."""
 SCALES = (0.05, 20.0)
@@ -152,7 +152,7 @@ def _designs(folder: Path, terms: Terms, notes: list[str]) -> Iterator[Design]:
         refuse(folder, "is no folder", "name a folder that holds build folders")
     for path in sorted(folder.rglob(MARK)):
         build = read_build(path.parent)
-        used = build.report["cost"]["terms"]
+        used = build.figures.cost.terms
         if used != terms.name:
             fix = f"build it again, or calibrate with --terms the file of {printable(used)}"
             refuse(path, f"is modelled with the terms {printable(used)}, not {printable(terms.name)}", fix)
@@ -164,7 +164,7 @@ def _designs(folder: Path, terms: Terms, notes: list[str]) -> Iterator[Design]:
                 found = True
                 parts = {kind: build.parts(target, kind) for kind in CELLS}
                 yield Design(
-                    name=build.report["design"],
+                    name=build.figures.design,
                     style=build.style,
                     target=target,
                     parts=parts,
@@ -213,7 +213,7 @@ def refit(designs: Sequence[Design], kind: Kind) -> Refit:
 
 
 def _large_terms(parts: Sequence[Mapping[str, float]], most: int) -> tuple[str, ...]:
-    """At most so many terms with the largest shares of the cells of all designs; one alone is none."""
+    """The terms, at most so many, with the largest shares of the cells of all designs; one alone is none."""
     shares = {
         name: float(np.mean([part.get(name, 0.0) / max(1.0, sum(part.values())) for part in parts]))
         for name in FEATURES

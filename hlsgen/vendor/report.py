@@ -6,20 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
 
-KINDS = ("dsp", "bram18", "uram", "lut", "ff")
 MOST = 10**12
 """No count in a report is larger."""
 
 
 class Stage(StrEnum):
-    """How far the design had come when the report was written."""
+    """The stage that the design had come to when the report was written."""
 
     CSYNTH = "csynth"
     COSIM = "cosim"
     SYNTHESISED = "synthesised"
-    """By Vivado, not yet placed and routed."""
+    """Synthesised by Vivado, not yet placed and routed."""
     ROUTED = "routed"
 
 
@@ -79,16 +77,3 @@ class SynthesisReport:
     def loops(self) -> tuple[Loop, ...]:
         """The loops of all modules."""
         return tuple(loop for module in self.modules for loop in module.loops)
-
-    def as_json(self) -> dict[str, Any]:
-        """The report's figures as report.json has them, without the modules."""
-        figures: dict[str, Any] = {"stage": self.stage.value, "file": str(self.path), "top": self.top}
-        figures |= {"version": self.version, "part": self.part}
-        for name in ("clock_ns", "estimated_clock_ns", "passed"):
-            if getattr(self, name) is not None:
-                figures[name] = getattr(self, name)
-        for name in ("latency", "interval"):
-            cycles: Range | None = getattr(self, name)
-            if cycles is not None:
-                figures[f"{name}_cycles"] = {"min": cycles.low, "max": cycles.high}
-        return {**figures, **self.resources}

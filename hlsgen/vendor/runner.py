@@ -19,7 +19,7 @@ from hlsgen.base.output import LOCK
 from hlsgen.vendor import supervisor
 
 GRACE_SECONDS = 10.0
-"""Between asking a tool to end and killing it."""
+"""Seconds between asking a tool to end and killing it."""
 POLL_SECONDS = 0.5
 LOCK_SECONDS = GRACE_SECONDS + 20
 Line = Callable[[str], None]
@@ -113,7 +113,7 @@ def claimed(folder: Path) -> Iterator[int]:
 
 
 def wait_until_free(folder: Path) -> None:
-    """Until no synthesis is at work in the build folder. Raises ToolError as `claimed`."""
+    """Waits until no synthesis is at work in the build folder. Raises ToolError as `claimed`."""
     if (folder / LOCK).exists():
         with claimed(folder):
             pass

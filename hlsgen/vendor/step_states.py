@@ -18,7 +18,7 @@ STATE = "synth/state.json"
 
 
 class Status(StrEnum):
-    """How a step ended."""
+    """The way a step ended."""
 
     RUNNING = "running"
     """Nobody has said how it ended: hlsgen was killed, or the machine went down."""
@@ -29,7 +29,7 @@ class Status(StrEnum):
 
 
 class StepState(BaseModel):
-    """inputs: digest of all that the result depends on. seconds: what it took. log: from the build folder."""
+    """How a step stands. inputs: digest of all that the result depends on. log: from the build folder."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -60,5 +60,5 @@ def read_state(folder: Path) -> State:
 
 
 def write_state(folder: Path, state: State) -> None:
-    """Raises OutputError: it cannot be written."""
+    """Writes the state of a build folder's steps. Raises OutputError: it cannot be written."""
     write_whole(folder / STATE, json.dumps(state.model_dump(mode="json"), indent=2) + "\n")

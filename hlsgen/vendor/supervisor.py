@@ -41,7 +41,7 @@ def main(grace: float, command: list[str]) -> int:
 
 
 def _wait(process: subprocess.Popen[bytes]) -> None:
-    """Until the program has ended, or standard input."""
+    """Waits until the program has ended, or standard input."""
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     signal.set_wakeup_fd(writer)

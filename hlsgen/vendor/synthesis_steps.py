@@ -16,7 +16,7 @@ from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.output import MARK
 from hlsgen.designfile.text_files import read_text, refuse
 from hlsgen.emit.project import FLOW
-from hlsgen.report.content import AGAIN
+from hlsgen.report.section import AGAIN
 
 TARGETS = ("hw", "hw_emu")
 Name = Annotated[str, Field(pattern="^[A-Za-z_][A-Za-z0-9_]*$")]
@@ -99,7 +99,7 @@ def sha256(path: Path) -> str:
 
 
 def read_flow(folder: Path) -> Flow:
-    """Raises DesignError: the folder is no build, or one of an older hlsgen."""
+    """The flow of a build folder. Raises DesignError: it is no build, or one of an older hlsgen."""
     if not (folder / MARK).is_file():
         refuse(folder, f"holds no {MARK}", "name a design file, or a folder that `hlsgen build` has written")
     if not (folder / FLOW).is_file():
@@ -162,7 +162,7 @@ def _cosim(csynth: Step, flow: Flow) -> Step:
 
 
 def _linking(xo: Step, flow: Flow, place: Place) -> list[Step]:
-    """To the xclbin. On an Alveo card packaging makes it, on a Zynq linking."""
+    """The step to the xclbin. On an Alveo card packaging makes it, on a Zynq linking."""
     folder = f"build_dir.{place.word}"
     alveo = flow.flow == "alveo"
     xclbin = f"{folder}/{flow.design}.xclbin"

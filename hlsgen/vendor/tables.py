@@ -16,7 +16,7 @@ MOST_LINES = 200_000
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """line: from 1. indent: of the first cell, which says what it is a part of."""
+    """A row. line: from 1. indent: of the first cell, which says what it is a part of."""
 
     line: int
     cells: tuple[str, ...]
@@ -25,7 +25,7 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class TextTable:
-    """head: its column titles; rows without it."""
+    """A table of text. head: its column titles; rows without it."""
 
     head: tuple[str, ...]
     rows: tuple[Row, ...]

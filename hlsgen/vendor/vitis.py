@@ -9,12 +9,13 @@ import os
 import re
 import shutil
 import time
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from hlsgen.base.errors import DesignError, HlsgenError, OutputError, Problem, ToolError
 from hlsgen.designfile.validation import printable
+from hlsgen.report.synthesised import SynthesisFigures
 from hlsgen.vendor.compare import read_back
 from hlsgen.vendor.log_lines import Heard, at
 from hlsgen.vendor.observer import SynthesisObserver
@@ -27,7 +28,7 @@ PLATFORM = re.compile(r"platform (.+\.xpfm)$")
 OUTER_MAKE = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "GNUMAKEFLAGS")
 """What a make that called hlsgen would tell the make that hlsgen calls."""
 READ_BACK = ("csynth", "cosim", "link")
-"""Steps that leave reports."""
+"""The steps that leave reports."""
 
 
 class MachineError(DesignError):
@@ -44,7 +45,7 @@ class SynthesisInterrupted(HlsgenError):
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """How far, for what, and for how long. platform: None for the board's own. hours: None for no limit."""
+    """What is asked for: how far, for what. platform: None: the board's own. hours: None: no limit."""
 
     to: str = "csynth"
     target: str = "hw"
@@ -54,15 +55,25 @@ class Request:
 
 
 @dataclass(frozen=True, kw_only=True)
+class EndedStep:
+    """A step of a synthesis. status: "complete", or "kept" from before. log: its file in the build folder."""
+
+    name: str
+    status: str
+    seconds: float
+    log: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Synthesised:
-    """A synthesis that came to its end. release: of Vitis, if its tools tell. reports: as in report.json."""
+    """A synthesis that came to its end. release: of Vitis, if its tools tell. reports: beside the model."""
 
     folder: Path
     request: Request
     place: Place
     release: str
-    steps: tuple[dict[str, Any], ...]
-    reports: tuple[dict[str, Any], ...]
+    steps: tuple[EndedStep, ...]
+    reports: tuple[SynthesisFigures, ...]
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -71,8 +82,8 @@ class Synthesised:
             "target": self.place.target,
             "platform": self.place.platform,
             "release": self.release,
-            "steps": list(self.steps),
-            "synthesised": list(self.reports),
+            "steps": [asdict(one) for one in self.steps],
+            "synthesised": [one.as_json() for one in self.reports],
         }
 
 
@@ -109,7 +120,7 @@ class _Synthesis:
     request: Request
     watch: SynthesisObserver
     lock: int
-    rows: list[dict[str, Any]] = field(default_factory=list)
+    rows: list[EndedStep] = field(default_factory=list)
     said: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -143,7 +154,7 @@ class _Synthesis:
         )
 
     def identity(self, platform: str) -> str:
-        """Of a platform: the folder's name of a target's results has only the last part of its name."""
+        """The identity of a platform: a folder's name of results has only the last part of its name."""
         path = Path(os.path.abspath(self.folder / platform))
         return f"{path} {sha256(path)}" if path.is_file() else self.place.platform
 
@@ -201,12 +212,12 @@ class _Synthesis:
         for path in outputs:
             if path.stat().st_mtime_ns < newest:
                 os.utime(path)  # make goes by times, and a copied folder's sources may look newer
-        self.rows.append(_row(step, "kept", before))
+        self.rows.append(_ended(step, "kept", before))
         self.watch.kept(step.name)
         return True
 
     def do(self, step: Step, around: dict[str, str]) -> None:
-        """Raises ToolError: it fails or does not end in time. SynthesisInterrupted."""
+        """Runs the step. Raises ToolError: it fails or does not end in time. SynthesisInterrupted."""
         digest = step.digest(self.folder, around)
         before = read_state(self.folder).steps.get(step.key)
         if self.request.restart or (before is not None and _is_doubtful(step, before, digest)):
@@ -241,7 +252,7 @@ class _Synthesis:
             )
             message = f"error: {step.name} {how}; its log is {self.log(step.key)}\n{heard.excerpt()}"
             raise ToolError(f"{message}\nfix: {_go_on(step.name)}")
-        self.rows.append(_row(step, "complete", state))
+        self.rows.append(_ended(step, "complete", state))
         self.watch.ended(step.name, state.seconds)
 
     def record(self, step: Step, status: Status, inputs: str, seconds: float = 0.0) -> StepState:
@@ -260,7 +271,7 @@ class _Synthesis:
                 else:
                     found.unlink(missing_ok=True)
 
-    def read_back(self) -> list[dict[str, Any]]:
+    def read_back(self) -> list[SynthesisFigures]:
         """The reports that are there, now also in report.json. One that is damaged is said to be, no more."""
         found, notes = read_back(self.folder)
         for note in notes:
@@ -279,8 +290,8 @@ def _log_name(key: str) -> str:
     return f"synth/{key}.log"
 
 
-def _row(step: Step, status: str, state: StepState) -> dict[str, Any]:
-    return {"name": step.name, "status": status, "seconds": state.seconds, "log": state.log}
+def _ended(step: Step, status: str, state: StepState) -> EndedStep:
+    return EndedStep(name=step.name, status=status, seconds=state.seconds, log=state.log)
 
 
 def _go_on(step: str) -> str:

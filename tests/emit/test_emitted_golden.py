@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from hlsgen.emit.conv2d import KernelNames, kernel_constants, kernel_files
+from hlsgen.emit.conv2d import kernel_constants, kernel_files
+from hlsgen.emit.plan import KernelNames
 from hlsgen.hardware.conv2d import Folding, map_conv2d
 from hlsgen.layers.conv2d import Conv2d
 from tests.support.kernels import U200, conv

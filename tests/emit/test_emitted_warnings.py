@@ -17,7 +17,8 @@ import pytest
 from hlsgen.base.output import write_files
 from hlsgen.csim.compiler import INCLUDE, WARNINGS
 from hlsgen.designfile.constraints import NoFit
-from hlsgen.emit.dataflow import DataflowNames, dataflow_files
+from hlsgen.emit.dataflow import dataflow_files
+from hlsgen.emit.plan import KernelNames
 from hlsgen.hardware.conv2d import map_conv2d
 from hlsgen.hardware.pipeline import pipeline_of
 from hlsgen.hardware.weights import WeightPlace
@@ -111,6 +112,6 @@ def check_kernels(
             if first + number in places
         }
         pipeline = pipeline_of(graph, of_layer, weights or None)
-        names = DataflowNames(kernel=graph.name, source="test")
+        names = KernelNames(kernel=graph.name, source="test")
         write_files(folder / str(first), dataflow_files(pipeline, names, U200))
         assert_no_warning(compiler, folder / str(first), "dataflow")

@@ -13,7 +13,7 @@ from hlsgen.api.design import Design
 from hlsgen.api.project import build
 from hlsgen.designfile.constraints import InterfaceConstraints, NetworkConstraints
 from hlsgen.loading.from_graph import Options, from_graph
-from hlsgen.report.explored import MOST_ROWS, some_points
+from hlsgen.report.explored import MOST_POINTS, FrontPoint, some_points
 from hlsgen.styles.streaming import StreamingNetwork
 from tests.support.networks import residual_network
 from tests.support.places import ROOT
@@ -70,11 +70,16 @@ def test_the_reports_show_the_search(tmp_path: Path) -> None:
 
 
 def test_a_long_front_is_thinned_but_keeps_what_was_chosen() -> None:
-    front = list(range(100))
-    shown = some_points(front, [one == 37 for one in front])
-    assert (shown[0], shown[-1]) == (0, 99)
-    assert 37 in shown and len(shown) <= MOST_ROWS + 1
-    assert some_points([1, 2], [True, False]) == [1, 2]
+    front = [
+        FrontPoint(
+            frames_per_s=1.0 + rate, interval=1, instances=1, largest_share=0.5, used={}, chosen=rate == 37
+        )
+        for rate in range(100)
+    ]
+    shown = some_points(front)
+    assert (shown[0], shown[-1]) == (front[0], front[99])
+    assert front[37] in shown and len(shown) <= MOST_POINTS + 1
+    assert some_points(front[:2]) == front[:2]
 
 
 def test_other_weights_go_into_the_best_kernel() -> None:

@@ -16,7 +16,8 @@ from hlsgen.api.design import Design
 from hlsgen.base.errors import DesignError
 from hlsgen.base.fixed import Codes, FixedType
 from hlsgen.designfile.constraints import LayerWeightConstraints, NetworkConstraints, WeightConstraints
-from hlsgen.emit.dataflow import DataflowNames, dataflow_files, weight_files
+from hlsgen.emit.dataflow import dataflow_files, weight_files
+from hlsgen.emit.plan import KernelNames
 from hlsgen.hardware.pipeline import pipeline_of
 from hlsgen.hardware.storage import Storage
 from hlsgen.hardware.weight_beats import weight_beats
@@ -132,7 +133,7 @@ def test_the_wished_primitive_is_emitted_and_counted(storage: str) -> None:
     found = balance(
         network(layer), U200, NetworkConstraints(weights=own, instances=1), batch=4, clock_mhz=300
     )
-    text = dataflow_files(found.pipeline, DataflowNames(kernel="net", source="test"), U200)["src/large.h"]
+    text = dataflow_files(found.pipeline, KernelNames(kernel="net", source="test"), U200)["src/large.h"]
     if storage == "register":
         assert "#pragma HLS array_partition variable=weights complete" in text
     else:

@@ -18,7 +18,8 @@ from hlsgen.base.errors import DesignError, MismatchError
 from hlsgen.base.fixed import FixedType
 from hlsgen.csim.compiler import Headers
 from hlsgen.designfile.constraints import LayerWeightConstraints, NetworkConstraints, NoFit, WeightConstraints
-from hlsgen.emit.dataflow import DataflowNames, dataflow_files, weight_files
+from hlsgen.emit.dataflow import dataflow_files, weight_files
+from hlsgen.emit.plan import KernelNames
 from hlsgen.hardware.pipeline import pipeline_of
 from hlsgen.hardware.processes import LoadWeights
 from hlsgen.hardware.weights import WeightPlace, auto_places
@@ -248,7 +249,7 @@ def test_weights_never_become_text() -> None:
     layer = replace(dense(512, 64), name="fc")
     graph, folds, weights = graph_of([Streamed(layer=layer, fold=Fold(pe=8, simd=16), batch=16)])
     pipeline = pipeline_of(graph, folds, weights)
-    files = dataflow_files(pipeline, DataflowNames(kernel="net", source="test"), load_board("u200"))
+    files = dataflow_files(pipeline, KernelNames(kernel="net", source="test"), load_board("u200"))
     assert sum(map(len, files.values())) < 80_000
     assert not [path for path in files if path.endswith("_weights.h")]
     ((name, beats),) = weight_files(pipeline).items()

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hlsgen.layers.precise import GRID_BITS
 
 from hlsgen.base.fixed import FixedType, Rounding
 from hlsgen.layers import correct_rounding, softmax
 from hlsgen.layers.functions import FUNCTIONS, Doubles
 from hlsgen.layers.piecewise import fitted
-from hlsgen.layers.precise import GRID_BITS
 from hlsgen.layers.stage import Fold
 from hlsgen.layers.table import DIRECT_BITS, EXACT_BITS, Table
 from tests.layers.test_softmax_golden import softmax as a_softmax

@@ -12,7 +12,8 @@ import pytest
 from hlsgen.api.design import load
 from hlsgen.api.project import build
 from hlsgen.base.errors import EmissionError
-from hlsgen.emit.dataflow import DataflowNames, dataflow_files
+from hlsgen.emit.dataflow import dataflow_files
+from hlsgen.emit.plan import KernelNames
 from hlsgen.hardware.pipeline import pipeline_of
 from hlsgen.hardware.weights import Place, WeightPlace
 from hlsgen.layers.base import Layer
@@ -58,7 +59,7 @@ def test_layers_as_kernel_and_as_tasks_are_clean(case: str) -> None:
 def dataflow(graph: Graph, folds: dict[str, Fold], **options: Any) -> dict[str, str]:
     pipeline = pipeline_of(graph, folds, options.get("weights"))
     pipeline = pipeline.with_depths(fifo_depths(pipeline))
-    return dataflow_files(pipeline, DataflowNames(kernel=graph.name, source="test"), load_board("u200"))
+    return dataflow_files(pipeline, KernelNames(kernel=graph.name, source="test"), load_board("u200"))
 
 
 def emittable(kind: str) -> list[Layer]:

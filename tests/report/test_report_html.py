@@ -1,11 +1,9 @@
-"""report.html: what is in it, that nothing from outside is taken for markup, and hlsgen report."""
+"""report.html: what is in it, and that nothing from outside is taken for markup."""
 
 from __future__ import annotations
 
 import base64
 import html
-import json
-import os
 import re
 from collections.abc import Callable
 from html.parser import HTMLParser
@@ -14,8 +12,6 @@ from typing import Any
 
 import pytest
 
-from hlsgen.base.errors import DesignError
-from hlsgen.report import reading
 from hlsgen.report.charts import axis, percent
 from hlsgen.report.content import Report
 from hlsgen.report.graph_picture import MOST_LANES, Join, Node, draw_graph
@@ -23,7 +19,6 @@ from hlsgen.report.html import html_of_build, html_report
 from hlsgen.report.page_graph import shortened
 from hlsgen.report.reading import checked_report
 from hlsgen.report.roofline_picture import draw_roofline
-from tests.support.command_line import document, failure, text, working_folder
 from tests.support.documents import assert_constants_are_as_stated, rows
 from tests.support.documents import document as read_document
 from tests.support.report_builds import KINDS, built, content
@@ -63,20 +58,6 @@ class Elements(HTMLParser):
     @property
     def words(self) -> str:
         return " ".join(" ".join(self.text).split())
-
-
-@pytest.fixture(scope="module")
-def builds(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """By kind the build folder, made when it is first asked for."""
-    folder = tmp_path_factory.mktemp("builds")
-    made: dict[str, Path] = {}
-
-    def of(kind: str) -> Path:
-        if kind not in made:
-            made[kind] = built(kind, folder)
-        return made[kind]
-
-    return of
 
 
 @pytest.fixture(params=KINDS)
@@ -266,69 +247,6 @@ def test_a_hostile_bank_picture_stays_a_picture(builds: Callable[[str], Path], t
     assert "holds no banks.svg" in html_of_build(tmp_path)
 
 
-def without(*way: str | int) -> Callable[[dict[str, Any]], None]:
-    def change(report: dict[str, Any]) -> None:
-        place: Any = report
-        for step in way[:-1]:
-            place = place[step]
-        del place[way[-1]]
-
-    return change
-
-
-def with_value(value: object, *way: str | int) -> Callable[[dict[str, Any]], None]:
-    def change(report: dict[str, Any]) -> None:
-        place: Any = report
-        for step in way[:-1]:
-            place = place[step]
-        place[way[-1]] = value
-
-    return change
-
-
-def with_edge(source: str, to: str, *fifos: str) -> Callable[[dict[str, Any]], None]:
-    def change(report: dict[str, Any]) -> None:
-        report["graph"]["edges"].append({"from": source, "to": to, "fifos": list(fifos)})
-
-    return change
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (without("design"), "`design` is missing"),
-        (without("layers", 0, "dsp"), "`layers.0.dsp` is missing"),
-        (with_value([], "layers"), "`layers` must be a list of 1 to"),
-        (with_value("many", "total", "dsp"), "`total.dsp` must be a whole number"),
-        (with_value(-1, "total", "dsp"), "`total.dsp` must be a whole number"),
-        (with_value(10**40, "total", "lut"), "`total.lut` must be a whole number"),
-        (with_value(float("nan"), "performance", "gops"), "`performance.gops` must be a number"),
-        (with_value(float("inf"), "roofline", "ddr_gb_per_s"), "`roofline.ddr_gb_per_s` must be"),
-        (with_value(0, "clock_mhz"), "`clock_mhz` must be a number"),
-        (with_value("a\nb", "layers", 0, "name"), "must be one line"),
-        (with_value("x" * 5000, "layers", 0, "name"), "must be one line"),
-        (with_value("good", "csim", "verdict"), "`csim.verdict` must be equal or differs or skipped"),
-        (with_value([1], "layers", 0, "folding", "px"), "must be a whole number"),
-        (with_edge("pool", "conv1"), "`graph` has an edge to conv1 from what is no input"),
-        (with_edge("conv1", "conv1"), "`graph` has an edge to conv1"),
-        (with_edge("x", "nowhere"), "`graph` names layers that are not there"),
-        (with_edge("x", "conv1", "none_s"), "`graph` names streams that are not there"),
-        (with_value("conv1", "layers", 1, "name"), "`layers` has the name conv1 twice"),
-    ],
-)
-def test_a_damaged_report_is_refused(
-    change: Callable[[dict[str, Any]], None], said: str, builds: Callable[[str], Path]
-) -> None:
-    report = content(builds("dataflow"))
-    change(report)
-    with pytest.raises(DesignError) as caught:
-        checked_report(report)
-    (problem,) = caught.value.problems
-    assert problem.message.startswith("report.json is damaged: ")
-    assert said in problem.message
-    assert problem.fix == "build the design again with this hlsgen"
-
-
 def test_extreme_figures_make_a_page(builds: Callable[[str], Path]) -> None:
     """Zeros and the largest figures, in every place that takes them."""
     for figure in (0, 10**15):
@@ -423,76 +341,6 @@ def test_the_roofline_has_its_point_below_its_roof(builds: Callable[[str], Path]
         left, top, right, bottom = map(float, picture.frame)
         assert left <= float(picture.point[0]) <= right and top <= float(picture.point[1]) <= bottom
         assert [one.tone for one in picture.roofs][-1] == "own"
-
-
-# ---------------------------------------------------------------- hlsgen report
-
-
-def test_a_build_reads_nothing_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(folder: Path) -> object:
-        raise AssertionError(f"{folder} is read again")
-
-    working_folder(tmp_path, monkeypatch)
-    monkeypatch.setattr(reading, "build_json", refuse)
-    text("build", "small.yaml", "--no-csim")
-    data = re.findall('base64,([^"]*)', page_of(Path("build/small")))
-    assert [base64.b64decode(one) for one in data] == [Path("build/small/banks.svg").read_bytes()]
-
-
-def test_the_command_makes_the_page_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    working_folder(tmp_path, monkeypatch)
-    text("build", "small.yaml", "--no-csim")
-    page = Path("build/small/report.html")
-    first = page.read_bytes()
-    page.unlink()
-    assert text("report", "build/small") == "wrote build/small/report.html\n"
-    assert page.read_bytes() == first
-    assert document("report", "build/small", "-o", "a page.html") == {
-        "build": "build/small",
-        "page": "a page.html",
-    }
-    assert Path("a page.html").read_bytes() == first
-    assert page.stat().st_mode & 0o777 == 0o644
-
-
-def test_the_command_opens_a_browser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    working_folder(tmp_path, monkeypatch)
-    text("build", "small.yaml", "--no-csim")
-    opened: list[str] = []
-    monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address) or True)
-    text("report", "build/small", "--open")
-    assert opened == [(tmp_path / "build/small/report.html").as_uri()]
-
-
-def test_a_link_in_a_build_folder_is_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    working_folder(tmp_path, monkeypatch)
-    text("build", "small.yaml", "--no-csim")
-    Path("mine.txt").write_text("years of work")
-    Path("build/small/report.html").unlink()
-    Path("build/small/report.html").symlink_to(tmp_path / "mine.txt")
-    text("report", "build/small")
-    assert Path("mine.txt").read_text() == "years of work"
-    assert page_of(Path("build/small")).startswith("<!DOCTYPE html>")
-
-
-def test_what_the_command_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    working_folder(tmp_path, monkeypatch)
-    text("build", "small.yaml", "--no-csim")
-    assert "nowhere is no folder" in failure(1, "report", "nowhere")
-    assert "tmp holds no report.json" in failure(1, "report", "tmp")
-    assert "error: cannot write no/page.html" in failure(4, "report", "build/small", "-o", "no/page.html")
-    before = page_of(Path("build/small"))
-    report = content(Path("build/small"))
-    del report["slrs"]
-    Path("build/small/report.json").write_text(json.dumps(report))
-    said = failure(1, "report", "build/small")
-    assert "build/small/report.json is damaged: `slrs` is missing" in said
-    Path("build/small/report.json").write_text("[" * 100_000)
-    assert "is no JSON" in failure(1, "report", "build/small")
-    Path("build/small/report.json").write_bytes(b"\xff\xfe")
-    assert "is no text" in failure(1, "report", "build/small")
-    assert page_of(Path("build/small")) == before
-    assert [name for name in os.listdir("build/small") if name.startswith(".")] == [".hlsgen"]
 
 
 def test_without_multiplications_there_is_no_roofline(builds: Callable[[str], Path]) -> None:

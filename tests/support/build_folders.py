@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 
 from hlsgen.base.output import write_files
-from hlsgen.emit.conv2d import KernelNames, kernel_constants, kernel_files
+from hlsgen.emit.conv2d import kernel_constants, kernel_files
 from hlsgen.emit.ompss import ompss_files
+from hlsgen.emit.plan import KernelNames
 from hlsgen.emit.project import csim_header_files, project_files
 from hlsgen.emit.vitis import vitis_files
 from hlsgen.hardware.conv2d import Folding, map_conv2d

@@ -14,7 +14,8 @@ from hlsgen.csim.check_counts import check_counts
 from hlsgen.csim.compiler import Headers, compile_testbench
 from hlsgen.csim.conv_kernel import Run, simulate
 from hlsgen.csim.verification import compare
-from hlsgen.emit.conv2d import KernelNames, kernel_constants, kernel_files
+from hlsgen.emit.conv2d import kernel_constants, kernel_files
+from hlsgen.emit.plan import KernelNames
 from hlsgen.hardware.conv2d import ConvMapping, Folding, map_conv2d
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.targets.board import Board, load_board

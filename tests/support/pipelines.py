@@ -17,7 +17,8 @@ from hlsgen.base.fixed import Codes, FloatType
 from hlsgen.base.output import write_files
 from hlsgen.csim.compiler import Headers, compile_testbench
 from hlsgen.csim.streaming import StreamingRun, simulate
-from hlsgen.emit.dataflow import DataflowNames, dataflow_files
+from hlsgen.emit.dataflow import dataflow_files
+from hlsgen.emit.plan import KernelNames
 from hlsgen.hardware.pipeline import Pipeline, pipeline_of
 from hlsgen.hardware.ports import DDR_ONLY, Interfaces
 from hlsgen.hardware.weights import WeightPlace
@@ -94,7 +95,7 @@ def build_pipeline(
     """Emits and compiles; `edit` replaces text in emitted files, {path: (before, after)}, to make mutants."""
     pipeline = pipeline_of(graph, folds, weights, interfaces=interfaces)
     pipeline = pipeline.with_depths(fifo_depths(pipeline))
-    files = dataflow_files(pipeline, DataflowNames(kernel=graph.name, source="test"), load_board(board))
+    files = dataflow_files(pipeline, KernelNames(kernel=graph.name, source="test"), load_board(board))
     for path, (before, after) in (edit or {}).items():
         assert before in files[path], f"{before!r} is not in {path}"
         files[path] = files[path].replace(before, after, 1)

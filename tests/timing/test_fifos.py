@@ -12,7 +12,8 @@ from hlsgen.base.fixed import FixedType
 from hlsgen.base.progress import silent
 from hlsgen.cost.stages import fifo_resources, lies_in_uram
 from hlsgen.designfile.constraints import NetworkConstraints, NoFit
-from hlsgen.emit.dataflow import DataflowNames, dataflow_files
+from hlsgen.emit.dataflow import dataflow_files
+from hlsgen.emit.plan import KernelNames
 from hlsgen.hardware.pipeline import Pipeline, Stream, pipeline_of
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.binary import Mul
@@ -82,12 +83,12 @@ def test_the_emitted_kernel_binds_what_is_counted_as_uram() -> None:
     pipeline = pipeline_of(graph, {layer.name: Fold(px=4, pe=2, simd=2) for layer in graph.layers})
     name = max(pipeline.streams, key=lambda one: pipeline.streams[one].words.lanes)
     depths = {other: one.depth for other, one in pipeline.streams.items()} | {name: 40_000}
-    files = dataflow_files(pipeline.with_depths(depths), DataflowNames(kernel="net", source="test"), U200)
+    files = dataflow_files(pipeline.with_depths(depths), KernelNames(kernel="net", source="test"), U200)
     lines = files["src/net.cpp"].splitlines()
     declared = next(number for number, line in enumerate(lines) if f"40000> {name}(" in line)
     assert lines[declared + 1] == f"#pragma HLS bind_storage variable={name} type=fifo impl=uram"
     assert sum("impl=uram" in line and "type=fifo" in line for line in lines) == 1
-    other = dataflow_files(pipeline.with_depths(depths), DataflowNames(kernel="net", source="test"), ZCU102)
+    other = dataflow_files(pipeline.with_depths(depths), KernelNames(kernel="net", source="test"), ZCU102)
     assert "type=fifo" not in other["src/net.cpp"]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 
 from hlsgen.api.from_model import from_torch
 from hlsgen.api.project import build
+from hlsgen.base.errors import DesignError
 from hlsgen.designfile.constraints import NetworkConstraints
 from hlsgen.targets.terms import CELLS, FEATURES, OUTSIDE, TARGETS, Target, Terms, packaged_terms
 from hlsgen.vendor.calibrate import calibrate
@@ -93,10 +95,21 @@ def test_compare(built: dict[str, list[dict[str, Any]]], tmp_path: Path, style: 
     found, notes = compare_build(write(tmp_path, report, target, 2.0))
     assert notes == []
     tops = [layer["kernel"] for layer in report["layers"]] if style == "tasks" else [report["design"]]
-    assert sorted(one["top"] for one in found) == (sorted(tops) if target == "csynth" else [""])
+    assert sorted(one.top for one in found) == (sorted(tops) if target == "csynth" else [""])
     for one in found:
         for kind in CELLS:
-            assert one["differences"][kind]["percent"] == pytest.approx(-50, abs=1)
+            assert one.differences[kind].percent == pytest.approx(-50, abs=1)
+
+
+@pytest.mark.parametrize("key", ["kernel", "cells"])
+def test_a_build_without_figures_of_its_kernels(
+    built: dict[str, list[dict[str, Any]]], tmp_path: Path, key: str
+) -> None:
+    report = copy.deepcopy(built["tasks"][0])
+    del report["layers"][1][key]
+    (tmp_path / "report.json").write_text(json.dumps(report))
+    with pytest.raises(DesignError, match=r"report\.json lacks figures of its kernels"):
+        compare_build(tmp_path)
 
 
 @pytest.mark.parametrize("target", TARGETS)

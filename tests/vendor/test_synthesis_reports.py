@@ -285,9 +285,9 @@ def test_compare(built: Path, tmp_path: Path) -> None:
     found, notes = compare_build(built)
     assert notes == []
     after = report_of(built)
-    assert after["synthesised"] == found
+    assert after["synthesised"] == [one.as_json() for one in found]
     assert {key: after[key] for key in before} == before
-    first, second = found
+    first, second = after["synthesised"]
     rows = first["differences"]
     outside = next(part for part in cost["by_term"] if part["term"] == "interconnect")
     assert outside["csynth"] == {"lut": 0, "ff": 0}
@@ -317,8 +317,8 @@ def test_compare_routed_leaves_the_interconnect_out(built: Path, tmp_path: Path)
     }.items():
         (tmp_path / name).write_text(text)
         (one,), _ = compare_build(built, [tmp_path / name])
-        assert one["stage"] == "routed"
-        assert [one["differences"][kind]["percent"] for kind in ("lut", "ff")] == [0.0, 0.0]
+        assert one.stage == "routed"
+        assert [one.differences[kind].percent for kind in ("lut", "ff")] == [0.0, 0.0]
 
 
 def test_compare_command(built: Path, tmp_path: Path) -> None:
@@ -353,9 +353,9 @@ def test_reports_of_other_designs(built: Path, tmp_path: Path) -> None:
         ("", "is empty"),
         ("{", "is no JSON"),
         ("[" * 100_000, "is no JSON"),
-        ("[]", "is no mapping"),
-        ("{}", "names no design or no layers"),
-        ('{"design": "a", "layers": []}', "lacks counts in `total`"),
+        ("[]", "is damaged: the whole must be a mapping"),
+        ("{}", "is damaged: `design` is missing"),
+        ('{"design": "a", "layers": []}', "is damaged: `board` is missing"),
     ],
 )
 def test_damaged_build(tmp_path: Path, text: str, said: str) -> None:
@@ -369,7 +369,15 @@ def test_damaged_build(tmp_path: Path, text: str, said: str) -> None:
 def test_build_of_another_form(built: Path, tmp_path: Path, key: str, value: object) -> None:
     report = {**report_of(built), key: value}
     (tmp_path / "report.json").write_text(json.dumps(report))
-    with pytest.raises(DesignError, match="as hlsgen's own does not"):
+    with pytest.raises(DesignError, match=rf"report.json is damaged: `{key}\b"):
+        compare_build(tmp_path)
+
+
+def test_build_without_instances(built: Path, tmp_path: Path) -> None:
+    report = report_of(built)
+    report["total"]["instances"] = 0
+    (tmp_path / "report.json").write_text(json.dumps(report))
+    with pytest.raises(DesignError, match=r"report\.json has no instance"):
         compare_build(tmp_path)
 
 

@@ -1,0 +1,133 @@
+"""What the reports of networks have in common, streaming and layer by layer."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from hlsgen.cost.resources import Resources
+from hlsgen.model.accuracy import Accuracy
+from hlsgen.model.ir import Graph
+from hlsgen.report.cells import cost_text
+from hlsgen.report.checks import csim_text, lint_text
+from hlsgen.report.content import Figures, Report
+from hlsgen.report.estimates import Estimates
+from hlsgen.report.figures import Fifo, Joint, batch_cycles
+from hlsgen.report.frames import calibration_line, clipping_text, warning_lines
+from hlsgen.report.quality import Quality, quantisation_figures
+from hlsgen.report.summary import Row, summary_rows
+from hlsgen.report.tables import page, slr_table, table
+
+
+class NetworkHardware(Protocol):
+    """The hardware of a network. each: what an instance takes."""
+
+    @property
+    def instances(self) -> int: ...
+    @property
+    def each(self) -> Resources: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkEstimate(Estimates, ABC):
+    """The modelled figures of a network. quality: how near its outputs are to floating point, if known."""
+
+    hardware: NetworkHardware
+    accuracy: tuple[Accuracy, ...]
+    quality: Quality | None
+
+    @property
+    def hardware_text(self) -> str:
+        return str(self.hardware)
+
+    @property
+    def instances(self) -> int:
+        return self.hardware.instances
+
+    @property
+    def used(self) -> Resources:
+        return self.hardware.each.times(self.instances)
+
+    @property
+    def batch_frames_per_s(self) -> float:
+        """Frames a second of `batch` frames in one go: an instance's first one takes the latency."""
+        cycles = batch_cycles(self.batch, self.instances, self.latency_cycles, self.interval_cycles)
+        return min(self.batch * self.clock_mhz * 1e6 / cycles, self.frames_per_s)
+
+    def figures(self) -> Figures:
+        return replace(
+            super().figures(),
+            joints=tuple(self._joints()),
+            fifos=tuple(self._fifos()),
+            quantisation=quantisation_figures(self.accuracy),
+            quality=self.quality,
+        )
+
+    @abstractmethod
+    def _joints(self) -> Sequence[Joint]:
+        """What stands between the stages."""
+
+    @abstractmethod
+    def _fifos(self) -> Sequence[Fifo]:
+        """The streams."""
+
+
+def network_markdown(
+    graph: Graph,
+    report: Report,
+    *,
+    interval: Row,
+    notes: Sequence[str],
+    sections: Sequence[str],
+    compared: str,
+    at_once: str,
+    each: str = "",
+) -> str:
+    """The report of a build. Every figure is modelled unless it says measured.
+
+    notes: what follows the summary; sections: what the style says of its hardware. each, interval: as of
+    `summary_rows`. compared, at_once: as of `csim_text`.
+    """
+    latency = ("latency of one frame", "weights there already")
+    rows = summary_rows(report, interval=interval, latency=latency, decimals=1, each=each)
+    ports = [str(port) for port in (*graph.inputs, *graph.outputs)]
+    placed = "kernels" if report.cost.style == "tasks" else "instances"
+    return page(
+        (
+            f"# {report.design} on {report.board_title}",
+            "; ".join(ports) + ".\n\n" + table(("modelled", ""), rows),
+            *notes,
+            warning_lines(report.warnings),
+            "## Board\n\n" + slr_table(report.slrs, placed),
+            cost_text(report.cost),
+            *sections,
+            _quantisation_text(report),
+            clipping_text(report.clipping),
+            "## C-simulation\n\n" + csim_text(report.csim, compared=compared, at_once=at_once),
+            lint_text(report.lint),
+        )
+    )
+
+
+def _quantisation_text(report: Report) -> str:
+    """A section, empty without calibration data."""
+    if not report.quantisation:
+        return ""
+    rows = [
+        (
+            f"`{one.name}`",
+            one.type,
+            "equal" if one.snr_db is None else f"{one.snr_db:.1f}",
+            "" if one.agreement is None else f"{one.agreement:.0%}",
+        )
+        for one in report.quantisation
+    ]
+    head = ("layer, then outputs", "type", "dB", "same largest score")
+    reached = "\n".join(f"- {line}" for line in (report.quality.summary if report.quality else ()))
+    return (
+        f"## Fixed point against floating point\n\n{reached}\n\nMeasured on the first of these: signal to "
+        f"noise of each layer's output, and of the network's; {calibration_line(report.calibration)}.\n\n"
+        + table(head, rows)
+    )

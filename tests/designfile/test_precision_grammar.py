@@ -80,7 +80,6 @@ def test_what_it_says() -> None:
 
 WRONG: list[Any] = [
     7,
-    "float32",
     "fixed<0,1>",
     {"default": "best"},
     {"accumulator": "float32"},

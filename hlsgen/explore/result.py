@@ -12,6 +12,8 @@ from hlsgen.report.explored import FrontPoint, Search, SearchPoint
 from hlsgen.report.section import Section
 from hlsgen.targets.board import Board
 
+GREEDY = "greedy baseline (FINN's way)"
+
 
 class Explorable(Protocol):
     """What is said of the design that is explored, whoever holds it."""
@@ -90,7 +92,7 @@ class Explored(Brief, Generic[D]):
     chosen: D
     mapping: Mapping[str, Any]
     streamed: int = 0
-    baseline: str = "greedy baseline (FINN's way)"
+    baseline: str = GREEDY
     """What `greedy` is, in words."""
 
     def __repr__(self) -> str:
@@ -144,7 +146,7 @@ class Explored(Brief, Generic[D]):
                 multiplier_fps=self.multiplier_fps,
                 multiplier_share=self.multiplier_share,
                 binds=self.binds,
-                greedy=self.greedy,
+                greedy=self.greedy if self.baseline == GREEDY else None,
                 front=self.front,
                 slr_crossings=self.crossings,
                 problems_solved=self.solved,

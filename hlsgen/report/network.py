@@ -14,6 +14,7 @@ from hlsgen.report.cells import cost_text
 from hlsgen.report.checks import csim_text, lint_text
 from hlsgen.report.content import Figures, Report
 from hlsgen.report.estimates import Estimates
+from hlsgen.report.explored import Search, explored_text
 from hlsgen.report.figures import Fifo, Joint, batch_cycles
 from hlsgen.report.frames import calibration_line, clipping_text, warning_lines
 from hlsgen.report.quality import Quality, quantisation_figures
@@ -32,11 +33,16 @@ class NetworkHardware(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkEstimate(Estimates, ABC):
-    """The modelled figures of a network. quality: how near its outputs are to floating point, if known."""
+    """The modelled figures of a network.
+
+    quality: how near its outputs are to floating point, if known. explored: what the search for the best
+    mapping found, if there was one.
+    """
 
     hardware: NetworkHardware
     accuracy: tuple[Accuracy, ...]
     quality: Quality | None
+    explored: Search | None = None
 
     @property
     def hardware_text(self) -> str:
@@ -63,6 +69,7 @@ class NetworkEstimate(Estimates, ABC):
             fifos=tuple(self._fifos()),
             quantisation=quantisation_figures(self.accuracy),
             quality=self.quality,
+            explored=self.explored,
         )
 
     @abstractmethod
@@ -102,6 +109,7 @@ def network_markdown(
             warning_lines(report.warnings),
             "## Board\n\n" + slr_table(report.slrs, placed),
             cost_text(report.cost),
+            explored_text(report.explored),
             *sections,
             _quantisation_text(report),
             clipping_text(report.clipping),

@@ -12,7 +12,6 @@ from hlsgen.hardware.pipeline import Pipeline
 from hlsgen.model.ir import Graph
 from hlsgen.report.cells import Cost, cost_figures
 from hlsgen.report.content import Figures, Report
-from hlsgen.report.explored import Search, explored_text
 from hlsgen.report.figures import (
     Fifo,
     Joint,
@@ -45,12 +44,10 @@ from hlsgen.timing.timing import Timing, can_simulate, simulate
 class StreamingEstimate(NetworkEstimate):
     """The modelled figures of a streaming network. `as_json` has the keys of report.json.
 
-    explored: what the search for the best mapping found, if there was one. search_fifos: whether the smallest
-    FIFOs are looked for in a large network too.
+    search_fifos: whether the smallest FIFOs are looked for in a large network too.
     """
 
     hardware: StreamingHardware
-    explored: Search | None = None
     search_fifos: bool = False
 
     @cached_property
@@ -128,7 +125,6 @@ class StreamingEstimate(NetworkEstimate):
             super().figures(),
             interface=interface_figures(self._pipeline),
             timing=timing_figures(self.timing) if self.timing else None,
-            explored=self.explored,
         )
 
     def _graph_section(self) -> GraphSection:
@@ -191,7 +187,6 @@ def streaming_markdown(report: Report, graph: Graph) -> str:
         interval=("interval of an instance", f"{report.total.interval_cycles:,} cycles a frame"),
         notes=("## Ports\n\n" + interface_text(report.interface),),
         sections=(
-            explored_text(report.explored),
             "## Layers of one instance\n\n" + _layer_table(report),
             timing_text(report.timing),
             "## Streams\n\n" + _fifo_table(report.fifos),

@@ -63,6 +63,7 @@ class LayerwiseNetwork(NetworkStyle[LayerwiseHardware]):
             batch=self.batch,
             accuracy=self.accuracy,
             quality=quality_figures(self.reached, self.precision),
+            explored=self.explored,
         )
 
     def plan(self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]) -> dict[str, str | bytes]:

@@ -33,6 +33,7 @@ from hlsgen.model.ir import Golden, Graph, counted_golden
 from hlsgen.model.ports import Floats, stand_in_codes, tensor_codes
 from hlsgen.model.precision import Precision
 from hlsgen.model.simulation_frames import SimulationFrames
+from hlsgen.report.explored import Search
 from hlsgen.styles.style import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, Style
 
 MOST_SAMPLE_MACS = 1 << 31
@@ -62,7 +63,8 @@ class NetworkStyle(Style[N]):
     reached: how near its outputs are to that, and precision: what was asked of them.
     samples: values [N, C, H, W] of each input to simulate with; empty: a photograph. measured: what
     `accuracy` was found with, so that golden of the same frames is not computed again. given_types: of a
-    network that brings its types, the inputs and layers whose type the user says.
+    network that brings its types, the inputs and layers whose type the user says. explored: what the exact
+    search found, if it chose the hardware.
     """
 
     subject: ClassVar[str]
@@ -77,6 +79,7 @@ class NetworkStyle(Style[N]):
     samples: Mapping[str, Floats] = field(default_factory=dict)
     calibration: Calibration | None = None
     given_types: frozenset[str] = frozenset()
+    explored: Search | None = None
 
     def counted_golden(self, inputs: Mapping[str, Codes]) -> Golden:
         known = self.measured.golden_for(self.graph, inputs) if self.measured else None
@@ -101,6 +104,9 @@ class NetworkStyle(Style[N]):
     @property
     def wants_exact_search(self) -> bool:
         return self.constraints.search == "best" and self.chosen is None
+
+    def as_explored(self, found: Search) -> Self:
+        return replace(self, explored=found)
 
     def check(self) -> None:
         _ = self.hardware

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
@@ -18,7 +18,6 @@ from hlsgen.csim.streaming import NetworkRun, StreamingRun, simulate
 from hlsgen.emit.dataflow import weight_files
 from hlsgen.emit.streaming import streaming_plan
 from hlsgen.report.content import Report
-from hlsgen.report.explored import Search
 from hlsgen.report.quality import quality_figures
 from hlsgen.report.streaming import StreamingEstimate, streaming_markdown
 from hlsgen.search.streaming import StreamingHardware, balance
@@ -31,14 +30,10 @@ MOST_OPTIMISED_LAYERS = 48
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class StreamingNetwork(NetworkStyle[StreamingHardware]):
-    """Every layer a stage of one kernel, all of them at work at once.
-
-    explored: what the exact search found, if it chose the hardware.
-    """
+    """Every layer a stage of one kernel, all of them at work at once."""
 
     subject = "layers compared"
     cost_style: ClassVar[CostStyle] = "dataflow"
-    explored: Search | None = None
 
     def search(self, progress: Progress) -> StreamingHardware:
         return balance(
@@ -49,9 +44,6 @@ class StreamingNetwork(NetworkStyle[StreamingHardware]):
             clock_mhz=self.clock_mhz,
             progress=progress,
         )
-
-    def as_explored(self, found: Search) -> StreamingNetwork:
-        return replace(self, explored=found)
 
     def weight_files(self) -> dict[str, NDArray[np.uint64]]:
         return weight_files(self.hardware.pipeline)

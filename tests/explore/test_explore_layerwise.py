@@ -67,3 +67,7 @@ def test_mapping_best_builds_what_explore_finds(tmp_path: Path) -> None:
     best = hlsgen.load(written(tmp_path, "best"))
     built = best.build(tmp_path / "net", csim=False)
     assert built.report["performance"]["frames_per_s"] == pytest.approx(found.point.frames_per_s, rel=1e-6)
+    said = built.report["explored"]
+    assert said["bound"] == pytest.approx(found.bound, rel=1e-6) and said["greedy"] is None
+    assert "## Search" in (tmp_path / "net/report.md").read_text()
+    assert 'id="front"' in (tmp_path / "net/report.html").read_text()

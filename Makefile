@@ -54,7 +54,8 @@ check: $(VENV)/test.stamp
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
 
 golden: $(VENV)/test.stamp
-	$(BIN)/python -m pytest -n $(JOBS) --update-golden tests/designfile/test_error_files.py tests/emit/test_emitted_golden.py
+	$(BIN)/python -m pytest -n $(JOBS) --update-golden tests/designfile/test_error_files.py tests/emit/test_emitted_golden.py \
+		tests/emit/test_stage_goldens.py tests/emit/test_network_goldens.py
 
 bench: $(VENV)/test.stamp
 	$(BIN)/python benchmarks/conv.py

@@ -22,7 +22,7 @@ EMITTED_NAMES = frozenset(
 )
 """Names that emitted C++ needs for itself: with one of them it does not compile."""
 EMITTED_PREFIXES = ("load_", "store_", "read_", "write_", "convert_", "fork_")
-"""Of the functions between a network's layers, each followed by the name of a port or layer."""
+"""How the names of the functions between a network's layers begin; a port's or layer's name follows."""
 C_HEADERS = frozenset(
     {"alloca", "assert", "complex", "ctype", "endian", "errno", "features", "fenv", "float", "inttypes"}
     | {"iso646", "limits", "locale", "malloc", "math", "memory", "pthread", "sched", "setjmp", "signal"}
@@ -31,7 +31,7 @@ C_HEADERS = frozenset(
 )
 """A kernel or a layer has a header of its name, which would be included instead of C's."""
 VENDOR_PREFIXES = ("ap_", "hls_")
-"""Of the headers of Vitis HLS and what they declare."""
+"""How the names of the headers of Vitis HLS begin, and those that they declare."""
 
 _C_LIBRARY = """
     a64l abort abs accept access acos acosf acosh acoshf acoshl acosl alarm aligned_alloc alloca

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 MOST_CHARACTERS = 400
-"""Of what an object shows of itself."""
+"""The longest text that an object shows of itself."""
 MOST_LINE = 110
 MOST_VALUE = 48
 """Characters of one field of an object that has no words of its own."""

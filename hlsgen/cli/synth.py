@@ -20,8 +20,8 @@ from hlsgen.cli.console import as_json_option, note, print_json, reporting, say,
 from hlsgen.cli.reports import print_synthesised
 
 if TYPE_CHECKING:
+    from hlsgen.vendor.observer import SynthesisObserver
     from hlsgen.vendor.vitis import Synthesised
-    from hlsgen.vendor.watch import Watch
 
 SHOWN_LINES = 8
 """Lines of a tool's log on a terminal."""
@@ -101,12 +101,12 @@ def _built(design: Path, board: str | None, output: Path | None, as_json: bool) 
 
 
 @contextmanager
-def watching(as_json: bool) -> Iterator[Watch]:
-    from hlsgen.vendor.watch import Quiet
+def watching(as_json: bool) -> Iterator[SynthesisObserver]:
+    from hlsgen.vendor.observer import SilentObserver
 
     console = Console(stderr=True, highlight=False)
     if as_json:
-        yield Quiet()
+        yield SilentObserver()
     elif not console.is_terminal:
         yield Plain()
     else:

@@ -141,7 +141,7 @@ def _sample(row: Row, found: Features, features: Sequence[str], kind: Kind) -> S
 
 
 def rounded(value: float) -> float:
-    """To four digits, as in the file."""
+    """The number with four digits, as in the file."""
     return float(f"{value:.4g}")
 
 

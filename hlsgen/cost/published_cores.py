@@ -121,7 +121,7 @@ def _expression(*operations: str) -> Reader:
 
 
 def _multiplexer(row: Row) -> Features | None:
-    """Of a state machine, or a core sparsemux_<2 n + 1>_... with n inputs."""
+    """The multiplexer of a state machine, or a core sparsemux_<2 n + 1>_... with n inputs."""
     if row.term == "mux":
         return {"one": 1, "inputs": row.number("inputs")}
     found = re.match(r"sparsemux_(\d+)_", row.parameters) if row.term == "operator" else None
@@ -142,7 +142,7 @@ def address_bits(depth: int) -> int:
 
 
 def _fifo(name: str) -> Reader:
-    """Of a URAM FIFO the LUT column holds the URAMs; no LUT is fitted from FIFOs, which report none."""
+    """A FIFO; of one of URAM the LUT column holds the URAMs. No LUT is fitted from FIFOs, which have none."""
 
     def read(row: Row) -> Features | None:
         depth, bits = row.number("depth"), row.number("bits")

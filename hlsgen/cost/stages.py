@@ -37,8 +37,8 @@ BURSTS_AHEAD = 8
 several times what DDR delivers in the time that it takes to answer.
 """
 CARRIER_FIFO_WORDS = 2
-"""Between what moves port words and what takes them apart, in registers; the adapter's buffer is what waits
-for DDR.
+"""The FIFO between what moves port words and what takes them apart, in registers; the adapter's buffer is
+what waits for DDR.
 """
 WEIGHT_PORT_BITS = 64
 """Weights that stay on chip are read once, a beat a cycle, which is all that their memories take; a port as

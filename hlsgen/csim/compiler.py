@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import TypedDict, Unpack
 
 from hlsgen.base.errors import ToolError
-from hlsgen.csim.processes import running
+from hlsgen.csim.child_processes import running
 
 INCLUDE = Path(__file__).resolve().parent / "include"
 COMPILE_SECONDS = 600
 ERROR_LINES = 20
-"""Of what a failing compiler prints, so many lines are shown."""
+"""The most lines that are shown of what a failing compiler prints."""
 # registers of stages have no initial value: what is read of them before they are set is selected away, and
 # compilers say of some that it is used; of others that it may be says g++ alone, for which the header is
 WARNINGS = (

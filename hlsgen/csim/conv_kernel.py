@@ -17,7 +17,7 @@ from hlsgen.layers.conv2d import Conv2d
 
 BROKEN_RULE = "breaks a rule of its memories"
 REFUSALS = {65: BROKEN_RULE, 70: BROKEN_RULE}
-"""By the testbench's exit status. 65: a bank has too few ports. 70: the protocol of a burst."""
+"""What is wrong by the testbench's exit status. 65: a bank has too few ports. 70: the protocol of a burst."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +39,7 @@ class Run(Brief):
 
     @property
     def distances(self) -> dict[int, int]:
-        """By a memory's depth: the fewest iterations of the compute loop from a write to a read of it."""
+        """The fewest iterations of the compute loop from a write to a read of a memory, by its depth."""
         found = re.findall(r"^distance (\d+) (\d+)$", self.log, re.MULTILINE)
         return {int(depth): int(distance) for depth, distance in found}
 

@@ -19,10 +19,10 @@ from hlsgen.base.errors import ToolError
 
 SCRATCH_PREFIX = "hlsgen-csim-"
 OWNER = "owner.lock"
-"""In each of these folders the name of its machine, in a file that its process keeps locked until it ends."""
+"""A file in each of these folders with its machine's name, which its process keeps locked until it ends."""
 SOURCES = (".cpp", ".h")
 DIGEST_DIGITS = 16
-"""Of the sources' digest, in an executable's name."""
+"""The digits of the sources' digest in an executable's name."""
 
 
 class Scratch:

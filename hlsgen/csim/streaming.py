@@ -28,7 +28,7 @@ REFUSALS = {
     68: "reads an element of a memory sooner than its dependence pragma promises",
     70: STANDS_STILL,
 }
-"""By the testbench's exit status. 66: a deadlock. 67: TLAST is wrong. 70: a stream is read while empty."""
+"""What is wrong, by the testbench's exit status; 70: a stream is read while empty."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ import numpy as np
 
 from hlsgen.base.errors import MismatchError, ToolError
 from hlsgen.base.fixed import Codes, NumberType
-from hlsgen.csim.processes import running
+from hlsgen.csim.child_processes import running
 
 RUN_SECONDS = 3600
 

@@ -75,7 +75,7 @@ class LayerWeightConstraints:
     place: ConstrainedPlace = "auto"
     storage: ConstrainedStorage = "auto"
     batch_reuse: int | None = None
-    """With stream: frames that a word of weights is used for; None: as many as make 16 uses of it."""
+    """The frames that a streamed word of weights is used for; None: as many as make 16 uses of it."""
 
     @property
     def streams(self) -> bool:

@@ -182,7 +182,7 @@ def _read_text(path: Path) -> str:
 
 
 def _read_bytes(path: Path) -> bytes:
-    """At most one byte more than allowed, and only from a regular file: a pipe might never end."""
+    """The file's bytes, at most one more than allowed, and of a regular file only: a pipe might never end."""
     shown_path = printable(str(path))
     try:
         mode = path.stat().st_mode

@@ -58,4 +58,4 @@ _NETWORK: dict[str, Any] = {
         },
     ],
 }
-"""As `layers_file.is_network`, which tests compare it with."""
+"""What makes a file a network's: as `layers_file.is_network`, which tests compare it with."""

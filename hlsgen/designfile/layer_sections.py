@@ -155,7 +155,7 @@ class AffineLayer(Layer):
     shift: Numbers = (0.0,)
     """A number, or one for each channel."""
     weights: Weights | None = None
-    """In place of both: a .npz file with weight [C], the scale, and bias [C], the shift."""
+    """A .npz file in place of both, with weight [C], the scale, and bias [C], the shift."""
 
 
 class Pool2dLayer(Layer):
@@ -173,11 +173,11 @@ class Pool2dLayer(Layer):
     overhang: Annotated[tuple[int, int], *pair_of(_PLACE)] = (0, 0)
     """Rows below and columns to the right of the padding, never counted: ceil_mode."""
     dilation: Annotated[tuple[int, int], *pair_of(_WINDOW)] = (1, 1)
-    """Of max: distance of neighbouring places."""
+    """Distance of a window's neighbouring places; of max only."""
     count_include_pad: bool = False
     """Whether the mean counts the padding."""
     divisor: Annotated[int, Whole(1, 1 << 24)] | None = None
-    """Of average: overrides the count; 1 gives sums."""
+    """What sums are divided by in place of the count; 1 gives sums; of average only."""
 
 
 class AdaptivePoolLayer(Layer):
@@ -224,7 +224,7 @@ class TableLayer(Layer):
     function: FunctionName = Field(examples=["sigmoid"])
     """A name of the table in docs/layers.md."""
     parameters: Annotated[tuple[Number, ...], Entries(0, 8)] = ()
-    """In the order of that table; those left out have their defaults."""
+    """The function's parameters, in the order of that table; those left out have their defaults."""
 
 
 class StepsLayer(Layer):
@@ -291,11 +291,11 @@ class CropLayer(Layer):
 
     kind: Literal["crop"]
     begin: Begin = Field(examples=[[0, 1, 1]])
-    """Of the first element."""
+    """Where the first element stands."""
     size: Shape = Field(examples=[[3, 6, 6]])
-    """Of the result."""
+    """The shape of the result."""
     step: Shape = (1, 1, 1)
-    """From element to element."""
+    """The steps from element to element."""
 
 
 class PadLayer(Layer):
@@ -307,7 +307,7 @@ class PadLayer(Layer):
     channels: Annotated[tuple[int, int], *pair_of(Whole(0, MAX_CHANNELS))] = (0, 0)
     """Channels [before, after]."""
     value: Number = 0.0
-    """Of the border."""
+    """The value of the border."""
 
 
 class RearrangeLayer(Layer):
@@ -324,9 +324,9 @@ class RearrangeLayer(Layer):
     reshape: Shape | None = None
     """The elements, row by row, as [channels, height, width]."""
     axes: Annotated[tuple[Axis, ...], Entries(3, 3)] | None = None
-    """For channel, row and column a list of [size, stride], outermost first; stride 0 repeats."""
+    """Lists of [size, stride] for channel, row and column, outermost first; stride 0 repeats."""
     offset: Annotated[int, Whole(0, 2**31)] = 0
-    """With axes: the first element."""
+    """The first element, with axes."""
 
 
 _CLASSES: tuple[type[Layer], ...] = (

@@ -129,7 +129,7 @@ class ModelSection(_Section):
 
     @property
     def file(self) -> Path:
-        """Of the model; of PyTorch the one that makes it."""
+        """The model's file; of PyTorch the one that makes it."""
         found: Path | TorchSource = getattr(self, self.framework)
         return found.path if isinstance(found, TorchSource) else found
 
@@ -164,7 +164,7 @@ class StageMapping(_Section):
     simd: Annotated[int, Whole(1, MAX_CHANNELS)] | None = None
     """Input channels read at once."""
     multipliers: Literal["auto", "dsp", "packed", "fabric"] = "auto"
-    """Of a layer with weights: a DSP a product, a DSP for two (where that is exact), or logic cells."""
+    """What multiplies weights: a DSP a product, a DSP for two (where that is exact), or logic cells."""
     rows: Annotated[int, Whole(0, 65536)] | None = None
     """Output rows that a convolution of `style: tasks` computes at once (front wave); 0: a window slides."""
     fabric_pe: Annotated[int, Whole(0, MAX_CHANNELS)] | None = None
@@ -174,8 +174,7 @@ class StageMapping(_Section):
     storage: ConstrainedStorage = "auto"
     """What primitive holds its weights; ddr: none, the weights at hand are streamed."""
     batch_reuse: Annotated[int, Whole(1, MOST_BATCH)] | None = None
-    """Of weights that are streamed, the frames that each word of them is used for; None: as many as use it 16
-    times."""
+    """The frames that each word of streamed weights is used for; None: as many as use it 16 times."""
 
     @property
     def fold(self) -> dict[str, object]:

@@ -165,7 +165,7 @@ class PrecisionSection(BaseModel):
 
 
 KEYS = [*PrecisionSection.model_fields, "calibration"]
-"""Of a design file; from Python calibration is an argument of its own."""
+"""The keys of a design file; from Python calibration is an argument of its own."""
 
 
 def written(value: object) -> object:

@@ -27,7 +27,7 @@ from hlsgen.designfile.validation import Mistake, Whole, must_be, nearest, refus
 MAX_CHANNELS = 16384
 Channels = Annotated[int, Whole(1, MAX_CHANNELS)]
 MAX_INTEGER_BITS = 64
-"""Of a type in a design, and as many below zero."""
+"""The most integer bits of a type in a design, and as many below zero."""
 _SIDE = Whole(1, 65536)
 _KERNEL_SIDE = Whole(1, 64)
 _PADDING_SIDE = Whole(0, 64)
@@ -278,7 +278,7 @@ _UP_TO_64 = "0*([1-9]|[1-5][0-9]|6[0-4])"
 _WIDTH, _INTEGER = rf"\s*\+?{_UP_TO_64}\s*", rf"\s*[+-]?({_UP_TO_64}|0+)\s*"
 _MODES = rf"(,\s*({'|'.join(Rounding)})\s*(,\s*({'|'.join(Overflow)})\s*)?)?"
 FIXED_PATTERN = rf"\s*u?fixed\s*<{_WIDTH},{_INTEGER}{_MODES}>\s*"
-"""Of the text of a fixed-point type: what `parse_type` reads."""
+"""The text of a fixed-point type: what `parse_type` reads."""
 _TYPE_SCHEMA: dict[str, Any] = {
     "type": "string",
     "pattern": rf"^({FIXED_PATTERN}|\s*float32\s*)$",

@@ -23,8 +23,8 @@ from hlsgen.layers.stage import WEIGHT_BEAT_BITS, StreamFormat
 
 COSIM_FRAMES = 2
 DMA_FUNCTIONS = {"read": ("receive", "load", "take_apart"), "write": ("send", "store", "put_together")}
-"""By direction the functions of an AXI stream, of a port whose words are one stream word's or parts of it,
-and of one whose words hold several stream words.
+"""The functions of an AXI stream, of a port whose words are one stream word's or parts of it,
+and of one whose words hold several stream words, by direction.
 """
 
 
@@ -165,10 +165,11 @@ def _(process: DmaProcess, kernel: str) -> dict[str, Any]:
 def _(process: LoadWeights, kernel: str) -> dict[str, Any]:
     stage = process.stage
     weights, *biases = stage.weight_streams
+    weight_word, *bias_word = map(word_name, process.writes)
     return _port_constants(process, kernel) | {
         "kind": "load_weights",
-        "word": weights.cpp,
-        "bias_word": biases[0].cpp if biases else None,
+        "word": weight_word,
+        "bias_word": bias_word[0] if bias_word else None,
         "WIDTH": stage.beat_bits,
         "BITS": width_of(weights.type),
         "BIAS_BITS": width_of(biases[0].type) if biases else 0,
@@ -180,28 +181,31 @@ def _(process: LoadWeights, kernel: str) -> dict[str, Any]:
 
 @_constants.register
 def _(process: WidthConverter, kernel: str) -> dict[str, Any]:
-    a, b = process.before, process.after
+    sizes = _converter_sizes(process)
     return {
         "kind": "convert",
         "form": process.form,
-        "arguments": ", ".join(map(str, _converter_arguments(process))),
+        **sizes,
+        "sizes": list(sizes),
         "in_word": word_name(process.reads[0]),
         "out_word": word_name(process.writes[0]),
-        "before": format_text(a),
-        "after": format_text(b),
+        "before": format_text(process.before),
+        "after": format_text(process.after),
     }
 
 
-def _converter_arguments(process: WidthConverter) -> tuple[int, ...]:
-    """The template arguments after the stage's number; they differ from form to form."""
+def _converter_sizes(process: WidthConverter) -> dict[str, int]:
+    """The template arguments after the stage's number, by their names; they differ from form to form."""
     a, b = process.before, process.after
     channels, height, width = a.shape
     narrow = min(a, b, key=lambda words: words.lanes)
     if process.form in ("gather_channels", "split_channels"):
-        return a.px, narrow.channels, process.ratio, max(a.frame_words, b.frame_words)
+        words = max(a.frame_words, b.frame_words)
+        return {"PX": a.px, "CH": narrow.channels, "RATIO": process.ratio, "WORDS": words}
     if process.form == "regroup":
-        return channels, width, process.block, a.px, a.channels, b.px, b.channels, height
-    return narrow.lanes, process.ratio, narrow.row_words, height
+        formats = {"PX_A": a.px, "CH_A": a.channels, "PX_B": b.px, "CH_B": b.channels}
+        return {"CHANNELS": channels, "WIDTH": width, "BLOCK": process.block, **formats, "ROWS": height}
+    return {"LANES": narrow.lanes, "RATIO": process.ratio, "WORDS": narrow.row_words, "ROWS": height}
 
 
 def _port_constants(process: PortProcess, kernel: str) -> dict[str, Any]:

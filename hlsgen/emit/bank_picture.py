@@ -337,7 +337,7 @@ def _text(
 
 
 def _number(value: float) -> str:
-    """At most two decimals, so that the last bit of a double never shows."""
+    """The number with at most two decimals, so that the last bit of a double never shows."""
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 

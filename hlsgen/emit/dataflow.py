@@ -61,7 +61,7 @@ def shared_files() -> dict[str, str]:
 
 
 def _numbers(pipeline: Pipeline) -> dict[str, int]:
-    """Of what C-simulation counts the iterations of."""
+    """The numbers by which C-simulation counts iterations, by what they are of."""
     return {name: number for number, name in enumerate(pipeline.counted)}
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import jinja2
 
 from hlsgen.base.data_files import data_folder
+from hlsgen.emit.cpp_format import formatted
 
 _CPP_COMMENT_UNSAFE = re.compile(r"[^\w ./:,()<>=+\-\[\]]")
 
@@ -34,7 +35,8 @@ def environment(*, html: bool = False) -> jinja2.Environment:
 
 def render(template: str, **context: Any) -> str:
     """The text of `template` (a path below templates/)."""
-    return environment().get_template(template).render(**context)
+    text = environment().get_template(template).render(**context)
+    return formatted(text) if template.endswith((".h.j2", ".cpp.j2")) else text
 
 
 def source_text(template: str) -> str:

@@ -84,7 +84,7 @@ def _in_blocks(elements: int, type_: NumberType) -> int:
 
 
 def _port_bits(deployment: Deployment) -> int:
-    """Of the port that copies frames: a power of two."""
+    """The width of the port that copies frames: a power of two."""
     port = max(NARROWEST_PORT_BITS, min(BLOCK_BITS, deployment.board.memory.port_bits))
     return 1 << (port.bit_length() - 1)
 

@@ -195,7 +195,7 @@ def _context(
 
 
 def _signature(k: dict[str, Any]) -> dict[str, Any]:
-    """Of the batch task: its parameters, and the array sections that it depends on."""
+    """The batch task's parameters, and the array sections that it depends on."""
     space = k["space"]
     blocks = f"(frames + {space}::FRAMES_PER_TASK - 1) / {space}::FRAMES_PER_TASK"
     inputs = [f"[{blocks} * {space}::BLOCK_{t['name'].upper()}]{t['name']}_data" for t in k["inputs"]]

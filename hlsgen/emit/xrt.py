@@ -37,7 +37,7 @@ HEADERS = ("interface.h", "pack.h", "arrays.h", "options.h", "device.h", "lane.h
 CALL_SECONDS = 2e-3
 """Frames of a call take about this long: much longer than the start of a call, short enough to overlap."""
 BUFFER_BYTES = 1 << 26
-"""Of DDR that one set of buffers takes at most, if a frame allows it."""
+"""The most DDR that one set of buffers takes, if a frame allows it."""
 
 
 def host_files(interface: HostInterface, version: str) -> dict[str, str]:
@@ -182,7 +182,7 @@ def _weights_of(kernel: TaskKernel) -> str:
 
 
 def _arguments(pipeline: Pipeline, tensors: Mapping[str, str], weights: str) -> tuple[HostArgument, ...]:
-    """Of a streaming kernel, in its signature's order. tensors: by port; weights: the constants' name."""
+    """A streaming kernel's arguments, in their order. tensors: by port; weights: the constants' name."""
     moving = [HostArgument(port=port, source="tensor", name=tensors[port]) for port in pipeline.ports]
     streamed = [
         HostArgument(port=one.argument, source="constants", name=one.argument) for one in pipeline.streamers
@@ -274,7 +274,7 @@ def _constants(name: str, file: str, count: int, type_: NumberType) -> HostConst
 
 
 def _loaded_bits(pipeline: Pipeline) -> int:
-    """Of all weights that are loaded at run time, in DDR."""
+    """The size in DDR of all weights that are loaded at run time."""
     return sum(weight_beats(pipeline).values()) * WEIGHT_BEAT_BITS
 
 

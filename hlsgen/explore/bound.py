@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from hlsgen.explore.knapsack import cheapest
-from hlsgen.explore.layout import Layout
 from hlsgen.explore.options import LayerOptions, vector
+from hlsgen.explore.slr_layouts import Layout
 from hlsgen.explore.space import Found, Space
 from hlsgen.search.board_limits import KINDS, whole_of
 from hlsgen.search.placement import LIMIT_NAMES

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from hlsgen.explore.knapsack import most_even
-from hlsgen.explore.layout import placed_in
 from hlsgen.explore.options import Vector, non_dominated
+from hlsgen.explore.slr_layouts import placed_in
 from hlsgen.explore.space import Found, Space
 from hlsgen.report.explored import FrontPoint
 from hlsgen.search.board_limits import KINDS, whole_of

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from hlsgen.explore.kernel import kernel_of
-from hlsgen.explore.layout import Layout, capacities, placed_in
 from hlsgen.explore.options import Option, Vector, usual_options, vector
 from hlsgen.explore.over_slrs import spread
+from hlsgen.explore.slr_layouts import Layout, capacities, placed_in
 from hlsgen.explore.space import Found, Space
 
 MOST_BUILT = 6

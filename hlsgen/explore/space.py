@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from hlsgen.designfile.constraints import NetworkConstraints
 from hlsgen.explore.kernel import Kernel, kernel_of
 from hlsgen.explore.knapsack import Costs, Solution, cheapest
-from hlsgen.explore.layout import Layout, capacities, placed_in
 from hlsgen.explore.options import LayerOptions, Option, Vector, all_options, vector, vector_of_board
 from hlsgen.explore.over_slrs import spread
+from hlsgen.explore.slr_layouts import Layout, capacities, placed_in
 from hlsgen.explore.with_converters import Adapters, cheapest_joined
 from hlsgen.model.ir import Graph
 from hlsgen.search.board_limits import KINDS

@@ -16,14 +16,14 @@ from hlsgen.designfile.constraints import (
     NoFit,
     WeightConstraints,
 )
+from hlsgen.explore.best_first import Searched, cheapest_for, evened, fastest, quickest
 from hlsgen.explore.bound import bottleneck, multiplier_bound, utilisation
 from hlsgen.explore.front import front
 from hlsgen.explore.greedy import greedy
-from hlsgen.explore.layout import Layout, layouts
 from hlsgen.explore.options import Option
 from hlsgen.explore.over_slrs import crossings
 from hlsgen.explore.result import Explored, Goal, LayerChoice
-from hlsgen.explore.search import Searched, cheapest_for, evened, fastest, quickest
+from hlsgen.explore.slr_layouts import Layout, layouts
 from hlsgen.explore.space import Found, Space
 from hlsgen.report.explored import SearchPoint
 from hlsgen.search.board_limits import KINDS, fitting

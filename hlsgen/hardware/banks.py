@@ -192,7 +192,7 @@ def _linear_offsets(distances: _Distances, slots: int, banks: int) -> tuple[int,
 def _forbidden_differences(
     distances: _Distances, slots: int, banks: int
 ) -> dict[tuple[int, int], frozenset[int]]:
-    """For slots a < b, the values of offset[b] - offset[a] (mod banks) at which some pattern collides."""
+    """The values of offset[b] - offset[a] (mod banks) at which some pattern collides, for slots a < b."""
     wrong: dict[tuple[int, int], set[int]] = {}
     for rows, difference in distances:
         for a in range(slots):

@@ -20,11 +20,11 @@ from hlsgen.designfile.validation import printable
 from hlsgen.model.ir import Port, Tensor
 
 FORMAT = 2
-"""Of interface.json; another number, another meaning of its keys."""
+"""The format of interface.json; another number, another meaning of its keys."""
 INTERFACE = "interface.json"
 
 Container = Literal["<i1", "<i2", "<i4", "<i8", "<u1", "<u2", "<u4", "<u8", "<f4"]
-"""Of an element in .npy files, as NumPy spells it."""
+"""The type of an element in .npy files, as NumPy spells it."""
 Source = Literal["tensor", "constants", "reload", "frames"]
 
 

@@ -108,7 +108,7 @@ class Pipeline(Brief):
 
     @property
     def ports(self) -> dict[str, StreamFormat]:
-        """By port the words that it takes or gives."""
+        """The words that each port takes or gives, by its name."""
         return {one.argument: one.words for one in self.dma}
 
     @property

@@ -15,11 +15,11 @@ from hlsgen.layers.stage import StreamFormat
 from hlsgen.targets.board import Board
 
 MOST_DDR_BITS = 512
-"""Of a port word. Buffers are whole parts of so many bits, so that no port word lies beyond one."""
+"""The widest port word. Buffers are whole parts of so many bits, so that no port word lies beyond one."""
 LEAST_DDR_BITS = 64
-"""So no element lies in two port words."""
+"""The narrowest port word: no element lies in two of them."""
 MOST_STREAM_BITS = 1024
-"""Of a transfer of an AXI stream: the widest ap_uint that needs no setting."""
+"""The widest transfer of an AXI stream: the widest ap_uint that needs no setting."""
 
 
 def slot_bits(type_: NumberType) -> int:

@@ -163,7 +163,7 @@ class PortProcess(Process):
     """What moves words between a port, an argument of the kernel, and streams."""
 
     direction: ClassVar[Literal["read", "write"]] = "read"
-    """As the kernel sees its port."""
+    """What the kernel does with its port."""
 
     @property
     @abstractmethod

@@ -1,4 +1,4 @@
-"""On-chip storage: which primitive holds a memory, and how many of them it takes.
+"""The on-chip storage of a memory: which primitive holds it, and how many of them it takes.
 
 Every memory here has one read and one write port (simple dual port), which all three primitives have.
 Shapes: BRAM18 512x36 ... 16Kx1 (UG573); URAM 4096x72; LUTRAM: eight LUTs of a SLICEM hold 64 x 7 or 32 x 14

@@ -35,7 +35,7 @@ MOST_AUTO_CONSTANTS = 8192
 MOST_CONSTANTS = 65536
 """More as text are refused: compilers take minutes and gigabytes for them."""
 LEAST_USES = 16
-"""Of a streamed word of weights, unless the design says otherwise: one for each output pixel of a frame."""
+"""The fewest uses of a streamed word of weights unless the design says otherwise: output pixels of frames."""
 INITIALISED = (Storage.REGISTER, Storage.LUTRAM, Storage.BRAM)
 """Memories that have their contents from the start; a URAM has not."""
 
@@ -100,7 +100,7 @@ def wave_stage(layer: Layer, fold: Fold) -> WaveStage:
 def weight_places(
     graph: Graph, weight_constraints: WeightConstraints, board: Board
 ) -> dict[str, WeightPlace]:
-    """By name of every layer that has weights. Raises DesignError with all wishes that cannot be."""
+    """The place of every layer's weights, by its name. Raises DesignError with all wishes that cannot be."""
     problems = [problem for _, problem in weight_problems(graph, weight_constraints, board)]
     if problems:
         raise DesignError(problems)

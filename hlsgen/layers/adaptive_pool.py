@@ -13,12 +13,12 @@ from hlsgen.base.errors import Problem
 from hlsgen.base.fixed import Codes, FixedType, FloatType, NumberType, tight_accumulator
 from hlsgen.layers.base import Shape, frames_of
 from hlsgen.layers.delay_lines import delay_line
-from hlsgen.layers.periodic import PeriodicStage
+from hlsgen.layers.periodic_stage import PeriodicStage
 from hlsgen.layers.pool import Pool, PoolingStage
 from hlsgen.layers.stage import Buffer, Fold, Stage, StreamFormat, Times, Work, divisors
 
 Windows = tuple[tuple[int, int], ...]
-"""By output the first row or column, and the one after the last."""
+"""The first row or column of each output's window, and the one after the last."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -14,9 +14,9 @@ from hlsgen.layers.division import Averaging, exact_reciprocal
 from hlsgen.layers.stage import Work
 
 MOST_RECIPROCAL_BITS = 64
-"""So that it is a C++ literal."""
+"""The widest reciprocal: it is a C++ literal."""
 MOST_BITS = 128
-"""Of a product, and of every other number."""
+"""The widest product, and the widest of all other numbers."""
 Counts = tuple[tuple[int, ...], ...]
 
 
@@ -205,7 +205,7 @@ def count_table(counts: Sequence[int], window_counts: tuple[Sequence[int], Seque
 
 
 def _range(numbers: set[int]) -> range:
-    """From the least to the largest."""
+    """All numbers from the least of these to the largest."""
     return range(min(numbers), max(numbers) + 1)
 
 

@@ -41,7 +41,7 @@ class Layer(Brief, ABC):
     kind: ClassVar[str]
     kinds: ClassVar[dict[str, type[Layer]]] = {}
     degrees: ClassVar[tuple[int, ...] | None] = None
-    """For each source the power in which a positive factor of it comes out in front of the result.
+    """The power in which a positive factor of each source comes out in front of the result.
 
     So a quantised model's scales stay beside the codes. None: no factor comes out, the values are needed.
     """

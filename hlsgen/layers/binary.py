@@ -13,7 +13,7 @@ from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import Codes, FixedType, FloatType, NumberType, product_type, sum_type
 from hlsgen.layers.base import Layer, Shape, Tensor, frames_of
 from hlsgen.layers.delay_lines import delay_line
-from hlsgen.layers.periodic import PeriodicStage, whole
+from hlsgen.layers.periodic_stage import PeriodicStage, whole
 from hlsgen.layers.stage import Buffer, Fold, Stage, StreamFormat, Times, Work, pixel_folds
 from hlsgen.layers.unary import mixed_problems
 

@@ -13,7 +13,7 @@ import numpy as np
 from hlsgen.base.errors import Problem
 from hlsgen.base.fixed import Codes, FixedType, FloatType, NumberType
 from hlsgen.layers.base import Layer, Shape, Tensor, frames_of
-from hlsgen.layers.periodic import PeriodicStage, whole
+from hlsgen.layers.periodic_stage import PeriodicStage, whole
 from hlsgen.layers.stage import Fold, Stage, StreamFormat, Times, divisors, pixel_folds
 from hlsgen.layers.unary import mixed_problems
 

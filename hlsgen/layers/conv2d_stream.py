@@ -25,7 +25,7 @@ between two weights of a block with one frame only if they are registers."""
 CYCLES_AHEAD = 256
 """Weights for so many cycles are fetched ahead: DDR answers late, and brings bursts."""
 MOST_WORDS_AHEAD = 16
-"""Of weights: a FIFO of shift registers."""
+"""The most words of weights in the FIFO before a stage, which is one of shift registers."""
 MOST_REGISTER_SUMS = 64
 """Running sums of an output channel in registers, behind a multiplexer."""
 
@@ -71,7 +71,7 @@ class ConvStream(ConvStage):
 
     batch: int
     most_beat_bits: int = MOST_BEAT_BITS
-    """Of a DDR word: the port's."""
+    """The widest DDR word: the port's."""
     any_weights: bool = True
 
     template = "conv2d_stream"

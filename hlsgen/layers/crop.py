@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hlsgen.base.errors import Problem
 from hlsgen.base.fixed import Codes
 from hlsgen.layers.base import Shape, frames_of
-from hlsgen.layers.periodic import PeriodicStage, whole
+from hlsgen.layers.periodic_stage import PeriodicStage, whole
 from hlsgen.layers.stage import Fold, Stage, StreamFormat, Times, divisors
 from hlsgen.layers.unary import Selection
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from hlsgen.base.fixed import Codes, FloatType
 from hlsgen.layers.base import Layer, pairwise_sum
-from hlsgen.layers.periodic import PeriodicStage, whole
+from hlsgen.layers.periodic_stage import PeriodicStage, whole
 from hlsgen.layers.stage import Buffer, Fold, StreamFormat, Times, Work
 
 PARTIALS = 16

@@ -152,4 +152,4 @@ FUNCTIONS: dict[str, Function] = {
         parameters=(("threshold", 0.0), ("value", 0.0)),
     ),
 }
-"""By name. Functions that are limits are clamps; those of a slope on each side of zero are leaky."""
+"""The functions by name. Those that are limits are clamps; those with a slope on each side of 0 are leaky."""

@@ -13,7 +13,7 @@ from hlsgen.base.fixed import Codes, FixedType, FloatType, NumberType
 from hlsgen.layers.base import Shape, float_reciprocals, frames_of
 from hlsgen.layers.delay_lines import delay_line
 from hlsgen.layers.float_sum_stage import FloatSumStage, partial_sums
-from hlsgen.layers.periodic import PeriodicStage, whole
+from hlsgen.layers.periodic_stage import PeriodicStage, whole
 from hlsgen.layers.pool import Counts, Pool, PoolingStage
 from hlsgen.layers.stage import Buffer, Fold, Stage, StreamFormat, Times, Work, pixel_folds
 

@@ -22,7 +22,7 @@ LOG_FRACTION = 20
 LOG_PRECISION = 120
 """Bits with which mpmath computes them: on every machine the same."""
 MOST_TOTAL_BITS = 2 * MOST_CODE_BITS
-"""Of the exact result, which has the fractions of the source and of the logarithm."""
+"""The widest exact result, which has the fractions of the source and of the logarithm."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -23,7 +23,7 @@ ACTIVATION_MOST_BITS = 18
 FABRIC_PRODUCT_BITS = 9
 """A product whose operands have no more bits together is built in logic cells, as HLS does by itself."""
 SHORTEST_CHAIN = 3
-"""With fewer products between two separations, taking the lanes apart costs more logic than the DSP saves."""
+"""The fewest products between two separations: with fewer, taking lanes apart costs more than a DSP saves."""
 LONGEST_CHAIN = 32
 """A product waits for those before it in the DSPs' cascade, its operands in shift registers of 32 steps."""
 

@@ -13,7 +13,7 @@ from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import Codes, FixedType, FloatType
 from hlsgen.base.quantise import nearest
 from hlsgen.layers.base import Shape, frames_of
-from hlsgen.layers.periodic import PeriodicStage, whole
+from hlsgen.layers.periodic_stage import PeriodicStage, whole
 from hlsgen.layers.stage import Fold, Stage, StreamFormat, Times, divisors
 from hlsgen.layers.unary import Selection
 

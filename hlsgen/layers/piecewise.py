@@ -9,19 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hlsgen.base.fixed import Codes, FixedType, Overflow, Rounding, tight_accumulator
+from hlsgen.layers.correct_rounding import GRID_BITS, nearby_values
 from hlsgen.layers.functions import FUNCTIONS, Doubles, Tail, Tails
-from hlsgen.layers.precise import GRID_BITS, nearby_values
 
 MOST_SEGMENTS = 2048
 """Two block RAMs of 36 Kbit at 36 bits a segment."""
 GUARD_BITS = 4
 """Fraction bits of the pieces' values beyond those of the result."""
 WANTED_ERROR = 0.25
-"""Of the pieces before the cast, in units of the result's resolution; fewer segments if they reach it."""
+"""The pieces' error before the cast, in units of the result's resolution; fewer segments if they reach it."""
 TAIL_ERROR = 0.0625
 """How far a tail may lie from the function, in units of the result's resolution."""
 ALL_CODES_BITS = 18
-"""Up to this width every code of a type is looked at."""
+"""The widest type whose every code is looked at."""
 POINTS = 16
 """Points of a segment that it is fitted to, beyond its first."""
 NEAR_ZERO = 16

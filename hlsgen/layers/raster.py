@@ -90,7 +90,7 @@ class Raster:
 
     @cached_property
     def _frame(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-        """Of each position of a frame: whether a word arrives, and whether an output belongs to it."""
+        """Whether a word arrives at each position of a frame, and whether an output belongs to it."""
         row, step = np.divmod(np.arange(self.rows * self.row_steps), self.row_steps)
         arrives = (row < self.in_shape[0]) & (step < self.in_steps)
         computed = (row % self.stride[0] == 0) & (row // self.stride[0] < self.out_shape[0])

@@ -79,7 +79,7 @@ class Rearrange(Selection, kind="rearrange"):
 
 
 def _offsets(atoms: Atoms) -> NDArray[np.int64]:
-    """For every value of a coordinate the sum of digit * stride."""
+    """The sums of digit * stride, for every value of a coordinate."""
     offsets = np.zeros(1, np.int64)
     for size, stride in atoms:
         offsets = (offsets[:, None] + np.arange(size, dtype=np.int64) * stride).reshape(-1)

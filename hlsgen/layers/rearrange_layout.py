@@ -229,7 +229,7 @@ class _Axes:
 
     @cached_property
     def strides(self) -> Digits:
-        """In elements of the source."""
+        """The strides, in elements of the source."""
         _, height, width = self.shape
         return self.simd * height * width, height * width, width, self.px, 1
 

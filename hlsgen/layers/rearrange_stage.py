@@ -141,7 +141,7 @@ def _jumps(loops: Sequence[Loop]) -> list[int]:
 
 
 def _lane_text(layout: Layout) -> str:
-    """In C++, the lane of the input word that lane l of the output word is, in the first phase."""
+    """The lane of the input word that lane l of the output word is, in the first phase, as C++."""
     merged: list[tuple[int, int, int]] = []  # (divisor, size, lanes)
     divisor = 1
     for size, _, lanes in reversed((*layout.pixel_lanes, *layout.channel_lanes)):

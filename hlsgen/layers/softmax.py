@@ -13,8 +13,8 @@ from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import Codes, FixedType, FloatType, Overflow, Rounding
 from hlsgen.layers.base import frames_of
 from hlsgen.layers.channels_stage import ChannelsStage
+from hlsgen.layers.correct_rounding import nearby_values
 from hlsgen.layers.delay_lines import MOST_REGISTER_WORDS, delay_line
-from hlsgen.layers.precise import nearby_values
 from hlsgen.layers.stage import Buffer, Fold, Schedule, Stage, StreamFormat, Work, pixel_folds
 from hlsgen.layers.unary import Unary
 

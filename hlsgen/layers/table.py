@@ -24,21 +24,21 @@ from hlsgen.base.fixed import (
     watching_casts,
 )
 from hlsgen.layers.base import frames_of
+from hlsgen.layers.correct_rounding import GRID_BITS, nearby_values, rounded_codes
 from hlsgen.layers.elementwise_stage import ElementwiseStage
 from hlsgen.layers.functions import FUNCTIONS, Function, Tail
 from hlsgen.layers.piecewise import Fit, Line, Pieces, fitted, sampled_codes
-from hlsgen.layers.precise import GRID_BITS, nearby_values, rounded_codes
 from hlsgen.layers.stage import Buffer, Fold, Stage, Work, pixel_folds
 from hlsgen.layers.unary import Unary
 
 __all__ = ["FUNCTIONS", "Function", "Table", "Tail"]
 
 DIRECT_BITS = 11
-"""Up to this width of the source the table has an entry for each of its codes."""
+"""The widest source whose table has an entry for each of its codes."""
 EXACT_BITS = 14
-"""Up to this width each code has a correction that makes the pieces' result exact: 2 BRAM18 at 14 bits."""
+"""The widest source whose codes have corrections that make the pieces exact: 2 BRAM18 at 14 bits."""
 COARSEST_ERROR = 2.0**-8
-"""Of the function's largest value; pieces that are farther off than this, and than 4 LSB, are refused."""
+"""The largest error by the function's largest value; pieces farther off, and by over 4 LSB, are refused."""
 MOST_LITERAL_BITS = 63
 """Constants of the pieces stand in the source as numbers of this many bits and a sign."""
 

@@ -12,7 +12,7 @@ from hlsgen.lint.text import Source
 from hlsgen.lint.words import Pragma
 
 MAX_FINDINGS = 200
-"""Of a file; a file with more is not made better by reading them all."""
+"""The most findings of a file; one with more is not made better by reading them all."""
 
 
 @dataclass(kw_only=True)

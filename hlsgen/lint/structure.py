@@ -88,7 +88,7 @@ class Function:
     start: int
     end: int
     inner: bool = False
-    """In an anonymous namespace, static, or a member: not to be seen from outside."""
+    """Whether it stands in an anonymous namespace, is static, or a member: not to be seen from outside."""
     member_of: str = ""
     uncertain: bool = False
     body: Block | None = None

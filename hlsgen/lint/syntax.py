@@ -19,7 +19,7 @@ from hlsgen.lint.structure import LOOPS, Block, Function, Macro, Module, TooDeep
 from hlsgen.lint.text import Source
 
 MAX_DEPTH = 1000
-"""Of statements and declarations within each other."""
+"""The most statements and declarations within each other."""
 MAX_SECONDS = 5.0
 """A file that takes longer to parse is hostile."""
 MAX_DAMAGED = 5000

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 STAND_INS = {"photograph": "a stand-in photograph", "random": "random numbers"}
-"""By what a design file calls samples that are not the user's own."""
+"""Samples that are not the user's own, by what a design file calls them."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hlsgen.base.errors import ClippingWarning, warn_caller
-from hlsgen.base.excess import Excess
 from hlsgen.base.fixed import FixedType
-from hlsgen.model.ir import Graph, LayerExcess, Port
+from hlsgen.base.overflow_count import OverflowCount
+from hlsgen.model.ir import Graph, LayerOverflow, Port
 
 Floats = NDArray[np.float64]
 Part = Literal["input", "result", "accumulator"]
@@ -21,9 +21,9 @@ Part = Literal["input", "result", "accumulator"]
 WORTH_SHARE = 0.02
 """A tensor of which more values are clipped is worth a warning."""
 WORTH_POWER = 1e-3
-"""So is one that loses more than this of its power: its signal to noise is below 30 dB whatever its width."""
+"""A tensor that loses more of its power is too: its signal to noise is below 30 dB whatever its width."""
 SHOWN_TENSORS = 5
-"""Of those worth a warning, in one of Python's."""
+"""The most tensors that a warning of Python's names."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +35,7 @@ class Clipped:
 
     name: str
     part: Part
-    excess: Excess
+    excess: OverflowCount
     own: bool
 
     @property
@@ -66,7 +66,7 @@ def _percent(share: float) -> str:
 
 
 def clipping_of(
-    graph: Graph, values: Mapping[str, Floats], excess: LayerExcess, own: Collection[str] = ()
+    graph: Graph, values: Mapping[str, Floats], excess: LayerOverflow, own: Collection[str] = ()
 ) -> tuple[Clipped, ...]:
     """The clipping of every tensor of fixed point: the inputs, then each layer's result, and accumulators
     that overflowed.
@@ -81,8 +81,8 @@ def clipping_of(
         if not isinstance(type_, FixedType):
             continue
         counted = dict(excess.get(layer.name, {}))
-        result = counted.pop(type_, Excess(type=type_, values=frames * math.prod(layer.output_shape)))
-        parts: list[tuple[Part, Excess]] = [("result", result)]
+        result = counted.pop(type_, OverflowCount(type=type_, values=frames * math.prod(layer.output_shape)))
+        parts: list[tuple[Part, OverflowCount]] = [("result", result)]
         parts += [("accumulator", one) for one in counted.values() if one.outside]
         found += [
             Clipped(name=layer.name, part=part, excess=one, own=layer.name in own) for part, one in parts
@@ -96,7 +96,7 @@ def input_clipping(ports: Iterable[Port], values: Mapping[str, Floats]) -> list[
         Clipped(
             name=port.name,
             part="input",
-            excess=Excess.of_values(port.tensor.type, values[port.name]),
+            excess=OverflowCount.of_values(port.tensor.type, values[port.name]),
             own=port.own,
         )
         for port in ports

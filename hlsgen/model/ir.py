@@ -10,8 +10,8 @@ from typing import TypeAlias
 import numpy as np
 
 from hlsgen.base.errors import Problem
-from hlsgen.base.excess import Excess, counting_excess
 from hlsgen.base.fixed import Codes, FixedType, NumberType
+from hlsgen.base.overflow_count import OverflowCount, counting_overflow
 from hlsgen.base.short_repr import Brief, lines, some
 from hlsgen.layers.base import Layer, Shape, Tensor
 from hlsgen.layers.conv2d import Conv2d
@@ -127,7 +127,7 @@ class Graph(Brief):
         }
 
     def consumers(self) -> dict[str, list[tuple[str, int]]]:
-        """By tensor: the layers that read it, and as which of their inputs; outputs are (port, -1)."""
+        """The layers that read each tensor, and as which of their inputs; outputs are (port, -1)."""
         readers: dict[str, list[tuple[str, int]]] = {name: [] for name in self.tensors()}
         for layer in self.layers:
             for index, source in enumerate(layer.inputs):
@@ -144,8 +144,8 @@ class Graph(Brief):
         return replace(fresh, outputs=outputs)
 
 
-LayerExcess: TypeAlias = Mapping[str, Mapping[FixedType, Excess]]
-"""By layer and type what left the range in its casts on some frames."""
+LayerOverflow: TypeAlias = Mapping[str, Mapping[FixedType, OverflowCount]]
+"""What left the range in the casts of each layer on some frames, by type."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,7 +153,7 @@ class Golden(Brief):
     """Codes of a graph's tensors by name, and what left the range of types on the way to them."""
 
     tensors: dict[str, Codes]
-    excess: LayerExcess
+    excess: LayerOverflow
 
 
 def counted_golden(
@@ -163,10 +163,10 @@ def counted_golden(
 
     passes: of convolutions in float32, the input channels that hardware adds up at a time.
     """
-    excess: dict[str, Mapping[FixedType, Excess]] = {}
+    excess: dict[str, Mapping[FixedType, OverflowCount]] = {}
 
     def counted(layer: Layer, sources: list[Codes]) -> Codes:
-        with counting_excess() as excess[layer.name]:
+        with counting_overflow() as excess[layer.name]:
             if isinstance(layer, Conv2d) and passes and layer.name in passes:
                 return layer.golden(*sources, simd=passes[layer.name])
             return layer.golden(*sources)

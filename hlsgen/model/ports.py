@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 Arrays: TypeAlias = "Floats | list[Floats]"
 """What a network gives: one array [frames, ...] in the framework's layout, or one for each output."""
 WHOLE_BITS = 48
-"""Of an integer before it is limited: quantisers have up to 32 bits, and zero points of as many."""
+"""The widest integer before it is limited: quantisers have up to 32 bits, and zero points of as many."""
 
 
 def inputs_of(

@@ -32,7 +32,7 @@ TAPS = 9
 """Rows and columns of a filter of the photograph."""
 ORIENTATIONS = 8
 WAVELENGTHS = (6.0, 9.0, 4.0)
-"""In pixels; the next one is used when all orientations have been."""
+"""The waves' lengths in pixels; the next one is used when all orientations have been."""
 FILTER_SUM = 1000
 """Positive taps of a filter sum to about this (and the negative ones to minus that)."""
 SCALE = 256.0 * 1024.0
@@ -43,7 +43,7 @@ BLOCK_PIXELS = 1 << 16
 """Pixels that are filtered at a time: bounds the memory for large frames."""
 
 HEADER_BYTES = 1 << 14
-"""Of a .npy file this much is looked at for its header; NumPy writes a few hundred bytes."""
+"""The part of a .npy file that is looked at for its header; NumPy writes a few hundred bytes."""
 MOST_BYTES = 1 << 32
 """A larger array is refused."""
 
@@ -315,7 +315,7 @@ class _Header:
 
     @property
     def bytes(self) -> int:
-        """As a Python integer, so that an absurd shape does not overflow."""
+        """The size as a Python integer, so that an absurd shape does not overflow."""
         return self.count * self.dtype.itemsize
 
 

@@ -51,14 +51,14 @@ IGNORED = {
     "owner": "is ignored without -fompss-imp",
 }
 OLD = ("localmem", "no_localmem_copies", "cache_size", "implements", "target", "copies")
-"""Of OmpSs-1 and Mercurium."""
+"""The clauses of OmpSs-1 and Mercurium."""
 NO_ARGUMENT = ("copy_deps", "wait")
 KNOWN = {*FPGA_ONLY, *DEPENDENCES, *ONCE, *OTHERS, *IGNORED}
 
 MOST_ARGUMENTS = 15
 MOST_DEPENDENCES = 8
 MOST_COPIES = 15
-"""Of a task: defaults of AIT's --max_args_per_task, --max_deps_per_task and --max_copies_per_task."""
+"""The most in a task: defaults of AIT's --max_args_per_task, --max_deps_per_task, --max_copies_per_task."""
 MOST_TYPES = 16
 """Kinds of accelerators that the hardware runtime knows."""
 CAST_BITS = 64
@@ -385,7 +385,7 @@ def _called(function: Function) -> list[str]:
 
 
 def _value(expression: str) -> int | None:
-    """Of a literal; None: it is an expression."""
+    """The value of a literal; None: it is an expression."""
     word = re.fullmatch(r"\s*(-?)\s*(0[xX][0-9a-fA-F]+|\d+)[uUlL]*\s*", expression)
     if word is None:
         return None

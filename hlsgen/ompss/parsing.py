@@ -74,7 +74,7 @@ def plain(text: str) -> str:
 
 
 def _blank(noise: re.Match[str]) -> str:
-    """As long as before; of a string its quotes stay."""
+    """Blanks of the same length; of a string its quotes stay."""
     text = noise.group()
     blank = re.sub(r"[^\n]", " ", text)
     return text[0] + blank[1:-1] + text[-1] if text[0] in "\"'" else blank
@@ -141,7 +141,7 @@ def closing(text: str, at: int) -> int:
 
 @lru_cache(maxsize=8)
 def _pairs(text: str) -> dict[int, int]:
-    """By the place of a bracket the one behind its partner; a bracket of another kind closes nothing."""
+    """The place behind each bracket's partner, by the bracket's; a bracket of another kind closes nothing."""
     partner = {")": "(", "}": "{", "]": "["}
     open_: dict[str, list[int]] = {"(": [], "{": [], "[": []}
     found = {}

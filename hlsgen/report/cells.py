@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from hlsgen.cost.accuracy import Total, basis, by_term, whole_error
+from hlsgen.cost.error_margins import Total, basis, by_term, whole_error
 from hlsgen.report.section import Count, Number, Rows, Section, Text
 from hlsgen.targets.board import Board
 from hlsgen.targets.terms import CELLS, FEATURES, TARGETS, CostStyle, Kind, Target

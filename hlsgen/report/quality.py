@@ -11,7 +11,7 @@ from pydantic import Field
 
 from hlsgen.model.accuracy import Accuracy, Chosen, Reached
 from hlsgen.model.accuracy import Quality as MeasuredQuality
-from hlsgen.model.judgement import confidence_text, least_agreement
+from hlsgen.model.confidence import confidence_text, least_agreement
 from hlsgen.model.precision import Precision
 from hlsgen.report.section import MOST_ROWS, Any_, Count, Number, Rows, Section, Text, Texts
 

@@ -19,7 +19,7 @@ import numpy as np
 from hlsgen.base.errors import ToolError
 from hlsgen.base.fixed import Codes
 from hlsgen.hardware.host_interface import HostInterface, HostStep
-from hlsgen.runtime.layout import Bytes, packed, unpacked
+from hlsgen.runtime.ddr_frames import Bytes, packed, unpacked
 from hlsgen.runtime.opening import Backend
 
 BUFFERS = 3

@@ -18,7 +18,7 @@ from hlsgen.csim.scratch import scratch_errors, scratch_of
 from hlsgen.csim.streaming import REFUSALS
 from hlsgen.csim.testbench import no_result, run_testbench, save_frames
 from hlsgen.hardware.host_interface import HostInterface, HostPort
-from hlsgen.runtime.layout import of_container
+from hlsgen.runtime.ddr_frames import of_container
 from hlsgen.runtime.opening import Backend
 from hlsgen.styles.network_style import workers
 

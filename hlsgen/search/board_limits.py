@@ -31,7 +31,7 @@ def capacity(each: Resources, limit: Resources) -> tuple[int, str]:
 
 
 def fitting(each: Resources, board: Board) -> dict[str, tuple[int, str]]:
-    """By SLR what `capacity` gives for it."""
+    """What `capacity` gives for each SLR, by its name."""
     return {slr.name: capacity(each, usable(slr, board)) for slr in board.slrs}
 
 

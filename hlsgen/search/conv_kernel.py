@@ -16,7 +16,7 @@ from hlsgen.search.placement import Deployment, deploy
 from hlsgen.targets.board import Board
 
 WEIGHTS_ON_CHIP_BITS = 1 << 20
-"""Below this the weights of a layer always stay on chip, and keeping only a part of them is not considered.
+"""The size up to which weights always stay on chip; keeping only a part of them is not considered there.
 """
 MOST_ROWS = 32
 

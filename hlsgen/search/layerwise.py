@@ -43,7 +43,7 @@ WORD_BITS = (512, 256, 128, 64)
 leave room for multipliers.
 """
 ROUNDS = 3
-"""Of weighing the kinds of resources."""
+"""How often the kinds of resources are weighed anew."""
 FILLS = (1.0, 0.95, 0.88, 0.8)
 """Shares of the board that are tried, until the kernels can be placed whole in its SLRs."""
 MOST_PARTS = 8
@@ -96,7 +96,7 @@ class LayerwiseHardware(Brief):
 
     @property
     def float_passes(self) -> dict[str, int]:
-        """By convolution in float32 the input channels of a pass: the order of its sums follows from it."""
+        """The input channels of a pass of each float32 convolution: the order of its sums follows from it."""
         return {one.layer.name: one.fold.simd for one in self.kernels if isinstance(one.layer, Conv2d)}
 
     @property
@@ -247,7 +247,7 @@ class LayerwiseSearch:
                 yield _Attempt(instances=count, word_bits=bits, order=(cycles, cost))
 
     def worked_out(self, attempt: _Attempt, fill: float) -> LayerwiseHardware | None:
-        """With FIFOs of the right depths, every kernel in an SLR; None if that does not fit."""
+        """The kernels with FIFOs of the right depths, each in an SLR; None if that does not fit."""
         count = attempt.instances
         chosen = self._chosen(attempt.word_bits, count, fill)
         if chosen is None:

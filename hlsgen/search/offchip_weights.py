@@ -42,7 +42,7 @@ class Offchip:
         return all(len(found) == 1 for found in self.candidates.values())
 
     def picked(self, interval: int) -> dict[str, Candidate]:
-        """By layer the cheapest candidate that is no slower than `interval`, else the fastest."""
+        """The cheapest candidate of each layer that is no slower than `interval`, else the fastest."""
         return {
             name: next((one for one in reversed(found) if one.interval <= interval), found[0])
             for name, found in self.candidates.items()
@@ -76,7 +76,7 @@ def kept_on_chip(
 
 
 MEMORY_PRICE = 4.0
-"""Of BRAM and URAM where memory is what lacks: foldings with well filled words are worth some logic cells."""
+"""The price of BRAM and URAM where memory is what lacks: well filled words are worth some logic cells."""
 
 
 def spilled(

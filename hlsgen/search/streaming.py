@@ -20,8 +20,8 @@ from hlsgen.hardware.ports import interfaces_of
 from hlsgen.hardware.weights import WeightPlace, kept_by_design, weight_places
 from hlsgen.model.ir import Graph
 from hlsgen.search.board_limits import KINDS, capacity, fitting, room, whole_of
+from hlsgen.search.budget import SearchBudget, Steps
 from hlsgen.search.candidates import Candidate
-from hlsgen.search.effort import Effort, Steps
 from hlsgen.search.offchip_weights import MEMORY_PRICE, Offchip, kept_on_chip, spilled
 from hlsgen.search.placement import LIMIT_NAMES, Instance, at_banks, ddr_bytes_per_s
 from hlsgen.targets.board import Board
@@ -36,7 +36,7 @@ MARGIN = 1.15
 BLOCKS = (1, 2, 4, 8, 16)
 """Frames that streamed weights are used for, looked at as long as a larger block is faster."""
 WORTHWHILE = 1.05
-"""By so much: a larger block takes memory, and its frames wait for each other."""
+"""The gain that is worth a larger block, which takes memory, and whose frames wait for each other."""
 
 MOST_FITTING = 4
 """Kernels that fit, made in search of one that is as fast as it seemed before its FIFOs were known."""
@@ -47,7 +47,7 @@ FIFO_FIX = (
 )
 
 MOST_SIMULATED_WORDS = 1 << 27
-"""Of all streams over the frames that FIFO depths are computed from: a gigabyte of times."""
+"""The most words of all streams over the frames that FIFO depths come from: a gigabyte of times."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,15 +116,15 @@ def balance(
     Raises NoFit: not even the smallest foldings fit, or the interval asked for is out of reach.
     DesignError: weights cannot lie where they shall.
     """
-    effort = Effort(progress)
+    budget = SearchBudget(progress)
     search = _Search(
-        graph=graph, board=board, constraints=constraints, batch=batch, clock_mhz=clock_mhz, effort=effort
+        graph=graph, board=board, constraints=constraints, batch=batch, clock_mhz=clock_mhz, budget=budget
     )
     places = weight_places(graph, constraints.weights, board)
     kept = kept_on_chip(graph, board, constraints, places)
     found = search.best([kept]) if kept.complete else None
     if found is None:
-        effort.begin()
+        budget.begin()
         found = search.spilled(kept_on_chip(graph, board, constraints, places, memory_price=MEMORY_PRICE))
     return found
 
@@ -138,7 +138,7 @@ class _Search:
     constraints: NetworkConstraints
     batch: int
     clock_mhz: float
-    effort: Effort
+    budget: SearchBudget
 
     def best(self, choices: Sequence[Offchip]) -> StreamingHardware | None:
         """A kernel of the most frames a cycle, of equals the first choice's; None: none is found that fits.
@@ -154,7 +154,7 @@ class _Search:
             for rate, interval in self._rates(choice)
         ]
         best, best_rate, made, fitting = None, 0.0, set(), 0
-        steps = Steps(sorted(options, reverse=True), self.effort)
+        steps = Steps(sorted(options, reverse=True), self.budget)
         for rate, number, interval in steps:
             # with its FIFOs there may be room for fewer instances than it seemed
             if best is not None and (rate < WORTHWHILE * best_rate or fitting == MOST_FITTING):
@@ -198,7 +198,7 @@ class _Search:
         failure: NoFit | None = None
         for rate, choices in reversed(blocks):
             try:
-                spent = best is not None and self.effort.spent >= 1
+                spent = best is not None and self.budget.spent >= 1
                 found = self.best(choices) if rate > best_rate and not spent else None
             except NoFit as out_of_reach:
                 # smaller blocks wait less for each other, and their FIFOs are sooner computed
@@ -255,14 +255,14 @@ class _Search:
         interfaces = interfaces_of(board, self.constraints.interface)
         pipeline = pipeline_of(self.graph, folds, choice.places, interfaces=interfaces)
         check_blocks(pipeline)
-        self.effort.makes(simulated_words(pipeline))
+        self.budget.makes(simulated_words(pipeline))
         for depths in growing_depths(pipeline):
             pipeline = pipeline.with_depths(depths)
             each = total_resources(pipeline, board)
             count = self._count(each)
             if not count:
                 fifos = Resources.sum(fifo_resources(one, board) for one in pipeline.streams.values())
-                self.effort.lacks(each, fifos, whole_of(board))
+                self.budget.lacks(each, fifos, whole_of(board))
                 return None
         by_slr = {name: count for name, (count, _) in fitting(each, board).items()}
         return StreamingHardware(
@@ -278,13 +278,13 @@ class _Search:
         """Why no kernel fits. least: with as many weights streamed as the design leaves open."""
         asked, title = self.constraints.target_interval, self.board.title
         total, whole = _total(least, asked or least.longest), whole_of(self.board)
-        made = self.effort.least
+        made = self.budget.least
         at = f" at an interval of {asked:,} cycles" if asked else ""
         smallest = (at.strip() or "with the smallest foldings") + _streaming(least)
         over = _over(total, whole)
         fixes = ["a longer interval"] if asked else []
         if not over and made is not None:
-            smallest = f"of {self.effort.kernels} kernels that were made none fits; with its FIFOs"
+            smallest = f"of {self.budget.kernels} kernels that were made none fits; with its FIFOs"
             total, fifos = made
             over = _over(total, whole)
             deep = [kind for kind in over if 2 * getattr(fifos, kind) > getattr(total, kind)]

@@ -80,7 +80,7 @@ def cycles_of(kernel: KernelOption | TaskKernel, rate: float) -> int:
 def choose(
     options: Sequence[KernelOptions], limit: Vector, prices: Vector, enough: int | None
 ) -> tuple[int, ...] | None:
-    """For each layer which of its kernels; None if not even the cheapest ones fit.
+    """Which of its kernels each layer has; None if not even the cheapest ones fit.
 
     enough: cycles a frame at which no faster ones are looked for.
     """

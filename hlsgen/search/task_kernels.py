@@ -27,10 +27,10 @@ from hlsgen.targets.board import Board
 from hlsgen.timing.fifos import fifo_depths, run_unbounded
 
 Formats = Mapping[str, StreamFormat]
-"""By tensor its words in DDR."""
+"""The words of each tensor in DDR, by its name."""
 
 PIXELS = (1, 2, 4, 8, 16, 32, 64)
-"""Of a row, in one word of DDR."""
+"""The pixels of a row that one word of DDR may hold."""
 
 
 def ddr_words(tensor: Tensor, most_bits: int, port: DdrPort) -> StreamFormat:
@@ -51,7 +51,7 @@ def ddr_words(tensor: Tensor, most_bits: int, port: DdrPort) -> StreamFormat:
 
 
 def kernel_names(design: str, layers: Iterable[Layer]) -> dict[str, str]:
-    """By layer the kernel's name: <design>_<layer>, unless a layer's own files would be called so."""
+    """The kernel's name for each layer: <design>_<layer>, unless a layer's own files would be called so."""
     layers = list(layers)
     taken = {f"{layer.name}{end}".lower() for layer in layers for end in ("", "_weights", "_table")}
     names = {}

@@ -20,7 +20,7 @@ def share_of_slr(resources: Resources, limit: Resources) -> float:
 
 
 def packed(kernels: Sequence[Resources], instances: int, board: Board) -> list[list[str]] | None:
-    """By kernel the SLR of each instance; None if they do not fit so.
+    """The SLR of each kernel's every instance; None if they do not fit so.
 
     The largest first, each into the SLR that is then the least full.
     """

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hlsgen.base.errors import DesignError, MismatchError, Place, Problem, collecting
-from hlsgen.base.excess import counting_excess
 from hlsgen.base.fixed import Codes
+from hlsgen.base.overflow_count import counting_overflow
 from hlsgen.base.progress import Progress, silent
+from hlsgen.csim.check_counts import check_counts
 from hlsgen.csim.compiler import Headers, compile_testbench, compiling
 from hlsgen.csim.conv_kernel import simulate
-from hlsgen.csim.recorded import check_recorded
 from hlsgen.csim.scratch import Scratch, executable_in, scratch_folder
 from hlsgen.csim.verification import Comparison, Verification, compare
 from hlsgen.designfile.constraints import NoFit
@@ -29,7 +29,7 @@ from hlsgen.model import samples
 from hlsgen.model.clipping import Clipped, values_of
 from hlsgen.model.ir import Golden
 from hlsgen.model.ports import port_codes
-from hlsgen.model.sampled import Sampled
+from hlsgen.model.simulation_frames import SimulationFrames
 from hlsgen.report.content import Report
 from hlsgen.report.conv_kernel import Estimate, conv_kernel_estimate, conv_kernel_markdown
 from hlsgen.search.conv_kernel import ConvConstraints, ConvHardware, choose
@@ -78,7 +78,7 @@ class ConvKernel(Style[ConvHardware]):
 
     def counted_golden(self, inputs: Mapping[str, Codes]) -> Golden:
         simd = self.hardware.deployment.mapping.folding.simd
-        with counting_excess() as excess:
+        with counting_overflow() as excess:
             tensors = {self.layer.name: self.layer.golden(inputs["input"], simd=simd)}
         return Golden(tensors=tensors, excess={self.layer.name: excess})
 
@@ -91,11 +91,11 @@ class ConvKernel(Style[ConvHardware]):
         if problems:
             raise self.document.error(problems)
 
-    def sampled(self, frames: int | None = None, *, file: Path | None = None) -> Sampled:
+    def sampled(self, frames: int | None = None, *, file: Path | None = None) -> SimulationFrames:
         place = None if file else self.document.place(("input", "samples"))
         array = self.sample_frames(frames, file=file)
         codes = self.codes(array, what=str(file or "samples"), place=place)
-        return Sampled(values=values_of(self.graph.inputs, array), codes={"input": codes})
+        return SimulationFrames(values=values_of(self.graph.inputs, array), codes={"input": codes})
 
     def sample_frames(self, frames: int | None = None, *, file: Path | None = None) -> NDArray[np.float64]:
         """The frames [frames, C, H, W] of the design's `samples`, or those of `file`; at most `frames`.
@@ -175,7 +175,7 @@ class ConvKernel(Style[ConvHardware]):
             recorded = simulate(layer, recording, few, scratch)
         comparison = compare(run.output, want, layer.output_type)
         _check(self, comparison, run.output, want)
-        check_recorded(recorded, self.hardware.deployment.mapping, len(few))
+        check_counts(recorded, self.hardware.deployment.mapping, len(few))
         return LayerVerification(
             comparison=comparison,
             iterations=asdict(recorded.iterations),

@@ -28,11 +28,11 @@ from hlsgen.model import samples
 from hlsgen.model.accuracy import Accuracy, Measured, Reached
 from hlsgen.model.calibration import Calibration
 from hlsgen.model.clipping import Clipped, values_of
+from hlsgen.model.confidence import doubts
 from hlsgen.model.ir import Golden, Graph, counted_golden
-from hlsgen.model.judgement import doubts
 from hlsgen.model.ports import Floats, stand_in_codes, tensor_codes
 from hlsgen.model.precision import Precision
-from hlsgen.model.sampled import Sampled
+from hlsgen.model.simulation_frames import SimulationFrames
 from hlsgen.styles.style import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, Style
 
 MOST_SAMPLE_MACS = 1 << 31
@@ -117,7 +117,7 @@ class NetworkStyle(Style[N]):
         chosen = self.hardware.with_graph(graph)
         return replace(self, graph=graph, reference=other.reference, accuracy=(), reached=None, chosen=chosen)
 
-    def sampled(self, frames: int | None = None, *, file: Path | None = None) -> Sampled:
+    def sampled(self, frames: int | None = None, *, file: Path | None = None) -> SimulationFrames:
         if file is not None:
             return self._of_file(file, frames)
         count = frames or self._sample_count
@@ -132,19 +132,19 @@ class NetworkStyle(Style[N]):
                 else tensor_codes(port, array, f"the samples of {port.name}")
             )
         shortest = min(len(array) for array in values.values())
-        return Sampled(
+        return SimulationFrames(
             values={name: array[:shortest] for name, array in values.items()},
             codes={name: array[:shortest] for name, array in codes.items()},
         )
 
-    def _of_file(self, file: Path, frames: int | None) -> Sampled:
+    def _of_file(self, file: Path, frames: int | None) -> SimulationFrames:
         ports = self.graph.inputs
         if len(ports) > 1:
             message = f"--input gives one input, and {self.name} has {len(ports)}"
             raise DesignError(Problem(message=message, fix="the Python interface: project.csim([x, y])"))
         array = samples.from_file(file, ports[0].shape)
         array = array[:frames] if frames else array
-        return Sampled(values=values_of(ports, array), codes=self.inputs_of(array, what=str(file)))
+        return SimulationFrames(values=values_of(ports, array), codes=self.inputs_of(array, what=str(file)))
 
     @property
     def _sample_count(self) -> int:

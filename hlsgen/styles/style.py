@@ -31,7 +31,7 @@ from hlsgen.model.ir import Golden, Graph
 from hlsgen.model.ports import Arrays as Arrays
 from hlsgen.model.ports import Floats as Floats
 from hlsgen.model.ports import inputs_of, outputs_of
-from hlsgen.model.sampled import Sampled
+from hlsgen.model.simulation_frames import SimulationFrames
 from hlsgen.report.content import Report
 from hlsgen.report.estimates import Estimates
 from hlsgen.report.explored import Search
@@ -224,7 +224,7 @@ class Style(Brief, ABC, Generic[H]):
         """Checks the design. Raises DesignError: hardware that does not fit, or wrong samples."""
 
     @abstractmethod
-    def sampled(self, frames: int | None = None, *, file: Path | None = None) -> Sampled:
+    def sampled(self, frames: int | None = None, *, file: Path | None = None) -> SimulationFrames:
         """The frames to simulate with: the design's own samples, or those of `file`."""
 
     def sample_inputs(self, frames: int | None = None, *, file: Path | None = None) -> dict[str, Codes]:

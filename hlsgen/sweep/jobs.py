@@ -19,10 +19,10 @@ from hlsgen.report.content import Figures
 from hlsgen.report.section import resource_counts
 from hlsgen.search.board_limits import KINDS
 from hlsgen.sweep.inputs import InputFile, check_inputs, code_digest
+from hlsgen.vendor.observer import SilentObserver
 from hlsgen.vendor.runner import wait_until_free
 from hlsgen.vendor.vitis import Request as Synthesis
 from hlsgen.vendor.vitis import Synthesised, SynthesisInterrupted, synthesise
-from hlsgen.vendor.watch import Quiet
 
 KEY_DIGITS = 16
 
@@ -215,7 +215,7 @@ def _synth(job: Job, design: Design) -> tuple[Found, Summary]:
     assert job.synthesis is not None
     wait_until_free(job.folder)  # of the tools of a worker that was lost
     report = design.build(job.folder).figures
-    done = synthesise(job.folder, job.synthesis, Quiet())
+    done = synthesise(job.folder, job.synthesis, SilentObserver())
     furthest = [one.resources for one in done.reports if one.stage == _furthest(done)]
     counts = {kind: sum(one[kind] for one in furthest) for kind in KINDS if furthest and kind in furthest[0]}
     found = SynthesisSummary(to=job.synthesis.to, release=done.release, stage=_furthest(done), **counts)

@@ -34,7 +34,7 @@ FAMILIES = (
     Family(name="7 series", pattern=r"x[caq]7", dsp="DSP48E1"),
     Family(name="Versal", pattern=r"x[caq]v[cmehpr]\d|xcv80", dsp="DSP58", has_uram=True),
 )
-"""In the order in which they are looked at."""
+"""The families, in the order in which they are looked at."""
 MODELLED_DSP = "DSP48E2"
 MULTIPLIERS = {"DSP48E2": "27 x 18", "DSP48E1": "25 x 18", "DSP58": "27 x 24"}
 

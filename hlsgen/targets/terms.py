@@ -90,7 +90,7 @@ class Figure(_Section):
     basis: Literal["fitted", "structure", "estimate"]
     """fitted: to published reports. structure: follows from the primitive. estimate: a guess."""
     per: dict[str, Amount] | None = None
-    """By feature how many."""
+    """How many of it there are for each of a feature, by the feature."""
     times: Annotated[float, Real(0.001, 1000)] | Literal["designs"] | None = None
     """Instead of `per`: the other target's figure times this; designs: times the factor of whole designs."""
     error: Error
@@ -153,7 +153,7 @@ class Calibration(_Section):
     """Largest-but-10 % relative error, each design predicted from the others alone."""
     ff_error: Error
     lut_scale: dict[str, Annotated[float, Real(0.001, 1000)]]
-    """By term, how much more of it there is than the term's own figure says."""
+    """How much more of a term there is than its own figure says, by term."""
     ff_scale: dict[str, Annotated[float, Real(0.001, 1000)]]
 
 

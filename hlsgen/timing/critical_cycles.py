@@ -57,7 +57,7 @@ class _Event:
 
 @dataclass(frozen=True, kw_only=True)
 class _Step:
-    """From an event to the one that holds it back most: in which period that is, and by how many cycles."""
+    """A step from an event to the one that holds it back most: in which period it is, by how many cycles."""
 
     to: _Event
     periods: int
@@ -132,7 +132,7 @@ class _Walk:
         return CriticalCycle(waits=waits, cycles=cycles, periods=periods)
 
     def _steps(self, event: _Event) -> list[_Step]:
-        """To all that hold `event` back most; none if only its own place does, or nothing does."""
+        """The steps to all that hold `event` back most; none if only its own place does, or nothing does."""
         relaxation, number = self.relaxation, event.process
         loop, drift = relaxation.plan.loops[number], relaxation.drift(number) or 0
         delays, running = self._of(number)
@@ -187,7 +187,7 @@ class _Walk:
         )
 
     def _of(self, number: int) -> tuple[list[Times], list[Times]]:
-        """Of each stream the delays that its words ask for, and their running maxima."""
+        """The delays that each stream's words ask for, and their running maxima."""
         if number not in self.known:
             running = self.relaxation.running(number)
             self.known[number] = (self.relaxation.wanted(number), running)

@@ -20,7 +20,7 @@ from hlsgen.layers.stage import Schedule
 
 NEVER = np.iinfo(np.int64).max
 MOST_WORDS = 20_000
-"""Of all streams in a frame; a larger network takes too long here, word by word."""
+"""The most words of all streams in a frame; a larger network takes too long here, word by word."""
 
 
 def small_enough(pipeline: Pipeline) -> bool:
@@ -30,7 +30,7 @@ def small_enough(pipeline: Pipeline) -> bool:
 
 
 def least_depths(pipeline: Pipeline, frames: int | None = None) -> dict[str, int]:
-    """By stream the words it must hold, at least one. With all of them so deep the kernel runs through.
+    """The words that each stream must hold, at least one. With all of them so deep the kernel runs through.
 
     frames: of the call that is looked at; None: two, or two blocks where a stage takes in blocks of them.
     """
@@ -54,7 +54,7 @@ class _State:
     read: dict[str, int] = field(init=False)
     written: dict[str, int] = field(init=False)
     waits: dict[str, tuple[str, bool]] = field(init=False)
-    """By process the stream that it waits for, and whether to write it (it is full) or to read it."""
+    """The stream that each process waits for, and whether to write it (it is full) or to read it."""
 
     def __post_init__(self) -> None:
         self.read = dict.fromkeys(self.pipeline.streams, 0)
@@ -63,7 +63,7 @@ class _State:
         self.schedules = {one.name: one.schedule(self.frames) for one in self.pipeline.processes}
 
     def run(self) -> bool:
-        """Until nothing moves; True if everything has been read and written."""
+        """Moves words until nothing moves; True if everything has been read and written."""
         moved = True
         while moved:
             moved = False
@@ -76,7 +76,7 @@ class _State:
         )
 
     def shallowest_full(self) -> str:
-        """Of the full streams in the circle of processes that wait for each other."""
+        """The shallowest of the full streams in the circle of processes that wait for each other."""
         writer = {stream: one.name for one in self.pipeline.processes for stream in one.writes}
         reader = {stream: one.name for one in self.pipeline.processes for stream in one.reads}
         seen: list[str] = []

@@ -34,7 +34,7 @@ import numpy as np
 from hlsgen.layers.stage import Times
 
 NEVER = -(1 << 60)
-"""Before every time: nothing holds an event back yet."""
+"""A time before every other: nothing holds an event back yet."""
 MOST_SPARSE = 4
 """Places of a table for each event, beyond which it is not worth making."""
 
@@ -44,7 +44,7 @@ Index = np.ndarray[tuple[int], np.dtype[np.int32]]
 
 @dataclass(frozen=True, kw_only=True)
 class Before:
-    """By event of one stream the last event of another stream of the process that is not after it.
+    """The last event of a stream that is not after each event of another stream of the same process.
 
     index: of that event, -1 if there is none; of streams with the same times a slice of all.
     turns: (from, to, periods): events `from` to `to` find theirs that many periods later or earlier.
@@ -95,7 +95,7 @@ def _turns(times: Times, first: int, period: int) -> list[tuple[int, int, int]]:
 
 
 def last_not_after(source: Times, targets: Times) -> Index:
-    """By target the index of the last element of `source` that is not larger; -1: none. Both ascend."""
+    """The index of the last element of `source` not larger than each target; -1: none. Both ascend."""
     first, span = int(source[0]), int(source[-1] - source[0]) + 1
     if span > MOST_SPARSE * (len(source) + len(targets)):
         return (np.searchsorted(source, targets, side="right") - 1).astype(np.int32)

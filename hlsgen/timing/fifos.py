@@ -28,7 +28,7 @@ SHALLOWEST = 2
 
 @dataclass(frozen=True, kw_only=True)
 class UnboundedRun:
-    """By stream the most words that it holds at once; cycles until the last word of one frame is stored."""
+    """The most words that each stream holds at once; cycles until the last word of one frame is stored."""
 
     held: dict[str, int]
     latency_cycles: int
@@ -138,7 +138,7 @@ def _paced(process: Process, interval: int, times: Times) -> Times:
 
 
 def fifo_depths(pipeline: Pipeline) -> dict[str, int]:
-    """By stream: the words that it needs room for. Weights that are streamed wait in DDR: theirs stay."""
+    """The words that each stream needs room for. Weights that are streamed wait in DDR: theirs stay."""
     *_, found = growing_depths(pipeline)
     return found
 
@@ -169,7 +169,7 @@ def _depths(pipeline: Pipeline, held: Mapping[str, int]) -> dict[str, int]:
 
 
 def _held_in_call(pipeline: Pipeline, frames: int) -> tuple[dict[str, int], int]:
-    """By stream the most words, and the longest that a word waits, in cycles.
+    """The most words of each stream, and the longest that a word of it waits, in cycles.
 
     What lies in a pipeline needs no room in a FIFO, but there are no pipelines in a C-simulation.
     """

@@ -154,7 +154,7 @@ class Relaxation:
         return None if cycles is None or period is None else cycles - period
 
     def wanted(self, number: int) -> list[Times]:
-        """By how much each word delays its iteration: of each stream that is read, then of each written."""
+        """The delay of its iteration by each word: of each stream that is read, then of each written."""
         process, loop = self.plan.pipeline.processes[number], self.plan.loops[number]
         arrivals = [self.ends[name] + 1 for name in process.reads]
         rooms = [self._rooms(name, self.cycles[number]) for name in process.writes]
@@ -203,7 +203,7 @@ class Unrepeated(Exception):
 
 
 def _ends(streams: list[tuple[str, ...]]) -> dict[str, tuple[int, int]]:
-    """By stream its process and its number there."""
+    """The process of each stream, and its number there."""
     return {name: (number, index) for number, names in enumerate(streams) for index, name in enumerate(names)}
 
 

@@ -9,9 +9,9 @@ from hlsgen.timing.relaxation import Relaxation, frames_of_period
 from hlsgen.timing.timing import steady_state
 
 MOST_WORDS = 1 << 23
-"""Of all streams in a period; with more the search takes minutes."""
+"""The most words of all streams in a period; with more the search takes minutes."""
 QUICK_WORDS = 1 << 19
-"""With no more it takes about a second, which every report spends."""
+"""The most words with which it takes about a second, which every report spends."""
 PATIENCE = 0.5
 """Evaluations of each process, on average, until a change of one FIFO has settled; else it counts as too
 shallow. What is deep enough changes nothing but its neighbourhood.
@@ -27,7 +27,7 @@ def can_search(pipeline: Pipeline, most_words: int = MOST_WORDS) -> bool:
 
 
 def smallest_depths(pipeline: Pipeline) -> dict[str, int]:
-    """By stream that is deeper than a shift register: a depth that, together with the others, costs no cycle
+    """A depth of each stream deeper than a shift register that, together with the others, costs no cycle
     of the interval. The streams that take the most memory come first, each is halved as far as that goes.
 
     Raises DesignError: the kernel stands still as it is.

@@ -24,7 +24,7 @@ PATIENCE = 12
 """Evaluations of each process before a critical cycle is sought; what has enough room settles in 2 to 4."""
 
 MOST_WORDS = 1 << 25
-"""Of all streams in a period: what a gigabyte or two of times are kept for."""
+"""The most words of all streams in a period: a gigabyte or two of times is kept for them."""
 MOST_PUSHED = 4
 """Times that a critical cycle is looked for once there must be one; then longer periods are tried."""
 

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from hlsgen.base.output import MARK
-from hlsgen.cost.accuracy import LEAST_ERROR
+from hlsgen.cost.error_margins import LEAST_ERROR
 from hlsgen.cost.fitting import rounded
 from hlsgen.designfile.text_files import refuse
 from hlsgen.designfile.validation import printable

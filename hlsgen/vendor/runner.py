@@ -16,7 +16,7 @@ from typing import BinaryIO
 
 from hlsgen.base.errors import ToolError
 from hlsgen.base.output import LOCK
-from hlsgen.vendor import guard
+from hlsgen.vendor import supervisor
 
 GRACE_SECONDS = 10.0
 """Seconds between asking a tool to end and killing it."""
@@ -41,7 +41,7 @@ def run_tool(
     or the death of this process, all that the tool has started ends with it. `lock`: a descriptor that stays
     open until then. Raises OSError: the log cannot be written.
     """
-    words = [sys.executable, "-I", guard.__file__, str(GRACE_SECONDS), *command]
+    words = [sys.executable, "-I", supervisor.__file__, str(GRACE_SECONDS), *command]
     with log.open("wb") as file:
         process = subprocess.Popen(
             words,

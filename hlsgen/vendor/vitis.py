@@ -17,11 +17,11 @@ from hlsgen.base.errors import DesignError, HlsgenError, OutputError, Problem, T
 from hlsgen.designfile.validation import printable
 from hlsgen.report.synthesised import SynthesisFigures
 from hlsgen.vendor.compare import read_back
-from hlsgen.vendor.lines import Heard, at
+from hlsgen.vendor.log_lines import Heard, at
+from hlsgen.vendor.observer import SynthesisObserver
 from hlsgen.vendor.runner import Line, claimed, run_tool
-from hlsgen.vendor.state import Status, StepState, read_state, write_state
-from hlsgen.vendor.steps import Flow, Place, Step, needs_of, read_flow, sha256, steps_to
-from hlsgen.vendor.watch import Watch
+from hlsgen.vendor.step_states import Status, StepState, read_state, write_state
+from hlsgen.vendor.synthesis_steps import Flow, Place, Step, needs_of, read_flow, sha256, steps_to
 
 RELEASE = re.compile(r"Vitis (20\d\d\.\d+)$")
 PLATFORM = re.compile(r"platform (.+\.xpfm)$")
@@ -87,7 +87,7 @@ class Synthesised:
         }
 
 
-def synthesise(folder: Path, request: Request, watch: Watch) -> Synthesised:
+def synthesise(folder: Path, request: Request, watch: SynthesisObserver) -> Synthesised:
     """Runs the steps of a build folder that are not complete, and reads their reports into its report.json.
 
     Raises DesignError: no build folder. MachineError, ToolError: a tool is missing or fails, the time is
@@ -118,7 +118,7 @@ class _Synthesis:
     flow: Flow
     place: Place
     request: Request
-    watch: Watch
+    watch: SynthesisObserver
     lock: int
     rows: list[EndedStep] = field(default_factory=list)
     said: set[str] = field(default_factory=set)

@@ -79,7 +79,8 @@ std::vector<T> read_npy(const std::string &path) {
     if (descr == std::string::npos) fail(path + " has no plain element type");
     const std::string type = header.substr(descr + 10, 3);
     if (type[0] == '>' || std::size_t(type[2] - '0') != sizeof(T)) {
-        fail(path + " has elements of type " + type + ", but this kernel takes " + std::to_string(sizeof(T)) + " bytes each");
+        const std::string size = std::to_string(sizeof(T));
+        fail(path + " has elements of type " + type + ", but this kernel takes " + size + " bytes each");
     }
     std::vector<T> values;
     std::vector<char> rest((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hlsgen.base.excess import Excess, counting_excess
 from hlsgen.base.fixed import (
     FixedType,
     FloatType,
@@ -19,6 +18,7 @@ from hlsgen.base.fixed import (
     parse_type,
     tight_accumulator,
 )
+from hlsgen.base.overflow_count import OverflowCount, counting_overflow
 from tests.support.casts import as_array, overflowing, ufixed
 
 
@@ -55,7 +55,7 @@ def test_what_is_lost_is_counted_over_all_blocks(overflow: Overflow, signed: boo
     """Against every code of 18 bits, which are two blocks and more, in ordinary arithmetic."""
     source, type_ = FixedType(18, 10), FixedType(8, 8, signed, Rounding.TRN, overflow)
     codes = np.arange(-(2**17), 2**17)
-    with counting_excess() as found:
+    with counting_overflow() as found:
         got = type_.cast(codes, source)
     floor = codes // 256
     low = 0 if not signed else -127 if overflow is Overflow.SAT_SYM else -128
@@ -71,10 +71,10 @@ def test_values_are_compared_with_the_range_before_they_are_limited(width: int, 
     type_ = FixedType(width, 3, signed, Rounding.RND, Overflow.SAT)
     top, low = (4.0, -4.0) if signed else (8.0, 0.0)
     inside, beyond = [low, 0.0, top / 2], [top, 2 * top, 1e30, low - 1, -1e30]
-    assert Excess.of_values(type_, inside).outside == 0
-    counted = Excess.of_values(type_, inside + beyond)
+    assert OverflowCount.of_values(type_, inside).outside == 0
+    counted = OverflowCount.of_values(type_, inside + beyond)
     assert (counted.values, counted.outside) == (8, 5)
-    assert Excess.of_values(FixedType(8, 512), [1e300]).outside == 0
+    assert OverflowCount.of_values(FixedType(8, 512), [1e300]).outside == 0
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])

@@ -137,7 +137,7 @@ def test_iterations_that_are_not_the_models(monkeypatch: pytest.MonkeyPatch) -> 
     def modelled(_mapping: Any, _frames: int) -> Iterations:
         return Iterations(weights=1, fill=1, compute=1, drain=1, load=1, store=1)
 
-    monkeypatch.setattr("hlsgen.csim.recorded.iterations", modelled)
+    monkeypatch.setattr("hlsgen.csim.check_counts.iterations", modelled)
     assert "the cost model says" in failure(3, "build", "small.yaml")
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from hlsgen.csim import scratch
-from hlsgen.csim.processes import running
+from hlsgen.csim.child_processes import running
 from hlsgen.csim.scratch import OWNER, SCRATCH_PREFIX, scratch_folder
 from tests.support.small_design import DESIGN
 
@@ -88,7 +88,7 @@ def test_a_process_that_begins_as_hlsgen_is_killed_does_not_stay() -> None:
     """Killed by the very call that starts it, and before hlsgen can have noted anything of it."""
     code = """
 import os, signal, subprocess
-from hlsgen.csim.processes import running
+from hlsgen.csim.child_processes import running
 
 class Killed(subprocess.Popen):
     def __init__(self, command, **options):

@@ -17,9 +17,12 @@ import pytest
 import hlsgen
 import hlsgen.layers
 import tests.layers
+from hlsgen.emit.dataflow import DataflowNames, kernel_files
 from hlsgen.emit.environment import environment
 from hlsgen.layers.base import Layer
+from hlsgen.targets.board import load_board
 from tests.support.documents import document, files
+from tests.support.layers.emitted import emitted_examples, files_of, pipeline_of_examples, unshown_templates
 from tests.support.places import ROOT
 
 FILES = files(document("adding-a-layer.md"))
@@ -80,6 +83,19 @@ def test_its_tests_pass(written: Path, tmp_path_factory: pytest.TempPathFactory)
     for name, test in shown.items():
         run(test, tmp_path=tmp_path_factory.mktemp(name), tmp_path_factory=tmp_path_factory)
     assert "square" in Layer.kinds
+
+
+def test_its_text_is_one_of_the_goldens(written: Path) -> None:
+    """The document's layer is found in its test; without it its template would have none."""
+    examples = emitted_examples()
+    assert unshown_templates(examples) == set()
+    square = examples.pop("square")
+    assert unshown_templates(examples) == {"hls/stages/square.h.j2"}
+    made = pipeline_of_examples({"square": square})
+    files = kernel_files(made, DataflowNames(kernel="examples", source="test.yaml"), load_board("u200"))
+    (header,) = files_of("square", files, made).values()
+    assert "the square of each value." in header
+    assert all(before in header for before, _ in square.mutants)
 
 
 @pytest.mark.parametrize(

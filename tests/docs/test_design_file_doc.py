@@ -20,6 +20,8 @@ DOC = document("design-file.md")
 LAYER, WRITTEN, NETWORK = blocks(DOC, "yaml")
 ABOUT_WEIGHTS = {"weights", "storage", "batch_reuse"}
 """Keys of a network's `mapping` that say where weights lie."""
+OF_FRONT_WAVES = {"rows", "fabric_pe"}
+"""Of networks as tasks, which the example is not."""
 
 
 def fields(section: type[BaseModel]) -> set[str]:
@@ -55,7 +57,8 @@ def test_a_design_of_a_network() -> None:
     mapping = set(data["mapping"]) - {"conv1"}
     assert mapping | ABOUT_WEIGHTS >= fields(ModelMapping) >= mapping
     folding = set(data["mapping"]["conv1"])
-    assert folding | ABOUT_WEIGHTS >= fields(StageMapping) >= folding
+    assert folding | ABOUT_WEIGHTS | OF_FRONT_WAVES >= fields(StageMapping) >= folding
+    assert "with `style: tasks` rows and fabric_pe of a front wave" in DOC
 
 
 def test_a_network_that_is_written_out() -> None:

@@ -217,3 +217,20 @@ def test_frames_of_a_task(design: LayerwiseNetwork) -> None:
     average = choice.interval / len(choice.kernels)
     assert block_frames(choice, 1000) == -(-4096 // int(average))
     assert block_frames(replace(choice, ddr_rate=1e-3), 1000) == 1
+
+
+def test_front_waves_in_float32_are_tasks_too(tmp_path: Path) -> None:
+    from tests.support.host_builds import float_design
+
+    given = float_design(tmp_path).given
+    assert isinstance(given, LayerwiseNetwork)
+    inputs = given.sampled(5).codes
+    folder = tmp_path / "net"
+    write_files(folder, given.plan(inputs, given.golden_codes(inputs)))
+    assert "conv2d_wave" in {
+        kernel.pipeline.stages[kernel.layer.name].template for kernel in given.hardware.kernels
+    }
+    for goal in ("sequential", "openmp"):
+        done = make(folder / "ompss", goal)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.count(" equal\n") == len(given.graph.outputs), done.stdout

@@ -18,6 +18,7 @@ from hlsgen.base.fixed import FixedType, parse_type
 from hlsgen.csim.compiler import Headers, reference_headers
 from hlsgen.layers.adaptive_pool import AdaptivePool
 from hlsgen.layers.stage import Fold
+from tests.support.layers.emitted import Emitted
 from tests.support.layers.exact import FLOAT, cast, fixed_types, messages, sources_of, tensor, value
 from tests.support.layers.stage_cases import (
     Case,
@@ -183,3 +184,21 @@ def test_a_sum_too_wide_is_refused() -> None:
 )
 def test_a_fault_is_caught(tmp_path: Path, case: Case, before: str, after: str) -> None:
     assert_caught(case, tmp_path, before, after)
+
+
+EMITTED = {
+    "adaptive_pool": Emitted(
+        layer=SMALL,
+        fold=Fold(pe=2, simd=2),
+        mutants=(
+            ("row.count() - LEAST_ROWS", "row.count() - row.count()"),
+            ("return held + x", "return held - x"),
+            ("at.takes() ? x : held", "held"),
+        ),
+    ),
+    "adaptive_max": Emitted(
+        layer=MIXED,
+        fold=Fold(pe=4, simd=4),
+        mutants=(("held < x ? x : held", "held < x ? held : x"), ("at.takes() ? x : held", "x")),
+    ),
+}

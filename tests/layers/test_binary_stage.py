@@ -12,6 +12,7 @@ from hlsgen.base.fixed import FixedType, Overflow, Rounding, parse_type
 from hlsgen.csim.compiler import Headers, reference_headers
 from hlsgen.layers.binary import Add, Binary, Mul, Sub
 from hlsgen.layers.stage import Fold
+from tests.support.layers.emitted import Emitted
 from tests.support.layers.exact import fixed_types, tensor
 from tests.support.layers.stage_cases import (
     Case,
@@ -92,3 +93,17 @@ def test_a_broadcast_operand_is_read_with_the_first_pixel() -> None:
 def test_a_wrong_character_is_caught(tmp_path: Path, before: str, after: str) -> None:
     layer = binary(Add, "fixed<8,4>", "fixed<8,4>", "fixed<10,6>")
     assert_caught((layer, Fold(px=1, pe=2, simd=2)), tmp_path, before, after)
+
+
+EMITTED = {
+    "add": Emitted(
+        layer=binary(Add, "fixed<8,4>", "fixed<8,4>", "fixed<6,4,rnd,sat>", broadcasts=False),
+        fold=Fold(px=2, pe=2, simd=2),
+        mutants=(("b.lane[l]", "b.lane[0]"), ("a.lane[l] +", "a.lane[l] -")),
+    ),
+    "mul": Emitted(
+        layer=binary(Mul, "fixed<8,4>", "ufixed<4,0>", "fixed<8,4>"),
+        fold=Fold(px=1, pe=2, simd=2),
+        mutants=(("kept[fold] = b", "kept[0] = b"), ("l % SIMD", "l / SIMD")),
+    ),
+}

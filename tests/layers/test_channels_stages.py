@@ -15,6 +15,7 @@ from hlsgen.layers.argmax import ArgMax
 from hlsgen.layers.base import Layer, Tensor
 from hlsgen.layers.softmax import Softmax
 from hlsgen.layers.stage import Fold, divisors
+from tests.support.layers.emitted import Emitted
 from tests.support.layers.exact import fixed_types, tensor
 from tests.support.layers.stage_cases import Case, assert_caught, assert_exact_with, few_kernels
 from tests.support.pipelines import assert_layers_exact
@@ -134,3 +135,26 @@ def test_too_wide_a_softmax_is_refused() -> None:
         DesignError, match="softmax: a softmax of .* needs numbers of more bits than are built"
     ):
         softmax(3, "fixed<64,32>", "ufixed<16,0>").stage(Fold())
+
+
+EMITTED = {
+    "argmax": Emitted(
+        layer=argmax(6),
+        fold=fold(1, 3),
+        mutants=(
+            ("found.value > largest[x].value", "found.value >= largest[x].value"),
+            ("best[s + step].value > best[s].value", "best[s + step].value >= best[s].value"),
+            ("first_channel + s", "first_channel - s"),
+        ),
+    ),
+    "softmax": Emitted(
+        layer=softmax(4, "fixed<8,4>", "ufixed<8,0>"),
+        fold=fold(1, 2),
+        mutants=(
+            ("fold == 0 ? sum", "fold == 1 ? sum"),
+            ("sum << (SUM_GROWTH - found.growth)", "sum << (SUM_GROWTH - 1)"),
+            ("base - ((drop * at.rest)", "base + ((drop * at.rest)"),
+            ("if (fold == FOLDS - 1) largest[x]", "if (fold == 0) largest[x]"),
+        ),
+    ),
+}

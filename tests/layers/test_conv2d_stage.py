@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from hlsgen.base.fixed import FixedType, Overflow, Rounding
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.stage import Fold
+from tests.support.layers.emitted import Emitted
 from tests.support.layers.random_convolutions import convolutions
 from tests.support.pipelines import assert_layers_exact
 
@@ -32,3 +36,46 @@ def folded(draw: st.DrawFn) -> tuple[Conv2d, Fold]:
 def test_any_folding_is_exact(tmp_path_factory: object, cases: list[tuple[Conv2d, Fold]]) -> None:
     folder: Path = tmp_path_factory.mktemp("conv")  # type: ignore[attr-defined]
     assert_layers_exact(cases, folder)
+
+
+def small(shape: tuple[int, int, int], channels: int, **fields: Any) -> Conv2d:
+    """A 3 x 3 convolution of bytes by weights of four bits, with a border of zeros, limited from below."""
+    generator = np.random.default_rng(1)
+    weight = FixedType(4, 1)
+    layer = Conv2d(
+        name="conv",
+        in_shape=shape,
+        out_channels=channels,
+        kernel=(3, 3),
+        padding=(1, 1, 1, 1),
+        low=0.0,
+        input_type=FixedType(8, 4),
+        weight_type=weight,
+        bias_type=FixedType(6, 3),
+        accumulator=weight,
+        result_type=FixedType(8, 4, True, Rounding.RND, Overflow.SAT),
+        weights=generator.integers(-8, 8, (channels, shape[0] // fields.get("groups", 1), 3, 3)),
+        bias=generator.integers(-32, 32, channels),
+        **fields,
+    )
+    return layer.retyped((layer.input_type,), layer.result_type)
+
+
+EMITTED = {
+    "conv": Emitted(
+        layer=small((2, 4, 6), 4),
+        fold=Fold(px=2, pe=2, simd=2),
+        mutants=(
+            ("in_column < IN_WIDTH", "in_column < IN_WIDTH - 1"),
+            ("if (channels == 0)", "if (channels == 1)"),
+            ("if (limited < low)", "if (limited > low)"),
+        ),
+    ),
+    "conv_depthwise": Emitted(layer=small((4, 5, 6), 4, groups=4, stride=(2, 2)), fold=Fold()),
+    "conv_packed": Emitted(
+        layer=small((2, 4, 6), 4),
+        fold=Fold(px=1, pe=4, simd=1, multipliers="packed"),
+        place="runtime",
+        mutants=(("factors[0], factors[1]", "factors[1], factors[0]"),),
+    ),
+}

@@ -35,6 +35,7 @@ from hlsgen.search.streaming import balance
 from hlsgen.targets.board import load_board
 from hlsgen.timing.deadlock import least_depths, runs_through
 from tests.layers.test_dense_stage import codes, dense
+from tests.support.layers.emitted import Emitted
 from tests.support.layers.random_convolutions import convolutions
 from tests.support.pipelines import Built, assert_pipeline_exact, build_pipeline, random_codes, side_by_side
 
@@ -391,3 +392,30 @@ def test_a_design_file_streams_weights(tmp_path: Path) -> None:
     (tmp_path / "net.yaml").write_text(text.replace("batch_reuse: 2", "batch_reuse: 200"))
     with pytest.raises(DesignError, match="batch_reuse"):
         hlsgen.load(tmp_path / "net.yaml")
+
+
+EMITTED = {
+    "convolution_streamed": Emitted(
+        layer=convolution((4, 4, 5), 4, padding=SAME),
+        fold=Fold(pe=2, simd=4),
+        place="stream",
+        batch=2,
+        mutants=(
+            ("in_row < IN_HEIGHT && ", ""),
+            ("kernel_row * DILATION_H", "kernel_column * DILATION_H"),
+            ("moved += NF;", "moved += 1;"),
+            ("frame_at += IN_WORDS;", ""),
+        ),
+    ),
+    "dense_streamed": Emitted(
+        layer=dense(12, 6),
+        fold=Fold(pe=2, simd=6, multipliers="packed"),
+        place="stream",
+        batch=3,
+        mutants=(
+            ("(p + i) * SIMD + s", "(p + i) * SIMD"),
+            ("factors[0], factors[1]", "factors[1], factors[0]"),
+            ("frame_at += IN_WORDS;", ""),
+        ),
+    ),
+}

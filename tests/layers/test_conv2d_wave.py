@@ -19,7 +19,9 @@ from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.dense import Dense
 from hlsgen.layers.stage import Fold
+from tests.layers.test_conv2d_stage import small
 from tests.support.kernels import conv
+from tests.support.layers.emitted import Emitted
 from tests.support.layers.random_convolutions import convolutions
 from tests.support.pipelines import assert_layers_exact, assert_pipeline_exact, random_floats, side_by_side
 
@@ -142,3 +144,16 @@ def test_mutants_are_caught(what: str, before: str, after: str, tmp_path: Path) 
     with pytest.raises((AssertionError, MismatchError)) as caught:
         assert_pipeline_exact(graph, {name: FOLD}, tmp_path, edit=edit)
     assert "is not in" not in str(caught.value), f"{what}: the mutant has to follow the template"
+
+
+EMITTED = {
+    "conv_wave": Emitted(
+        layer=small((4, 5, 6), 4),
+        fold=Fold(rows=2, pe=2, simd=2),
+        mutants=(
+            ("column >= 0 && column < IN_WIDTH", "column >= 1 && column < IN_WIDTH"),
+            ("at.channels == 0 ||", "at.channels == 1 ||"),
+            ("window[s][i][v + STRIDE_W]", "window[s][i][v + 0]"),
+        ),
+    ),
+}

@@ -18,6 +18,7 @@ from hlsgen.layers.base import Layer, Shape
 from hlsgen.layers.dense import Dense
 from hlsgen.layers.stage import Fold
 from hlsgen.model.ir import run_golden
+from tests.support.layers.emitted import Emitted
 from tests.support.layers.stage_cases import Case, assert_exact_with, cases_of, every_fold, few_kernels
 from tests.support.pipelines import assert_layers_exact, build_pipeline, random_codes, side_by_side
 
@@ -148,3 +149,9 @@ def test_intervals() -> None:
     assert layer.stage(Fold(pe=10, simd=300)).interval == 1
     assert affine((6, 2, 4)).stage(Fold()).interval == 48
     assert affine((6, 2, 4)).stage(Fold(px=4, pe=6, simd=6)).interval == 2
+
+
+EMITTED = {
+    "affine": Emitted(layer=affine((6, 2, 4)), fold=Fold(px=2, pe=2, simd=2)),
+    "dense": Emitted(layer=dense(6, 4), fold=Fold(pe=2, simd=3)),
+}

@@ -18,6 +18,7 @@ from hlsgen.layers.clamp import Clamp
 from hlsgen.layers.leaky import Leaky
 from hlsgen.layers.stage import Fold, divisors
 from hlsgen.layers.table import Table
+from tests.support.layers.emitted import Emitted
 from tests.support.layers.exact import fixed_types, tensor
 from tests.support.layers.stage_cases import (
     CASES,
@@ -186,3 +187,47 @@ def test_too_wide_a_table_is_refused() -> None:
     layer = table("softplus", "fixed<64,32>", "fixed<64,32>")
     with pytest.raises(DesignError, match="table: softplus of .* needs numbers of more bits than are built"):
         layer.stage(Fold())
+
+
+EMITTED = {
+    "cast": Emitted(
+        layer=SOME[6],
+        fold=fold(2, 1),
+        mutants=(
+            ("result.lane[l] = word.lane[l]", "result.lane[l] = word.lane[0]"),
+            ("result.lane[l] = word.lane[l]", "result.lane[l] = word.lane[PX * SIMD - 1 - l]"),
+        ),
+    ),
+    "clamp": Emitted(
+        layer=SOME[0],
+        fold=fold(2, 1),
+        mutants=(
+            ("high = 2.28125", "high = 2.25"),
+            ("if (x < low)", "if (x < 1)"),
+            ("limited = high;", "limited = low;"),
+        ),
+    ),
+    "leaky": Emitted(
+        layer=SOME[5],
+        fold=fold(1, 2),
+        mutants=(
+            ("if (x < 0)", "if (x > 0)"),
+            ("fold + 1 == FOLDS ? 0", "fold + 1 == FOLDS ? 1"),
+            ("[l % SIMD]", "[l / SIMD]"),
+        ),
+    ),
+    "table": Emitted(
+        layer=table("sigmoid", "fixed<4,3>"),
+        fold=fold(2, 2),
+        mutants=(("ENTRIES[", "ENTRIES[1 ^ "), ("(result, ENTRIES", "(result, 1 + ENTRIES")),
+    ),
+    "table_pieces": Emitted(
+        layer=table("tanh", "fixed<12,4>", "fixed<6,1>"),
+        fold=fold(2, 1),
+        mutants=(
+            ("(near) + correction", "(near) - correction"),
+            ("return base + (", "return base - ("),
+            ("code < code_t(LOW_EDGE)", "code < code_t(-1 - LOW_EDGE)"),
+        ),
+    ),
+}

@@ -24,6 +24,7 @@ from tests.layers.test_softmax_golden import (
     pixels,
     scattered,
 )
+from tests.support.layers.emitted import Emitted
 from tests.support.layers.exact import FLOAT, fixed_types, messages, tensor
 from tests.support.layers.stage_cases import Case, assert_caught, assert_exact_with, few_kernels
 from tests.support.pipelines import assert_layers_exact
@@ -199,3 +200,16 @@ def test_the_reference_headers_agree(tmp_path: Path) -> None:
 )
 def test_a_fault_is_caught(tmp_path: Path, case: Case, before: str, after: str) -> None:
     assert_caught(case, tmp_path, before, after)
+
+
+EMITTED = {
+    "log_softmax": Emitted(
+        layer=log_softmax(4, "fixed<8,4>", "fixed<8,4>", 3),
+        fold=fold(1, 2),
+        mutants=(
+            ("distance - log;", "distance + log;"),
+            ("at.growth * LN2", "at.growth + LN2"),
+            ("if (x == 0)", "if (x != 0)"),
+        ),
+    ),
+}

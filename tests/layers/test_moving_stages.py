@@ -20,6 +20,7 @@ from hlsgen.layers.pad import Pad
 from hlsgen.layers.pool2d import Pool2d
 from hlsgen.layers.stage import Fold
 from hlsgen.model.ir import Graph
+from tests.support.layers.emitted import Emitted
 from tests.support.layers.exact import fixed_types, tensor
 from tests.support.layers.stage_cases import (
     Case,
@@ -204,3 +205,27 @@ def test_a_wrong_character_is_caught(
     tmp_path: Path, layer: Layer, fold: Fold, before: str, after: str
 ) -> None:
     assert_caught((layer, fold), tmp_path, before, after)
+
+
+EMITTED = {
+    "concat": Emitted(
+        layer=concat(0, (4, 2, 3), (2, 2, 3)),
+        fold=Fold(px=3, pe=6, simd=6),
+        mutants=(("in1.read(), 4", "in1.read(), 3"), ("l % (N / PX)", "l / (N / PX)")),
+    ),
+    "concat_in_turn": Emitted(
+        layer=concat(0, (4, 2, 3), (2, 2, 3)),
+        fold=Fold(px=1, pe=2, simd=2),
+        mutants=(("part.lane[l]", "part.lane[0]"), ("part.lane[l]", "part.lane[PX * CHANNELS - 1 - l]")),
+    ),
+    "crop": Emitted(
+        layer=crop((4, 4, 8), (0, 1, 2), (4, 2, 3), (1, 1, 2)),
+        fold=Fold(px=2, pe=4, simd=4),
+        mutants=(("FIRST_PIXEL = 0", "FIRST_PIXEL = 1"), ("FIRST_CHANNEL + c", "FIRST_CHANNEL + x")),
+    ),
+    "pad": Emitted(
+        layer=pad((2, 2, 4), (1, 2, 0, 3), value=-1.5),
+        fold=Fold(px=2, pe=2, simd=2),
+        mutants=(("VALUE = 0xe8", "VALUE = 0xe9"), ("x * CHANNELS_IN + c", "x + c")),
+    ),
+}

@@ -10,12 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hlsgen.base.errors import DesignError
-from hlsgen.base.fixed import FixedType, Overflow, Rounding, parse_type
+from hlsgen.base.fixed import FixedType, FloatType, Overflow, Rounding, parse_type
 from hlsgen.csim.compiler import Headers, reference_headers
 from hlsgen.layers.base import Shape
 from hlsgen.layers.global_pool import GlobalPool
 from hlsgen.layers.pool2d import Pool2d
 from hlsgen.layers.stage import Fold
+from tests.support.layers.emitted import Emitted
 from tests.support.layers.exact import fixed_types, tensor
 from tests.support.layers.stage_cases import (
     Case,
@@ -188,3 +189,50 @@ GLOBAL = GlobalPool(
 )
 def test_a_wrong_character_is_caught(tmp_path: Path, case: Case, before: str, after: str) -> None:
     assert_caught(case, tmp_path, before, after)
+
+
+EMITTED = {
+    "average_pool": Emitted(
+        layer=AVERAGE,
+        fold=Fold(px=3, pe=2, simd=2),
+        mutants=(
+            ("rest != rest_if_exact", "rest == rest_if_exact"),
+            ("first_column = at.out_step", "first_column = 1 + at.out_step"),
+            ("folded = ~folded", "folded = -folded"),
+            ("in_column < IN_WIDTH", "in_column < IN_WIDTH - 1"),
+        ),
+    ),
+    "max_pool": Emitted(
+        layer=MAX,
+        fold=Fold(px=2, pe=2, simd=2),
+        mutants=(
+            ("in_row >= 0 &&", "in_row >= 1 &&"),
+            ("row + 1 == ROWS ? 0", "row + 1 == ROWS ? 1"),
+            ("<< (BITS - 1)", "<< (BITS - 2)"),
+            ("values[n] < values[n + step]", "values[n] > values[n + step]"),
+        ),
+    ),
+    "global_average": Emitted(
+        layer=GlobalPool(
+            name="pool",
+            source=tensor((4, 2, 4), "fixed<6,3>"),
+            result_type=parse_type("fixed<6,3,rnd>"),
+            function="average",
+        ),
+        fold=Fold(px=2, pe=2, simd=2),
+        mutants=(("<9, 3> exact_t", "<9, 4> exact_t"), ("] = value;", "] = 0;")),
+    ),
+    "global_average_float32": Emitted(
+        layer=GlobalPool(name="pool", source=tensor((4, 4, 5)), result_type=FloatType(), function="average"),
+        fold=Fold(px=1, pe=2, simd=2),
+        mutants=((") * RECIPROCAL", ") + RECIPROCAL"), ("pixel < PARTIALS", "pixel < PARTIALS - 1")),
+    ),
+    "global_sum": Emitted(
+        layer=GLOBAL,
+        fold=Fold(px=1, pe=2, simd=2),
+        mutants=(
+            ("row == 0 && group == 0", "row == 0 && group == 1"),
+            ("group * PX + x < WIDTH", "group * PX + x < WIDTH - 1"),
+        ),
+    ),
+}

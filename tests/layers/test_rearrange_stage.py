@@ -17,6 +17,7 @@ from hlsgen.layers.rearrange import Atoms, Rearrange
 from hlsgen.layers.rearrange_layout import Layout
 from hlsgen.layers.rearrange_stage import RearrangeStage
 from hlsgen.layers.stage import Fold
+from tests.support.layers.emitted import Emitted
 from tests.support.layers.exact import tensor
 from tests.support.layers.stage_cases import (
     Case,
@@ -249,3 +250,38 @@ def test_foldings_of_a_large_layer_are_found_at_once() -> None:
     assert folds[-1] == Fold(px=26, pe=256, simd=256)  # 52 pixels of an output row at once
     assert layer.stage(folds[-1]).interval == 416 * 8
     assert layer.stage(folds[0]).buffers()[0].depth == 208 * 256
+
+
+EMITTED = {
+    "channel_shuffle": Emitted(
+        layer=channel_shuffle((3, 2, 2), 2),
+        fold=Fold(px=1, pe=6, simd=6),
+        mutants=(("l % 2 * 3 + l / 2", "l % 3 * 2 + l / 3"), ("source_lane(l)]", "l]")),
+    ),
+    "flatten": Emitted(
+        layer=flatten((4, 3, 4)),
+        fold=Fold(),
+        mutants=(
+            ("read_block + read_at", "read_block + out_step"),
+            ("BLOCK_WORDS ? 0 : read_block", "BLOCK_WORDS ? BLOCK_WORDS : read_block"),
+        ),
+    ),
+    "pixel_shuffle": Emitted(
+        layer=pixel_shuffle((2, 2, 4), 2),
+        fold=Fold(px=4, pe=2, simd=8),
+        mutants=(("p == phase", "p >= phase"), ("l / 4 * 8", "l / 8 * 8")),
+    ),
+    "reshape": Emitted(
+        layer=reshape((4, 3, 5), (5, 4, 3)),
+        fold=Fold(),
+        mutants=(
+            ("write_block + write_at", "write_block + arrived"),
+            ("read_block + read_at", "read_block + out_step"),
+        ),
+    ),
+    "upsample": Emitted(
+        layer=upsample((4, 2, 3), 2, 2),
+        fold=Fold(),
+        mutants=(("read_block + read_at", "read_block + read_at / 2"), ("arrived] =", "arrived / 2] =")),
+    ),
+}

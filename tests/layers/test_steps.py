@@ -17,6 +17,7 @@ from hlsgen.layers.base import Tensor
 from hlsgen.layers.stage import Fold
 from hlsgen.layers.steps import Steps, narrowest
 from tests.support.casts import overflowing
+from tests.support.layers.emitted import Emitted
 from tests.support.layers.exact import FLOAT, fixed_types, messages, sources_of, tensor, value
 from tests.support.layers.stage_cases import (
     Case,
@@ -37,6 +38,8 @@ SMALL = Steps(
 )
 CONSTANT = replace(SMALL, thresholds=(99.0,), values=(0.5, 4.0), result_type=FixedType(3, 1))
 """No input reaches its threshold."""
+FEW = replace(SMALL, source=tensor((4, 2, 6), "fixed<5,3>"))
+"""Each input is among a few frames."""
 NUMBERS = st.integers(-4000, 4000).map(lambda number: number / 64) | st.sampled_from([1e-30, -1e-30, 1e30])
 
 
@@ -142,5 +145,13 @@ def test_the_reference_headers_agree(tmp_path: Path) -> None:
     ("before", "after"), [("input >=", "input >"), ("code = RESULTS[s + 1]", "code = RESULTS[s]")]
 )
 def test_a_fault_is_caught(tmp_path: Path, before: str, after: str) -> None:
-    few = replace(SMALL, source=tensor((4, 2, 6), "fixed<5,3>"))  # so that each is among the inputs
-    assert_caught((few, Fold(px=2, pe=4, simd=4)), tmp_path, before, after)
+    assert_caught((FEW, Fold(px=2, pe=4, simd=4)), tmp_path, before, after)
+
+
+EMITTED = {
+    "steps": Emitted(
+        layer=FEW,
+        fold=Fold(px=2, pe=4, simd=4),
+        mutants=(("input >=", "input >"), ("code = RESULTS[s + 1]", "code = RESULTS[s]")),
+    ),
+}

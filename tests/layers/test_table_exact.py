@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from hlsgen.base.fixed import FixedType, Rounding
-from hlsgen.layers import precise, softmax
+from hlsgen.layers import correct_rounding, softmax
 from hlsgen.layers.functions import FUNCTIONS, Doubles
 from hlsgen.layers.piecewise import fitted
 from hlsgen.layers.stage import Fold
@@ -111,7 +111,7 @@ def golden(layer: Table) -> list[int]:
 
 
 def test_every_function_has_a_judge() -> None:
-    assert set(JUDGES) == set(FUNCTIONS) == set(precise.PRECISE)
+    assert set(JUDGES) == set(FUNCTIONS) == set(correct_rounding.PRECISE)
 
 
 @pytest.mark.parametrize("name", sorted(JUDGES))

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 import hlsgen
 from hlsgen.api.design import Design
 from hlsgen.api.project import build
-from hlsgen.base.excess import counting_excess
 from hlsgen.base.fixed import FixedType, Overflow, Rounding, parse_type
+from hlsgen.base.overflow_count import counting_overflow
 from hlsgen.cli.commands import cli
 from hlsgen.layers.cast import Cast
 from hlsgen.layers.table import Table
@@ -278,7 +278,7 @@ def test_a_wide_table_counts_what_its_function_is() -> None:
     source = Tensor(shape=(1, 1, 4096), type=FixedType(14, 3))
     layer = Table(name="exp", source=source, function="exp", result_type=FixedType(12, 4))
     codes = np.arange(-(1 << 13), 1 << 13).reshape(-1, 1, 1, 4096)
-    with counting_excess() as found:
+    with counting_overflow() as found:
         layer.golden(codes)
     (counted,) = found.values()
     values = np.floor(np.exp(codes / 2.0**11) * 256) / 256

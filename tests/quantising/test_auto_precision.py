@@ -15,7 +15,7 @@ import hlsgen
 from hlsgen.base.fixed import FixedType
 from hlsgen.cli.commands import cli
 from hlsgen.layers.steps import Steps
-from hlsgen.model.judgement import least_agreement
+from hlsgen.model.confidence import least_agreement
 from hlsgen.model.precision import Floats, binade, fitted, whole_range
 from hlsgen.quantising.accuracy import expected_agreement
 from hlsgen.quantising.float_run import FloatRun

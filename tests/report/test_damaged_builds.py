@@ -22,7 +22,7 @@ from hlsgen.base.manifest import MANIFEST, foreign_files, is_build
 from hlsgen.cli.commands import cli
 from hlsgen.hardware.host_interface import HostInterface
 from hlsgen.report.reading import read_report
-from hlsgen.runtime.layout import packed, unpacked
+from hlsgen.runtime.ddr_frames import packed, unpacked
 from tests.support.report_builds import built
 from tests.support.vendor_reports import cosim, csynth, utilisation
 

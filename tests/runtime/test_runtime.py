@@ -23,7 +23,7 @@ from hlsgen import runtime
 from hlsgen.base.errors import DesignError, HlsgenError, ToolError
 from hlsgen.base.fixed import FixedType, Overflow, parse_type
 from hlsgen.hardware.host_interface import HostTensor, read_interface
-from hlsgen.runtime.layout import packed, unpacked
+from hlsgen.runtime.ddr_frames import packed, unpacked
 from hlsgen.runtime.simulation import Simulation
 from tests.support import stand_in_pyxrt
 from tests.support.host_builds import DESIGNS, FRAMES, HostBuild, host_build, interface

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from hlsgen.base.excess import counting_excess
 from hlsgen.base.fixed import Codes, FixedType
+from hlsgen.base.overflow_count import counting_overflow
 
 
 def overflowing(type_: FixedType, codes: Codes, source: FixedType) -> int:
     """How many codes of `source` are beyond the range of `type_` once rounded, as casts tell it."""
-    with counting_excess() as found:
+    with counting_overflow() as found:
         type_.cast(codes, source)
     return sum(one.outside for one in found.values())
 

@@ -1,4 +1,4 @@
-"""Build folders of the three kinds of designs, their host programs, and what these run against in tests."""
+"""Build folders of designs of every style, their host programs, and what these run against in tests."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ STAND_IN = Path(__file__).parent / "stand_in_xrt"
 STRICT = "-O0 -Wall -Wextra -Werror"
 FRAMES = 13
 BANKS = 4
+SEVEN_BITS = FixedType(7, 3)
 
 CONV = """
 name: conv
@@ -102,11 +103,11 @@ def graph() -> Graph:
     )
 
 
-def network_design(style: str, weights: WeightConstraints) -> Design:
+def network_design(style: str, weights: WeightConstraints, precision: FixedType | str = SEVEN_BITS) -> Design:
     samples = frames(FRAMES, (6, 5, 3))
     options = Options(
         calibration=samples,
-        precision=FixedType(7, 3),
+        precision=precision,
         board="u200",
         clock_mhz=None,
         batch=FRAMES,
@@ -127,10 +128,17 @@ def tasks_design(_: Path) -> Design:
     return network_design("tasks", WeightConstraints(layers={"fc": LayerWeightConstraints(place="runtime")}))
 
 
+def float_design(_: Path) -> Design:
+    """Tasks in float32, one of which loads its weights."""
+    loaded = WeightConstraints(layers={"fc": LayerWeightConstraints(place="runtime")})
+    return network_design("tasks", loaded, "float32")
+
+
 DESIGNS: Mapping[str, Callable[[Path], Design]] = {
     "conv": conv_design,
     "streaming": streaming_design,
     "tasks": tasks_design,
+    "float": float_design,
 }
 
 

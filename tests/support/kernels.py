@@ -10,9 +10,9 @@ import numpy as np
 from hlsgen.base.fixed import Codes, FixedType, FloatType, NumberType, accumulator_type, parse_type
 from hlsgen.base.output import write_files
 from hlsgen.cost.cycles import Iterations
+from hlsgen.csim.check_counts import check_counts
 from hlsgen.csim.compiler import Headers, compile_testbench
 from hlsgen.csim.conv_kernel import Run, simulate
-from hlsgen.csim.recorded import check_recorded
 from hlsgen.csim.verification import compare
 from hlsgen.emit.conv2d import kernel_constants, kernel_files
 from hlsgen.emit.plan import KernelNames
@@ -150,7 +150,7 @@ def assert_exact(
     golden = layer.golden(x, simd=folding.simd)
     result = compare(run.output, golden, layer.result_type)
     assert result.mismatches == 0, result
-    check_recorded(run, kernel.mapping, frames)
+    check_counts(run, kernel.mapping, frames)
     return kernel
 
 

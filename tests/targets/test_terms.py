@@ -18,7 +18,7 @@ from click.testing import CliRunner
 import hlsgen
 from hlsgen.base.errors import DesignError
 from hlsgen.cli.commands import cli
-from hlsgen.cost.accuracy import by_term, whole_error
+from hlsgen.cost.error_margins import by_term, whole_error
 from hlsgen.cost.fitting import (
     HELD_OUT_SHARE,
     Sample,

@@ -20,7 +20,7 @@ from hlsgen.layers.binary import Mul
 from hlsgen.layers.global_pool import GlobalPool
 from hlsgen.layers.stage import Fold, StreamFormat
 from hlsgen.model.ir import Graph, Port
-from hlsgen.search.effort import PATIENCE, SEARCHED_WORDS, Effort, Steps
+from hlsgen.search.budget import PATIENCE, SEARCHED_WORDS, SearchBudget, Steps
 from hlsgen.search.streaming import balance
 from hlsgen.targets.board import load_board
 from hlsgen.timing.deadlock import runs_through
@@ -94,11 +94,11 @@ def test_the_emitted_kernel_binds_what_is_counted_as_uram() -> None:
 
 def tried(options: Sequence[int], fits: Callable[[int], bool], words: int = 0) -> list[int]:
     """What is made of options that stand for themselves, kernels of so many words."""
-    effort = Effort(silent)
-    steps = Steps(options, effort)
+    budget = SearchBudget(silent)
+    steps = Steps(options, budget)
     found = []
     for option in steps:
-        effort.makes(words)
+        budget.makes(words)
         found.append(option)
         steps.tell(fits=fits(option))
     return found
@@ -155,5 +155,5 @@ def test_a_refusal_says_what_fifos_take_and_what_would_help() -> None:
 
 
 def test_what_was_not_made_is_no_failure() -> None:
-    steps = Steps(range(100), Effort(silent))
+    steps = Steps(range(100), SearchBudget(silent))
     assert list(steps) == list(range(100))

@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 
 import hlsgen
+from hlsgen.vendor.observer import SilentObserver
 from hlsgen.vendor.runner import claimed
 from hlsgen.vendor.vitis import Request, synthesise
-from hlsgen.vendor.watch import Quiet
 from tests.support import report_builds
 from tests.support.command_line import document, failure, run, working_folder
 from tests.support.small_design import DESIGN
@@ -474,7 +474,7 @@ def test_on_a_terminal(tools: VendorTools) -> None:
 
 
 def test_lines_of_tools_are_shown_without_their_control_characters(tools: VendorTools) -> None:
-    class Lines(Quiet):
+    class Lines(SilentObserver):
         def __init__(self) -> None:
             self.lines: list[str] = []
 

@@ -32,7 +32,8 @@ void each_element(const format &f, const V &visit) {
                 for (int l = 0; l < f.px * f.ch; ++l) {
                     const int x = x0 + l / f.ch, c = c0 + l % f.ch;
                     if (x < f.width) {
-                        visit((std::size_t(c) * f.height + y) * f.width + x, beat + l / per_beat, l % per_beat * f.slot);
+                        visit((std::size_t(c) * f.height + y) * f.width + x, beat + l / per_beat,
+                              l % per_beat * f.slot);
                     }
                 }
                 beat += f.beats;
@@ -47,7 +48,8 @@ std::vector<ap_uint<WIDTH> > to_beats(const std::vector<std::uint64_t> &codes, c
     std::vector<ap_uint<WIDTH> > beats(frames * f.frame_beats(), ap_uint<WIDTH>(0));
     for (std::size_t n = 0; n < frames; ++n) {
         each_element<WIDTH>(f, [&](std::size_t code, std::size_t beat, int low) {
-            beats[n * f.frame_beats() + beat].range(low + f.bits - 1, low) = ap_uint<64>(codes[n * f.frame_codes() + code]);
+            const ap_uint<64> bits = codes[n * f.frame_codes() + code];
+            beats[n * f.frame_beats() + beat].range(low + f.bits - 1, low) = bits;
         });
     }
     return beats;
@@ -66,7 +68,7 @@ std::vector<std::uint64_t> from_beats(const std::vector<ap_uint<WIDTH> > &beats,
     return codes;
 }
 
-// Port words of PORT bits that hold `count` beats of WIDTH bits, all of them powers of two; the last may have room left.
+// Port words of PORT bits that hold `count` beats of WIDTH bits, all powers of two; the last may have room left.
 template <int PORT, int WIDTH>
 std::size_t port_words(std::size_t count) {
     return (count * WIDTH + PORT - 1) / PORT;
@@ -122,7 +124,8 @@ std::vector<ap_uint<WIDTH> > received(hls::stream<A> &from, const format &f, std
     std::vector<ap_uint<WIDTH> > beats;
     for (std::size_t n = 0; n < frames * f.frame_beats(); ++n) {
         const A transfer = from.read();
-        if ((transfer.last != 0) != ((n + 1) % f.frame_beats() == 0)) fail("an output has TLAST where no frame ends, or lacks it");
+        if ((transfer.last != 0) != ((n + 1) % f.frame_beats() == 0))
+            fail("an output has TLAST where no frame ends, or lacks it");
         if (!(transfer.keep == all) || !(transfer.strb == all)) fail("an output leaves bytes out");
         beats.push_back(transfer.data);
     }
@@ -141,16 +144,18 @@ inline std::vector<std::uint64_t> read_codes(const std::string &path) {
 }
 
 // How many of the codes differ in their low bits; the first differences are printed.
-inline std::size_t compare(const std::string &name, const std::vector<std::uint64_t> &got, const std::vector<std::uint64_t> &want,
-                           const format &f) {
+inline std::size_t compare(const std::string &name, const std::vector<std::uint64_t> &got,
+                           const std::vector<std::uint64_t> &want, const format &f) {
     const std::uint64_t mask = f.bits == 64 ? ~std::uint64_t(0) : (std::uint64_t(1) << f.bits) - 1;
     std::size_t different = 0;
     for (std::size_t i = 0; i < got.size(); ++i) {
         if (((got[i] ^ want[i]) & mask) == 0) continue;
         if (++different > 10) continue;
-        const std::size_t column = i % f.width, row = i / f.width % f.height, channel = i / f.width / f.height % f.channels;
-        std::printf("%s: frame %zu, channel %zu, row %zu, column %zu: code %llu, golden %llu\n", name.c_str(), i / f.frame_codes(),
-                    channel, row, column, (unsigned long long)(got[i] & mask), (unsigned long long)(want[i] & mask));
+        const std::size_t column = i % f.width, row = i / f.width % f.height;
+        const std::size_t channel = i / f.width / f.height % f.channels;
+        std::printf("%s: frame %zu, channel %zu, row %zu, column %zu: code %llu, golden %llu\n", name.c_str(),
+                    i / f.frame_codes(), channel, row, column, (unsigned long long)(got[i] & mask),
+                    (unsigned long long)(want[i] & mask));
     }
     std::printf("%s: %zu of %zu equal\n", name.c_str(), got.size() - different, got.size());
     return different;

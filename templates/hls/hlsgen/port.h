@@ -25,7 +25,8 @@ namespace hlsgen {
 
 // ---- DDR: port words ------------------------------------------------------------------------------------------------
 
-// A frame is WORDS stream words, PARTS of them in a port word; frames follow each other without a gap. TRIPS: for reports.
+// A frame is WORDS stream words, PARTS of them in a port word; frames follow each other without a gap.
+// TRIPS: for reports.
 template <int STAGE, int WORDS, int PARTS, int PORT, int TRIPS = (WORDS + PARTS - 1) / PARTS>
 inline void read_port(const ap_uint<PORT> *memory, hls::stream<ap_uint<PORT> > &out, int frames) {
 #pragma HLS inline

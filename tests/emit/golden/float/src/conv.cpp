@@ -9,7 +9,7 @@ namespace {
 
 using namespace conv1;
 
-constexpr int BURSTS_AHEAD = 64;  // requests under way, enough to cover the latency of DDR
+constexpr int BURSTS_AHEAD = 64;    // requests under way, enough to cover the latency of DDR
 constexpr int RESPONSES_OPEN = 32;  // bursts written whose response is not waited for yet
 constexpr int LOAD_TILE_BEGIN = 0;  // the first tile that rows arrive for
 constexpr int LOAD_TILE_END = 5;
@@ -46,7 +46,7 @@ struct load_run {
 void load(hls::burst_maxi<conv_input_t> input, hls::stream<pixels_t> &pixels, int frames) {
 #pragma HLS inline off
     constexpr int RUNS = (LOAD_TILE_END - LOAD_TILE_BEGIN) * IN_CHANNELS;  // of a frame
-    constexpr int ROWS_USED = 12;  // of the image
+    constexpr int ROWS_USED = 12;                                          // of the image
     constexpr int WORDS = ROWS_USED * IN_CHANNELS * IN_WORDS;
     long long to_request = (long long)frames * RUNS;
     load_run ahead;

@@ -49,16 +49,16 @@ constexpr int PAD_LEFT = 0;
 constexpr int TAPS = KERNEL_H * KERNEL_W;
 
 // ---- Folding ----------------------------------------------------------------------------------------------
-constexpr int ROWS = 2;  // output rows at a time
-constexpr int PE = 2;  // output channels at a time
-constexpr int SIMD = 2;  // input channels at a time
+constexpr int ROWS = 2;       // output rows at a time
+constexpr int PE = 2;         // output channels at a time
+constexpr int SIMD = 2;       // input channels at a time
 constexpr int FABRIC_PE = 1;  // of the PE, how many have adders in logic cells
 constexpr int TERMS = SIMD * TAPS;
 constexpr int NF = OUT_CHANNELS / PE;
 constexpr int CF = IN_CHANNELS / SIMD;
 constexpr int TILES = (OUT_HEIGHT + ROWS - 1) / ROWS;
 constexpr int LAST_ROWS = OUT_HEIGHT - (TILES - 1) * ROWS;
-constexpr int LAG = 2;  // iterations from a row's first column in to its first column out
+constexpr int LAG = 2;       // iterations from a row's first column in to its first column out
 constexpr int COLUMNS = 12;  // iterations of a pass over a row, the last 2 idle
 constexpr int TILE_ITERATIONS = NF * CF * COLUMNS;
 constexpr int ITERATIONS = TILES * TILE_ITERATIONS;  // of a frame
@@ -68,25 +68,25 @@ constexpr int WEIGHT_STEPS = NF * CF;
 constexpr int SLOTS = 8;
 constexpr int BANKS = 8;  // element (slot, column) lies in bank (column + OFFSET[slot]) mod BANKS
 constexpr int OFFSET[SLOTS] = {0, 1, 2, 3, 4, 5, 6, 7};
-constexpr int WAVE_ROWS = 4;  // rows that an iteration reads
-constexpr int WAVE_ROW[WAVE_ROWS] = {0, 1, 2, 3};  // counted from the tile's first row
-constexpr int WAVE_SLOT[WAVE_ROWS] = {0, 1, 2, 3};  // the same, modulo SLOTS
+constexpr int WAVE_ROWS = 4;                                     // rows that an iteration reads
+constexpr int WAVE_ROW[WAVE_ROWS] = {0, 1, 2, 3};                // counted from the tile's first row
+constexpr int WAVE_SLOT[WAVE_ROWS] = {0, 1, 2, 3};               // the same, modulo SLOTS
 constexpr int TAP_ROW[ROWS][KERNEL_H] = {{0, 1, 2}, {1, 2, 3}};  // which of them a tap reads
-constexpr int SPAN = 3;  // columns held in registers
+constexpr int SPAN = 3;                                          // columns held in registers
 constexpr int COLUMN_WORDS = (IN_WIDTH + BANKS - 1) / BANKS;
 constexpr int BAND_DEPTH = SLOTS * CF * COLUMN_WORDS;
 constexpr int TILE_STEP = ROWS * STRIDE_H;  // input rows from a tile to the next
-constexpr int TILE_SLOTS = 2;  // the same in slots
-constexpr int FRAME_SLOTS = 4;  // from a frame's last tile to the next frame's first
-constexpr int FIRST_SLOT = 0;  // of the first tile's first row, which may be padding
-constexpr int FIRST_BANK = 0;  // of the first column read, which may be padding
+constexpr int TILE_SLOTS = 2;               // the same in slots
+constexpr int FRAME_SLOTS = 4;              // from a frame's last tile to the next frame's first
+constexpr int FIRST_SLOT = 0;               // of the first tile's first row, which may be padding
+constexpr int FIRST_BANK = 0;               // of the first column read, which may be padding
 constexpr int FIRST_WORD = 0;
 constexpr int REACH = 4;  // rows of the image that the first tile needs
 
 // ---- DDR: planes of rows, each row padded to whole words --------------------------------------------------
 constexpr int IN_LANES = 8;
 constexpr int IN_WORDS = (IN_WIDTH + IN_LANES - 1) / IN_LANES;  // of a row
-constexpr int FIRST_FILL = 4 * IN_CHANNELS * IN_WORDS;  // words that the first tile needs
+constexpr int FIRST_FILL = 4 * IN_CHANNELS * IN_WORDS;          // words that the first tile needs
 constexpr int OUT_LANES = 2;
 constexpr int OUT_WORDS = (OUT_WIDTH + OUT_LANES - 1) / OUT_LANES;
 constexpr int DRAIN_WORDS = ROWS * PE * OUT_WORDS;  // that a pass yields
@@ -98,7 +98,7 @@ static_assert(IN_LANES <= BANKS, "conv1: a word of the input is written to diffe
 static_assert(WAVE_ROWS * STRIDE_W <= BANKS, "conv1: a wave is read from different banks");
 static_assert(DRAIN_STEPS <= CF * COLUMNS, "conv1: a pass must leave before the next one is complete");
 
-typedef hlsgen::lanes<in_t, IN_LANES> pixels_t;  // neighbouring columns of a row
+typedef hlsgen::lanes<in_t, IN_LANES> pixels_t;     // neighbouring columns of a row
 typedef hlsgen::lanes<out_t, PE * ROWS> results_t;  // one column: lane p * ROWS + r
 typedef hlsgen::lanes<out_t, OUT_LANES> words_t;
 typedef hlsgen::ram<in_t, BAND_DEPTH> band_t[SIMD][BANKS];
@@ -201,9 +201,9 @@ struct position {
     int bank;  // of the column read, before the row's offset
     int column_word;
     int channels;  // step over the input channels, SIMD at a time
-    int filters;  // step over the output channels, PE at a time
+    int filters;   // step over the output channels, PE at a time
     int tile;
-    int row;  // of the image, the tile's first
+    int row;   // of the image, the tile's first
     int slot;  // of that row
 
     bool in_image() const {
@@ -396,7 +396,8 @@ inline void accumulate(const in_t (&window)[SIMD][WAVE_ROWS][SPAN], const weight
         for (int p = 0; p < PE; ++p) {
 #pragma HLS unroll
             const acc_t before = at.channels == 0 || !in_image ? acc_t(held_bias[p]) : acc_t(partial[r][p][column]);
-            const acc_t sum = p < PE - FABRIC_PE ? hlsgen::in_dsp::add(before, dot[p]) : hlsgen::in_fabric::add(before, dot[p]);
+            const acc_t sum = p < PE - FABRIC_PE ? hlsgen::in_dsp::add(before, dot[p])
+                                                 : hlsgen::in_fabric::add(before, dot[p]);
             if (in_image) partial[r][p][column] = sum;
             result.lane[p * ROWS + r] = sum;  // rounded and fitted as out_t says
         }

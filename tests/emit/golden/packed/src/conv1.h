@@ -28,8 +28,8 @@ typedef ap_fixed<22, 10> acc_t;
 typedef ap_fixed<8, 3> out_t;
 typedef ap_fixed<16, 4> product_t;
 typedef ap_fixed<19, 7> dot_t;  // an exact sum of TERMS products
-constexpr int IN_BITS = 8;  // of an element
-constexpr int IN_SLOT = 8;  // of an element in DDR
+constexpr int IN_BITS = 8;      // of an element
+constexpr int IN_SLOT = 8;      // of an element in DDR
 constexpr int OUT_BITS = 8;
 constexpr int OUT_SLOT = 8;
 constexpr int IN_CODE = 8;  // of an input's code with its sign
@@ -55,7 +55,7 @@ constexpr int TAPS = KERNEL_H * KERNEL_W;
 
 // ---- Folding ----------------------------------------------------------------------------------------------
 constexpr int ROWS = 1;  // output rows at a time
-constexpr int PE = 4;  // output channels at a time
+constexpr int PE = 4;    // output channels at a time
 constexpr int SIMD = 1;  // input channels at a time
 // Products added before two packed lanes are taken apart. Exact as long as the magnitudes of the CHAIN even channels'
 // weights sum to 1023 or less: weights loaded at run time must keep to it, as the testbench checks.
@@ -65,7 +65,7 @@ constexpr int NF = OUT_CHANNELS / PE;
 constexpr int CF = IN_CHANNELS / SIMD;
 constexpr int TILES = (OUT_HEIGHT + ROWS - 1) / ROWS;
 constexpr int LAST_ROWS = OUT_HEIGHT - (TILES - 1) * ROWS;
-constexpr int LAG = 2;  // iterations from a row's first column in to its first column out
+constexpr int LAG = 2;       // iterations from a row's first column in to its first column out
 constexpr int COLUMNS = 10;  // iterations of a pass over a row
 constexpr int TILE_ITERATIONS = CF * COLUMNS;
 constexpr int ITERATIONS = TILES * TILE_ITERATIONS;  // of a frame, for each of NF steps over the output channels
@@ -75,25 +75,25 @@ constexpr int WEIGHT_STEPS = CF;
 constexpr int SLOTS = 6;
 constexpr int BANKS = 8;  // element (slot, column) lies in bank (column + OFFSET[slot]) mod BANKS
 constexpr int OFFSET[SLOTS] = {0, 1, 2, 3, 4, 5};
-constexpr int WAVE_ROWS = 3;  // rows that an iteration reads
-constexpr int WAVE_ROW[WAVE_ROWS] = {0, 1, 2};  // counted from the tile's first row
-constexpr int WAVE_SLOT[WAVE_ROWS] = {0, 1, 2};  // the same, modulo SLOTS
+constexpr int WAVE_ROWS = 3;                          // rows that an iteration reads
+constexpr int WAVE_ROW[WAVE_ROWS] = {0, 1, 2};        // counted from the tile's first row
+constexpr int WAVE_SLOT[WAVE_ROWS] = {0, 1, 2};       // the same, modulo SLOTS
 constexpr int TAP_ROW[ROWS][KERNEL_H] = {{0, 1, 2}};  // which of them a tap reads
-constexpr int SPAN = 3;  // columns held in registers
+constexpr int SPAN = 3;                               // columns held in registers
 constexpr int COLUMN_WORDS = (IN_WIDTH + BANKS - 1) / BANKS;
 constexpr int BAND_DEPTH = SLOTS * CF * COLUMN_WORDS;
 constexpr int TILE_STEP = ROWS * STRIDE_H;  // input rows from a tile to the next
-constexpr int TILE_SLOTS = 1;  // the same in slots
-constexpr int FRAME_SLOTS = 3;  // from a frame's last tile to the next frame's first
-constexpr int FIRST_SLOT = 0;  // of the first tile's first row, which may be padding
-constexpr int FIRST_BANK = 0;  // of the first column read, which may be padding
+constexpr int TILE_SLOTS = 1;               // the same in slots
+constexpr int FRAME_SLOTS = 3;              // from a frame's last tile to the next frame's first
+constexpr int FIRST_SLOT = 0;               // of the first tile's first row, which may be padding
+constexpr int FIRST_BANK = 0;               // of the first column read, which may be padding
 constexpr int FIRST_WORD = 0;
 constexpr int REACH = 3;  // rows of the image that the first tile needs
 
 // ---- DDR: planes of rows, each row padded to whole words --------------------------------------------------
 constexpr int IN_LANES = 8;
 constexpr int IN_WORDS = (IN_WIDTH + IN_LANES - 1) / IN_LANES;  // of a row
-constexpr int FIRST_FILL = 3 * IN_CHANNELS * IN_WORDS;  // words that the first tile needs
+constexpr int FIRST_FILL = 3 * IN_CHANNELS * IN_WORDS;          // words that the first tile needs
 constexpr int OUT_LANES = 2;
 constexpr int OUT_WORDS = (OUT_WIDTH + OUT_LANES - 1) / OUT_LANES;
 constexpr int DRAIN_WORDS = ROWS * PE * OUT_WORDS;  // that a pass yields
@@ -105,7 +105,7 @@ static_assert(IN_LANES <= BANKS, "conv1: a word of the input is written to diffe
 static_assert(WAVE_ROWS * STRIDE_W <= BANKS, "conv1: a wave is read from different banks");
 static_assert(DRAIN_STEPS <= CF * COLUMNS, "conv1: a pass must leave before the next one is complete");
 
-typedef hlsgen::lanes<in_t, IN_LANES> pixels_t;  // neighbouring columns of a row
+typedef hlsgen::lanes<in_t, IN_LANES> pixels_t;     // neighbouring columns of a row
 typedef hlsgen::lanes<out_t, PE * ROWS> results_t;  // one column: lane p * ROWS + r
 typedef hlsgen::lanes<out_t, OUT_LANES> words_t;
 typedef hlsgen::ram<in_t, BAND_DEPTH> band_t[SIMD][BANKS];
@@ -207,9 +207,9 @@ struct position {
     int bank;  // of the column read, before the row's offset
     int column_word;
     int channels;  // step over the input channels, SIMD at a time
-    int filters;  // step over the output channels, PE at a time
+    int filters;   // step over the output channels, PE at a time
     int tile;
-    int row;  // of the image, the tile's first
+    int row;   // of the image, the tile's first
     int slot;  // of that row
 
     bool in_image() const {
@@ -308,7 +308,8 @@ inline void dot_products(const in_t (&tap)[TERMS], const weight_t (&weight)[PE][
 #pragma HLS inline
     for (int p = 0; p < PE; p += 2) {
 #pragma HLS unroll
-        hlsgen::dot_pair<CHAIN, IN_BITS, IN_CODE, WEIGHT_BITS, WEIGHT_CODE, DOT_BITS>(tap, weight[p], weight[p + 1], dot[p],
+        hlsgen::dot_pair<CHAIN, IN_BITS, IN_CODE, WEIGHT_BITS, WEIGHT_CODE, DOT_BITS>(
+            tap, weight[p], weight[p + 1], dot[p],
                                                                                       dot[p + 1]);
     }
 }
@@ -328,7 +329,8 @@ inline void gather_taps(const in_t (&window)[SIMD][WAVE_ROWS][SPAN], int r, in_t
     }
 }
 
-// The weights of PE output channels come on chip. DDR holds them as [output channel][input channel][kernel row][column].
+// The weights of PE output channels come on chip. DDR holds them as [output channel][input channel][kernel
+// row][column].
 inline void load_weights(const weight_t *source, weights_t &weight) {
 #pragma HLS inline off
     int p = 0;

@@ -13,14 +13,14 @@ from hlsgen.cost.resources import Resources
 from hlsgen.search.board_limits import KINDS
 
 SEARCHED_WORDS = 1 << 29
-"""Of all kernels that are made in search of one that fits: less than a minute on one core."""
+"""The most words of all kernels that are made in search of one that fits: less than a minute on one core."""
 PATIENCE = 8
 """Kernels that do not fit, one after the other, before the steps to slower ones become longer."""
 
 Option = TypeVar("Option")
 
 
-class Effort:
+class SearchBudget:
     """What a search has cost: kernels that were made, and words whose times were computed for them.
 
     least: what the kernel needs that came nearest to fitting, and what of it its FIFOs; None: none lacked
@@ -39,7 +39,7 @@ class Effort:
         return self.words / SEARCHED_WORDS
 
     def begin(self) -> None:
-        """Another search, with as much effort."""
+        """Another search begins, with the whole budget."""
         self.words = 0
 
     def makes(self, words: int) -> None:
@@ -60,14 +60,14 @@ class Effort:
 class Steps(Generic[Option]):
     """Options from fast to slow, one by one; after PATIENCE that do not fit in longer and longer steps.
 
-    So they are from half of the effort on. Once one fits after a long step, those that it passed over are
-    looked at by halves. The last one is never passed over: if all effort is spent and none fits, it alone is
+    So they are from half of the budget on. Once one fits after a long step, those that it passed over are
+    looked at by halves. The last one is never passed over: if all budget is spent and none fits, it alone is
     left. `tell` says of an option whether it fits; nothing is told of one that was not tried.
     """
 
-    def __init__(self, options: Sequence[Option], effort: Effort) -> None:
+    def __init__(self, options: Sequence[Option], budget: SearchBudget) -> None:
         self.options = options
-        self.effort = effort
+        self.budget = budget
         self._fits: bool | None = None
 
     def tell(self, *, fits: bool) -> None:
@@ -77,7 +77,7 @@ class Steps(Generic[Option]):
         at, failed, failures, step, found = 0, 0, 0, 1, False
         last = len(self.options) - 1
         while at <= last:
-            if self.effort.spent >= 1:
+            if self.budget.spent >= 1:
                 if found:
                     return
                 at = last
@@ -88,7 +88,7 @@ class Steps(Generic[Option]):
                 failures, step = 0, 1
             if fits is False:
                 failed, failures = at, failures + 1
-                step *= 2 if failures > PATIENCE or self.effort.spent >= 0.5 else 1
+                step *= 2 if failures > PATIENCE or self.budget.spent >= 0.5 else 1
             at = min(at + step, last) if at < last else last + 1
 
     def _ask(self, at: int) -> Generator[Option, None, bool | None]:
@@ -98,7 +98,7 @@ class Steps(Generic[Option]):
 
     def _between(self, low: int, high: int) -> Iterator[Option]:
         """The fastest that fits, if those from somewhere on do; `low` does not, `high` does."""
-        while high - low > 1 and self.effort.spent < 1:
+        while high - low > 1 and self.budget.spent < 1:
             middle = (low + high) // 2
             if (yield from self._ask(middle)):
                 high = middle

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 
-class Watch(Protocol):
+class SynthesisObserver(Protocol):
     """One who looks on."""
 
     def begin(self, steps: Sequence[str]) -> None:
@@ -29,7 +29,7 @@ class Watch(Protocol):
         """Something that the user should know."""
 
 
-class Quiet:
+class SilentObserver:
     """A watch that says nothing."""
 
     def begin(self, steps: Sequence[str]) -> None: ...

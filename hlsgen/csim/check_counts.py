@@ -8,7 +8,7 @@ from hlsgen.csim.conv_kernel import Run
 from hlsgen.hardware.conv2d import ConvMapping
 
 
-def check_recorded(run: Run, mapping: ConvMapping, frames: int) -> None:
+def check_counts(run: Run, mapping: ConvMapping, frames: int) -> None:
     """Iterations equal the model's, and no element is read sooner after its write than the pragmas promise.
 
     Raises MismatchError. Ports are checked while the simulation runs.
@@ -26,7 +26,7 @@ def check_recorded(run: Run, mapping: ConvMapping, frames: int) -> None:
 
 
 def promised_distances(mapping: ConvMapping) -> dict[int, int]:
-    """By a memory's depth, the least distance of a read from its write that the emitted pragmas state."""
+    """The least distance of a read from its write that the emitted pragmas state, by the memory's depth."""
     depth = mapping.bank_map.slots * mapping.channel_steps * mapping.column_words
     promised = {depth: mapping.band_distance}
     if mapping.memory("partial"):

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from hlsgen.explore.knapsack import most_even
-from hlsgen.explore.layout import Layout
 from hlsgen.explore.options import vector
+from hlsgen.explore.slr_layouts import Layout
 from hlsgen.explore.space import Found, Space
 
 MOST_BUILT = 24

@@ -13,7 +13,7 @@ from hlsgen.base.fixed import Codes, FixedType, watching_casts
 
 
 @dataclass(frozen=True, kw_only=True)
-class Excess:
+class OverflowCount:
     """How much was clipped: of `values` values that became codes of `type`, `outside` left its range.
 
     furthest: the most by which one was, in steps of the type. lost and power: sums of squares of what the
@@ -28,7 +28,7 @@ class Excess:
     power: float = 0.0
 
     @classmethod
-    def of_codes(cls, type_: FixedType, rounded: Codes, codes: Codes) -> Excess:
+    def of_codes(cls, type_: FixedType, rounded: Codes, codes: Codes) -> OverflowCount:
         """rounded: the values in steps, whatever the range; codes: what became of them."""
         beyond = np.maximum(rounded - type_.max_code, type_.lowest_code - rounded)
         values = rounded.astype(np.float64)
@@ -42,14 +42,14 @@ class Excess:
         )
 
     @classmethod
-    def of_values(cls, type_: FixedType, values: ArrayLike) -> Excess:
-        """The excess of numbers that become codes of `type_`. Raises ValueError on NaN."""
+    def of_values(cls, type_: FixedType, values: ArrayLike) -> OverflowCount:
+        """The overflow of numbers that become codes of `type_`. Raises ValueError on NaN."""
         rounded = type_.unlimited(values)
         return cls.of_codes(type_, rounded, np.clip(rounded, type_.lowest_code, type_.max_code))
 
-    def __add__(self, other: Excess) -> Excess:
+    def __add__(self, other: OverflowCount) -> OverflowCount:
         assert self.type == other.type
-        return Excess(
+        return OverflowCount(
             type=self.type,
             values=self.values + other.values,
             outside=self.outside + other.outside,
@@ -60,12 +60,12 @@ class Excess:
 
 
 @contextmanager
-def counting_excess() -> Iterator[dict[FixedType, Excess]]:
-    """By type what the casts of the block overflowed; types that hold all they are given are not in it."""
-    found: dict[FixedType, Excess] = {}
+def counting_overflow() -> Iterator[dict[FixedType, OverflowCount]]:
+    """The overflow of the casts in the block, by type; types that hold all they are given are not in it."""
+    found: dict[FixedType, OverflowCount] = {}
 
     def count(type_: FixedType, rounded: Codes, codes: Codes) -> None:
-        one = Excess.of_codes(type_, rounded, codes)
+        one = OverflowCount.of_codes(type_, rounded, codes)
         found[type_] = found[type_] + one if type_ in found else one
 
     with watching_casts(count):

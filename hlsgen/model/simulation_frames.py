@@ -11,7 +11,7 @@ from hlsgen.model.ports import Floats
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sampled(Brief):
+class SimulationFrames(Brief):
     """Frames [frames, C, H, W] of each input: `values` before they are quantised, and their `codes`."""
 
     values: Mapping[str, Floats]

@@ -1,6 +1,6 @@
 """Runs a program, and ends it with all that it started when standard input ends.
 
-    python guard.py GRACE COMMAND...
+    python supervisor.py GRACE COMMAND...
 
 Whoever wants the program's end closes the pipe; if that process is killed, the pipe closes by itself, so a
 tool that runs for hours never outlives its hlsgen. All that the program starts inherits a mark in its

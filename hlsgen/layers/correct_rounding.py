@@ -25,7 +25,7 @@ GRID_BITS = 36
 PRECISIONS = (160, 640)
 """Bits that are computed with; what then still cannot be told from a boundary is taken for it."""
 PRECISION_LOST = 24
-"""Of these bits, by the largest of 1, argument and value."""
+"""How many of these bits are lost, by the largest of 1, argument and value."""
 FLAT_FROM = 512
 """Arguments from which on a function that tends to a limit is nearer to it than the last precision tells."""
 MOST_INT64_BITS = 58

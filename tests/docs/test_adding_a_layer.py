@@ -17,8 +17,9 @@ import pytest
 import hlsgen
 import hlsgen.layers
 import tests.layers
-from hlsgen.emit.dataflow import DataflowNames, kernel_files
+from hlsgen.emit.dataflow import kernel_files
 from hlsgen.emit.environment import environment
+from hlsgen.emit.plan import KernelNames
 from hlsgen.layers.base import Layer
 from hlsgen.targets.board import load_board
 from tests.support.documents import document, files
@@ -92,7 +93,7 @@ def test_its_text_is_one_of_the_goldens(written: Path) -> None:
     square = examples.pop("square")
     assert unshown_templates(examples) == {"hls/stages/square.h.j2"}
     made = pipeline_of_examples({"square": square})
-    files = kernel_files(made, DataflowNames(kernel="examples", source="test.yaml"), load_board("u200"))
+    files = kernel_files(made, KernelNames(kernel="examples", source="test.yaml"), load_board("u200"))
     (header,) = files_of("square", files, made).values()
     assert "the square of each value." in header
     assert all(before in header for before, _ in square.mutants)

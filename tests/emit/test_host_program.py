@@ -133,7 +133,9 @@ def test_a_difference_is_shown_and_fails(made: HostBuild, tmp_path: Path) -> Non
     np.save(data / port["golden"], want)
     done = made.stand_in(str(data), "--repeat", "4", cwd=tmp_path)
     assert done.returncode == 1
-    shown = f"{port['name']}: frame 3, channel 2, row 1, column 0: got {was.item()}, golden {changed.item()}\n"
+    shown = (
+        f"{port['name']}: frame 3, channel 2, row 1, column 0: got {was.item()}, golden {changed.item()}\n"
+    )
     assert done.stdout.count(shown) == 1, "it stops after the pass that differs"
     assert f"{port['name']}: {want.size - 1} of {want.size} equal" in done.stdout
     assert done.stdout.endswith("TEST FAILED\n")

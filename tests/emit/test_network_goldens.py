@@ -23,9 +23,10 @@ from hlsgen.csim import layerwise, streaming
 from hlsgen.csim.compiler import compile_testbench
 from hlsgen.csim.streaming import NetworkRun
 from hlsgen.designfile.constraints import InterfaceConstraints, NetworkConstraints
-from hlsgen.emit.dataflow import DataflowNames, dataflow_files
+from hlsgen.emit.dataflow import dataflow_files
 from hlsgen.emit.environment import source_text
 from hlsgen.emit.layerwise import task_network_files
+from hlsgen.emit.plan import KernelNames
 from hlsgen.hardware.pipeline import Pipeline, pipeline_of
 from hlsgen.hardware.ports import DDR_ONLY, DdrPort, Interfaces
 from hlsgen.hardware.weights import WeightPlace
@@ -131,7 +132,7 @@ def streamed(
     pipeline = pipeline.with_depths(fifo_depths(pipeline))
     network = Network(
         graph=graph,
-        files=dataflow_files(pipeline, DataflowNames(kernel=graph.name, source="test.yaml"), U200),
+        files=dataflow_files(pipeline, KernelNames(kernel=graph.name, source="test.yaml"), U200),
         shown=(f"src/{graph.name}.h", f"src/{graph.name}.cpp", f"tb/{graph.name}_tb.cpp"),
         run=lambda executable, inputs, scratch, bounded: streaming.simulate(
             pipeline, executable, inputs, scratch, bounded=bounded

@@ -18,7 +18,8 @@ import pytest
 from hlsgen.base.fixed import Codes
 from hlsgen.base.output import write_files
 from hlsgen.csim.compiler import compile_testbench
-from hlsgen.emit.dataflow import DataflowNames, dataflow_files
+from hlsgen.emit.dataflow import dataflow_files
+from hlsgen.emit.plan import KernelNames
 from hlsgen.hardware.pipeline import Pipeline
 from hlsgen.model.ir import run_golden
 from hlsgen.targets.board import load_board
@@ -47,15 +48,13 @@ def pipeline() -> Pipeline:
 
 
 def files_for(made: Pipeline) -> dict[str, str]:
-    names = DataflowNames(kernel=made.graph.name, source="test.yaml")
+    names = KernelNames(kernel=made.graph.name, source="test.yaml")
     return dataflow_files(made, names, load_board("u200"))
 
 
 @cache
 def emitted() -> dict[str, str]:
-    return dataflow_files(
-        pipeline(), DataflowNames(kernel="examples", source="test.yaml"), load_board("u200")
-    )
+    return dataflow_files(pipeline(), KernelNames(kernel="examples", source="test.yaml"), load_board("u200"))
 
 
 def compiled(made: Pipeline, files: dict[str, str], folder: Path) -> Built:

@@ -181,13 +181,6 @@ def test_what_cannot_fit_is_refused(luts: int, said: str) -> None:
         hlsgen.Design(replace(design.given, board=design.board.model_copy(update={"slrs": (slr,)}))).explore()
 
 
-def test_a_network_as_tasks_is_refused(folder: Path) -> None:
-    pytest.importorskip("torch", reason="torch is not installed")
-    (folder / "tasks.yaml").write_text(NETWORK + "style: tasks\n")
-    with pytest.raises(DesignError, match="is a network as tasks"):
-        hlsgen.load("tasks.yaml").explore()
-
-
 def test_one_layer_is_as_build_chooses_it_and_cheapest_for_a_target(folder: Path) -> None:
     design = hlsgen.load("conv.yaml")
     found = design.explore()

@@ -237,8 +237,3 @@ def pow_(call: Call, self: object, exponent: object) -> Value:
     for _ in range(int(power) - 1):
         result = call.builder.mul(result, x)
     return result
-
-
-def parameters_of(converter: Callable[..., object]) -> tuple[str, ...] | None:
-    """The arguments that a converter of a table takes; None: its signature says it."""
-    return getattr(converter, "parameters", None)

@@ -26,6 +26,12 @@ typedef ap_fixed<12, 5> product_t;
 typedef ap_fixed<15, 8> dot_t;  // holds the sum of an iteration's products
 typedef ap_fixed<15, 8> acc_t;
 typedef ap_fixed<8, 4, AP_RND, AP_SAT> out_t;
+constexpr int WEIGHT_BITS = 4;  // of a code
+constexpr int BIAS_BITS = 6;
+constexpr int IN_BITS = 8;
+constexpr int IN_CODE = 8;  // of an input's code with its sign
+constexpr int WEIGHT_CODE = 4;
+constexpr int DOT_BITS = 15;
 
 constexpr int IN_HEIGHT = 4;
 constexpr int IN_WIDTH = 6;
@@ -116,8 +122,8 @@ inline out_t result_of(const acc_t &sum) {
 inline void load(hls::stream<hlsgen::weight_beat> &beats, weight_word (&weights)[WEIGHT_WORDS],
                  bias_word (&biases)[GF * NF]) {
 #pragma HLS inline off
-    hlsgen::load_words<4>(beats, weights);
-    hlsgen::load_words<6>(beats, biases);
+    hlsgen::load_words<WEIGHT_BITS>(beats, weights);
+    hlsgen::load_words<BIAS_BITS>(beats, biases);
 }
 
 inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, hls::stream<hlsgen::weight_beat> &beats,
@@ -216,7 +222,8 @@ inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, hls::strea
 #pragma HLS unroll
                         dot_t dots[2];
 #pragma HLS array_partition variable=dots complete
-                        hlsgen::dot_pair<CHAIN, 8, 8, 4, 4, 15>(pixels[x], factors[0], factors[1], dots[0], dots[1]);
+                        hlsgen::dot_pair<CHAIN, IN_BITS, IN_CODE, WEIGHT_BITS, WEIGHT_CODE, DOT_BITS>(
+                            pixels[x], factors[0], factors[1], dots[0], dots[1]);
                         for (int i = 0; i < 2; ++i) {
 #pragma HLS unroll
                             acc_t before = sums[x][o + i];

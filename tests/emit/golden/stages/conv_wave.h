@@ -27,6 +27,8 @@ typedef ap_fixed<12, 5> product_t;
 typedef ap_fixed<16, 9> dot_t;  // holds the sum of an iteration's products
 typedef ap_fixed<16, 9> acc_t;
 typedef ap_fixed<8, 4, AP_RND, AP_SAT> out_t;
+constexpr int WEIGHT_BITS = 4;  // of a code
+constexpr int BIAS_BITS = 6;
 
 // ---- The layer --------------------------------------------------------------------------------------------
 constexpr int IN_CHANNELS = 4;
@@ -470,10 +472,10 @@ inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames
                 const int pass = at.filters * CF + at.channels;
                 for (int p = 0; p < PE; ++p) {
 #pragma HLS unroll
-                    hlsgen::set_code<6>(held_bias[p], BIASES[at.filters][p]);
+                    hlsgen::set_code<BIAS_BITS>(held_bias[p], BIASES[at.filters][p]);
                     for (int t = 0; t < TERMS; ++t) {
 #pragma HLS unroll
-                        hlsgen::set_code<4>(held[p][t], WEIGHTS[pass][p * TERMS + t]);
+                        hlsgen::set_code<WEIGHT_BITS>(held[p][t], WEIGHTS[pass][p * TERMS + t]);
                     }
                 }
             }

@@ -27,6 +27,8 @@ typedef ap_fixed<15, 5> product_t;
 typedef ap_fixed<16, 6> dot_t;  // holds the sum of an iteration's products
 typedef ap_fixed<16, 6> acc_t;
 typedef ap_fixed<12, 7, AP_RND, AP_SAT> out_t;
+constexpr int WEIGHT_BITS = 6;  // of a code
+constexpr int BIAS_BITS = 8;
 
 constexpr int IN_HEIGHT = 1;
 constexpr int IN_WIDTH = 1;
@@ -170,14 +172,14 @@ inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames
 #pragma HLS array_partition variable=factors complete
                     for (int t = 0; t < TERMS; ++t) {
 #pragma HLS unroll
-                        hlsgen::set_code<6>(factors[t], WEIGHTS[weight][o * TERMS + t]);
+                        hlsgen::set_code<WEIGHT_BITS>(factors[t], WEIGHTS[weight][o * TERMS + t]);
                     }
                     for (int x = 0; x < PX; ++x) {
 #pragma HLS unroll
                         acc_t before = sums[x][o];
                         if (channels == 0) {
                             bias_t bias;
-                            hlsgen::set_code<8>(bias, BIASES[group * NF + filters][o]);
+                            hlsgen::set_code<BIAS_BITS>(bias, BIASES[group * NF + filters][o]);
                             before = bias;
                         }
                         sums[x][o] = before + hlsgen::dot_chain<hlsgen::in_dsp, dot_t, product_t>(pixels[x], factors);

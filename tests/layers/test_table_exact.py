@@ -11,10 +11,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hlsgen.layers.precise import GRID_BITS
 
 from hlsgen.base.fixed import FixedType, Rounding
 from hlsgen.layers import correct_rounding, softmax
+from hlsgen.layers.correct_rounding import GRID_BITS
 from hlsgen.layers.functions import FUNCTIONS, Doubles
 from hlsgen.layers.piecewise import fitted
 from hlsgen.layers.stage import Fold

@@ -13,7 +13,7 @@ from hlsgen.emit.environment import render, source_text
 from hlsgen.emit.plan import KernelNames
 from hlsgen.hardware.conv2d import BAND_LATENCY, ConvMapping, bits_of, burst_limit, outstanding
 from hlsgen.hardware.storage import Memory
-from hlsgen.hardware.wave import band_constants, running_float_add
+from hlsgen.hardware.wave import band_constants, running_float_add, window_constants
 from hlsgen.layers.packing import lower_lane_limit, signed_bits
 
 SHARED_HEADERS = ("static.h", "lanes.h", "memory.h", "iteration.h", "dot.h")
@@ -38,7 +38,8 @@ def kernel_constants(mapping: ConvMapping, names: KernelNames) -> dict[str, Any]
     return {
         **_names(mapping, names),
         **_types(mapping),
-        **_layer(mapping),
+        **shape_constants(mapping.layer),
+        **window_constants(mapping.layer),
         **_folding(mapping),
         **band_constants(mapping.wave, mapping.bank_map),
         **_transfers(mapping),
@@ -98,23 +99,6 @@ def _types(mapping: ConvMapping) -> dict[str, Any]:
             "dot_types": ", dot_t, product_t",
         }
     return values
-
-
-def _layer(mapping: ConvMapping) -> dict[str, Any]:
-    layer = mapping.layer
-    return {
-        **shape_constants(layer),
-        "KERNEL_H": layer.kernel[0],
-        "KERNEL_W": layer.kernel[1],
-        "STRIDE_H": layer.stride[0],
-        "STRIDE_W": layer.stride[1],
-        "DILATION_H": layer.dilation[0],
-        "DILATION_W": layer.dilation[1],
-        "PAD_TOP": layer.padding[0],
-        "PAD_LEFT": layer.padding[1],
-        "TAPS": layer.taps,
-        "padding": ", ".join(str(p) for p in layer.padding),
-    }
 
 
 def _folding(mapping: ConvMapping) -> dict[str, Any]:

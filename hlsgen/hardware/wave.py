@@ -140,6 +140,22 @@ def band_constants(wave: Wave, bank_map: BankMap) -> dict[str, Any]:
     }
 
 
+def window_constants(layer: Conv2d) -> dict[str, Any]:
+    """What a template names of a convolution's kernel."""
+    return {
+        "KERNEL_H": layer.kernel[0],
+        "KERNEL_W": layer.kernel[1],
+        "STRIDE_H": layer.stride[0],
+        "STRIDE_W": layer.stride[1],
+        "DILATION_H": layer.dilation[0],
+        "DILATION_W": layer.dilation[1],
+        "PAD_TOP": layer.padding[0],
+        "PAD_LEFT": layer.padding[1],
+        "TAPS": layer.taps,
+        "padding": ", ".join(map(str, layer.padding)),
+    }
+
+
 def _numbers(values: tuple[int, ...]) -> str:
     return ", ".join(str(value) for value in values)
 

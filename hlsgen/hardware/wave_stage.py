@@ -23,7 +23,7 @@ from hlsgen.hardware.conv2d import (
     access_patterns,
     bits_of,
 )
-from hlsgen.hardware.wave import Wave, band_constants, running_float_add
+from hlsgen.hardware.wave import Wave, band_constants, running_float_add, window_constants
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.conv2d_stage import MOST_TERMS, ConvStage, in_dsp
 from hlsgen.layers.packing import SHORTEST_CHAIN
@@ -430,17 +430,8 @@ class WaveStage(ConvStage):
             "IN_CHANNELS": layer.read_shape[0],
             "IN_HEIGHT": in_height,
             "IN_WIDTH": in_width,
-            "KERNEL_H": layer.kernel[0],
-            "KERNEL_W": layer.kernel[1],
-            "STRIDE_H": layer.stride[0],
-            "STRIDE_W": layer.stride[1],
-            "DILATION_H": layer.dilation[0],
-            "DILATION_W": layer.dilation[1],
-            "PAD_TOP": layer.padding[0],
-            "PAD_LEFT": layer.padding[1],
-            "TAPS": layer.taps,
+            **window_constants(layer),
             "image": "" if layer.in_shape == layer.read_shape else " x ".join(map(str, layer.in_shape)),
-            "padding": ", ".join(map(str, layer.padding)),
             "ROWS": self.rows,
             "PE": self.pe,
             "SIMD": self.simd,

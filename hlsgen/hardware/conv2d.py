@@ -145,7 +145,8 @@ class ConvMapping(Brief):
     def input_burst(self) -> int:
         """Words of the shortest burst of the input: the rows of a tile of one channel."""
         rows = self.wave.rows_by_tile
-        return int(rows[rows > 0].min()) * self.in_words
+        # every window may lie in the padding: then there is no burst
+        return int(rows[rows > 0].min(initial=self.layer.in_shape[1])) * self.in_words
 
     @property
     def output_burst(self) -> int:

@@ -6,9 +6,11 @@ pixels instead of planes in DDR, so that a network's layers can be joined by it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -44,25 +46,18 @@ RESULT_LATENCY = {"float": 12, "fixed": 6}
 ADDER_LATENCY = {"float": 7, "fixed": 1}
 
 
-def can_wave(layer: Conv2d) -> bool:
-    """Whether the front wave computes `layer`: every output reads all input channels."""
-    return layer.groups == 1
-
-
 def wave_folds(layer: Conv2d) -> Iterator[Fold]:
     """Foldings of the front wave with all multipliers in DSPs, the least parallel first.
 
-    Of row counts that cut the image into equally many tiles only the smallest; none for a layer with groups.
+    Of row counts that cut the image into equally many tiles only the smallest.
     """
-    if not can_wave(layer):
-        return
     shapes = {(fold.pe, fold.simd): None for fold in layer.folds() if fold.px == 1}
     for rows in row_counts(layer.output_shape[1]):
         wave = _wave(layer, rows)
         if rows > 1 and len(wave.row_offsets) * wave.columns_read > MOST_WAVE:
             continue
         for pe, simd in shapes:
-            terms = simd * layer.taps
+            terms = min(simd, layer.group_channels) * layer.taps
             if pe * terms > MOST_PARTITIONS or rows * pe * terms > MOST_TERMS:
                 continue
             fold = Fold(rows=rows, pe=pe, simd=simd)
@@ -72,7 +67,7 @@ def wave_folds(layer: Conv2d) -> Iterator[Fold]:
 
 
 def _packs(layer: Conv2d, fold: Fold) -> bool:
-    if layer.is_float or not in_dsp(layer) or fold.pe % 2:
+    if layer.is_float or not in_dsp(layer) or fold.pe % 2 or fold.simd > layer.group_channels:
         return False
     return min(layer.packed_chain, fold.simd * layer.taps) >= SHORTEST_CHAIN
 
@@ -115,10 +110,10 @@ def row_counts(height: int) -> list[int]:
 class WaveStage(ConvStage):
     """A band of rows in offset banks; each iteration computes a column of ROWS rows of PE output channels.
 
-    Time is cut into periods: in each the rows of the next tile arrive, a tile is computed, and the results of
-    the tile before leave. A tile takes NF * CF * COLUMNS iterations, more where its neighbours need longer.
-    Columns run innermost, then the channels; or, where a row has too few columns for a sum to be complete
-    before the next one is added to it, the filters.
+    Several groups at once are whole ones. Time is cut into periods: in each the rows of the next tile arrive,
+    a tile is computed, and the results of the tile before leave. A tile takes GF * NF * CF * COLUMNS
+    iterations, more where its neighbours need longer. Columns run innermost, then the channels; or, where a
+    row has too few columns for a sum to be complete before the next one is added to it, the filters.
     """
 
     template = "conv2d_wave"
@@ -170,8 +165,19 @@ class WaveStage(ConvStage):
     @property
     def tile_iterations(self) -> int:
         """Iterations that compute a tile."""
-        _, filters, channels = self.passes
-        return filters * channels * self.columns
+        return math.prod(self.passes) * self.columns
+
+    @property
+    def folds_in(self) -> int:
+        """Words that hold all input channels of the same pixels."""
+        groups, _, channels = self.passes
+        return groups * channels
+
+    @property
+    def folds_out(self) -> int:
+        """Words that hold all output channels of the same pixels."""
+        groups, filters, _ = self.passes
+        return groups * filters
 
     # ---- Words in and out
 
@@ -179,14 +185,14 @@ class WaveStage(ConvStage):
     def px_in(self) -> int:
         """Neighbouring pixels of an input word: the fewest with which no tile, or the fewest, waits."""
         _, _, width = self.layer.read_shape
-        choices = _powers(width, MOST_LANES // self.simd)
+        choices = _powers(width, MOST_LANES // self.fold.simd)
         return min(choices, key=lambda px: (self._fill_waits(px), px))
 
     @cached_property
     def px_out(self) -> int:
         """Neighbouring pixels of an output word: the fewest with which a tile leaves in its time."""
         width = self.layer.output_shape[2]
-        choices = _powers(width, MOST_LANES // self.pe)
+        choices = _powers(width, MOST_LANES // self.fold.pe)
         return min(choices, key=lambda px: (max(0, self._leaving(px) - self.tile_iterations), px))
 
     def _fill_waits(self, px: int) -> int:
@@ -201,7 +207,7 @@ class WaveStage(ConvStage):
         return rows * self._in_row_words(px), counts
 
     def _in_row_words(self, px: int) -> int:
-        return -(-self.layer.read_shape[2] // px) * self.passes[2]
+        return -(-self.layer.read_shape[2] // px) * self.folds_in
 
     def _words_by_tile(self, px: int) -> Times:
         """Words that arrive for each tile, those below the last window with the last tile."""
@@ -212,7 +218,7 @@ class WaveStage(ConvStage):
         return self._drain_delay(px) + self.rows * self._out_row_words(px)
 
     def _out_row_words(self, px: int) -> int:
-        return -(-self.layer.output_shape[2] // px) * self.passes[1]
+        return -(-self.layer.output_shape[2] // px) * self.folds_out
 
     def _drain_delay(self, px: int) -> int:
         """Iterations of a period before results leave: the last ones are still in the pipeline."""
@@ -220,16 +226,17 @@ class WaveStage(ConvStage):
 
     def _result_distance(self, px: int) -> int:
         """Iterations from the write of a result to its read, if results left from a period's first on."""
-        _, filters, channels = self.passes
+        groups, filters, channels = self.passes
         width, lag = self.layer.output_shape[2], self.wave.lag
         # the least is at an end of the first or of the last whole word of a row
         ends = {min(px, width) - 1, max(1, width // px) * px - 1, width - 1}
         found = []
-        for fold in {0, filters - 1}:
+        for group, fold in product({0, groups - 1}, {0, filters - 1}):
             passes = (channels - 1) * filters + fold if self.filters_inside else (fold + 1) * channels - 1
-            written = passes * self.columns + lag
+            written = (group * filters * channels + passes) * self.columns + lag
+            word = group * filters + fold
             found += [
-                self.tile_iterations + column // px * filters + fold - written - column
+                self.tile_iterations + column // px * self.folds_out + word - written - column
                 for column in ends
                 if column < width
             ]
@@ -239,12 +246,12 @@ class WaveStage(ConvStage):
     def inputs(self) -> tuple[StreamFormat, ...]:
         (source,) = self.layer.sources
         # a dense layer's inputs at once may be several pixels
-        channels = min(self.simd, source.shape[0])
-        return (StreamFormat(tensor=source, px=self.px_in * self.simd // channels, channels=channels),)
+        channels = min(self.fold.simd, source.shape[0])
+        return (StreamFormat(tensor=source, px=self.px_in * self.fold.simd // channels, channels=channels),)
 
     @property
     def output(self) -> StreamFormat:
-        return StreamFormat(tensor=self.layer.output, px=self.px_out, channels=self.pe)
+        return StreamFormat(tensor=self.layer.output, px=self.px_out, channels=self.fold.pe)
 
     # ---- Time
 
@@ -300,12 +307,12 @@ class WaveStage(ConvStage):
         """The banks of the band: over some numbers of row slots, those with the fewest words of LUTRAM."""
         fewest = max(self.wave.slots_needed, self.wave.row_offsets[-1] + 1)
         _, _, width = self.layer.read_shape
-        return _band_map(access_patterns(self.wave, self.px_in), fewest, width, self.passes[2])
+        return _band_map(access_patterns(self.wave, self.px_in), fewest, width, self.folds_in)
 
     @property
     def band_depth(self) -> int:
         _, _, width = self.layer.read_shape
-        return max(2, self.bank_map.slots * self.passes[2] * -(-width // self.bank_map.banks))
+        return max(2, self.bank_map.slots * self.folds_in * -(-width // self.bank_map.banks))
 
     @cached_property
     def band_distance(self) -> int:
@@ -317,14 +324,15 @@ class WaveStage(ConvStage):
         layer, px = self.layer, self.px_in
         _, filters, channels = self.passes
         steps = -(-layer.read_shape[2] // px)
-        step, group = np.meshgrid(np.arange(steps), np.arange(channels), indexing="ij")
+        step, word = np.meshgrid(np.arange(steps), np.arange(self.folds_in), indexing="ij")
         column = (step * px + layer.padding[1]) // layer.stride[1]
-        first_pass = group * (filters if self.filters_inside else 1)
+        group, channel = np.divmod(word, channels)
+        first_pass = group * filters * channels + channel * (filters if self.filters_inside else 1)
         read = first_pass * self.columns + column
         lengths = np.concatenate([[self.first_iterations], self.periods])
         rows = np.concatenate([self.wave.rows_by_tile[:1], np.roll(self.wave.rows_by_tile, -1)])
         found = [
-            int((length + read - (((count - 1) * steps + step) * channels + group)).min())
+            int((length + read - (((count - 1) * steps + step) * self.folds_in + word)).min())
             for length, count in sorted(set(zip(lengths.tolist(), rows.tolist(), strict=True)))
             if count > 0
         ]
@@ -341,17 +349,22 @@ class WaveStage(ConvStage):
         return 2 * self._out_row_words(self.px_out)
 
     def buffers(self) -> tuple[Buffer, ...]:
-        layer, wave, at_once = self.layer, self.wave, self.rows * self.pe
+        layer, wave, at_once = self.layer, self.wave, self.rows * self.fold.pe
         in_bits = bits_of(layer.input_type)
-        registers = self.simd * len(wave.row_offsets) * wave.span * in_bits
-        held = self.pe * self.terms * bits_of(layer.weight_type)
+        registers = self.fold.simd * len(wave.row_offsets) * wave.span * in_bits
+        held = self.fold.pe * self.terms * bits_of(layer.weight_type)
         found = [
-            Buffer(name="band", depth=self.band_depth, bits=in_bits, copies=self.simd * self.bank_map.banks),
+            Buffer(
+                name="band",
+                depth=self.band_depth,
+                bits=in_bits,
+                copies=self.fold.simd * self.bank_map.banks,
+            ),
             Buffer(name="window", depth=1, bits=registers + held),
             Buffer(
                 name="tile",
                 depth=self.result_words,
-                bits=self.pe * bits_of(layer.result_type),
+                bits=self.fold.pe * bits_of(layer.result_type),
                 copies=self.rows * self.px_out,
             ),
         ]
@@ -364,7 +377,7 @@ class WaveStage(ConvStage):
 
     @property
     def products(self) -> int:
-        return self.rows * self.pe * self.terms
+        return self.rows * self.fold.pe * self.terms
 
     def folding(self) -> dict[str, Any]:
         fold = self.fold
@@ -391,12 +404,12 @@ class WaveStage(ConvStage):
             return tuple(Work(operator=name, count=count) for name, count in built if count)
         assert isinstance(layer.input_type, FixedType) and isinstance(layer.weight_type, FixedType)
         widths = (layer.input_type.width, layer.weight_type.width)
-        sums = Work(operator="add", count=self.rows * self.pe, bits=(bits_of(layer.accumulator),))
+        sums = Work(operator="add", count=self.rows * self.fold.pe, bits=(bits_of(layer.accumulator),))
         found = [sums]
         if fabric:
             found.append(Work(operator="fabric", count=fabric, bits=widths))
         if rest and self.fold.multipliers == "packed":
-            found.append(self.packed_work(self.rows * (self.pe - self.fold.fabric_pe)))
+            found.append(self.packed_work(self.rows * (self.fold.pe - self.fold.fabric_pe)))
         elif rest:
             found.append(Work(operator="mac", count=rest, bits=widths))
         return tuple(found)
@@ -407,11 +420,11 @@ class WaveStage(ConvStage):
         in_bits = bits_of(layer.input_type)
         reads = len(wave.row_offsets) * wave.columns_read
         address = max(1, (self.band_depth - 1).bit_length())
-        word = self.pe * bits_of(layer.result_type)
+        word = self.fold.pe * bits_of(layer.result_type)
         return (
-            Work(operator="mux", count=self.simd * reads, bits=(banks, in_bits)),
+            Work(operator="mux", count=self.fold.simd * reads, bits=(banks, in_bits)),
             Work(operator="mux", count=banks, bits=(reads + 1, address)),
-            Work(operator="mux", count=self.simd * banks, bits=(self.px_in + 1, in_bits)),
+            Work(operator="mux", count=self.fold.simd * banks, bits=(self.px_in + 1, in_bits)),
             Work(operator="mux", count=banks, bits=(self.px_in + 1, address)),
             Work(operator="mux", count=self.px_out, bits=(self.rows, word)),
         )
@@ -433,8 +446,14 @@ class WaveStage(ConvStage):
             **window_constants(layer),
             "image": "" if layer.in_shape == layer.read_shape else " x ".join(map(str, layer.in_shape)),
             "ROWS": self.rows,
-            "PE": self.pe,
-            "SIMD": self.simd,
+            "PE": self.fold.pe,
+            "SIMD": self.fold.simd,
+            "GP": self.groups_at_once,
+            "GF": self.passes[0],
+            "folds_in": "FOLDS_IN" if self.passes[0] > 1 else "CF",
+            "folds_out": "FOLDS_OUT" if self.passes[0] > 1 else "NF",
+            "group_at": "at.group * CF + " if self.passes[0] > 1 else "",
+            "filters_at": "at.group * NF + at.filters" if self.passes[0] > 1 else "at.filters",
             "NF": filters,
             "CF": channels,
             "FABRIC_PE": self.fold.fabric_pe,
@@ -478,7 +497,7 @@ class WaveStage(ConvStage):
             "dot_name": "float",
             "dot_call": "hlsgen::dot_tree",
             "dot_types": "",
-            "running_add": running_float_add(self.fold.fabric_pe, self.pe),
+            "running_add": running_float_add(self.fold.fabric_pe, self.fold.pe),
             "low": layer.low,
             "high": layer.high,
             "low_value": FloatType().literal(layer.low or 0.0),

@@ -100,7 +100,7 @@ class Conv2d(Layer, kind="conv2d"):
 
     @property
     def computes_float32(self) -> bool:
-        return self.groups == 1
+        return True
 
     @property
     def macs(self) -> int:

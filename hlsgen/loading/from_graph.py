@@ -146,7 +146,7 @@ def from_float(
 
 
 def _check_float32(precision: Precision, style: str) -> None:
-    """Raises DesignError: another style than tasks, or types beside float32."""
+    """The rules of a network in float32. Raises DesignError: another style than tasks, or other types too."""
     if style != "tasks":
         message = "precision is float32, and a streaming kernel computes in fixed point"
         raise DesignError(Problem(message=message, fix="style: tasks; or auto, or fixed<16,6>"))

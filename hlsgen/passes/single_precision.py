@@ -29,11 +29,8 @@ def single_precision(graph: Graph) -> Graph:
 
 
 def _refused(layer: Layer) -> Problem:
-    what = f"a {layer.kind}"
-    if isinstance(layer, Conv2d):
-        what = f"a {layer.kind} of {layer.groups} groups"
     fix = "leave it to the host if it comes last, or a fixed-point precision"
-    return layer.problem(f"{what} has no hardware for float32", fix)
+    return layer.problem(f"a {layer.kind} has no hardware for float32", fix)
 
 
 def _rounded(layer: Layer) -> Layer:

@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 
 from hlsgen.base.errors import ToolError
-from hlsgen.base.fixed import Codes
+from hlsgen.base.fixed import Codes, FloatType
 from hlsgen.csim.compiler import compile_testbench
 from hlsgen.csim.scratch import scratch_errors, scratch_of
-from hlsgen.csim.streaming import REFUSALS
+from hlsgen.csim.streaming import REFUSALS, signed_codes
 from hlsgen.csim.testbench import no_result, run_testbench, save_frames
 from hlsgen.hardware.host_interface import HostInterface, HostPort
 from hlsgen.runtime.ddr_frames import of_container
@@ -84,4 +84,7 @@ class Simulation(Backend):
             found = np.load(folder / port.csim, allow_pickle=False)
         except (OSError, ValueError, EOFError):
             raise no_result() from None
+        if self.interface.streaming and isinstance(tensor.number, FloatType):
+            # a streaming testbench writes the bits of elements as whole numbers
+            found = signed_codes(found, tensor.number)
         return of_container(found.astype(tensor.number.dtype), tensor)

@@ -97,7 +97,11 @@ class LayerwiseHardware(Brief):
     @property
     def float_passes(self) -> dict[str, int]:
         """The input channels of a pass of each float32 convolution: the order of its sums follows from it."""
-        return {one.layer.name: one.fold.simd for one in self.kernels if isinstance(one.layer, Conv2d)}
+        return {
+            one.layer.name: min(one.fold.simd, one.layer.group_channels)
+            for one in self.kernels
+            if isinstance(one.layer, Conv2d)
+        }
 
     @property
     def weights(self) -> dict[str, WeightPlace]:

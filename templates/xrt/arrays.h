@@ -89,7 +89,9 @@ inline std::string shown(const tensor &t, const char *element) {
     if (t.type[1] == 'f') {
         float value;
         std::memcpy(&value, element, sizeof value);
-        return std::to_string(value);
+        char text[32];  // nine digits tell every float from its neighbours
+        std::snprintf(text, sizeof text, "%.9g", value);
+        return text;
     }
     return with_container(t.type, [&](auto code) {
         std::memcpy(&code, element, sizeof code);

@@ -133,7 +133,8 @@ def test_a_difference_is_shown_and_fails(made: HostBuild, tmp_path: Path) -> Non
     np.save(data / port["golden"], want)
     done = made.stand_in(str(data), "--repeat", "4", cwd=tmp_path)
     assert done.returncode == 1
-    codes = f"got {was.item()}, golden {changed.item()}"
+    got, other = (f"{one:.9g}" if want.dtype == np.float32 else str(one) for one in (was, changed))
+    codes = f"got {got}, golden {other}"
     shown = f"{port['name']}: frame 3, channel 2, row 1, column 0: {codes}\n"
     assert done.stdout.count(shown) == 1, "it stops after the pass that differs"
     assert f"{port['name']}: {want.size - 1} of {want.size} equal" in done.stdout

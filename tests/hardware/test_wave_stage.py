@@ -46,7 +46,7 @@ def in_float32(layer: Conv2d, seed: int) -> Conv2d:
 
 @st.composite
 def folded(draw: st.DrawFn) -> tuple[Conv2d, Fold]:
-    layer = draw(convolutions().filter(lambda layer: layer.groups == 1))
+    layer = draw(convolutions())
     if draw(st.booleans()):
         layer = in_float32(layer, draw(st.integers(0, 1 << 30)))
     fold = draw(st.sampled_from(list(wave_folds(layer))))

@@ -204,3 +204,9 @@ def test_kernel_equals_golden_with_reference_headers(
 def test_narrowed_accumulator_follows_the_passes(accumulator: str, tmp_path: Path) -> None:
     layer = conv((4, 8, 9), 2, **FIXED16, accumulator=accumulator)
     assert_exact(layer, Folding(rows=2, pe=2, simd=2), tmp_path)
+
+
+def test_windows_that_see_padding_only(tmp_path: Path) -> None:
+    """Nothing of the input is read, so that there is no burst of it."""
+    layer = conv((1, 1, 1), 1, kernel=(1, 1), stride=(2, 1), padding=(1, 0, 0, 0))
+    assert_exact(layer, Folding(rows=1, pe=1, simd=1), tmp_path)

@@ -318,7 +318,6 @@ def test_types_by_layer() -> None:
     ("given", "message"),
     [
         ("fixed<0,1>", "precision"),
-        ("float32", "a streaming kernel computes in fixed point"),
         (7, "must be auto, or a number type, not 7"),
         ({"conv1": {"wieghts": "fixed<8,1>"}}, "conv1: `wieghts` is no key"),
         ({"conv1": 3}, "precision: `conv1` is no key"),

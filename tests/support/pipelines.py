@@ -121,8 +121,11 @@ def assert_pipeline_exact(
     """
     built = build_pipeline(graph, folds, folder, weights=weights, interfaces=interfaces, edit=edit)
     inputs = {port.name: random_codes(port.tensor, frames, seed + n) for n, port in enumerate(graph.inputs)}
-    passes = {layer.name: folds[layer.name].simd for layer in graph.layers if isinstance(layer, Conv2d)}
-    floats = {layer.name: passes.get(layer.name, 0) for layer in graph.layers if layer.is_float}
+    floats = {
+        layer.name: min(folds[layer.name].simd, layer.group_channels)
+        for layer in graph.layers
+        if layer.is_float and isinstance(layer, Conv2d)
+    }
     golden = counted_golden(graph, inputs, floats).tensors
     run = built.run(inputs, folder)
     for name, codes in run.tensors.items():

@@ -16,14 +16,14 @@ from torch import nn  # noqa: E402
 
 
 class Residual(nn.Module):  # type: ignore[misc]
-    """Everything that float32 networks have: residual, concatenation, pools, a dense layer."""
+    """Everything that float32 networks have: residual, concatenation, groups, pools, a dense layer."""
 
     def __init__(self) -> None:
         super().__init__()
         self.stem = nn.Sequential(
             nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8), nn.ReLU(), nn.MaxPool2d(2)
         )
-        self.left = nn.Conv2d(8, 8, 3, padding=1)
+        self.left = nn.Sequential(nn.Conv2d(8, 8, 3, padding=1, groups=8), nn.Conv2d(8, 8, 1, groups=2))
         self.right = nn.Conv2d(8, 4, 1)
         self.down = nn.AvgPool2d(2)
         self.head = nn.Linear(12, 5)
@@ -66,11 +66,11 @@ def test_frameworks_prediction_golden_and_csimulation(tmp_path: Path) -> None:
 def test_what_float32_cannot_do_is_refused() -> None:
     with pytest.raises(DesignError, match="a streaming kernel computes in fixed point\nfix: style: tasks"):
         design(style="dataflow")
-    model = nn.Sequential(nn.Conv2d(4, 4, 3, groups=4), nn.Softmax(dim=1))
+    model = nn.Sequential(nn.Conv2d(4, 4, 3, groups=4), nn.Sigmoid(), nn.Softmax(dim=1))
     with pytest.raises(DesignError) as caught:
         hlsgen.from_torch(model, input_shape=(4, 8, 8), precision="float32", style="tasks")
     text = str(caught.value)
-    assert "a conv2d of 4 groups has no hardware for float32" in text and "a softmax has no" in text
+    assert "a table has no hardware for float32" in text and "a softmax has no" in text
     with pytest.raises(DesignError, match="precision: float32 and no other key"):
         design(precision={"default": "float32", "weights": "fixed<8,2>"})
 

@@ -10,7 +10,7 @@ TARGET ?= hw
 TORCH  := 2.13.0
 TO     ?= xclbin
 
-.PHONY: help demo bitstream test test-networks test-machines check golden bench bench-networks bench-predict bench-explore bench-auto clean
+.PHONY: help demo bitstream test test-networks test-machines check golden bench bench-networks bench-predict bench-explore bench-auto bench-tasks clean
 help:
 	@echo "make demo    install hlsgen into $(VENV) and build designs/conv.yaml"
 	@echo "make bitstream DESIGN=designs/conv.yaml BOARD=u200 [TARGET=hw_emu] [PLATFORM=...] [TO=all]  build it and synthesise"
@@ -24,6 +24,7 @@ help:
 	@echo "make bench-networks  benchmarks/networks.py: the networks of designs/, measured beside hls4ml"
 	@echo "make bench-explore  benchmarks/explore.py: the search beside greedy and brute force, and its time"
 	@echo "make bench-auto  benchmarks/auto.py: precision auto on unseen frames beside fixed<16,6>"
+	@echo "make bench-tasks  benchmarks/tasks.py: a layer in a network of tasks beside one of its own"
 	@echo "make bench-predict   benchmarks/predict.py: the cost model's errors against published results"
 	@echo "make clean   remove $(VENV) and build/"
 
@@ -71,6 +72,9 @@ bench-auto: $(VENV)/test.stamp
 
 bench-predict: $(VENV)/test.stamp
 	$(BIN)/python benchmarks/predict.py
+
+bench-tasks: $(VENV)/test.stamp
+	$(BIN)/python benchmarks/tasks.py
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -288,6 +288,8 @@ class LayerwiseSearch:
         if over:
             need = ", ".join(over)
             message = f"with the smallest foldings the kernels need {need} of the usable share of {title}"
+            if self.graph.input.is_float:
+                return NoFit(message, "a fixed-point precision, or a larger board")
             return NoFit(message, "style: dataflow, which has no DDR ports between layers; or a larger board")
         if self.constraints.instances:
             kernels = f"{self.constraints.instances} instances of its {len(self.graph.layers)} kernels"
@@ -298,6 +300,8 @@ class LayerwiseSearch:
             message = f"no foldings that fit {title} take {asked}"
             return NoFit(message, "a longer interval, or mapping: auto")
         message = f"its {len(self.graph.layers)} kernels do not fit the SLRs of {title}, each in one of them"
+        if self.graph.input.is_float:
+            return NoFit(message, "a fixed-point precision, or a larger board")
         return NoFit(message, "style: dataflow, narrower types, or a larger board")
 
     def options(self, bits: int, count: int) -> list[KernelOptions] | None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from hlsgen.designfile.constraints import NetworkConstraints
+from hlsgen.designfile.constraints import NetworkConstraints, NoFit
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.model.ir import Graph
 from hlsgen.search.conv_kernel import ConvConstraints
@@ -91,3 +91,15 @@ def test_fixed_foldings_are_kept() -> None:
     assert {key: getattr(chosen, key) for key in fold} == fold
     window = as_network(layer, "u200", folds={layer.name: {"rows": 0}}).kernels[0].fold
     assert window.rows == 0
+
+
+def test_what_lacks_is_said_with_a_remedy_that_there_is() -> None:
+    """Nobody in float32 is sent to style: dataflow, which has fixed point only."""
+    tiny = load_board("zcu102").for_style("tasks")
+    slrs = tuple(slr.model_copy(update={"lut": 9000, "dsp": 60}) for slr in tiny.slrs)
+    small = tiny.model_copy(update={"slrs": slrs})
+    for types, remedy in (({}, "a fixed-point precision"), (NARROW, "style: dataflow")):
+        typed = conv((64, 8, 8), 64, **types)
+        with pytest.raises(NoFit) as caught:
+            layerwise_hardware(alone(typed), small, NetworkConstraints(), name="net", batch=2, clock_mhz=300)
+        assert remedy in caught.value.fix, (types, caught.value)

@@ -7,7 +7,7 @@ iteration reads (rows x stride) new elements a channel instead of a whole window
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -116,6 +116,13 @@ class Wave:
         # an image may have tens of thousands of tiles, and a search looks at hundreds of foldings
         ends = np.arange(self.tiles, dtype=np.int64) * self.tile_step + self._reach
         return ends.clip(0, self.layer.read_shape[1])
+
+
+# a search looks at hundreds of foldings of a layer, one layer after the other
+@lru_cache(maxsize=32)
+def wave_of(layer: Conv2d, rows: int) -> Wave:
+    """The wave of `layer` computed `rows` output rows at a time."""
+    return Wave(layer, rows)
 
 
 def band_constants(wave: Wave, bank_map: BankMap) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from hlsgen.base.short_repr import Brief
 from hlsgen.cost.resources import arithmetic_resources
 from hlsgen.designfile.constraints import NoFit
 from hlsgen.hardware.conv2d import Folding, Order, bare_mapping, bits_of, divisors, folding_faults, map_conv2d
-from hlsgen.hardware.wave_stage import MOST_ROWS
+from hlsgen.hardware.wave_folds import MOST_ROWS
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.search.board_limits import KINDS, room
 from hlsgen.search.placement import Deployment, deploy

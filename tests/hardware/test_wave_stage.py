@@ -14,7 +14,8 @@ from hlsgen.base.errors import MismatchError
 from hlsgen.base.fixed import FloatType
 from hlsgen.hardware.banks import Pattern
 from hlsgen.hardware.conv2d import FLOAT_SUM_LATENCY, access_patterns
-from hlsgen.hardware.wave_stage import WaveStage, spread_folds, wave_folds
+from hlsgen.hardware.wave_folds import spread_folds, wave_folds
+from hlsgen.hardware.wave_stage import WaveStage
 from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.dense import Dense

@@ -6,7 +6,7 @@ kept on chip, each word read from DDR once for a block of frames (see hlsgen/lay
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -74,13 +74,13 @@ class WeightPlace:
             assert isinstance(layer, Conv2d)
             yield from stream_folds(layer)
             return
-        for fold in layer.folds():
-            if fold.multipliers != "packed" or self._packs(layer):
-                yield fold
+        yield from self.allowed(layer, layer.folds())
 
-    def _packs(self, layer: Layer) -> bool:
+    def allowed(self, layer: Layer, folds: Iterable[Fold]) -> Iterator[Fold]:
+        """Those of `folds` whose packed multipliers, if they have some, are exact for all it may take."""
         assert isinstance(layer, Conv2d)
-        return not self.any_weights or chain_of_types(layer) >= SHORTEST_CHAIN
+        packs = not self.any_weights or chain_of_types(layer) >= SHORTEST_CHAIN
+        return (fold for fold in folds if packs or fold.multipliers != "packed")
 
     def stage(self, layer: Layer, fold: Fold) -> Stage:
         """`layer` as hardware with its weights here."""

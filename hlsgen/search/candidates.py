@@ -13,7 +13,7 @@ from hlsgen.designfile.constraints import NetworkConstraints, NoFit
 from hlsgen.hardware.pipeline import Stream, staged
 from hlsgen.hardware.ports import ddr_port
 from hlsgen.hardware.processes import weight_loader
-from hlsgen.hardware.wave_stage import spread_folds, wave_folds
+from hlsgen.hardware.wave_folds import spread_folds, wave_folds
 from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.base import Layer
 from hlsgen.layers.conv2d import Conv2d
@@ -87,10 +87,12 @@ def task_foldings(
     else:
         folds = place.folds(layer) if place else layer.folds()
         found = list(_fitting(layer, folds, board, fixed, place))
-    if isinstance(layer, Conv2d):
+    if isinstance(layer, Conv2d) and place is not None:
         spread_wish = fixed.get("fabric_pe")
         loose = {key: value for key, value in fixed.items() if key not in ("fabric_pe", "multipliers")}
-        plain = undominated(_fitting(layer, wave_folds(layer), board, loose, place), nearly)
+        plain = undominated(
+            _fitting(layer, place.allowed(layer, wave_folds(layer)), board, loose, place), nearly
+        )
         unspread = [one.fold for one in plain]
         spread = [fold for one in plain for fold in spread_folds(layer, one.fold, parts, spread_wish)]
         found += _fitting(layer, [*unspread, *spread], board, fixed, place)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from hlsgen.designfile.constraints import NetworkConstraints, NoFit
+from hlsgen.designfile.constraints import NetworkConstraints, NoFit, WeightConstraints
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.model.ir import Graph
 from hlsgen.search.conv_kernel import ConvConstraints
@@ -103,3 +103,14 @@ def test_what_lacks_is_said_with_a_remedy_that_there_is() -> None:
         with pytest.raises(NoFit) as caught:
             layerwise_hardware(alone(typed), small, NetworkConstraints(), name="net", batch=2, clock_mhz=300)
         assert remedy in caught.value.fix, (types, caught.value)
+
+
+def test_weights_of_any_value_are_packed_only_where_their_type_allows_it() -> None:
+    """With these types not even three products may be added before two lanes are taken apart."""
+    types = {"input_type": "fixed<16,6>", "weight_type": "fixed<8,1>", "result_type": "fixed<16,6,rnd,sat>"}
+    layer = conv((16, 32, 32), 16, padding=(1, 1, 1, 1), **types)
+    small = replace(layer, weights=layer.weights // 128)
+    wish = WeightConstraints(place="runtime")
+    free = as_network(small, "u200", instances=1).kernels[0].fold
+    any_ = as_network(small, "u200", instances=1, weights=wish).kernels[0].fold
+    assert free.multipliers == "packed" and any_.multipliers != "packed"

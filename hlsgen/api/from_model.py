@@ -48,7 +48,8 @@ def from_torch(
 
     input_shape: without the batch; several inputs: a list of shapes. calibration: typical frames of the
     input(s), [N, *input_shape]. precision: "auto" (the default with calibration data), a type for all
-    activations ("fixed<16,6>" without), or a mapping by layer name; see hlsgen.model.precision.
+    activations ("fixed<16,6>" without), or a mapping by layer name; see hlsgen.model.precision. "float32":
+    weights and sums too, with style "tasks".
     style: "dataflow", one streaming kernel with every layer a stage, or "tasks", a kernel for every layer.
     interface: "memory" (the default): DDR at both ends; "stream": AXI streams from and to other kernels; or
     {"input": "stream"} and the like.

@@ -86,7 +86,7 @@ def test_other_frameworks(names: dict[str, Any], folder: Path, capsys: pytest.Ca
 
 
 def test_precision(names: dict[str, Any], folder: Path) -> None:
-    """As the table says it, of the three designs."""
+    """As the table says it, of the four designs."""
     from net import make_net
 
     x = np.random.default_rng(0).uniform(-1, 1, (16, 1, 8, 8))
@@ -98,15 +98,16 @@ def test_precision(names: dict[str, Any], folder: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("hlsgen.api.from_model.from_torch", lambda *a, **k: designs.append(made(*a, **k)))
         exec("import hlsgen\n" + SNIPPETS[2], kept)
-    auto, plain, mixed = ({layer.name: layer for layer in design.graph.layers} for design in designs)
+    auto, plain, floats, mixed = ({layer.name: layer for layer in design.graph.layers} for design in designs)
     assert list(auto) == list(plain) == ["conv1", "conv2", "add", "relu_2", "pool", "fc"]
     assert all(layer.result_type.width <= 16 for name, layer in auto.items() if name in ("conv1", "fc"))
     assert str(plain["conv1"].result_type) == "fixed<16,6,rnd,sat>"
     assert str(plain["conv1"].weight_type).startswith("fixed<16,")
     assert plain["add"].result_type == plain["add"].exact_type  # only a ReLU reads it
+    assert {str(layer.output_type) for layer in floats.values()} == {"float32"}
     assert str(mixed["conv1"].weight_type) == "fixed<8,1>"
     assert str(mixed["fc"].result_type) == "fixed<16,6,rnd,sat>"
-    assert str(designs[2].graph.input.type) == "fixed<8,1,rnd,sat>"
+    assert str(designs[3].graph.input.type) == "fixed<8,1,rnd,sat>"
 
 
 def test_what_auto_reaches(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

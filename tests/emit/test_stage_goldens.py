@@ -145,7 +145,7 @@ def test_every_mutant_changes_a_result(tmp_path: Path) -> None:
 
 def test_every_template_of_a_stage_has_a_layer_that_shows_it() -> None:
     """A new kind names one in its test, in EMITTED; docs/adding-a-layer.md."""
-    assert unshown_templates(EXAMPLES) == set(), "no test in tests/layers names a layer of these in EMITTED"
+    assert unshown_templates(EXAMPLES) == set(), "no test of a stage names a layer of these in EMITTED"
 
 
 def test_every_template_has_mutants() -> None:

@@ -147,6 +147,12 @@ def test_mutants_are_caught(what: str, before: str, after: str, tmp_path: Path) 
     assert "is not in" not in str(caught.value), f"{what}: the mutant has to follow the template"
 
 
+def depthwise(channels: int) -> Conv2d:
+    """A depthwise convolution in float32."""
+    layer = conv((channels, 5, 6), channels)
+    return replace(layer, groups=channels, weights=layer.weights[:, :1])
+
+
 EMITTED = {
     "conv_wave": Emitted(
         layer=small((4, 5, 6), 4),
@@ -155,6 +161,14 @@ EMITTED = {
             ("column >= 0 && column < IN_WIDTH", "column >= 1 && column < IN_WIDTH"),
             ("at.channels == 0 ||", "at.channels == 1 ||"),
             ("window[s][i][v + STRIDE_W]", "window[s][i][v + 0]"),
+        ),
+    ),
+    "conv_wave_groups": Emitted(
+        layer=depthwise(4),
+        fold=Fold(rows=2, pe=2, simd=2, fabric_pe=1),
+        mutants=(
+            ("window[g * SIMD / GP + s]", "window[(GP - 1 - g) * SIMD / GP + s]"),
+            ("* FOLDS_OUT + at.group * NF + at.filters", "* FOLDS_OUT + at.filters"),
         ),
     ),
 }

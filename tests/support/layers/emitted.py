@@ -13,6 +13,7 @@ from pathlib import Path
 
 import jinja2.meta
 
+import tests.hardware
 import tests.layers
 from hlsgen.emit.environment import environment, source_text
 from hlsgen.hardware.pipeline import Pipeline, pipeline_of
@@ -21,6 +22,8 @@ from hlsgen.layers.base import Layer
 from hlsgen.layers.stage import Fold
 from hlsgen.model.ir import Graph, Port
 
+ROOMS = (tests.layers, tests.hardware)
+"""Where stages are tested: most stand in layers/, the front wave with its banks in hardware/."""
 MOST_LINES = 40
 """Of constants that are stored: longer tables and weights are data, which no reviewer reads."""
 
@@ -41,14 +44,15 @@ class Emitted:
 
 
 def emitted_examples() -> dict[str, Emitted]:
-    """What the tests in tests/layers name, in the order of the names."""
+    """What the tests of layers and of their hardware name, in the order of the names."""
     found: dict[str, Emitted] = {}
-    for info in pkgutil.iter_modules(tests.layers.__path__):
+    rooms = ((package, info) for package in ROOMS for info in pkgutil.iter_modules(package.__path__))
+    for package, info in rooms:
         spec = info.module_finder.find_spec(info.name, None)
         assert spec is not None and spec.origin is not None
         if "\nEMITTED" not in Path(spec.origin).read_text(encoding="utf-8"):
             continue  # some need a framework to be imported
-        named = importlib.import_module(f"tests.layers.{info.name}").EMITTED
+        named = importlib.import_module(f"{package.__name__}.{info.name}").EMITTED
         assert not found.keys() & named.keys(), f"{info.name}: a name of EMITTED is taken"
         found |= named
     return dict(sorted(found.items()))

@@ -79,7 +79,7 @@ class WeightPlace:
     def allowed(self, layer: Layer, folds: Iterable[Fold]) -> Iterator[Fold]:
         """Those of `folds` whose packed multipliers, if they have some, are exact for all it may take."""
         assert isinstance(layer, Conv2d)
-        packs = not self.any_weights or chain_of_types(layer) >= SHORTEST_CHAIN
+        packs = layer.is_float or not self.any_weights or chain_of_types(layer) >= SHORTEST_CHAIN
         return (fold for fold in folds if packs or fold.multipliers != "packed")
 
     def stage(self, layer: Layer, fold: Fold) -> Stage:

@@ -114,3 +114,9 @@ def test_weights_of_any_value_are_packed_only_where_their_type_allows_it() -> No
     free = as_network(small, "u200", instances=1).kernels[0].fold
     any_ = as_network(small, "u200", instances=1, weights=wish).kernels[0].fold
     assert free.multipliers == "packed" and any_.multipliers != "packed"
+
+
+def test_weights_of_any_value_in_float32() -> None:
+    layer = conv((8, 14, 13), 8, padding=(1, 1, 1, 1))
+    chosen = as_network(layer, "u200", instances=1, weights=WeightConstraints(place="runtime"))
+    assert chosen.kernels[0].fold.rows > 0, "there is a front wave, which packs nothing"

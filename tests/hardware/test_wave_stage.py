@@ -172,3 +172,21 @@ EMITTED = {
         ),
     ),
 }
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ("hlsgen::ram<in_t, BAND_DEPTH, ", "hlsgen::ram<in_t, BAND_DEPTH, 99", "sooner than its dependence"),
+        ("(at.bank + j) + OFFSET[slot]", "(at.bank + j) + OFFSET[0]", "more ports than it has"),
+    ],
+    ids=["promise", "ports"],
+)
+def test_memories_watch_their_ports_and_promises(
+    before: str, after: str, message: str, tmp_path: Path
+) -> None:
+    """In every C-simulation, and said as what they are: not by a result that happens to differ."""
+    graph = side_by_side([FIXED])
+    name = graph.layers[0].name
+    with pytest.raises(MismatchError, match=message):
+        assert_pipeline_exact(graph, {name: FOLD}, tmp_path, edit={f"src/{name}.h": (before, after)})

@@ -1,1 +1,1 @@
-"""What the vendor's scheduler will make of C++: II, chains and operations of pipelined loops, from LLVM IR."""
+"""What the vendor's scheduler will make of C++, from LLVM IR: II, chains, operations of pipelined loops."""

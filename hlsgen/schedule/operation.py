@@ -10,10 +10,11 @@ class Operation:
     """What the delay and the area of an operation depend on."""
 
     kind: str
-    """LLVM's word (add sub mul sdiv udiv srem urem icmp select and or xor shl lshr ashr fadd fsub fmul fdiv fcmp
-    sitofp uitofp fptosi fptoui fpext fptrunc fneg), or: mux (an n-input choice), phi, register_read,
-    register_write, load, store (with `storage`), fifo_read, fifo_write, axi_read, axi_write, axi_read_request,
-    axi_write_request, axi_write_response, sqrt exp log sin cos ... (math functions), control.
+    """LLVM's word (add sub mul sdiv udiv srem urem icmp select and or xor shl lshr ashr fadd fsub fmul fdiv
+    fcmp sitofp uitofp fptosi fptoui fpext fptrunc fneg), or: mux (an n-input choice), phi, register_read,
+    register_write, load, store (with `storage`), fifo_read, fifo_write, axi_read, axi_write,
+    axi_read_request, axi_write_request, axi_write_response, sqrt exp log sin cos ... (math functions),
+    control.
     """
     widths: tuple[int, ...]
     """Bits of the operands; of a mux: of each input."""

@@ -1,0 +1,135 @@
+"""Addresses as linear forms: a constant number of bytes and multiples of values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from hlsgen.schedule.ir import Constant, Expression, Global, Instruction, IntType, Local, Operand, Type
+from hlsgen.schedule.pointers import steps_of
+from hlsgen.schedule.ranges import Ranges
+
+
+@dataclass(frozen=True)
+class Linear:
+    """constant + sum of factor * value over `terms`, which name values of the function."""
+
+    constant: int
+    terms: tuple[tuple[str, int], ...] = ()
+
+    def __add__(self, other: Linear) -> Linear:
+        terms = dict(self.terms)
+        for name, factor in other.terms:
+            terms[name] = terms.get(name, 0) + factor
+        return Linear(
+            self.constant + other.constant,
+            tuple(sorted((name, factor) for name, factor in terms.items() if factor)),
+        )
+
+    def times(self, factor: int) -> Linear:
+        """The form multiplied by an integer."""
+        if not factor:
+            return Linear(0)
+        return Linear(self.constant * factor, tuple((name, one * factor) for name, one in self.terms))
+
+
+@dataclass(frozen=True)
+class Address:
+    """An address: bytes from the start of an alloca, a global variable, an argument or a pointer of unknown origin."""
+
+    base: Local | Global
+    offset: Linear
+
+
+class Addresses:
+    """The addresses of one function's loads and stores."""
+
+    def __init__(self, definitions: Mapping[str, Instruction], ranges: Ranges) -> None:
+        self.definitions = definitions
+        self.ranges = ranges
+        self.forms: dict[str, Linear] = {}
+        self.known: dict[str, Address] = {}
+
+    def of(self, operand: Operand) -> Address | None:
+        """Where a pointer points to; None for null and what is no address."""
+        if isinstance(operand, Global):
+            return Address(operand, Linear(0))
+        if isinstance(operand, Expression) and operand.source is not None:
+            return self._element(operand.source, operand.operands, operand.types)
+        if not isinstance(operand, Local):
+            return None
+        known = self.known.get(operand.name)
+        if known is None:
+            defined = self.definitions.get(operand.name)
+            if defined is not None and defined.opcode == "getelementptr" and defined.source is not None:
+                known = self._element(defined.source, defined.operands, defined.types)
+            known = known or Address(operand, Linear(0))
+            self.known[operand.name] = known
+        return known
+
+    def _element(self, source: Type, operands: tuple[Operand, ...], types: tuple[Type, ...]) -> Address | None:
+        start = self.of(operands[0])
+        if start is None:
+            return None
+        offset = start.offset
+        for (stride, index), type_ in zip(steps_of(source, operands[1:]), types[1:], strict=True):
+            offset = offset + self.form(index, type_).times(stride)
+        return Address(start.base, offset)
+
+    def form(self, operand: Operand, type_: Type) -> Linear:
+        """An integer as a linear form, exact where the arithmetic cannot wrap; else itself as one term."""
+        if isinstance(operand, Constant):
+            value = operand.value or 0
+            if isinstance(type_, IntType) and value >> (type_.bits - 1) == 1:
+                value -= 1 << type_.bits
+            return Linear(value)
+        if not isinstance(operand, Local):
+            return Linear(0, (("?", 1),))
+        form = self.forms.get(operand.name)
+        if form is None:
+            self.forms[operand.name] = itself = Linear(0, ((operand.name, 1),))
+            form = self._derived(self.definitions.get(operand.name)) or itself
+            self.forms[operand.name] = form
+        return form
+
+    def _derived(self, one: Instruction | None) -> Linear | None:
+        if one is None:
+            return None
+        if one.opcode == "sext" or (one.opcode == "zext" and self._not_negative(one)):
+            return self.form(one.operands[0], one.types[0])
+        if one.opcode in ("add", "sub", "mul", "shl") or (one.opcode == "or" and "disjoint" in one.flags):
+            return self._arithmetic(one) if self._exact(one) else None
+        return None
+
+    def _not_negative(self, one: Instruction) -> bool:
+        return "nneg" in one.flags or self.ranges.of(one.operands[0], one.types[0])[0] >= 0
+
+    def _exact(self, one: Instruction) -> bool:
+        return bool(one.flags & {"nsw", "disjoint"}) or one.name in self.ranges.known
+
+    def _arithmetic(self, one: Instruction) -> Linear | None:
+        first, second = (
+            self.form(operand, type_) for operand, type_ in zip(one.operands, one.types, strict=True)
+        )
+        if one.opcode in ("add", "or"):
+            return first + second
+        if one.opcode == "sub":
+            return first + second.times(-1)
+        if one.opcode == "mul" and not second.terms:
+            return first.times(second.constant)
+        if one.opcode == "mul" and not first.terms:
+            return second.times(first.constant)
+        if one.opcode == "shl" and not second.terms and 0 <= second.constant < 64:
+            return first.times(1 << second.constant)
+        return None
+
+    def interval(self, form: Linear) -> tuple[int, int]:
+        """The least and greatest value of a form."""
+        low = high = form.constant
+        for name, factor in form.terms:
+            defined = self.definitions.get(name)
+            type_: Type = defined.type if defined is not None else IntType(64)
+            ends = self.ranges.of(Local(name), type_)
+            products = (ends[0] * factor, ends[1] * factor)
+            low, high = low + min(products), high + max(products)
+        return low, high

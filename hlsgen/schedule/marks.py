@@ -1,0 +1,164 @@
+"""Where the pragmas of the source stand in the IR, and the IR without their marks.
+
+The front end writes each pragma as a call of `__hls_mark` or `__hls_mark_variable` (hlsgen.schedule.preprocess). They
+are read after everything is inlined, when a variable's address leads to an alloca, a global variable or an argument;
+then they are taken out, and what they ask of loops goes to the loops' metadata, which LLVM's unroller reads.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from hlsgen.schedule.control_flow import Loop, innermost_loops, loops_of
+from hlsgen.schedule.ir import Constant, Function, Global, Instruction, Local, Module, Operand
+from hlsgen.schedule.pointers import base_of
+from hlsgen.schedule.pragmas import Pragma
+
+PLAIN, VARIABLE = "__hls_mark", "__hls_mark_variable"
+_CALL = re.compile(r"^\s+(?:tail |notail )?call void .*@__hls_mark(?:_variable)?\(")
+_LATCH = re.compile(r"^(!(\d+) = distinct !\{!\2\b.*)\}$")
+_VARIABLE_HEAD = 10
+"""Arguments of a variable's mark before the pragma's values: index, address, bytes, bits, dimensions, six extents."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Marked:
+    """A pragma where it stands, with the values of its options there."""
+
+    pragma: Pragma
+    values: Mapping[str, int]
+    function: str
+    loop: int
+    """Metadata node of the innermost loop around it, -1 if there is none."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MarkedVariable(Marked):
+    """A pragma about a variable: what its address leads to, and what the variable's type is."""
+
+    base: Local | Global
+    offset: int
+    """Bytes from the base's start."""
+    element_bytes: int
+    element_bits: int
+    extents: tuple[int, ...]
+    """Of an array; the first is 0 where it is a pointer."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Marks:
+    """All marks of a module."""
+
+    plain: list[Marked]
+    variables: list[MarkedVariable]
+    lost: list[Pragma] = field(default_factory=list)
+    """Pragmas whose variable leads to nothing that the IR knows."""
+
+    def of_loops(self, name: str) -> dict[int, list[Marked]]:
+        """The marks of that pragma by the loop around them."""
+        found: dict[int, list[Marked]] = defaultdict(list)
+        for mark in self.plain:
+            if mark.pragma.name == name and mark.loop >= 0:
+                found[mark.loop].append(mark)
+        return found
+
+
+def marks_of(module: Module, pragmas: Sequence[Pragma]) -> Marks:
+    """The marks of a module's functions."""
+    marks = Marks(plain=[], variables=[])
+    for function in module.functions.values():
+        loops: dict[str, Loop] | None = None
+        definitions: dict[str, Instruction] | None = None
+        for block, call in _calls(function):
+            if loops is None or definitions is None:
+                loops = innermost_loops(loops_of(function))
+                definitions = {one.name: one for _, one in function.instructions() if one.name}
+            loop = loops[block].node if block in loops else -1
+            _add(marks, call, pragmas, function.name, loop, definitions)
+    return marks
+
+
+def _calls(function: Function) -> Iterator[tuple[str, Instruction]]:
+    for block, instruction in function.instructions():
+        if instruction.callee in (PLAIN, VARIABLE):
+            yield block.name, instruction
+
+
+def _add(
+    marks: Marks,
+    call: Instruction,
+    pragmas: Sequence[Pragma],
+    function: str,
+    loop: int,
+    definitions: Mapping[str, Instruction],
+) -> None:
+    numbers = [_number(operand) for operand in call.operands]
+    pragma = pragmas[numbers[0] or 0]
+    head = _VARIABLE_HEAD + 1 if call.callee == VARIABLE else 1
+    values = {
+        option: value for option, value in zip(pragma.options, numbers[head:], strict=False) if value is not None
+    }
+    if call.callee == PLAIN:
+        marks.plain.append(Marked(pragma=pragma, values=values, function=function, loop=loop))
+        return
+    base, offset = base_of(call.operands[1], definitions)
+    if base is None:
+        marks.lost.append(pragma)
+        return
+    dimensions = numbers[4] or 0
+    marks.variables.append(
+        MarkedVariable(
+            pragma=pragma,
+            values=values,
+            function=function,
+            loop=loop,
+            base=base,
+            offset=offset,
+            element_bytes=numbers[2] or 0,
+            element_bits=numbers[3] or 0,
+            extents=tuple(one or 0 for one in numbers[5 : 5 + dimensions]),
+        )
+    )
+
+
+def _number(operand: Operand) -> int | None:
+    return operand.value if isinstance(operand, Constant) else None
+
+
+def without_marks(text: str, loops: Mapping[int, Sequence[str]], kept: Mapping[str, Sequence[str]]) -> str:
+    """The module's text without the calls of marks.
+
+    `loops` names what is added to the metadata of loops, as `!{!"llvm.loop.unroll.full"}`, by their node; `kept` the
+    allocas of functions that no pass may split.
+    """
+    lines: list[str] = []
+    nodes: list[str] = []
+    function = ""
+    number = 1 + max((int(one) for one in re.findall(r"^!(\d+) = ", text, re.MULTILINE)), default=0)
+    for line in text.splitlines():
+        if _CALL.match(line):
+            continue
+        if line.startswith("define "):
+            function = line[line.index("@") + 1 : line.index("(", line.index("@"))].strip('"')
+        latch = _LATCH.match(line)
+        if latch and int(latch[2]) in loops:
+            line = latch[1]
+            for what in loops[int(latch[2])]:
+                nodes.append(f"!{number} = {what}")
+                line += f", !{number}"
+                number += 1
+            line += "}"
+        lines.append(line)
+        if " = alloca " in line:
+            name = line.split(" = ", 1)[0].strip()
+            if name[1:].strip('"') in kept.get(function, ()):
+                lines.append(f"  call void @{KEEP}(ptr {name})")
+    lines.append(f"declare void @{KEEP}(ptr captures(none)) nounwind willreturn memory(argmem: readwrite)")
+    return "\n".join([*lines, *nodes, ""])
+
+
+KEEP = "__hls_keep"
+"""Called with an array's address, it keeps passes from taking the array apart."""

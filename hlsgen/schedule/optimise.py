@@ -1,0 +1,72 @@
+"""LLVM's passes, as far as a schedule needs them: everything inlined, registers instead of memory, loops unrolled.
+
+The vendor's compiler is LLVM too; what it does before it schedules is what these passes do, but for a widening of
+narrow integers that it has not, which is why the module's native widths are taken out.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Collection, Sequence
+
+import llvmlite.binding as llvm
+
+_NATIVE_WIDTHS = re.compile(r"-n8:16:32:64")
+_INLINE = ("always_inliner", "sroa", "global_dead_code_eliminate")
+_UNROLL = ("instruction_combine", "loop_unroll", "sroa", "sccp")
+_SIMPLIFY = ("sroa", "instruction_combine", "sccp", "new_gvn", "instruction_combine", "dead_code_elimination")
+ROUNDS = 3
+"""An inner loop whose bound is a variable of the outer one can be unrolled only after the outer one was."""
+
+
+@functools.cache
+def _target() -> llvm.TargetMachine:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    # unrolled where a pragma asks for it, whatever its size, and nowhere else
+    llvm.set_option("", "-pragma-unroll-threshold=1000000000")
+    llvm.set_option("", "-unroll-threshold=1")
+    return llvm.Target.from_default_triple().create_target_machine(opt=1)
+
+
+def inline(text: str, kept: Collection[str]) -> str:
+    """The module with all functions inlined but those `kept`, and scalars in registers. Raises ValueError."""
+    target = _target()
+    module = _parse(_NATIVE_WIDTHS.sub("", text))
+    for function in module.functions:
+        if function.is_declaration:
+            continue
+        if function.name in kept:
+            function.linkage = "external"
+            function.add_function_attribute("noinline")
+        else:
+            function.linkage = "internal"
+            function.add_function_attribute("alwaysinline")
+    _run(module, _INLINE, target)
+    return str(module)
+
+
+def unroll(text: str) -> str:
+    """The module with the loops unrolled whose metadata asks for it, simplified. Raises ValueError."""
+    target = _target()
+    module = _parse(text)
+    for _ in range(ROUNDS):
+        _run(module, _UNROLL, target)
+    _run(module, _SIMPLIFY, target)
+    return str(module)
+
+
+def _parse(text: str) -> llvm.ModuleRef:
+    try:
+        return llvm.parse_assembly(text)
+    except RuntimeError as error:
+        raise ValueError(str(error)) from error
+
+
+def _run(module: llvm.ModuleRef, names: Sequence[str], target: llvm.TargetMachine) -> None:
+    builder = llvm.create_pass_builder(target, llvm.create_pipeline_tuning_options(speed_level=1))
+    passes = llvm.create_new_module_pass_manager()
+    for name in names:
+        getattr(passes, f"add_{name}_pass")()
+    passes.run(module, builder)

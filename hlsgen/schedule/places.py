@@ -1,0 +1,65 @@
+"""Places in the source, from the nodes of LLVM's debug information."""
+
+from __future__ import annotations
+
+import re
+
+from hlsgen.schedule.ir import Place
+
+_FIELD = re.compile(r'(\w+): (?:!(\d+)|"((?:[^"\\]|\\.)*)"|(\d+))')
+_REFERENCES = re.compile(r"!(\d+)")
+
+
+def places_of(nodes: dict[int, str]) -> tuple[dict[int, Place], dict[int, Place]]:
+    """The places of DILocation nodes, and those of loops (the first location of a loop's node), by node number.
+
+    A location's file is that of its innermost scope, its function the name of the subprogram around it.
+    """
+    reader = _Nodes(nodes)
+    places, loops = {}, {}
+    for number, body in nodes.items():
+        if body.startswith(("!DILocation(", "distinct !DILocation(")):
+            places[number] = reader.place(number)
+    for number, body in nodes.items():
+        if body.startswith("distinct !{"):
+            references = [int(one) for one in _REFERENCES.findall(body)]
+            first = next((one for one in references[1:] if one in places), None)
+            if first is not None:
+                loops[number] = places[first]
+    return places, loops
+
+
+class _Nodes:
+    """Nodes read when they are asked for."""
+
+    def __init__(self, nodes: dict[int, str]) -> None:
+        self.nodes = nodes
+        self.places: dict[int, Place] = {}
+        self.scopes: dict[int, tuple[str, str]] = {}
+
+    def fields(self, number: int) -> dict[str, str]:
+        return {
+            name: reference or text or plain
+            for name, reference, text, plain in _FIELD.findall(self.nodes.get(number, ""))
+        }
+
+    def place(self, number: int) -> Place:
+        if number not in self.places:
+            fields = self.fields(number)
+            file, function = self.scope(int(fields.get("scope", -1)))
+            inlined = self.place(int(fields["inlinedAt"])) if "inlinedAt" in fields else None
+            self.places[number] = Place(file, int(fields.get("line", 0)), function, inlined)
+        return self.places[number]
+
+    def scope(self, number: int) -> tuple[str, str]:
+        """The file and the function of a scope."""
+        if number not in self.scopes:
+            fields = self.fields(number)
+            body = self.nodes.get(number, "")
+            function = fields.get("name", "")
+            if "DISubprogram" not in body:
+                above = int(fields["scope"]) if fields.get("scope", "").isdigit() else -1
+                function = self.scope(above)[1] if above in self.nodes else ""
+            file = self.fields(int(fields["file"])).get("filename", "") if "file" in fields else ""
+            self.scopes[number] = (file, function)
+        return self.scopes[number]

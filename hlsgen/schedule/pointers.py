@@ -1,0 +1,67 @@
+"""What an address leads to: a variable and a number of bytes, as far as it is constant."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from hlsgen.schedule.ir import (
+    ArrayType,
+    Constant,
+    Expression,
+    Global,
+    Instruction,
+    Local,
+    Operand,
+    StructType,
+    Type,
+    bytes_of,
+    struct_offsets,
+)
+
+
+def base_of(operand: Operand, definitions: Mapping[str, Instruction]) -> tuple[Local | Global | None, int]:
+    """The alloca, argument or global variable that an address starts from, and the constant bytes from there.
+
+    Parts of the offset that vary are left out. (None, 0) where the address comes from elsewhere.
+    """
+    offset = 0
+    while True:
+        if isinstance(operand, Global):
+            return operand, offset
+        if isinstance(operand, Local):
+            defined = definitions.get(operand.name)
+            if defined is None or defined.opcode == "alloca":
+                return operand, offset
+            if defined.opcode != "getelementptr" or defined.source is None:
+                return None, 0
+            source, indices = defined.source, defined.operands
+        elif isinstance(operand, Expression) and operand.opcode == "getelementptr" and operand.source is not None:
+            source, indices = operand.source, operand.operands
+        else:
+            return None, 0
+        offset += sum(
+            stride * index.value
+            for stride, index in steps_of(source, indices[1:])
+            if isinstance(index, Constant) and index.value is not None
+        )
+        operand = indices[0]
+
+
+def steps_of(source: Type, indices: tuple[Operand, ...]) -> list[tuple[int, Operand]]:
+    """The bytes that each index of a getelementptr steps by, with the index.
+
+    Fields of structs are constants: their offset stands as one step.
+    """
+    steps: list[tuple[int, Operand]] = []
+    type_ = source
+    for at, index in enumerate(indices):
+        if at == 0:
+            steps.append((bytes_of(type_), index))
+        elif isinstance(type_, StructType):
+            field = index.value if isinstance(index, Constant) and index.value is not None else 0
+            steps.append((1, Constant(struct_offsets(type_)[field])))
+            type_ = type_.elements[field]
+        elif isinstance(type_, ArrayType):
+            type_ = type_.element
+            steps.append((bytes_of(type_), index))
+    return steps

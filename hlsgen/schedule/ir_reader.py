@@ -331,9 +331,7 @@ def _compare(name: str, opcode: str, tokens: _Tokens) -> Instruction:
         predicate = tokens.take()
     type_, first = tokens.typed()
     tokens.skip(",")
-    return Instruction(
-        name, opcode, IntType(1), (first, tokens.value()), (type_, type_), predicate=predicate
-    )
+    return Instruction(name, opcode, IntType(1), (first, tokens.value()), (type_, type_), predicate=predicate)
 
 
 def _conversion(name: str, opcode: str, tokens: _Tokens) -> Instruction:
@@ -455,9 +453,11 @@ def _call(name: str, opcode: str, tokens: _Tokens) -> Instruction:
     return Instruction(name, "call", type_, tuple(operands), tuple(types), callee=called)
 
 
-_VALUES = frozenset(
-    "true false null undef poison zeroinitializer none getelementptr splat c asm".split()
-) | _CONVERSIONS | _BINARY
+_VALUES = (
+    frozenset("true false null undef poison zeroinitializer none getelementptr splat c asm".split())
+    | _CONVERSIONS
+    | _BINARY
+)
 
 
 def _is_value(word: str) -> bool:
@@ -496,7 +496,9 @@ _Reader = Callable[[str, str, _Tokens], Instruction]
 _READERS: dict[str, _Reader] = {
     **dict.fromkeys(_BINARY, _binary),
     **dict.fromkeys(_CONVERSIONS, _conversion),
-    **dict.fromkeys(("extractvalue", "insertvalue", "extractelement", "insertelement", "shufflevector"), _aggregate),
+    **dict.fromkeys(
+        ("extractvalue", "insertvalue", "extractelement", "insertelement", "shufflevector"), _aggregate
+    ),
     "fneg": _unary,
     "freeze": _unary,
     "icmp": _compare,

@@ -67,7 +67,9 @@ class Addresses:
             self.known[operand.name] = known
         return known
 
-    def _element(self, source: Type, operands: tuple[Operand, ...], types: tuple[Type, ...]) -> Address | None:
+    def _element(
+        self, source: Type, operands: tuple[Operand, ...], types: tuple[Type, ...]
+    ) -> Address | None:
         start = self.of(operands[0])
         if start is None:
             return None

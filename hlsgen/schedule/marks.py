@@ -99,7 +99,9 @@ def _add(
     pragma = pragmas[numbers[0] or 0]
     head = _VARIABLE_HEAD + 1 if call.callee == VARIABLE else 1
     values = {
-        option: value for option, value in zip(pragma.options, numbers[head:], strict=False) if value is not None
+        option: value
+        for option, value in zip(pragma.options, numbers[head:], strict=False)
+        if value is not None
     }
     if call.callee == PLAIN:
         marks.plain.append(Marked(pragma=pragma, values=values, function=function, loop=loop))

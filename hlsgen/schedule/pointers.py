@@ -35,7 +35,11 @@ def base_of(operand: Operand, definitions: Mapping[str, Instruction]) -> tuple[L
             if defined.opcode != "getelementptr" or defined.source is None:
                 return None, 0
             source, indices = defined.source, defined.operands
-        elif isinstance(operand, Expression) and operand.opcode == "getelementptr" and operand.source is not None:
+        elif (
+            isinstance(operand, Expression)
+            and operand.opcode == "getelementptr"
+            and operand.source is not None
+        ):
             source, indices = operand.source, operand.operands
         else:
             return None, 0

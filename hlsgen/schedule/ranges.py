@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from hlsgen.schedule.control_flow import Loop
@@ -235,7 +235,12 @@ def _step(phi: Instruction, loop: Loop, definitions: Mapping[str, Instruction]) 
 
 
 def _counter(
-    phi: Instruction, bits: int, step: int, loop: Loop, function: Function, definitions: Mapping[str, Instruction]
+    phi: Instruction,
+    bits: int,
+    step: int,
+    loop: Loop,
+    function: Function,
+    definitions: Mapping[str, Instruction],
 ) -> Counter:
     starts = {
         value.value if isinstance(value, Constant) else None
@@ -319,8 +324,7 @@ def _bound(
     return _first_stop(stops, start, step, ahead, limit)
 
 
-def _first_stop(stops: object, start: int, step: int, ahead: int, limit: int) -> int | None:
-    assert callable(stops)
+def _first_stop(stops: Callable[[int], bool], start: int, step: int, ahead: int, limit: int) -> int | None:
     near = max(0, (limit - start - ahead) // step - 1) if (limit - start) * step > 0 else 0
     for count in range(near, near + 4):
         value = start + count * step

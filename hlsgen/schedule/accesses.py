@@ -1,0 +1,263 @@
+"""Accesses of memories, streams and ports: what orders them, what they share, which iterations they tie together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hlsgen.schedule.ir import Constant, Instruction, Local
+from hlsgen.schedule.linear import Addresses, Linear
+from hlsgen.schedule.memories import ANY_BANK, Memory, Where
+from hlsgen.schedule.ranges import Counter
+
+if TYPE_CHECKING:
+    from hlsgen.schedule.region import Region
+
+_CALLS = {
+    "__hls_stream_read": "fifo_read",
+    "__hls_stream_read_nb": "fifo_read",
+    "__hls_stream_write": "fifo_write",
+    "__hls_stream_write_nb": "fifo_write",
+    "__hls_stream_empty": "fifo_state",
+    "__hls_stream_full": "fifo_state",
+    "__hls_stream_size": "fifo_state",
+    "__hls_maxi_read_request": "axi_read_request",
+    "__hls_maxi_read": "axi_read",
+    "__hls_maxi_write_request": "axi_write_request",
+    "__hls_maxi_write": "axi_write",
+    "__hls_maxi_write_response": "axi_write_response",
+}
+
+
+@dataclass(slots=True, eq=False)
+class Access:
+    """One access in an iteration: of a memory (`where`), or of a stream or port (`where` is None)."""
+
+    node: int
+    where: Where | None
+    writes: bool
+    block: str
+    instruction: Instruction
+
+
+def stream_of(call: Instruction, addresses: Addresses) -> tuple[str, str, int] | None:
+    """What a call does to a stream or burst port: the kind of operation, which stream, the bits of its word."""
+    kind = _CALLS.get(call.callee)
+    if kind is None:
+        return None
+    address = addresses.of(call.operands[0])
+    which = "?"
+    if address is not None:
+        terms = "".join(f"+{name}" for name, _ in address.offset.terms)
+        which = f"{address.base.name}+{address.offset.constant}{terms}"
+    bits = 0
+    carrier: Instruction | None = call
+    if kind in ("fifo_write", "axi_write"):
+        slot = call.operands[1]
+        carrier = addresses.definitions.get(slot.name) if isinstance(slot, Local) else None
+    if carrier is not None and carrier.operands and isinstance(carrier.operands[-1], Constant):
+        bits = carrier.operands[-1].value or 0
+    return kind, which, bits
+
+
+class Paths:
+    """Which blocks of a region come after which, without going around."""
+
+    def __init__(self, region: Region) -> None:
+        self.region = region
+        self.rank = {name: at for at, name in enumerate(region.blocks)}
+        self.reach: dict[str, int] = {}
+        for name in reversed(region.blocks):
+            bits = 0
+            for one in region.successors.get(name, ()):
+                bits |= self.reach[one] | 1 << self.rank[one]
+            self.reach[name] = bits
+
+    def follows(self, first: str, second: str) -> bool:
+        """Whether `second` is `first` or comes after it on some way."""
+        return first == second or bool(self.reach[first] >> self.rank[second] & 1)
+
+    def most(self, weights: Mapping[str, int]) -> int:
+        """The greatest sum of the blocks' weights on any way through the region."""
+        best: dict[str, int] = {}
+        for name in reversed(self.region.blocks):
+            after = max((best[one] for one in self.region.successors.get(name, ())), default=0)
+            best[name] = weights.get(name, 0) + after
+        return max(best.values(), default=0)
+
+
+def same_bank(first: Where, second: Where) -> bool:
+    """Whether two accesses of a memory may fall into one bank."""
+    return all(
+        one == other or ANY_BANK in (one, other)
+        for one, other in zip(first.banks, second.banks, strict=True)
+    )
+
+
+def same_word(first: Where, second: Where) -> bool | None:
+    """Whether two accesses of one iteration fall on the same word; None if that is not known."""
+    if not same_bank(first, second):
+        return False
+    unknown = not (first.exact and second.exact) or ANY_BANK in first.banks + second.banks
+    for one, other in zip(first.word, second.word, strict=True):
+        if one.terms != other.terms:
+            unknown = True
+        elif one.constant != other.constant:
+            return False
+    return None if unknown else True
+
+
+def ordered(accesses: Sequence[Access], region: Region) -> Iterator[tuple[int, int, int | None]]:
+    """Pairs of nodes of one iteration whose order must hold, with the cycles between their starts.
+
+    None instead of cycles: the second takes the value that the first puts into a register.
+    """
+    if len(accesses) < 2:
+        return
+    paths = Paths(region)
+    for at, second in enumerate(accesses):
+        for first in accesses[:at]:
+            if not (first.writes or second.writes) or not paths.follows(first.block, second.block):
+                continue
+            if first.where is None or second.where is None:
+                yield first.node, second.node, 1
+                continue
+            same = same_word(first.where, second.where)
+            if same is False:
+                continue
+            memory = first.where.memory
+            if memory.storage == "register":
+                yield first.node, second.node, None if first.writes and not second.writes else 0
+            elif not first.writes:
+                yield first.node, second.node, 0
+            else:
+                yield first.node, second.node, 1
+
+
+@dataclass(frozen=True, slots=True)
+class Dependence:
+    """What a later iteration's access has to do with an earlier one's: how many iterations lie between."""
+
+    distance: int
+    assumed: bool
+
+
+def carried(
+    first: Access, second: Access, counters: Mapping[str, Counter], inside: Mapping[str, object]
+) -> Dependence | None:
+    """Whether `second`, in a later iteration, may fall on the word of `first`; the least distance.
+
+    `counters` are the loop's own, `inside` names all values that an iteration computes anew.
+    """
+    if first.where is None or second.where is None or not same_bank(first.where, second.where):
+        return None
+    distance: int | None = None
+    assumed = not (first.where.exact and second.where.exact)
+    for one, other in zip(first.where.word, second.where.word, strict=True):
+        found = _distance(one, other, counters, inside)
+        if found is False:
+            return None
+        if found is None:
+            assumed = True
+        elif found is not True:
+            if distance is not None and distance != found:
+                return None
+            distance = found
+    if ANY_BANK in first.where.banks + second.where.banks:
+        assumed = True
+    return Dependence(distance or 1, assumed)
+
+
+def _distance(
+    first: Linear, second: Linear, counters: Mapping[str, Counter], inside: Mapping[str, object]
+) -> int | bool | None:
+    """Iterations after which `second` equals `first`: True for every one, False for none, None if unknown."""
+    steps = 0
+    own, others = [], []
+    for form in (first, second):
+        own.append({name: factor for name, factor in form.terms if name in counters})
+        others.append({name: factor for name, factor in form.terms if name not in counters})
+    if own[0] != own[1] or others[0] != others[1]:
+        return None
+    if any(name in inside for name in others[0]):
+        return None
+    steps = sum(factor * counters[name].step for name, factor in own[0].items())
+    gap = first.constant - second.constant
+    if steps == 0:
+        return gap == 0
+    return gap // steps if gap % steps == 0 and gap // steps > 0 else False
+
+
+@dataclass(frozen=True, kw_only=True)
+class PortUse:
+    """What one iteration asks of one bank: reads, writes and both on the busiest way through it."""
+
+    memory: Memory
+    banks: tuple[int, ...]
+    reads: int
+    writes: int
+    together: int
+    runtime: bool
+    """Whether some of the accesses may fall into any bank."""
+
+    @property
+    def interval(self) -> int:
+        """The least II that the bank's ports allow."""
+        reads, writes, both = self.memory.ports
+        return max(-(-self.reads // reads), -(-self.writes // writes), -(-self.together // both), 1)
+
+
+def port_uses(accesses: Mapping[Memory, Sequence[Access]], region: Region) -> list[PortUse]:
+    """The use of every bank that the region's iterations touch, the busiest of each memory first."""
+    paths = Paths(region)
+    found: list[PortUse] = []
+    for memory, all_of_it in accesses.items():
+        if memory.storage == "register":
+            continue
+        uses = [_use(memory, banks, all_of_it, paths) for banks in _banks_of(all_of_it)]
+        found += sorted(uses, key=lambda use: (-use.interval, -use.together, use.banks))
+    return found
+
+
+def _banks_of(accesses: Sequence[Access]) -> list[tuple[int, ...]]:
+    banks = dict.fromkeys(one.where.banks for one in accesses if one.where is not None)
+    certain = [one for one in banks if ANY_BANK not in one]
+    return certain or list(banks)
+
+
+def _use(memory: Memory, banks: tuple[int, ...], accesses: Sequence[Access], paths: Paths) -> PortUse:
+    here = [
+        one
+        for one in accesses
+        if one.where is not None
+        and all(mine in (ANY_BANK, its) or its == ANY_BANK for mine, its in zip(one.where.banks, banks, strict=True))
+    ]
+    reads = _weights(memory, [one for one in here if not one.writes])
+    writes = _weights(memory, [one for one in here if one.writes])
+    both = {block: reads.get(block, 0) + writes.get(block, 0) for block in {**reads, **writes}}
+    return PortUse(
+        memory=memory,
+        banks=banks,
+        reads=paths.most(reads),
+        writes=paths.most(writes),
+        together=paths.most(both),
+        runtime=any(one.where is not None and one.where.runtime_banks for one in here),
+    )
+
+
+def _weights(memory: Memory, accesses: Sequence[Access]) -> dict[str, int]:
+    """Accesses by block; those of one word of a reshaped array, and equal reads, are one."""
+    seen: dict[tuple[str, object], None] = {}
+    for one in accesses:
+        assert one.where is not None
+        word = tuple(
+            form
+            for dimension, form in zip(memory.dimensions, one.where.word, strict=True)
+            if not (dimension.reshaped and dimension.split == "complete")
+        )
+        seen[one.block, word if memory.dimensions else one.node] = None
+    weights: dict[str, int] = {}
+    for block, _ in seen:
+        weights[block] = weights.get(block, 0) + 1
+    return weights

@@ -1,0 +1,377 @@
+"""The arrays of a module: their shapes, how pragmas split them into banks, and where an address falls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from math import prod
+
+from hlsgen.schedule.ir import (
+    ArrayType,
+    Function,
+    Global,
+    Local,
+    Module,
+    PointerType,
+    StructType,
+    Type,
+    bits_of,
+    bytes_of,
+)
+from hlsgen.schedule.linear import Address, Linear
+from hlsgen.schedule.marks import MarkedVariable, Marks
+from hlsgen.schedule.ranges import Interval
+
+Intervals = Callable[[Linear], Interval]
+"""Gives the least and the greatest value of a linear form."""
+COMPLETE, CYCLIC, BLOCK = "complete", "cyclic", "block"
+ANY_BANK = -1
+"""The bank of an index that stays run-time: the vendor's compiler takes it to be any of them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dimension:
+    """One dimension of an array: its extent (0 if unknown), the bytes between neighbours, and how it is split."""
+
+    extent: int
+    stride: int
+    split: str = ""
+    """complete, cyclic, block, or nothing."""
+    factor: int = 1
+    reshaped: bool = False
+    """The parts stand beside each other in one word, not in banks of their own."""
+
+    @property
+    def banks(self) -> int:
+        """How many parts the dimension is split into."""
+        if self.split == COMPLETE:
+            return max(1, self.extent)
+        return max(1, min(self.factor, self.extent or self.factor)) if self.split else 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Memory:
+    """An array, a register that is no SSA value, or a pointer argument."""
+
+    name: str
+    base: Local | Global
+    start: int
+    """Bytes from the base's start."""
+    dimensions: tuple[Dimension, ...]
+    element_bits: int
+    element_bytes: int
+    constant: bool = False
+    bundle: str = ""
+    """The AXI port of an argument that leads to DDR; empty for what is on the chip."""
+    implementation: str = ""
+    """What a pragma asks for: bram, lutram, uram, srl."""
+    kind: str = ""
+    """ram_1p, ram_2p, ram_s2p, ram_t2p, rom_..., fifo; empty if the tool chooses."""
+    aggregated: bool = False
+    argument: bool = False
+    marked: bool = False
+
+    @property
+    def bytes(self) -> int:
+        """The array's size, 0 if unknown."""
+        return prod(dimension.extent for dimension in self.dimensions) * self.element_bytes
+
+    @property
+    def banks(self) -> int:
+        """How many memories, or registers, hold the array."""
+        return prod(dimension.banks for dimension in self.dimensions if not dimension.reshaped)
+
+    @property
+    def depth(self) -> int:
+        """Words of one bank; 0 if unknown."""
+        return prod(-(-dimension.extent // dimension.banks) for dimension in self.dimensions)
+
+    @property
+    def word_bits(self) -> int:
+        """Bits of one word."""
+        return self.element_bits * prod(
+            dimension.banks for dimension in self.dimensions if dimension.reshaped
+        )
+
+    @property
+    def storage(self) -> str:
+        """register, axi, or the kind of memory: bram, lutram, uram (`lutram` too where the tool would choose it)."""
+        if self.bundle:
+            return "axi"
+        if self.depth == 1 and not self.argument:
+            return "register"
+        if self.implementation:
+            return {"lutram": "lutram", "uram": "uram", "srl": "lutram"}.get(self.implementation, "bram")
+        # the vendor's compiler puts what is small into LUTs: up to 1,024 bits in public reports
+        return "lutram" if 0 < self.depth * self.word_bits <= SMALL_BITS and not self.argument else "bram"
+
+    @property
+    def ports(self) -> tuple[int, int, int]:
+        """Accesses a bank allows in a cycle: reads, writes, and both together."""
+        if self.bundle:
+            return 1, 1, 2
+        if self.kind == "ram_1p":
+            return 1, 1, 1
+        if self.kind == "ram_s2p":
+            return 1, 1, 2
+        if "1wnr" in self.kind:
+            return 1 << 30, 1, 1 << 30
+        return 2, 2, 2
+
+
+SMALL_BITS = 1024
+
+
+@dataclass(frozen=True)
+class Where:
+    """Where an access falls: the bank by dimension (ANY_BANK where it stays run-time) and the word within it."""
+
+    memory: Memory
+    banks: tuple[int, ...]
+    word: tuple[Linear, ...]
+    exact: bool
+    """False if the address could not be told apart by dimensions."""
+
+    @property
+    def runtime_banks(self) -> bool:
+        """Whether some bank is chosen at run time."""
+        return ANY_BANK in self.banks
+
+
+def locate(memory: Memory, offset: Linear, interval: Intervals) -> Where:
+    """Where in `memory` the address at `offset` bytes from its base falls."""
+    indices, exact = _indices(memory, offset + Linear(-memory.start), interval)
+    banks, words = [], []
+    for dimension, index in zip(memory.dimensions, indices, strict=True):
+        bank, word = _split(dimension, index, interval)
+        if not dimension.reshaped:
+            banks.append(bank)
+        words.append(word)
+    return Where(memory, tuple(banks), tuple(words), exact)
+
+
+def _indices(memory: Memory, offset: Linear, interval: Intervals) -> tuple[list[Linear], bool]:
+    """One linear form for each dimension, and whether every term had its place."""
+    strides = [dimension.stride for dimension in memory.dimensions]
+    parts: list[dict[str, int]] = [{} for _ in strides]
+    exact = True
+    for name, factor in offset.terms:
+        for at, stride in enumerate(strides):
+            if stride and abs(factor) >= stride and factor % stride == 0:
+                parts[at][name] = factor // stride
+                break
+        else:
+            exact = exact and not strides
+    constant, forms = offset.constant, []
+    for at, dimension in enumerate(memory.dimensions):
+        form = Linear(0, tuple(sorted(parts[at].items())))
+        whole = constant // dimension.stride if dimension.stride else 0
+        rest = constant - whole * dimension.stride
+        if at + 1 < len(memory.dimensions) and rest:
+            # the rest belongs to the inner dimensions, whose varying part may want it negative
+            inner = memory.dimensions[at + 1]
+            varying = Linear(0, tuple(sorted(parts[at + 1].items())))
+            most = interval(varying)[1]
+            if inner.extent and varying.terms and rest // inner.stride + most >= inner.extent > most:
+                whole, rest = whole + 1, rest - dimension.stride
+        forms.append(form + Linear(whole))
+        constant = rest
+    return forms, exact
+
+
+def _split(dimension: Dimension, index: Linear, interval: Intervals) -> tuple[int, Linear]:
+    """The bank and the word in it of an index."""
+    if not dimension.split:
+        return 0, index
+    banks = dimension.banks
+    if banks == 1:
+        return 0, index
+    if dimension.split == COMPLETE:
+        return (ANY_BANK, index) if index.terms else (index.constant % banks, Linear(0))
+    if dimension.split == CYCLIC:
+        if any(factor % banks for _, factor in index.terms):
+            return ANY_BANK, index
+        terms = tuple((name, factor // banks) for name, factor in index.terms)
+        return index.constant % banks, Linear(index.constant // banks, terms)
+    size = -(-dimension.extent // banks) or 1
+    low, high = interval(index)
+    return (
+        (low // size, index + Linear(-(low // size) * size))
+        if low // size == high // size
+        else (ANY_BANK, index)
+    )
+
+
+class Memories:
+    """The memories of a module, found by their base and offset."""
+
+    def __init__(self, known: Iterable[Memory]) -> None:
+        self.by_base: dict[Local | Global, list[Memory]] = {}
+        for memory in known:
+            self.by_base.setdefault(memory.base, []).append(memory)
+
+    def find(self, address: Address, interval: Intervals) -> Memory | None:
+        """The memory that an address falls into; None where nothing is known of its base."""
+        found = self.by_base.get(address.base, [])
+        if len(found) == 1:
+            return found[0]
+            low, _ = interval(address.offset)
+        inside = [one for one in found if one.start <= low < one.start + max(1, one.bytes)]
+        return inside[0] if inside else (found[0] if found else None)
+
+
+def memories_of(module: Module, function: Function, marks: Marks) -> Memories:
+    """The memories that a function of the module uses: its allocas and arguments, and the global variables."""
+    found: list[Memory] = []
+    described = _described(marks, function.name)
+    for _, one in function.instructions():
+        if one.opcode == "alloca" and one.source is not None:
+            found += _of_base(Local(one.name), one.source, described, constant=False)
+    for name, variable in module.variables.items():
+        found += _of_base(Global(name), variable.type, described, constant=variable.constant)
+    for name, type_ in function.arguments:
+        if isinstance(type_, PointerType):
+            found += _of_argument(Local(name), described)
+    return Memories(found)
+
+
+def _described(marks: Marks, function: str) -> dict[tuple[Local | Global, int], list[MarkedVariable]]:
+    found: dict[tuple[Local | Global, int], list[MarkedVariable]] = {}
+    for mark in marks.variables:
+        if isinstance(mark.base, Global) or mark.function == function:
+            found.setdefault((mark.base, mark.offset), []).append(mark)
+    return found
+
+
+def _of_base(
+    base: Local | Global,
+    type_: Type,
+    described: Mapping[tuple[Local | Global, int], list[MarkedVariable]],
+    *,
+    constant: bool,
+) -> list[Memory]:
+    """The memory of a variable; several if pragmas name members of it."""
+    starts = [offset for known, offset in described if known == base]
+    found = []
+    for start in sorted(starts):
+        found.append(_marked(base, start, described[base, start], constant=constant, type_=type_))
+    if 0 not in starts or (isinstance(type_, StructType) and len(starts) < len(type_.elements)):
+        found.append(_plain(base, type_, constant=constant))
+    return found
+
+
+def _plain(base: Local | Global, type_: Type, *, constant: bool) -> Memory:
+    extents, element = shape_of(type_)
+    return Memory(
+        name=base.name,
+        base=base,
+        start=0,
+        dimensions=dimensions_of(extents, bytes_of(element)),
+        element_bits=bits_of(element),
+        element_bytes=bytes_of(element),
+        constant=constant,
+    )
+
+
+def shape_of(type_: Type) -> tuple[tuple[int, ...], Type]:
+    """The extents of an array type, and the type of its elements."""
+    extents = []
+    while isinstance(type_, ArrayType):
+        extents.append(type_.count)
+        type_ = type_.element
+    return tuple(extents), type_
+
+
+def dimensions_of(extents: tuple[int, ...], element_bytes: int) -> tuple[Dimension, ...]:
+    """Dimensions that are not split, the last with neighbours beside each other."""
+    found = []
+    stride = element_bytes
+    for extent in reversed(extents):
+        found.append(Dimension(extent=extent, stride=stride))
+        stride *= max(1, extent)
+    return tuple(reversed(found))
+
+
+def _marked(
+    base: Local | Global, start: int, marks: list[MarkedVariable], *, constant: bool, type_: Type | None
+) -> Memory:
+    widest = max(marks, key=lambda mark: len(mark.extents))
+    extents = widest.extents
+    if type_ is not None and start == 0:
+        whole, _ = shape_of(type_)
+        extents = whole if len(whole) > len(extents) or (extents and not extents[0]) else extents
+    memory = Memory(
+        name=widest.pragma.variable or base.name,
+        base=base,
+        start=start,
+        dimensions=dimensions_of(extents, widest.element_bytes),
+        element_bits=widest.element_bits,
+        element_bytes=widest.element_bytes,
+        constant=constant,
+        marked=True,
+    )
+    for mark in marks:
+        memory = _applied(memory, mark)
+    return memory
+
+
+def _applied(memory: Memory, mark: MarkedVariable) -> Memory:
+    pragma = mark.pragma
+    if pragma.name in ("array_partition", "array_reshape"):
+        return replace(memory, dimensions=_partitioned(memory.dimensions, mark))
+    if pragma.name in ("bind_storage", "resource"):
+        kind = pragma.texts.get("type", pragma.texts.get("core", "")).lower()
+        implementation = pragma.texts.get("impl", "").lower()
+        for name, meant in (
+            ("_lutram", "lutram"),
+            ("_uram", "uram"),
+            ("_bram", "bram"),
+            ("xpm_memory", "uram"),
+        ):
+            implementation = meant if name in kind else implementation
+        for ending in ("_lutram", "_uram", "_bram"):
+            kind = kind.removesuffix(ending)
+        return replace(memory, kind=kind, implementation=implementation)
+    if pragma.name in ("aggregate", "data_pack"):
+        return replace(memory, aggregated=True)
+    if pragma.name == "interface" and (pragma.texts.get("mode", "") == "m_axi" or "m_axi" in pragma.words):
+        return replace(memory, bundle=pragma.texts.get("bundle", "gmem"), argument=True)
+    return memory
+
+
+def _partitioned(dimensions: tuple[Dimension, ...], mark: MarkedVariable) -> tuple[Dimension, ...]:
+    pragma = mark.pragma
+    split = pragma.texts.get("type", "").lower()
+    for word in (COMPLETE, CYCLIC, BLOCK):
+        split = word if word in pragma.words else split
+    split = split or COMPLETE
+    chosen = mark.values.get("dim", 1)
+    reshaped = pragma.name == "array_reshape"
+    return tuple(
+        replace(dimension, split=split, factor=mark.values.get("factor", 1), reshaped=reshaped)
+        if chosen in (0, at)
+        else dimension
+        for at, dimension in enumerate(dimensions, start=1)
+    )
+
+
+def _of_argument(
+    base: Local, described: Mapping[tuple[Local | Global, int], list[MarkedVariable]]
+) -> list[Memory]:
+    starts = [offset for known, offset in described if known == base]
+    if not starts:
+        return [
+            Memory(
+                name=base.name,
+                base=base,
+                start=0,
+                dimensions=(),
+                element_bits=0,
+                element_bytes=0,
+                argument=True,
+            )
+        ]
+    return [
+        replace(_marked(base, start, described[base, start], constant=False, type_=None), argument=True)
+        for start in sorted(starts)
+    ]

@@ -1,0 +1,406 @@
+"""What one iteration of a pipelined loop does: operations, and which of them wait for which.
+
+Branches become choices, as in the vendor's compiler: every operation of the body starts when its operands are there,
+what writes (memories, streams, ports) waits for the conditions that it stands under, and where paths meet a multiplexer
+chooses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from hlsgen.schedule.accesses import Access, ordered, stream_of
+from hlsgen.schedule.control_flow import Loop, control_dependence, dominators, reverse_postorder
+from hlsgen.schedule.ir import Constant, Function, Instruction, Local, Operand, bits_of
+from hlsgen.schedule.linear import Address, Addresses, Linear
+from hlsgen.schedule.memories import Memories, Memory, locate
+from hlsgen.schedule.operation import Operation
+from hlsgen.schedule.ranges import Ranges
+from hlsgen.schedule.widths import Widths
+
+_FREE = frozenset(["trunc", "zext", "sext", "bitcast", "freeze", "ptrtoint", "inttoptr", "extractvalue", "insertvalue"])
+_SKIPPED = frozenset(["alloca", "br", "switch", "ret", "unreachable", "getelementptr"])
+_SHIFTS = frozenset(["shl", "lshr", "ashr"])
+_LOGIC = frozenset(["and", "or", "xor"])
+MATHS = {
+    name: name.rstrip("f")
+    for name in (
+        "sqrt sqrtf exp expf log logf sin sinf cos cosf tan tanf tanh tanhf pow powf atan2 atan2f fmod fmodf".split()
+    )
+}
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """One operation of an iteration.
+
+    `after` are the nodes whose results it waits for; `behind` those that it only must not start before, with the
+    cycles between.
+    """
+
+    index: int
+    operation: Operation | None
+    instruction: Instruction | None
+    block: str
+    after: list[int] = field(default_factory=list)
+    behind: list[tuple[int, int]] = field(default_factory=list)
+    access: Access | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """`target`, `distance` iterations later, waits for `source`.
+
+    `through` says by what: "register", or the name of a memory; `assumed` if nothing shows that it is so, but the
+    vendor's compiler cannot rule it out either. `cycles` from the start of the source to that of the target; None:
+    the source's result is needed.
+    """
+
+    source: int
+    target: int
+    distance: int
+    through: str
+    assumed: bool = False
+    cycles: int | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Region:
+    """The operations of an iteration, in an order in which each stands behind those it waits for."""
+
+    function: str
+    loop: Loop | None
+    nodes: list[Node]
+    carried: list[Carried]
+    rolled: list[Loop]
+    """Inner loops that were not unrolled: their operations are not part of it."""
+    calls: set[str]
+    """Functions that it calls and that nothing is known of."""
+    blocks: list[str]
+    successors: dict[str, list[str]]
+
+
+class RegionBuilder:
+    """Makes the regions of one function."""
+
+    def __init__(
+        self,
+        function: Function,
+        memories: Memories,
+        ranges: Ranges,
+        loops: Sequence[Loop],
+    ) -> None:
+        self.function = function
+        self.memories = memories
+        self.ranges = ranges
+        self.widths = Widths(function, ranges)
+        self.definitions = {one.name: one for _, one in function.instructions() if one.name}
+        self.addresses = Addresses(self.definitions, ranges)
+        self.loops = loops
+
+    def of_loop(self, loop: Loop) -> Region:
+        """An iteration of a loop; inner loops that are left stand out of it."""
+        skipped = set().union(*(inner.blocks for inner in loop.inner)) if loop.inner else set()
+        return _Building(self, loop, loop.header, loop.blocks - skipped, list(loop.inner)).region
+
+    def of_function(self) -> Region:
+        """A function that is pipelined as a whole."""
+        inner = [loop for loop in self.loops if loop.parent is None]
+        skipped = set().union(*(loop.blocks for loop in inner)) if inner else set()
+        entry = next(iter(self.function.blocks))
+        return _Building(self, None, entry, set(self.function.blocks) - skipped, inner).region
+
+
+class _Building:
+    """One region while it grows."""
+
+    def __init__(
+        self, owner: RegionBuilder, loop: Loop | None, entry: str, inside: set[str], rolled: list[Loop]
+    ) -> None:
+        self.owner = owner
+        self.function = owner.function
+        successors = {
+            name: [
+                one for one in dict.fromkeys(self.function.blocks[name].successors) if one in inside and one != entry
+            ]
+            for name in inside
+        }
+        order = reverse_postorder(entry, successors)
+        self.region = Region(
+            owner.function.name, loop, [], [], rolled, set(), order, {name: successors[name] for name in order}
+        )
+        self.entry = entry
+        self.node_of: dict[str, int] = {}
+        self.depends = control_dependence(entry, successors)
+        self.immediate = dominators(entry, successors)
+        self.rank = {name: at for at, name in enumerate(order)}
+        self.slots: dict[str, list[int]] = {}
+        self.accesses: dict[Memory, list[Access]] = {}
+        self.streams: dict[str, list[Access]] = {}
+        self.conditions: dict[str, list[int]] = {}
+        for name in order:
+            self._block(name)
+        self._carry_registers()
+        for accesses in [*self.accesses.values(), *self.streams.values()]:
+            for source, target, cycles in ordered(accesses, self.region):
+                self.region.nodes[target].behind.append((source, cycles))
+
+    # nodes
+
+    def _new(self, operation: Operation | None, one: Instruction | None, block: str, after: list[int]) -> Node:
+        node = Node(len(self.region.nodes), operation, one, block, list(dict.fromkeys(after)))
+        self.region.nodes.append(node)
+        return node
+
+    def _sources(self, operands: Sequence[Operand]) -> list[int]:
+        return [
+            self.node_of[operand.name]
+            for operand in operands
+            if isinstance(operand, Local) and operand.name in self.node_of
+        ]
+
+    def _block(self, name: str) -> None:
+        self.conditions[name] = self._conditions_of(name)
+        for one in self.function.blocks[name].instructions:
+            self._instruction(one, name)
+
+    def _conditions_of(self, name: str) -> list[int]:
+        """The nodes of the conditions that decide whether a block runs, those of the blocks around it too."""
+        found: dict[int, None] = {}
+        for branching, _ in self.depends[name]:
+            if self.rank[branching] >= self.rank[name]:
+                continue
+            for node in [*self.conditions[branching], *self._branch_sources(branching)]:
+                found[node] = None
+        return list(found)
+
+    def _branch_sources(self, block: str) -> list[int]:
+        return self._sources(self.function.blocks[block].instructions[-1].operands[:1])
+
+    def _instruction(self, one: Instruction, block: str) -> None:
+        opcode = one.opcode
+        if opcode == "phi":
+            self._phi(one, block)
+        elif opcode in ("load", "store"):
+            self._access(one, block)
+        elif opcode == "call":
+            self._call(one, block)
+        elif opcode in _FREE or self._is_wiring(one):
+            self._alias(one, self._sources(one.operands), block)
+        elif opcode not in _SKIPPED:
+            self._plain(one, block)
+
+    def _is_wiring(self, one: Instruction) -> bool:
+        """Shifts by constants and logic with constants move or drop bits: no gates."""
+        if one.opcode in _SHIFTS:
+            return isinstance(one.operands[1], Constant)
+        if one.opcode in _LOGIC:
+            return isinstance(one.operands[1], Constant) or "disjoint" in one.flags
+        return False
+
+    def _alias(self, one: Instruction, sources: list[int], block: str) -> None:
+        """A value that is wires of others: theirs, or a node without an operation that joins them."""
+        if len(sources) == 1:
+            self.node_of[one.name] = sources[0]
+        elif sources:
+            self.node_of[one.name] = self._new(None, one, block, sources).index
+
+    def _plain(self, one: Instruction, block: str, kind: str = "") -> Node:
+        operands = [operand for operand in one.operands if not isinstance(operand, Constant)]
+        widths = self.owner.widths.operands(one)
+        if one.opcode == "select":
+            widths = widths[1:]
+        operation = Operation(
+            kind=kind or one.opcode,
+            widths=widths,
+            result=self.owner.widths.result(one),
+            constants=len(one.operands) - len(operands),
+        )
+        node = self._new(operation, one, block, self._sources(one.operands))
+        if one.name:
+            self.node_of[one.name] = node.index
+        return node
+
+    # choices
+
+    def _phi(self, one: Instruction, block: str) -> None:
+        if block == self.entry:
+            width = self.owner.widths.result(one)
+            self.node_of[one.name] = self._new(
+                Operation(kind="phi", widths=(width,), result=width), one, block, []
+            ).index
+            return
+        values = list(dict.fromkeys(one.operands))
+        known = [value for value in values if not (isinstance(value, Constant) and value.value is None)]
+        if len(known) == 1:
+            self._alias(one, self._sources(known), block)
+            return
+        width = self.owner.widths.result(one)
+        operation = Operation(
+            kind="select" if len(known) == 2 else "mux",
+            widths=tuple(min(width, self.owner.widths.of(value, one.type)) for value in known),
+            result=width,
+            constants=sum(isinstance(value, Constant) for value in known),
+        )
+        after = self._sources(known) + self._choosers(one, block)
+        self.node_of[one.name] = self._new(operation, one, block, after).index
+
+    def _choosers(self, one: Instruction, block: str) -> list[int]:
+        """The conditions that tell by which edge a block is entered: of branches below its dominator."""
+        above = self.immediate.get(block, self.entry)
+        found: dict[int, None] = {}
+        waiting = [label for label in one.labels if label in self.rank]
+        seen = set(waiting)
+        for label in waiting:
+            if len(self.region.successors.get(label, ())) > 1:
+                found.update(dict.fromkeys(self._branch_sources(label)))
+            for branching, _ in self.depends.get(label, ()):
+                if self.rank[branching] >= self.rank[above] and branching not in seen:
+                    seen.add(branching)
+                    waiting.append(branching)
+                if self.rank[branching] >= self.rank[above]:
+                    found.update(dict.fromkeys(self._branch_sources(branching)))
+        return list(found)
+
+    def _carry_registers(self) -> None:
+        loop = self.region.loop
+        if loop is None:
+            return
+        for one in self.function.blocks[self.entry].instructions:
+            if one.opcode != "phi":
+                break
+            for value, label in zip(one.operands, one.labels, strict=True):
+                if label in loop.blocks and isinstance(value, Local) and value.name in self.node_of:
+                    self.region.carried.append(
+                        Carried(self.node_of[value.name], self.node_of[one.name], 1, "register")
+                    )
+
+    # memories, streams, ports
+
+    def _access(self, one: Instruction, block: str) -> None:
+        writes = one.opcode == "store"
+        address = self.owner.addresses.of(one.operands[1 if writes else 0])
+        if address is None:
+            return
+        made_by = self.owner.definitions.get(address.base.name) if isinstance(address.base, Local) else None
+        if made_by is not None and made_by.opcode == "call":
+            self._word_of_stream(one, address, writes)
+            return
+        interval = self.owner.addresses.interval
+        memory = self.owner.memories.find(address, interval) or _unknown(address)
+        where = locate(memory, address.offset, interval)
+        bits = bits_of(one.types[0]) if writes else bits_of(one.type)
+        storage = memory.storage
+        kind = {"axi": "axi_write" if writes else "axi_read", "register": "register_write" if writes else "register_read"}
+        operation = Operation(
+            kind=kind.get(storage, "store" if writes else "load"),
+            widths=(bits,),
+            result=0 if writes else bits,
+            storage=storage,
+        )
+        after = self._sources(one.operands[:1]) if writes else []
+        after += self._address(address.offset, memory, block)
+        if writes or memory.bundle:
+            after += self.conditions[block]
+        node = self._new(operation, one, block, after)
+        node.access = Access(node.index, where, writes, block, one)
+        self.accesses.setdefault(memory, []).append(node.access)
+        if one.name:
+            self.node_of[one.name] = node.index
+
+    def _address(self, offset: Linear, memory: Memory, block: str) -> list[int]:
+        """The nodes that an address waits for: an adder where it has more than one part."""
+        sources = [self.node_of[name] for name, _ in offset.terms if name in self.node_of]
+        parts = len(offset.terms) + (offset.constant != memory.start)
+        if not sources or parts < 2 or memory.depth == 1:
+            return sources
+        width = max(1, (max(1, memory.depth) - 1).bit_length()) if memory.depth else 32
+        operation = Operation(kind="add", widths=(width, width), result=width, constants=int(len(sources) < 2))
+        return [self._new(operation, None, block, sources).index]
+
+    def _word_of_stream(self, one: Instruction, address: Address, writes: bool) -> None:
+        """A part of the word that a stream's read gave, or that a write will take: wires."""
+        name = address.base.name
+        if writes:
+            self.slots.setdefault(name, []).extend(self._sources(one.operands[:1]))
+        elif name in self.node_of:
+            self.node_of[one.name] = self.node_of[name]
+        elif name in self.slots:
+            self._alias(one, self.slots[name], "")
+
+    def _call(self, one: Instruction, block: str) -> None:
+        name = one.callee
+        if name.startswith("llvm."):
+            self._intrinsic(one, block)
+            return
+        stream = stream_of(one, self.owner.addresses)
+        if stream is not None:
+            self._stream(one, block, *stream)
+        elif name in MATHS:
+            self._plain(one, block, MATHS[name])
+        elif name not in ("__hls_keep", "__hls_stream_slot", "__hls_maxi_slot"):
+            self.region.calls.add(name)
+            if one.name:
+                self._alias(one, self._sources(one.operands), block)
+
+    def _stream(self, one: Instruction, block: str, kind: str, which: str, bits: int) -> None:
+        after = list(self.conditions[block])
+        if kind in ("fifo_write", "axi_write") and isinstance(one.operands[1], Local):
+            after += self.slots.get(one.operands[1].name, [])
+        after += self._sources(one.operands[1:])
+        operation = Operation(kind=kind, widths=(bits,), result=bits if "read" in kind else 0)
+        node = self._new(operation, one, block, after)
+        writes = kind in ("fifo_write", "axi_write")
+        node.access = Access(node.index, None, writes, block, one)
+        self.streams.setdefault(f"{which}.{kind}", []).append(node.access)
+        if one.name:
+            self.node_of[one.name] = node.index
+
+    def _intrinsic(self, one: Instruction, block: str) -> None:
+        name = one.callee.split(".")[1]
+        if name in ("smax", "smin", "umax", "umin"):
+            bits = self.owner.widths.operands(one)
+            compare = Operation(kind="icmp", widths=bits, result=1, constants=_constants(one.operands))
+            first = self._new(compare, one, block, self._sources(one.operands))
+            width = self.owner.widths.result(one)
+            choose = Operation(kind="select", widths=bits, result=width, constants=_constants(one.operands))
+            node = self._new(choose, one, block, [first.index, *self._sources(one.operands)])
+            self.node_of[one.name] = node.index
+        elif name == "abs":
+            width = self.owner.widths.result(one)
+            negate = Operation(kind="sub", widths=(width, width), result=width, constants=1)
+            first = self._new(negate, one, block, self._sources(one.operands))
+            choose = Operation(kind="select", widths=(width, width), result=width)
+            node = self._new(choose, one, block, [first.index, *self._sources(one.operands)])
+            self.node_of[one.name] = node.index
+        elif name in ("fshl", "fshr") and isinstance(one.operands[2], Constant):
+            self._alias(one, self._sources(one.operands), block)
+        elif name in ("bswap", "bitreverse"):
+            self._alias(one, self._sources(one.operands), block)
+        elif name == "fmuladd" or name == "fma":
+            self._multiply_add(one, block)
+        elif name in ("memcpy", "memset", "memmove"):
+            self.region.calls.add(f"{name} of a whole array")
+        elif one.name:
+            self._plain(one, block, name)
+
+    def _multiply_add(self, one: Instruction, block: str) -> None:
+        bits = bits_of(one.type)
+        product = Operation(kind="fmul", widths=(bits, bits), result=bits)
+        first = self._new(product, one, block, self._sources(one.operands[:2]))
+        total = Operation(kind="fadd", widths=(bits, bits), result=bits)
+        node = self._new(total, one, block, [first.index, *self._sources(one.operands[2:])])
+        self.node_of[one.name] = node.index
+
+
+def _constants(operands: Sequence[Operand]) -> int:
+    return sum(isinstance(operand, Constant) for operand in operands)
+
+
+def _unknown(address: Address) -> Memory:
+    """A memory that only its address tells of."""
+    return Memory(
+        name=address.base.name, base=address.base, start=0, dimensions=(), element_bits=0, element_bytes=0, argument=True
+    )
+

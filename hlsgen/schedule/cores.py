@@ -1,13 +1,14 @@
-"""Cores of several cycles: which of them the vendor's tool takes for a budget, and when their result is there.
+"""Cores of several cycles: which one the vendor's tool takes for a budget, and when their result is there.
 
-A core is taken with the fewest cycles whose stages fit the budget. Between the clocks that reports were seen at,
-the number of stages is what the work of the nearest core on the slower side needs, divided up evenly.
+A core is taken with the fewest cycles whose stages fit the budget. Between the clocks that reports were seen
+at, it has as many stages as the work of the next finer one needs.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from hlsgen.schedule.delay_figures import Figure, Library
 from hlsgen.schedule.operation import Timing
@@ -25,7 +26,11 @@ ALWAYS_FABRIC = 10
 DSP_ALONE_UNTIL = 2022.9
 """Up to this release a multiplier alone that fits one DSP is a DSP with its three registers."""
 FULL = 0.995
-"""Share of the budget that a stage may fill: reports round to 10 ps."""
+"""Share of the budget that a stage is cut to fill."""
+NEAR = 1.5
+"""A core whose stages are longer than the budget by no more is cut into more of them."""
+ROUNDING = 0.005
+"""ns by which reports round."""
 DIVISION_OVERHEAD = 3
 """A division takes a cycle for each bit of the dividend and these."""
 ROUGH = {
@@ -33,7 +38,7 @@ ROUGH = {
     "log": ("exp", 32),
     "sqrt": ("sqrt", 32),
     "rsqrt": ("rsqrt", 32),
-    "recip": ("rsqrt", 32),
+    "recip": ("recip", 32),
     "sin": ("exp", 32),
     "cos": ("exp", 32),
     "tan": ("fdiv", 32),
@@ -91,36 +96,28 @@ def candidates(library: Library, operation: str, bits: int) -> tuple[Figure, ...
 
 
 def chosen(figures: Sequence[Figure], budget_ns: float) -> Figure:
-    """The core with the fewest cycles that fits; one that is cut finer than any that was seen if none does."""
-    fitting = [one for one in figures if one.first_ns <= budget_ns + 0.005]
-    slower = [one for one in figures if one.first_ns > budget_ns + 0.005]
-    if not slower:
+    """The core with the fewest cycles that fits, of some by ascending cycles. Where those that fit were seen
+    at tighter budgets alone, or none fits, one between is made up.
+    """
+    fitting = [one for one in figures if one.first_ns <= budget_ns + ROUNDING]
+    coarser = [one for one in figures if one.first_ns > budget_ns + ROUNDING]
+    if fitting and fitting[0].budget_ns + ROUNDING >= budget_ns:
         return fitting[0]
-    cut = _cut(max(slower, key=lambda one: one.cycles), budget_ns)
-    if not fitting or cut.cycles < fitting[0].cycles:
-        return cut
-    return fitting[0]
+    fewest = 1 + max((one.cycles for one in coarser), default=0)
+    near = [one for one in coarser if one.first_ns <= NEAR * budget_ns]
+    made = [_cut(one, fewest, budget_ns) for one in (*fitting[:1], *near)] or [
+        _cut(figures[-1], fewest, budget_ns)
+    ]
+    return min((*fitting[:1], *made), key=lambda one: one.cycles)
 
 
-def _cut(figure: Figure, budget_ns: float) -> Figure:
-    """The core with as many stages as its work needs."""
+def _cut(figure: Figure, fewest_cycles: int, budget_ns: float) -> Figure:
+    """The work of a core divided into as many stages as the budget asks for."""
     work = (figure.cycles + 1) * figure.first_ns
-    stages = max(figure.cycles + 2, math.ceil(work / (FULL * budget_ns)))
+    stages = max(fewest_cycles + 1, math.ceil(work / (FULL * budget_ns)))
     stage = round(min(work / stages, FULL * budget_ns), 3)
-    return Figure(
-        operation=figure.operation,
-        speed=figure.speed,
-        since=figure.since,
-        until=figure.until,
-        size=figure.size,
-        cycles=stages - 1,
-        first_ns=stage,
-        last_ns=stage,
-        low_ns=stage,
-        high_ns=figure.high_ns,
-        count=0,
-        repositories=0,
-        borrowed=figure.borrowed,
+    return replace(
+        figure, cycles=stages - 1, first_ns=stage, last_ns=stage, low_ns=stage, count=0, repositories=0
     )
 
 

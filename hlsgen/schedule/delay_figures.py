@@ -1,9 +1,9 @@
 """What public schedule reports of the vendor's tool say operations take: delays.csv, and curves through it.
 
-The tool keeps a table of delays for each operation, family and speed grade and interpolates in it: the figures
-of one operation at one width are the same in every report. So a curve is straight lines between the widths that
-were seen. Where a family has too few, the figures of a related one give the shape, times the ratio of the two
-over everything that both have.
+The tool keeps a table of delays for each operation, family and speed grade and interpolates in it: the
+figures of one operation at one width are the same in every report. So a curve is straight lines between the
+widths that were seen. Where a family has too few, the figures of a related one give the shape, times the
+ratio of the two over everything that both have.
 """
 
 from __future__ import annotations
@@ -73,6 +73,8 @@ class Figure:
     """Operations that were seen with it."""
     repositories: int
     """That they were seen in; 0: taken from another family."""
+    budget_ns: float = 0.0
+    """The largest budget that the tool took this core for; 0: not of a core."""
     borrowed: str = ""
     """The library that it was taken from, such as zynquplus-2."""
 
@@ -102,6 +104,7 @@ def _figure(row: dict[str, str]) -> Figure:
         high_ns=float(row["high_ns"]),
         count=int(row["count"]),
         repositories=int(row["repositories"]),
+        budget_ns=float(row["budget_ns"] or 0),
     )
 
 
@@ -160,13 +163,19 @@ class Library:
         return _curve(self, operation)
 
     def cores(self, operation: str, size: int) -> tuple[Figure, ...]:
-        """Cores of an operation of several cycles for a word of `size` bits, by ascending cycles."""
+        """Cores of an operation of several cycles for a word of `size` bits, by ascending cycles: its own,
+        and those that related libraries were seen with at slower and faster clocks than these.
+        """
+        found: list[Figure] = []
         for donor in (self.speed, *self._donors()):
-            found = [one for one in self._own(operation, donor) if one.size == size]
-            if found:
-                factor = self._ratio_to(donor)
-                return tuple(sorted((_scaled(one, factor, self.speed) for one in found), key=_by_cycles))
-        return ()
+            budgets = [one.budget_ns for one in found]
+            factor = 1.0 if donor == self.speed else _core_ratio(self, donor)
+            found += [
+                _scaled(one, factor, self.speed)
+                for one in self._own(operation, donor)
+                if one.size == size and (not budgets or not min(budgets) <= one.budget_ns <= max(budgets))
+            ]
+        return tuple(sorted(found, key=_by_cycles))
 
     def _own(self, operation: str, speed: Speed) -> list[Figure]:
         return [
@@ -276,3 +285,24 @@ def _ratio(path: Path, version: float, speed: Speed, donor: Speed) -> float:
     if len(ratios) >= FEWEST_COMMON:
         return median(ratios)
     return GRADE_FACTOR[speed.grade] / GRADE_FACTOR[donor.grade]
+
+
+@lru_cache(maxsize=4096)
+def _core_ratio(library: Library, donor: Speed) -> float:
+    """The same for cores of several cycles: by what they do in all their stages, where both were seen at the
+    same budget, but no more than for LUTs, as a good part of a core is hard blocks.
+    """
+    mine = _works(library, library.speed)
+    theirs = _works(library, donor)
+    ratios = [mine[core] / theirs[core] for core in mine if core in theirs]
+    logic = library._ratio_to(donor)
+    return min(logic, median(ratios)) if len(ratios) >= FEWEST_COMMON else logic
+
+
+def _works(library: Library, speed: Speed) -> dict[tuple[str, int, float], float]:
+    """ns of all stages together, by operation, size and budget."""
+    return {
+        (one.operation, one.size, one.budget_ns): (one.cycles + 1) * one.first_ns
+        for one in read_figures(library.path)
+        if one.speed == speed and one.budget_ns
+    }

@@ -1,4 +1,4 @@
-"""What an operation takes in ns and cycles in the vendor's tool, by part, release and clock (docs/schedule.md)."""
+"""What an operation takes in the vendor's tool, in ns and cycles, by part, release and clock."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ FLOATS = {
     "fpext": "fpext",
     "fptrunc": "fptrunc",
 }
-READ_REQUEST = {2022.9: 6, 9999.0: 7}
-"""Cycles of a request to read, by the last release that it counts for."""
+SLOWER_REQUESTS = 2023.1
+"""From this release on a request to read takes 7 cycles, before it 6."""
 WRITE_RESPONSE = 4
 KERNEL_CYCLES = 63
-"""More cycles of each request and response in the flow of kernels: the latency that the tool assumes there."""
+"""More cycles of each request and response in the flow of kernels."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,9 +173,7 @@ class Delays:
         more = KERNEL_CYCLES if self.kernel_flow else 0
         cycles = 0
         if kind == "axi_read_request":
-            cycles = more + next(
-                cycles for last, cycles in READ_REQUEST.items() if self.library.version <= last
-            )
+            cycles = more + (6 if self.library.version < SLOWER_REQUESTS else 7)
         elif kind == "axi_write_response":
             cycles = more + WRITE_RESPONSE
         whole = self.budget_ns

@@ -62,7 +62,7 @@ def multiplier(library: Library, widths: Sequence[int], budget_ns: float) -> Tim
     combinational = library.curve("multiplier").at(wide)
     old = library.version <= DSP_ALONE_UNTIL
     if old and wide > ALWAYS_FABRIC and narrow > 1 and fits_one_dsp(library, wide, narrow):
-        return core_timing(library.cores("dsp_mul_alone", 0)[0])
+        return core_timing(library.fixed("dsp_mul_alone"))
     if combinational <= budget_ns:
         return Timing(cycles=0, first_ns=combinational, last_ns=0.0)
     return _in_stages(combinational, library, wide, budget_ns)

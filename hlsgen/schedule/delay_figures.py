@@ -27,12 +27,12 @@ NEW_COMPARATORS = 2023.1
 RELATED = {
     "virtexuplus": ("zynquplus", "kintexu", "zynq"),
     "zynquplus": ("virtexuplus", "kintexu", "zynq"),
-    "kintexuplus": ("zynquplus", "virtexuplus", "kintexu", "zynq"),
-    "versal": ("virtexuplus", "zynquplus", "kintexu", "zynq"),
+    "kintexuplus": ("zynquplus",),
+    "versal": ("virtexuplus",),
     "virtexu": ("kintexu", "virtexuplus", "zynquplus", "zynq"),
     "kintexu": ("virtexu", "virtexuplus", "zynquplus", "zynq"),
     "virtex7": ("zynq", "artix7", "kintexu", "virtexuplus", "zynquplus"),
-    "kintex7": ("virtex7", "zynq", "artix7", "kintexu", "virtexuplus", "zynquplus"),
+    "kintex7": ("virtex7",),
     "zynq": ("artix7", "virtex7", "zynquplus", "virtexuplus", "kintexu"),
     "artix7": ("zynq", "virtex7", "zynquplus", "virtexuplus", "kintexu"),
 }
@@ -45,6 +45,8 @@ FEWEST_COMMON = 3
 """With fewer common points two libraries are not compared."""
 WIDEST_GAP = 2.1
 """Between sizes further apart than this ratio, a related family's curve gives the shape."""
+OTHER_CLOCK = 1.3
+"""Budgets that differ by a larger ratio are those of other clocks."""
 SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
 STRAIGHT = frozenset({"add", "add3", "icmp", "multiplier"})
 """Operations that a carry goes through: beyond the widest that was seen, a delay grows with the width. Others
@@ -147,20 +149,24 @@ class Curve:
 
 @dataclass(frozen=True, kw_only=True)
 class Library:
-    """The delays of one family and grade in one release, holes filled from related ones."""
+    """The delays of one family and grade in one release, holes filled from related ones (library_of)."""
 
     speed: Speed
+    """Of a family that there are figures of."""
     version: float
     path: Path = PACKAGED
-
-    @property
-    def measured(self) -> bool:
-        """Whether reports of just this family and grade are among the figures."""
-        return any(figure.speed == self.speed for figure in read_figures(self.path))
 
     def curve(self, operation: str) -> Curve:
         """The delays of an operation by size."""
         return _curve(self, operation)
+
+    def fixed(self, operation: str) -> Figure:
+        """An operation whose cycles do not depend on the budget, nor its delay on a size."""
+        for donor in (self.speed, *self._donors()):
+            found = self._own(operation, donor)
+            if found:
+                return _scaled(max(found, key=lambda one: one.count), self._ratio_to(donor), self.speed)
+        raise KeyError(f"no figures of {operation}")
 
     def cores(self, operation: str, size: int) -> tuple[Figure, ...]:
         """Cores of an operation of several cycles for a word of `size` bits, by ascending cycles: its own,
@@ -169,11 +175,12 @@ class Library:
         found: list[Figure] = []
         for donor in (self.speed, *self._donors()):
             budgets = [one.budget_ns for one in found]
+            low, high = min(budgets, default=0.0) / OTHER_CLOCK, max(budgets, default=0.0) * OTHER_CLOCK
             factor = 1.0 if donor == self.speed else _core_ratio(self, donor)
             found += [
                 _scaled(one, factor, self.speed)
                 for one in self._own(operation, donor)
-                if one.size == size and (not budgets or not min(budgets) <= one.budget_ns <= max(budgets))
+                if one.size == size and not (budgets and low <= one.budget_ns <= high)
             ]
         return tuple(sorted(found, key=_by_cycles))
 
@@ -195,6 +202,13 @@ class Library:
 
     def _ratio_to(self, donor: Speed) -> float:
         return 1.0 if donor == self.speed else _ratio(self.path, self.version, self.speed, donor)
+
+
+def library_of(speed: Speed, version: float, path: Path = PACKAGED) -> Library:
+    """The library of parts of `speed`: that of the nearest family that there are figures of."""
+    families = {figure.speed.family for figure in read_figures(path)}
+    family = next(one for one in (speed.family, *RELATED[speed.family]) if one in families)
+    return Library(speed=replace(speed, family=family), version=version, path=path)
 
 
 def _by_cycles(figure: Figure) -> tuple[int, float]:

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from hlsgen.schedule import cores
-from hlsgen.schedule.delay_figures import PACKAGED, Figure, Library
+from hlsgen.schedule.delay_figures import PACKAGED, Figure, Library, library_of
 from hlsgen.schedule.operation import Operation, Timing
 from hlsgen.schedule.speed import speed_of
 
@@ -74,7 +74,7 @@ class Delays:
         """The figures of the part's family and grade."""
         found = re.match(r"\d+(?:\.\d+)?", self.version)
         number = float(found[0]) if found else float(NEWEST)
-        return Library(speed=speed_of(self.part), version=number, path=self.figures)
+        return library_of(speed_of(self.part), number, self.figures)
 
     @property
     def budget_ns(self) -> float:
@@ -102,7 +102,7 @@ class Delays:
         figure = self._core(operation)
         if figure is None:
             return Evidence(count=0, repositories=0, spread_ns=0.0, source="rule")
-        return _evidence(figure, "measured" if figure.count else "extrapolated")
+        return self._evidence(figure, "measured" if figure.count else "extrapolated")
 
     def register_write_ns(self, writers: int) -> float:
         """Writing a register that `writers` operations of the function write, its reset included: a mux."""
@@ -136,12 +136,21 @@ class Delays:
     def _evidence_of_curve(self, name: str, size: int) -> Evidence:
         points = self.library.curve(name).points
         nearest = self.library.curve(name).nearest(size)
-        if nearest.borrowed:
-            return _evidence(nearest, f"borrowed from {nearest.borrowed}")
         if nearest.size in (0, size):
-            return _evidence(nearest, "measured")
+            return self._evidence(nearest, "measured")
         inside = points[0].size <= size <= points[-1].size
-        return _evidence(nearest, "interpolated" if inside else "extrapolated")
+        return self._evidence(nearest, "interpolated" if inside else "extrapolated")
+
+    def _evidence(self, figure: Figure, source: str) -> Evidence:
+        lender = figure.borrowed
+        if not lender and self.library.speed != speed_of(self.part):
+            lender = f"{self.library.speed.family}-{self.library.speed.grade}"
+        return Evidence(
+            count=figure.count,
+            repositories=figure.repositories,
+            spread_ns=round(figure.high_ns - figure.low_ns, 3),
+            source=f"borrowed from {lender}" if lender else source,
+        )
 
     def _several_cycles(self, operation: Operation) -> Timing:
         kind, widths = operation.kind, operation.widths
@@ -162,7 +171,7 @@ class Delays:
         """The core of an operation of several cycles that has figures of its own."""
         kind, bits = operation.kind, max((*operation.widths, operation.result))
         if kind == "load":
-            return cores.chosen(self.library.cores(f"load_{operation.storage or 'bram'}", 0), self.budget_ns)
+            return self.library.fixed(f"load_{operation.storage or 'bram'}")
         name, _ = cores.ROUGH.get(kind, (FLOATS.get(kind, ""), 0))
         if not name:
             return None
@@ -197,12 +206,3 @@ def _conversion(bits: int) -> tuple[tuple[str, int], ...]:
 def _logic_if_a_bit(name: str, width: int) -> tuple[str, int]:
     """Sums and choices of a single bit are logic."""
     return ("logic", 1) if width == 1 and name != "select" else (name, width)
-
-
-def _evidence(figure: Figure, source: str) -> Evidence:
-    return Evidence(
-        count=figure.count,
-        repositories=figure.repositories,
-        spread_ns=round(figure.high_ns - figure.low_ns, 3),
-        source=f"borrowed from {figure.borrowed}" if figure.borrowed else source,
-    )

@@ -101,8 +101,9 @@ def chosen(figures: Sequence[Figure], budget_ns: float) -> Figure:
     """
     fitting = [one for one in figures if one.first_ns <= budget_ns + ROUNDING]
     coarser = [one for one in figures if one.first_ns > budget_ns + ROUNDING]
-    if fitting and fitting[0].budget_ns + ROUNDING >= budget_ns:
-        return fitting[0]
+    seen = [one for one in fitting if one.budget_ns + ROUNDING >= budget_ns]
+    if seen:
+        return seen[0]
     fewest = 1 + max((one.cycles for one in coarser), default=0)
     near = [one for one in coarser if one.first_ns <= NEAR * budget_ns]
     made = [_cut(one, fewest, budget_ns) for one in (*fitting[:1], *near)] or [

@@ -1,0 +1,131 @@
+"""Cores of several cycles: which one the vendor's tool takes for a budget, and when their result is there.
+
+A core is taken with the fewest cycles whose stages fit the budget. Between the clocks that reports were seen
+at, it has as many stages as the work of the next finer one needs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from hlsgen.schedule.delay_figures import Figure, Library
+from hlsgen.schedule.operation import Timing
+
+DSP_PORTS = {
+    "zynq": (25, 18),
+    "artix7": (25, 18),
+    "virtex7": (25, 18),
+    "kintex7": (25, 18),
+    "versal": (27, 24),
+}
+"""Signed operands of one DSP by family; 27 x 18 (DSP48E2) where it is not named."""
+ALWAYS_FABRIC = 10
+"""Up to this width of the wider operand a multiplier alone is built of LUTs."""
+DSP_ALONE_UNTIL = 2022.9
+"""Up to this release a multiplier alone that fits one DSP is a DSP with its three registers."""
+FULL = 0.995
+"""Share of the budget that a stage is cut to fill."""
+NEAR = 1.5
+"""A core whose stages are longer than the budget by no more is cut into more of them."""
+ROUNDING = 0.005
+"""ns by which reports round."""
+DIVISION_OVERHEAD = 3
+"""A division takes a cycle for each bit of the dividend and these."""
+ROUGH = {
+    "exp": ("exp", 32),
+    "log": ("exp", 32),
+    "sqrt": ("sqrt", 32),
+    "rsqrt": ("rsqrt", 32),
+    "recip": ("recip", 32),
+    "sin": ("exp", 32),
+    "cos": ("exp", 32),
+    "tan": ("fdiv", 32),
+    "tanh": ("fdiv", 32),
+    "atan": ("fdiv", 32),
+    "pow": ("fdiv", 32),
+}
+"""Cores that stand for math functions: their own, or one of as many cycles at least."""
+
+
+def fits_one_dsp(library: Library, first: int, second: int) -> bool:
+    """Whether signed operands of these widths fit the multiplier of one DSP."""
+    wide, narrow = DSP_PORTS.get(library.speed.family, (27, 18))
+    return max(first, second) <= wide and min(first, second) <= narrow
+
+
+def multiplier(library: Library, widths: Sequence[int], budget_ns: float) -> Timing:
+    """A product of its own: nothing is added to it or in front of it."""
+    wide = max(widths)
+    narrow = min(widths)
+    combinational = library.curve("multiplier").at(wide)
+    old = library.version <= DSP_ALONE_UNTIL
+    if old and wide > ALWAYS_FABRIC and narrow > 1 and fits_one_dsp(library, wide, narrow):
+        return core_timing(library.fixed("dsp_mul_alone"))
+    if combinational <= budget_ns:
+        return Timing(cycles=0, first_ns=combinational, last_ns=0.0)
+    return _in_stages(combinational, library, wide, budget_ns)
+
+
+def _in_stages(combinational: float, library: Library, wide: int, budget_ns: float) -> Timing:
+    """A multiplier with registers inside: one level of them if that is enough, else as many as are needed."""
+    halves = library.curve("multiplier_half").at(wide)
+    if halves <= budget_ns:
+        return Timing(cycles=1, first_ns=halves, last_ns=halves)
+    cycles = max(2, math.ceil(2 * halves / (FULL * budget_ns)) - 1, math.ceil(combinational / budget_ns))
+    stage = min(FULL * budget_ns, 2 * halves / (cycles + 1))
+    return Timing(cycles=cycles, first_ns=stage, last_ns=stage)
+
+
+def divider(library: Library, dividend: int, budget_ns: float) -> Timing:
+    """An integer division or remainder, one bit of the result in a cycle."""
+    stage = min(library.curve("divide_stage").at(dividend), budget_ns)
+    return Timing(cycles=dividend + DIVISION_OVERHEAD, first_ns=stage, last_ns=stage)
+
+
+def float_core(library: Library, operation: str, bits: int, budget_ns: float) -> Timing:
+    """A core of the floating-point library, such as fadd, for numbers of `bits` bits."""
+    return core_timing(chosen(candidates(library, operation, bits), budget_ns), budget_ns)
+
+
+def candidates(library: Library, operation: str, bits: int) -> tuple[Figure, ...]:
+    """The cores that were seen of an operation, by ascending cycles; half precision counts as single."""
+    found = library.cores(operation, 64 if bits > 32 else 32)
+    return found or library.cores(operation, 32)
+
+
+def chosen(figures: Sequence[Figure], budget_ns: float) -> Figure:
+    """The core with the fewest cycles that fits, of some by ascending cycles. Where those that fit were seen
+    at tighter budgets alone, or none fits, one between is made up.
+    """
+    fitting = [one for one in figures if one.first_ns <= budget_ns + ROUNDING]
+    coarser = [one for one in figures if one.first_ns > budget_ns + ROUNDING]
+    seen = [one for one in fitting if one.budget_ns + ROUNDING >= budget_ns]
+    if seen:
+        return seen[0]
+    fewest = 1 + max((one.cycles for one in coarser), default=0)
+    near = [one for one in coarser if one.first_ns <= NEAR * budget_ns]
+    made = [_cut(one, fewest, budget_ns) for one in (*fitting[:1], *near)] or [
+        _cut(figures[-1], fewest, budget_ns)
+    ]
+    return min((*fitting[:1], *made), key=lambda one: one.cycles)
+
+
+def _cut(figure: Figure, fewest_cycles: int, budget_ns: float) -> Figure:
+    """The work of a core divided into as many stages as the budget asks for."""
+    work = (figure.cycles + 1) * figure.first_ns
+    stages = max(fewest_cycles + 1, math.ceil(work / (FULL * budget_ns)))
+    stage = round(min(work / stages, FULL * budget_ns), 3)
+    return replace(
+        figure, cycles=stages - 1, first_ns=stage, last_ns=stage, low_ns=stage, count=0, repositories=0
+    )
+
+
+def core_timing(figure: Figure, budget_ns: float = math.inf) -> Timing:
+    """When the result of a core is there."""
+    return Timing(
+        cycles=figure.cycles,
+        first_ns=min(figure.first_ns, budget_ns),
+        last_ns=min(figure.last_ns, budget_ns),
+    )

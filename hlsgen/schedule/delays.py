@@ -1,0 +1,208 @@
+"""What an operation takes in the vendor's tool, in ns and cycles, by part, release and clock."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from hlsgen.schedule import cores
+from hlsgen.schedule.delay_figures import PACKAGED, Figure, Library, library_of
+from hlsgen.schedule.operation import Operation, Timing
+from hlsgen.schedule.speed import speed_of
+
+DEFAULT_UNCERTAINTY = 0.27
+"""Share of the clock that the tool keeps back unless told otherwise."""
+NEWEST = "2024.2"
+"""Release whose figures count where none is named."""
+FREE = Timing(cycles=0, first_ns=0.0, last_ns=0.0)
+
+LINEAR = {"add": "add", "sub": "add", "select": "select", "and": "logic", "or": "logic", "xor": "logic"}
+"""Combinational operations by the width of their result, and the curve of each."""
+NOTHING = frozenset({"phi", "register_read", "trunc", "zext", "sext", "bitcast", "freeze", "switch"})
+"""Wires. (What chooses among the values of a phi is a mux before it.)"""
+FLOATS = {
+    "fadd": "fadd",
+    "fsub": "fadd",
+    "fmul": "fmul",
+    "fdiv": "fdiv",
+    "frem": "fdiv",
+    "fcmp": "fcmp",
+    "sitofp": "sitofp",
+    "uitofp": "sitofp",
+    "fpext": "fpext",
+    "fptrunc": "fptrunc",
+}
+SLOWER_REQUESTS = 2023.1
+"""From this release on a request to read takes 7 cycles, before it 6."""
+WRITE_RESPONSE = 4
+KERNEL_CYCLES = 63
+"""More cycles of each request and response in the flow of kernels."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """How sure a timing is."""
+
+    count: int
+    """Operations in reports that had the nearest figure; 0: no report has any."""
+    repositories: int
+    spread_ns: float
+    """Largest less smallest delay of those operations."""
+    source: str
+    """measured, interpolated (sizes beside it were seen), extrapolated, borrowed (from another family or
+    grade, named behind it), rule (a structure of the tool, no delay of its own).
+    """
+
+
+@dataclass(frozen=True, kw_only=True)
+class Delays:
+    """The delays of one part in one release of the tool at one clock."""
+
+    part: str
+    version: str = NEWEST
+    clock_ns: float
+    uncertainty_ns: float | None = None
+    """None: 27 % of the clock, the tool's default."""
+    kernel_flow: bool = False
+    """Whether it is built as a kernel of a card (v++), where memory answers later, not as an IP."""
+    figures: Path = PACKAGED
+
+    @cached_property
+    def library(self) -> Library:
+        """The figures of the part's family and grade."""
+        found = re.match(r"\d+(?:\.\d+)?", self.version)
+        number = float(found[0]) if found else float(NEWEST)
+        return library_of(speed_of(self.part), number, self.figures)
+
+    @property
+    def budget_ns(self) -> float:
+        """What a chain may take in one cycle."""
+        kept = DEFAULT_UNCERTAINTY * self.clock_ns if self.uncertainty_ns is None else self.uncertainty_ns
+        return self.clock_ns - kept
+
+    def timing(self, operation: Operation) -> Timing:
+        """When the result of an operation is there that no other operation is merged with (groups.py)."""
+        if operation.kind in NOTHING:
+            return FREE
+        curve = self._curve_of(operation)
+        if curve is not None:
+            name, size = curve
+            return Timing(cycles=0, first_ns=round(self.library.curve(name).at(size), 3), last_ns=0.0)
+        return self._several_cycles(operation)
+
+    def evidence(self, operation: Operation) -> Evidence:
+        """How sure the timing of an operation is."""
+        if operation.kind in NOTHING or operation.kind.startswith("axi"):
+            return Evidence(count=0, repositories=0, spread_ns=0.0, source="rule")
+        curve = self._curve_of(operation)
+        if curve is not None:
+            return self._evidence_of_curve(*curve)
+        figure = self._core(operation)
+        if figure is None:
+            return Evidence(count=0, repositories=0, spread_ns=0.0, source="rule")
+        return self._evidence(figure, "measured" if figure.count else "extrapolated")
+
+    def register_write_ns(self, writers: int) -> float:
+        """Writing a register that `writers` operations of the function write, its reset included: a mux."""
+        return self.mux_ns(writers)
+
+    def mux_ns(self, inputs: int) -> float:
+        """A choice of one of `inputs` words; nothing for a single one."""
+        return self.library.curve("mux").at(inputs) if inputs > 1 else 0.0
+
+    def _curve_of(self, operation: Operation) -> tuple[str, int] | None:
+        """The curve that a combinational operation lies on, and its size; None: it is none of those."""
+        kind, widths = operation.kind, operation.widths
+        if kind in LINEAR:
+            return _logic_if_a_bit(LINEAR[kind], operation.result)
+        if kind in ("icmp", "fneg", "fabs"):
+            return ("icmp" if kind == "icmp" else "logic"), max(widths, default=1)
+        if kind in ("shl", "lshr", "ashr"):
+            return ("shift", max(*widths, operation.result)) if not operation.constants else ("wire", 0)
+        if kind == "mux":
+            return "mux", max(2, len(widths))
+        if kind == "register_write" or (kind == "store" and operation.storage == "register"):
+            return "mux", max(2, len(widths))
+        if kind == "store":
+            return f"store_{operation.storage or 'bram'}", 0
+        if kind in ("fifo_read", "fifo_write"):
+            return ("wire", 0) if operation.storage == "axis" else (f"fifo_{operation.storage or 'srl'}", 0)
+        if kind == "control":
+            return "logic", 1
+        return None
+
+    def _evidence_of_curve(self, name: str, size: int) -> Evidence:
+        points = self.library.curve(name).points
+        nearest = self.library.curve(name).nearest(size)
+        if nearest.size in (0, size):
+            return self._evidence(nearest, "measured")
+        inside = points[0].size <= size <= points[-1].size
+        return self._evidence(nearest, "interpolated" if inside else "extrapolated")
+
+    def _evidence(self, figure: Figure, source: str) -> Evidence:
+        lender = figure.borrowed
+        if not lender and self.library.speed != speed_of(self.part):
+            lender = f"{self.library.speed.family}-{self.library.speed.grade}"
+        return Evidence(
+            count=figure.count,
+            repositories=figure.repositories,
+            spread_ns=round(figure.high_ns - figure.low_ns, 3),
+            source=f"borrowed from {lender}" if lender else source,
+        )
+
+    def _several_cycles(self, operation: Operation) -> Timing:
+        kind, widths = operation.kind, operation.widths
+        if kind == "mul":
+            return cores.multiplier(self.library, widths or (operation.result,), self.budget_ns)
+        if kind in ("sdiv", "udiv", "srem", "urem"):
+            return cores.divider(self.library, max(widths, default=operation.result), self.budget_ns)
+        if kind.startswith("axi"):
+            return self._axi(kind)
+        if kind in ("fptosi", "fptoui"):
+            return self._to_integer(operation)
+        figure = self._core(operation)
+        if figure is None:
+            raise KeyError(f"no figures of {kind}")
+        return cores.core_timing(figure, self.budget_ns)
+
+    def _core(self, operation: Operation) -> Figure | None:
+        """The core of an operation of several cycles that has figures of its own."""
+        kind, bits = operation.kind, max((*operation.widths, operation.result))
+        if kind == "load":
+            return self.library.fixed(f"load_{operation.storage or 'bram'}")
+        name, _ = cores.ROUGH.get(kind, (FLOATS.get(kind, ""), 0))
+        if not name:
+            return None
+        return cores.chosen(cores.candidates(self.library, name, bits), self.budget_ns)
+
+    def _axi(self, kind: str) -> Timing:
+        """An access to an AXI memory port fills its cycles: the adapter's delay is said to be the budget."""
+        more = KERNEL_CYCLES if self.kernel_flow else 0
+        cycles = 0
+        if kind == "axi_read_request":
+            cycles = more + (6 if self.library.version < SLOWER_REQUESTS else 7)
+        elif kind == "axi_write_response":
+            cycles = more + WRITE_RESPONSE
+        whole = self.budget_ns
+        return Timing(cycles=cycles, first_ns=whole, last_ns=whole if cycles else 0.0)
+
+    def _to_integer(self, operation: Operation) -> Timing:
+        """A float to an integer: the tool inlines it as a difference of exponents, a shift and a sign."""
+        bits = max(24, operation.result)
+        whole = sum(self.library.curve(name).at(size) for name, size in _conversion(bits))
+        if whole <= self.budget_ns:
+            return Timing(cycles=0, first_ns=whole, last_ns=0.0)
+        cycles = int(whole / self.budget_ns)
+        return Timing(cycles=cycles, first_ns=self.budget_ns, last_ns=whole - cycles * self.budget_ns)
+
+
+def _conversion(bits: int) -> tuple[tuple[str, int], ...]:
+    """What stands one behind the other in a float to an integer."""
+    return (("add", 9), ("select", 9), ("shift", bits), ("add", bits), ("select", bits))
+
+
+def _logic_if_a_bit(name: str, width: int) -> tuple[str, int]:
+    """Sums and choices of a single bit are logic."""
+    return ("logic", 1) if width == 1 and name != "select" else (name, width)

@@ -32,6 +32,7 @@ from hlsgen.cli.console import (
     working,
 )
 from hlsgen.cli.lint import lint
+from hlsgen.cli.schedule import schedule
 from hlsgen.cli.printing import (
     note_calibration,
     print_build,
@@ -86,6 +87,7 @@ cli.add_command(calibrate)
 cli.add_command(compare)
 cli.add_command(lint)
 cli.add_command(report)
+cli.add_command(schedule)
 cli.add_command(sweep)
 cli.add_command(synth)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hlsgen.schedule.ir import Constant, Instruction, Local
@@ -212,12 +212,28 @@ def port_uses(accesses: Mapping[Memory, Sequence[Access]], region: Region) -> li
     """The use of every bank that the region's iterations touch, the busiest of each memory first."""
     paths = Paths(region)
     found: list[PortUse] = []
+    bundles: dict[str, list[tuple[Memory, Sequence[Access]]]] = {}
     for memory, all_of_it in accesses.items():
-        if memory.storage == "register":
+        if memory.bundle:
+            bundles.setdefault(memory.bundle, []).append((memory, all_of_it))
+        if memory.storage in ("register", "axi"):
             continue
         uses = [_use(memory, banks, all_of_it, paths) for banks in _banks_of(all_of_it)]
         found += sorted(uses, key=lambda use: (-use.interval, -use.together, use.banks))
-    return found
+    return found + [_bundle_use(name, members, paths) for name, members in bundles.items()]
+
+
+def _bundle_use(name: str, members: Sequence[tuple[Memory, Sequence[Access]]], paths: Paths) -> PortUse:
+    """The use of an AXI port, which carries one read and one write a cycle for all arguments of its bundle."""
+    reads: dict[str, int] = {}
+    writes: dict[str, int] = {}
+    for memory, accesses in members:
+        for weights, wanted in ((reads, False), (writes, True)):
+            for block, count in _weights(memory, [one for one in accesses if one.writes == wanted]).items():
+                weights[block] = weights.get(block, 0) + count
+    most = paths.most(reads), paths.most(writes)
+    memory = replace(members[0][0], name=name)
+    return PortUse(memory=memory, banks=(), reads=most[0], writes=most[1], together=max(most), runtime=False)
 
 
 def _banks_of(accesses: Sequence[Access]) -> list[tuple[int, ...]]:

@@ -230,3 +230,5 @@ class Module:
     variables: dict[str, GlobalVariable]
     places: dict[int, Place]
     loop_places: dict[int, Place]
+    loop_names: dict[int, int]
+    """Numbers that loops were given before passes changed their nodes."""

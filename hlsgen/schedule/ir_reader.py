@@ -29,7 +29,7 @@ from hlsgen.schedule.ir import (
     StructType,
     Type,
 )
-from hlsgen.schedule.places import places_of
+from hlsgen.schedule.places import loop_names_of, places_of
 
 _TOKEN = re.compile(
     r"""[%@](?:"[^"]*"|[-a-zA-Z$._0-9]+) | c?"[^"]*" | ![0-9a-zA-Z._]+ | 0x[KMLHR]?[0-9A-Fa-f]+
@@ -218,7 +218,7 @@ def read_module(text: str) -> Module:
             function = _function(line, lines, structs)
             functions[function.name] = function
     places, loop_places = places_of(nodes)
-    return Module(functions, variables, places, loop_places)
+    return Module(functions, variables, places, loop_places, loop_names_of(nodes))
 
 
 def _bare(name: str) -> str:

@@ -19,7 +19,7 @@ from hlsgen.schedule.ir import (
     bytes_of,
 )
 from hlsgen.schedule.linear import Address, Linear
-from hlsgen.schedule.marks import MarkedVariable, Marks
+from hlsgen.schedule.sites import VariableSite, Sites
 from hlsgen.schedule.ranges import Interval
 
 Intervals = Callable[[Linear], Interval]
@@ -220,10 +220,13 @@ class Memories:
         return inside[0] if inside else (found[0] if found else None)
 
 
-def memories_of(module: Module, function: Function, marks: Marks) -> Memories:
-    """The memories that a function of the module uses: its allocas and arguments, and the global variables."""
+def memories_of(module: Module, function: Function, sites: Sites, bundle: str = "") -> Memories:
+    """The memories that a function of the module uses: its allocas and arguments, and the global variables.
+
+    `bundle` is the AXI port of pointer arguments that no pragma gives an interface; empty if they are no AXI ports.
+    """
     found: list[Memory] = []
-    described = _described(marks, function.name)
+    described = _described(sites, function.name)
     for _, one in function.instructions():
         if one.opcode == "alloca" and one.source is not None:
             found += _of_base(Local(one.name), one.source, described, constant=False)
@@ -231,22 +234,22 @@ def memories_of(module: Module, function: Function, marks: Marks) -> Memories:
         found += _of_base(Global(name), variable.type, described, constant=variable.constant)
     for name, type_ in function.arguments:
         if isinstance(type_, PointerType):
-            found += _of_argument(Local(name), described)
+            found += _of_argument(Local(name), described, bundle)
     return Memories(found)
 
 
-def _described(marks: Marks, function: str) -> dict[tuple[Local | Global, int], list[MarkedVariable]]:
-    found: dict[tuple[Local | Global, int], list[MarkedVariable]] = {}
-    for mark in marks.variables:
-        if isinstance(mark.base, Global) or mark.function == function:
-            found.setdefault((mark.base, mark.offset), []).append(mark)
+def _described(sites: Sites, function: str) -> dict[tuple[Local | Global, int], list[VariableSite]]:
+    found: dict[tuple[Local | Global, int], list[VariableSite]] = {}
+    for site in sites.variables:
+        if isinstance(site.base, Global) or site.function == function:
+            found.setdefault((site.base, site.offset), []).append(site)
     return found
 
 
 def _of_base(
     base: Local | Global,
     type_: Type,
-    described: Mapping[tuple[Local | Global, int], list[MarkedVariable]],
+    described: Mapping[tuple[Local | Global, int], list[VariableSite]],
     *,
     constant: bool,
 ) -> list[Memory]:
@@ -293,9 +296,9 @@ def dimensions_of(extents: tuple[int, ...], element_bytes: int) -> tuple[Dimensi
 
 
 def _marked(
-    base: Local | Global, start: int, marks: list[MarkedVariable], *, constant: bool, type_: Type | None
+    base: Local | Global, start: int, sites: list[VariableSite], *, constant: bool, type_: Type | None
 ) -> Memory:
-    widest = max(marks, key=lambda mark: len(mark.extents))
+    widest = max(sites, key=lambda site: len(site.extents))
     extents = widest.extents
     if type_ is not None and start == 0:
         whole, _ = shape_of(type_)
@@ -310,15 +313,15 @@ def _marked(
         constant=constant,
         marked=True,
     )
-    for mark in marks:
-        memory = _applied(memory, mark)
+    for site in sites:
+        memory = _applied(memory, site)
     return memory
 
 
-def _applied(memory: Memory, mark: MarkedVariable) -> Memory:
-    pragma = mark.pragma
+def _applied(memory: Memory, site: VariableSite) -> Memory:
+    pragma = site.pragma
     if pragma.name in ("array_partition", "array_reshape"):
-        return replace(memory, dimensions=_partitioned(memory.dimensions, mark))
+        return replace(memory, dimensions=_partitioned(memory.dimensions, site))
     if pragma.name in ("bind_storage", "resource"):
         kind = pragma.texts.get("type", pragma.texts.get("core", "")).lower()
         implementation = pragma.texts.get("impl", "").lower()
@@ -339,16 +342,16 @@ def _applied(memory: Memory, mark: MarkedVariable) -> Memory:
     return memory
 
 
-def _partitioned(dimensions: tuple[Dimension, ...], mark: MarkedVariable) -> tuple[Dimension, ...]:
-    pragma = mark.pragma
+def _partitioned(dimensions: tuple[Dimension, ...], site: VariableSite) -> tuple[Dimension, ...]:
+    pragma = site.pragma
     split = pragma.texts.get("type", "").lower()
     for word in (COMPLETE, CYCLIC, BLOCK):
         split = word if word in pragma.words else split
     split = split or COMPLETE
-    chosen = mark.values.get("dim", 1)
+    chosen = site.values.get("dim", 1)
     reshaped = pragma.name == "array_reshape"
     return tuple(
-        replace(dimension, split=split, factor=mark.values.get("factor", 1), reshaped=reshaped)
+        replace(dimension, split=split, factor=site.values.get("factor", 1), reshaped=reshaped)
         if chosen in (0, at)
         else dimension
         for at, dimension in enumerate(dimensions, start=1)
@@ -356,9 +359,11 @@ def _partitioned(dimensions: tuple[Dimension, ...], mark: MarkedVariable) -> tup
 
 
 def _of_argument(
-    base: Local, described: Mapping[tuple[Local | Global, int], list[MarkedVariable]]
+    base: Local, described: Mapping[tuple[Local | Global, int], list[VariableSite]], bundle: str
 ) -> list[Memory]:
     starts = [offset for known, offset in described if known == base]
+    told = any(site.pragma.name == "interface" for start in starts for site in described[base, start])
+    bundle = "" if told else bundle
     if not starts:
         return [
             Memory(
@@ -368,10 +373,9 @@ def _of_argument(
                 dimensions=(),
                 element_bits=0,
                 element_bytes=0,
+                bundle=bundle,
                 argument=True,
             )
         ]
-    return [
-        replace(_marked(base, start, described[base, start], constant=False, type_=None), argument=True)
-        for start in sorted(starts)
-    ]
+    found = [_marked(base, start, described[base, start], constant=False, type_=None) for start in sorted(starts)]
+    return [replace(memory, argument=True, bundle=memory.bundle or bundle) for memory in found]

@@ -27,6 +27,8 @@ def _target() -> llvm.TargetMachine:
     # unrolled where a pragma asks for it, whatever its size, and nowhere else
     llvm.set_option("", "-pragma-unroll-threshold=1000000000")
     llvm.set_option("", "-unroll-threshold=1")
+    # how far a load looks back for the store that it reads: unrolled loops store a lot in between
+    llvm.set_option("", "-memssa-check-limit=20000")
     return llvm.Target.from_default_triple().create_target_machine(opt=1)
 
 

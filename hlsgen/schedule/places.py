@@ -10,10 +10,27 @@ _FIELD = re.compile(r'(\w+): (?:!(\d+)|"((?:[^"\\]|\\.)*)"|(\d+))')
 _REFERENCES = re.compile(r"!(\d+)")
 
 
-def places_of(nodes: dict[int, str]) -> tuple[dict[int, Place], dict[int, Place]]:
-    """The places of DILocation nodes, and those of loops (the first location of a loop's node), by node number.
+LOOP_NAME = "hlsgen.loop"
+"""Metadata that keeps a loop's number while passes make nodes of their own."""
+_NAMED = re.compile(rf'^(?:distinct )?!\{{!"{LOOP_NAME}", i64 (\d+)\}}')
 
-    A location's file is that of its innermost scope, its function the name of the subprogram around it.
+
+def loop_names_of(nodes: dict[int, str]) -> dict[int, int]:
+    """The number that each loop's node carries as its name."""
+    numbers = {node: int(found[1]) for node, body in nodes.items() if (found := _NAMED.match(body))}
+    names = {}
+    for node, body in nodes.items():
+        if body.startswith("distinct !{"):
+            for reference in _REFERENCES.findall(body):
+                if int(reference) in numbers:
+                    names[node] = numbers[int(reference)]
+    return names
+
+
+def places_of(nodes: dict[int, str]) -> tuple[dict[int, Place], dict[int, Place]]:
+    """The places of DILocation nodes, and those of loops, by node number.
+
+    A loop's place is the first location of its node. A location's file is that of its innermost scope, its function the name of the subprogram around it.
     """
     reader = _Nodes(nodes)
     places, loops = {}, {}

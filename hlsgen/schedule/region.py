@@ -79,6 +79,9 @@ class Region:
     """Functions that it calls and that nothing is known of."""
     blocks: list[str]
     successors: dict[str, list[str]]
+    accesses: dict[Memory, list[Access]] = field(default_factory=dict)
+    streams: dict[str, list[Access]] = field(default_factory=dict)
+    """By the stream or port and the kind of operation, as `in+0.fifo_read`."""
 
 
 class RegionBuilder:
@@ -136,12 +139,14 @@ class _Building:
         self.immediate = dominators(entry, successors)
         self.rank = {name: at for at, name in enumerate(order)}
         self.slots: dict[str, list[int]] = {}
-        self.accesses: dict[Memory, list[Access]] = {}
-        self.streams: dict[str, list[Access]] = {}
+        self.accesses, self.streams = self.region.accesses, self.region.streams
         self.conditions: dict[str, list[int]] = {}
+        # what writes waits for it, and it for the condition that ends the loop, one iteration before
+        self.guard = self._new(None, None, entry, []).index
         for name in order:
             self._block(name)
         self._carry_registers()
+        self._carry_exits()
         for accesses in [*self.accesses.values(), *self.streams.values()]:
             for source, target, cycles in ordered(accesses, self.region):
                 self.region.nodes[target].behind.append((source, cycles))
@@ -276,6 +281,15 @@ class _Building:
                         Carried(self.node_of[value.name], self.node_of[one.name], 1, "register")
                     )
 
+    def _carry_exits(self) -> None:
+        loop = self.region.loop
+        if loop is None:
+            return
+        for name in self.region.blocks:
+            leaves = any(one not in loop.blocks for one in self.function.blocks[name].successors)
+            for node in self._branch_sources(name) if leaves else []:
+                self.region.carried.append(Carried(node, self.guard, 1, "the condition that ends the loop"))
+
     # memories, streams, ports
 
     def _access(self, one: Instruction, block: str) -> None:
@@ -302,7 +316,7 @@ class _Building:
         after = self._sources(one.operands[:1]) if writes else []
         after += self._address(address.offset, memory, block)
         if writes or memory.bundle:
-            after += self.conditions[block]
+            after += [self.guard, *self.conditions[block]]
         node = self._new(operation, one, block, after)
         node.access = Access(node.index, where, writes, block, one)
         self.accesses.setdefault(memory, []).append(node.access)
@@ -345,7 +359,7 @@ class _Building:
                 self._alias(one, self._sources(one.operands), block)
 
     def _stream(self, one: Instruction, block: str, kind: str, which: str, bits: int) -> None:
-        after = list(self.conditions[block])
+        after = [self.guard, *self.conditions[block]]
         if kind in ("fifo_write", "axi_write") and isinstance(one.operands[1], Local):
             after += self.slots.get(one.operands[1].name, [])
         after += self._sources(one.operands[1:])

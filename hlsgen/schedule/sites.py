@@ -25,7 +25,7 @@ _VARIABLE_HEAD = 10
 
 
 @dataclass(frozen=True, kw_only=True)
-class Marked:
+class Site:
     """A pragma where it stands, with the values of its options there."""
 
     pragma: Pragma
@@ -36,7 +36,7 @@ class Marked:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MarkedVariable(Marked):
+class VariableSite(Site):
     """A pragma about a variable: what its address leads to, and what the variable's type is."""
 
     base: Local | Global
@@ -49,26 +49,26 @@ class MarkedVariable(Marked):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Marks:
+class Sites:
     """All marks of a module."""
 
-    plain: list[Marked]
-    variables: list[MarkedVariable]
+    plain: list[Site]
+    variables: list[VariableSite]
     lost: list[Pragma] = field(default_factory=list)
     """Pragmas whose variable leads to nothing that the IR knows."""
 
-    def of_loops(self, name: str) -> dict[int, list[Marked]]:
+    def of_loops(self, name: str) -> dict[int, list[Site]]:
         """The marks of that pragma by the loop around them."""
-        found: dict[int, list[Marked]] = defaultdict(list)
+        found: dict[int, list[Site]] = defaultdict(list)
         for mark in self.plain:
             if mark.pragma.name == name and mark.loop >= 0:
                 found[mark.loop].append(mark)
         return found
 
 
-def marks_of(module: Module, pragmas: Sequence[Pragma]) -> Marks:
+def sites_of(module: Module, pragmas: Sequence[Pragma]) -> Sites:
     """The marks of a module's functions."""
-    marks = Marks(plain=[], variables=[])
+    marks = Sites(plain=[], variables=[])
     for function in module.functions.values():
         loops: dict[str, Loop] | None = None
         definitions: dict[str, Instruction] | None = None
@@ -88,7 +88,7 @@ def _calls(function: Function) -> Iterator[tuple[str, Instruction]]:
 
 
 def _add(
-    marks: Marks,
+    marks: Sites,
     call: Instruction,
     pragmas: Sequence[Pragma],
     function: str,
@@ -104,7 +104,7 @@ def _add(
         if value is not None
     }
     if call.callee == PLAIN:
-        marks.plain.append(Marked(pragma=pragma, values=values, function=function, loop=loop))
+        marks.plain.append(Site(pragma=pragma, values=values, function=function, loop=loop))
         return
     base, offset = base_of(call.operands[1], definitions)
     if base is None:
@@ -112,7 +112,7 @@ def _add(
         return
     dimensions = numbers[4] or 0
     marks.variables.append(
-        MarkedVariable(
+        VariableSite(
             pragma=pragma,
             values=values,
             function=function,

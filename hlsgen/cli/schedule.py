@@ -1,0 +1,153 @@
+"""hlsgen schedule: what the vendor's compiler will make of the loops of C++, before it runs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from rich.table import Table
+
+from hlsgen.cli.console import as_json_option, note, print_json, reporting, show, working
+
+if TYPE_CHECKING:
+    from hlsgen.schedule.component import Component
+    from hlsgen.schedule.results import KernelSchedule, LoopSchedule
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, metavar="BUILD_DIR|CONFIG|FILE...", type=click.Path(exists=True, path_type=Path))
+@click.option("--top", default="", metavar="NAME", help="The function that becomes the kernel [what nothing calls].")
+@click.option("--part", default="xcu200-fsgd2104-2-e", show_default=True, metavar="PART", help="The device.")
+@click.option("--clock", default="300MHz", show_default=True, metavar="CLOCK", help="MHz or ns: 300MHz, 3.33ns.")
+@click.option("--uncertainty", metavar="TIME", help="Kept back of the clock, ns or %  [27%].")
+@click.option("--tool-version", default="2024.2", show_default=True, metavar="RELEASE", help="Of Vitis HLS.")
+@click.option("--flow", type=click.Choice(["vitis", "vivado"]), default="vitis", show_default=True, help="A kernel of a card, or an IP.")
+@click.option("-I", "folders", multiple=True, type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="DIR", help="Look for headers there too.")
+@click.option("-D", "defines", multiple=True, metavar="NAME[=VALUE]", help="Define a macro.")
+@click.option("-v", "--verbose", is_flag=True, help="Show banks, chains and operations of every loop.")
+@as_json_option
+def schedule(
+    paths: tuple[Path, ...],
+    top: str,
+    part: str,
+    clock: str,
+    uncertainty: str | None,
+    tool_version: str,
+    flow: str,
+    folders: tuple[Path, ...],
+    defines: tuple[str, ...],
+    verbose: bool,
+    as_json: bool,
+) -> None:
+    """The II of every pipelined loop, before any vendor tool runs.
+
+    Of a folder that hlsgen build wrote, a configuration file of Vitis HLS, or C++ files of your own: their code is
+    compiled to LLVM IR, whose ports, recurrences and chains tell the II, the depth and the longest chain. Needs
+    `pip install 'hlsgen[schedule]'`. docs/schedule.md says how far to trust it.
+
+    Ends with 0 if every loop meets its II and the clock, with 1 if one does not.
+    """
+    with reporting(as_json):
+        from hlsgen.schedule.kernels import schedule_components
+
+        components = _components(paths, top, part, clock, uncertainty, tool_version, flow, folders, defines)
+        with working(as_json) as progress:
+            progress("scheduling", 0, len(components))
+            done: list[str] = []
+
+            def said(name: str) -> None:
+                done.append(name)
+                progress(f"scheduled {name}", len(done), len(components))
+
+            found = schedule_components(components, progress=said)
+        if as_json:
+            print_json({"kernels": [one.as_json() for one in found]})
+        else:
+            print_schedules(found, verbose)
+        sys.exit(int(any(one.findings() for one in found)))
+
+
+def _components(
+    paths: Sequence[Path],
+    top: str,
+    part: str,
+    clock: str,
+    uncertainty: str | None,
+    version: str,
+    flow: str,
+    folders: Sequence[Path],
+    defines: Sequence[str],
+) -> list[Component]:
+    from hlsgen.base.errors import DesignError, Problem
+    from hlsgen.schedule.component import Component, Target, amount, components_of_build, read_config
+
+    found: list[Component] = []
+    files: list[Path] = []
+    for path in paths:
+        if path.is_dir():
+            found += components_of_build(path)
+        elif path.suffix in (".cfg", ".ini"):
+            component = read_config(path)
+            if component is None:
+                raise DesignError(Problem(message=f"{path} names no syn.top", fix="the configuration of a kernel"))
+            found.append(component)
+        else:
+            files.append(path)
+    if not files:
+        return found
+    clock_ns = amount(clock)
+    kept = None if uncertainty is None else amount(uncertainty, clock_ns or 0.0)
+    if clock_ns is None or (uncertainty is not None and kept is None):
+        wrong = clock if clock_ns is None else uncertainty
+        raise DesignError(Problem(message=f"{wrong!r} is no time", fix="as 300MHz, 3.33ns or 27%"))
+    target = Target(part=part, clock_ns=clock_ns, uncertainty_ns=kept, version=version, kernel_flow=flow == "vitis")
+    macros = dict(one.partition("=")[::2] for one in defines)
+    return [
+        *found,
+        Component(
+            top=top,
+            files=tuple(files),
+            target=target,
+            include_folders=tuple(folders),
+            defines={name: value or "1" for name, value in macros.items()},
+        ),
+    ]
+
+
+def print_schedules(found: Iterable[KernelSchedule], verbose: bool = False) -> None:
+    """Prints a table of each kernel's loops, and what is wrong with them."""
+    for kernel in found:
+        title = f"{kernel.kernel}: {kernel.part}, {kernel.clock_ns:.2f} ns of which {kernel.budget_ns:.2f} ns for chains"
+        table = Table("loop", "II", "known", "depth ~", "chain ~ ns", "trips", title=title)
+        for loop in kernel.loops:
+            interval = "?" if loop.interval is None else str(loop.interval)
+            asked = "" if loop.interval == loop.target else f" (asked {loop.target})"
+            table.add_row(
+                loop.title, f"{interval}{asked}", loop.tier.value, str(loop.depth), f"{loop.chain_ns:.2f}", _count(loop.trips)
+            )
+        show(table)
+        for finding in kernel.findings():
+            click.echo(f"  {finding}")
+        for pragma in kernel.dropped:
+            note(f"{pragma.file}:{pragma.line}: #pragma HLS {pragma.name} counts for nothing here")
+        if verbose:
+            for loop in kernel.loops:
+                _print_details(loop)
+        click.echo(f"{kernel.instructions:,} instructions after unrolling, {kernel.seconds:.1f} s here")
+
+
+def _count(trips: int | None) -> str:
+    return "" if trips is None else f"{trips:,}"
+
+
+def _print_details(loop: LoopSchedule) -> None:
+    click.echo(f"{loop.title}")
+    for bank in loop.banks:
+        click.echo(f"  {bank.array}: {bank.banks} banks of {bank.storage}; the busiest: {bank.reads} reads, {bank.writes} writes")
+    for step in loop.chain:
+        click.echo(f"  chain: {step.kind} {step.bits} bits {step.ns:.2f} ns {step.place or ''}")
+    operations = ", ".join(f"{count} {name}" for name, count in list(loop.operations.items())[:12])
+    click.echo(f"  {operations}; {loop.registers:,} bits alive between stages")

@@ -1,0 +1,214 @@
+"""From the IR of a kernel to what is said of its loops."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from hlsgen.schedule import optimise
+from hlsgen.schedule.component import Target
+from hlsgen.schedule.control_flow import Loop, loops_of, reverse_postorder
+from hlsgen.base.errors import DesignError, Problem
+from hlsgen.schedule.front_end import FrontEnd
+from hlsgen.schedule.ir import ArrayType, Function, Module
+from hlsgen.schedule.ir_reader import read_module
+from hlsgen.schedule.sites import Site, Sites, sites_of, without_marks
+from hlsgen.schedule.memories import memories_of
+from hlsgen.schedule.places import LOOP_NAME
+from hlsgen.schedule.pragmas import Pragma
+from hlsgen.schedule.ranges import Ranges
+from hlsgen.schedule.region import RegionBuilder
+from hlsgen.schedule.results import KernelSchedule, LoopSchedule
+from hlsgen.schedule.verdict import judge
+
+DEFAULT_BUNDLE = "gmem"
+"""The AXI port of pointer arguments without an interface, in the flow of kernels."""
+FULL = '!{!"llvm.loop.unroll.full"}'
+
+
+@dataclass(slots=True, eq=False)
+class _Plan:
+    """What the pragmas ask of loops, by the loops' nodes before unrolling."""
+
+    pipelined: dict[int, int] = field(default_factory=dict)
+    off: set[int] = field(default_factory=set)
+    unrolled: dict[int, int] = field(default_factory=dict)
+    """0: wholly."""
+    functions: dict[str, int] = field(default_factory=dict)
+    """Functions that are pipelined as a whole, with the II asked for."""
+
+
+def schedule_ir(front: FrontEnd, top: str, target: Target) -> KernelSchedule:
+    """What is said of the loops of a kernel: of the function `top`, or of all that nothing calls if it is empty.
+
+    Raises DesignError if there is no such function.
+    """
+    begun = time.perf_counter()
+    text, pragmas = front.ir, front.pragmas
+    tops = _tops(text, top)
+    whole = _pipelined_functions(text, pragmas)
+    inlined = optimise.inline(text, [*tops, *whole])
+    before = read_module(inlined)
+    sites = sites_of(before, pragmas)
+    plan = _plan(before, sites, whole)
+    unrolled = optimise.unroll(without_marks(inlined, _loop_metadata(before, plan), _kept(before, sites)))
+    after = read_module(unrolled)
+    loops: list[LoopSchedule] = []
+    for function in after.functions.values():
+        loops += _of_function(function, after, sites, plan, target)
+    return KernelSchedule(
+        kernel=top or ", ".join(tops),
+        loops=tuple(sorted(loops, key=_order)),
+        part=target.part,
+        version=target.version,
+        clock_ns=target.clock_ns,
+        budget_ns=target.delays.budget_ns,
+        instructions=sum(1 for function in after.functions.values() for _ in function.instructions()),
+        seconds=front.seconds + time.perf_counter() - begun,
+        dropped=front.dropped,
+    )
+
+
+def _order(loop: LoopSchedule) -> tuple[str, int]:
+    return (loop.place.file, loop.place.line) if loop.place else ("", 0)
+
+
+_DEFINED = re.compile(r"^define (?P<how>[^@\n]*)@(?:\"(?P<quoted>[^\"]+)\"|(?P<name>[-\w$.]+))\(", re.MULTILINE)
+
+
+def _tops(text: str, top: str) -> list[str]:
+    """The functions of the IR that are kernels, by their names there, where C++ names are mangled."""
+    defined = [(one["quoted"] or one["name"], one["how"]) for one in _DEFINED.finditer(text)]
+    if not top:
+        called = set(re.findall(r"call [^@\n]*@([-\w$.]+)\(", text))
+        return [name for name, how in defined if name not in called and "internal" not in how and "linkonce" not in how]
+    mangled = f"_Z{len(top)}{top}"
+    found = [name for name, _ in defined if name == top]
+    found = found or [name for name, _ in defined if name.startswith(mangled)]
+    found = found or [name for name, _ in defined if f"{len(top)}{top}" in name and name.startswith("_ZN")]
+    if not found:
+        message = f"the files define no function {top}"
+        raise DesignError(Problem(message=message, fix="name the function that becomes the kernel with --top"))
+    return found[:1]
+
+
+def _pipelined_functions(text: str, pragmas: Sequence[Pragma]) -> dict[str, int]:
+    """The functions that ask to be pipelined as a whole, and are called in no loop."""
+    asked = {pragma.index for pragma in pragmas if pragma.name == "pipeline" and "off" not in pragma.words}
+    site = re.compile(r"@__hls_mark\(i32 (?:noundef )?(\d+)")
+    found: dict[str, int] = {}
+    bodies = re.findall(r"^define .*?^\}$", text, re.MULTILINE | re.DOTALL)
+    for body in bodies:
+        if not any(int(number) in asked for number in site.findall(body)):
+            continue
+        module = read_module(body)
+        for one in sites_of(module, pragmas).plain:
+            if one.loop < 0 and not _in_loop(one, module) and one.pragma.index in asked:
+                found[one.function] = one.values.get("ii", 1)
+    called = [name for name in found if any(_called_in_loop(name, body) for body in bodies)]
+    return {name: ii for name, ii in found.items() if name not in called}
+
+
+def _in_loop(site: Site, module: Module) -> bool:
+    return site.loop >= 0 or site.function not in module.functions
+
+
+def _called_in_loop(name: str, body: str) -> bool:
+    if f"@{name}(" not in body.split("\n", 1)[1] and f'@"{name}"(' not in body:
+        return False
+    function = next(iter(read_module(body).functions.values()))
+    inside = set().union(*(loop.blocks for loop in loops_of(function)), set())
+    return any(block.name in inside and one.callee == name for block, one in function.instructions())
+
+
+def _plan(module: Module, sites: Sites, whole: Mapping[str, int]) -> _Plan:
+    plan = _Plan(functions=dict(whole))
+    for site in sites.plain:
+        pragma = site.pragma
+        if site.loop < 0:
+            continue
+        if pragma.name == "pipeline" and "off" in pragma.words:
+            plan.off.add(site.loop)
+        elif pragma.name == "pipeline":
+            plan.pipelined[site.loop] = max(1, site.values.get("ii", 1))
+        elif pragma.name == "unroll":
+            plan.unrolled[site.loop] = site.values.get("factor", 0)
+    for function in module.functions.values():
+        for loop in loops_of(function):
+            if _inside_pipeline(loop, plan) or function.name in plan.functions:
+                plan.unrolled.setdefault(loop.node, 0)
+    return plan
+
+
+def _inside_pipeline(loop: Loop, plan: _Plan) -> bool:
+    above = loop.parent
+    while above is not None:
+        if above.node in plan.pipelined:
+            return True
+        above = above.parent
+    return False
+
+
+def _loop_metadata(module: Module, plan: _Plan) -> dict[int, list[str]]:
+    metadata: dict[int, list[str]] = {}
+    for function in module.functions.values():
+        for loop in loops_of(function):
+            if loop.node < 0:
+                continue
+            asked = metadata.setdefault(loop.node, [f'!{{!"{LOOP_NAME}", i64 {loop.node}}}'])
+            factor = plan.unrolled.get(loop.node)
+            if factor == 0:
+                asked.append(FULL)
+            elif factor is not None and factor > 1:
+                asked.append(f'!{{!"llvm.loop.unroll.count", i32 {factor}}}')
+    return metadata
+
+
+def _kept(module: Module, sites: Sites) -> dict[str, list[str]]:
+    """The arrays that stay arrays: memories that no pragma splits into registers."""
+    kept: dict[str, list[str]] = {}
+    for function in module.functions.values():
+        arrays = {
+            one.name
+            for _, one in function.instructions()
+            if one.opcode == "alloca" and isinstance(one.source, ArrayType)
+        }
+        for base, memories in memories_of(module, function, sites).by_base.items():
+            if base.name in arrays and any(memory.depth > 1 for memory in memories):
+                kept.setdefault(function.name, []).append(base.name)
+    return kept
+
+
+def _of_function(
+    function: Function, module: Module, sites: Sites, plan: _Plan, target: Target
+) -> list[LoopSchedule]:
+    loops = loops_of(function)
+    if not function.blocks or (not loops and function.name not in plan.functions):
+        return []
+    entry = next(iter(function.blocks))
+    order = reverse_postorder(entry, {name: block.successors for name, block in function.blocks.items()})
+    ranges = Ranges(function, order, loops)
+    bundle = DEFAULT_BUNDLE if target.kernel_flow else ""
+    builder = RegionBuilder(function, memories_of(module, function, sites, bundle), ranges, loops)
+    delays = target.delays
+    found = []
+    if function.name in plan.functions:
+        found.append(judge(builder, None, module, sites, plan.functions[function.name], delays))
+    for loop in loops:
+        name = module.loop_names.get(loop.node, -1)
+        pipelined = plan.pipelined.get(name)
+        if pipelined is None and (loop.inner or name in plan.off or _inner_of_pipelined(loop, module, plan)):
+            continue
+        found.append(judge(builder, loop, module, sites, pipelined or 1, delays, automatic=pipelined is None))
+    return found
+
+
+def _inner_of_pipelined(loop: Loop, module: Module, plan: _Plan) -> bool:
+    above = loop.parent
+    while above is not None:
+        if module.loop_names.get(above.node, -1) in plan.pipelined:
+            return True
+        above = above.parent
+    return False

@@ -1,0 +1,166 @@
+"""What is compiled for one kernel, and for what: the files, their flags, the part and the clock."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hlsgen.base.errors import DesignError, Place, Problem
+from hlsgen.schedule.delays import Delays
+
+NEWEST_VERSION = "2024.2"
+MAX_CONFIG_BYTES = 1 << 20
+_UNITS = {"mhz": lambda value: 1000 / value, "ghz": lambda value: 1 / value, "ns": lambda value: value}
+_AMOUNT = re.compile(r"^\s*([0-9.]+(?:e[+-]?\d+)?)\s*([a-z%]*)\s*$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """What the code is scheduled for."""
+
+    part: str
+    clock_ns: float
+    uncertainty_ns: float | None = None
+    """None: the tool's default, 27 % of the clock."""
+    version: str = NEWEST_VERSION
+    """The release of the vendor's tool."""
+    kernel_flow: bool = True
+    """Whether it is built as a kernel of a card (v++), where pointers are AXI ports, or as an IP."""
+
+    @property
+    def delays(self) -> Delays:
+        """The delays of the part."""
+        return Delays(
+            part=self.part,
+            version=self.version,
+            clock_ns=self.clock_ns,
+            uncertainty_ns=self.uncertainty_ns,
+            kernel_flow=self.kernel_flow,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Component:
+    """One kernel to be scheduled."""
+
+    top: str
+    """The function that becomes the kernel; empty: every function that nothing calls."""
+    files: tuple[Path, ...]
+    target: Target
+    include_folders: tuple[Path, ...] = ()
+    defines: Mapping[str, str] = field(default_factory=dict)
+    flags: tuple[str, ...] = ()
+
+
+def components_of_build(folder: Path) -> list[Component]:
+    """The kernels of a build folder, or of any folder with configurations of Vitis HLS. Raises DesignError."""
+    configs = [*sorted(folder.glob("*.cfg")), *sorted(folder.glob("vitis/*.cfg"))]
+    found = [component for path in configs if (component := read_config(path)) is not None]
+    if not found:
+        message = f"{folder} holds no configuration of a kernel (a .cfg file with syn.top)"
+        raise DesignError(Problem(message=message, fix="name a folder that hlsgen build wrote, or the C++ files with --top"))
+    return found
+
+
+def read_config(path: Path) -> Component | None:
+    """The kernel of a configuration file of Vitis HLS (`syn.top=`, `syn.file=`); None if it is of none.
+
+    Raises DesignError where a value cannot be read.
+    """
+    text = path.read_bytes()[:MAX_CONFIG_BYTES].decode("utf-8", errors="replace")
+    values: dict[str, list[tuple[int, str]]] = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        key, equals, value = line.partition("=")
+        if equals and not key.lstrip().startswith(("#", ";")):
+            values.setdefault(key.strip(), []).append((number, value.strip()))
+    if "syn.top" not in values or "syn.file" not in values:
+        return None
+    reader = _Config(path, values)
+    includes, defines, flags = split_flags(" ".join(reader.all("syn.cflags")), path.parent)
+    return Component(
+        top=reader.one("syn.top"),
+        files=tuple(path.parent / name for name in reader.all("syn.file")),
+        target=Target(
+            part=reader.one("part"),
+            clock_ns=reader.nanoseconds("clock", 0.0),
+            uncertainty_ns=reader.uncertainty(),
+            kernel_flow=reader.one("flow_target", "vivado") == "vitis",
+        ),
+        include_folders=includes,
+        defines=defines,
+        flags=flags,
+    )
+
+
+def split_flags(text: str, folder: Path) -> tuple[tuple[Path, ...], dict[str, str], tuple[str, ...]]:
+    """The include folders (from `folder`), macros and other flags of a compiler's command line.
+
+    Of other flags only the language's standard is kept: what a file asks of the compiler must not reach further.
+    """
+    includes: list[Path] = []
+    defines: dict[str, str] = {}
+    flags: list[str] = []
+    words = iter(shlex.split(text))
+    for word in words:
+        for option in ("-I", "-D"):
+            if word.startswith(option):
+                value = word[2:] or next(words, "")
+                if option == "-I":
+                    includes.append(folder / value)
+                else:
+                    name, _, meaning = value.partition("=")
+                    defines[name] = meaning or "1"
+        if re.fullmatch(r"-std=(c|gnu)\+\+\w+", word):
+            flags.append(word)
+    return tuple(includes), defines, tuple(flags)
+
+
+def amount(text: str, clock_ns: float = 0.0) -> float | None:
+    """A time in ns from `3.33`, `3.33ns`, `300MHz` or, of the clock, `27%`; None if it is none of these."""
+    found = _AMOUNT.match(text)
+    if not found:
+        return None
+    try:
+        value = float(found[1])
+    except ValueError:
+        return None
+    unit = found[2].lower()
+    if unit == "%":
+        return value / 100 * clock_ns
+    return _UNITS[unit or "ns"](value) if value > 0 and (unit or "ns") in _UNITS else None
+
+
+@dataclass(frozen=True)
+class _Config:
+    path: Path
+    values: Mapping[str, Sequence[tuple[int, str]]]
+
+    def all(self, key: str) -> list[str]:
+        return [value for _, value in self.values.get(key, ())]
+
+    def one(self, key: str, default: str | None = None) -> str:
+        found = self.all(key)
+        if found:
+            return found[-1]
+        if default is not None:
+            return default
+        raise DesignError(
+            Problem(message=f"{self.path} has no {key}", fix=f"a line {key}=...", place=Place(str(self.path), 1, 1))
+        )
+
+    def nanoseconds(self, key: str, clock_ns: float) -> float:
+        text = self.one(key)
+        value = amount(text, clock_ns)
+        if value is None:
+            line = self.values[key][-1][0]
+            message = f"{key} is {text!r}, which is no time and no frequency"
+            raise DesignError(Problem(message=message, fix=f"{key}=3.33ns or {key}=300MHz", place=Place(str(self.path), line, 1)))
+        return value
+
+    def uncertainty(self) -> float | None:
+        if "clock_uncertainty" not in self.values:
+            return None
+        return self.nanoseconds("clock_uncertainty", self.nanoseconds("clock", 0.0))

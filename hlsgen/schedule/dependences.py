@@ -1,0 +1,104 @@
+"""Which iterations of a loop wait for which through memories, with what pragmas promise held against the code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from hlsgen.schedule.accesses import Access, Dependence, carried
+from hlsgen.schedule.sites import VariableSite, Sites
+from hlsgen.schedule.memories import Memory
+from hlsgen.schedule.ranges import Counter
+from hlsgen.schedule.region import Carried, Region
+
+
+@dataclass(frozen=True, kw_only=True)
+class Promise:
+    """What a `dependence` pragma says of an array: no dependence between iterations, or one of a distance."""
+
+    memory: Memory
+    direction: str
+    """raw, war, waw; empty: all."""
+    distance: int
+    """0: none at all."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Broken:
+    """A promise that the code's own addresses contradict."""
+
+    promise: Promise
+    found: int
+    """The distance that the addresses have."""
+
+
+def promises_of(sites: Sites, memories: Iterable[Memory]) -> list[Promise]:
+    """The promises that the pragmas make about those memories."""
+    found = []
+    for memory in memories:
+        for site in sites.variables:
+            if site.pragma.name == "dependence" and site.base == memory.base:
+                promise = _promise(memory, site)
+                if promise is not None:
+                    found.append(promise)
+    return found
+
+
+def _promise(memory: Memory, site: VariableSite) -> Promise | None:
+    pragma = site.pragma
+    said = {*pragma.words, *(text.lower() for text in pragma.texts.values())}
+    if "intra" in said:
+        return None
+    direction = next((one for one in ("raw", "war", "waw") if one in said), "")
+    if "false" in said or site.values.get("dependent") == 0:
+        return Promise(memory=memory, direction=direction, distance=0)
+    distance = site.values.get("distance", 0)
+    return Promise(memory=memory, direction=direction, distance=distance) if distance else None
+
+
+def carry_memories(
+    region: Region,
+    accesses: dict[Memory, list[Access]],
+    counters: dict[str, Counter],
+    promises: Sequence[Promise],
+) -> list[Broken]:
+    """Add what memories carry from iteration to iteration to the region; the promises that do not hold."""
+    inside = {node.instruction.name: node for node in region.nodes if node.instruction is not None}
+    broken = []
+    for memory, all_of_it in accesses.items():
+        mine = [promise for promise in promises if promise.memory == memory]
+        for first in all_of_it:
+            for second in all_of_it:
+                if not (first.writes or second.writes) or (not first.writes and memory.storage != "register"):
+                    continue
+                found = carried(first, second, counters, inside)
+                if found is None:
+                    continue
+                edge, contradiction = _edge(first, second, memory, found, mine)
+                if edge is not None:
+                    region.carried.append(edge)
+                if contradiction is not None:
+                    broken.append(contradiction)
+    return broken
+
+
+def _edge(
+    first: Access, second: Access, memory: Memory, found: Dependence, promises: Sequence[Promise]
+) -> tuple[Carried | None, Broken | None]:
+    direction = ("w" if second.writes else "r") + "a" + ("w" if first.writes else "r")
+    distance, assumed = found.distance, found.assumed
+    for promise in promises:
+        if promise.direction in ("", direction):
+            if not assumed and (not promise.distance or promise.distance > distance):
+                return None, Broken(promise=promise, found=distance)
+            if not promise.distance:
+                return None, None
+            distance = max(distance, promise.distance)
+    if memory.storage == "register":
+        if not first.writes or second.writes:
+            return None, None
+        return Carried(first.node, second.node, distance, memory.name, assumed), None
+    if not first.writes:
+        return None, None
+    # a word written in a cycle can be read in the next
+    return Carried(first.node, second.node, distance, memory.name, assumed, cycles=1), None

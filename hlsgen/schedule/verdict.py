@@ -1,0 +1,270 @@
+"""The II of one loop, from its ports and recurrences; its depth and longest chain."""
+
+from __future__ import annotations
+
+from collections import Counter as Tally
+from collections.abc import Sequence
+
+from hlsgen.schedule.accesses import Access, Paths, PortUse, port_uses
+from hlsgen.schedule.control_flow import Loop
+from hlsgen.schedule.delays import Delays
+from hlsgen.schedule.dependences import Broken, carry_memories, promises_of
+from hlsgen.schedule.ir import Module, Place
+from hlsgen.schedule.labels import label_of
+from hlsgen.schedule.sites import Sites
+from hlsgen.schedule.memories import Memory
+from hlsgen.schedule.modulo import MOST, Schedule, Scheduler, without_chains
+from hlsgen.schedule.operation import Operation, Timing
+from hlsgen.schedule.region import RegionBuilder
+from hlsgen.schedule.results import BankUse, LoopSchedule, Recurrence, Step, Tier
+
+
+def judge(
+    builder: RegionBuilder,
+    loop: Loop | None,
+    module: Module,
+    sites: Sites,
+    target: int,
+    delays: Delays,
+    *,
+    automatic: bool = False,
+) -> LoopSchedule:
+    """What is said of a loop, or of the whole function if `loop` is None."""
+    return _Verdict(builder, loop, module, sites, target, delays, automatic).result()
+
+
+class _Verdict:
+    def __init__(
+        self,
+        builder: RegionBuilder,
+        loop: Loop | None,
+        module: Module,
+        sites: Sites,
+        target: int,
+        delays: Delays,
+        automatic: bool,
+    ) -> None:
+        self.loop, self.module, self.target, self.automatic = loop, module, target, automatic
+        self.delays, self.builder = delays, builder
+        self.region = builder.of_loop(loop) if loop is not None else builder.of_function()
+        counters = {
+            one.instruction.name: builder.ranges.counters[one.instruction.name]
+            for one in self.region.nodes
+            if one.instruction is not None
+            and one.block == self.region.blocks[0]
+            and one.instruction.name in builder.ranges.counters
+        }
+        accesses = self.region.accesses
+        promises = promises_of(sites, accesses)
+        self.broken: list[Broken] = []
+        if loop is not None:
+            self.broken = carry_memories(self.region, accesses, counters, promises)
+        self.uses = port_uses(accesses, self.region)
+        self.timings = [self._timing(node.operation) for node in self.region.nodes]
+
+    def _timing(self, operation: Operation | None) -> Timing | None:
+        return None if operation is None else self.delays.timing(operation)
+
+    def result(self) -> LoopSchedule:
+        least, reasons = self._ports()
+        scheduler = Scheduler(self.region, self.timings, self.delays.budget_ns)
+        found = scheduler.least(least)
+        bare = Scheduler(self.region, without_chains(self.timings), self.delays.budget_ns).least(least)
+        low = bare.interval if bare is not None else MOST
+        high = found.interval if found is not None else MOST
+        recurrence = self._recurrence(high, least)
+        unknown = self._unknown()
+        shown = found or bare
+        assert shown is not None or low == MOST
+        chain_ns, end = shown.longest if shown is not None else (0.0, -1)
+        if recurrence is not None:
+            reasons = [*reasons, _says(recurrence)]
+        if low != high:
+            unknown = [*unknown, f"a chain of a recurrence is longer than a cycle: the II is {low} to {high}"]
+        decided = not unknown
+        return LoopSchedule(
+            place=self._place(),
+            label=label_of(self._place()) if self.loop is not None else "",
+            function=self.region.function,
+            automatic=self.automatic,
+            target=self.target,
+            tier=Tier.UNDECIDED if not decided else self._tier(recurrence),
+            interval=high if decided else None,
+            between=(low, high),
+            reasons=(*unknown, *(reasons if high > self.target else ())),
+            trips=self.builder.ranges.trips.get(self.loop.header) if self.loop else None,
+            banks=tuple(_bank_use(use) for use in self._busiest()),
+            recurrence=recurrence,
+            depth=shown.depth if shown else 0,
+            chain_ns=chain_ns,
+            chain=tuple(self._step(node) for node in shown.chain(end)) if shown and end >= 0 else (),
+            budget_ns=self.delays.budget_ns,
+            registers=self._registers(shown) if shown else 0,
+            operations=self._operations(),
+            rolled=tuple(self._loop_place(one) for one in self.region.rolled),
+            unknown_calls=tuple(sorted(self.region.calls)),
+        )
+
+    # ports
+
+    def _ports(self) -> tuple[int, list[str]]:
+        """The II that ports and streams allow, and what keeps it above the target."""
+        least, reasons = self.target, []
+        for use in self._busiest():
+            if use.interval > self.target:
+                reasons.append(_says_port(use))
+            least = max(least, use.interval)
+        paths = Paths(self.region)
+        for name, accesses in self.region.streams.items():
+            if name.endswith("fifo_state"):
+                continue
+            count = paths.most(_by_block(accesses))
+            if count > self.target:
+                reasons.append(f"{count} accesses of stream {name.rsplit('.', 1)[0]} in an iteration")
+            least = max(least, count)
+        return least, reasons
+
+    def _busiest(self) -> list[PortUse]:
+        """The busiest bank of each memory."""
+        seen: dict[Memory, PortUse] = {}
+        for use in self.uses:
+            seen.setdefault(use.memory, use)
+        return sorted(seen.values(), key=lambda use: -use.interval)
+
+    # recurrences
+
+    def _recurrence(self, interval: int, least: int) -> Recurrence | None:
+        """What keeps the II from being one less, if it is a recurrence."""
+        if interval <= least:
+            return None
+        scheduler = Scheduler(self.region, self.timings, self.delays.budget_ns)
+        if scheduler.at(interval - 1) is not None or not scheduler.blocking:
+            return None
+        best: tuple[int, list[int]] | None = None
+        for number in sorted(scheduler.blocking):
+            edge = self.region.carried[number]
+            path = self._path(edge.target, edge.source)
+            if path and (best is None or len(path) > len(best[1])):
+                best = number, path
+        if best is None:
+            return None
+        edge = self.region.carried[best[0]]
+        return Recurrence(
+            through=edge.through,
+            distance=edge.distance,
+            assumed=edge.assumed,
+            steps=tuple(self._step(node) for node in best[1] if self.region.nodes[node].operation is not None),
+            interval=interval,
+        )
+
+    def _path(self, start: int, end: int) -> list[int]:
+        """The slowest way from one node to another of an iteration; empty if there is none."""
+        best: dict[int, tuple[float, int]] = {start: (0.0, -1)}
+        for node in self.region.nodes[start + 1 : end + 1]:
+            timing = self.timings[node.index]
+            own = (timing.cycles * self.delays.budget_ns + timing.first_ns) if timing else 0.0
+            for before in node.after:
+                if before in best and best[before][0] + own >= best.get(node.index, (-1.0, 0))[0]:
+                    best[node.index] = best[before][0] + own, before
+        if end not in best:
+            return []
+        path, node_at = [], end
+        while node_at >= 0:
+            path.append(node_at)
+            node_at = best[node_at][1]
+        return path[::-1]
+
+    def _tier(self, recurrence: Recurrence | None) -> Tier:
+        if recurrence is not None or any(use.runtime and use.interval > 1 for use in self.uses):
+            return Tier.LIKELY
+        if any(edge.assumed for edge in self.region.carried):
+            return Tier.LIKELY
+        return Tier.SHOWN
+
+    def _unknown(self) -> list[str]:
+        found = [f"the loop at {self._loop_place(one)} stays rolled within it" for one in self.region.rolled]
+        found += [f"nothing is known of {name}" for name in sorted(self.region.calls)]
+        for broken in self.broken:
+            promised = broken.promise.distance or "no dependence"
+            found.append(
+                f"the pragma promises {promised} for {broken.promise.memory.name}, the addresses show a distance of {broken.found}"
+            )
+        return found
+
+    # words
+
+    def _place(self) -> Place | None:
+        if self.loop is not None:
+            return self.module.loop_places.get(self.loop.node)
+        return next((self.module.places.get(node.instruction.place) for node in self.region.nodes if node.instruction), None)
+
+    def _loop_place(self, loop: Loop) -> str:
+        return str(self.module.loop_places.get(loop.node, "?"))
+
+    def _step(self, index: int) -> Step:
+        node = self.region.nodes[index]
+        timing = self.timings[index]
+        place = self.module.places.get(node.instruction.place) if node.instruction is not None else None
+        return Step(
+            kind=node.operation.kind if node.operation else "",
+            bits=max((*node.operation.widths, node.operation.result), default=0) if node.operation else 0,
+            ns=(timing.last_ns if timing.cycles else timing.first_ns) if timing else 0.0,
+            place=place,
+        )
+
+    def _operations(self) -> dict[str, int]:
+        tally: Tally[str] = Tally()
+        for node in self.region.nodes:
+            if node.operation is not None:
+                tally[f"{node.operation.kind} {'x'.join(map(str, node.operation.widths[:2]))}"] += 1
+        return dict(tally.most_common())
+
+    def _registers(self, schedule: Schedule) -> int:
+        """Bits that must be kept from the cycle that makes them to those that use them, in every stage between."""
+        last = [cycle for cycle, _ in schedule.finishes]
+        until = list(last)
+        for node in self.region.nodes:
+            for before in node.after:
+                until[before] = max(until[before], schedule.starts[node.index][0])
+        return sum(
+            node.operation.result * max(0, until[node.index] - last[node.index])
+            for node in self.region.nodes
+            if node.operation is not None
+        )
+
+
+def _by_block(accesses: Sequence[Access]) -> dict[str, int]:
+    weights: dict[str, int] = {}
+    for one in accesses:
+        weights[one.block] = weights.get(one.block, 0) + 1
+    return weights
+
+
+def _bank_use(use: PortUse) -> BankUse:
+    return BankUse(
+        array=use.memory.name,
+        banks=use.memory.banks,
+        bank=use.banks,
+        reads=use.reads,
+        writes=use.writes,
+        together=use.together,
+        interval=use.interval,
+        runtime=use.runtime,
+        storage=use.memory.storage,
+    )
+
+
+def _says_port(use: PortUse) -> str:
+    indices = " at indices that stay run-time" if use.runtime else ""
+    reads, writes, both = use.memory.ports
+    return (
+        f"{use.reads} reads and {use.writes} writes of a bank of {use.memory.name} in an iteration{indices}, "
+        f"which has {both} ports" if both < 1 << 29 else f"{use.writes} writes of a bank of {use.memory.name}"
+    )
+
+
+def _says(recurrence: Recurrence) -> str:
+    chain = " > ".join(step.kind for step in recurrence.steps)
+    assumed = ", which cannot be ruled out" if recurrence.assumed else ""
+    return f"an iteration waits for what the one {recurrence.distance} before leaves in {recurrence.through}{assumed}: {chain}"
+

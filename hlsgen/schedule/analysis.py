@@ -14,6 +14,7 @@ from hlsgen.base.errors import DesignError, Problem
 from hlsgen.schedule.front_end import FrontEnd
 from hlsgen.schedule.ir import ArrayType, Function, Module
 from hlsgen.schedule.ir_reader import read_module
+from hlsgen.schedule.statics import localised
 from hlsgen.schedule.sites import Site, Sites, sites_of, without_marks
 from hlsgen.schedule.memories import memories_of
 from hlsgen.schedule.places import LOOP_NAME
@@ -49,7 +50,7 @@ def schedule_ir(front: FrontEnd, top: str, target: Target) -> KernelSchedule:
     text, pragmas = front.ir, front.pragmas
     tops = _tops(text, top)
     whole = _pipelined_functions(text, pragmas)
-    inlined = optimise.inline(text, [*tops, *whole])
+    inlined = localised(optimise.inline(text, [*tops, *whole]))
     before = read_module(inlined)
     sites = sites_of(before, pragmas)
     plan = _plan(before, sites, whole)

@@ -96,7 +96,7 @@ class _Tokens:
             or word in _OTHERS
             or word in ("ptr", "[", "{", "<")
             or (word[:1] == "i" and word[1:].isdigit())
-            or (word[:1] == "%" and word[1:] in self.structs)
+            or (word[:1] == "%" and _bare(word) in self.structs)
         )
 
     def type(self) -> Type:
@@ -121,7 +121,7 @@ class _Tokens:
         if word == "{":
             return self._struct(packed=False)
         if word[0] == "%":
-            return self.structs.get(word[1:], OtherType(word))
+            return self.structs.get(_bare(word), OtherType(word))
         return VOID if word == "void" else OtherType(word)
 
     def _array(self, closing: str) -> Type:

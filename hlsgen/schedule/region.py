@@ -149,7 +149,10 @@ class _Building:
         self._carry_exits()
         for accesses in [*self.accesses.values(), *self.streams.values()]:
             for source, target, cycles in ordered(accesses, self.region):
-                self.region.nodes[target].behind.append((source, cycles))
+                if cycles is None:
+                    self.region.nodes[target].after.append(source)
+                else:
+                    self.region.nodes[target].behind.append((source, cycles))
 
     # nodes
 

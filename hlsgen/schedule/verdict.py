@@ -91,7 +91,7 @@ class _Verdict:
             tier=Tier.UNDECIDED if not decided else self._tier(recurrence),
             interval=high if decided else None,
             between=(low, high),
-            reasons=(*unknown, *(reasons if high > self.target else ())),
+            reasons=tuple(dict.fromkeys([*unknown, *(reasons if high > self.target else ())])),
             trips=self.builder.ranges.trips.get(self.loop.header) if self.loop else None,
             banks=tuple(_bank_use(use) for use in self._busiest()),
             recurrence=recurrence,
@@ -101,7 +101,7 @@ class _Verdict:
             budget_ns=self.delays.budget_ns,
             registers=self._registers(shown) if shown else 0,
             operations=self._operations(),
-            rolled=tuple(self._loop_place(one) for one in self.region.rolled),
+            rolled=tuple(dict.fromkeys(self._loop_place(one) for one in self.region.rolled)),
             unknown_calls=tuple(sorted(self.region.calls)),
         )
 

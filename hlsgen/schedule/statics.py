@@ -1,0 +1,79 @@
+"""Static variables as variables of the one function that uses them.
+
+LLVM leaves what may be seen from outside in memory. A kernel's statics are registers and memories of its own; as
+allocas they become values that loops carry, which is what the vendor's compiler makes of them too. What they hold at
+first comes from outside, so that nothing is derived from it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+_GLOBAL = re.compile(
+    r"^@(?P<name>\"[^\"]+\"|[-\w$.]+) = (?P<how>[a-z_ ]*?)\bglobal (?P<type>.+?) "
+    r"(?:zeroinitializer|undef|null|c\"|\[|\{|<|-?\d|true|false|0x)",
+    re.MULTILINE,
+)
+_NAME = re.compile(r"@(\"[^\"]+\"|[-\w$.]+)")
+_ELEMENT = re.compile(r"getelementptr (?P<flags>(?:inbounds |nuw |nusw )*)\((?P<inner>[^()]*)\)")
+STATE = "__hls_state"
+
+
+def localised(text: str) -> str:
+    """The module with each internal, varying global variable that one function alone uses made an alloca of it."""
+    types = {
+        found["name"]: found["type"] for found in _GLOBAL.finditer(text) if "internal" in found["how"].split()
+    }
+    if not types:
+        return text
+    parts = re.split(r"(^define .*?^\}$)", text, flags=re.MULTILINE | re.DOTALL)
+    owner: dict[str, int] = {}
+    for at, part in enumerate(parts):
+        for name in set(_NAME.findall(part)) & types.keys() if at % 2 else ():
+            owner[name] = -1 if name in owner else at
+    added: list[str] = []
+    for at in range(1, len(parts), 2):
+        mine = sorted(name for name, function in owner.items() if function == at)
+        if mine:
+            parts[at] = _with_allocas(parts[at], mine, types)
+            added += [f"@{_state(name)} = external global {types[name]}" for name in mine]
+    return "".join(parts) + "\n".join([*added, ""])
+
+
+def local_name(name: str) -> str:
+    """The alloca of a static variable."""
+    return f"{name.strip(chr(34))}.static"
+
+
+def _state(name: str) -> str:
+    return f'"{STATE}.{name.strip(chr(34))}"'
+
+
+def _with_allocas(body: str, names: Iterable[str], types: dict[str, str]) -> str:
+    lines = body.split("\n")
+    entry: list[str] = []
+    elements: dict[str, str] = {}
+    for name in names:
+        local = f'%"{local_name(name)}"'
+        entry.append(f"  {local} = alloca {types[name]}")
+        value = f'%"{local_name(name)}.first"'
+        entry.append(f"  {value} = load {types[name]}, ptr @{_state(name)}")
+        entry.append(f"  store {types[name]} {value}, ptr {local}")
+    replaced = re.compile("|".join(rf"@{re.escape(name)}(?![-\w$.])" for name in names))
+
+    def local_of(found: re.Match[str]) -> str:
+        return f'%"{local_name(found[0][1:])}"'
+
+    def element_of(found: re.Match[str]) -> str:
+        if not replaced.search(found["inner"]):
+            return found[0]
+        address = f"getelementptr {found['flags']}{replaced.sub(local_of, found['inner'])}"
+        return elements.setdefault(address, f'%"{STATE}.{len(elements)}"')
+
+    for at, line in enumerate(lines):
+        if "@" in line and at:
+            lines[at] = replaced.sub(local_of, _ELEMENT.sub(element_of, line))
+    first = 2 if lines[1].rstrip().split(";")[0].rstrip().endswith(":") else 1
+    entry += [f"  {name} = {address}" for address, name in elements.items()]
+    return "\n".join([*lines[:first], *entry, *lines[first:]])

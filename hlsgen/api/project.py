@@ -18,9 +18,9 @@ from hlsgen.base.errors import EmissionError
 from hlsgen.base.fixed import Codes
 from hlsgen.base.output import MARK, overwrite_files, replacing, write_files
 from hlsgen.base.progress import Progress, silent
+from hlsgen.base.scratch import Scratch, scratch_errors, scratch_folder
 from hlsgen.base.short_repr import Brief, lines
 from hlsgen.csim.compiler import Headers
-from hlsgen.csim.scratch import Scratch, scratch_errors, scratch_folder
 from hlsgen.csim.verification import Verification
 from hlsgen.emit.plan import Plan, array_bytes, npy_bytes
 from hlsgen.lint import Linted, Severity, lint_emitted

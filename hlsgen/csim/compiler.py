@@ -14,8 +14,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TypedDict, Unpack
 
+from hlsgen.base.child_processes import running
 from hlsgen.base.errors import ToolError
-from hlsgen.csim.child_processes import running
 
 INCLUDE = Path(__file__).resolve().parent / "include"
 COMPILE_SECONDS = 600

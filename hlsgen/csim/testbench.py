@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
+from hlsgen.base.child_processes import running
 from hlsgen.base.errors import MismatchError, ToolError
 from hlsgen.base.fixed import Codes, NumberType
-from hlsgen.csim.child_processes import running
 
 RUN_SECONDS = 3600
 

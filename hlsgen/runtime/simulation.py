@@ -13,8 +13,8 @@ import numpy as np
 
 from hlsgen.base.errors import ToolError
 from hlsgen.base.fixed import Codes, FloatType
+from hlsgen.base.scratch import scratch_errors, scratch_of
 from hlsgen.csim.compiler import compile_testbench
-from hlsgen.csim.scratch import scratch_errors, scratch_of
 from hlsgen.csim.streaming import REFUSALS, signed_codes
 from hlsgen.csim.testbench import no_result, run_testbench, save_frames
 from hlsgen.hardware.host_interface import HostInterface, HostPort

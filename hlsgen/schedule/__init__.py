@@ -1,1 +1,1 @@
-"""What the vendor's scheduler will make of C++, from LLVM IR: II, chains, operations of pipelined loops."""
+"""The schedule of HLS C++: intervals, chains and operations, from LLVM IR of exact widths."""

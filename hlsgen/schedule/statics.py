@@ -21,9 +21,9 @@ STATE = "__hls_state"
 
 
 def localised(text: str) -> str:
-    """The module with each internal, varying global variable that one function alone uses made an alloca of it."""
+    """The module with each global variable that varies and that one function alone uses made an alloca of it."""
     types = {
-        found["name"]: found["type"] for found in _GLOBAL.finditer(text) if "internal" in found["how"].split()
+        found["name"]: found["type"] for found in _GLOBAL.finditer(text) if "external" not in found["how"].split()
     }
     if not types:
         return text

@@ -15,10 +15,10 @@ from hlsgen.base.errors import DesignError, MismatchError, Place, Problem, colle
 from hlsgen.base.fixed import Codes
 from hlsgen.base.overflow_count import counting_overflow
 from hlsgen.base.progress import Progress, silent
+from hlsgen.base.scratch import Scratch, executable_in, scratch_folder
 from hlsgen.csim.check_counts import check_counts
 from hlsgen.csim.compiler import Headers, compile_testbench, compiling
 from hlsgen.csim.conv_kernel import simulate
-from hlsgen.csim.scratch import Scratch, executable_in, scratch_folder
 from hlsgen.csim.verification import Comparison, Verification, compare
 from hlsgen.designfile.constraints import NoFit
 from hlsgen.designfile.document import Document

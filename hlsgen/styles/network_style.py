@@ -17,8 +17,8 @@ import numpy as np
 from hlsgen.base.errors import DesignError, MismatchError, Problem
 from hlsgen.base.fixed import Codes
 from hlsgen.base.progress import Progress, silent
+from hlsgen.base.scratch import Scratch, executable_in, scratch_folder
 from hlsgen.csim.compiler import Headers
-from hlsgen.csim.scratch import Scratch, executable_in, scratch_folder
 from hlsgen.csim.streaming import NetworkRun
 from hlsgen.csim.verification import Comparison, LayerComparison, NetworkVerification, compare
 from hlsgen.designfile.constraints import NetworkConstraints

@@ -19,9 +19,9 @@ from numpy.typing import ArrayLike, NDArray
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import Codes
 from hlsgen.base.progress import Progress, silent
+from hlsgen.base.scratch import Scratch
 from hlsgen.base.short_repr import Brief, lines, some
 from hlsgen.csim.compiler import Headers
-from hlsgen.csim.scratch import Scratch
 from hlsgen.csim.verification import Verification
 from hlsgen.designfile.constraints import NoFit
 from hlsgen.model.accuracy import Accuracy, Reached

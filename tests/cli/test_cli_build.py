@@ -223,7 +223,7 @@ def test_no_temporary_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
     def full(*_args: Any, **_keys: Any) -> str:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("hlsgen.csim.scratch._claimed", full)
+    monkeypatch.setattr("hlsgen.base.scratch._claimed", full)
     for command in ("build", "csim"):
         assert "cannot use the temporary folder: No space left" in failure(4, command, "small.yaml")
 

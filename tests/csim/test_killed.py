@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from hlsgen.csim import scratch
-from hlsgen.csim.child_processes import running
-from hlsgen.csim.scratch import OWNER, SCRATCH_PREFIX, scratch_folder
+from hlsgen.base import scratch
+from hlsgen.base.child_processes import running
+from hlsgen.base.scratch import OWNER, SCRATCH_PREFIX, scratch_folder
 from tests.support.small_design import DESIGN
 
 SECONDS = 300.0
@@ -88,7 +88,7 @@ def test_a_process_that_begins_as_hlsgen_is_killed_does_not_stay() -> None:
     """Killed by the very call that starts it, and before hlsgen can have noted anything of it."""
     code = """
 import os, signal, subprocess
-from hlsgen.csim.child_processes import running
+from hlsgen.base.child_processes import running
 
 class Killed(subprocess.Popen):
     def __init__(self, command, **options):
@@ -132,7 +132,7 @@ def test_what_a_process_has_started_ends_with_the_block() -> None:
 
 def made_by_a_dead_process(folder: Path) -> Path:
     code = (
-        "import os; from hlsgen.csim.scratch import _made; p, _ = _made(); print(p, flush=True); os._exit(9)"
+        "import os; from hlsgen.base.scratch import _made; p, _ = _made(); print(p, flush=True); os._exit(9)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],

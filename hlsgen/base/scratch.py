@@ -1,4 +1,4 @@
-"""The temporary folders of C-simulations, those that killed runs left too, and what is said if one fails."""
+"""Temporary folders of ours, those that killed runs left too, and what is said if one fails."""
 
 from __future__ import annotations
 

@@ -1,0 +1,183 @@
+"""HLS C++ -> LLVM IR of exact widths, with a mark for each pragma.
+
+A file is preprocessed, its pragmas become calls (marks.py), and Clang compiles it against the headers of
+include/, whose numbers are `_BitInt(N)`. Each file is a translation unit of its own, as in C++, and their
+modules are linked. Nothing is optimised. The IR keeps the lines of the sources.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from hlsgen.base.errors import DesignError, Place, Problem, ToolError
+from hlsgen.base.scratch import scratch_folder
+from hlsgen.schedule.clang import INSTALL, compile_cpp, messages
+from hlsgen.schedule.exact_widths import with_exact_widths
+from hlsgen.schedule.marks import Marked, mark
+from hlsgen.schedule.pragmas import Pragma
+
+INCLUDE = Path(__file__).resolve().parent / "include"
+SHOWN_ERRORS = 8
+MAX_DROPPING = 6
+"""The most compilations that only find out which marks have to go."""
+STANDARD = "c++17"
+DEFINES = {"__SYNTHESIS__": "1", "__VITIS_HLS__": "1", "__VIVADO_HLS__": "1", "NDEBUG": "1"}
+
+
+class SourceError(DesignError):
+    """The compiler refuses the C++: each problem is one of its errors, at its place."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrontEnd:
+    """What the front end makes of sources.
+
+    ir: the text of one LLVM module. pragmas: every pragma by its index. dropped: those that have no mark in
+    the IR, for the compiler refuses one where they stand (a variable that does not exist, a place outside of
+    functions). lines: of preprocessed C++. seconds: measured.
+    """
+
+    ir: str
+    pragmas: tuple[Pragma, ...]
+    dropped: tuple[Pragma, ...]
+    lines: int
+    seconds: float
+
+
+def compile_to_ir(
+    files: Sequence[Path],
+    *,
+    include_folders: Sequence[Path] = (),
+    defines: Mapping[str, str] | None = None,
+    flags: Sequence[str] = (),
+    standard: str = STANDARD,
+) -> FrontEnd:
+    """The IR of C++ files.
+
+    defines: macros besides `DEFINES`, with values ("" for none). flags: more arguments of the compiler.
+    standard: the language (c++11 ...). Raises SourceError: a file is not C++ that compiles, or two do not
+    link. ToolError: the compiler is missing, cannot be started, or does not end.
+    """
+    start = time.perf_counter()
+    macros = DEFINES | dict(defines or {})
+    arguments = [
+        *(f"-D{name}={value}" for name, value in macros.items()),
+        *(f"-I{folder}" for folder in (*include_folders, INCLUDE)),
+    ]
+    pragmas: list[Pragma] = []
+    dropped: list[Pragma] = []
+    modules: list[str] = []
+    lines = 0
+    with scratch_folder() as scratch:
+        for path in files:
+            unit = _Unit(
+                path=path,
+                language=[f"-std={standard}", *flags, "-x", "c++"],
+                preprocessing=arguments,
+                scratch=scratch,
+                first=len(pragmas),
+            )
+            marked, without, module = unit.compiled()
+            pragmas += marked.pragmas
+            dropped += [pragma for pragma in marked.pragmas if pragma.index in without]
+            modules.append(with_exact_widths(module))
+            lines += marked.text.count("\n")
+    return FrontEnd(
+        ir=_linked(modules),
+        pragmas=tuple(pragmas),
+        dropped=tuple(dropped),
+        lines=lines,
+        seconds=time.perf_counter() - start,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Unit:
+    """A translation unit. language, preprocessing: arguments. first: the index of its first pragma."""
+
+    path: Path
+    language: Sequence[str]
+    preprocessing: Sequence[str]
+    scratch: Path
+    first: int
+
+    def compiled(self) -> tuple[Marked, frozenset[int], str]:
+        """The C++ with marks, the pragmas that have none, and the IR."""
+        text = self._preprocessed()
+        without: frozenset[int] = frozenset()
+        for attempt in range(MAX_DROPPING + 1):
+            marked = mark(text, first=self.first, without=without)
+            module, errors = self._compile(marked.text)
+            if module is not None:
+                return marked, without, module
+            refused = _refused_marks(errors, marked) - without
+            if not refused:
+                break
+            # when new ones come each time, none stays
+            without |= refused if attempt + 1 < MAX_DROPPING else {one.index for one in marked.pragmas}
+        raise _source_error(self.path, errors)
+
+    def _preprocessed(self) -> str:
+        out = self.scratch / "unit.ii"
+        marks = ("-include", str(INCLUDE / "hlsgen_marks.h"))
+        what = ("-E", "-dD", str(self.path), "-o", str(out))
+        errors = compile_cpp([*self.language, *self.preprocessing, *marks, *what], self.scratch)
+        if errors is not None:
+            raise _source_error(self.path, errors)
+        return out.read_text(encoding="utf-8", errors="replace")
+
+    def _compile(self, text: str) -> tuple[str | None, str]:
+        """The IR, or None and what the compiler says."""
+        source, out = self.scratch / "marked.cpp", self.scratch / "marked.ll"
+        source.write_text(text, encoding="utf-8")
+        what = ("-S", "-emit-llvm", str(source), "-o", str(out))
+        errors = compile_cpp([*self.language, *what], self.scratch)
+        if errors is not None:
+            return None, errors
+        return out.read_text(encoding="utf-8"), ""
+
+
+def _refused_marks(errors: str, marked: Marked) -> frozenset[int]:
+    """The marks in whose lines the compiler finds errors, or from whose lines it comes to them."""
+    found: set[int] = set()
+    for message in messages(errors):
+        found.update(marked.places.get((message.file, message.line), ()))
+    return frozenset(found)
+
+
+def _source_error(path: Path, errors: str) -> SourceError | ToolError:
+    problems = [
+        Problem(
+            message=message.message,
+            fix="C++ that the vendor's tool compiles; name folders and macros that are missing",
+            place=Place(file=message.file, line=message.line, column=message.column),
+        )
+        for message in messages(errors)
+        if message.is_error
+    ]
+    if problems:
+        return SourceError(problems[:SHOWN_ERRORS])
+    shown = "\n".join(errors.splitlines()[:SHOWN_ERRORS]) or "it printed nothing"
+    return ToolError(f"error: Clang failed with {path}:\n{shown}\n{INSTALL}")
+
+
+def _linked(modules: Sequence[str]) -> str:
+    """One module of several. Raises ToolError: llvmlite is missing. SourceError: two define the same name."""
+    if len(modules) == 1:
+        return modules[0]
+    try:
+        from llvmlite import binding
+    except ImportError:
+        raise ToolError(f"error: the package llvmlite was not found\n{INSTALL}") from None
+    try:
+        whole = binding.parse_assembly(modules[0])
+        for module in modules[1:]:
+            whole.link_in(binding.parse_assembly(module))
+    except RuntimeError as error:
+        raise SourceError(
+            Problem(message=f"the files do not link: {error}", fix="name the files of one kernel only")
+        ) from None
+    return str(whole)

@@ -1,0 +1,62 @@
+// Copyright the hlsgen authors. Licensed under the Apache License, Version 2.0.
+//
+// hls::stream: each read, write and test is one call, which the schedule knows as a FIFO's.
+#ifndef HLSGEN_SCHEDULE_HLS_STREAM_H
+#define HLSGEN_SCHEDULE_HLS_STREAM_H
+
+#include <stddef.h>
+
+#include "hlsgen_marks.h"
+
+namespace hls {
+
+template <typename T, int DEPTH = 0> class stream;
+
+template <typename T>
+class stream<T, 0> {
+public:
+    typedef T value_type;
+    static constexpr long exact_bits = hls_marks::bits_of<T>::value;
+
+    stream() = default;  // trivial: an array of streams is no loop
+    __attribute__((always_inline)) explicit stream(const char*) {}
+    stream(const stream&) = delete;
+    stream& operator=(const stream&) = delete;
+
+    __attribute__((always_inline)) T read() { return *static_cast<T*>(__hls_stream_read(this, exact_bits)); }
+    __attribute__((always_inline)) void read(T& item) { item = *static_cast<T*>(__hls_stream_read(this, exact_bits)); }
+    __attribute__((always_inline)) void operator>>(T& item) { read(item); }
+    __attribute__((always_inline)) bool read_nb(T& item) { return __hls_stream_read_nb(this, &item, exact_bits); }
+
+    __attribute__((always_inline)) void write(const T& item) {
+        T* slot = static_cast<T*>(__hls_stream_slot(this, exact_bits));
+        *slot = item;
+        __hls_stream_write(this, slot);
+    }
+    __attribute__((always_inline)) void operator<<(const T& item) { write(item); }
+    __attribute__((always_inline)) bool write_nb(const T& item) {
+        T* slot = static_cast<T*>(__hls_stream_slot(this, exact_bits));
+        *slot = item;
+        return __hls_stream_write_nb(this, slot);
+    }
+
+    __attribute__((always_inline)) bool empty() const { return __hls_stream_empty(const_cast<stream*>(this)); }
+    __attribute__((always_inline)) bool full() const { return __hls_stream_full(const_cast<stream*>(this)); }
+    __attribute__((always_inline)) size_t size() const { return static_cast<size_t>(__hls_stream_size(const_cast<stream*>(this))); }
+    __attribute__((always_inline)) size_t capacity() const { return static_cast<size_t>(__hls_stream_size(const_cast<stream*>(this))); }
+    void set_name(const char*) {}
+
+private:
+    char identity_;
+};
+
+template <typename T, int DEPTH>
+class stream : public stream<T, 0> {
+public:
+    stream() = default;
+    __attribute__((always_inline)) explicit stream(const char*) {}
+};
+
+}  // namespace hls
+
+#endif

@@ -1,0 +1,197 @@
+"""Preprocessed C++ with a call of a marker in the place of every `#pragma HLS`; no other line moves.
+
+    for (int i = 0; i < N; ++i) {
+    #pragma HLS pipeline II=2              ::hls_marks::here(3, (2));
+    #pragma HLS dependence variable=a      ::hls_marks::variable(4, a);
+
+The calls are those of include/hlsgen_marks.h.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+
+from hlsgen.schedule.pragmas import ParsedPragma, Pragma, parse_pragma
+
+_DIRECTIVE = re.compile(
+    r'^[ \t]*#[ \t]*(?:(?:line[ \t]+)?(?P<line>\d+)[ \t]+"(?P<file>(?:\\.|[^"\\])*)"[^\n]*'
+    r"|define[ \t]+(?P<macro>\w+)(?P<parameters>\([^)\n]*\))?(?P<body>[^\n]*)"
+    r"|undef[ \t]+(?P<undefined>\w+)[^\n]*"
+    r"|pragma[ \t]+(?:HLS|hls|Hls|AP|ap)[ \t]+(?P<pragma>[^\n]*))$",
+    re.MULTILINE,
+)
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_BLANK = re.compile(r"(?:\s|^[ \t]*#[^\n]*$)*", re.MULTILINE)
+_CONTROL = frozenset(("for", "while", "if", "switch", "constexpr", "catch"))
+_UNBRACED = frozenset(("else", "do"))
+_MACRO_DEPTH = 32
+
+
+@dataclass(frozen=True, kw_only=True)
+class Marked:
+    """C++ with marks. places: for each mark, its index, by the file and line that a compiler names."""
+
+    text: str
+    pragmas: tuple[Pragma, ...]
+    places: dict[tuple[str, int], list[int]] = field(repr=False)
+
+
+def mark(text: str, *, first: int = 0, without: frozenset[int] = frozenset()) -> Marked:
+    """Preprocessed C++ (clang's -E -dD) with its pragmas as calls, and without its macros.
+
+    first: the index of the first pragma. without: indices of pragmas that get no mark.
+    """
+    return _Marker(text=text, first=first, without=without).marked()
+
+
+@dataclass(kw_only=True)
+class _Marker:
+    text: str
+    first: int
+    without: frozenset[int]
+    pragmas: list[Pragma] = field(default_factory=list)
+    places: dict[tuple[str, int], list[int]] = field(default_factory=dict)
+    macros: dict[str, str] = field(default_factory=dict)
+    edits: list[tuple[int, int, str]] = field(default_factory=list)
+    """Beginning and end of what is replaced, and by what."""
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        return [match.end() for match in re.finditer("\n", self.text)]
+
+    def _lines_before(self, place: int) -> int:
+        return bisect_right(self._ends, place)
+
+    def marked(self) -> Marked:
+        file, line, begin = "", 1, 0  # `line` is the number of the line that begins at `begin`
+        for match in _DIRECTIVE.finditer(self.text):
+            if match["line"]:
+                file, line, begin = match["file"].replace("\\\\", "\\"), int(match["line"]), match.end() + 1
+                continue
+            self.edits.append((match.start(), match.end(), ""))
+            if match["macro"]:
+                if not match["parameters"]:
+                    self.macros[match["macro"]] = match["body"].strip()
+            elif match["undefined"]:
+                self.macros.pop(match["undefined"], None)
+            else:
+                self._mark(match, file, line + self._lines_before(match.start()) - self._lines_before(begin))
+        return Marked(text=self._edited(), pragmas=tuple(self.pragmas), places=self.places)
+
+    def _edited(self) -> str:
+        out: list[str] = []
+        done = 0
+        for start, end, new in sorted(self.edits, key=lambda edit: edit[0]):
+            out += [self.text[done:start], new]
+            done = max(done, end)
+        return "".join((*out, self.text[done:]))
+
+    def _mark(self, match: re.Match[str], file: str, line: int) -> None:
+        parsed = parse_pragma(match["pragma"], self._expanded)
+        index = self.first + len(self.pragmas)
+        self.pragmas.append(_pragma(index, parsed, file, line, match["pragma"].strip()))
+        self.places.setdefault((file, line), []).append(index)
+        if index in self.without:
+            return
+        call = ", ".join(_calls(index, parsed))
+        before = _before(self.text, match.start())
+        if before is Position.UNBRACED:
+            # the else is this if's, so that one behind the statement stays the other if's
+            self.edits.append((match.start(), match.start(), f"if (({call}), false) ; else"))
+            return
+        place = match.start()
+        if before is Position.DECLARATOR:
+            blank = _BLANK.match(self.text, match.end())
+            brace = blank.end() if blank else place
+            place = brace + 1 if self.text[brace : brace + 1] == "{" else place
+        self.edits.append((place, place, f" {call};"))
+
+    def _expanded(self, value: str) -> str:
+        """A value of a pragma with the macros that have no parameters replaced."""
+        for _ in range(_MACRO_DEPTH):
+            more = _NAME.sub(lambda name: self.macros.get(name[0], name[0]), value)
+            if more == value:
+                break
+            value = more
+        return value
+
+
+def _pragma(index: int, parsed: ParsedPragma, file: str, line: int, text: str) -> Pragma:
+    return Pragma(
+        index=index,
+        name=parsed.name,
+        words=parsed.words,
+        options=parsed.options,
+        texts=parsed.texts,
+        variable=",".join(parsed.variables),
+        file=file,
+        line=line,
+        text=text,
+    )
+
+
+class Position(StrEnum):
+    """What a pragma follows: a statement, a header whose body is one statement, a function's declarator."""
+
+    STATEMENT = "statement"
+    UNBRACED = "unbraced"
+    DECLARATOR = "declarator"
+
+
+def _before(text: str, place: int) -> Position:
+    """What stands before a pragma, which begins at `place`."""
+    at = _last_token(text, place)
+    if at < 0:
+        return Position.STATEMENT
+    if text[at] == ")":
+        opening = _opened(text, at)
+        word = _word_ending(text, _last_token(text, opening))
+        return Position.UNBRACED if word in _CONTROL else Position.DECLARATOR
+    word = _word_ending(text, at)
+    if word in _UNBRACED:
+        return Position.UNBRACED
+    return Position.DECLARATOR if word in ("const", "noexcept", "override", "final") else Position.STATEMENT
+
+
+def _last_token(text: str, place: int) -> int:
+    """The last character before `place` that is neither blank nor in a directive; -1 if none."""
+    while place > 0:
+        begin = text.rfind("\n", 0, place) + 1
+        line = text[begin:place]
+        if not line.lstrip().startswith("#"):
+            stripped = line.rstrip()
+            if stripped:
+                return begin + len(stripped) - 1
+        place = begin - 1
+    return -1
+
+
+def _opened(text: str, at: int) -> int:
+    """The bracket that the one at `at` closes; 0 if none does."""
+    depth = 0
+    while at > 0:
+        depth += (text[at] == ")") - (text[at] == "(")
+        if depth == 0:
+            return at
+        at -= 1
+    return 0
+
+
+def _word_ending(text: str, at: int) -> str:
+    end = at + 1
+    while at >= 0 and (text[at].isalnum() or text[at] == "_"):
+        at -= 1
+    return text[at + 1 : end]
+
+
+def _calls(index: int, parsed: ParsedPragma) -> Iterator[str]:
+    values = "".join(f", ({value})" for value in parsed.values)
+    if not parsed.variables:
+        yield f"::hls_marks::here({index}{values})"
+    for variable in parsed.variables:
+        yield f"::hls_marks::variable({index}, {variable}{values})"

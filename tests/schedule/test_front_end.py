@@ -1,0 +1,61 @@
+"""The front end on small kernels: what the IR holds, which marks there are, what is said when it fails."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from hlsgen.base.errors import ToolError
+from hlsgen.schedule import clang
+from hlsgen.schedule.front_end import FrontEnd, SourceError, compile_to_ir
+
+needs_clang = pytest.mark.skipif(
+    importlib.util.find_spec("ziglang") is None, reason="the package ziglang is not installed"
+)
+
+
+def ir_of(folder: Path, source: str, **options: object) -> FrontEnd:
+    path = folder / "kernel.cpp"
+    path.write_text(source, encoding="utf-8")
+    return compile_to_ir([path], **options)  # type: ignore[arg-type]
+
+
+@needs_clang
+def test_a_variable_that_does_not_exist_costs_its_mark_alone(tmp_path: Path) -> None:
+    source = """#include <ap_int.h>
+void top(ap_uint<7> *x) {
+#pragma HLS interface m_axi port=x depth=8
+#pragma HLS array_partition variable=absent complete
+    for (int i = 0; i < 8; ++i) {
+#pragma HLS pipeline II=1
+        x[i] += 1;
+    }
+}
+"""
+    front = ir_of(tmp_path, source)
+    assert [pragma.name for pragma in front.pragmas] == ["interface", "array_partition", "pipeline"]
+    assert [(pragma.index, pragma.line) for pragma in front.dropped] == [(1, 4)]
+    assert "i32 noundef 0" in front.ir and "i32 noundef 2" in front.ir
+    assert front.pragmas[0].file == str(tmp_path / "kernel.cpp")
+
+
+@needs_clang
+def test_an_error_of_the_source_has_its_place(tmp_path: Path) -> None:
+    with pytest.raises(SourceError) as caught:
+        ir_of(tmp_path, "#include <ap_int.h>\nvoid top(ap_int<4> x) {\n    x = undeclared;\n}\n")
+    problem = caught.value.problems[0]
+    assert problem.place is not None
+    assert (problem.place.line, problem.place.column) == (3, 9)
+    assert "undeclared" in problem.message
+    assert caught.value.exit_code == 1
+
+
+def test_without_the_compiler_it_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clang, "_zig", lambda: None)
+    with pytest.raises(ToolError, match=r"pip install 'hlsgen\[schedule\]'") as caught:
+        ir_of(tmp_path, "void top() {}\n")
+    assert caught.value.exit_code == 4

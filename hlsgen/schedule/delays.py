@@ -112,6 +112,15 @@ class Delays:
         """A choice of one of `inputs` words; nothing for a single one."""
         return self.library.curve("mux").at(inputs) if inputs > 1 else 0.0
 
+    def sum_of_three_ns(self, width: int) -> float:
+        """A sum of three words in one row of LUTs."""
+        return self.library.curve("add3").at(width)
+
+    def product_and_sum(self) -> tuple[Timing, Timing]:
+        """A product and the sum that share a DSP."""
+        product, total = self.library.fixed("dsp_mul"), self.library.fixed("dsp_add")
+        return cores.core_timing(product), cores.core_timing(total)
+
     def _curve_of(self, operation: Operation) -> tuple[str, int] | None:
         """The curve that a combinational operation lies on, and its size; None: it is none of those."""
         kind, widths = operation.kind, operation.widths

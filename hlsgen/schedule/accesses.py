@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -80,11 +80,15 @@ class Paths:
 
     def most(self, weights: Mapping[str, int]) -> int:
         """The greatest sum of the blocks' weights on any way through the region."""
-        best: dict[str, int] = {}
-        for name in reversed(self.region.blocks):
-            after = max((best[one] for one in self.region.successors.get(name, ())), default=0)
-            best[name] = weights.get(name, 0) + after
-        return max(best.values(), default=0)
+        names = sorted((name for name in weights if name in self.rank), key=self.rank.__getitem__, reverse=True)
+        if len(names) == 1:
+            return weights[names[0]]
+        best: list[tuple[int, int]] = []
+        for name in names:
+            reach = self.reach[name]
+            after = max((most for rank, most in best if reach >> rank & 1), default=0)
+            best.append((self.rank[name], weights[name] + after))
+        return max((most for _, most in best), default=0)
 
 
 def same_bank(first: Where, second: Where) -> bool:
@@ -108,14 +112,11 @@ def same_word(first: Where, second: Where) -> bool | None:
     return None if unknown else True
 
 
-def ordered(accesses: Sequence[Access], region: Region) -> Iterator[tuple[int, int, int | None]]:
+def ordered(accesses: Sequence[Access], paths: Paths) -> Iterator[tuple[int, int, int | None]]:
     """Pairs of nodes of one iteration whose order must hold, with the cycles between their starts.
 
     None instead of cycles: the second takes the value that the first puts into a register.
     """
-    if len(accesses) < 2:
-        return
-    paths = Paths(region)
     for at, second in enumerate(accesses):
         for first in accesses[:at]:
             if not (first.writes or second.writes) or not paths.follows(first.block, second.block):
@@ -144,7 +145,7 @@ class Dependence:
 
 
 def carried(
-    first: Access, second: Access, counters: Mapping[str, Counter], inside: Mapping[str, object]
+    first: Access, second: Access, counters: Mapping[str, Counter], inside: Collection[str]
 ) -> Dependence | None:
     """Whether `second`, in a later iteration, may fall on the word of `first`; the least distance.
 
@@ -170,7 +171,7 @@ def carried(
 
 
 def _distance(
-    first: Linear, second: Linear, counters: Mapping[str, Counter], inside: Mapping[str, object]
+    first: Linear, second: Linear, counters: Mapping[str, Counter], inside: Collection[str]
 ) -> int | bool | None:
     """Iterations after which `second` equals `first`: True for every one, False for none, None if unknown."""
     steps = 0
@@ -272,7 +273,8 @@ def _weights(memory: Memory, accesses: Sequence[Access]) -> dict[str, int]:
             for dimension, form in zip(memory.dimensions, one.where.word, strict=True)
             if not (dimension.reshaped and dimension.split == "complete")
         )
-        seen[one.block, word if memory.dimensions else one.node] = None
+        together = memory.aggregated or any(dimension.reshaped for dimension in memory.dimensions)
+        seen[one.block, word if memory.dimensions and (together or not one.writes) else one.node] = None
     weights: dict[str, int] = {}
     for block, _ in seen:
         weights[block] = weights.get(block, 0) + 1

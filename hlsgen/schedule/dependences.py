@@ -63,7 +63,7 @@ def carry_memories(
     promises: Sequence[Promise],
 ) -> list[Broken]:
     """Add what memories carry from iteration to iteration to the region; the promises that do not hold."""
-    inside = {node.instruction.name: node for node in region.nodes if node.instruction is not None}
+    inside = region.names
     broken = []
     for memory, all_of_it in accesses.items():
         mine = [promise for promise in promises if promise.memory == memory]

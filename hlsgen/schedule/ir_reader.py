@@ -197,18 +197,14 @@ class _Tokens:
 
 def read_module(text: str) -> Module:
     """The module whose IR is `text`. Raises ValueError where the text is not LLVM's."""
-    structs: dict[str, Type] = {}
+    structs = _structs(text)
     functions: dict[str, Function] = {}
     variables: dict[str, GlobalVariable] = {}
     nodes: dict[int, str] = {}
     lines = iter(text.splitlines())
     for line in lines:
         first = line[:1]
-        if first == "%":
-            name, _, body = line.partition(" = type ")
-            structs[_bare(name)] = OtherType("opaque")
-            structs[_bare(name)] = _Tokens(body, structs).type()
-        elif first == "@":
+        if first == "@":
             variable = _variable(line, structs)
             variables[variable.name] = variable
         elif first == "!" and line[1:2].isdigit():
@@ -219,6 +215,28 @@ def read_module(text: str) -> Module:
             functions[function.name] = function
     places, loop_places = places_of(nodes)
     return Module(functions, variables, places, loop_places, loop_names_of(nodes))
+
+
+_STRUCT = re.compile(r"^(%\S+) = type (.*)$", re.MULTILINE)
+
+
+def _structs(text: str) -> dict[str, Type]:
+    """The named types of a module, which may name each other in any order."""
+    bodies = {_bare(name): body for name, body in _STRUCT.findall(text)}
+    structs: dict[str, Type] = dict.fromkeys(bodies, OtherType("opaque"))
+    done: set[str] = set()
+
+    def resolve(name: str) -> None:
+        if name not in done:
+            done.add(name)
+            for used in re.findall(r'%(?:"[^"]*"|[-a-zA-Z$._0-9]+)', bodies[name]):
+                if _bare(used) in bodies:
+                    resolve(_bare(used))
+            structs[name] = _Tokens(bodies[name], structs).type()
+
+    for name in bodies:
+        resolve(name)
+    return structs
 
 
 def _bare(name: str) -> str:

@@ -140,18 +140,21 @@ class Where:
 
 def locate(memory: Memory, offset: Linear, interval: Intervals) -> Where:
     """Where in `memory` the address at `offset` bytes from its base falls."""
-    indices, exact = _indices(memory, offset + Linear(-memory.start), interval)
+    indices, field, exact = _indices(memory, offset + Linear(-memory.start), interval)
     banks, words = [], []
     for dimension, index in zip(memory.dimensions, indices, strict=True):
         bank, word = _split(dimension, index, interval)
         if not dimension.reshaped:
             banks.append(bank)
         words.append(word)
+    if not memory.aggregated and memory.element_bytes:
+        # the vendor's compiler makes a memory of each field of a struct, unless it is told to keep them together
+        banks.append(field if exact else ANY_BANK)
     return Where(memory, tuple(banks), tuple(words), exact)
 
 
-def _indices(memory: Memory, offset: Linear, interval: Intervals) -> tuple[list[Linear], bool]:
-    """One linear form for each dimension, and whether every term had its place."""
+def _indices(memory: Memory, offset: Linear, interval: Intervals) -> tuple[list[Linear], int, bool]:
+    """One linear form for each dimension, the bytes within an element, and whether every term had its place."""
     strides = [dimension.stride for dimension in memory.dimensions]
     parts: list[dict[str, int]] = [{} for _ in strides]
     exact = True
@@ -161,7 +164,7 @@ def _indices(memory: Memory, offset: Linear, interval: Intervals) -> tuple[list[
                 parts[at][name] = factor // stride
                 break
         else:
-            exact = exact and not strides
+            exact = exact and not (strides or memory.element_bytes)
     constant, forms = offset.constant, []
     for at, dimension in enumerate(memory.dimensions):
         form = Linear(0, tuple(sorted(parts[at].items())))
@@ -176,7 +179,7 @@ def _indices(memory: Memory, offset: Linear, interval: Intervals) -> tuple[list[
                 whole, rest = whole + 1, rest - dimension.stride
         forms.append(form + Linear(whole))
         constant = rest
-    return forms, exact
+    return forms, constant, exact
 
 
 def _split(dimension: Dimension, index: Linear, interval: Intervals) -> tuple[int, Linear]:

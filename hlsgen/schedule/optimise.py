@@ -13,10 +13,14 @@ from collections.abc import Collection, Sequence
 import llvmlite.binding as llvm
 
 _NATIVE_WIDTHS = re.compile(r"-n8:16:32:64")
-_INLINE = ("always_inliner", "sroa", "global_dead_code_eliminate")
-_UNROLL = ("instruction_combine", "loop_unroll", "sroa", "sccp")
-_SIMPLIFY = ("sroa", "instruction_combine", "sccp", "new_gvn", "instruction_combine", "dead_code_elimination")
-ROUNDS = 3
+_INLINE = ("always_inliner", "sroa", "sccp", "global_dead_code_eliminate")
+_UNROLL = ("simplify_cfg", "instruction_combine", "loop_unroll")
+_TIDY = ("simplify_cfg", "sroa", "sccp")
+_SIMPLIFY = (
+    ("simplify_cfg", "instruction_combine", "sccp", "new_gvn", "instruction_combine", "simplify_cfg")
+    + ("dead_code_elimination",)
+)
+ROUNDS = 4
 """An inner loop whose bound is a variable of the outer one can be unrolled only after the outer one was."""
 
 
@@ -27,6 +31,10 @@ def _target() -> llvm.TargetMachine:
     # unrolled where a pragma asks for it, whatever its size, and nowhere else
     llvm.set_option("", "-pragma-unroll-threshold=1000000000")
     llvm.set_option("", "-unroll-threshold=1")
+    # blocks are merged, but nothing moves out from under its condition: what is exclusive stays so
+    llvm.set_option("", "-two-entry-phi-node-folding-threshold=0")
+    llvm.set_option("", "-phi-node-folding-threshold=0")
+    llvm.set_option("", "-speculate-one-expensive-inst=0")
     # how far a load looks back for the store that it reads: unrolled loops store a lot in between
     llvm.set_option("", "-memssa-check-limit=20000")
     return llvm.Target.from_default_triple().create_target_machine(opt=1)
@@ -54,9 +62,18 @@ def unroll(text: str) -> str:
     target = _target()
     module = _parse(text)
     for _ in range(ROUNDS):
+        before = _loops(module)
         _run(module, _UNROLL, target)
+        _run(module, _TIDY, target)
+        if _loops(module) == before:
+            break
     _run(module, _SIMPLIFY, target)
     return str(module)
+
+
+def _loops(module: llvm.ModuleRef) -> int:
+    """How many loops ask to be unrolled: the attachments of metadata that do."""
+    return str(module).count("!llvm.loop !")
 
 
 def _parse(text: str) -> llvm.ModuleRef:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from hlsgen.schedule.accesses import Access, ordered, stream_of
+from hlsgen.schedule.accesses import Access, Paths, ordered, stream_of
 from hlsgen.schedule.control_flow import Loop, control_dependence, dominators, reverse_postorder
 from hlsgen.schedule.ir import Constant, Function, Instruction, Local, Operand, bits_of
 from hlsgen.schedule.linear import Address, Addresses, Linear
@@ -82,6 +82,8 @@ class Region:
     accesses: dict[Memory, list[Access]] = field(default_factory=dict)
     streams: dict[str, list[Access]] = field(default_factory=dict)
     """By the stream or port and the kind of operation, as `in+0.fifo_read`."""
+    names: set[str] = field(default_factory=set)
+    """Every value that an iteration computes anew."""
 
 
 class RegionBuilder:
@@ -147,8 +149,9 @@ class _Building:
             self._block(name)
         self._carry_registers()
         self._carry_exits()
+        paths = Paths(self.region)
         for accesses in [*self.accesses.values(), *self.streams.values()]:
-            for source, target, cycles in ordered(accesses, self.region):
+            for source, target, cycles in ordered(accesses, paths):
                 if cycles is None:
                     self.region.nodes[target].after.append(source)
                 else:
@@ -171,6 +174,8 @@ class _Building:
     def _block(self, name: str) -> None:
         self.conditions[name] = self._conditions_of(name)
         for one in self.function.blocks[name].instructions:
+            if one.name:
+                self.region.names.add(one.name)
             self._instruction(one, name)
 
     def _conditions_of(self, name: str) -> list[int]:
@@ -300,31 +305,38 @@ class _Building:
         address = self.owner.addresses.of(one.operands[1 if writes else 0])
         if address is None:
             return
-        made_by = self.owner.definitions.get(address.base.name) if isinstance(address.base, Local) else None
-        if made_by is not None and made_by.opcode == "call":
+        if self._made_by_call(address):
             self._word_of_stream(one, address, writes)
             return
+        bits = bits_of(one.types[0]) if writes else bits_of(one.type)
+        after = self._sources(one.operands[:1]) if writes else []
+        node = self._memory_access(one, address, block, bits, writes=writes, after=after)
+        if one.name:
+            self.node_of[one.name] = node
+
+    def _made_by_call(self, address: Address) -> bool:
+        """Whether an address is that of a word that a stream or a burst port gives or takes."""
+        made_by = self.owner.definitions.get(address.base.name) if isinstance(address.base, Local) else None
+        return made_by is not None and made_by.opcode == "call"
+
+    def _memory_access(
+        self, one: Instruction, address: Address, block: str, bits: int, *, writes: bool, after: list[int]
+    ) -> int:
+        """The node of an access to a memory."""
         interval = self.owner.addresses.interval
         memory = self.owner.memories.find(address, interval) or _unknown(address)
         where = locate(memory, address.offset, interval)
-        bits = bits_of(one.types[0]) if writes else bits_of(one.type)
         storage = memory.storage
-        kind = {"axi": "axi_write" if writes else "axi_read", "register": "register_write" if writes else "register_read"}
-        operation = Operation(
-            kind=kind.get(storage, "store" if writes else "load"),
-            widths=(bits,),
-            result=0 if writes else bits,
-            storage=storage,
-        )
-        after = self._sources(one.operands[:1]) if writes else []
-        after += self._address(address.offset, memory, block)
+        kinds = {"axi": ("axi_read", "axi_write"), "register": ("register_read", "register_write")}
+        kind = kinds.get(storage, ("load", "store"))[writes]
+        operation = Operation(kind=kind, widths=(bits,), result=0 if writes else bits, storage=storage)
+        after = after + self._address(address.offset, memory, block)
         if writes or memory.bundle:
             after += [self.guard, *self.conditions[block]]
         node = self._new(operation, one, block, after)
         node.access = Access(node.index, where, writes, block, one)
         self.accesses.setdefault(memory, []).append(node.access)
-        if one.name:
-            self.node_of[one.name] = node.index
+        return node.index
 
     def _address(self, offset: Linear, memory: Memory, block: str) -> list[int]:
         """The nodes that an address waits for: an adder where it has more than one part."""
@@ -398,9 +410,41 @@ class _Building:
         elif name == "fmuladd" or name == "fma":
             self._multiply_add(one, block)
         elif name in ("memcpy", "memset", "memmove"):
-            self.region.calls.add(f"{name} of a whole array")
+            self._copy(one, block)
         elif one.name:
             self._plain(one, block, name)
+
+    def _copy(self, one: Instruction, block: str) -> None:
+        """A word of several parts that is copied, or set, as one: what it comes from is read, what it goes to written."""
+        length = one.operands[2]
+        if not isinstance(length, Constant) or not length.value:
+            self.region.calls.add("a copy of a length that is not constant")
+            return
+        bits = 8 * length.value
+        sources: list[int] = []
+        if ".memset" not in one.callee:
+            sources = self._read_word(one, one.operands[1], bits, block)
+        self._write_word(one, one.operands[0], bits, block, sources)
+
+    def _read_word(self, one: Instruction, pointer: Operand, bits: int, block: str) -> list[int]:
+        address = self.owner.addresses.of(pointer)
+        if address is None:
+            return []
+        name = address.base.name
+        if self._made_by_call(address):
+            return [self.node_of[name]] if name in self.node_of else self.slots.get(name, [])
+        return [self._memory_access(one, address, block, bits, writes=False, after=[])]
+
+    def _write_word(
+        self, one: Instruction, pointer: Operand, bits: int, block: str, sources: list[int]
+    ) -> None:
+        address = self.owner.addresses.of(pointer)
+        if address is None:
+            return
+        if self._made_by_call(address):
+            self.slots.setdefault(address.base.name, []).extend(sources)
+        else:
+            self._memory_access(one, address, block, bits, writes=True, after=sources)
 
     def _multiply_add(self, one: Instruction, block: str) -> None:
         bits = bits_of(one.type)

@@ -7,23 +7,22 @@ first comes from outside, so that nothing is derived from it.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 
-_GLOBAL = re.compile(
-    r"^@(?P<name>\"[^\"]+\"|[-\w$.]+) = (?P<how>[a-z_ ]*?)\bglobal (?P<type>.+?) "
-    r"(?:zeroinitializer|undef|null|c\"|\[|\{|<|-?\d|true|false|0x)",
-    re.MULTILINE,
-)
+_GLOBAL = re.compile(r"^@(?P<name>\"[^\"]+\"|[-\w$.]+) = (?P<how>[a-z_ ]*?)\bglobal (?P<rest>.+)$", re.MULTILINE)
 _NAME = re.compile(r"@(\"[^\"]+\"|[-\w$.]+)")
 _ELEMENT = re.compile(r"getelementptr (?P<flags>(?:inbounds |nuw |nusw )*)\((?P<inner>[^()]*)\)")
 STATE = "__hls_state"
+MAX_ELEMENTS = 1024
+"""The vendor's compiler allows arrays no more registers than that."""
 
 
 def localised(text: str) -> str:
     """The module with each global variable that varies and that one function alone uses made an alloca of it."""
     types = {
-        found["name"]: found["type"] for found in _GLOBAL.finditer(text) if "external" not in found["how"].split()
+        found["name"]: _leading_type(found["rest"]) for found in _GLOBAL.finditer(text) if "external" not in found["how"].split()
     }
     if not types:
         return text
@@ -39,6 +38,25 @@ def localised(text: str) -> str:
             parts[at] = _with_allocas(parts[at], mine, types)
             added += [f"@{_state(name)} = external global {types[name]}" for name in mine]
     return "".join(parts) + "\n".join([*added, ""])
+
+
+def _leading_type(text: str) -> str:
+    """The type that a global variable's text starts with."""
+    depth = 0
+    quoted = False
+    for at, character in enumerate(text):
+        quoted ^= character == '"'
+        if quoted:
+            continue
+        if character == " " and not depth:
+            return text[:at]
+        depth += (character in "[{<(") - (character in "]}>)")
+    return text
+
+
+def _elements(type_: str) -> int:
+    """The elements of an array type, 1 of others."""
+    return math.prod(int(count) for count in re.findall(r"\[(\d+) x ", type_))
 
 
 def local_name(name: str) -> str:
@@ -57,6 +75,8 @@ def _with_allocas(body: str, names: Iterable[str], types: dict[str, str]) -> str
     for name in names:
         local = f'%"{local_name(name)}"'
         entry.append(f"  {local} = alloca {types[name]}")
+        if _elements(types[name]) > MAX_ELEMENTS:
+            continue  # it stays a memory, of whose words nothing is known anyway
         value = f'%"{local_name(name)}.first"'
         entry.append(f"  {value} = load {types[name]}, ptr @{_state(name)}")
         entry.append(f"  store {types[name]} {value}, ptr {local}")

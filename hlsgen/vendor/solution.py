@@ -50,8 +50,8 @@ class VendorLoop:
 
     module: the function of the RTL that holds it. name: labels of a flattened nest joined by `_`. places: its
     lines, the inlined function first; empty if no report tells. ii None: not pipelined; ii_target None: not
-    asked for, or not told. depth: cycles of an iteration. cause: why it missed its II, where a log says so, and
-    `said` in the tool's words.
+    asked for, or not told. depth: cycles of an iteration. cause: why it missed its II, where a log says so,
+    and `said` in the tool's words.
     """
 
     module: str

@@ -119,7 +119,8 @@ INFO: [HLS 200-10] Analyzing design file 'src/sums.cpp' ...
 INFO: [HLS 200-10] Starting code transformations ...
 INFO: [XFORM 203-510] Pipelining loop 'columns' (src/sums.cpp:6) in function 'sums' automatically.
 WARNING: [HLS 200-880] The II Violation in module 'sums_Pipeline_rows_columns' (loop 'rows_columns'): \
-Unable to enforce a carried dependence constraint (II = 2, distance = 1, offset = 0) between 'store' and 'load'.
+Unable to enforce a carried dependence constraint (II = 2, distance = 1, offset = 0) between 'store' and \
+'load'.
 """
 
 FILES = {

@@ -10,7 +10,7 @@ TARGET ?= hw
 TORCH  := 2.13.0
 TO     ?= xclbin
 
-.PHONY: help demo bitstream test test-networks test-machines check golden bench bench-networks bench-predict bench-explore bench-auto bench-tasks clean
+.PHONY: help demo bitstream test test-networks test-machines check golden bench bench-networks bench-predict bench-explore bench-auto bench-tasks bench-schedule clean
 help:
 	@echo "make demo    install hlsgen into $(VENV) and build designs/conv.yaml"
 	@echo "make bitstream DESIGN=designs/conv.yaml BOARD=u200 [TARGET=hw_emu] [PLATFORM=...] [TO=all]  build it and synthesise"
@@ -26,6 +26,8 @@ help:
 	@echo "make bench-auto  benchmarks/auto.py: precision auto on unseen frames beside fixed<16,6>"
 	@echo "make bench-tasks  benchmarks/tasks.py: a layer in a network of tasks beside one of its own"
 	@echo "make bench-predict   benchmarks/predict.py: the cost model's errors against published results"
+	@echo "make bench-schedule SOLUTIONS=DIR  benchmarks/schedule.py: II, depth and chains beside those that Vitis HLS reports,"
+	@echo "             of every solution in the checkouts of DIR"
 	@echo "make clean   remove $(VENV) and build/"
 
 demo: $(VENV)/demo.stamp
@@ -75,6 +77,10 @@ bench-predict: $(VENV)/test.stamp
 
 bench-tasks: $(VENV)/test.stamp
 	$(BIN)/python benchmarks/tasks.py
+
+bench-schedule: $(VENV)/test.stamp
+	@test -n "$(SOLUTIONS)" || { echo "name the checkouts: make bench-schedule SOLUTIONS=DIR" >&2; exit 1; }
+	$(BIN)/python benchmarks/schedule.py $(SOLUTIONS)
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -18,7 +18,7 @@ from hlsgen.vendor.report import MOST, Loop, Module, Range, Stage, SynthesisRepo
 from hlsgen.vendor.xml_tree import read_tree
 
 NAMES = {"BRAM_18K": "bram18", "DSP": "dsp", "DSP48E": "dsp", "FF": "ff", "LUT": "lut", "URAM": "uram"}
-OPEN = {"", "-", "?", "undef", "~0", "inf", "no", "none", "N/A"}
+OPEN = {"", "-", "-1", "?", "undef", "~0", "inf", "no", "none", "N/A"}
 WHOLE = "let csynth run again and name its csynth.xml"
 
 
@@ -39,7 +39,6 @@ def read_csynth(path: Path) -> SynthesisReport:
     if not top:
         refuse(path, "does not name its top function (TopModelName)", WHOLE)
     available = area.find("AvailableResources")
-    timing = performance.find("SummaryOfTimingAnalysis")
     latency, interval = reader.cycles(performance)
     return SynthesisReport(
         path=path,
@@ -47,10 +46,10 @@ def read_csynth(path: Path) -> SynthesisReport:
         top=top,
         version=(root.findtext("ReportVersion/Version") or "").strip(),
         part=(given.findtext("Part") or "").strip(),
+        flow_target=(given.findtext("FlowTarget") or "").strip(),
         clock_ns=reader.real(given.findtext("TargetClockPeriod"), "TargetClockPeriod"),
-        estimated_clock_ns=None
-        if timing is None
-        else reader.real(timing.findtext("EstimatedClockPeriod"), "EstimatedClockPeriod"),
+        uncertainty_ns=reader.real(given.findtext("ClockUncertainty"), "ClockUncertainty"),
+        estimated_clock_ns=reader.estimated(performance),
         latency=latency,
         interval=interval,
         resources={kind: resources.get(kind, 0) for kind in ("dsp", "bram18", "uram", "lut", "ff")},
@@ -76,7 +75,7 @@ class _Reader:
         text = (text or "").strip()
         if text in OPEN:
             return None
-        if re.fullmatch("[0-9]{1,13}", text) is None or int(text) > MOST:
+        if re.fullmatch("[0-9]{1,16}", text) is None or int(text) > MOST:
             refuse(self.path, f"says {name} is {shown(text)}, which is no count", WHOLE)
         return int(text)
 
@@ -105,6 +104,11 @@ class _Reader:
         low, high = (self.whole(end, name) for end in ends)
         return None if low is None or high is None else Range(low=low, high=high)
 
+    def most(self, element: ET.Element | None, name: str) -> int | None:
+        """The upper end of what may be a range: iterations without a pipeline differ in length."""
+        found = self.range(element, name)
+        return None if found is None else found.high
+
     def resources(self, element: ET.Element) -> dict[str, float]:
         found: dict[str, float] = {}
         for child in element:
@@ -128,32 +132,44 @@ class _Reader:
             found[1] = self.range(overall.find("PipelineInitiationInterval"), "PipelineInitiationInterval")
         return found[0], found[1]
 
+    def estimated(self, performance: ET.Element) -> float | None:
+        """The clock period that csynth expects, in ns."""
+        text = performance.findtext("SummaryOfTimingAnalysis/EstimatedClockPeriod")
+        return self.real(text, "EstimatedClockPeriod")
+
     def modules(self, root: ET.Element) -> Iterator[Module]:
         """Every function in ModuleInformation, which only csynth.xml has."""
         for element in root.findall("ModuleInformation/Module"):
             name = (element.findtext("Name") or "").strip() or "?"
-            performance = element.find("PerformanceEstimates")
             area = element.find("AreaEstimates/Resources")
-            latency, interval = (None, None) if performance is None else self.cycles(performance)
-            loops = None if performance is None else performance.find("SummaryOfLoopLatency")
+            resources = {} if area is None else self.resources(area)
+            performance = element.find("PerformanceEstimates")
+            if performance is None:
+                yield Module(name=name, resources=resources)
+                continue
+            latency, interval = self.cycles(performance)
+            overall = "SummaryOfOverallLatency"
             yield Module(
                 name=name,
-                resources={} if area is None else self.resources(area),
+                resources=resources,
                 latency=latency,
                 interval=interval,
-                loops=() if loops is None else tuple(self.loops(loops)),
+                loops=tuple(self.loops(performance)),
+                pipeline=(performance.findtext(f"{overall}/PipelineType") or "").strip(),
+                depth=self.most(performance.find(f"{overall}/PipelineDepth"), "PipelineDepth"),
+                estimated_clock_ns=self.estimated(performance),
             )
 
-    def loops(self, parent: ET.Element) -> Iterator[Loop]:
+    def loops(self, performance: ET.Element) -> Iterator[Loop]:
         """Loops and the loops within them: the elements that have a trip count."""
-        for element in parent:
-            if element.find("TripCount") is None:
-                continue
+        told = performance.iterfind("SummaryOfViolations/SummaryOfLoopViolations//*[SourceLocation]")
+        sources = {loop.tag: (loop.findtext("SourceLocation") or "").strip(" -") for loop in told}
+        for element in performance.iterfind("SummaryOfLoopLatency//*[TripCount]"):
             yield Loop(
                 name=(element.findtext("Name") or element.tag).strip(),
                 trip_count=self.range(element.find("TripCount"), "TripCount"),
                 latency=self.range(element.find("Latency"), "Latency"),
                 ii=self.whole(element.findtext("PipelineII"), "PipelineII"),
-                depth=self.whole(element.findtext("PipelineDepth"), "PipelineDepth"),
+                depth=self.most(element.find("PipelineDepth"), "PipelineDepth"),
+                source=sources.get(element.tag, ""),
             )
-            yield from self.loops(element)

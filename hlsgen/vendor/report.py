@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-MOST = 10**12
+MOST = 10**15
 """No count in a report is larger."""
 
 
@@ -31,32 +31,43 @@ class Range:
 
 @dataclass(frozen=True, kw_only=True)
 class Loop:
-    """A loop as csynth scheduled it; None: the report leaves it open."""
+    """A loop as csynth scheduled it; None: the report leaves it open.
+
+    source: `file:line`, or `file:line~caller:line` for a loop of an inlined function; empty before 2023.1.
+    """
 
     name: str
     trip_count: Range | None
     latency: Range | None
     ii: int | None
     depth: int | None
+    source: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Module:
-    """One function of the design with what it calls. `resources` as of `SynthesisReport`."""
+    """One function of the design with what it calls. `resources` as of `SynthesisReport`.
+
+    pipeline: `no`, `yes` or `dataflow`; depth: of a pipelined function, whose interval is its II.
+    """
 
     name: str
     resources: Mapping[str, float]
     latency: Range | None = None
     interval: Range | None = None
     loops: tuple[Loop, ...] = ()
+    pipeline: str = ""
+    depth: int | None = None
+    estimated_clock_ns: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class SynthesisReport:
     """One report. resources: by kind, in the units of report.json (BRAM18, not 36 Kbit tiles).
 
-    clock_ns: what was asked for; estimated_clock_ns: what csynth expects. passed: of a co-simulation. What a
-    report does not say is None or empty.
+    clock_ns: what was asked for; uncertainty_ns: what csynth keeps of it; estimated_clock_ns: what csynth
+    expects. flow_target: `vivado` or `vitis`. passed: of a co-simulation. What is not said is None or
+    empty.
     """
 
     path: Path
@@ -64,7 +75,9 @@ class SynthesisReport:
     top: str
     version: str = ""
     part: str = ""
+    flow_target: str = ""
     clock_ns: float | None = None
+    uncertainty_ns: float | None = None
     estimated_clock_ns: float | None = None
     latency: Range | None = None
     interval: Range | None = None

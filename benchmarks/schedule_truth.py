@@ -1,0 +1,178 @@
+"""What the vendor's tool did with public designs: each loop with its lines in the sources that are there.
+
+Reports name a loop by its label or as VITIS_LOOP_line_number, a flattened nest by the names of its loops
+joined. A report whose lines are not those of the sources is of other sources: such designs are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from hlsgen.vendor.project_files import CODE, Finder, bases_of
+from hlsgen.vendor.schedule_report import SourcePlace
+from hlsgen.vendor.solution import VendorLoop, VendorSolution
+
+OLDEST, NEWEST = "2020.1", "2024.2"
+FEWEST_AGREE = 0.8
+"""The share of a design's loops whose lines must be those of loops in its sources."""
+LOOK_AHEAD = 6
+"""Lines between a label and its loop."""
+HEADERS = ("*.h", "*.hpp", "*.hh", "*.inc", "*.tpp", "*/*.h", "*/*.hpp")
+MOST_HEADERS = 400
+_NAMED_BY_LINE = re.compile(r"VITIS_LOOP_(\d+)_\d+")
+_WITHOUT_NAME = re.compile(r"Loop[ _]?\d")
+_CLONE = re.compile(r"^\d{0,2}")
+_LABEL = re.compile(r"^\s*(?:\{\s*)?([A-Za-z_]\w*)\s*:(?!:)")
+_LOOP_WORD = re.compile(r"\b(for|while|do)\b")
+_NO_SOURCE = re.compile(r"tb|test|main|host", re.IGNORECASE)
+_KEYWORDS = {"default", "public", "private", "protected", "case"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Expected:
+    """A pipelined loop of a report. lines: those that it may stand at, of its innermost loop first."""
+
+    loop: VendorLoop
+    lines: tuple[tuple[Path, int], ...]
+
+
+def unfit(solution: VendorSolution) -> str:
+    """Why a solution is no truth; empty if it is."""
+    version = solution.report.version
+    if not OLDEST <= version[:6] <= NEWEST:
+        return "of another version"
+    if solution.missing or not solution.sources:
+        return "sources are not there"
+    if any(one.name in ("pipeline", "unroll", "array_partition", "dataflow") for one in solution.directives):
+        return "directives stand in a script"
+    return ""
+
+
+def with_sources_beside(solution: VendorSolution, root: Path) -> VendorSolution:
+    """The solution; if nothing names its sources, with the files beside it of which one defines the top."""
+    if solution.sources or solution.missing:
+        return solution
+    top = re.compile(rf"\b{re.escape(solution.report.top)}\s*\([^;{{]*\)\s*\{{")
+    for folder in (solution.folder.parent, solution.folder.parent.parent):
+        for below in ("", "src", "source"):
+            near = [path for path in sorted((folder / below).glob("*.c*")) if _is_source(path, root)]
+            tops = [path for path in near if top.search("\n".join(_lines(path)))]
+            if len(tops) == 1:
+                return replace(solution, sources=tuple(near))
+    return solution
+
+
+def _is_source(path: Path, root: Path) -> bool:
+    if path.suffix not in CODE or _NO_SOURCE.search(path.name) or not path.is_file():
+        return False
+    return path.resolve().is_relative_to(root.resolve())
+
+
+def expected_loops(solution: VendorSolution, root: Path) -> tuple[list[Expected], str]:
+    """The pipelined loops of which the lines are known, or why the report is not of these sources."""
+    code = Sources(solution, root)
+    named = [loop for loop in solution.loops if not _WITHOUT_NAME.match(loop.name)]
+    found = [(loop, code.lines_of(loop)) for loop in named]
+    if sum(1 for _, lines in found if lines) < FEWEST_AGREE * len(named):
+        return [], "its lines are not those of the sources"
+    return [Expected(loop=loop, lines=lines) for loop, lines in found if lines and loop.ii is not None], ""
+
+
+class Sources:
+    """Lines of the sources of a solution, and of the headers near them."""
+
+    def __init__(self, solution: VendorSolution, root: Path) -> None:
+        folders = {path.parent for path in solution.sources} | set(solution.include_folders)
+        headers = (path for folder in sorted(folders) for path in _headers(folder))
+        self.files = {path: _lines(path) for path in dict.fromkeys([*solution.sources, *headers])}
+        self.finder = Finder(root, [*sorted(folders), *bases_of(root, solution.folder)])
+
+    @cached_property
+    def labels(self) -> dict[str, list[tuple[Path, int]]]:
+        """The lines of the loops that each label names."""
+        found: dict[str, list[tuple[Path, int]]] = {}
+        for path, lines in self.files.items():
+            for number, line in enumerate(lines, start=1):
+                label = _LABEL.match(line)
+                at = self.loop_from(lines, number) if label and label[1] not in _KEYWORDS else 0
+                if label and at:
+                    found.setdefault(label[1], []).append((path, at))
+        return found
+
+    @staticmethod
+    def loop_from(lines: Sequence[str], number: int) -> int:
+        """The first line from a number on that has a loop's word, soon; 0 if none has."""
+        for at in range(number, min(number + LOOK_AHEAD, len(lines) + 1)):
+            if _LOOP_WORD.search(lines[at - 1].partition("//")[0]):
+                return at
+        return 0
+
+    def lines_of(self, loop: VendorLoop) -> tuple[tuple[Path, int], ...]:
+        """Where a loop may stand, its innermost loop first; empty where report and sources disagree."""
+        told = [place for place in map(self.told, loop.places) if place]
+        parts = self.parts(loop.name)
+        each = [self.candidates(part, told) for part in parts]
+        if parts and not all(each):
+            return ()
+        lines = [line for lines in reversed(each) for line in lines]
+        if not parts and not _NAMED_BY_LINE.search(loop.name):
+            lines = list(reversed(told))
+        return tuple(dict.fromkeys(lines))
+
+    def told(self, place: SourcePlace) -> tuple[Path, int] | None:
+        """The line of the loop at a place that a report tells; None if there is no loop."""
+        path = self.finder.find(place.file)
+        if path is None:
+            return None
+        lines = self.files.setdefault(path, _lines(path))
+        at = self.loop_from(lines, max(1, place.line - 1))
+        return (path, at) if at and at <= place.line + 3 else None
+
+    def candidates(self, part: str, told: Sequence[tuple[Path, int]]) -> list[tuple[Path, int]]:
+        """The lines of the loops of a name; of several, those in a file that the report tells."""
+        named = _NAMED_BY_LINE.fullmatch(part)
+        if named:
+            number = int(named[1])
+            found = [
+                (path, number)
+                for path, lines in self.files.items()
+                if number <= len(lines) and _LOOP_WORD.search(lines[number - 1].partition("//")[0])
+            ]
+        else:
+            found = self.labels.get(part, [])
+        files = {path for path, _ in told}
+        exact = [line for line in found if line in told]
+        return exact or [line for line in found if line[0] in files] or found
+
+    def parts(self, name: str) -> list[str]:
+        """The loops that a flattened nest's name is joined of, outermost first; digits of clones fall off."""
+        reached: dict[int, list[str]] = {0: []}
+        for at in range(len(name)):
+            for part in self._names_at(name, at) if at in reached else ():
+                for after in _CLONE.findall(name[at + len(part) :])[:1]:
+                    for digits in ("", after):
+                        stop = at + len(part) + len(digits)
+                        if name[stop : stop + 1] in ("", "_"):
+                            reached.setdefault(min(stop + 1, len(name)), [*reached[at], part])
+        return reached.get(len(name), [])
+
+    def _names_at(self, name: str, at: int) -> Iterator[str]:
+        named = _NAMED_BY_LINE.match(name, at)
+        if named:
+            yield named[0]
+        yield from (label for label in self.labels if name.startswith(label, at))
+
+
+def _headers(folder: Path) -> list[Path]:
+    return sorted({path for pattern in HEADERS for path in folder.glob(pattern)})[:MOST_HEADERS]
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").split("\n")
+    except OSError:
+        return []

@@ -1,0 +1,116 @@
+"""Commands of the Tcl scripts that the vendor's tools write and read: words, and nothing evaluated.
+
+Enough of Tcl for script.tcl and directives.tcl: comments, braces, quotes, and lines continued with a
+backslash. Variables and commands in brackets stay as they are written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from hlsgen.designfile.text_files import refuse
+
+MOST_COMMANDS = 5_000
+MOST_CHARACTERS = 1 << 20
+_WORD = re.compile(r'"((?:[^"\\]|\\.)*)"|([^\s;"{][^\s;]*)')
+
+
+@dataclass(frozen=True, kw_only=True)
+class TclCommand:
+    """A command and its words; line: from 1."""
+
+    words: tuple[str, ...]
+    line: int
+
+    @property
+    def name(self) -> str:
+        return self.words[0]
+
+    def values(self) -> tuple[dict[str, str], list[str]]:
+        """Options (`-name value`; of a switch it is empty), and the words that stand for themselves."""
+        options: dict[str, str] = {}
+        loose: list[str] = []
+        words = self.words[1:]
+        at = 0
+        while at < len(words):
+            word = words[at]
+            if not re.fullmatch(r"-[A-Za-z_]\w*", word):
+                loose.append(word)
+            elif (
+                word[1:] in _SWITCHES or at + 1 == len(words) or re.fullmatch(r"-[A-Za-z_]\w*", words[at + 1])
+            ):
+                options[word[1:]] = ""
+            else:
+                options[word[1:]] = words[at + 1]
+                at += 1
+            at += 1
+        return options, loose
+
+
+_SWITCHES = {
+    "tb",
+    "reset",
+    "off",
+    "recursive",
+    "region",
+    "rewind",
+    "enable_flush",
+    "skip_exit_check",
+    "complete",
+    "disable",
+}
+"""Options without a value, which may stand before a place."""
+
+
+def commands(path: Path, text: str) -> Iterator[TclCommand]:
+    """Every command. Raises DesignError: a brace or quote stays open, or the script is too long."""
+    if len(text) > MOST_CHARACTERS:
+        refuse(path, "is longer than 1 MB", "name the script of one project")
+    text = re.sub(r"\\\r?\n", lambda found: " " * len(found[0]), text)
+    words: list[str] = []
+    start = at = count = 0
+    while at <= len(text):
+        sign = text[at : at + 1]
+        if sign in ("", "\n", ";"):
+            if words:
+                count += 1
+                if count > MOST_COMMANDS:
+                    refuse(
+                        path, f"has more than {MOST_COMMANDS:,} commands", "name the script of one project"
+                    )
+                yield TclCommand(words=tuple(words), line=text.count("\n", 0, start) + 1)
+            words = []
+            at += 1
+        elif sign.isspace():
+            at += 1
+        elif sign == "#" and not words:
+            end = text.find("\n", at)
+            at = len(text) if end < 0 else end
+        else:
+            if not words:
+                start = at
+            word, at = _word(path, text, at)
+            words.append(word)
+
+
+def _word(path: Path, text: str, at: int) -> tuple[str, int]:
+    """The word that begins at a place, and the place after it."""
+    line = text.count("\n", 0, at) + 1
+    if text[at] != "{":
+        found = _WORD.match(text, at)
+        if found is None:
+            refuse(path, "opens a quote that nothing closes", "copy the whole script", line)
+        return (found[1] if found[1] is not None else found[2]), found.end()
+    depth = 0
+    end = -1
+    for found in re.compile(r"[{}]").finditer(text, at):
+        depth += 1 if found[0] == "{" else -1
+        if depth == 0:
+            end = found.end()
+            break
+    if end < 0:
+        refuse(path, "opens a brace that nothing closes", "copy the whole script", line)
+    return text[at + 1 : end - 1], end

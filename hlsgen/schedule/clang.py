@@ -21,7 +21,7 @@ INSTALL = "fix: pip install 'hlsgen[schedule]'"
 COMPILE_SECONDS = 600
 # what any compilation wants: no sanitizer, nothing of exceptions, no optimisation yet but the names and lines
 FLAGS = (
-    *("-target", "x86_64-linux-musl", "-w", "-O1", "-Xclang", "-disable-llvm-passes"),
+    *("-w", "-O1", "-Xclang", "-disable-llvm-passes"),
     *("-fno-discard-value-names", "-gline-tables-only", "-fno-sanitize=all", "-fno-stack-protector"),
     *("-fno-strict-aliasing", "-ffp-contract=off", "-fno-math-errno", "-fignore-exceptions"),
     *("-fno-threadsafe-statics", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables"),
@@ -31,6 +31,13 @@ FLAGS = (
     *("-Wno-error", "-Wno-c++11-narrowing", "-Wno-invalid-constexpr", "-Wno-register"),
     "-Wno-reserved-user-defined-literal",
 )
+HEADERS = ("-target", "x86_64-linux-musl")
+"""The machine that files are preprocessed for: one whose C and C++ library comes with the compiler."""
+PLAIN = ("-target", "wasm64-freestanding", "-Xclang", "-fexperimental-max-bitint-width=1048576")
+"""The machine that is compiled for: with the same sizes, but structures are passed as what they are.
+
+x86 passes a structure of 16 bytes as two integers of 64 bits, whatever its members are.
+"""
 _ERROR = re.compile(
     r"^(?P<file>[^\n]*?):(?P<line>\d+):(?P<column>\d+): (?:fatal )?(?P<kind>error|note): (?P<text>[^\n]*)$",
     re.MULTILINE,

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from hlsgen.base.errors import DesignError, Place, Problem, ToolError
 from hlsgen.base.scratch import scratch_folder
-from hlsgen.schedule.clang import INSTALL, compile_cpp, messages
+from hlsgen.schedule.clang import HEADERS, INSTALL, PLAIN, compile_cpp, messages
 from hlsgen.schedule.exact_widths import with_exact_widths
 from hlsgen.schedule.marks import Marked, mark
 from hlsgen.schedule.pragmas import Pragma
@@ -124,7 +124,7 @@ class _Unit:
         out = self.scratch / "unit.ii"
         marks = ("-include", str(INCLUDE / "hlsgen_marks.h"))
         what = ("-E", "-dD", str(self.path), "-o", str(out))
-        errors = compile_cpp([*self.language, *self.preprocessing, *marks, *what], self.scratch)
+        errors = compile_cpp([*HEADERS, *self.language, *self.preprocessing, *marks, *what], self.scratch)
         if errors is not None:
             raise _source_error(self.path, errors)
         return out.read_text(encoding="utf-8", errors="replace")
@@ -134,7 +134,7 @@ class _Unit:
         source, out = self.scratch / "marked.cpp", self.scratch / "marked.ll"
         source.write_text(text, encoding="utf-8")
         what = ("-S", "-emit-llvm", str(source), "-o", str(out))
-        errors = compile_cpp([*self.language, *what], self.scratch)
+        errors = compile_cpp([*PLAIN, *self.language, *what], self.scratch)
         if errors is not None:
             return None, errors
         return out.read_text(encoding="utf-8"), ""

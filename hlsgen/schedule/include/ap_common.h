@@ -16,6 +16,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "hls_half.h"
+
 #define AP_INLINE inline __attribute__((always_inline))
 
 enum ap_q_mode {
@@ -163,6 +165,9 @@ template <int W, int I, bool S> struct fixed_of { typedef ap_fixed<W, I> type; }
 template <int W, int I> struct fixed_of<W, I, false> { typedef ap_ufixed<W, I> type; };
 template <int W, int I, bool S> using fixed_of_t = typename fixed_of<W, I, S>::type;
 
+// The bits of a floating-point number.
+template <class Raw, class F> AP_INLINE constexpr Raw raw_of(F x) { return __builtin_bit_cast(Raw, x); }
+
 // A finite floating-point number as size * 2**(exponent - Fraction), size of Fraction + 1 bits.
 template <class F, class Raw, int Fraction, int Exponent>
 struct float_parts {
@@ -183,11 +188,11 @@ struct float_parts {
 };
 typedef float_parts<double, unsigned long long, 52, 11> double_parts;
 typedef float_parts<float, unsigned, 23, 8> single_parts;
-typedef float_parts<_Float16, unsigned short, 10, 5> half_parts;
+typedef float_parts<half, unsigned short, 10, 5> half_parts;
 template <class T> struct parts_of {};
 template <> struct parts_of<double> { typedef double_parts type; };
 template <> struct parts_of<float> { typedef single_parts type; };
-template <> struct parts_of<_Float16> { typedef half_parts type; };
+template <> struct parts_of<half> { typedef half_parts type; };
 
 }  // namespace ap_exact
 

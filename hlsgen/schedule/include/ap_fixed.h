@@ -17,7 +17,7 @@
     AP_INLINE constexpr NAME(const T& x) : Base(B(x)) {}                                                       \
     AP_INLINE constexpr NAME(double x) : Base(x) {}                                                            \
     AP_INLINE constexpr NAME(float x) : Base(x) {}                                                             \
-    AP_INLINE constexpr NAME(_Float16 x) : Base(x) {}                                                          \
+    AP_INLINE constexpr NAME(half x) : Base(x) {}                                                          \
     AP_INLINE NAME(const char* text) : Base(text) {}                                                           \
     AP_INLINE NAME(const volatile Base& x) { this->V = x.V; }                                                  \
     NAME(const NAME&) = default;                                                                               \

@@ -35,7 +35,7 @@ struct fixed_results {
     typedef fixed_of_t<quotient, S2 + I1 + fraction2, either> div;
 };
 
-template <class T> struct is_half : std::is_same<T, _Float16> {};
+template <class T> struct is_half : std::is_same<T, half> {};
 
 }  // namespace ap_exact
 
@@ -67,7 +67,7 @@ struct ap_fixed_base {
     AP_INLINE constexpr ap_fixed_base(const T& x) : ap_fixed_base(B(x)) {}
     AP_INLINE constexpr ap_fixed_base(double x) : V(ap_exact::converted_parts<W, S, Q, O, fraction>(ap_exact::double_parts(x))) {}
     AP_INLINE constexpr ap_fixed_base(float x) : V(ap_exact::converted_parts<W, S, Q, O, fraction>(ap_exact::single_parts(x))) {}
-    AP_INLINE constexpr ap_fixed_base(_Float16 x) : V(ap_exact::converted_parts<W, S, Q, O, fraction>(ap_exact::half_parts(x))) {}
+    AP_INLINE constexpr ap_fixed_base(half x) : V(ap_exact::converted_parts<W, S, Q, O, fraction>(ap_exact::half_parts(x))) {}
     AP_INLINE ap_fixed_base(const char* text) : ap_fixed_base(atof(text)) {}
 
     AP_INLINE value_type read_value() const volatile { return ap_exact::value<W, S>(V); }
@@ -105,7 +105,7 @@ struct ap_fixed_base {
     AP_INLINE constexpr ap_ulong to_uint64() const { return to_ap_int_base().to_uint64(); }
     AP_INLINE constexpr double to_double() const { return ap_exact::floating<double, unsigned long long, 52, 11, W, I, S>(get_value()); }
     AP_INLINE constexpr float to_float() const { return ap_exact::floating<float, unsigned, 23, 8, W, I, S>(get_value()); }
-    AP_INLINE constexpr _Float16 to_half() const { return ap_exact::floating<_Float16, unsigned short, 10, 5, W, I, S>(get_value()); }
+    AP_INLINE constexpr half to_half() const { return ap_exact::floating<half, unsigned short, 10, 5, W, I, S>(get_value()); }
     template <class T, typename std::enable_if<std::is_arithmetic<T>::value || ap_exact::is_half<T>::value, int>::type = 0>
     AP_INLINE constexpr operator T() const {
         if constexpr (std::is_same<T, bool>::value) return V != 0;

@@ -25,7 +25,7 @@
     AP_INLINE constexpr NAME(const ap_fixed_base<W2, I2, S2, Q, O, N>& x) : Base(x) {}                         \
     AP_INLINE constexpr NAME(double x) : Base(x) {}                                                            \
     AP_INLINE constexpr NAME(float x) : Base(x) {}                                                             \
-    AP_INLINE constexpr NAME(_Float16 x) : Base(x) {}                                                          \
+    AP_INLINE constexpr NAME(half x) : Base(x) {}                                                          \
     AP_INLINE constexpr NAME(const char* digits, signed char radix = 0) : Base(digits, radix) {}               \
     NAME(const NAME&) = default;                                                                               \
     NAME& operator=(const NAME&) = default;                                                                    \

@@ -74,7 +74,7 @@ struct ap_int_base {
         : V(ap_exact::wrap<W, S>(x.to_ap_int_base().get_value())) {}
     AP_INLINE constexpr ap_int_base(double x) : V(ap_exact::wrap<W, S>(ap_exact::truncated<W>(ap_exact::double_parts(x)))) {}
     AP_INLINE constexpr ap_int_base(float x) : V(ap_exact::wrap<W, S>(ap_exact::truncated<W>(ap_exact::single_parts(x)))) {}
-    AP_INLINE constexpr ap_int_base(_Float16 x) : V(ap_exact::wrap<W, S>(ap_exact::truncated<W>(ap_exact::half_parts(x)))) {}
+    AP_INLINE constexpr ap_int_base(half x) : V(ap_exact::wrap<W, S>(ap_exact::truncated<W>(ap_exact::half_parts(x)))) {}
     AP_INLINE constexpr ap_int_base(const char* digits, signed char radix = 0)
         : V(ap_exact::wrap<W, S>(ap_exact::parsed<W>(digits, radix))) {}
 
@@ -107,7 +107,7 @@ struct ap_int_base {
     AP_INLINE constexpr ap_ulong to_uint64() const { return static_cast<ap_ulong>(get_value()); }
     AP_INLINE constexpr float to_float() const { return static_cast<float>(get_value()); }
     AP_INLINE constexpr double to_double() const { return static_cast<double>(get_value()); }
-    _Float16 to_half() const { return static_cast<_Float16>(get_value()); }
+    half to_half() const { return static_cast<half>(get_value()); }
 
     AP_INLINE constexpr int length() const volatile { return W; }
     AP_INLINE constexpr bool iszero() const { return V == 0; }

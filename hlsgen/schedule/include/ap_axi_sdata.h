@@ -1,0 +1,86 @@
+// Copyright the hlsgen authors. Licensed under the Apache License, Version 2.0.
+//
+// Words of AXI4-Stream ports: hls::axis, ap_axis, ap_axiu, qdma_axis. Signals of 0 bits take no storage.
+#ifndef HLSGEN_SCHEDULE_AP_AXI_SDATA_H
+#define HLSGEN_SCHEDULE_AP_AXI_SDATA_H
+
+#include "ap_int.h"
+#include "hls_stream.h"
+
+#define AXIS_ENABLE_DATA 0x001
+#define AXIS_ENABLE_DEST 0x002
+#define AXIS_ENABLE_ID 0x004
+#define AXIS_ENABLE_KEEP 0x008
+#define AXIS_ENABLE_LAST 0x010
+#define AXIS_ENABLE_STRB 0x020
+#define AXIS_ENABLE_USER 0x040
+#define AXIS_ENABLE_ALL 0x07f
+#define AXIS_DISABLE_DATA (AXIS_ENABLE_ALL ^ AXIS_ENABLE_DATA)
+#define AXIS_DISABLE_DEST (AXIS_ENABLE_ALL ^ AXIS_ENABLE_DEST)
+#define AXIS_DISABLE_ID (AXIS_ENABLE_ALL ^ AXIS_ENABLE_ID)
+#define AXIS_DISABLE_KEEP (AXIS_ENABLE_ALL ^ AXIS_ENABLE_KEEP)
+#define AXIS_DISABLE_LAST (AXIS_ENABLE_ALL ^ AXIS_ENABLE_LAST)
+#define AXIS_DISABLE_STRB (AXIS_ENABLE_ALL ^ AXIS_ENABLE_STRB)
+#define AXIS_DISABLE_USER (AXIS_ENABLE_ALL ^ AXIS_ENABLE_USER)
+
+namespace hls {
+
+namespace axis_words {
+// A signal of W bits, and one of 0 bits, which takes what is written and reads as 0.
+struct nothing {
+    AP_INLINE nothing() {}
+    template <class T> AP_INLINE nothing(const T&) {}
+    template <class T> AP_INLINE nothing& operator=(const T&) { return *this; }
+    AP_INLINE operator int() const { return 0; }
+};
+template <int W> struct signal { typedef ap_uint<W> type; };
+template <> struct signal<0> { typedef nothing type; };
+template <class T> struct bytes { static constexpr int value = (hls_marks::bits_of<T>::value + 7) / 8; };
+template <> struct bytes<void> { static constexpr int value = 0; };
+}  // namespace axis_words
+
+template <typename T, size_t WUser = 0, size_t WId = 0, size_t WDest = 0, unsigned char EnableSignals = AXIS_ENABLE_ALL, bool Strict = false>
+struct axis {
+    typedef T value_type;
+    static constexpr int byte_count = axis_words::bytes<T>::value;
+    T data;
+    typename axis_words::signal<(EnableSignals & AXIS_ENABLE_KEEP) ? byte_count : 0>::type keep;
+    typename axis_words::signal<(EnableSignals & AXIS_ENABLE_STRB) ? byte_count : 0>::type strb;
+    typename axis_words::signal<static_cast<int>(WUser)>::type user;
+    typename axis_words::signal<(EnableSignals & AXIS_ENABLE_LAST) ? 1 : 0>::type last;
+    typename axis_words::signal<static_cast<int>(WId)>::type id;
+    typename axis_words::signal<static_cast<int>(WDest)>::type dest;
+
+    AP_INLINE T get_data() const { return data; }
+    AP_INLINE void set_data(const T& x) { data = x; }
+    AP_INLINE bool get_last() const { return last != 0; }
+    AP_INLINE void set_last(bool x) { last = x; }
+    AP_INLINE auto get_keep() const { return keep; }
+    template <class U> AP_INLINE void set_keep(const U& x) { keep = x; }
+    AP_INLINE void keep_all() { keep = -1; }
+    AP_INLINE auto get_strb() const { return strb; }
+    template <class U> AP_INLINE void set_strb(const U& x) { strb = x; }
+    AP_INLINE auto get_user() const { return user; }
+    template <class U> AP_INLINE void set_user(const U& x) { user = x; }
+    AP_INLINE auto get_id() const { return id; }
+    template <class U> AP_INLINE void set_id(const U& x) { id = x; }
+    AP_INLINE auto get_dest() const { return dest; }
+    template <class U> AP_INLINE void set_dest(const U& x) { dest = x; }
+};
+
+template <typename T, unsigned char EnableSignals = AXIS_ENABLE_KEEP | AXIS_ENABLE_LAST>
+using axis_data = axis<T, 0, 0, 0, EnableSignals>;
+template <size_t W, size_t WUser = 0, size_t WId = 0, size_t WDest = 0>
+using axis_int = axis<ap_int<W>, WUser, WId, WDest>;
+
+}  // namespace hls
+
+template <size_t W, size_t WUser = 0, size_t WId = 0, size_t WDest = 0, unsigned char EnableSignals = AXIS_ENABLE_ALL, bool Strict = false>
+using ap_axis = hls::axis<ap_int<W>, WUser, WId, WDest, EnableSignals, Strict>;
+template <size_t W, size_t WUser = 0, size_t WId = 0, size_t WDest = 0, unsigned char EnableSignals = AXIS_ENABLE_ALL, bool Strict = false>
+using ap_axiu = hls::axis<ap_uint<W>, WUser, WId, WDest, EnableSignals, Strict>;
+
+template <size_t W, size_t WUser, size_t WId, size_t WDest>
+struct qdma_axis : hls::axis<ap_uint<W>, WUser, WId, WDest> {};
+
+#endif

@@ -1,0 +1,36 @@
+// Copyright the hlsgen authors. Licensed under the Apache License, Version 2.0.
+//
+// half: binary16. Operations are those of half precision: what is computed in single precision and rounded once is the
+// same, and the optimiser makes it so.
+#ifndef HLSGEN_SCHEDULE_HLS_HALF_H
+#define HLSGEN_SCHEDULE_HLS_HALF_H
+
+#include <type_traits>
+
+#define HALF_INLINE inline __attribute__((always_inline))
+
+struct half {
+    __fp16 x;
+
+    half() = default;
+    template <class T, typename std::enable_if<std::is_arithmetic<T>::value, int>::type = 0>
+    HALF_INLINE constexpr half(T value) : x(static_cast<__fp16>(static_cast<float>(value))) {}
+    HALF_INLINE constexpr operator float() const { return x; }
+    static HALF_INLINE constexpr half rounded(float value) { return half(value); }
+
+    HALF_INLINE constexpr half operator+() const { return *this; }
+    HALF_INLINE constexpr half operator-() const { return rounded(-static_cast<float>(x)); }
+    HALF_INLINE constexpr half& operator++() { return *this = rounded(x + 1.0f); }
+    HALF_INLINE constexpr half& operator--() { return *this = rounded(x - 1.0f); }
+    template <class T> HALF_INLINE constexpr half& operator+=(T y) { return *this = rounded(x + static_cast<float>(half(y))); }
+    template <class T> HALF_INLINE constexpr half& operator-=(T y) { return *this = rounded(x - static_cast<float>(half(y))); }
+    template <class T> HALF_INLINE constexpr half& operator*=(T y) { return *this = rounded(x * static_cast<float>(half(y))); }
+    template <class T> HALF_INLINE constexpr half& operator/=(T y) { return *this = rounded(x / static_cast<float>(half(y))); }
+};
+
+HALF_INLINE constexpr half operator+(half a, half b) { return half::rounded(static_cast<float>(a.x) + static_cast<float>(b.x)); }
+HALF_INLINE constexpr half operator-(half a, half b) { return half::rounded(static_cast<float>(a.x) - static_cast<float>(b.x)); }
+HALF_INLINE constexpr half operator*(half a, half b) { return half::rounded(static_cast<float>(a.x) * static_cast<float>(b.x)); }
+HALF_INLINE constexpr half operator/(half a, half b) { return half::rounded(static_cast<float>(a.x) / static_cast<float>(b.x)); }
+
+#endif

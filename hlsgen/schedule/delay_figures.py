@@ -172,26 +172,12 @@ class Library:
         """Cores of an operation of several cycles for a word of `size` bits, by ascending cycles: its own,
         and those that related libraries were seen with at slower and faster clocks than these.
         """
-        found: list[Figure] = []
-        for donor in (self.speed, *self._donors()):
-            budgets = [one.budget_ns for one in found]
-            low, high = min(budgets, default=0.0) / OTHER_CLOCK, max(budgets, default=0.0) * OTHER_CLOCK
-            factor = 1.0 if donor == self.speed else _core_ratio(self, donor)
-            found += [
-                _scaled(one, factor, self.speed)
-                for one in self._own(operation, donor)
-                if one.size == size and not (budgets and low <= one.budget_ns <= high)
-            ]
-        return tuple(sorted(found, key=_by_cycles))
+        return _cores(self, operation, size)
 
     def _own(self, operation: str, speed: Speed) -> list[Figure]:
-        return [
-            figure
-            for figure in read_figures(self.path)
-            if figure.operation == operation
-            and figure.speed == speed
-            and figure.since <= self.version <= figure.until
-        ]
+        """The figures of an operation in one library, in this release."""
+        figures = _by_operation(self.path).get((operation, speed), ())
+        return [one for one in figures if one.since <= self.version <= one.until]
 
     def _donors(self) -> list[Speed]:
         """Libraries to take from, the nearest first."""
@@ -227,6 +213,29 @@ def _scaled(figure: Figure, factor: float, speed: Speed) -> Figure:
         high_ns=round(figure.high_ns * factor, 3),
         borrowed=f"{figure.speed.family}-{figure.speed.grade}",
     )
+
+
+@lru_cache(maxsize=4)
+def _by_operation(path: Path) -> dict[tuple[str, Speed], list[Figure]]:
+    found: dict[tuple[str, Speed], list[Figure]] = {}
+    for figure in read_figures(path):
+        found.setdefault((figure.operation, figure.speed), []).append(figure)
+    return found
+
+
+@lru_cache(maxsize=4096)
+def _cores(library: Library, operation: str, size: int) -> tuple[Figure, ...]:
+    found: list[Figure] = []
+    for donor in (library.speed, *library._donors()):
+        budgets = [one.budget_ns for one in found]
+        low, high = min(budgets, default=0.0) / OTHER_CLOCK, max(budgets, default=0.0) * OTHER_CLOCK
+        factor = 1.0 if donor == library.speed else _core_ratio(library, donor)
+        found += [
+            _scaled(one, factor, library.speed)
+            for one in library._own(operation, donor)
+            if one.size == size and not (budgets and low <= one.budget_ns <= high)
+        ]
+    return tuple(sorted(found, key=_by_cycles))
 
 
 @lru_cache(maxsize=4096)

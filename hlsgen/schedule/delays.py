@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -36,6 +36,7 @@ FLOATS = {
 }
 SLOWER_REQUESTS = 2023.1
 """From this release on a request to read takes 7 cycles, before it 6."""
+FIRST_WRITE_JOINS = 2023.2
 WRITE_RESPONSE = 4
 KERNEL_CYCLES = 63
 """More cycles of each request and response in the flow of kernels."""
@@ -81,6 +82,13 @@ class Delays:
         """What a chain may take in one cycle."""
         kept = DEFAULT_UNCERTAINTY * self.clock_ns if self.uncertainty_ns is None else self.uncertainty_ns
         return self.clock_ns - kept
+
+    @property
+    def first_write_joins(self) -> bool:
+        """Whether the write of a register's first value shares the first state of a pipeline, in front of its
+        read, as it does from 2023.2 on; before, it has a state of its own.
+        """
+        return self.library.version >= FIRST_WRITE_JOINS
 
     def timing(self, operation: Operation) -> Timing:
         """When the result of an operation is there that no other operation is merged with (groups.py)."""
@@ -147,8 +155,9 @@ class Delays:
         nearest = self.library.curve(name).nearest(size)
         if nearest.size in (0, size):
             return self._evidence(nearest, "measured")
-        inside = points[0].size <= size <= points[-1].size
-        return self._evidence(nearest, "interpolated" if inside else "extrapolated")
+        if points[0].size <= size <= points[-1].size:
+            return self._evidence(nearest, "interpolated")
+        return replace(self._evidence(nearest, "extrapolated"), source="extrapolated")
 
     def _evidence(self, figure: Figure, source: str) -> Evidence:
         lender = figure.borrowed

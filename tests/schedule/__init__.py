@@ -1,0 +1,1 @@
+"""The schedule of C++ from LLVM IR."""

@@ -1,0 +1,184 @@
+"""LUT, FF, DSP and BRAM18 that the tool counts (csynth) for operations, and what is left when routed.
+
+Memories, FIFOs and registers are counted by the terms of hlsgen/targets/terms.py, as in the cost model.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hlsgen.cost.published_cores import address_bits, fifo_term
+from hlsgen.cost.resources import Resources, cells, dsps_of_product, memory_resources
+from hlsgen.hardware.storage import Memory, bram18_for
+from hlsgen.schedule.area_figures import AREAS, AreaFigure, between, figures_of, routed_share
+from hlsgen.schedule.cores import ALWAYS_FABRIC, DSP_ALONE_UNTIL
+from hlsgen.schedule.delays import FLOATS, Delays
+from hlsgen.schedule.operation import Operation
+from hlsgen.targets.terms import Terms, packaged_terms
+
+SMALL_SUMS = {1: 2, 2: 9, 3: 10, 4: 12}
+"""LUTs of sums and comparisons of few bits; from 5 bits on one a bit, and 7."""
+SUM_OVERHEAD = 7
+PRODUCT_IN_DSP = 5
+"""LUTs beside the DSPs of a product."""
+HALF_OF_TERNARY = {8: 19, 12: 17, 14: 16}
+"""LUTs of each half of a sum of three words, where that is more than its bits."""
+DIVISIONS = frozenset({"udiv", "sdiv", "urem", "srem"})
+SHIFTS = frozenset({"shl", "lshr", "ashr"})
+MATH = {
+    "sqrt": "sqrt",
+    "exp": "exp",
+    "log": "exp",
+    "recip": "recip",
+    "rsqrt": "recip",
+    "sin": "exp",
+    "cos": "exp",
+}
+SQUARE = {"fdiv", "sqrt"}
+"""Cores whose cells grow with the square of the width of a word."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoutedCells:
+    """LUT and FF of a routed design, with the range that public designs span."""
+
+    lut: int
+    ff: int
+    lut_low: int
+    lut_high: int
+    ff_low: int
+    ff_high: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Areas:
+    """The cells of operations on the part, in the release and at the clock of `delays`."""
+
+    delays: Delays
+    terms: Terms = field(default_factory=lambda: packaged_terms().of("csynth"))
+    figures: Path = AREAS
+
+    def operation(self, operation: Operation) -> Resources:
+        """An operation that is not merged into a DSP or a ternary sum; LUT groups count each of theirs."""
+        kind, width = operation.kind, operation.result
+        if kind in ("add", "sub"):
+            return Resources(lut=_sum_luts(width))
+        if kind == "icmp":
+            return Resources(lut=self._comparison(max(operation.widths)))
+        if kind in ("and", "or", "xor", "select", "fneg"):
+            return Resources(lut=max(2, width))
+        if kind in SHIFTS:
+            return (
+                Resources() if operation.constants else self._by_size("shift", max(*operation.widths, width))
+            )
+        if kind == "mux":
+            return self.mux(len(operation.widths))
+        if kind == "register_write":
+            return self.mux(max(2, len(operation.widths)))
+        if kind == "mul":
+            return self._product(operation)
+        if kind in DIVISIONS:
+            return self._by_size("divide", max(operation.widths))
+        if kind in FLOATS or kind in MATH:
+            return self._float(operation, FLOATS.get(kind) or MATH[kind])
+        return Resources()
+
+    def uncounted(self, operation: Operation) -> Resources:
+        """What csynth leaves out of an operation though it is there when routed: it counts nothing for cores
+        of division, comparison, roots and conversions in floating point.
+        """
+        name = FLOATS.get(operation.kind) or MATH.get(operation.kind, "")
+        counted = self.operation(operation)
+        if not name or counted.lut or counted.ff:
+            return Resources()
+        bits = 64 if max((*operation.widths, operation.result)) > 32 else 32
+        netlists = self._figures(f"{NETLIST_OF.get(name, name)}_netlist")
+        if not netlists:
+            return Resources()
+        nearest = min(netlists, key=lambda one: abs(one.size - bits))
+        growth = (bits / nearest.size) ** (2 if name in SQUARE else 1)
+        return Resources(lut=round(nearest.lut * growth), ff=round(nearest.ff * growth))
+
+    def ternary_half(self, width: int) -> Resources:
+        """Each of the two sums that together add three words."""
+        least = next((luts for below, luts in HALF_OF_TERNARY.items() if width <= below), 0)
+        return Resources(lut=max(width, least))
+
+    def product_in_sum(self) -> Resources:
+        """A product together with the sum that it shares a DSP with."""
+        return Resources(dsp=1)
+
+    def mux(self, inputs: int) -> Resources:
+        """A choice of one of `inputs` words of any width: a phi, a register's writers, a port's addresses."""
+        return self._by_size("mux", inputs) if inputs > 1 else Resources()
+
+    def register(self, bits: int) -> Resources:
+        """Bits that are alive from one cycle to the next."""
+        return Resources(ff=bits)
+
+    def memory(self, memory: Memory) -> Resources:
+        return memory_resources(self.terms, memory)
+
+    def fifo(self, depth: int, bits: int) -> Resources:
+        """A stream between processes."""
+        name = fifo_term(depth, bits)
+        taken = cells(self.terms, name, one=1, bits=bits, address=address_bits(depth))
+        return taken + Resources(bram18=bram18_for(depth, bits) if name == "fifo_block" else 0)
+
+    def routed(self, counted: Resources, uncounted: Resources | None = None) -> RoutedCells:
+        """What is left of a whole design when routed, by public designs; `uncounted` is added as it is."""
+        lut, ff = routed_share("lut"), routed_share("ff")
+        more = uncounted or Resources()
+        return RoutedCells(
+            lut=round(counted.lut * lut.factor) + more.lut,
+            ff=round(counted.ff * ff.factor) + more.ff,
+            lut_low=round(counted.lut * lut.low) + more.lut,
+            lut_high=round(counted.lut * lut.high) + more.lut,
+            ff_low=round(counted.ff * ff.low) + more.ff,
+            ff_high=round(counted.ff * ff.high) + more.ff,
+        )
+
+    def _figures(self, operation: str) -> tuple[AreaFigure, ...]:
+        library = self.delays.library
+        return figures_of(operation, library.speed.family, library.version, self.figures)
+
+    def _by_size(self, operation: str, size: int) -> Resources:
+        found = self._figures(operation)
+        return Resources(lut=round(between(found, size, "lut")), ff=round(between(found, size, "ff")))
+
+    def _comparison(self, width: int) -> int:
+        older = self._figures("icmp")
+        return round(between(older, width, "lut")) if older else _sum_luts(width)
+
+    def _product(self, operation: Operation) -> Resources:
+        wide, narrow = max(operation.widths), min(operation.widths)
+        if narrow == 1:
+            return Resources(lut=max(2, operation.result))
+        if wide <= ALWAYS_FABRIC:
+            return self._by_size("multiplier", wide)
+        timing = self.delays.timing(operation)
+        dsps = dsps_of_product(wide, narrow)
+        alone = self.delays.library.version <= DSP_ALONE_UNTIL and dsps == 1
+        if not timing.cycles or alone:
+            return Resources(dsp=dsps, lut=0 if alone else PRODUCT_IN_DSP * dsps)
+        return Resources(dsp=dsps) + self._by_size("multiplier_half", wide)
+
+    def _float(self, operation: Operation, name: str) -> Resources:
+        """The core with the nearest number of cycles, of numbers of the same width if there is one."""
+        bits = 64 if max((*operation.widths, operation.result)) > 32 else 32
+        found = self._figures(name)
+        if not found:
+            return Resources()
+        same = [one for one in found if one.size == bits] or list(found)
+        cycles = self.delays.timing(operation).cycles
+        nearest = min(same, key=lambda one: (abs(one.cycles - cycles), one.cycles))
+        return Resources(dsp=nearest.dsp, lut=nearest.lut, ff=nearest.ff)
+
+
+NETLIST_OF = {"sqrt": "fdiv", "fptrunc": "fpext"}
+"""Cores that no report of an older release counts, and one of about the same size."""
+
+
+def _sum_luts(width: int) -> int:
+    return SMALL_SUMS.get(width, width + SUM_OVERHEAD)

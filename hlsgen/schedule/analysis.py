@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hlsgen.schedule import optimise
@@ -12,17 +12,18 @@ from hlsgen.schedule.component import Target
 from hlsgen.schedule.control_flow import Loop, loops_of, reverse_postorder
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.schedule.front_end import FrontEnd
+from hlsgen.schedule.inferred import infer_partitions, infers_partitions
 from hlsgen.schedule.ir import ArrayType, Function, Module
 from hlsgen.schedule.ir_reader import read_module
 from hlsgen.schedule.statics import localised
 from hlsgen.schedule.sites import Site, Sites, sites_of, without_marks
-from hlsgen.schedule.memories import memories_of
+from hlsgen.schedule.memories import Memories, memories_of, shapes_of
 from hlsgen.schedule.places import LOOP_NAME
 from hlsgen.schedule.pragmas import Pragma
 from hlsgen.schedule.ranges import Ranges
 from hlsgen.schedule.region import RegionBuilder
-from hlsgen.schedule.results import KernelSchedule, LoopSchedule
-from hlsgen.schedule.verdict import judge
+from hlsgen.schedule.results import KernelSchedule, LoopSchedule, merged
+from hlsgen.schedule.verdict import Verdict
 
 DEFAULT_BUNDLE = "gmem"
 """The AXI port of pointer arguments without an interface, in the flow of kernels."""
@@ -41,7 +42,7 @@ class _Plan:
     """Functions that are pipelined as a whole, with the II asked for."""
 
 
-def schedule_ir(front: FrontEnd, top: str, target: Target) -> KernelSchedule:
+def schedule_ir(front: FrontEnd, top: str, target: Target, *, careful: bool = False) -> KernelSchedule:
     """What is said of the loops of a kernel: of the function `top`, or of all that nothing calls if it is empty.
 
     Raises DesignError if there is no such function.
@@ -54,14 +55,17 @@ def schedule_ir(front: FrontEnd, top: str, target: Target) -> KernelSchedule:
     before = read_module(inlined)
     sites = sites_of(before, pragmas)
     plan = _plan(before, sites, whole)
-    unrolled = optimise.unroll(without_marks(inlined, _loop_metadata(before, plan), _kept(before, sites)))
+    unrolled = optimise.unroll(without_marks(inlined, _loop_metadata(before, plan), _kept(before, sites)), careful=careful)
     after = read_module(unrolled)
+    bundle = DEFAULT_BUNDLE if target.kernel_flow else ""
+    shapes = shapes_of(before)
     loops: list[LoopSchedule] = []
     for function in after.functions.values():
-        loops += _of_function(function, after, sites, plan, target)
+        memories = memories_of(after, function, sites, bundle, shapes)
+        loops += _of_function(function, after, sites, memories, plan, target)
     return KernelSchedule(
         kernel=top or ", ".join(tops),
-        loops=tuple(sorted(loops, key=_order)),
+        loops=merged(sorted(loops, key=_order)),
         part=target.part,
         version=target.version,
         clock_ns=target.clock_ns,
@@ -137,7 +141,12 @@ def _plan(module: Module, sites: Sites, whole: Mapping[str, int]) -> _Plan:
         elif pragma.name == "unroll":
             plan.unrolled[site.loop] = site.values.get("factor", 0)
     for function in module.functions.values():
-        for loop in loops_of(function):
+        loops = loops_of(function)
+        trips = Ranges(function, (), loops).trips
+        for loop in loops:
+            factor = plan.unrolled.get(loop.node, 0)
+            if factor and factor >= trips.get(loop.header, factor + 1):
+                plan.unrolled[loop.node] = 0
             if _inside_pipeline(loop, plan) or function.name in plan.functions:
                 plan.unrolled.setdefault(loop.node, 0)
     return plan
@@ -183,7 +192,7 @@ def _kept(module: Module, sites: Sites) -> dict[str, list[str]]:
 
 
 def _of_function(
-    function: Function, module: Module, sites: Sites, plan: _Plan, target: Target
+    function: Function, module: Module, sites: Sites, memories: Memories, plan: _Plan, target: Target
 ) -> list[LoopSchedule]:
     loops = loops_of(function)
     if not function.blocks or (not loops and function.name not in plan.functions):
@@ -191,19 +200,29 @@ def _of_function(
     entry = next(iter(function.blocks))
     order = reverse_postorder(entry, {name: block.successors for name, block in function.blocks.items()})
     ranges = Ranges(function, order, loops)
-    bundle = DEFAULT_BUNDLE if target.kernel_flow else ""
-    builder = RegionBuilder(function, memories_of(module, function, sites, bundle), ranges, loops)
-    delays = target.delays
-    found = []
+    builder = RegionBuilder(function, memories, ranges, loops)
+    verdicts = [
+        Verdict(builder, loop, module, sites, asked, target.delays, automatic=automatic)
+        for loop, asked, automatic in _pipelines(function, loops, module, plan)
+    ]
+    if infers_partitions(target.version) and infer_partitions(memories, verdicts):
+        verdicts = [verdict.again() for verdict in verdicts]
+    return [verdict.result() for verdict in verdicts]
+
+
+def _pipelines(
+    function: Function, loops: Sequence[Loop], module: Module, plan: _Plan
+) -> Iterator[tuple[Loop | None, int, bool]]:
+    """The loops that are pipelined, with the II that is asked for and whether no pragma asks; None: the function."""
     if function.name in plan.functions:
-        found.append(judge(builder, None, module, sites, plan.functions[function.name], delays))
+        yield None, plan.functions[function.name], False
     for loop in loops:
         name = module.loop_names.get(loop.node, -1)
-        pipelined = plan.pipelined.get(name)
-        if pipelined is None and (loop.inner or name in plan.off or _inner_of_pipelined(loop, module, plan)):
-            continue
-        found.append(judge(builder, loop, module, sites, pipelined or 1, delays, automatic=pipelined is None))
-    return found
+        asked = plan.pipelined.get(name)
+        if asked is not None:
+            yield loop, asked, False
+        elif not (loop.inner or name in plan.off or _inner_of_pipelined(loop, module, plan)):
+            yield loop, 1, True
 
 
 def _inner_of_pipelined(loop: Loop, module: Module, plan: _Plan) -> bool:

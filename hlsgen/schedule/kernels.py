@@ -6,15 +6,21 @@ import multiprocessing
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 
+from hlsgen.base.errors import ToolError
 from hlsgen.schedule.component import Component
 from hlsgen.schedule.results import KernelSchedule
 
 Progress = Callable[[str], None]
 
 
-def schedule_component(component: Component) -> KernelSchedule:
-    """The schedule of one kernel. Raises SourceError where it does not compile, ToolError where a tool is missing."""
+def schedule_component(component: Component, careful: bool = False) -> KernelSchedule:
+    """The schedule of one kernel, in this process. Raises SourceError where it does not compile, ToolError.
+
+    `careful` leaves out the pass of LLVM that is known to end the process on some code.
+    """
     from hlsgen.schedule.analysis import schedule_ir
     from hlsgen.schedule.front_end import compile_to_ir
 
@@ -24,7 +30,7 @@ def schedule_component(component: Component) -> KernelSchedule:
         defines=component.defines,
         flags=component.flags,
     )
-    return schedule_ir(front, component.top, component.target)
+    return schedule_ir(front, component.top, component.target, careful=careful)
 
 
 def schedule_components(
@@ -32,25 +38,40 @@ def schedule_components(
 ) -> list[KernelSchedule]:
     """The schedules of several kernels, in their order, as many at a time as there are processors.
 
-    `progress` is told the name of each that is done. Raises what schedule_component raises, for the first that fails.
+    Each in a process of its own, since LLVM ends its process where an assertion of its fails. `progress` is told the
+    name of each that is done. Raises what schedule_component raises, for the first that fails.
     """
     say = progress or (lambda name: None)
-    workers = min(len(components), jobs or os.cpu_count() or 1)
-    if workers <= 1:
-        found = []
-        for component in components:
-            found.append(schedule_component(component))
-            say(component.top)
-        return found
+    found: dict[int, KernelSchedule] = {}
+    for careful in (False, True):
+        left = [at for at in range(len(components)) if at not in found]
+        workers = min(len(left), jobs or os.cpu_count() or 1) if not careful else 1
+        for at in left if careful else [-1]:
+            chosen = left if at < 0 else [at]
+            _schedule([(one, components[one]) for one in chosen], max(1, workers), careful, found, say)
+    lost = [component.top for at, component in enumerate(components) if at not in found]
+    if lost:
+        raise ToolError(f"error: LLVM failed on {', '.join(lost)}\nfix: another release of llvmlite, or --no-schedule")
+    return [found[at] for at in range(len(components))]
+
+
+def _schedule(
+    components: Sequence[tuple[int, Component]],
+    workers: int,
+    careful: bool,
+    found: dict[int, KernelSchedule],
+    say: Progress,
+) -> None:
+    """Schedule them into `found`; those whose process ends stay out."""
     # spawn: a fork would copy the threads' locks of the libraries that are loaded here
     with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
-        waiting = [pool.submit(schedule_component, component) for component in components]
-        names = dict(zip(waiting, components, strict=True))
+        waiting = {pool.submit(schedule_component, one, careful): (at, one.top) for at, one in components}
         try:
             for done in as_completed(waiting):
-                done.result()
-                say(names[done].top)
+                at, name = waiting[done]
+                with suppress(BrokenProcessPool):
+                    found[at] = done.result()
+                    say(name)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-        return [one.result() for one in waiting]

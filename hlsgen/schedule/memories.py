@@ -17,6 +17,7 @@ from hlsgen.schedule.ir import (
     Type,
     bits_of,
     bytes_of,
+    struct_offsets,
 )
 from hlsgen.schedule.linear import Address, Linear
 from hlsgen.schedule.sites import VariableSite, Sites
@@ -25,6 +26,8 @@ from hlsgen.schedule.ranges import Interval
 Intervals = Callable[[Linear], Interval]
 """Gives the least and the greatest value of a linear form."""
 COMPLETE, CYCLIC, BLOCK = "complete", "cyclic", "block"
+UNKNOWN_BANKS = 1 << 20
+"""Of a dimension that is split wholly, and whose extent only the caller knows."""
 ANY_BANK = -1
 """The bank of an index that stays run-time: the vendor's compiler takes it to be any of them."""
 
@@ -45,7 +48,7 @@ class Dimension:
     def banks(self) -> int:
         """How many parts the dimension is split into."""
         if self.split == COMPLETE:
-            return max(1, self.extent)
+            return self.extent or UNKNOWN_BANKS
         return max(1, min(self.factor, self.extent or self.factor)) if self.split else 1
 
 
@@ -98,7 +101,10 @@ class Memory:
         """register, axi, or the kind of memory: bram, lutram, uram (`lutram` too where the tool would choose it)."""
         if self.bundle:
             return "axi"
-        if self.depth == 1 and not self.argument:
+        whole = bool(self.dimensions) and all(
+            dimension.split == COMPLETE and not dimension.reshaped for dimension in self.dimensions
+        )
+        if whole or (self.depth == 1 and not self.argument):
             return "register"
         if self.implementation:
             return {"lutram": "lutram", "uram": "uram", "srl": "lutram"}.get(self.implementation, "bram")
@@ -213,17 +219,44 @@ class Memories:
         for memory in known:
             self.by_base.setdefault(memory.base, []).append(memory)
 
+    def replace(self, old: Memory, new: Memory) -> bool:
+        """Put another in the place of a memory; whether it was there."""
+        known = self.by_base.get(old.base, [])
+        if old not in known:
+            return False
+        known[known.index(old)] = new
+        return True
+
     def find(self, address: Address, interval: Intervals) -> Memory | None:
         """The memory that an address falls into; None where nothing is known of its base."""
         found = self.by_base.get(address.base, [])
         if len(found) == 1:
             return found[0]
-            low, _ = interval(address.offset)
+        low, _ = interval(address.offset)
         inside = [one for one in found if one.start <= low < one.start + max(1, one.bytes)]
         return inside[0] if inside else (found[0] if found else None)
 
 
-def memories_of(module: Module, function: Function, sites: Sites, bundle: str = "") -> Memories:
+Shapes = Mapping[tuple[str, str], Type]
+"""What pointer arguments point to, by function and argument."""
+
+
+def shapes_of(module: Module) -> dict[tuple[str, str], Type]:
+    """The structs that pointer arguments point to, by how their fields are addressed."""
+    shapes: dict[tuple[str, str], Type] = {}
+    for function in module.functions.values():
+        arguments = {name for name, type_ in function.arguments if isinstance(type_, PointerType)}
+        for _, one in function.instructions():
+            if one.opcode == "getelementptr" and isinstance(one.source, StructType):
+                base = one.operands[0]
+                if isinstance(base, Local) and base.name in arguments and len(one.operands) > 2:
+                    shapes.setdefault((function.name, base.name), one.source)
+    return shapes
+
+
+def memories_of(
+    module: Module, function: Function, sites: Sites, bundle: str = "", shapes: Shapes | None = None
+) -> Memories:
     """The memories that a function of the module uses: its allocas and arguments, and the global variables.
 
     `bundle` is the AXI port of pointer arguments that no pragma gives an interface; empty if they are no AXI ports.
@@ -237,7 +270,8 @@ def memories_of(module: Module, function: Function, sites: Sites, bundle: str = 
         found += _of_base(Global(name), variable.type, described, constant=variable.constant)
     for name, type_ in function.arguments:
         if isinstance(type_, PointerType):
-            found += _of_argument(Local(name), described, bundle)
+            shape = (shapes or {}).get((function.name, name))
+            found += _of_argument(Local(name), described, bundle, shape)
     return Memories(found)
 
 
@@ -261,22 +295,32 @@ def _of_base(
     found = []
     for start in sorted(starts):
         found.append(_marked(base, start, described[base, start], constant=constant, type_=type_))
-    if 0 not in starts or (isinstance(type_, StructType) and len(starts) < len(type_.elements)):
-        found.append(_plain(base, type_, constant=constant))
+    if starts != [0] or isinstance(type_, StructType):
+        taken = set(starts)
+        found += [one for one in _fields(base, type_, 0, constant=constant) if one.start not in taken]
     return found
 
 
-def _plain(base: Local | Global, type_: Type, *, constant: bool) -> Memory:
+def _fields(base: Local | Global, type_: Type, start: int, *, constant: bool) -> list[Memory]:
+    """A memory for each field of a struct, as the vendor's compiler takes them apart; one for any other variable."""
+    if isinstance(type_, StructType):
+        offsets = struct_offsets(type_)
+        return [
+            memory
+            for offset, element in zip(offsets, type_.elements, strict=False)
+            for memory in _fields(base, element, start + offset, constant=constant)
+        ]
     extents, element = shape_of(type_)
-    return Memory(
+    memory = Memory(
         name=base.name,
         base=base,
-        start=0,
+        start=start,
         dimensions=dimensions_of(extents, bytes_of(element)),
         element_bits=bits_of(element),
         element_bytes=bytes_of(element),
         constant=constant,
     )
+    return [memory]
 
 
 def shape_of(type_: Type) -> tuple[tuple[int, ...], Type]:
@@ -362,11 +406,13 @@ def _partitioned(dimensions: tuple[Dimension, ...], site: VariableSite) -> tuple
 
 
 def _of_argument(
-    base: Local, described: Mapping[tuple[Local | Global, int], list[VariableSite]], bundle: str
+    base: Local, described: Mapping[tuple[Local | Global, int], list[VariableSite]], bundle: str, shape: Type | None
 ) -> list[Memory]:
     starts = [offset for known, offset in described if known == base]
     told = any(site.pragma.name == "interface" for start in starts for site in described[base, start])
     bundle = "" if told else bundle
+    if not starts and not bundle and shape is not None:
+        return [replace(memory, argument=True) for memory in _fields(base, shape, 0, constant=False)]
     if not starts:
         return [
             Memory(

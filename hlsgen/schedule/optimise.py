@@ -57,8 +57,11 @@ def inline(text: str, kept: Collection[str]) -> str:
     return str(module)
 
 
-def unroll(text: str) -> str:
-    """The module with the loops unrolled whose metadata asks for it, simplified. Raises ValueError."""
+def unroll(text: str, *, careful: bool = False) -> str:
+    """The module with the loops unrolled whose metadata asks for it, simplified. Raises ValueError.
+
+    `careful` goes without NewGVN, whose assertions fail on some code, and end the process.
+    """
     target = _target()
     module = _parse(text)
     for _ in range(ROUNDS):
@@ -67,7 +70,7 @@ def unroll(text: str) -> str:
         _run(module, _TIDY, target)
         if _loops(module) == before:
             break
-    _run(module, _SIMPLIFY, target)
+    _run(module, [name for name in _SIMPLIFY if not (careful and name == "new_gvn")], target)
     return str(module)
 
 

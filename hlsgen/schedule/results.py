@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -93,6 +94,8 @@ class LoopSchedule:
     rolled: tuple[str, ...] = ()
     """Places of inner loops that could not be unrolled."""
     unknown_calls: tuple[str, ...] = ()
+    copies: int = 1
+    """How often the loop stands in the hardware with the same schedule: functions are inlined, loops unrolled."""
 
     @property
     def title(self) -> str:
@@ -136,6 +139,7 @@ class LoopSchedule:
             "operations": self.operations,
             "rolled": list(self.rolled),
             "unknown_calls": list(self.unknown_calls),
+            "copies": self.copies,
         }
 
     @property
@@ -182,6 +186,17 @@ class KernelSchedule:
             "loops": [loop.as_json() for loop in self.loops],
             "dropped_pragmas": [f"{one.file}:{one.line}: {one.name}" for one in self.dropped],
         }
+
+
+def merged(loops: Sequence[LoopSchedule]) -> tuple[LoopSchedule, ...]:
+    """The loops, those of one place with the same figures as one, with how many they are."""
+    found: dict[tuple[object, ...], LoopSchedule] = {}
+    for loop in loops:
+        place = (loop.place.file, loop.place.line) if loop.place else None
+        key = (place, loop.function, loop.target, loop.interval, loop.between, loop.trips, loop.depth, loop.chain_ns)
+        before = found.get(key)
+        found[key] = loop if before is None else replace(before, copies=before.copies + 1)
+    return tuple(found.values())
 
 
 def _recurrence_json(recurrence: Recurrence) -> dict[str, Any]:

@@ -19,21 +19,9 @@ from hlsgen.schedule.region import RegionBuilder
 from hlsgen.schedule.results import BankUse, LoopSchedule, Recurrence, Step, Tier
 
 
-def judge(
-    builder: RegionBuilder,
-    loop: Loop | None,
-    module: Module,
-    sites: Sites,
-    target: int,
-    delays: Delays,
-    *,
-    automatic: bool = False,
-) -> LoopSchedule:
-    """What is said of a loop, or of the whole function if `loop` is None."""
-    return _Verdict(builder, loop, module, sites, target, delays, automatic).result()
+class Verdict:
+    """What is found out about a loop, or about the whole function if `loop` is None."""
 
-
-class _Verdict:
     def __init__(
         self,
         builder: RegionBuilder,
@@ -42,10 +30,11 @@ class _Verdict:
         sites: Sites,
         target: int,
         delays: Delays,
-        automatic: bool,
+        *,
+        automatic: bool = False,
     ) -> None:
         self.loop, self.module, self.target, self.automatic = loop, module, target, automatic
-        self.delays, self.builder = delays, builder
+        self.delays, self.builder, self.sites = delays, builder, sites
         self.region = builder.of_loop(loop) if loop is not None else builder.of_function()
         counters = {
             one.instruction.name: builder.ranges.counters[one.instruction.name]
@@ -62,10 +51,17 @@ class _Verdict:
         self.uses = port_uses(accesses, self.region)
         self.timings = [self._timing(node.operation) for node in self.region.nodes]
 
+    def again(self) -> Verdict:
+        """The same of the builder's memories as they are now."""
+        return Verdict(
+            self.builder, self.loop, self.module, self.sites, self.target, self.delays, automatic=self.automatic
+        )
+
     def _timing(self, operation: Operation | None) -> Timing | None:
         return None if operation is None else self.delays.timing(operation)
 
     def result(self) -> LoopSchedule:
+        """The loop's II, and what it follows from."""
         least, reasons = self._ports()
         scheduler = Scheduler(self.region, self.timings, self.delays.budget_ns)
         found = scheduler.least(least)

@@ -1,0 +1,67 @@
+"""Partitions that no pragma asks for: the vendor's compiler splits arrays that a pipeline reads in several places.
+
+Its log says `Inferring pragma 'array_partition type=complete dim=1' for array ... due to pipeline pragma`. In public
+logs of 2021.1 to 2024.2 it is complete where unrolled loops made all indices of a dimension constants, and cyclic
+where they made them neighbours of a running one; never of AXI ports.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from hlsgen.schedule.accesses import Access
+from hlsgen.schedule.memories import COMPLETE, CYCLIC, Dimension, Memories, Memory
+from hlsgen.schedule.verdict import Verdict
+
+FIRST_VERSION = (2021, 1)
+MOST_ELEMENTS = 1024
+"""A dimension of more is not split."""
+
+
+def infers_partitions(version: str) -> bool:
+    """Whether that release of the tool infers partitions."""
+    numbers = [int(number) for number in re.findall(r"\d+", version)[:2]]
+    return tuple(numbers) >= FIRST_VERSION
+
+
+def infer_partitions(memories: Memories, verdicts: Sequence[Verdict]) -> bool:
+    """Split the memories whose ports keep a pipeline's II up, where constants allow it; whether any was."""
+    changed = False
+    for verdict in verdicts:
+        for use in verdict.uses:
+            memory = use.memory
+            if use.interval <= verdict.target or memory.bundle or not memory.dimensions:
+                continue
+            if any(dimension.split for dimension in memory.dimensions):
+                continue
+            split = _split(memory, verdict.region.accesses.get(memory, []))
+            if split is not None:
+                changed = memories.replace(memory, split) or changed
+    return changed
+
+
+def _split(memory: Memory, accesses: Sequence[Access]) -> Memory | None:
+    """The memory with its innermost dimension split that the accesses take apart."""
+    for at in reversed(range(len(memory.dimensions))):
+        dimension = _split_dimension(memory.dimensions[at], at, accesses)
+        if dimension is not None:
+            return replace(
+                memory, dimensions=(*memory.dimensions[:at], dimension, *memory.dimensions[at + 1 :])
+            )
+    return None
+
+
+def _split_dimension(dimension: Dimension, at: int, accesses: Sequence[Access]) -> Dimension | None:
+    forms = [one.where.word[at] for one in accesses if one.where is not None and one.where.exact]
+    constants = {form.constant for form in forms}
+    if len(constants) < 2 or len(forms) < len(accesses) or dimension.extent > MOST_ELEMENTS:
+        return None
+    if not any(form.terms for form in forms):
+        return replace(dimension, split=COMPLETE)
+    factors = {abs(factor) for form in forms for _, factor in form.terms}
+    spread = max(constants) - min(constants) + 1
+    if factors and all(factor % spread == 0 for factor in factors):
+        return replace(dimension, split=CYCLIC, factor=spread)
+    return None

@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+from hlsgen.vendor.pragma_report import ReportedPragma
 from hlsgen.vendor.project_files import CODE, Finder, bases_of
 from hlsgen.vendor.schedule_report import SourcePlace
-from hlsgen.vendor.solution import VendorLoop, VendorSolution
+from hlsgen.vendor.solution import REPORT, VendorLoop, VendorSolution
 
 OLDEST, NEWEST = "2020.1", "2024.2"
 FEWEST_AGREE = 0.8
@@ -25,6 +26,13 @@ HEADERS = ("*.h", "*.hpp", "*.hh", "*.inc", "*.tpp", "*/*.h", "*/*.hpp")
 MOST_HEADERS = 400
 _NAMED_BY_LINE = re.compile(r"VITIS_LOOP_(\d+)_\d+")
 _WITHOUT_NAME = re.compile(r"Loop[ _]?\d")
+SCHEDULING = (
+    *("pipeline", "unroll", "dataflow", "inline", "array_partition", "array_reshape", "dependence"),
+    *("loop_flatten", "loop_merge", "bind_storage", "bind_op", "allocation", "latency", "occurrence"),
+)
+"""The pragmas that a schedule hangs on."""
+LISTS_PRAGMAS = "2021.2"
+_PRAGMA = re.compile(r"\s*#\s*pragma\s+HLS\s+(\w+)\s*([^/]*)", re.IGNORECASE)
 _CLONE = re.compile(r"^\d{0,2}")
 _LABEL = re.compile(r"^\s*(?:\{\s*)?([A-Za-z_]\w*)\s*:(?!:)")
 _LOOP_WORD = re.compile(r"\b(for|while|do)\b")
@@ -79,7 +87,30 @@ def expected_loops(solution: VendorSolution, root: Path) -> tuple[list[Expected]
     found = [(loop, code.lines_of(loop)) for loop in named]
     if sum(1 for _, lines in found if lines) < FEWEST_AGREE * len(named):
         return [], "its lines are not those of the sources"
+    why = _other_pragmas(solution, code)
+    if why:
+        return [], why
     return [Expected(loop=loop, lines=lines) for loop, lines in found if lines and loop.ii is not None], ""
+
+
+def _other_pragmas(solution: VendorSolution, code: Sources) -> str:
+    """Why the pragmas that csynth lists are not those of the sources; empty if they are, or it lists none.
+
+    Runs with other pragmas on the same lines are common: a source that was changed for the next run.
+    """
+    listed = [pragma for pragma in solution.pragmas if pragma.name in SCHEDULING]
+    for pragma in listed:
+        if Path(pragma.place.file).suffix in (".cfg", ".tcl"):
+            return "directives stand in a script"
+        if not code.has_pragma(pragma):
+            return "its pragmas are not those of the sources"
+    version, report = solution.report.version, solution.folder / REPORT.with_suffix(".rpt")
+    obeyed = any((loop.ii_target or 1) > 1 for loop in solution.loops)  # some lists lack what was obeyed
+    if not listed and not obeyed and version >= LISTS_PRAGMAS and report.is_file():
+        written = (found for path in solution.sources for found in map(_PRAGMA.match, code.files[path]))
+        if any(found[1].lower() in ("pipeline", "unroll", "array_partition") for found in written if found):
+            return "its pragmas are not those of the sources"
+    return ""
 
 
 class Sources:
@@ -110,6 +141,22 @@ class Sources:
             if _LOOP_WORD.search(lines[at - 1].partition("//")[0]):
                 return at
         return 0
+
+    def has_pragma(self, pragma: ReportedPragma) -> bool:
+        """Whether the pragma stands where csynth says, with the same values where they are no macros."""
+        path = self.finder.find(pragma.place.file)
+        lines = self.files.setdefault(path, _lines(path)) if path else []
+        found = _PRAGMA.match(lines[pragma.place.line - 1]) if 0 < pragma.place.line <= len(lines) else None
+        if found is None or found[1].lower() != pragma.name:
+            return False
+        written = _options(re.sub(r"\s*=\s*", "=", found[2]).split())
+        listed = _options(sorted(pragma.options))
+        return all(
+            key not in written
+            or value == written[key]
+            or (key not in ("variable", "type") and not written[key].isdigit())
+            for key, value in listed.items()
+        )
 
     def lines_of(self, loop: VendorLoop) -> tuple[tuple[Path, int], ...]:
         """Where a loop may stand, its innermost loop first; empty where report and sources disagree."""
@@ -165,6 +212,13 @@ class Sources:
         if named:
             yield named[0]
         yield from (label for label in self.labels if name.startswith(label, at))
+
+
+def _options(words: Sequence[str]) -> dict[str, str]:
+    """Values by key, in lower case; the kind of a partition has the key `type` however it is written."""
+    pairs = [word.lower().partition("=")[::2] for word in words]
+    kinds = [word.lower() for word in words if word.lower() in ("complete", "cyclic", "block")]
+    return {key: value for key, value in [*pairs, *(("type", kind) for kind in kinds)] if value}
 
 
 def _headers(folder: Path) -> list[Path]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from hlsgen.base.errors import DesignError
 from hlsgen.designfile.text_files import read_text, refuse
 from hlsgen.vendor.csynth import read_csynth
+from hlsgen.vendor.pragma_report import ReportedPragma, read_pragmas
 from hlsgen.vendor.project_files import (
     CODE,
     MOST_FILES,
@@ -80,6 +81,8 @@ class VendorSolution:
     directives: tuple[Directive, ...]
     settings: tuple[TclCommand, ...]
     """config_ commands of script.tcl, and set_clock_uncertainty."""
+    pragmas: tuple[ReportedPragma, ...]
+    """Those that csynth lists; none before 2021.2."""
     report: SynthesisReport
     loops: tuple[VendorLoop, ...]
     uncertainty_ns: float | None
@@ -114,6 +117,7 @@ def read_solution(folder: Path, root: Path) -> VendorSolution:
             for command in script
             if command.name.startswith("config_") or command.name == "set_clock_uncertainty"
         ),
+        pragmas=_pragmas(folder),
         report=report,
         loops=tuple(_loops(report, schedules, _messages(folder))),
         uncertainty_ns=uncertainty,
@@ -164,7 +168,8 @@ def _lists(folder: Path, script: Sequence[TclCommand]) -> Iterator[list[ProjectF
             yield list(named_in_data(path))
         except DesignError:
             continue
-    for path in (*sorted(folder.parent.glob("*.cfg"))[:4], *sorted(folder.glob("*.cfg"))[:4]):
+    above = (folder, folder.parent, folder.parent.parent)
+    for path in [path for one in above for path in sorted(one.glob("*.cfg"))[:4]]:
         try:
             yield list(_named_in_configuration(read_text(path)))
         except DesignError:
@@ -206,6 +211,13 @@ def _schedules(folder: Path) -> dict[str, ModuleSchedule]:
             continue
         found[schedule.module] = schedule
     return found
+
+
+def _pragmas(folder: Path) -> tuple[ReportedPragma, ...]:
+    try:
+        return tuple(read_pragmas(folder / REPORT.with_suffix(".rpt")))
+    except DesignError:
+        return ()
 
 
 def _messages(folder: Path) -> SynthesisMessages:

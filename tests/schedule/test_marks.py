@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from hlsgen.schedule.front_end import compile_to_ir
 from hlsgen.schedule.marks import mark
 from hlsgen.schedule.pragmas import parse_pragma
 from tests.support.schedule_ir import front_end_of, marks, needs_llvm, optimised
@@ -21,20 +22,20 @@ from tests.support.schedule_ir import front_end_of, marks, needs_llvm, optimised
         ("ARRAY_PARTITION variable=a.b[2].c complete", ("complete",), {}, {}, ("a.b[2].c",)),
         ("unroll factor=(A + 1) skip_exit_check", ("skip_exit_check",), {"factor": "(A + 1)"}, {}, ()),
         ("unroll factor=sizes<int, 4>::value", (), {"factor": "sizes<int, 4>::value"}, {}, ()),
-        ("RESOURCE variable=x core=RAM_2P_BRAM latency=2", (), {"latency": "2"}, {"core": "RAM_2P_BRAM"}, ("x",)),
+        ("RESOURCE variable=x core=RAM_2P latency=2", (), {"latency": "2"}, {"core": "RAM_2P"}, ("x",)),
         ("dependence variable=x inter RAW distance=4 true", ("inter", "raw", "true"), {"distance": "4"}, {},
          ("x",)),
         ("interface m_axi port=a,b offset=slave bundle=g depth=8", ("m_axi",), {"depth": "8"},
          {"offset": "slave", "bundle": "g"}, ("a", "b")),
-        ("interface s_axilite port=a offset=0x10 bundle=c", ("s_axilite",), {"offset": "0x10"}, {"bundle": "c"},
-         ("a",)),
+        ("interface s_axilite port=a offset=0x10", ("s_axilite",), {"offset": "0x10"}, {}, ("a",)),
         ("interface ap_ctrl_none port=return", ("ap_ctrl_none",), {}, {"port": "return"}, ()),
         ("interface mode=axis port=in register_mode=both", (), {}, {"mode": "axis", "register_mode": "both"},
          ("in",)),
         ("loop_tripcount min=1 max=f(2, 3) avg=2", (), {"min": "1", "max": "f(2, 3)", "avg": "2"}, {}, ()),
         ("bind_op variable=t op=mul impl=dsp latency=-1", (), {"latency": "-1"}, {"op": "mul", "impl": "dsp"},
          ("t",)),
-        ("allocation instances=mul limit=1 operation", ("operation",), {"limit": "1"}, {"instances": "mul"}, ()),
+        ("allocation instances=mul limit=1 operation", ("operation",), {"limit": "1"}, {"instances": "mul"},
+         ()),
         ("inline", (), {}, {}, ()),
     ],
 )  # fmt: skip
@@ -164,8 +165,6 @@ def test_marks_carry_addresses_forms_and_values(tmp_path: Path) -> None:
 
 @needs_llvm
 def test_several_files_are_one_module(tmp_path: Path) -> None:
-    from hlsgen.schedule.front_end import compile_to_ir
-
     (tmp_path / "a.h").write_text("int other(int x);\n")
     (tmp_path / "a.cpp").write_text(
         '#include "a.h"\nstatic int helper(int x) { return x + 1; }\n'

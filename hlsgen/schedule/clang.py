@@ -33,7 +33,10 @@ FLAGS = (
 )
 HEADERS = ("-target", "x86_64-linux-musl")
 """The machine that files are preprocessed for: one whose C and C++ library comes with the compiler."""
-PLAIN = ("-target", "wasm64-freestanding", "-Xclang", "-fexperimental-max-bitint-width=1048576")
+PLAIN = (
+    *("-target", "wasm64-freestanding", "-Xclang", "-fexperimental-max-bitint-width=1048576"),
+    *("-Xclang", "-fnative-half-type"),
+)
 """The machine that is compiled for: with the same sizes, but structures are passed as what they are.
 
 x86 passes a structure of 16 bytes as two integers of 64 bits, whatever its members are.

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from itertools import count
 
-# the widest types first in the structures' layout: as on x86-64, but without the widths of its registers, to which
-# an optimiser would widen other integers
+# sizes as on x86-64, but without the widths of its registers, to which an optimiser would widen integers
 TARGET = """target datalayout = "e-m:e-i64:64-i128:128-S128"
 target triple = "x86_64-unknown-linux-musl\""""
 _TARGET = re.compile(r'^target datalayout = "[^\n]*\ntarget triple = "[^\n]*', re.MULTILINE)

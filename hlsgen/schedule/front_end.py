@@ -65,7 +65,8 @@ def compile_to_ir(
     macros = DEFINES | dict(defines or {})
     arguments = [
         *(f"-D{name}={value}" for name, value in macros.items()),
-        *(f"-I{folder}" for folder in (*include_folders, INCLUDE)),
+        # ours first: kernels are often shipped with copies of the vendor's headers
+        *(f"-I{folder}" for folder in (INCLUDE, *include_folders)),
     ]
     pragmas: list[Pragma] = []
     dropped: list[Pragma] = []
@@ -106,7 +107,16 @@ class _Unit:
 
     def compiled(self) -> tuple[Marked, frozenset[int], str]:
         """The C++ with marks, the pragmas that have none, and the IR."""
-        text = self._preprocessed()
+        try:
+            return self._compiled(("hlsgen_marks.h",))
+        except SourceError as error:
+            try:  # what the vendor's library brings unasked may be what is missing
+                return self._compiled(("hlsgen_more_headers.h", "hlsgen_marks.h"))
+            except SourceError:
+                raise error from None
+
+    def _compiled(self, included: Sequence[str]) -> tuple[Marked, frozenset[int], str]:
+        text = self._preprocessed(included)
         without: frozenset[int] = frozenset()
         for attempt in range(MAX_DROPPING + 1):
             marked = mark(text, first=self.first, without=without)
@@ -120,9 +130,10 @@ class _Unit:
             without |= refused if attempt + 1 < MAX_DROPPING else {one.index for one in marked.pragmas}
         raise _source_error(self.path, errors)
 
-    def _preprocessed(self) -> str:
+    def _preprocessed(self, included: Sequence[str]) -> str:
+        """`included`: headers of ours that come before all else."""
         out = self.scratch / "unit.ii"
-        marks = ("-include", str(INCLUDE / "hlsgen_marks.h"))
+        marks = [argument for name in included for argument in ("-include", str(INCLUDE / name))]
         what = ("-E", "-dD", str(self.path), "-o", str(out))
         errors = compile_cpp([*HEADERS, *self.language, *self.preprocessing, *marks, *what], self.scratch)
         if errors is not None:

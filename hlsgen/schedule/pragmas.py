@@ -41,7 +41,7 @@ class Pragma:
     name: str
     words: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
-    texts: dict[str, str] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict, hash=False)
     variable: str = ""
     file: str = ""
     line: int = 0

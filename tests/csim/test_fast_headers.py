@@ -1,6 +1,6 @@
-"""The fast ap_ headers against the reference headers of the hls4ml wheel.
+"""The ap_ headers of C-simulation, and those of schedules, against the reference headers of the hls4ml wheel.
 
-One generated program is compiled with either header set; both must print the same bits.
+One generated program is compiled with each header set; all must print the same bits.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import subprocess
 from pathlib import Path
 
 from tests.support.header_programs import INCLUDE, STRICT, compile_program, reference_include, run
+from tests.support.schedule_headers import HAS_CLANG, compile_with_schedule_headers
 
 ROUNDINGS = ("TRN", "TRN_ZERO", "RND", "RND_ZERO", "RND_INF", "RND_MIN_INF", "RND_CONV")
 OVERFLOWS = ("WRAP", "WRAP_SM", "SAT", "SAT_ZERO", "SAT_SYM")
@@ -306,10 +307,13 @@ def assert_same_output(folder: Path, calls: list[str]) -> None:
     slow = compile_program(
         folder, "slow", source, "-std=c++14", "-O0", "-w", "-DNDEBUG", f"-isystem{reference}"
     )
-    ours, theirs = run(fast), run(slow)
-    assert (ours.returncode, theirs.returncode) == (0, 0)
-    for line, expected in zip(ours.stdout.splitlines(), theirs.stdout.splitlines(), strict=True):
-        assert line == expected
+    theirs = run(slow)
+    assert theirs.returncode == 0
+    for program in [fast, *([compile_with_schedule_headers(folder, "exact", source)] if HAS_CLANG else [])]:
+        ours = run(program)
+        assert ours.returncode == 0
+        for line, expected in zip(ours.stdout.splitlines(), theirs.stdout.splitlines(), strict=True):
+            assert line == expected, program.name
 
 
 def test_conversions_equal_the_reference(tmp_path: Path) -> None:

@@ -29,58 +29,58 @@ namespace axis_words {
 // A signal of W bits, and one of 0 bits, which takes what is written and reads as 0.
 struct nothing {
     AP_INLINE nothing() {}
-    template <class T> AP_INLINE nothing(const T&) {}
-    template <class T> AP_INLINE nothing& operator=(const T&) { return *this; }
+    template <class T_> AP_INLINE nothing(const T_&) {}
+    template <class T_> AP_INLINE nothing& operator=(const T_&) { return *this; }
     AP_INLINE operator int() const { return 0; }
 };
-template <int W> struct signal { typedef ap_uint<W> type; };
+template <int W_> struct signal { typedef ap_uint<W_> type; };
 template <> struct signal<0> { typedef nothing type; };
-template <class T> struct bytes { static constexpr int value = (hls_marks::bits_of<T>::value + 7) / 8; };
+template <class T_> struct bytes { static constexpr int value = (hls_marks::bits_of<T_>::value + 7) / 8; };
 template <> struct bytes<void> { static constexpr int value = 0; };
 }  // namespace axis_words
 
-template <typename T, size_t WUser = 0, size_t WId = 0, size_t WDest = 0, unsigned char EnableSignals = AXIS_ENABLE_ALL, bool Strict = false>
+template <typename T_, size_t WUser_ = 0, size_t WId_ = 0, size_t WDest_ = 0, unsigned char Enable_ = AXIS_ENABLE_ALL, bool Strict_ = false>
 struct axis {
-    typedef T value_type;
-    static constexpr int byte_count = axis_words::bytes<T>::value;
-    T data;
-    typename axis_words::signal<(EnableSignals & AXIS_ENABLE_KEEP) ? byte_count : 0>::type keep;
-    typename axis_words::signal<(EnableSignals & AXIS_ENABLE_STRB) ? byte_count : 0>::type strb;
-    typename axis_words::signal<static_cast<int>(WUser)>::type user;
-    typename axis_words::signal<(EnableSignals & AXIS_ENABLE_LAST) ? 1 : 0>::type last;
-    typename axis_words::signal<static_cast<int>(WId)>::type id;
-    typename axis_words::signal<static_cast<int>(WDest)>::type dest;
+    typedef T_ value_type;
+    static constexpr int byte_count = axis_words::bytes<T_>::value;
+    T_ data;
+    typename axis_words::signal<(Enable_ & AXIS_ENABLE_KEEP) ? byte_count : 0>::type keep;
+    typename axis_words::signal<(Enable_ & AXIS_ENABLE_STRB) ? byte_count : 0>::type strb;
+    typename axis_words::signal<static_cast<int>(WUser_)>::type user;
+    typename axis_words::signal<(Enable_ & AXIS_ENABLE_LAST) ? 1 : 0>::type last;
+    typename axis_words::signal<static_cast<int>(WId_)>::type id;
+    typename axis_words::signal<static_cast<int>(WDest_)>::type dest;
 
-    AP_INLINE T get_data() const { return data; }
-    AP_INLINE void set_data(const T& x) { data = x; }
+    AP_INLINE T_ get_data() const { return data; }
+    AP_INLINE void set_data(const T_& x) { data = x; }
     AP_INLINE bool get_last() const { return last != 0; }
     AP_INLINE void set_last(bool x) { last = x; }
     AP_INLINE auto get_keep() const { return keep; }
-    template <class U> AP_INLINE void set_keep(const U& x) { keep = x; }
+    template <class U_> AP_INLINE void set_keep(const U_& x) { keep = x; }
     AP_INLINE void keep_all() { keep = -1; }
     AP_INLINE auto get_strb() const { return strb; }
-    template <class U> AP_INLINE void set_strb(const U& x) { strb = x; }
+    template <class U_> AP_INLINE void set_strb(const U_& x) { strb = x; }
     AP_INLINE auto get_user() const { return user; }
-    template <class U> AP_INLINE void set_user(const U& x) { user = x; }
+    template <class U_> AP_INLINE void set_user(const U_& x) { user = x; }
     AP_INLINE auto get_id() const { return id; }
-    template <class U> AP_INLINE void set_id(const U& x) { id = x; }
+    template <class U_> AP_INLINE void set_id(const U_& x) { id = x; }
     AP_INLINE auto get_dest() const { return dest; }
-    template <class U> AP_INLINE void set_dest(const U& x) { dest = x; }
+    template <class U_> AP_INLINE void set_dest(const U_& x) { dest = x; }
 };
 
-template <typename T, unsigned char EnableSignals = AXIS_ENABLE_KEEP | AXIS_ENABLE_LAST>
-using axis_data = axis<T, 0, 0, 0, EnableSignals>;
-template <size_t W, size_t WUser = 0, size_t WId = 0, size_t WDest = 0>
-using axis_int = axis<ap_int<W>, WUser, WId, WDest>;
+template <typename T_, unsigned char Enable_ = AXIS_ENABLE_KEEP | AXIS_ENABLE_LAST>
+using axis_data = axis<T_, 0, 0, 0, Enable_>;
+template <size_t W_, size_t WUser_ = 0, size_t WId_ = 0, size_t WDest_ = 0>
+using axis_int = axis<ap_int<W_>, WUser_, WId_, WDest_>;
 
 }  // namespace hls
 
-template <size_t W, size_t WUser = 0, size_t WId = 0, size_t WDest = 0, unsigned char EnableSignals = AXIS_ENABLE_ALL, bool Strict = false>
-using ap_axis = hls::axis<ap_int<W>, WUser, WId, WDest, EnableSignals, Strict>;
-template <size_t W, size_t WUser = 0, size_t WId = 0, size_t WDest = 0, unsigned char EnableSignals = AXIS_ENABLE_ALL, bool Strict = false>
-using ap_axiu = hls::axis<ap_uint<W>, WUser, WId, WDest, EnableSignals, Strict>;
+template <size_t W_, size_t WUser_ = 0, size_t WId_ = 0, size_t WDest_ = 0, unsigned char Enable_ = AXIS_ENABLE_ALL, bool Strict_ = false>
+using ap_axis = hls::axis<ap_int<W_>, WUser_, WId_, WDest_, Enable_, Strict_>;
+template <size_t W_, size_t WUser_ = 0, size_t WId_ = 0, size_t WDest_ = 0, unsigned char Enable_ = AXIS_ENABLE_ALL, bool Strict_ = false>
+using ap_axiu = hls::axis<ap_uint<W_>, WUser_, WId_, WDest_, Enable_, Strict_>;
 
-template <size_t W, size_t WUser, size_t WId, size_t WDest>
-struct qdma_axis : hls::axis<ap_uint<W>, WUser, WId, WDest> {};
+template <size_t W_, size_t WUser_, size_t WId_, size_t WDest_>
+struct qdma_axis : hls::axis<ap_uint<W_>, WUser_, WId_, WDest_> {};
 
 #endif

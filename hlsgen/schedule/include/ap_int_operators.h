@@ -7,46 +7,46 @@
 #include "ap_int_ref.h"
 
 namespace ap_exact {
-template <int W, bool S> struct number_of<ap_range_ref<W, S>> : place<ap_range_ref<W, S>> {};
-template <int W, bool S> struct number_of<ap_bit_ref<W, S>> : place<ap_bit_ref<W, S>> {};
-template <int W1, class T1, int W2, class T2>
-struct number_of<ap_concat_ref<W1, T1, W2, T2>> : place<ap_concat_ref<W1, T1, W2, T2>> {};
+template <int W_, bool S_> struct number_of<ap_range_ref<W_, S_>> : place<ap_range_ref<W_, S_>> {};
+template <int W_, bool S_> struct number_of<ap_bit_ref<W_, S_>> : place<ap_bit_ref<W_, S_>> {};
+template <int W1_, class T1_, int W2_, class T2_>
+struct number_of<ap_concat_ref<W1_, T1_, W2_, T2_>> : place<ap_concat_ref<W1_, T1_, W2_, T2_>> {};
 
 // Counts of shifts, as built-in integers that hold them.
-template <class T>
-AP_INLINE constexpr T count_of(T x, typename std::enable_if<std::is_integral<T>::value>::type* = nullptr) { return x; }
-template <int W, bool S>
-AP_INLINE constexpr auto count_of(const ap_int_base<W, S>& x) {
-    typedef typename std::conditional<(W <= 32), typename std::conditional<S, int, unsigned>::type,
-                                      typename std::conditional<S, long long, unsigned long long>::type>::type C;
-    return static_cast<C>(x.get_value());
+template <class T_>
+AP_INLINE constexpr T_ count_of(T_ x, typename std::enable_if<std::is_integral<T_>::value>::type* = nullptr) { return x; }
+template <int W_, bool S_>
+AP_INLINE constexpr auto count_of(const ap_int_base<W_, S_>& x) {
+    typedef typename std::conditional<(W_ <= 32), typename std::conditional<S_, int, unsigned>::type,
+                                      typename std::conditional<S_, long long, unsigned long long>::type>::type C_;
+    return static_cast<C_>(x.get_value());
 }
-template <class P, class N = typename place<P>::type>
-AP_INLINE constexpr auto count_of(const P& bits) { return count_of(bits.get()); }
+template <class P_, class N_ = typename place<P_>::type>
+AP_INLINE constexpr auto count_of(const P_& bits) { return count_of(bits.get()); }
 }  // namespace ap_exact
 
-#define AP_NUMBERS template <int W1, bool S1, int W2, bool S2>
+#define AP_NUMBERS template <int W1_, bool S1_, int W2_, bool S2_>
 #define AP_PLACE_AND_OTHER                                                                                     \
-    template <class P, class T, class A = typename ap_exact::place<P>::type, class B = typename ap_exact::number_of<T>::type>
+    template <class P_, class T_, class A_ = typename ap_exact::place<P_>::type, class B_ = typename ap_exact::number_of<T_>::type>
 #define AP_NATIVE_AND_PLACE                                                                                    \
-    template <class T, class P, class A = typename ap_exact::native<T>::type, class B = typename ap_exact::place<P>::type, \
+    template <class T_, class P_, class A_ = typename ap_exact::native<T_>::type, class B_ = typename ap_exact::place<P_>::type, \
               int = 0>
 // With built-in integers and places on either side; each side is made a number.
 #define AP_MIXED(op)                                                                                           \
-    template <int W, bool S, class T, class B = typename ap_exact::number_of<T>::type>                         \
-    AP_INLINE constexpr auto operator op(const ap_int_base<W, S>& a, const T& b) { return a op B(b); }         \
-    template <int W, bool S, class T, class A = typename ap_exact::number_of<T>::type, int = 0>                \
-    AP_INLINE constexpr auto operator op(const T& a, const ap_int_base<W, S>& b) { return A(a) op b; }         \
-    AP_PLACE_AND_OTHER AP_INLINE constexpr auto operator op(const P& a, const T& b) { return A(a) op B(b); }   \
-    AP_NATIVE_AND_PLACE AP_INLINE constexpr auto operator op(const T& a, const P& b) { return A(a) op B(b); }
+    template <int W_, bool S_, class T_, class B_ = typename ap_exact::number_of<T_>::type>                         \
+    AP_INLINE constexpr auto operator op(const ap_int_base<W_, S_>& a, const T_& b) { return a op B_(b); }         \
+    template <int W_, bool S_, class T_, class A_ = typename ap_exact::number_of<T_>::type, int = 0>                \
+    AP_INLINE constexpr auto operator op(const T_& a, const ap_int_base<W_, S_>& b) { return A_(a) op b; }         \
+    AP_PLACE_AND_OTHER AP_INLINE constexpr auto operator op(const P_& a, const T_& b) { return A_(a) op B_(b); }   \
+    AP_NATIVE_AND_PLACE AP_INLINE constexpr auto operator op(const T_& a, const P_& b) { return A_(a) op B_(b); }
 
 // RESULT: a member of results; both operands are widened to it.
-#define AP_BINARY(op, RESULT)                                                                                  \
-    AP_NUMBERS AP_INLINE constexpr typename ap_exact::results<W1, S1, W2, S2>::RESULT operator op(             \
-        const ap_int_base<W1, S1>& a, const ap_int_base<W2, S2>& b) {                                          \
-        typedef typename ap_exact::results<W1, S1, W2, S2>::RESULT R;                                          \
-        typedef typename R::value_type N;                                                                      \
-        return ap_exact::made<R>(static_cast<N>(a.get_value()) op static_cast<N>(b.get_value()));              \
+#define AP_BINARY(op, RESULT_)                                                                                  \
+    AP_NUMBERS AP_INLINE constexpr typename ap_exact::results<W1_, S1_, W2_, S2_>::RESULT_ operator op(             \
+        const ap_int_base<W1_, S1_>& a, const ap_int_base<W2_, S2_>& b) {                                          \
+        typedef typename ap_exact::results<W1_, S1_, W2_, S2_>::RESULT_ R_;                                          \
+        typedef typename R_::value_type N_;                                                                      \
+        return ap_exact::made<R_>(static_cast<N_>(a.get_value()) op static_cast<N_>(b.get_value()));              \
     }                                                                                                          \
     AP_MIXED(op)
 AP_BINARY(*, mult)
@@ -57,24 +57,36 @@ AP_BINARY(|, logic)
 AP_BINARY(^, logic)
 #undef AP_BINARY
 
-// Quotients and remainders are computed wide enough for both operands and the quotient of the extremes.
-#define AP_DIVISION(op, RESULT)                                                                                \
-    AP_NUMBERS AP_INLINE constexpr typename ap_exact::results<W1, S1, W2, S2>::RESULT operator op(             \
-        const ap_int_base<W1, S1>& a, const ap_int_base<W2, S2>& b) {                                          \
-        typedef ap_exact::results<W1, S1, W2, S2> R;                                                           \
-        typedef ap_exact::value_t<ap_exact::larger(R::both, R::quotient), R::either> N;                        \
-        return ap_exact::made<typename R::RESULT>(static_cast<N>(a.get_value()) op static_cast<N>(b.get_value())); \
+// The vendor gives `built-in / number` the type of `number / built-in`.
+#define AP_MIXED_DIVISION(op, RESULT_)                                                                          \
+    template <int W_, bool S_, class T_, class B_ = typename ap_exact::number_of<T_>::type>                         \
+    AP_INLINE constexpr auto operator op(const ap_int_base<W_, S_>& a, const T_& b) { return a op B_(b); }         \
+    template <int W_, bool S_, class T_, class A_ = typename ap_exact::number_of<T_>::type, int = 0>                \
+    AP_INLINE constexpr auto operator op(const T_& a, const ap_int_base<W_, S_>& b) {                             \
+        return typename ap_exact::results<W_, S_, A_::width, A_::sign_flag>::RESULT_(A_(a) op b);                    \
     }                                                                                                          \
-    AP_MIXED(op)
+    AP_PLACE_AND_OTHER AP_INLINE constexpr auto operator op(const P_& a, const T_& b) { return A_(a) op B_(b); }   \
+    AP_NATIVE_AND_PLACE AP_INLINE constexpr auto operator op(const T_& a, const P_& b) { return A_(a) op B_(b); }
+
+// Quotients and remainders are computed wide enough for both operands and the quotient of the extremes.
+#define AP_DIVISION(op, RESULT_)                                                                                \
+    AP_NUMBERS AP_INLINE constexpr typename ap_exact::results<W1_, S1_, W2_, S2_>::RESULT_ operator op(             \
+        const ap_int_base<W1_, S1_>& a, const ap_int_base<W2_, S2_>& b) {                                          \
+        typedef ap_exact::results<W1_, S1_, W2_, S2_> R_;                                                           \
+        typedef ap_exact::value_t<ap_exact::larger(R_::both, R_::quotient), R_::either> N_;                        \
+        return ap_exact::made<typename R_::RESULT_>(static_cast<N_>(a.get_value()) op static_cast<N_>(b.get_value())); \
+    }                                                                                                          \
+    AP_MIXED_DIVISION(op, RESULT_)
 AP_DIVISION(/, div)
 AP_DIVISION(%, mod)
 #undef AP_DIVISION
+#undef AP_MIXED_DIVISION
 
 #define AP_COMPARE(op)                                                                                         \
-    AP_NUMBERS AP_INLINE constexpr bool operator op(const ap_int_base<W1, S1>& a, const ap_int_base<W2, S2>& b) { \
-        typedef ap_exact::results<W1, S1, W2, S2> R;                                                           \
-        typedef ap_exact::value_t<R::both, R::either> N;                                                       \
-        return static_cast<N>(a.get_value()) op static_cast<N>(b.get_value());                                 \
+    AP_NUMBERS AP_INLINE constexpr bool operator op(const ap_int_base<W1_, S1_>& a, const ap_int_base<W2_, S2_>& b) { \
+        typedef ap_exact::results<W1_, S1_, W2_, S2_> R_;                                                           \
+        typedef ap_exact::value_t<R_::both, R_::either> N_;                                                       \
+        return static_cast<N_>(a.get_value()) op static_cast<N_>(b.get_value());                                 \
     }                                                                                                          \
     AP_MIXED(op)
 AP_COMPARE(==)
@@ -85,25 +97,25 @@ AP_COMPARE(>)
 AP_COMPARE(>=)
 #undef AP_COMPARE
 
-#define AP_SHIFT(op, SHIFTED)                                                                                  \
-    template <int W, bool S, class C, class = decltype(ap_exact::count_of(*static_cast<const C*>(nullptr)))>   \
-    AP_INLINE constexpr ap_exact::int_of_t<W, S> operator op(const ap_int_base<W, S>& a, const C& count) {     \
-        return a.SHIFTED(ap_exact::count_of(count));                                                           \
+#define AP_SHIFT(op, SHIFTED_)                                                                                  \
+    template <int W_, bool S_, class C_, class = decltype(ap_exact::count_of(*static_cast<const C_*>(nullptr)))>   \
+    AP_INLINE constexpr ap_exact::int_of_t<W_, S_> operator op(const ap_int_base<W_, S_>& a, const C_& count) {     \
+        return a.SHIFTED_(ap_exact::count_of(count));                                                           \
     }                                                                                                          \
-    template <class P, class C, class A = typename ap_exact::place<P>::type,                                   \
-              class = decltype(ap_exact::count_of(*static_cast<const C*>(nullptr)))>                           \
-    AP_INLINE constexpr auto operator op(const P& a, const C& count) { return A(a) op count; }
+    template <class P_, class C_, class A_ = typename ap_exact::place<P_>::type,                                   \
+              class = decltype(ap_exact::count_of(*static_cast<const C_*>(nullptr)))>                           \
+    AP_INLINE constexpr auto operator op(const P_& a, const C_& count) { return A_(a) op count; }
 AP_SHIFT(<<, shifted)
 AP_SHIFT(>>, shifted_down)
 #undef AP_SHIFT
 
 // Built-in integers and places on the right of what assigns, and places on the left.
 #define AP_ASSIGN(op)                                                                                          \
-    template <int W, bool S, class T, class B = typename ap_exact::number_of<T>::type>                         \
-    AP_INLINE constexpr ap_int_base<W, S>& operator op##=(ap_int_base<W, S>& a, const T& b) { return a op##= B(b); } \
-    template <class P, class T, class A = typename ap_exact::place<P>::type>                                   \
-    AP_INLINE constexpr auto operator op##=(const P& a, const T& b)->decltype(void(A(a) op b), a) {                     \
-        a.set(A(A(a) op b));                                                                                   \
+    template <int W_, bool S_, class T_, class B_ = typename ap_exact::number_of<T_>::type>                         \
+    AP_INLINE constexpr ap_int_base<W_, S_>& operator op##=(ap_int_base<W_, S_>& a, const T_& b) { return a op##= B_(b); } \
+    template <class P_, class T_, class A_ = typename ap_exact::place<P_>::type>                                   \
+    AP_INLINE constexpr auto operator op##=(const P_& a, const T_& b)->decltype(void(A_(a) op b), a) {                     \
+        a.set(A_(A_(a) op b));                                                                                   \
         return a;                                                                                              \
     }
 AP_ASSIGN(+)

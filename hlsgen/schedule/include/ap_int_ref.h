@@ -12,33 +12,33 @@
 namespace ap_exact {
 
 // Bits hi..lo of a number of W bits, and the number with them replaced.
-template <int W>
-AP_INLINE constexpr ubits_t<W> get_range(ubits_t<W> bits, int hi, int lo) {
+template <int W_>
+AP_INLINE constexpr ubits_t<W_> get_range(ubits_t<W_> bits, int hi, int lo) {
     const bool reversed = hi < lo;
-    const ubits_t<W> ordered = reversed ? mirrored<W>(bits) : bits;
-    const int low = reversed ? W - 1 - lo : lo, last = reversed ? lo - hi : hi - lo;
-    return static_cast<ubits_t<W>>(ordered >> low) & static_cast<ubits_t<W>>(static_cast<ubits_t<W>>(-1) >> (W - 1 - last));
+    const ubits_t<W_> ordered = reversed ? mirrored<W_>(bits) : bits;
+    const int low = reversed ? W_ - 1 - lo : lo, last = reversed ? lo - hi : hi - lo;
+    return static_cast<ubits_t<W_>>(ordered >> low) & static_cast<ubits_t<W_>>(static_cast<ubits_t<W_>>(-1) >> (W_ - 1 - last));
 }
-template <int W>
-AP_INLINE constexpr ubits_t<W> set_range(ubits_t<W> bits, int hi, int lo, ubits_t<W> source) {
+template <int W_>
+AP_INLINE constexpr ubits_t<W_> set_range(ubits_t<W_> bits, int hi, int lo, ubits_t<W_> source) {
     const bool reversed = hi < lo;
     const int low = reversed ? hi : lo, last = reversed ? lo - hi : hi - lo;
-    const ubits_t<W> there = static_cast<ubits_t<W>>(static_cast<ubits_t<W>>(-1) >> (W - 1 - last));
-    const ubits_t<W> mask = static_cast<ubits_t<W>>(there << low);
-    const ubits_t<W> ordered = reversed ? static_cast<ubits_t<W>>(mirrored<W>(source) >> (W - 1 - last)) : source;
-    return static_cast<ubits_t<W>>(bits & ~mask) | static_cast<ubits_t<W>>(static_cast<ubits_t<W>>(ordered & there) << low);
+    const ubits_t<W_> there = static_cast<ubits_t<W_>>(static_cast<ubits_t<W_>>(-1) >> (W_ - 1 - last));
+    const ubits_t<W_> mask = static_cast<ubits_t<W_>>(there << low);
+    const ubits_t<W_> ordered = reversed ? static_cast<ubits_t<W_>>(mirrored<W_>(source) >> (W_ - 1 - last)) : source;
+    return static_cast<ubits_t<W_>>(bits & ~mask) | static_cast<ubits_t<W_>>(static_cast<ubits_t<W_>>(ordered & there) << low);
 }
 
-template <int W, bool S> struct place<ap_range_ref<W, S>> { typedef ap_int_base<W, false> type; };
-template <int W, bool S> struct place<ap_bit_ref<W, S>> { typedef ap_int_base<1, false> type; };
-template <int W1, class T1, int W2, class T2>
-struct place<ap_concat_ref<W1, T1, W2, T2>> { typedef ap_int_base<W1 + W2, false> type; };
+template <int W_, bool S_> struct place<ap_range_ref<W_, S_>> { typedef ap_int_base<W_, false> type; };
+template <int W_, bool S_> struct place<ap_bit_ref<W_, S_>> { typedef ap_int_base<1, false> type; };
+template <int W1_, class T1_, int W2_, class T2_>
+struct place<ap_concat_ref<W1_, T1_, W2_, T2_>> { typedef ap_int_base<W1_ + W2_, false> type; };
 
 // What places share: they read as numbers.
-template <class P>
+template <class P_>
 struct reads {
-    typedef typename place<P>::type number;
-    AP_INLINE constexpr const P& self() const { return static_cast<const P&>(*this); }
+    typedef typename place<P_>::type number;
+    AP_INLINE constexpr const P_& self() const { return static_cast<const P_&>(*this); }
     AP_INLINE constexpr operator number() const { return self().get(); }
     AP_INLINE constexpr operator ap_ulong() const { return self().get().to_uint64(); }
     AP_INLINE constexpr int to_int() const { return self().get().to_int(); }
@@ -59,56 +59,56 @@ struct reads {
 
 }  // namespace ap_exact
 
-template <int W, bool S>
-struct ap_range_ref : ap_exact::reads<ap_range_ref<W, S>> {
-    typedef ap_exact::bits_t<W, S> bits_type;
+template <int W_, bool S_>
+struct ap_range_ref : ap_exact::reads<ap_range_ref<W_, S_>> {
+    typedef ap_exact::bits_t<W_, S_> bits_type;
     bits_type& bits;  // of an integer or of a number with a fraction
     int hi, lo;
 
     AP_INLINE constexpr ap_range_ref(bits_type& all, int h, int l) : bits(all), hi(h), lo(l) {}
     AP_INLINE constexpr ap_range_ref(const ap_range_ref& other) = default;
 
-    AP_INLINE constexpr ap_int_base<W, false> get() const { return ap_exact::get_range<W>(static_cast<ap_exact::ubits_t<W>>(bits), hi, lo); }
-    AP_INLINE constexpr ap_int_base<W, false> get_bits() const { return get(); }
-    template <int W2, bool S2>
-    AP_INLINE constexpr void set(const ap_int_base<W2, S2>& x) const {
-        const ap_int_base<W, false> source(x);
-        bits = ap_exact::wrap<W, S>(ap_exact::set_range<W>(static_cast<ap_exact::ubits_t<W>>(bits), hi, lo, source.V));
+    AP_INLINE constexpr ap_int_base<W_, false> get() const { return ap_exact::get_range<W_>(static_cast<ap_exact::ubits_t<W_>>(bits), hi, lo); }
+    AP_INLINE constexpr ap_int_base<W_, false> get_bits() const { return get(); }
+    template <int W2_, bool S2_>
+    AP_INLINE constexpr void set(const ap_int_base<W2_, S2_>& x) const {
+        const ap_int_base<W_, false> source(x);
+        bits = ap_exact::wrap<W_, S_>(ap_exact::set_range<W_>(static_cast<ap_exact::ubits_t<W_>>(bits), hi, lo, source.V));
     }
     AP_INLINE constexpr ap_range_ref& operator=(const ap_range_ref& x) {
         set(x.get());
         return *this;
     }
-    template <class T>
-    AP_INLINE constexpr ap_range_ref& operator=(const T& x) {
-        set(ap_int_base<W, false>(x));
+    template <class T_>
+    AP_INLINE constexpr ap_range_ref& operator=(const T_& x) {
+        set(ap_int_base<W_, false>(x));
         return *this;
     }
     AP_INLINE constexpr int length() const { return hi >= lo ? hi - lo + 1 : lo - hi + 1; }
-    AP_INLINE constexpr bool and_reduce() const { return get().V == static_cast<ap_exact::ubits_t<W>>(static_cast<ap_exact::ubits_t<W>>(-1) >> (W - length())); }
+    AP_INLINE constexpr bool and_reduce() const { return get().V == static_cast<ap_exact::ubits_t<W_>>(static_cast<ap_exact::ubits_t<W_>>(-1) >> (W_ - length())); }
 };
 
-template <int W, bool S>
-struct ap_bit_ref : ap_exact::reads<ap_bit_ref<W, S>> {
-    typedef ap_exact::bits_t<W, S> bits_type;
+template <int W_, bool S_>
+struct ap_bit_ref : ap_exact::reads<ap_bit_ref<W_, S_>> {
+    typedef ap_exact::bits_t<W_, S_> bits_type;
     bits_type& bits;
     int at;
 
     AP_INLINE constexpr ap_bit_ref(bits_type& all, int i = 0) : bits(all), at(i) {}
     AP_INLINE constexpr ap_bit_ref(const ap_bit_ref& other) = default;
 
-    AP_INLINE constexpr operator bool() const { return ap_exact::get_bit<W, S>(bits, at); }
-    AP_INLINE constexpr bool to_bool() const { return ap_exact::get_bit<W, S>(bits, at); }
-    AP_INLINE constexpr ap_int_base<1, false> get() const { return ap_exact::get_bit<W, S>(bits, at); }
-    template <int W2, bool S2>
-    AP_INLINE constexpr void set(const ap_int_base<W2, S2>& x) const { ap_exact::set_bit<W, S>(bits, at, static_cast<ap_exact::ubits_t<1>>(x.V) != 0); }
+    AP_INLINE constexpr operator bool() const { return ap_exact::get_bit<W_, S_>(bits, at); }
+    AP_INLINE constexpr bool to_bool() const { return ap_exact::get_bit<W_, S_>(bits, at); }
+    AP_INLINE constexpr ap_int_base<1, false> get() const { return ap_exact::get_bit<W_, S_>(bits, at); }
+    template <int W2_, bool S2_>
+    AP_INLINE constexpr void set(const ap_int_base<W2_, S2_>& x) const { ap_exact::set_bit<W_, S_>(bits, at, static_cast<ap_exact::ubits_t<1>>(x.V) != 0); }
     AP_INLINE constexpr ap_bit_ref& operator=(const ap_bit_ref& x) {
-        ap_exact::set_bit<W, S>(bits, at, static_cast<bool>(x));
+        ap_exact::set_bit<W_, S_>(bits, at, static_cast<bool>(x));
         return *this;
     }
-    template <class T>
-    AP_INLINE constexpr ap_bit_ref& operator=(const T& x) {
-        ap_exact::set_bit<W, S>(bits, at, x != 0);
+    template <class T_>
+    AP_INLINE constexpr ap_bit_ref& operator=(const T_& x) {
+        ap_exact::set_bit<W_, S_>(bits, at, x != 0);
         return *this;
     }
     AP_INLINE constexpr int length() const { return 1; }
@@ -118,33 +118,33 @@ struct ap_bit_ref : ap_exact::reads<ap_bit_ref<W, S>> {
 };
 
 // `(left, right)`. T1, T2: a number by reference, or a place.
-template <int W1, class T1, int W2, class T2>
-struct ap_concat_ref : ap_exact::reads<ap_concat_ref<W1, T1, W2, T2>> {
-    static constexpr int total = W1 + W2;
-    T1 left;
-    T2 right;
+template <int W1_, class T1_, int W2_, class T2_>
+struct ap_concat_ref : ap_exact::reads<ap_concat_ref<W1_, T1_, W2_, T2_>> {
+    static constexpr int total = W1_ + W2_;
+    T1_ left;
+    T2_ right;
 
-    AP_INLINE constexpr ap_concat_ref(T1 l, T2 r) : left(l), right(r) {}
+    AP_INLINE constexpr ap_concat_ref(T1_ l, T2_ r) : left(l), right(r) {}
     AP_INLINE constexpr ap_concat_ref(const ap_concat_ref& other) = default;
 
     AP_INLINE constexpr ap_int_base<total, false> get() const {
-        typedef ap_exact::ubits_t<total> U;
-        const ap_int_base<W1, false> high(left);
-        const ap_int_base<W2, false> low(right);
-        return static_cast<U>(static_cast<U>(high.V) << right.length()) | static_cast<U>(low.V);
+        typedef ap_exact::ubits_t<total> U_;
+        const ap_int_base<W1_, false> high(left);
+        const ap_int_base<W2_, false> low(right);
+        return static_cast<U_>(static_cast<U_>(high.V) << right.length()) | static_cast<U_>(low.V);
     }
-    template <int W3, bool S3>
-    AP_INLINE constexpr void set(const ap_int_base<W3, S3>& x) const {
+    template <int W3_, bool S3_>
+    AP_INLINE constexpr void set(const ap_int_base<W3_, S3_>& x) const {
         const ap_int_base<total, false> all(x);
-        left.set(ap_int_base<W1, false>(static_cast<ap_exact::ubits_t<W1>>(all.V >> right.length())));
-        right.set(ap_int_base<W2, false>(static_cast<ap_exact::ubits_t<W2>>(all.V)));
+        left.set(ap_int_base<W1_, false>(static_cast<ap_exact::ubits_t<W1_>>(all.V >> right.length())));
+        right.set(ap_int_base<W2_, false>(static_cast<ap_exact::ubits_t<W2_>>(all.V)));
     }
     AP_INLINE constexpr ap_concat_ref& operator=(const ap_concat_ref& x) {
         set(x.get());
         return *this;
     }
-    template <class T>
-    AP_INLINE constexpr ap_concat_ref& operator=(const T& x) {
+    template <class T_>
+    AP_INLINE constexpr ap_concat_ref& operator=(const T_& x) {
         set(ap_int_base<total, false>(x));
         return *this;
     }
@@ -154,35 +154,35 @@ struct ap_concat_ref : ap_exact::reads<ap_concat_ref<W1, T1, W2, T2>> {
 namespace ap_exact {
 
 // How an operand of a concatenation is held.
-template <class T> struct part {};
-template <int W, bool S> struct part<ap_int_base<W, S>> {
-    static constexpr int width = W;
-    typedef ap_int_base<W, S>& type;
+template <class T_> struct part {};
+template <int W_, bool S_> struct part<ap_int_base<W_, S_>> {
+    static constexpr int width = W_;
+    typedef ap_int_base<W_, S_>& type;
 };
-template <int W> struct part<ap_int<W>> : part<ap_int_base<W, true>> {};
-template <int W> struct part<ap_uint<W>> : part<ap_int_base<W, false>> {};
-template <int W, bool S> struct part<ap_range_ref<W, S>> {
-    static constexpr int width = W;
-    typedef ap_range_ref<W, S> type;
+template <int W_> struct part<ap_int<W_>> : part<ap_int_base<W_, true>> {};
+template <int W_> struct part<ap_uint<W_>> : part<ap_int_base<W_, false>> {};
+template <int W_, bool S_> struct part<ap_range_ref<W_, S_>> {
+    static constexpr int width = W_;
+    typedef ap_range_ref<W_, S_> type;
 };
-template <int W, bool S> struct part<ap_bit_ref<W, S>> {
+template <int W_, bool S_> struct part<ap_bit_ref<W_, S_>> {
     static constexpr int width = 1;
-    typedef ap_bit_ref<W, S> type;
+    typedef ap_bit_ref<W_, S_> type;
 };
-template <int W1, class T1, int W2, class T2> struct part<ap_concat_ref<W1, T1, W2, T2>> {
-    static constexpr int width = W1 + W2;
-    typedef ap_concat_ref<W1, T1, W2, T2> type;
+template <int W1_, class T1_, int W2_, class T2_> struct part<ap_concat_ref<W1_, T1_, W2_, T2_>> {
+    static constexpr int width = W1_ + W2_;
+    typedef ap_concat_ref<W1_, T1_, W2_, T2_> type;
 };
-template <class A, class B>
-using concat_t = ap_concat_ref<part<A>::width, typename part<A>::type, part<B>::width, typename part<B>::type>;
+template <class A_, class B_>
+using concat_t = ap_concat_ref<part<A_>::width, typename part<A_>::type, part<B_>::width, typename part<B_>::type>;
 
 }  // namespace ap_exact
 
-template <class A, class B, int = ap_exact::part<A>::width, int = ap_exact::part<B>::width>
-AP_INLINE constexpr ap_exact::concat_t<A, B> operator,(const A& a, const B& b) {
-    return ap_exact::concat_t<A, B>(const_cast<A&>(a), const_cast<B&>(b));
+template <class A_, class B_, int = ap_exact::part<A_>::width, int = ap_exact::part<B_>::width>
+AP_INLINE constexpr ap_exact::concat_t<A_, B_> operator,(const A_& a, const B_& b) {
+    return ap_exact::concat_t<A_, B_>(const_cast<A_&>(a), const_cast<B_&>(b));
 }
-template <class A, class B, int = ap_exact::part<A>::width, int = ap_exact::part<B>::width>
-AP_INLINE constexpr ap_exact::concat_t<A, B> concat(const A& a, const B& b) { return (a, b); }
+template <class A_, class B_, int = ap_exact::part<A_>::width, int = ap_exact::part<B_>::width>
+AP_INLINE constexpr ap_exact::concat_t<A_, B_> concat(const A_& a, const B_& b) { return (a, b); }
 
 #endif

@@ -12,18 +12,18 @@ void* __hls_shift(void* registers, void* slot, long address, bool enable) __attr
 void* __hls_shift_read(const void* registers, long address) __attribute__((nothrow));
 }
 
-template <typename T, unsigned int DEPTH = 32>
+template <typename T_, unsigned int Depth_ = 32>
 class ap_shift_reg {
 public:
     ap_shift_reg() = default;
     explicit ap_shift_reg(const char*) {}
-    __attribute__((always_inline)) T shift(const T& in, unsigned address = DEPTH - 1, bool enable = true) {
-        T* slot = static_cast<T*>(__hls_shift_slot(this, hls_marks::bits_of<T>::value));
+    __attribute__((always_inline)) T_ shift(const T_& in, unsigned address = Depth_ - 1, bool enable = true) {
+        T_* slot = static_cast<T_*>(__hls_shift_slot(this, hls_marks::bits_of<T_>::value));
         *slot = in;
-        return *static_cast<T*>(__hls_shift(this, slot, address, enable));
+        return *static_cast<T_*>(__hls_shift(this, slot, address, enable));
     }
-    __attribute__((always_inline)) T read(unsigned address = DEPTH - 1) const {
-        return *static_cast<T*>(__hls_shift_read(this, address));
+    __attribute__((always_inline)) T_ read(unsigned address = Depth_ - 1) const {
+        return *static_cast<T_*>(__hls_shift_read(this, address));
     }
 
 private:

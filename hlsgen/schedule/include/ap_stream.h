@@ -6,6 +6,6 @@
 
 #include "hls_stream.h"
 
-template <typename T> using ap_stream = hls::stream<T>;
+template <typename T_> using ap_stream = hls::stream<T_>;
 
 #endif

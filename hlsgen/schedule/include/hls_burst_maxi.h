@@ -10,32 +10,32 @@
 
 namespace hls {
 
-template <typename T>
+template <typename T_>
 class burst_maxi {
 public:
-    static constexpr long exact_bits = hls_marks::bits_of<T>::value;
+    static constexpr long exact_bits = hls_marks::bits_of<T_>::value;
 
-    __attribute__((always_inline)) burst_maxi(T* memory) : memory_(memory) {}
+    __attribute__((always_inline)) burst_maxi(T_* memory) : memory_(memory) {}
 
     __attribute__((always_inline)) void read_request(size_t offset, size_t beats) {
         __hls_maxi_read_request(memory_, static_cast<long>(offset), static_cast<long>(beats));
     }
-    __attribute__((always_inline)) T read() { return *static_cast<T*>(__hls_maxi_read(memory_, exact_bits)); }
+    __attribute__((always_inline)) T_ read() { return *static_cast<T_*>(__hls_maxi_read(memory_, exact_bits)); }
     __attribute__((always_inline)) void write_request(size_t offset, size_t beats) {
         __hls_maxi_write_request(memory_, static_cast<long>(offset), static_cast<long>(beats));
     }
-    __attribute__((always_inline)) void write(const T& item) {
-        T* slot = static_cast<T*>(__hls_maxi_slot(memory_, exact_bits));
+    __attribute__((always_inline)) void write(const T_& item) {
+        T_* slot = static_cast<T_*>(__hls_maxi_slot(memory_, exact_bits));
         *slot = item;
         __hls_maxi_write(memory_, slot);
     }
     // with a mask of the bytes that are written
-    template <class Mask>
-    __attribute__((always_inline)) void write(const T& item, const Mask&) { write(item); }
+    template <class Mask_>
+    __attribute__((always_inline)) void write(const T_& item, const Mask_&) { write(item); }
     __attribute__((always_inline)) void write_response() { __hls_maxi_write_response(memory_); }
 
 private:
-    T* memory_;
+    T_* memory_;
 };
 
 }  // namespace hls

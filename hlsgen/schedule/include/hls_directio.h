@@ -8,7 +8,7 @@
 
 namespace hls {
 #define HLS_DIRECTIO(name)                                                                                     \
-    template <typename T> class name : public stream<T> {                                                      \
+    template <typename T_> class name : public stream<T_> {                                                      \
     public:                                                                                                    \
         bool valid() const { return !this->empty(); }                                                          \
     };

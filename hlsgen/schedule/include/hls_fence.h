@@ -5,7 +5,7 @@
 #define HLSGEN_SCHEDULE_HLS_FENCE_H
 
 namespace hls {
-template <class... T> inline void fence(const T&...) {}
+template <class... T_> inline void fence(const T_&...) {}
 }  // namespace hls
 
 #endif

@@ -13,8 +13,8 @@ struct half {
     __fp16 x;
 
     half() = default;
-    template <class T, typename std::enable_if<std::is_arithmetic<T>::value, int>::type = 0>
-    HALF_INLINE constexpr half(T value) : x(static_cast<__fp16>(static_cast<float>(value))) {}
+    template <class T_, typename std::enable_if<std::is_arithmetic<T_>::value, int>::type = 0>
+    HALF_INLINE constexpr half(T_ value) : x(static_cast<__fp16>(static_cast<float>(value))) {}
     HALF_INLINE constexpr operator float() const { return x; }
     static HALF_INLINE constexpr half rounded(float value) { return half(value); }
 
@@ -22,10 +22,10 @@ struct half {
     HALF_INLINE constexpr half operator-() const { return rounded(-static_cast<float>(x)); }
     HALF_INLINE constexpr half& operator++() { return *this = rounded(x + 1.0f); }
     HALF_INLINE constexpr half& operator--() { return *this = rounded(x - 1.0f); }
-    template <class T> HALF_INLINE constexpr half& operator+=(T y) { return *this = rounded(x + static_cast<float>(half(y))); }
-    template <class T> HALF_INLINE constexpr half& operator-=(T y) { return *this = rounded(x - static_cast<float>(half(y))); }
-    template <class T> HALF_INLINE constexpr half& operator*=(T y) { return *this = rounded(x * static_cast<float>(half(y))); }
-    template <class T> HALF_INLINE constexpr half& operator/=(T y) { return *this = rounded(x / static_cast<float>(half(y))); }
+    template <class T_> HALF_INLINE constexpr half& operator+=(T_ y) { return *this = rounded(x + static_cast<float>(half(y))); }
+    template <class T_> HALF_INLINE constexpr half& operator-=(T_ y) { return *this = rounded(x - static_cast<float>(half(y))); }
+    template <class T_> HALF_INLINE constexpr half& operator*=(T_ y) { return *this = rounded(x * static_cast<float>(half(y))); }
+    template <class T_> HALF_INLINE constexpr half& operator/=(T_ y) { return *this = rounded(x / static_cast<float>(half(y))); }
 };
 
 HALF_INLINE constexpr half operator+(half a, half b) { return half::rounded(static_cast<float>(a.x) + static_cast<float>(b.x)); }

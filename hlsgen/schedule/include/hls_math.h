@@ -21,19 +21,19 @@ namespace hls {
     HLS_MATH_INLINE half name(half x) { return half(__builtin_##name##f(static_cast<float>(x))); }             \
     HLS_MATH_INLINE float name##f(float x) { return __builtin_##name##f(x); }                                  \
     HLS_MATH_INLINE half half_##name(half x) { return name(x); }                                               \
-    template <class T, typename std::enable_if<std::is_integral<T>::value, int>::type = 0>                     \
-    HLS_MATH_INLINE double name(T x) { return __builtin_##name(static_cast<double>(x)); }                      \
+    template <class T_, typename std::enable_if<std::is_integral<T_>::value, int>::type = 0>                     \
+    HLS_MATH_INLINE double name(T_ x) { return __builtin_##name(static_cast<double>(x)); }                      \
     HLS_MATH_FIXED(name)
 #define HLS_MATH_FIXED(name)                                                                                   \
-    template <int W, int I, bool S>                                                                            \
-    ap_exact::bits_t<W, S> fixed_##name(ap_exact::bits_t<W, S> x) __attribute__((const, nothrow));             \
-    template <int W, int I, bool S, ap_q_mode Q, ap_o_mode O, int N>                                           \
-    HLS_MATH_INLINE ap_exact::fixed_of_t<W, I, S> name(const ap_fixed_base<W, I, S, Q, O, N>& x) {             \
-        return ap_exact::made<ap_exact::fixed_of_t<W, I, S>>(fixed_##name<W, I, S>(x.V));                      \
+    template <int W_, int I_, bool S_>                                                                            \
+    ap_exact::bits_t<W_, S_> fixed_##name(ap_exact::bits_t<W_, S_> x) __attribute__((const, nothrow));             \
+    template <int W_, int I_, bool S_, ap_q_mode Q_, ap_o_mode O_, int N_>                                           \
+    HLS_MATH_INLINE ap_exact::fixed_of_t<W_, I_, S_> name(const ap_fixed_base<W_, I_, S_, Q_, O_, N_>& x) {             \
+        return ap_exact::made<ap_exact::fixed_of_t<W_, I_, S_>>(fixed_##name<W_, I_, S_>(x.V));                      \
     }                                                                                                          \
-    template <int W, bool S>                                                                                   \
-    HLS_MATH_INLINE ap_exact::int_of_t<W, S> name(const ap_int_base<W, S>& x) {                                \
-        return ap_exact::made<ap_exact::int_of_t<W, S>>(fixed_##name<W, W, S>(x.V));                           \
+    template <int W_, bool S_>                                                                                   \
+    HLS_MATH_INLINE ap_exact::int_of_t<W_, S_> name(const ap_int_base<W_, S_>& x) {                                \
+        return ap_exact::made<ap_exact::int_of_t<W_, S_>>(fixed_##name<W_, W_, S_>(x.V));                           \
     }
 #define HLS_MATH_2(name)                                                                                       \
     HLS_MATH_INLINE float name(float x, float y) { return __builtin_##name##f(x, y); }                         \
@@ -43,14 +43,14 @@ namespace hls {
     HLS_MATH_INLINE half name(half x, half y) { return half(__builtin_##name##f(x, y)); }                      \
     HLS_MATH_INLINE float name##f(float x, float y) { return __builtin_##name##f(x, y); }                      \
     HLS_MATH_INLINE half half_##name(half x, half y) { return name(x, y); }                                    \
-    template <class T, class U, typename std::enable_if<(std::is_integral<T>::value && std::is_arithmetic<U>::value) || \
-                                                        (std::is_integral<U>::value && std::is_arithmetic<T>::value), int>::type = 0> \
-    HLS_MATH_INLINE double name(T x, U y) { return __builtin_##name(static_cast<double>(x), static_cast<double>(y)); } \
-    template <int W, int I, bool S>                                                                            \
-    ap_exact::bits_t<W, S> fixed_##name(ap_exact::bits_t<W, S> x, ap_exact::bits_t<W, S> y) __attribute__((const, nothrow)); \
-    template <int W, int I, bool S, ap_q_mode Q, ap_o_mode O, int N, class T>                                  \
-    HLS_MATH_INLINE ap_exact::fixed_of_t<W, I, S> name(const ap_fixed_base<W, I, S, Q, O, N>& x, const T& y) { \
-        return ap_exact::made<ap_exact::fixed_of_t<W, I, S>>(fixed_##name<W, I, S>(x.V, ap_fixed_base<W, I, S>(y).V)); \
+    template <class T_, class U_, typename std::enable_if<(std::is_integral<T_>::value && std::is_arithmetic<U_>::value) || \
+                                                        (std::is_integral<U_>::value && std::is_arithmetic<T_>::value), int>::type = 0> \
+    HLS_MATH_INLINE double name(T_ x, U_ y) { return __builtin_##name(static_cast<double>(x), static_cast<double>(y)); } \
+    template <int W_, int I_, bool S_>                                                                            \
+    ap_exact::bits_t<W_, S_> fixed_##name(ap_exact::bits_t<W_, S_> x, ap_exact::bits_t<W_, S_> y) __attribute__((const, nothrow)); \
+    template <int W_, int I_, bool S_, ap_q_mode Q_, ap_o_mode O_, int N_, class T_>                                  \
+    HLS_MATH_INLINE ap_exact::fixed_of_t<W_, I_, S_> name(const ap_fixed_base<W_, I_, S_, Q_, O_, N_>& x, const T_& y) { \
+        return ap_exact::made<ap_exact::fixed_of_t<W_, I_, S_>>(fixed_##name<W_, I_, S_>(x.V, ap_fixed_base<W_, I_, S_>(y).V)); \
     }
 
 HLS_MATH_1(sqrt)
@@ -100,42 +100,42 @@ HLS_MATH_2(nextafter)
 #undef HLS_MATH_2
 
 #define HLS_MATH_OF(name, expression)                                                                          \
-    HLS_MATH_INLINE float name(float x) { typedef float T; return expression; }                                \
-    HLS_MATH_INLINE double name(double x) { typedef double T; return expression; }                             \
-    HLS_MATH_INLINE half name(half x) { typedef half T; return expression; }                                   \
+    HLS_MATH_INLINE float name(float x) { typedef float T_; return expression; }                                \
+    HLS_MATH_INLINE double name(double x) { typedef double T_; return expression; }                             \
+    HLS_MATH_INLINE half name(half x) { typedef half T_; return expression; }                                   \
     HLS_MATH_INLINE float name##f(float x) { return name(x); }                                                 \
     HLS_MATH_INLINE half half_##name(half x) { return name(x); }                                               \
     HLS_MATH_FIXED(name)
-HLS_MATH_OF(rsqrt, T(1) / sqrt(x))
-HLS_MATH_OF(recip, T(1) / x)
-HLS_MATH_OF(exp10, pow(T(10), x))
-HLS_MATH_OF(sinpi, sin(T(3.14159265358979323846) * x))
-HLS_MATH_OF(cospi, cos(T(3.14159265358979323846) * x))
-HLS_MATH_OF(tanpi, tan(T(3.14159265358979323846) * x))
+HLS_MATH_OF(rsqrt, T_(1) / sqrt(x))
+HLS_MATH_OF(recip, T_(1) / x)
+HLS_MATH_OF(exp10, pow(T_(10), x))
+HLS_MATH_OF(sinpi, sin(T_(3.14159265358979323846) * x))
+HLS_MATH_OF(cospi, cos(T_(3.14159265358979323846) * x))
+HLS_MATH_OF(tanpi, tan(T_(3.14159265358979323846) * x))
 #undef HLS_MATH_OF
 #undef HLS_MATH_FIXED
 
-template <class T> HLS_MATH_INLINE bool isnan(T x) { return x != x; }
-template <class T> HLS_MATH_INLINE bool isinf(T x) { return __builtin_isinf(x); }
-template <class T> HLS_MATH_INLINE bool isfinite(T x) { return __builtin_isfinite(x); }
-template <class T> HLS_MATH_INLINE bool isnormal(T x) { return __builtin_isnormal(x); }
-template <class T> HLS_MATH_INLINE bool signbit(T x) { return __builtin_signbit(x); }
-template <class T> HLS_MATH_INLINE int ilogb(T x) { return __builtin_ilogb(x); }
-template <class T> HLS_MATH_INLINE long lround(T x) { return static_cast<long>(round(x)); }
-template <class T> HLS_MATH_INLINE long lrint(T x) { return static_cast<long>(rint(x)); }
-template <class T> HLS_MATH_INLINE long long llround(T x) { return static_cast<long long>(round(x)); }
-template <class T> HLS_MATH_INLINE T fma(T x, T y, T z) { return T(x * y + z); }
-template <class T> HLS_MATH_INLINE T mad(T x, T y, T z) { return T(x * y + z); }
-template <class T> HLS_MATH_INLINE T ldexp(T x, int e) { return T(x * exp2(T(e))); }
-template <class T> HLS_MATH_INLINE T scalbn(T x, int e) { return ldexp(x, e); }
-template <class T> HLS_MATH_INLINE T frexp(T x, int* e) { *e = ilogb(x) + 1; return T(x * exp2(T(-*e))); }
-template <class T> HLS_MATH_INLINE T modf(T x, T* whole) { *whole = trunc(x); return T(x - *whole); }
-template <class T> HLS_MATH_INLINE void sincos(T x, T* s, T* c) { *s = sin(x); *c = cos(x); }
+template <class T_> HLS_MATH_INLINE bool isnan(T_ x) { return x != x; }
+template <class T_> HLS_MATH_INLINE bool isinf(T_ x) { if constexpr (std::is_floating_point<T_>::value) return __builtin_isinf(x); else return false; }
+template <class T_> HLS_MATH_INLINE bool isfinite(T_ x) { if constexpr (std::is_floating_point<T_>::value) return __builtin_isfinite(x); else return true; }
+template <class T_> HLS_MATH_INLINE bool isnormal(T_ x) { if constexpr (std::is_floating_point<T_>::value) return __builtin_isnormal(x); else return x != 0; }
+template <class T_> HLS_MATH_INLINE bool signbit(T_ x) { if constexpr (std::is_floating_point<T_>::value) return __builtin_signbit(x); else return x < 0; }
+template <class T_> HLS_MATH_INLINE int ilogb(T_ x) { return __builtin_ilogb(x); }
+template <class T_> HLS_MATH_INLINE long lround(T_ x) { return static_cast<long>(round(x)); }
+template <class T_> HLS_MATH_INLINE long lrint(T_ x) { return static_cast<long>(rint(x)); }
+template <class T_> HLS_MATH_INLINE long long llround(T_ x) { return static_cast<long long>(round(x)); }
+template <class T_> HLS_MATH_INLINE T_ fma(T_ x, T_ y, T_ z) { return T_(x * y + z); }
+template <class T_> HLS_MATH_INLINE T_ mad(T_ x, T_ y, T_ z) { return T_(x * y + z); }
+template <class T_> HLS_MATH_INLINE T_ ldexp(T_ x, int e) { return T_(x * exp2(T_(e))); }
+template <class T_> HLS_MATH_INLINE T_ scalbn(T_ x, int e) { return ldexp(x, e); }
+template <class T_> HLS_MATH_INLINE T_ frexp(T_ x, int* e) { *e = ilogb(x) + 1; return T_(x * exp2(T_(-*e))); }
+template <class T_> HLS_MATH_INLINE T_ modf(T_ x, T_* whole) { *whole = trunc(x); return T_(x - *whole); }
+template <class T_> HLS_MATH_INLINE void sincos(T_ x, T_* s, T_* c) { *s = sin(x); *c = cos(x); }
 HLS_MATH_INLINE void sincosf(float x, float* s, float* c) { sincos(x, s, c); }
-template <class T> HLS_MATH_INLINE T abs(T x) { return x < T(0) ? T(-x) : x; }
-template <class T> HLS_MATH_INLINE T max(T x, T y) { return x < y ? y : x; }
-template <class T> HLS_MATH_INLINE T min(T x, T y) { return y < x ? y : x; }
-template <class T> HLS_MATH_INLINE T divide(T x, T y) { return x / y; }
+template <class T_> HLS_MATH_INLINE T_ abs(T_ x) { return x < T_(0) ? T_(-x) : x; }
+template <class T_> HLS_MATH_INLINE T_ max(T_ x, T_ y) { return x < y ? y : x; }
+template <class T_> HLS_MATH_INLINE T_ min(T_ x, T_ y) { return y < x ? y : x; }
+template <class T_> HLS_MATH_INLINE T_ divide(T_ x, T_ y) { return x / y; }
 
 }  // namespace hls
 

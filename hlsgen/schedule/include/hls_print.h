@@ -6,7 +6,7 @@
 
 namespace hls {
 inline void print(const char*) {}
-template <class T> inline __attribute__((always_inline)) void print(const char*, T) {}
+template <class T_> inline __attribute__((always_inline)) void print(const char*, T_) {}
 }  // namespace hls
 
 #endif

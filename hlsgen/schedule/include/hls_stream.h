@@ -10,32 +10,32 @@
 
 namespace hls {
 
-template <typename T, int DEPTH = 0> class stream;
+template <typename T_, int Depth_ = 0> class stream;
 
-template <typename T>
-class stream<T, 0> {
+template <typename T_>
+class stream<T_, 0> {
 public:
-    typedef T value_type;
-    static constexpr long exact_bits = hls_marks::bits_of<T>::value;
+    typedef T_ value_type;
+    static constexpr long exact_bits = hls_marks::bits_of<T_>::value;
 
     stream() = default;  // trivial: an array of streams is no loop
     __attribute__((always_inline)) explicit stream(const char*) {}
     stream(const stream&) = delete;
     stream& operator=(const stream&) = delete;
 
-    __attribute__((always_inline)) T read() { return *static_cast<T*>(__hls_stream_read(this, exact_bits)); }
-    __attribute__((always_inline)) void read(T& item) { item = *static_cast<T*>(__hls_stream_read(this, exact_bits)); }
-    __attribute__((always_inline)) void operator>>(T& item) { read(item); }
-    __attribute__((always_inline)) bool read_nb(T& item) { return __hls_stream_read_nb(this, &item, exact_bits); }
+    __attribute__((always_inline)) T_ read() { return *static_cast<T_*>(__hls_stream_read(this, exact_bits)); }
+    __attribute__((always_inline)) void read(T_& item) { item = *static_cast<T_*>(__hls_stream_read(this, exact_bits)); }
+    __attribute__((always_inline)) void operator>>(T_& item) { read(item); }
+    __attribute__((always_inline)) bool read_nb(T_& item) { return __hls_stream_read_nb(this, &item, exact_bits); }
 
-    __attribute__((always_inline)) void write(const T& item) {
-        T* slot = static_cast<T*>(__hls_stream_slot(this, exact_bits));
+    __attribute__((always_inline)) void write(const T_& item) {
+        T_* slot = static_cast<T_*>(__hls_stream_slot(this, exact_bits));
         *slot = item;
         __hls_stream_write(this, slot);
     }
-    __attribute__((always_inline)) void operator<<(const T& item) { write(item); }
-    __attribute__((always_inline)) bool write_nb(const T& item) {
-        T* slot = static_cast<T*>(__hls_stream_slot(this, exact_bits));
+    __attribute__((always_inline)) void operator<<(const T_& item) { write(item); }
+    __attribute__((always_inline)) bool write_nb(const T_& item) {
+        T_* slot = static_cast<T_*>(__hls_stream_slot(this, exact_bits));
         *slot = item;
         return __hls_stream_write_nb(this, slot);
     }
@@ -50,8 +50,8 @@ private:
     char identity_;
 };
 
-template <typename T, int DEPTH>
-class stream : public stream<T, 0> {
+template <typename T_, int Depth_>
+class stream : public stream<T_, 0> {
 public:
     stream() = default;
     __attribute__((always_inline)) explicit stream(const char*) {}

@@ -13,10 +13,10 @@ void __hls_block_release(void* stream, void* block) __attribute__((nothrow));
 
 namespace hls {
 
-template <typename T, int DEPTH = 2>
+template <typename T_, int Depth_ = 2>
 class stream_of_blocks {
 public:
-    typedef T block_type;
+    typedef T_ block_type;
     stream_of_blocks() = default;
     explicit stream_of_blocks(const char*) {}
     bool empty() const { return __hls_stream_empty(const_cast<stream_of_blocks*>(this)); }
@@ -26,26 +26,26 @@ private:
     char identity_;
 };
 
-template <typename T, bool WRITES>
+template <typename T_, bool Writes_>
 class block_lock {
 public:
-    template <int DEPTH>
-    __attribute__((always_inline)) explicit block_lock(stream_of_blocks<T, DEPTH>& stream)
-        : stream_(&stream), block_(static_cast<T*>(__hls_block_acquire(&stream, WRITES))) {}
+    template <int Depth_>
+    __attribute__((always_inline)) explicit block_lock(stream_of_blocks<T_, Depth_>& stream)
+        : stream_(&stream), block_(static_cast<T_*>(__hls_block_acquire(&stream, Writes_))) {}
     __attribute__((always_inline)) ~block_lock() { __hls_block_release(stream_, block_); }
-    __attribute__((always_inline)) operator T&() { return *block_; }
-    template <class I> __attribute__((always_inline)) auto& operator[](I i) { return (*block_)[i]; }
-    __attribute__((always_inline)) T& operator=(const T& x) { return *block_ = x; }
+    __attribute__((always_inline)) operator T_&() { return *block_; }
+    template <class I_> __attribute__((always_inline)) auto& operator[](I_ i) { return (*block_)[i]; }
+    __attribute__((always_inline)) T_& operator=(const T_& x) { return *block_ = x; }
 
 private:
     void* stream_;
-    T* block_;
+    T_* block_;
 };
-template <typename T> struct read_lock : block_lock<T, false> {
-    template <int DEPTH> __attribute__((always_inline)) explicit read_lock(stream_of_blocks<T, DEPTH>& s) : block_lock<T, false>(s) {}
+template <typename T_> struct read_lock : block_lock<T_, false> {
+    template <int Depth_> __attribute__((always_inline)) explicit read_lock(stream_of_blocks<T_, Depth_>& s) : block_lock<T_, false>(s) {}
 };
-template <typename T> struct write_lock : block_lock<T, true> {
-    template <int DEPTH> __attribute__((always_inline)) explicit write_lock(stream_of_blocks<T, DEPTH>& s) : block_lock<T, true>(s) {}
+template <typename T_> struct write_lock : block_lock<T_, true> {
+    template <int Depth_> __attribute__((always_inline)) explicit write_lock(stream_of_blocks<T_, Depth_>& s) : block_lock<T_, true>(s) {}
 };
 
 }  // namespace hls

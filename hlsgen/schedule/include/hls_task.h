@@ -11,10 +11,10 @@
 namespace hls {
 class task {
 public:
-    template <class F, class... A>
-    __attribute__((always_inline)) task(F function, A&&... arguments) { function(arguments...); }
-    template <class F, class... A>
-    __attribute__((always_inline)) void operator()(F function, A&&... arguments) { function(arguments...); }
+    template <class F_, class... A_>
+    __attribute__((always_inline)) task(F_ function, A_&&... arguments) { function(arguments...); }
+    template <class F_, class... A_>
+    __attribute__((always_inline)) void operator()(F_ function, A_&&... arguments) { function(arguments...); }
     task() {}
 };
 }  // namespace hls

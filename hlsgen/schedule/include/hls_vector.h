@@ -12,29 +12,29 @@
 namespace hls {
 
 #define HLS_VECTOR_EACH(statement)                                                                             \
-    _Pragma("clang loop unroll(full)") for (size_t i = 0; i < N; ++i) { statement; }
+    _Pragma("clang loop unroll(full)") for (size_t i = 0; i < N_; ++i) { statement; }
 #define HLS_VECTOR_INLINE inline __attribute__((always_inline))
 
-template <typename T, size_t N>
+template <typename T_, size_t N_>
 class vector {
 public:
-    typedef T value_type;
-    static constexpr long exact_bits = N * hls_marks::bits_of<T>::value;
-    static constexpr size_t size() { return N; }
-    std::array<T, N> data;
+    typedef T_ value_type;
+    static constexpr long exact_bits = N_ * hls_marks::bits_of<T_>::value;
+    static constexpr size_t size() { return N_; }
+    std::array<T_, N_> data;
 
     vector() = default;
-    HLS_VECTOR_INLINE vector(const T& x) { HLS_VECTOR_EACH(data[i] = x) }
-    HLS_VECTOR_INLINE vector(const std::array<T, N>& x) : data(x) {}
-    HLS_VECTOR_INLINE vector(std::initializer_list<T> list) {
+    HLS_VECTOR_INLINE vector(const T_& x) { HLS_VECTOR_EACH(data[i] = x) }
+    HLS_VECTOR_INLINE vector(const std::array<T_, N_>& x) : data(x) {}
+    HLS_VECTOR_INLINE vector(std::initializer_list<T_> list) {
         HLS_VECTOR_EACH(data[i] = list.begin()[i])
     }
-    HLS_VECTOR_INLINE T& operator[](size_t i) { return data[i]; }
-    HLS_VECTOR_INLINE const T& operator[](size_t i) const { return data[i]; }
-    HLS_VECTOR_INLINE T* begin() { return data.data(); }
-    HLS_VECTOR_INLINE T* end() { return data.data() + N; }
-    HLS_VECTOR_INLINE const T* begin() const { return data.data(); }
-    HLS_VECTOR_INLINE const T* end() const { return data.data() + N; }
+    HLS_VECTOR_INLINE T_& operator[](size_t i) { return data[i]; }
+    HLS_VECTOR_INLINE const T_& operator[](size_t i) const { return data[i]; }
+    HLS_VECTOR_INLINE T_* begin() { return data.data(); }
+    HLS_VECTOR_INLINE T_* end() { return data.data() + N_; }
+    HLS_VECTOR_INLINE const T_* begin() const { return data.data(); }
+    HLS_VECTOR_INLINE const T_* end() const { return data.data() + N_; }
 
 #define HLS_VECTOR_ASSIGN(op)                                                                                  \
     HLS_VECTOR_INLINE vector& operator op##=(const vector& x) {                                                \
@@ -58,8 +58,8 @@ public:
     HLS_VECTOR_ASSIGN(>>)
 #undef HLS_VECTOR_ASSIGN
 #define HLS_VECTOR_COMPARE(op)                                                                                 \
-    HLS_VECTOR_INLINE friend vector<bool, N> operator op(const vector& a, const vector& b) {                   \
-        vector<bool, N> r;                                                                                     \
+    HLS_VECTOR_INLINE friend vector<bool, N_> operator op(const vector& a, const vector& b) {                   \
+        vector<bool, N_> r;                                                                                     \
         HLS_VECTOR_EACH(r.data[i] = a.data[i] op b.data[i])                                                    \
         return r;                                                                                              \
     }
@@ -76,19 +76,19 @@ public:
     HLS_VECTOR_INLINE friend bool operator!=(const vector& a, const vector& b) { return !(a == b); }
 
     // Trees: levels of pairs.
-    HLS_VECTOR_INLINE T reduce_add() const { return tree<0, N>([](const T& a, const T& b) { return T(a + b); }); }
-    HLS_VECTOR_INLINE T reduce_mult() const { return tree<0, N>([](const T& a, const T& b) { return T(a * b); }); }
-    HLS_VECTOR_INLINE T reduce_and() const { return tree<0, N>([](const T& a, const T& b) { return T(a & b); }); }
-    HLS_VECTOR_INLINE T reduce_or() const { return tree<0, N>([](const T& a, const T& b) { return T(a | b); }); }
-    HLS_VECTOR_INLINE T reduce_xor() const { return tree<0, N>([](const T& a, const T& b) { return T(a ^ b); }); }
-    HLS_VECTOR_INLINE T reduce_max() const { return tree<0, N>([](const T& a, const T& b) { return a < b ? b : a; }); }
-    HLS_VECTOR_INLINE T reduce_min() const { return tree<0, N>([](const T& a, const T& b) { return b < a ? b : a; }); }
+    HLS_VECTOR_INLINE T_ reduce_add() const { return tree<0, N_>([](const T_& a, const T_& b) { return T_(a + b); }); }
+    HLS_VECTOR_INLINE T_ reduce_mult() const { return tree<0, N_>([](const T_& a, const T_& b) { return T_(a * b); }); }
+    HLS_VECTOR_INLINE T_ reduce_and() const { return tree<0, N_>([](const T_& a, const T_& b) { return T_(a & b); }); }
+    HLS_VECTOR_INLINE T_ reduce_or() const { return tree<0, N_>([](const T_& a, const T_& b) { return T_(a | b); }); }
+    HLS_VECTOR_INLINE T_ reduce_xor() const { return tree<0, N_>([](const T_& a, const T_& b) { return T_(a ^ b); }); }
+    HLS_VECTOR_INLINE T_ reduce_max() const { return tree<0, N_>([](const T_& a, const T_& b) { return a < b ? b : a; }); }
+    HLS_VECTOR_INLINE T_ reduce_min() const { return tree<0, N_>([](const T_& a, const T_& b) { return b < a ? b : a; }); }
 
 private:
-    template <size_t FROM, size_t COUNT, class F>
-    HLS_VECTOR_INLINE T tree(F f) const {
-        if constexpr (COUNT == 1) return data[FROM];
-        else return f(tree<FROM, COUNT / 2>(f), tree<FROM + COUNT / 2, COUNT - COUNT / 2>(f));
+    template <size_t From_, size_t Count_, class F_>
+    HLS_VECTOR_INLINE T_ tree(F_ f) const {
+        if constexpr (Count_ == 1) return data[From_];
+        else return f(tree<From_, Count_ / 2>(f), tree<From_ + Count_ / 2, Count_ - Count_ / 2>(f));
     }
 };
 #undef HLS_VECTOR_EACH

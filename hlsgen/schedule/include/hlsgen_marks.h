@@ -29,64 +29,64 @@ void __hls_maxi_write_response(void* port) __attribute__((nothrow));
 namespace hls_marks {
 
 // Bits of a value: what the types of these headers say, else those of its bytes.
-template <class T> struct bits_of {
-    template <class U> static constexpr long width(decltype(U::exact_bits)*) { return U::exact_bits; }
-    template <class U> static constexpr long width(...) { return 8 * static_cast<long>(sizeof(U)); }
-    static constexpr long value = width<T>(nullptr);
+template <class T_> struct bits_of {
+    template <class U_> static constexpr long width(decltype(U_::exact_bits)*) { return U_::exact_bits; }
+    template <class U_> static constexpr long width(...) { return 8 * static_cast<long>(sizeof(U_)); }
+    static constexpr long value = width<T_>(nullptr);
 };
 template <> struct bits_of<bool> { static constexpr long value = 1; };
-template <class T> struct bits_of<const T> : bits_of<T> {};
-template <class T> struct bits_of<volatile T> : bits_of<T> {};
-template <class T> struct bits_of<const volatile T> : bits_of<T> {};
+template <class T_> struct bits_of<const T_> : bits_of<T_> {};
+template <class T_> struct bits_of<volatile T_> : bits_of<T_> {};
+template <class T_> struct bits_of<const volatile T_> : bits_of<T_> {};
 
 // Elements and extents of an array.
-template <class T> struct form {
-    typedef T element;
+template <class T_> struct form {
+    typedef T_ element;
     static constexpr long dimensions = 0;
     static constexpr long extent(int) { return 0; }
 };
-template <class T, unsigned long N> struct form<T[N]> {
-    typedef typename form<T>::element element;
-    static constexpr long dimensions = 1 + form<T>::dimensions;
-    static constexpr long extent(int d) { return d == 0 ? static_cast<long>(N) : form<T>::extent(d - 1); }
+template <class T_, unsigned long N_> struct form<T_[N_]> {
+    typedef typename form<T_>::element element;
+    static constexpr long dimensions = 1 + form<T_>::dimensions;
+    static constexpr long extent(int d) { return d == 0 ? static_cast<long>(N_) : form<T_>::extent(d - 1); }
 };
-template <class T> struct form<T[]> : form<T[1]> {
-    static constexpr long extent(int d) { return d == 0 ? 0 : form<T>::extent(d - 1); }
+template <class T_> struct form<T_[]> : form<T_[1]> {
+    static constexpr long extent(int d) { return d == 0 ? 0 : form<T_>::extent(d - 1); }
 };
 
-template <class X, class... V>
+template <class X_, class... V>
 inline __attribute__((always_inline)) void at(int index, const volatile void* address, V... values) {
-    typedef form<X> F;
-    typedef typename F::element E;
-    constexpr long d0 = F::extent(0), d1 = F::extent(1), d2 = F::extent(2), d3 = F::extent(3), d4 = F::extent(4), d5 = F::extent(5);
-    __hls_mark_variable(index, const_cast<const void*>(address), static_cast<long>(sizeof(E)), bits_of<E>::value, F::dimensions,
+    typedef form<X_> F_;
+    typedef typename F_::element E_;
+    constexpr long d0 = F_::extent(0), d1 = F_::extent(1), d2 = F_::extent(2), d3 = F_::extent(3), d4 = F_::extent(4), d5 = F_::extent(5);
+    __hls_mark_variable(index, const_cast<const void*>(address), static_cast<long>(sizeof(E_)), bits_of<E_>::value, F_::dimensions,
                         d0, d1, d2, d3, d4, d5, static_cast<long>(values)...);
 }
 
-template <class X> struct target {
-    static inline __attribute__((always_inline)) const volatile void* address(const volatile X& x) {
+template <class X_> struct target {
+    static inline __attribute__((always_inline)) const volatile void* address(const volatile X_& x) {
         return &reinterpret_cast<const volatile char&>(x);
     }
-    typedef X type;
+    typedef X_ type;
 };
-template <class T> struct target<T*> {
-    static inline __attribute__((always_inline)) const volatile void* address(T* x) { return x; }
-    typedef T type[];
+template <class T_> struct target<T_*> {
+    static inline __attribute__((always_inline)) const volatile void* address(T_* x) { return x; }
+    typedef T_ type[];
 };
 template <> struct target<void*> {
     static inline __attribute__((always_inline)) const volatile void* address(void* x) { return x; }
     typedef char type[];
 };
-template <class T> struct target<T* const> : target<T*> {};
+template <class T_> struct target<T_* const> : target<T_*> {};
 
 // A pragma that names no variable, and one that does.
 template <class... V>
 constexpr inline __attribute__((always_inline)) void here(int index, V... values) {
     if (!__builtin_is_constant_evaluated()) __hls_mark(index, static_cast<long>(values)...);
 }
-template <class X, class... V>
-constexpr inline __attribute__((always_inline)) void variable(int index, X& x, V... values) {
-    if (!__builtin_is_constant_evaluated()) at<typename target<X>::type>(index, target<X>::address(x), values...);
+template <class X_, class... V>
+constexpr inline __attribute__((always_inline)) void variable(int index, X_& x, V... values) {
+    if (!__builtin_is_constant_evaluated()) at<typename target<X_>::type>(index, target<X_>::address(x), values...);
 }
 
 }  // namespace hls_marks

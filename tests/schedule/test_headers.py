@@ -1,0 +1,161 @@
+"""The ap_ headers of schedules against the reference headers of the hls4ml wheel, by execution.
+
+What the headers of C-simulation have too is compared in tests/csim/test_fast_headers.py, where the reference
+is compiled once for both; here stands what only these have: quotients, single bits, concatenations,
+reductions, reversed ranges, words of any width.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.support.header_programs import compile_program, reference_include, run
+from tests.support.schedule_headers import compile_with_schedule_headers, needs_clang
+
+PAIRS = (
+    ("ap_int<8>", "ap_int<8>"),
+    ("ap_int<7>", "ap_uint<9>"),
+    ("ap_uint<16>", "ap_uint<5>"),
+    ("ap_uint<12>", "ap_int<20>"),
+    ("ap_int<33>", "ap_int<20>"),
+    ("ap_uint<1>", "ap_uint<1>"),
+    ("ap_uint<64>", "ap_uint<33>"),
+    ("ap_int<100>", "ap_uint<40>"),
+)
+FIXED_PAIRS = (
+    ("ap_fixed<16, 6>", "ap_fixed<16, 6>"),
+    ("ap_fixed<16, 6>", "ap_ufixed<8, 3>"),
+    ("ap_ufixed<12, 8>", "ap_fixed<10, 2>"),
+    ("ap_ufixed<8, 4>", "ap_ufixed<6, -1>"),
+)
+WORDS = (1, 9, 64, 65, 130, 200, 512)
+
+PROGRAM = r"""
+#include <ap_fixed.h>
+#include <ap_int.h>
+#include <cstdint>
+#include <cstdio>
+
+typedef std::uint64_t u64;
+static u64 state = 88172645463325252ull;
+static u64 next_random() {
+    state ^= state << 13; state ^= state >> 7; state ^= state << 17;
+    return state;
+}
+template <class X> void draw(X& x, int turn) {
+    for (int low = 0; low < X::width; low += 48) {
+        const int high = low + 47 < X::width ? low + 47 : X::width - 1;
+        const u64 bits = turn == 0 ? u64(0) : turn == 1 ? ~u64(0) : turn == 2 ? u64(low == 0) : next_random();
+        x.range(high, low) = bits;
+    }
+    if (turn == 3) { x.range() = 0; x[X::width - 1] = 1; }
+}
+template <class X> void put(const X& x) {
+    std::printf("%d:", int(X::width));
+    for (int low = 0; low < X::width; low += 48) {
+        const int high = low + 47 < X::width ? low + 47 : X::width - 1;
+        std::printf("%llx.", (unsigned long long)x.range(high, low).to_uint64());
+    }
+    std::printf("%s ", X(-1) < X(0) ? "s" : "u");
+}
+// Of signed and unsigned numbers, and of the extreme over -1, the reference's quotients are not those of the
+// numbers: left out.
+template <class A, class B> bool odd(const A& a, const B& b) {
+    const bool mixed = (A(-1) < A(0)) != (B(-1) < B(0));
+    const ap_uint<B::width> bits = b.range();
+    return b == 0 || (mixed && (a < A(0) || b < B(0))) || (B(-1) < B(0) && bits.and_reduce());
+}
+template <class A, class B> void quotients(const char* label) {
+    std::printf("%s: ", label);
+    for (int turn = 0; turn < 200; ++turn) {
+        A a; B b; draw(a, turn % 11); draw(b, turn / 11);
+        if (odd(a, b)) continue;
+        put(a / b); put(a % b);
+        A s = a; s /= b; put(s); s = a; s %= b; put(s);
+        put(a / 3); put(a % (unsigned char)7);
+        if (a > A(0)) put(1000 / a);
+    }
+    std::printf("\n");
+}
+template <class A, class B> void fixed_quotients(const char* label) {
+    std::printf("%s: ", label);
+    for (int turn = 0; turn < 200; ++turn) {
+        A a; B b; draw(a, turn % 11); draw(b, turn / 11);
+        if (odd(a, b)) continue;
+        put(a / b); A s = a; s /= b; put(s);
+        put(a & b); put(a | b); put(a ^ b);
+        std::printf("%d%d ", int(a[1]), int(bool(a[A::width - 1])));
+        a[0] = b[1]; put(a);
+    }
+    std::printf("\n");
+}
+template <class A, class B> void places(const char* label) {
+    std::printf("%s: ", label);
+    for (int turn = 0; turn < 60; ++turn) {
+        A a; B b; draw(a, turn % 11); draw(b, turn / 5);
+        ap_uint<A::width + B::width> both = (a, b); put(both);
+        ap_uint<A::width + B::width> swapped = (b, a); put(swapped);
+        ap_uint<A::width + 4> more = (a, ap_uint<4>(turn)); put(more);
+        A c; B d; (c, d) = swapped; put(c); put(d);
+        const int at = turn % A::width;
+        c = a; c[at] = b[0]; put(c); c[at] = !c[at]; put(c);
+        c = a; c.set(at); put(c); c.clear(at); put(c); c.invert(at); put(c);
+        c.b_not(); put(c); c.reverse(); put(c);
+        const ap_uint<A::width> bits = a;
+        std::printf("%d%d%d%d ", a.and_reduce(), a.nand_reduce(), a.or_reduce(), a.nor_reduce());
+        std::printf("%d%d%d ", bits.xor_reduce(), bits.xnor_reduce(), a.test(at));
+        std::printf("%d ", a[at] == b[0]);
+        // reversed
+        ap_uint<A::width> mirrored = a.range(0, A::width - 1); put(mirrored);
+        const int low = turn % A::width, high = A::width - 1 - turn % (A::width - low);
+        ap_uint<A::width> part = a.range(high, low); put(part); part = a.range(low, high); put(part);
+        c = 0; c.range(high, low) = b; put(c); c = -1; c.range(low, high) = b; put(c);
+        put(a.range(high, low) + 1); std::printf("%d ", a.range(high, low) == b);
+        ap_uint<A::width> some = a.range(high, low) | b; put(some);
+        if (A::width > 1) { c = a; c.lrotate(at); put(c); c.rrotate(1); put(c); }
+    }
+    std::printf("\n");
+}
+template <class W> void words(const char* label) {
+    std::printf("%s: ", label);
+    for (int turn = 0; turn < 40; ++turn) {
+        W a, b; draw(a, turn % 9); draw(b, turn / 3);
+        put(a + b); put(a - b); put(a * b); put(a & b); put(a ^ b); put(~a); put(-a);
+        put(a << (turn % W::width)); put(a >> (turn % W::width)); put(a >> 1);
+        std::printf("%d%d%d%d%d ", a < b, a <= b, a == b, a > b, a != b);
+        W s = a; s += b; put(s); s -= 3; put(s); s *= b; put(s); ++s; put(s); s |= a; put(s); s <<= 1; put(s);
+        std::printf("%lld %d %u ", (long long)a.to_int64(), a.to_int(), a.to_uint());
+    }
+    std::printf("\n");
+}
+template <class A> void from_floating(const char* label) {
+    std::printf("%s: ", label);
+    const double values[] = {0.0, 0.5, -0.5, 1.0, -1.0, 2.999, -2.999, 100.25, -100.25, 12345.678, -7e8, 3e9,
+                             1e-9};
+    for (double value : values) { A a = value; put(a); A b = float(value); put(b); }
+    std::printf("\n");
+}
+"""
+
+
+def program() -> str:
+    calls = [call("quotients", *pair) for pair in PAIRS]
+    calls += [call("fixed_quotients", *pair) for pair in FIXED_PAIRS]
+    calls += [call("places", *pair) for pair in PAIRS[:6]]
+    calls += [call("words", f"ap_{sign}int<{width}>") for width in WORDS for sign in ("", "u")]
+    calls += [call("from_floating", type_) for type_ in ("ap_int<24>", "ap_uint<40>", "ap_int<5>")]
+    return PROGRAM + "int main() {\n" + "\n".join(calls) + "\n}\n"
+
+
+def call(function: str, *types: str) -> str:
+    return f'{function}<{", ".join(types)}>("{function} {" ".join(types)}");'
+
+
+@needs_clang
+def test_what_only_these_headers_have_equals_the_reference(tmp_path: Path) -> None:
+    flags = ("-std=c++14", "-O0", "-w", "-DNDEBUG", f"-isystem{reference_include()}")
+    expected = run(compile_program(tmp_path, "reference", program(), *flags)).stdout
+    found = run(compile_with_schedule_headers(tmp_path, "schedule", program())).stdout
+    assert len(expected.splitlines()) == len(found.splitlines()) == 8 + 4 + 6 + 14 + 3
+    for line, wanted in zip(found.splitlines(), expected.splitlines(), strict=True):
+        assert line == wanted

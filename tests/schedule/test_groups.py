@@ -73,7 +73,7 @@ def test_three_words_are_added_in_one_row_of_luts() -> None:
 
 
 def test_an_extension_between_two_sums_keeps_them_apart() -> None:
-    """In none of 2,245 such pairs in reports are they one."""
+    """In none of 2,230 such pairs in reports are they one."""
     extended = Graph(
         nodes=[
             node("add", bits=15, outside=2),

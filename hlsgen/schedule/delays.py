@@ -34,6 +34,8 @@ FLOATS = {
     "fpext": "fpext",
     "fptrunc": "fptrunc",
 }
+TO_INTEGER = frozenset({"fptosi", "fptoui", "floor", "ceil", "round", "rint", "nearbyint", "lround", "lrint"})
+"""The tool has no core for these and inlines them."""
 SLOWER_REQUESTS = 2023.1
 """From this release on a request to read takes 7 cycles, before it 6."""
 FIRST_WRITE_JOINS = 2023.2
@@ -92,7 +94,7 @@ class Delays:
 
     def timing(self, operation: Operation) -> Timing:
         """When the result of an operation is there that no other operation is merged with (groups.py)."""
-        if operation.kind in NOTHING:
+        if operation.kind in NOTHING or (operation.kind, operation.storage) == ("load", "register"):
             return FREE
         curve = self._curve_of(operation)
         if curve is not None:
@@ -102,7 +104,8 @@ class Delays:
 
     def evidence(self, operation: Operation) -> Evidence:
         """How sure the timing of an operation is."""
-        if operation.kind in NOTHING or operation.kind.startswith("axi"):
+        free = operation.kind in NOTHING or (operation.kind, operation.storage) == ("load", "register")
+        if free or operation.kind.startswith("axi"):
             return Evidence(count=0, repositories=0, spread_ns=0.0, source="rule")
         curve = self._curve_of(operation)
         if curve is not None:
@@ -134,7 +137,7 @@ class Delays:
         kind, widths = operation.kind, operation.widths
         if kind in LINEAR:
             return _logic_if_a_bit(LINEAR[kind], operation.result)
-        if kind in ("icmp", "fneg", "fabs"):
+        if kind in ("icmp", "fneg", "fabs", "copysign"):
             return ("icmp" if kind == "icmp" else "logic"), max(widths, default=1)
         if kind in ("shl", "lshr", "ashr"):
             return ("shift", max(*widths, operation.result)) if not operation.constants else ("wire", 0)
@@ -178,7 +181,7 @@ class Delays:
             return cores.divider(self.library, max(widths, default=operation.result), self.budget_ns)
         if kind.startswith("axi"):
             return self._axi(kind)
-        if kind in ("fptosi", "fptoui"):
+        if kind in TO_INTEGER:
             return self._to_integer(operation)
         figure = self._core(operation)
         if figure is None:
@@ -190,7 +193,7 @@ class Delays:
         kind, bits = operation.kind, max((*operation.widths, operation.result))
         if kind == "load":
             return self.library.fixed(f"load_{operation.storage or 'bram'}")
-        name, _ = cores.ROUGH.get(kind, (FLOATS.get(kind, ""), 0))
+        name = cores.LIKE.get(kind) or FLOATS.get(kind, "")
         if not name:
             return None
         return cores.chosen(cores.candidates(self.library, name, bits), self.budget_ns)

@@ -212,8 +212,8 @@ def test_every_operation_has_an_answer_on_every_part(part: str, version: str) ->
 @given(small=st.integers(1, 4096), more=st.integers(0, 4096))
 @settings(max_examples=30, deadline=None)
 def test_wider_is_not_faster(kind: str, part: str, small: int, more: int) -> None:
-    """But for the dips of the tool's own tables: a sum takes 1.91 ns of 8 bits on zynq, 1.54 of 12; a choice of
-    one of 16 words .49 on virtexuplus, of 12 words .61; a choice of 224 bits .56 on zynquplus, of 256 .51.
+    """But for the dips of the tool's own tables: a sum of 8 bits takes 1.91 ns on zynq, of 12 bits 1.54; one
+    of 16 words .49 on virtexuplus, of 12 words .61; a choice of 224 bits .56 on zynquplus, of 256 .51.
     """
     delays = Delays(part=part, version="2024.2", clock_ns=1000.0)
     large = min(4096, small + more)

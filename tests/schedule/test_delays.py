@@ -260,3 +260,11 @@ def test_how_sure_a_figure_is_can_be_asked() -> None:
 def test_an_unknown_operation_is_an_error() -> None:
     with pytest.raises(KeyError, match="no figures of teleport"):
         alveo().timing(operation("teleport", 8))
+
+
+def test_what_a_parts_delays_rest_on_is_said() -> None:
+    assert "held out were off by up to 0.12 ns" in alveo().basis
+    assert "figures of zynquplus grade 2" in zcu102().basis
+    assert "no public report is of versal" in Delays(part="xcvc1902-vsva2197-2MP-e-S", clock_ns=5).basis
+    assert "of other grades" in Delays(part="xcvu13p-fhgb2104-3-e", clock_ns=5).basis
+    assert "held out" not in Delays(part="xczu3eg-sbva484-1-e", clock_ns=5).basis

@@ -119,8 +119,17 @@ class Delays:
         return self.library.version >= FIRST_WRITE_JOINS
 
     def timing(self, operation: Operation) -> Timing:
-        """When the result of an operation is there that no other operation is merged with (groups.py)."""
-        if operation.kind in NOTHING or (operation.kind, operation.storage) == ("load", "register"):
+        """When the result of an operation is there that no other operation is merged with (groups.py).
+
+        Raises KeyError: there is no such operation.
+        """
+        found = self._known.get(operation)
+        if found is None:
+            found = self._known[operation] = self._timing(operation)
+        return found
+
+    def _timing(self, operation: Operation) -> Timing:
+        if _is_free(operation):
             return FREE
         curve = self._curve_of(operation)
         if curve is not None:
@@ -128,10 +137,14 @@ class Delays:
             return Timing(cycles=0, first_ns=round(self.library.curve(name).at(size), 3), last_ns=0.0)
         return self._several_cycles(operation)
 
+    @cached_property
+    def _known(self) -> dict[Operation, Timing]:
+        """The timings that were asked for: designs have few different operations, and many of each."""
+        return {}
+
     def evidence(self, operation: Operation) -> Evidence:
         """How sure the timing of an operation is."""
-        free = operation.kind in NOTHING or (operation.kind, operation.storage) == ("load", "register")
-        if free or operation.kind.startswith("axi"):
+        if _is_free(operation) or operation.kind.startswith("axi"):
             return Evidence(count=0, repositories=0, spread_ns=0.0, source="rule")
         curve = self._curve_of(operation)
         if curve is not None:
@@ -243,6 +256,11 @@ class Delays:
             return Timing(cycles=0, first_ns=whole, last_ns=0.0)
         cycles = int(whole / self.budget_ns)
         return Timing(cycles=cycles, first_ns=self.budget_ns, last_ns=whole - cycles * self.budget_ns)
+
+
+def _is_free(operation: Operation) -> bool:
+    """Whether an operation is a wire: elements of a register array are chosen by a mux of their own."""
+    return operation.kind in NOTHING or (operation.kind, operation.storage) == ("load", "register")
 
 
 def _conversion(bits: int) -> tuple[tuple[str, int], ...]:

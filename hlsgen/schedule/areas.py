@@ -12,7 +12,7 @@ from hlsgen.cost.published_cores import address_bits, fifo_term
 from hlsgen.cost.resources import Resources, cells, dsps_of_product, memory_resources
 from hlsgen.hardware.storage import Memory, bram18_for
 from hlsgen.schedule.area_figures import AREAS, AreaFigure, between, figures_of, routed_share
-from hlsgen.schedule.cores import ALWAYS_FABRIC, DSP_ALONE_UNTIL
+from hlsgen.schedule.cores import ALWAYS_FABRIC, DSP_ALONE_UNTIL, LIKE
 from hlsgen.schedule.delays import FLOATS, Delays
 from hlsgen.schedule.operation import Operation
 from hlsgen.targets.terms import Terms, packaged_terms
@@ -26,15 +26,6 @@ HALF_OF_TERNARY = {8: 19, 12: 17, 14: 16}
 """LUTs of each half of a sum of three words, where that is more than its bits."""
 DIVISIONS = frozenset({"udiv", "sdiv", "urem", "srem"})
 SHIFTS = frozenset({"shl", "lshr", "ashr"})
-MATH = {
-    "sqrt": "sqrt",
-    "exp": "exp",
-    "log": "exp",
-    "recip": "recip",
-    "rsqrt": "recip",
-    "sin": "exp",
-    "cos": "exp",
-}
 SQUARE = {"fdiv", "sqrt"}
 """Cores whose cells grow with the square of the width of a word."""
 
@@ -80,15 +71,15 @@ class Areas:
             return self._product(operation)
         if kind in DIVISIONS:
             return self._by_size("divide", max(operation.widths))
-        if kind in FLOATS or kind in MATH:
-            return self._float(operation, FLOATS.get(kind) or MATH[kind])
+        if kind in FLOATS or kind in LIKE:
+            return self._float(operation, FLOATS.get(kind) or LIKE[kind])
         return Resources()
 
     def uncounted(self, operation: Operation) -> Resources:
         """What csynth leaves out of an operation though it is there when routed: it counts nothing for cores
         of division, comparison, roots and conversions in floating point.
         """
-        name = FLOATS.get(operation.kind) or MATH.get(operation.kind, "")
+        name = FLOATS.get(operation.kind) or LIKE.get(operation.kind, "")
         counted = self.operation(operation)
         if not name or counted.lut or counted.ff:
             return Resources()
@@ -176,7 +167,7 @@ class Areas:
         return Resources(dsp=nearest.dsp, lut=nearest.lut, ff=nearest.ff)
 
 
-NETLIST_OF = {"sqrt": "fdiv", "fptrunc": "fpext"}
+NETLIST_OF = {"sqrt": "fdiv", "rsqrt": "fdiv", "fptrunc": "fpext"}
 """Cores that no report of an older release counts, and one of about the same size."""
 
 

@@ -33,20 +33,16 @@ ROUNDING = 0.005
 """ns by which reports round."""
 DIVISION_OVERHEAD = 3
 """A division takes a cycle for each bit of the dividend and these."""
-ROUGH = {
-    "exp": ("exp", 32),
-    "log": ("exp", 32),
-    "sqrt": ("sqrt", 32),
-    "rsqrt": ("rsqrt", 32),
-    "recip": ("recip", 32),
-    "sin": ("exp", 32),
-    "cos": ("exp", 32),
-    "tan": ("fdiv", 32),
-    "tanh": ("fdiv", 32),
-    "atan": ("fdiv", 32),
-    "pow": ("fdiv", 32),
+_LIKE = {
+    "exp": "exp exp2 exp10 expm1 log log2 log10 log1p sin cos sinpi cospi sincos",
+    "sqrt": "sqrt cbrt",
+    "rsqrt": "rsqrt hypot",
+    "recip": "recip",
+    "fdiv": "tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh pow fmod remainder erf erfc tgamma",
+    "fcmp": "fmin fmax fdim",
 }
-"""Cores that stand for math functions: their own, or one of as many cycles at least."""
+LIKE = {name: core for core, names in _LIKE.items() for name in names.split()}
+"""Cores that stand for math functions: their own, or one that is near."""
 
 
 def fits_one_dsp(library: Library, first: int, second: int) -> bool:

@@ -277,9 +277,18 @@ def _filled(operation: str, own: Sequence[Figure], other: Curve) -> list[Figure]
     for size in SIZES:
         if low <= size <= high and _lies_in_gap(size, [one.size for one in own]):
             nearest = other.nearest(size)
-            ns = round(other.at(size) * _held(bend, size), 3)
+            ns = _clamped(round(other.at(size) * _held(bend, size), 3), size, own)
             found.append(replace(nearest, size=size, first_ns=ns, borrowed=nearest.borrowed))
     return sorted(found, key=lambda one: one.size)
+
+
+def _clamped(ns: float, size: int, own: Sequence[Figure]) -> float:
+    """What is filled in lies between the points beside it, and beyond them on the right side of the last."""
+    below = [one.first_ns for one in own if one.size < size][-1:]
+    above = [one.first_ns for one in own if one.size > size][:1]
+    if below and above:
+        return min(max(ns, min(below + above)), max(below + above))
+    return max(ns, below[0]) if below else min(ns, above[0])
 
 
 def _held(bend: Curve, size: int) -> float:

@@ -24,7 +24,9 @@ LUT_INPUTS = 6
 WIRES = frozenset({"trunc", "zext", "sext", "bitcast", "freeze"})
 SHIFTS = frozenset({"shl", "lshr", "ashr"})
 LOGIC = frozenset({"and", "or", "xor", "select"}) | SHIFTS
-EXTENSIONS = frozenset({"zext", "sext"})
+WIRE = "wire"
+EXTENSIONS = frozenset({"zext", "sext", WIRE})
+MOST_BITS = 1 << 20
 SUMS = frozenset({"add", "sub"})
 LAST_OF_LUT = LOGIC | SUMS | {"icmp"}
 
@@ -33,7 +35,8 @@ LAST_OF_LUT = LOGIC | SUMS | {"icmp"}
 class Node:
     """An operation in a graph, given by the places of what it reads in the list of all nodes."""
 
-    operation: Operation
+    operation: Operation | None
+    """None: a wire, such as a conversion."""
     operands: tuple[int, ...] = ()
     """Places of the nodes that it reads; constants are left out, words from outside too."""
     outside: int = 0
@@ -63,12 +66,15 @@ class Graph:
         object.__setattr__(self, "readers", tuple(tuple(one) for one in readers))
 
     def kind(self, place: int) -> str:
-        return self.nodes[place].operation.kind
+        operation = self.nodes[place].operation
+        return WIRE if operation is None else operation.kind
 
     def is_wire(self, place: int) -> bool:
         """Whether a node costs nothing: a conversion, or a shift by a constant."""
         operation = self.nodes[place].operation
-        return operation.kind in WIRES or (operation.kind in SHIFTS and operation.constants > 0)
+        if operation is None or operation.kind in WIRES:
+            return True
+        return operation.kind in SHIFTS and operation.constants > 0
 
     def operation(self, place: int) -> Operation:
         """The operation of a node; a product at the widths that its operands have before they are extended.
@@ -77,6 +83,8 @@ class Graph:
         value.
         """
         node = self.nodes[place]
+        if node.operation is None:
+            raise ValueError(f"node {place} is a wire")
         if node.operation.kind != "mul":
             return node.operation
         before = [self._before_extension(one) for one in node.operands]
@@ -86,8 +94,10 @@ class Graph:
         return replace(node.operation, widths=tuple(widths))
 
     def _before_extension(self, place: int) -> int:
-        """Bits that a word really has, as a signed one."""
+        """Bits that a word really has, as a signed one, if the graph tells."""
         operation = self.nodes[place].operation
+        if operation is None:
+            return MOST_BITS
         if operation.kind in EXTENSIONS and operation.widths:
             return operation.widths[0] + (operation.kind == "zext")
         return operation.result
@@ -160,12 +170,13 @@ def products_in_sums(graph: Graph, delays: Delays) -> dict[int, int]:
     merged: dict[int, int] = {}
     taken: set[int] = set()
     for place in range(len(graph.nodes)):
-        widths = graph.operation(place).widths
-        if graph.kind(place) != "mul" or not widths:
+        if graph.kind(place) != "mul":
             continue
+        widths = graph.operation(place).widths
         reader = graph.only_reader(place, EXTENSIONS)
         if (
             reader is not None
+            and widths
             and graph.kind(reader) in SUMS
             and reader not in taken
             and cores.fits_one_dsp(delays.library, max(widths), min(widths))
@@ -185,7 +196,7 @@ def charged(graph: Graph, delays: Delays, together: Together = anywhere) -> list
     found = [FREE if graph.is_wire(place) else None for place in range(len(graph.nodes))]
     found = _in_dsps(found, products, delays)
     for first, second in ternary.items():
-        width = graph.nodes[second].operation.result
+        width = graph.operation(second).result
         found[first] = FREE
         found[second] = Timing(cycles=0, first_ns=delays.sum_of_three_ns(width), last_ns=0.0)
     _in_luts(found, luts, graph, delays)
@@ -201,7 +212,8 @@ def _in_dsps(found: list[Timing | None], products: dict[int, int], delays: Delay
 def _in_luts(found: list[Timing | None], luts: dict[int, int], graph: Graph, delays: Delays) -> None:
     longest: dict[int, float] = {}
     for member, last in luts.items():
-        own = max(delays.timing(graph.operation(place)).first_ns for place in (member, last))
+        parts = [place for place in (member, last) if not graph.is_wire(place)]
+        own = max(delays.timing(graph.operation(place)).first_ns for place in parts)
         longest[last] = max(longest.get(last, 0.0), own)
         found[member] = FREE
     for last, ns in longest.items():

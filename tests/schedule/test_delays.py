@@ -56,6 +56,10 @@ PORTS = ("fifo_read", "fifo_write", "axi_read", "axi_write", "axi_read_request",
 OTHERS = ("phi", "register_read", "register_write", "store", "axi_write_response", "control")
 
 
+DIPS = {"add": 0.79, "icmp": 0.87, "mul": 0.94, "lshr": 0.87, "mux": 0.67, "select": 0.55, "xor": 0.43}
+"""How far the delay of a wide operation may lie below that of a narrower one, up to 128 bits."""
+
+
 def operation(kind: str, *widths: int, result: int | None = None, storage: str = "") -> Operation:
     return Operation(kind=kind, widths=widths, result=result or max(widths), storage=storage)
 
@@ -137,6 +141,10 @@ def test_memories_and_streams_as_reports_have_them() -> None:
         assert 1.19 <= block.first_ns == block.last_ns <= 1.24
         small = delays.timing(operation("load", 4, result=32, storage="lutram"))
         assert (small.cycles, small.first_ns) == (1, pytest.approx(0.68, abs=0.02))
+    element = alveo().timing(operation("load", 4, result=32, storage="register"))
+    assert (element.cycles, element.first_ns) == (0, 0.0), (
+        "the mux of its elements is an operation of its own"
+    )
     assert alveo().timing(operation("load", 12, result=72, storage="uram")).first_ns == 1.64
     assert 1.1 <= ns(alveo(), "fifo_read", 32) <= 1.46
     assert 1.55 <= ns(zcu102(), "fifo_write", 32) <= 1.86
@@ -204,8 +212,8 @@ def test_every_operation_has_an_answer_on_every_part(part: str, version: str) ->
 @given(small=st.integers(1, 4096), more=st.integers(0, 4096))
 @settings(max_examples=30, deadline=None)
 def test_wider_is_not_faster(kind: str, part: str, small: int, more: int) -> None:
-    """But for the dips of the tool's own tables: up to 20 % for narrow sums (zynq: 1.91 ns at 8 bits,
-    1.54 at 12) and more for choices.
+    """But for the dips of the tool's own tables: a sum of 8 bits takes 1.91 ns on zynq, of 12 bits 1.54; one
+    of 16 words .49 on virtexuplus, of 12 words .61; a choice of 224 bits .56 on zynquplus, of 256 .51.
     """
     delays = Delays(part=part, version="2024.2", clock_ns=1000.0)
     large = min(4096, small + more)
@@ -214,10 +222,8 @@ def test_wider_is_not_faster(kind: str, part: str, small: int, more: int) -> Non
         widths = [32] * size if kind == "mux" else [size, size]
         return delays.timing(operation(kind, *widths, result=1 if kind == "icmp" else size)).first_ns
 
-    if small >= 128:
-        assert whole(large) >= whole(small) - 1e-9
-    elif kind in ("add", "icmp", "mul"):
-        assert whole(large) >= 0.8 * whole(small)
+    dip = 0.9 if small >= 128 else DIPS[kind]
+    assert whole(large) >= dip * whole(small) - 1e-9
 
 
 @given(
@@ -254,3 +260,11 @@ def test_how_sure_a_figure_is_can_be_asked() -> None:
 def test_an_unknown_operation_is_an_error() -> None:
     with pytest.raises(KeyError, match="no figures of teleport"):
         alveo().timing(operation("teleport", 8))
+
+
+def test_what_a_parts_delays_rest_on_is_said() -> None:
+    assert "held out were off by up to 0.12 ns" in alveo().basis
+    assert "figures of zynquplus grade 2" in zcu102().basis
+    assert "no public report is of versal" in Delays(part="xcvc1902-vsva2197-2MP-e-S", clock_ns=5).basis
+    assert "of other grades" in Delays(part="xcvu13p-fhgb2104-3-e", clock_ns=5).basis
+    assert "held out" not in Delays(part="xczu3eg-sbva484-1-e", clock_ns=5).basis

@@ -18,14 +18,37 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True, metavar="BUILD_DIR|CONFIG|FILE...", type=click.Path(exists=True, path_type=Path))
-@click.option("--top", default="", metavar="NAME", help="The function that becomes the kernel [what nothing calls].")
+@click.argument(
+    "paths",
+    nargs=-1,
+    required=True,
+    metavar="BUILD_DIR|CONFIG|FILE...",
+    type=click.Path(exists=True, path_type=Path),
+)
+@click.option(
+    "--top", default="", metavar="NAME", help="The function that becomes the kernel [what nothing calls]."
+)
 @click.option("--part", default="xcu200-fsgd2104-2-e", show_default=True, metavar="PART", help="The device.")
-@click.option("--clock", default="300MHz", show_default=True, metavar="CLOCK", help="MHz or ns: 300MHz, 3.33ns.")
+@click.option(
+    "--clock", default="300MHz", show_default=True, metavar="CLOCK", help="MHz or ns: 300MHz, 3.33ns."
+)
 @click.option("--uncertainty", metavar="TIME", help="Kept back of the clock, ns or %  [27%].")
 @click.option("--tool-version", default="2024.2", show_default=True, metavar="RELEASE", help="Of Vitis HLS.")
-@click.option("--flow", type=click.Choice(["vitis", "vivado"]), default="vitis", show_default=True, help="A kernel of a card, or an IP.")
-@click.option("-I", "folders", multiple=True, type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="DIR", help="Look for headers there too.")
+@click.option(
+    "--flow",
+    type=click.Choice(["vitis", "vivado"]),
+    default="vitis",
+    show_default=True,
+    help="A kernel of a card, or an IP.",
+)
+@click.option(
+    "-I",
+    "folders",
+    multiple=True,
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Look for headers there too.",
+)
 @click.option("-D", "defines", multiple=True, metavar="NAME[=VALUE]", help="Define a macro.")
 @click.option("-v", "--verbose", is_flag=True, help="Show banks, chains and operations of every loop.")
 @as_json_option
@@ -92,7 +115,9 @@ def _components(
         elif path.suffix in (".cfg", ".ini"):
             component = read_config(path)
             if component is None:
-                raise DesignError(Problem(message=f"{path} names no syn.top", fix="the configuration of a kernel"))
+                raise DesignError(
+                    Problem(message=f"{path} names no syn.top", fix="the configuration of a kernel")
+                )
             found.append(component)
         else:
             files.append(path)
@@ -103,7 +128,9 @@ def _components(
     if clock_ns is None or (uncertainty is not None and kept is None):
         wrong = clock if clock_ns is None else uncertainty
         raise DesignError(Problem(message=f"{wrong!r} is no time", fix="as 300MHz, 3.33ns or 27%"))
-    target = Target(part=part, clock_ns=clock_ns, uncertainty_ns=kept, version=version, kernel_flow=flow == "vitis")
+    target = Target(
+        part=part, clock_ns=clock_ns, uncertainty_ns=kept, version=version, kernel_flow=flow == "vitis"
+    )
     macros = dict(one.partition("=")[::2] for one in defines)
     return [
         *found,
@@ -126,7 +153,12 @@ def print_schedules(found: Iterable[KernelSchedule], verbose: bool = False) -> N
             interval = "?" if loop.interval is None else str(loop.interval)
             asked = "" if loop.interval == loop.target else f" (asked {loop.target})"
             table.add_row(
-                loop.title, f"{interval}{asked}", loop.tier.value, str(loop.depth), f"{loop.chain_ns:.2f}", _count(loop.trips)
+                loop.title,
+                f"{interval}{asked}",
+                loop.tier.value,
+                str(loop.depth),
+                f"{loop.chain_ns:.2f}",
+                _count(loop.trips),
             )
         show(table)
         for finding in kernel.findings():
@@ -146,7 +178,9 @@ def _count(trips: int | None) -> str:
 def _print_details(loop: LoopSchedule) -> None:
     click.echo(f"{loop.title}")
     for bank in loop.banks:
-        click.echo(f"  {bank.array}: {bank.banks} banks of {bank.storage}; the busiest: {bank.reads} reads, {bank.writes} writes")
+        click.echo(
+            f"  {bank.array}: {bank.banks} banks of {bank.storage}; the busiest: {bank.reads} reads, {bank.writes} writes"
+        )
     for step in loop.chain:
         click.echo(f"  chain: {step.kind} {step.bits} bits {step.ns:.2f} ns {step.place or ''}")
     operations = ", ".join(f"{count} {name}" for name, count in list(loop.operations.items())[:12])

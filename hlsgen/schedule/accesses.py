@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hlsgen.schedule.ir import Constant, Instruction, Local
-from hlsgen.schedule.linear import Addresses, Linear
+from hlsgen.schedule.linear import STEPS, Addresses, Linear
 from hlsgen.schedule.memories import ANY_BANK, Memory, Where
 from hlsgen.schedule.ranges import Counter
 
@@ -80,7 +80,9 @@ class Paths:
 
     def most(self, weights: Mapping[str, int]) -> int:
         """The greatest sum of the blocks' weights on any way through the region."""
-        names = sorted((name for name in weights if name in self.rank), key=self.rank.__getitem__, reverse=True)
+        names = sorted(
+            (name for name in weights if name in self.rank), key=self.rank.__getitem__, reverse=True
+        )
         if len(names) == 1:
             return weights[names[0]]
         best: list[tuple[int, int]] = []
@@ -94,8 +96,7 @@ class Paths:
 def same_bank(first: Where, second: Where) -> bool:
     """Whether two accesses of a memory may fall into one bank."""
     return all(
-        one == other or ANY_BANK in (one, other)
-        for one, other in zip(first.banks, second.banks, strict=True)
+        one == other or ANY_BANK in (one, other) for one, other in zip(first.banks, second.banks, strict=True)
     )
 
 
@@ -174,16 +175,18 @@ def _distance(
     first: Linear, second: Linear, counters: Mapping[str, Counter], inside: Collection[str]
 ) -> int | bool | None:
     """Iterations after which `second` equals `first`: True for every one, False for none, None if unknown."""
-    steps = 0
     own, others = [], []
     for form in (first, second):
-        own.append({name: factor for name, factor in form.terms if name in counters})
-        others.append({name: factor for name, factor in form.terms if name not in counters})
+        mine = {name: factor for name, factor in form.terms if name.removesuffix(STEPS) in counters}
+        own.append(mine)
+        others.append({name: factor for name, factor in form.terms if name not in mine})
     if own[0] != own[1] or others[0] != others[1]:
         return None
     if any(name in inside for name in others[0]):
         return None
-    steps = sum(factor * counters[name].step for name, factor in own[0].items())
+    steps = sum(
+        factor * (1 if name.endswith(STEPS) else counters[name].step) for name, factor in own[0].items()
+    )
     gap = first.constant - second.constant
     if steps == 0:
         return gap == 0
@@ -248,7 +251,10 @@ def _use(memory: Memory, banks: tuple[int, ...], accesses: Sequence[Access], pat
         one
         for one in accesses
         if one.where is not None
-        and all(mine in (ANY_BANK, its) or its == ANY_BANK for mine, its in zip(one.where.banks, banks, strict=True))
+        and all(
+            mine in (ANY_BANK, its) or its == ANY_BANK
+            for mine, its in zip(one.where.banks, banks, strict=True)
+        )
     ]
     reads = _weights(memory, [one for one in here if not one.writes])
     writes = _weights(memory, [one for one in here if one.writes])

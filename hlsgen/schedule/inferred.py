@@ -34,8 +34,6 @@ def infer_partitions(memories: Memories, verdicts: Sequence[Verdict]) -> bool:
             memory = use.memory
             if use.interval <= verdict.target or memory.bundle or not memory.dimensions:
                 continue
-            if any(dimension.split for dimension in memory.dimensions):
-                continue
             split = _split(memory, verdict.region.accesses.get(memory, []))
             if split is not None:
                 changed = memories.replace(memory, split) or changed
@@ -43,8 +41,10 @@ def infer_partitions(memories: Memories, verdicts: Sequence[Verdict]) -> bool:
 
 
 def _split(memory: Memory, accesses: Sequence[Access]) -> Memory | None:
-    """The memory with its innermost dimension split that the accesses take apart."""
+    """The memory with its innermost dimension split that the accesses take apart, and no pragma splits."""
     for at in reversed(range(len(memory.dimensions))):
+        if memory.dimensions[at].split:
+            continue
         dimension = _split_dimension(memory.dimensions[at], at, accesses)
         if dimension is not None:
             return replace(

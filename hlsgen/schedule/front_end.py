@@ -7,6 +7,7 @@ modules are linked. Nothing is optimised. The IR keeps the lines of the sources.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,10 @@ SHOWN_ERRORS = 8
 MAX_DROPPING = 6
 """The most compilations that only find out which marks have to go."""
 STANDARD = "c++17"
+"""Also in place of older ones: a reference to a static constant would be one to another module before it."""
+NEWER = re.compile(r"(?:c|gnu)\+\+(?:17|1z|2\w)")
+C_WORDS = ("-Drestrict=__restrict__", "-D_Bool=bool")
+"""What C has and C++, as which C is compiled, has not."""
 DEFINES = {"__SYNTHESIS__": "1", "__VITIS_HLS__": "1", "__VIVADO_HLS__": "1", "NDEBUG": "1"}
 
 
@@ -58,10 +63,11 @@ def compile_to_ir(
     """The IR of C++ files.
 
     defines: macros besides `DEFINES`, with values ("" for none). flags: more arguments of the compiler.
-    standard: the language (c++11 ...). Raises SourceError: a file is not C++ that compiles, or two do not
+    standard: the language; one before `STANDARD` is taken as that. Raises SourceError: a file is not C++ that compiles, or two do not
     link. ToolError: the compiler is missing, cannot be started, or does not end.
     """
     start = time.perf_counter()
+    standard = standard if NEWER.fullmatch(standard) else STANDARD
     macros = DEFINES | dict(defines or {})
     arguments = [
         *(f"-D{name}={value}" for name, value in macros.items()),
@@ -77,7 +83,7 @@ def compile_to_ir(
             unit = _Unit(
                 path=path,
                 language=[f"-std={standard}", *flags, "-x", "c++"],
-                preprocessing=arguments,
+                preprocessing=[*arguments, *(C_WORDS if path.suffix == ".c" else ())],
                 scratch=scratch,
                 first=len(pragmas),
             )

@@ -63,8 +63,8 @@ def compile_to_ir(
     """The IR of C++ files.
 
     defines: macros besides `DEFINES`, with values ("" for none). flags: more arguments of the compiler.
-    standard: the language; one before `STANDARD` is taken as that. Raises SourceError: a file is not C++ that compiles, or two do not
-    link. ToolError: the compiler is missing, cannot be started, or does not end.
+    standard: the language; one before `STANDARD` is taken as that. Raises SourceError: a file is not C++ that
+    compiles, or two do not link. ToolError: the compiler is missing, cannot be started, or does not end.
     """
     start = time.perf_counter()
     standard = standard if NEWER.fullmatch(standard) else STANDARD
@@ -124,17 +124,20 @@ class _Unit:
     def _compiled(self, included: Sequence[str]) -> tuple[Marked, frozenset[int], str]:
         text = self._preprocessed(included)
         without: frozenset[int] = frozenset()
+        first_errors = ""
         for attempt in range(MAX_DROPPING + 1):
             marked = mark(text, first=self.first, without=without)
             module, errors = self._compile(marked.text)
             if module is not None:
                 return marked, without, module
-            refused = _refused_marks(errors, marked) - without
-            if not refused:
+            first_errors = first_errors or errors
+            every = frozenset(pragma.index for pragma in marked.pragmas)
+            if without == every:
                 break
-            # when new ones come each time, none stays
-            without |= refused if attempt + 1 < MAX_DROPPING else {one.index for one in marked.pragmas}
-        raise _source_error(self.path, errors)
+            refused = _refused_marks(errors, marked) - without
+            # when none is named, or new ones come each time, none stays
+            without = without | refused if refused and attempt + 1 < MAX_DROPPING else every
+        raise _source_error(self.path, first_errors)
 
     def _preprocessed(self, included: Sequence[str]) -> str:
         """`included`: headers of ours that come before all else."""
@@ -158,10 +161,19 @@ class _Unit:
 
 
 def _refused_marks(errors: str, marked: Marked) -> frozenset[int]:
-    """The marks in whose lines the compiler finds errors, or from whose lines it comes to them."""
+    """The marks in whose lines the compiler finds errors, or from whose lines it comes to them.
+
+    If there are none, the last before each error: between an if and its else, the error is at the else.
+    """
     found: set[int] = set()
     for message in messages(errors):
         found.update(marked.places.get((message.file, message.line), ()))
+    if found:
+        return frozenset(found)
+    for message in messages(errors):
+        lines = [line for file, line in marked.places if file == message.file and line < message.line]
+        if lines and message.is_error:
+            found.update(marked.places[message.file, max(lines)])
     return frozenset(found)
 
 

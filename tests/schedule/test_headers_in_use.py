@@ -107,8 +107,8 @@ def test_each_action_is_one_call(compiled: str, function: str, wanted: list[str]
 
 @needs_llvm
 def test_calls_carry_the_bits_of_a_word(compiled: str) -> None:
-    # data, keep, strb, user, last, id, dest: in bytes, as in memory
-    assert re.search(r"@__hls_stream_read\(ptr [^,]*, i64 noundef 128\)", body(compiled, "streams"))
+    # data, keep, strb, user, last, id, dest
+    assert re.search(r"@__hls_stream_read\(ptr [^,]*, i64 noundef 84\)", body(compiled, "streams"))
     assert re.search(r"@__hls_stream_slot\(ptr [^,]*, i64 noundef 12\)", body(compiled, "polled"))
     assert re.search(r"@__hls_maxi_read\(ptr [^,]*, i64 noundef 32\)", body(compiled, "bursts"))
 

@@ -20,11 +20,13 @@ KERNEL = """#define N 8
 #include <ap_utils.h>
 #include <hls_burst_maxi.h>
 #include <hls_math.h>
+#include <hls_np_channel.h>
 #include <hls_print.h>
 #include <hls_stream.h>
 #include <hls_streamofblocks.h>
 #include <hls_task.h>
 #include <hls_vector.h>
+#include <hls_x_complex.h>
 #undef T
 typedef hls::vector<float, N> vec;
 typedef hls::axis<ap_uint<64>, 1, 1, 1> word;
@@ -68,6 +70,10 @@ int blocks(hls::stream_of_blocks<int[16]> &s, int i) {
     ap_wait();
     return block[i];
 }
+void shared(hls::split::round_robin<int, 2> &ends, hls::x_complex<ap_fixed<8, 4>> *z) {
+    ends.in.write(ends.out[1].read());
+    z[0] *= z[1];
+}
 int delayed(int x) {
     static ap_shift_reg<int, 16> line;
     return line.shift(x);
@@ -98,6 +104,7 @@ def calls(function: str) -> list[str]:
             + ["__hls_maxi_write", "__hls_maxi_write_response"],
         ),
         ("blocks", ["__hls_block_acquire", "__hls_wait", "__hls_block_release"]),
+        ("shared", ["__hls_stream_read", "__hls_stream_slot", "__hls_stream_write"]),
         ("delayed", ["__hls_shift_slot", "__hls_shift"]),
     ],
 )

@@ -76,6 +76,7 @@ def load_layer(path: Path, *, board: str | None = None) -> ConvKernel:
             graph=graph,
             board=chosen,
             clock_mhz=file.clock_mhz or chosen.clock_mhz,
+            uncertainty=file.uncertainty,
             batch=file.batch,
             constraints=constraints,
             file=file,

@@ -48,7 +48,12 @@ def load_model(
     constraints = _wish(file, graph, document, chosen)
     frames = [_frames(file, document, index, port) for index, port in enumerate(graph.inputs)]
     options = Options(
-        board=chosen, clock_mhz=file.clock_mhz, batch=file.batch, constraints=constraints, style=file.style
+        board=chosen,
+        clock_mhz=file.clock_mhz,
+        uncertainty=file.uncertainty,
+        batch=file.batch,
+        constraints=constraints,
+        style=file.style,
     )
     if not graph.inputs[0].tensor.is_float:
         fields = file.precision.model_fields_set

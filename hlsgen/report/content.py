@@ -18,6 +18,7 @@ from hlsgen.report.checks import CsimFigures, LintFigures
 from hlsgen.report.explored import Search
 from hlsgen.report.figures import (
     Banks,
+    ClockBudget,
     DdrTraffic,
     Fifo,
     Joint,
@@ -55,6 +56,7 @@ class Figures(Section):
     style: Text = ""
     board: Text
     clock_mhz: Positive
+    clock: ClockBudget
     board_title: Text
     part: Text
     interface: Interface | None = None

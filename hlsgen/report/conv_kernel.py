@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from hlsgen.cost.cycles import AXI_LATENCY, ddr_cost, iterations
 from hlsgen.cost.resources import FMUL_DSP, Resources, instance_resources
+from hlsgen.designfile.clock import Clock
 from hlsgen.emit.bank_picture import bank_table
 from hlsgen.hardware.conv2d import ConvMapping
 from hlsgen.model.ir import Graph
@@ -148,14 +149,14 @@ class Estimate(Estimates):
         return rows
 
 
-def conv_kernel_estimate(name: str, graph: Graph, choice: ConvHardware) -> Estimate:
-    """The figures of a layer's hardware."""
+def conv_kernel_estimate(name: str, graph: Graph, choice: ConvHardware, uncertainty: float) -> Estimate:
+    """The figures of a layer's hardware. uncertainty: of the clock."""
     deployment = choice.deployment
     return Estimate(
         design=name,
         graph=graph,
         board=deployment.board,
-        clock_mhz=deployment.clock_mhz,
+        clock=Clock(mhz=deployment.clock_mhz, uncertainty=uncertainty),
         batch=deployment.batch,
         deployment=deployment,
         foldings_tried=choice.tried,

@@ -10,10 +10,11 @@ from typing import Any
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.short_repr import Brief, lines
 from hlsgen.cost.resources import Resources
+from hlsgen.designfile.clock import Clock
 from hlsgen.model.ir import Graph
 from hlsgen.report.cells import Cost
 from hlsgen.report.content import Figures
-from hlsgen.report.figures import Layer, Slr, Total, performance_figures
+from hlsgen.report.figures import ClockBudget, Layer, Slr, Total, performance_figures
 from hlsgen.report.roofline import Roofline
 from hlsgen.report.section import resource_counts
 from hlsgen.report.structure import GraphSection, graph_figures
@@ -28,8 +29,12 @@ class Estimates(Brief, ABC):
     design: str
     graph: Graph
     board: Board
-    clock_mhz: float
+    clock: Clock
     batch: int
+
+    @property
+    def clock_mhz(self) -> float:
+        return self.clock.mhz
 
     def __repr__(self) -> str:
         used, target = self.used, f"{self.board.name} at {self.clock_mhz:g} MHz"
@@ -101,6 +106,7 @@ class Estimates(Brief, ABC):
             design=self.design,
             board=self.board.name,
             clock_mhz=self.clock_mhz,
+            clock=ClockBudget.of(self.clock),
             board_title=self.board.title,
             part=self.board.part,
             graph=self._graph_section(),

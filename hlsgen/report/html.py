@@ -136,7 +136,8 @@ def page_of(report: Report, bank_picture: bytes) -> Page:
     return Page(
         report=report,
         title=f"{report.design} on {report.board_title}",
-        about=f"{report.board_title} ({report.part}) at {report.clock_mhz:g} MHz, {_style(report)}",
+        about=f"{report.board_title} ({report.part}) at {report.clock_mhz:g} MHz, {_style(report)}; "
+        f"clock: {report.clock.text}",
         contents=_contents(report),
         tiles=_tiles(report),
         graph=graph_picture(report),

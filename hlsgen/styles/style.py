@@ -23,6 +23,7 @@ from hlsgen.base.short_repr import Brief, lines, some
 from hlsgen.csim.compiler import Headers
 from hlsgen.csim.scratch import Scratch
 from hlsgen.csim.verification import Verification
+from hlsgen.designfile.clock import DEFAULT_UNCERTAINTY, Clock
 from hlsgen.designfile.constraints import NoFit
 from hlsgen.model.accuracy import Accuracy, Reached
 from hlsgen.model.calibration import Calibration
@@ -57,7 +58,8 @@ H = TypeVar("H")
 class Style(Brief, ABC, Generic[H]):
     """A graph in fixed point (or float32), the board and clock it is for, and how its hardware is made.
 
-    Equal to no other one. chosen: the hardware, if it is that of another design; None: `search` finds it.
+    Equal to no other one. uncertainty: the share of the clock's period that HLS keeps back. chosen: the
+    hardware, if it is that of another design; None: `search` finds it.
     """
 
     name: str
@@ -66,6 +68,7 @@ class Style(Brief, ABC, Generic[H]):
     clock_mhz: float
     batch: int
     source: str
+    uncertainty: float = DEFAULT_UNCERTAINTY
     chosen: H | None = None
 
     cost_style: ClassVar[CostStyle]
@@ -95,6 +98,11 @@ class Style(Brief, ABC, Generic[H]):
             "" if self.calibration is None else str(self.calibration),
             f"modelled: {hardware}" if hardware else "hardware not chosen yet: estimate() or build() does",
         )
+
+    @property
+    def clock(self) -> Clock:
+        """The clock with its uncertainty."""
+        return Clock(mhz=self.clock_mhz, uncertainty=self.uncertainty)
 
     @cached_property
     def hardware(self) -> H:

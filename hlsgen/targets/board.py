@@ -13,6 +13,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, 
 
 from hlsgen.base.data_files import data_folder
 from hlsgen.base.errors import DesignError, Place, Problem
+from hlsgen.designfile.clock import CLOCKS_MHZ
 from hlsgen.designfile.document import Document
 from hlsgen.designfile.json_schemas import DRAFT
 from hlsgen.designfile.validation import Entries, Mistake, Real, Whole, must_be, nearest, refused, shown
@@ -103,7 +104,7 @@ class Board(_Section):
     vitis_max: Text | None = None
     """Newest Vitis release that supports the platform; None: no limit is known."""
     ait_board: Text
-    clock_mhz: Annotated[float, Real(50, 800)]
+    clock_mhz: Annotated[float, Real(*CLOCKS_MHZ)]
     """Clock of a design that names none."""
     max_compute_units: Annotated[int, Whole(1, 1024)]
     usable: UsableShares = UsableShares()

@@ -14,6 +14,7 @@ from hlsgen.base.errors import DesignError, HlsgenWarning, Problem, warn_caller
 from hlsgen.base.fixed import FixedType
 from hlsgen.designfile.clock import DEFAULT_UNCERTAINTY
 from hlsgen.designfile.constraints import NetworkConstraints
+from hlsgen.designfile.margins import Margin
 from hlsgen.designfile.precision_grammar import precision_of
 from hlsgen.loading.arguments import input_shapes
 from hlsgen.loading.frameworks import Source, graph_of
@@ -40,6 +41,7 @@ def from_torch(
     board: str | Board = "u200",
     clock_mhz: float | None = None,
     uncertainty: float = DEFAULT_UNCERTAINTY,
+    margin: Margin | None = None,
     batch: int = 64,
     name: str | None = None,
     constraints: NetworkConstraints | None = None,
@@ -52,7 +54,8 @@ def from_torch(
     input(s), [N, *input_shape]. precision: "auto" (the default with calibration data), a type for all
     activations ("fixed<16,6>" without), or a mapping by layer name; see hlsgen.model.precision. "float32":
     weights and sums too, with style "tasks".
-    uncertainty: share of the clock's period that HLS keeps back for routing, as of the design file.
+    uncertainty: share of the clock's period that HLS keeps back for routing, margin: share of the usable LUTs
+    and FFs that stays free for the model's error, or "auto" (None: the board's), as of the design file.
     style: "dataflow", one streaming kernel with every layer a stage, or "tasks", a kernel for every layer.
     interface: "memory" (the default): DDR at both ends; "stream": AXI streams from and to other kernels; or
     {"input": "stream"} and the like.
@@ -64,6 +67,7 @@ def from_torch(
         board=board,
         clock_mhz=clock_mhz,
         uncertainty=uncertainty,
+        margin=margin,
         batch=batch,
         constraints=constraints,
         style=style,
@@ -82,6 +86,7 @@ def from_qkeras(
     board: str | Board = "u200",
     clock_mhz: float | None = None,
     uncertainty: float = DEFAULT_UNCERTAINTY,
+    margin: Margin | None = None,
     batch: int = 64,
     name: str | None = None,
     constraints: NetworkConstraints | None = None,
@@ -102,6 +107,7 @@ def from_qkeras(
         board=board,
         clock_mhz=clock_mhz,
         uncertainty=uncertainty,
+        margin=margin,
         batch=batch,
         constraints=constraints,
         style=style,
@@ -132,6 +138,7 @@ def from_onnx(
     board: str | Board = "u200",
     clock_mhz: float | None = None,
     uncertainty: float = DEFAULT_UNCERTAINTY,
+    margin: Margin | None = None,
     batch: int = 64,
     name: str | None = None,
     constraints: NetworkConstraints | None = None,
@@ -151,6 +158,7 @@ def from_onnx(
         board=board,
         clock_mhz=clock_mhz,
         uncertainty=uncertainty,
+        margin=margin,
         batch=batch,
         constraints=constraints,
         style=style,

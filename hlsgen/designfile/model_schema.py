@@ -26,6 +26,7 @@ from hlsgen.designfile.constraints import (
     PortKind,
     WeightConstraints,
 )
+from hlsgen.designfile.margins import MarginKey
 from hlsgen.designfile.precision_grammar import Default, InputType, PrecisionSection, written
 from hlsgen.designfile.schema_values import MAX_CHANNELS, BoardName, Name, Samples
 from hlsgen.designfile.validation import (
@@ -273,6 +274,8 @@ class NetworkFile(_Section):
     """Target clock; None: the board's."""
     uncertainty: Annotated[float, Real(*UNCERTAINTIES, UNCERTAINTY_EXAMPLE)] = DEFAULT_UNCERTAINTY
     """Share of the clock's period that HLS keeps back for routing: 0.27 leaves 2.43 of 3.33 ns."""
+    margin: MarginKey | None = None
+    """Share of the usable LUTs and FFs that stays free for the model's error, or auto; None: the board's."""
     style: Literal["dataflow", "tasks"] = "dataflow"
     """dataflow: one streaming kernel, every layer a stage; tasks: every layer a kernel, called in turn."""
     interface: Annotated[

@@ -26,7 +26,7 @@ from hlsgen.explore.result import Explored, Goal, LayerChoice
 from hlsgen.explore.slr_layouts import Layout, layouts
 from hlsgen.explore.space import Found, Space
 from hlsgen.report.explored import SearchPoint
-from hlsgen.search.board_limits import KINDS, fitting
+from hlsgen.search.board_limits import KINDS, fitting, margin_fix, margin_text
 from hlsgen.search.streaming import StreamingHardware, balance
 from hlsgen.styles.streaming import StreamingNetwork
 from hlsgen.styles.style import Style
@@ -106,7 +106,9 @@ def _explored(design: StreamingNetwork, goal: Goal, space: Space, progress: Prog
 
 def _searched(space: Space, places: list[Layout], goal: Goal, baseline: Found | None) -> Searched:
     if goal.fastest:
-        return fastest(space, places, baseline.frames_per_s if baseline else 0.0)
+        # the baseline may be faster than an interval that the design asks for, and then is no floor
+        known = baseline is not None and not space.constraints.target_interval
+        return fastest(space, places, baseline.frames_per_s if baseline and known else 0.0)
     cycles = goal.max_latency_us * space.clock_mhz if goal.max_latency_us is not None else None
     return cheapest_for(space, places, frames_per_s=goal.target_fps, latency_cycles=cycles)
 
@@ -246,9 +248,9 @@ def _out_of_reach(design: StreamingNetwork, space: Space, places: list[Layout], 
         sizes = ", ".join(f"{getattr(least, kind):,} {kind.upper()}" for kind in KINDS)
         fixed = " that the design fixes" if space.constraints.instances or space.constraints.folds else ""
         return NoFit(
-            f"no kernel{fixed} fits the usable share of {title}; the one of the slowest foldings takes "
-            f"{sizes} besides what joins its layers",
-            "mapping: auto, narrower types, a smaller network, or a larger board",
+            f"no kernel{fixed} fits the usable share of {title}{margin_text(design.board)}; the one of the "
+            f"slowest foldings takes {sizes} besides what joins its layers",
+            f"mapping: auto, narrower types, a smaller network, or a larger board{margin_fix(design.board)}",
         )
     asked, reached, fix = [], [], []
     if goal.target_fps is not None:
@@ -262,5 +264,5 @@ def _out_of_reach(design: StreamingNetwork, space: Space, places: list[Layout], 
         fix.append(f"--max-latency-us {math.ceil(latency * 10) / 10:g} or more")
     return NoFit(
         f"{' and '.join(asked)} cannot be reached on {title}; what can be: {' or '.join(reached)}",
-        f"{', '.join(fix)}, narrower types, or a larger board",
+        f"{', '.join(fix)}, narrower types, or a larger board{margin_fix(design.board)}",
     )

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.real_numbers import is_number, real_array
 from hlsgen.designfile.clock import CLOCKS_MHZ, UNCERTAINTIES
+from hlsgen.designfile.margins import MOST_MARGIN, is_margin
 from hlsgen.targets.board import Board
 
 MOST_BATCH = 1_000_000
@@ -22,8 +23,10 @@ SMALLEST_NUMBER = 2.0**-400
 """A magnitude: no type has digits for a tensor whose values are all smaller."""
 
 
-def argument_problems(board: object, clock_mhz: object, batch: object, uncertainty: object) -> list[Problem]:
-    """What is wrong with them; clock_mhz may be None."""
+def argument_problems(
+    board: object, clock_mhz: object, batch: object, uncertainty: object, margin: object
+) -> list[Problem]:
+    """What is wrong with them; clock_mhz and margin may be None."""
     clock = clock_mhz is None or _within(CLOCKS_MHZ, clock_mhz)
     frames = isinstance(batch, int | np.integer) and not isinstance(batch, bool) and 1 <= batch <= MOST_BATCH
     return [
@@ -36,6 +39,12 @@ def argument_problems(board: object, clock_mhz: object, batch: object, uncertain
                 uncertainty,
                 _within(UNCERTAINTIES, uncertainty),
                 "a share of the clock's period from {:g} to {:g}; 0.27 is 27 %".format(*UNCERTAINTIES),
+            ),
+            (
+                "margin",
+                margin,
+                margin is None or is_margin(margin),
+                f"auto, or a share from 0 to {MOST_MARGIN:g} such as 0.2; None: the board's",
             ),
             ("batch", batch, frames, f"a whole number from 1 to {MOST_BATCH:,}"),
         )

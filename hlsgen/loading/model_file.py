@@ -51,6 +51,7 @@ def load_model(
         board=chosen,
         clock_mhz=file.clock_mhz,
         uncertainty=file.uncertainty,
+        margin=file.margin,
         batch=file.batch,
         constraints=constraints,
         style=file.style,

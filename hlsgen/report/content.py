@@ -29,6 +29,7 @@ from hlsgen.report.figures import (
     Slr,
     Total,
 )
+from hlsgen.report.fit import Fit
 from hlsgen.report.frames import FrameFigures
 from hlsgen.report.interface import Interface
 from hlsgen.report.quality import Quality, TensorAccuracy
@@ -65,6 +66,7 @@ class Figures(Section):
     total: Total
     performance: Performance
     cost: Cost
+    fit: Fit
     memory: DdrTraffic | None = None
     roofline: Roofline | None
     timeline: Annotated[tuple[Span, ...], Rows]

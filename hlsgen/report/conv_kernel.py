@@ -16,6 +16,7 @@ from hlsgen.report.checks import CsimFigures, lint_text
 from hlsgen.report.content import Figures, Report
 from hlsgen.report.estimates import Estimates
 from hlsgen.report.figures import Banks, Folding, Layer, Memory, OmpssFigures, Slr, slr_figures
+from hlsgen.report.fit import fit_text
 from hlsgen.report.frames import clipping_text, warning_lines
 from hlsgen.report.roofline import Roofline, built_ceiling, dsp_ceiling, roofline_figures
 from hlsgen.report.section import resource_counts
@@ -202,6 +203,7 @@ def conv_kernel_markdown(mapping: ConvMapping, report: Report) -> str:
         warning_lines(report.warnings),
         "## Board\n\n" + _slr_table(report),
         cost_text(report.cost),
+        fit_text(report.fit),
         _ompss(report.ompss),
         "## One instance\n\n" + _folding(mapping, report),
         "## On-chip memory\n\n" + _memory_table(report.memories),

@@ -15,6 +15,7 @@ from hlsgen.model.ir import Graph
 from hlsgen.report.cells import Cost
 from hlsgen.report.content import Figures
 from hlsgen.report.figures import ClockBudget, Layer, Slr, Total, performance_figures
+from hlsgen.report.fit import Fit, fit_figures
 from hlsgen.report.roofline import Roofline
 from hlsgen.report.section import resource_counts
 from hlsgen.report.structure import GraphSection, graph_figures
@@ -92,6 +93,11 @@ class Estimates(Brief, ABC):
         """LUT and FF of all instances, and how far off they may be."""
 
     @property
+    def fit(self) -> Fit:
+        """How likely the design is to fit its board."""
+        return fit_figures(self.cost, self._slrs(), self.board)
+
+    @property
     def gops(self) -> float:
         """Operations (two a multiply-accumulate) in 10^9 a second, in the steady state."""
         return 2 * self.graph.macs * self.frames_per_s / 1e9
@@ -102,6 +108,7 @@ class Estimates(Brief, ABC):
 
     def figures(self) -> Figures:
         """The figures that reports are written from."""
+        cost, slrs = self.cost, tuple(self._slrs())
         return Figures(
             design=self.design,
             board=self.board.name,
@@ -125,10 +132,11 @@ class Estimates(Brief, ABC):
                 macs=self.graph.macs,
                 binds=self.binds,
             ),
-            cost=self.cost,
+            cost=cost,
+            fit=fit_figures(cost, slrs, self.board),
             roofline=self._roofline(),
             timeline=tuple(self._timeline()),
-            slrs=tuple(self._slrs()),
+            slrs=slrs,
         )
 
     def _graph_section(self) -> GraphSection:

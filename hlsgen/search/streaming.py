@@ -19,7 +19,7 @@ from hlsgen.hardware.pipeline import Pipeline, pipeline_of
 from hlsgen.hardware.ports import interfaces_of
 from hlsgen.hardware.weights import WeightPlace, kept_by_design, weight_places
 from hlsgen.model.ir import Graph
-from hlsgen.search.board_limits import KINDS, capacity, fitting, room, whole_of
+from hlsgen.search.board_limits import KINDS, allowed_whole, capacity, fitting, margin_text, room
 from hlsgen.search.budget import SearchBudget, Steps
 from hlsgen.search.candidates import Candidate
 from hlsgen.search.offchip_weights import MEMORY_PRICE, Offchip, kept_on_chip, spilled
@@ -243,7 +243,9 @@ class _Search:
         """Instances that fit, each in one SLR, or one over all SLRs; 0 if none, or fewer than asked for."""
         board, fixed = self.board, self.constraints.instances
         alone = room(each, board)
-        count = min(alone or min(1, capacity(each, whole_of(board))[0]), board.max_compute_units, self.batch)
+        count = min(
+            alone or min(1, capacity(each, allowed_whole(board))[0]), board.max_compute_units, self.batch
+        )
         if fixed is not None:
             return fixed if count >= fixed else 0
         return count
@@ -262,7 +264,7 @@ class _Search:
             count = self._count(each)
             if not count:
                 fifos = Resources.sum(fifo_resources(one, board) for one in pipeline.streams.values())
-                self.budget.lacks(each, fifos, whole_of(board))
+                self.budget.lacks(each, fifos, allowed_whole(board))
                 return None
         by_slr = {name: count for name, (count, _) in fitting(each, board).items()}
         return StreamingHardware(
@@ -277,7 +279,7 @@ class _Search:
     def _no_fit(self, least: Offchip) -> NoFit:
         """Why no kernel fits. least: with as many weights streamed as the design leaves open."""
         asked, title = self.constraints.target_interval, self.board.title
-        total, whole = _total(least, asked or least.longest), whole_of(self.board)
+        total, whole = _total(least, asked or least.longest), allowed_whole(self.board)
         made = self.budget.least
         at = f" at an interval of {asked:,} cycles" if asked else ""
         smallest = (at.strip() or "with the smallest foldings") + _streaming(least)
@@ -307,7 +309,7 @@ class _Search:
             fixes.append(f"weights: stream for {kept[0]}, the most weights that the design keeps on chip")
         fixes += ["narrower types", "a smaller network", "or a larger board"]
         return NoFit(
-            f"{smallest} the kernel needs {needs} of the usable share of {title}",
+            f"{smallest} the kernel needs {needs} of the usable share of {title}" + margin_text(self.board),
             ", ".join(fixes),
         )
 
@@ -324,7 +326,7 @@ class _Search:
         found = candidates.get(slowest.name)
         if found is not None and found[0].interval >= slowest.interval:
             return f"{stage}, its fastest folding"
-        whole = whole_of(self.board)
+        whole = allowed_whole(self.board)
         shares = {
             kind: getattr(each, kind) * count / getattr(whole, kind) for kind in KINDS if getattr(whole, kind)
         }

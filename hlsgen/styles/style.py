@@ -36,7 +36,9 @@ from hlsgen.model.simulation_frames import SimulationFrames
 from hlsgen.report.content import Report
 from hlsgen.report.estimates import Estimates
 from hlsgen.report.explored import Search
-from hlsgen.targets.board import Board
+from hlsgen.report.fit import fit_warnings
+from hlsgen.search.board_limits import margin_fix
+from hlsgen.targets.board import Board, Margins
 from hlsgen.targets.terms import CostStyle, Terms, load_terms
 
 MOST_SAMPLE_FRAMES = 16
@@ -49,6 +51,9 @@ CLIPPING_FRAMES = 16
 CLIPPING_MACS = 1 << 30
 """The most multiply-accumulates that they may need together; one is looked at in any case."""
 
+
+MOST_MARGIN_SEARCHES = 3
+"""Searches with margins: another mixture of terms may have a larger error, and ask for a larger one."""
 
 H = TypeVar("H")
 """What the hardware of a style is: ConvHardware, StreamingHardware, LayerwiseHardware."""
@@ -119,9 +124,36 @@ class Style(Brief, ABC, Generic[H]):
             return self.chosen
         progress("choosing the hardware")
         try:
-            return self.search(progress)
+            found = self.search(progress)
         except NoFit as failure:
+            failure.fix += margin_fix(self.board)
             raise DesignError(self.no_fit(failure)) from None
+        return self._inside(found, progress) if self.board.margin_open else found
+
+    def _inside(self, found: H, progress: Progress) -> H:
+        """`found`, or what is chosen with the margins that its errors ask for, until it is inside them.
+
+        Where nothing fits so, `found`: `warnings` says how likely that is to fit.
+        """
+        margins = Margins()
+        for _ in range(MOST_MARGIN_SEARCHES):
+            fit = self.with_hardware(found).estimate().fit
+            if fit.confident:
+                break
+            margins = margins.larger(fit.margins)
+            try:
+                found = self.with_margins(margins).search(progress)
+            except NoFit:
+                break
+        return found
+
+    def with_hardware(self, hardware: H) -> Self:
+        """The same with this hardware, whatever the design asks for."""
+        return replace(self, chosen=hardware)
+
+    def with_margins(self, margins: Margins) -> Self:
+        """The same with the margins that some hardware's error asks for; its hardware is chosen anew."""
+        return replace(self, board=self.board.with_margins(margins), chosen=None)
 
     @abstractmethod
     def search(self, progress: Progress) -> H:
@@ -245,7 +277,11 @@ class Style(Brief, ABC, Generic[H]):
 
     def warnings(self, clipping: Sequence[Clipped]) -> list[str]:
         """What a user should know of a build. clipping: of the frames that it simulates."""
-        return clipping_warnings(clipping)
+        return [*self.fit_warnings(), *clipping_warnings(clipping)]
+
+    def fit_warnings(self) -> list[str]:
+        """What is said of hardware that may well be too large."""
+        return fit_warnings(self.estimate().fit, self.board)
 
     @abstractmethod
     def plan(self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]) -> dict[str, str | bytes]:

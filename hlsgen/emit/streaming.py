@@ -84,8 +84,12 @@ def _linked(balanced: StreamingHardware, board: Board, kernel: str, weights: lis
 
 
 def _instances(balanced: StreamingHardware, board: Board, kernel: str) -> list[dict[str, str]]:
-    """Instances over the SLRs as they fit, each at a DDR bank."""
+    """Instances over the SLRs as they fit, each at a DDR bank; one that needs several SLRs is in none."""
     return [
-        {"name": f"{kernel}_{number}", "slr": plain_word(one.slr), "bank": plain_word(one.bank)}
+        {
+            "name": f"{kernel}_{number}",
+            "slr": "" if balanced.spans else plain_word(one.slr),
+            "bank": plain_word(one.bank),
+        }
         for number, one in enumerate(balanced.at_banks(board), start=1)
     ]

@@ -22,7 +22,7 @@ PORTS = ("gmem_input", "gmem_weights", "gmem_output")
 class LinkedKernel:
     """A kernel as it is linked: `ports` are its m_axi bundles; an instance has a name, an SLR, a DDR bank.
 
-    inputs, outputs: its AXI streams.
+    The SLR is empty if the instance needs several. inputs, outputs: its AXI streams.
     """
 
     name: str

@@ -38,6 +38,7 @@ from hlsgen.report.section import MOST_ROWS, Count, Positive, Rows, Section, Tex
 from hlsgen.report.structure import GraphSection
 from hlsgen.report.synthesised import SynthesisFigures
 from hlsgen.report.timing import Span, Timing
+from hlsgen.search.board_limits import COLUMNS
 
 
 def _none_if_empty(value: object) -> object:
@@ -85,6 +86,14 @@ class Figures(Section):
     @property
     def nulls(self) -> Collection[str]:
         return () if self.quantisation is None else ("quality",)
+
+    @property
+    def unit_counts(self) -> dict[str, dict[str, int]]:
+        """What a compute unit of each kernel takes, by kind."""
+        if self.cost.style == "tasks":
+            return {one.kernel: {kind: getattr(one, kind) for kind in COLUMNS} for one in self.layers}
+        total = self.total
+        return {self.design: {kind: getattr(total, kind) // total.instances for kind in COLUMNS}}
 
     def as_json(self) -> dict[str, Any]:
         """The figures as report.json has them."""

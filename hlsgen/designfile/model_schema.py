@@ -175,6 +175,8 @@ class StageMapping(_Section):
     """Where its weights lie: constant (source), runtime (loaded by a call), stream (DDR); auto: as all."""
     storage: ConstrainedStorage = "auto"
     """What primitive holds its weights; ddr: none, the weights at hand are streamed."""
+    slr: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    """The SLR that it lies in, of a kernel that needs several: of all layers or of none."""
     batch_reuse: Annotated[int, Whole(1, MOST_BATCH)] | None = None
     """The frames that each word of streamed weights is used for; None: as many as use it 16 times."""
 

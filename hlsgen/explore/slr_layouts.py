@@ -30,10 +30,15 @@ def capacities(board: Board) -> list[Vector]:
     return [vector(allowed(slr, board)) for slr in board.slrs]
 
 
-def layouts(board: Board, most: int, fixed: int | None) -> list[Layout]:
-    """Every one that leaves an instance more room in some kind than all others of as many instances."""
+def layouts(board: Board, most: int, fixed: int | None, *, apart: bool = False) -> list[Layout]:
+    """Every one that leaves an instance more room in some kind than all others of as many instances.
+
+    apart: the design says that one instance lies over several SLRs.
+    """
     found: list[Layout] = []
     limits = capacities(board)
+    if apart:
+        return [Layout(count=1, by_slr=None, capacity=vector(allowed_whole(board)))]
     for count in range(1, most + 1) if fixed is None else [fixed]:
         found += _equal(limits, count)
     if len(limits) > 1 and fixed in (None, 1):

@@ -18,6 +18,7 @@ from hlsgen.report.checks import CsimFigures, LintFigures
 from hlsgen.report.explored import Search
 from hlsgen.report.figures import (
     Banks,
+    Border,
     ClockBudget,
     DdrTraffic,
     Fifo,
@@ -73,6 +74,7 @@ class Figures(Section):
     timeline: Annotated[tuple[Span, ...], Rows]
     ompss: OmpssFigures | None = None
     slrs: Annotated[tuple[Slr, ...], Entries(1, 64)]
+    borders: Annotated[tuple[Border, ...], Rows] = ()
     banks: Banks | None = None
     memories: Annotated[tuple[Memory, ...], Rows] = ()
     joints: Annotated[tuple[Joint, ...], Rows] = ()

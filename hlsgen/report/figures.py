@@ -101,8 +101,8 @@ class DdrBytes(Section):
 class Layer(Section):
     """A layer and its stage, or in a network of tasks its kernel: the fields from `kernel` on are of that.
 
-    kernel: the C++ function. ddr_cycles: cycles of a frame that DDR takes. cells: LUTs and FFs of the kernel
-    without what lies outside of it.
+    slr: of a kernel that lies across several. kernel: the C++ function. ddr_cycles: cycles of a frame that
+    DDR takes. cells: LUTs and FFs of the kernel without what lies outside of it.
     """
 
     name: Text
@@ -120,6 +120,7 @@ class Layer(Section):
     uram: Count
     lut: Count
     ff: Count
+    slr: Text = ""
     kernel: Text = ""
     stage_interval_cycles: Count | None = None
     kernel_interval_cycles: Count | None = None
@@ -205,6 +206,17 @@ class Slr(Section):
     usable: ResourceFigures
     free: ResourceFigures
     ddr: Texts
+
+
+@dataclass(frozen=True, kw_only=True)
+class Border(Section):
+    """A border of neighbouring SLRs that one kernel lies across.
+
+    bits: of the streams that cross it, each with a relay there.
+    """
+
+    between: Text
+    bits: Count
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,6 +24,7 @@ from hlsgen.search.budget import SearchBudget, Steps
 from hlsgen.search.candidates import Candidate
 from hlsgen.search.offchip_weights import MEMORY_PRICE, Offchip, kept_on_chip, spilled
 from hlsgen.search.placement import LIMIT_NAMES, Instance, at_banks, ddr_bytes_per_s
+from hlsgen.search.slr_cut import cut, fits_cut, numbers_of
 from hlsgen.targets.board import Board
 from hlsgen.timing.fifos import growing_depths, simulated_words
 
@@ -54,20 +55,23 @@ MOST_SIMULATED_WORDS = 1 << 27
 class StreamingHardware(Brief):
     """The kernel that was chosen: its pipeline with FIFO depths, what an instance takes, how many there are.
 
-    by_slr: how many would fit each SLR. spans: one instance lies over several SLRs. bottleneck: what keeps it
-    from being faster.
+    by_slr: how many would fit each SLR. bottleneck: what keeps it from being faster.
     """
 
     pipeline: Pipeline
     each: Resources
     instances: int
     by_slr: Mapping[str, int]
-    spans: bool
     bottleneck: str
 
     def __str__(self) -> str:
         count = f"{self.instances} instance{'s' if self.instances > 1 else ''}"
         return f"{count}, a frame every {self.pipeline.interval:,} cycles each; binds: {self.bottleneck}"
+
+    @property
+    def spans(self) -> bool:
+        """Whether one instance lies over several SLRs."""
+        return bool(self.pipeline.slrs)
 
     @property
     def weights(self) -> dict[str, WeightPlace]:
@@ -116,6 +120,7 @@ def balance(
     Raises NoFit: not even the smallest foldings fit, or the interval asked for is out of reach.
     DesignError: weights cannot lie where they shall.
     """
+    check_slrs(graph, constraints)
     budget = SearchBudget(progress)
     search = _Search(
         graph=graph, board=board, constraints=constraints, batch=batch, clock_mhz=clock_mhz, budget=budget
@@ -258,23 +263,33 @@ class _Search:
         pipeline = pipeline_of(self.graph, folds, choice.places, interfaces=interfaces)
         check_blocks(pipeline)
         self.budget.makes(simulated_words(pipeline))
-        for depths in growing_depths(pipeline):
-            pipeline = pipeline.with_depths(depths)
-            each = total_resources(pipeline, board)
-            count = self._count(each)
-            if not count:
-                fifos = Resources.sum(fifo_resources(one, board) for one in pipeline.streams.values())
-                self.budget.lacks(each, fifos, allowed_whole(board))
-                return None
-        by_slr = {name: count for name, (count, _) in fitting(each, board).items()}
+        made = self._with_fifos(pipeline)
+        if made is not None and (self.constraints.slrs or not room(total_resources(made, board), board)):
+            slrs = numbers_of(self.constraints.slrs, board) or cut(made, board)
+            made = self._with_fifos(pipeline.across(slrs)) if slrs else None
+            made = made if made is not None and fits_cut(made, board) else None
+        if made is None:
+            return None
+        each = total_resources(made, board)
+        count = self._count(each)
         return StreamingHardware(
-            pipeline=pipeline,
+            pipeline=made,
             each=each,
             instances=count,
-            by_slr=by_slr,
-            spans=not any(by_slr.values()),
-            bottleneck=self._bottleneck(choice.candidates, pipeline, count, each),
+            by_slr={name: count for name, (count, _) in fitting(each, board).items()},
+            bottleneck=self._bottleneck(choice.candidates, made, count, each),
         )
+
+    def _with_fifos(self, pipeline: Pipeline) -> Pipeline | None:
+        """The kernel with FIFOs as deep as they must be; None if it does not fit."""
+        for depths in growing_depths(pipeline):
+            pipeline = pipeline.with_depths(depths)
+            each = total_resources(pipeline, self.board)
+            if not self._count(each):
+                fifos = Resources.sum(fifo_resources(one, self.board) for one in pipeline.streams.values())
+                self.budget.lacks(each, fifos, allowed_whole(self.board))
+                return None
+        return pipeline
 
     def _no_fit(self, least: Offchip) -> NoFit:
         """Why no kernel fits. least: with as many weights streamed as the design leaves open."""
@@ -351,6 +366,16 @@ def _streaming(choice: Offchip) -> str:
 def _total(choice: Offchip, interval: int) -> Resources:
     total = Resources.sum(one.resources for one in choice.picked(interval).values())
     return Resources(**{kind: int(getattr(total, kind) * MARGIN) for kind in KINDS})
+
+
+def check_slrs(graph: Graph, constraints: NetworkConstraints) -> None:
+    """Raises NoFit: the design says the SLR of some layers and not of others."""
+    missing = [layer.name for layer in graph.layers if layer.name not in constraints.slrs]
+    if constraints.slrs and missing:
+        raise NoFit(
+            f"slr is given of {len(constraints.slrs)} layers and not of {', '.join(missing[:10])}",
+            "an slr for every layer, or for none, of a kernel that needs several",
+        )
 
 
 def check_blocks(pipeline: Pipeline) -> None:

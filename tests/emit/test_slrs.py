@@ -9,8 +9,14 @@ from typing import Any
 import pytest
 
 from hlsgen.api.design import Design, load
-from hlsgen.base.errors import EmissionError
+from hlsgen.base.errors import DesignError, EmissionError
+from hlsgen.explore.design_file import fixed_design
+from hlsgen.hardware.pipeline import pipeline_of
 from hlsgen.lint.check_slrs import check_slrs
+from hlsgen.search.board_limits import allowed
+from hlsgen.search.slr_cut import taken_by_slr
+from hlsgen.timing.fifos import fifo_depths
+from hlsgen.timing.timing import simulate
 from tests.support.stand_ins.config_files import kernels_in, read_link
 
 SLRS = """slrs:
@@ -64,6 +70,104 @@ def test_a_kernel_over_several_slrs_is_pinned_to_none(tmp_path: Path) -> None:
     assert "# No slr= for net_1" in path.read_text()
     rows = {slr["name"]: slr["instances"] for slr in project.report["slrs"]}
     assert rows["all SLRs"] == 1 and rows["SLR0"] == 0
+
+
+def test_it_is_cut_into_slrs_with_relays_at_the_borders(tmp_path: Path) -> None:
+    """Every layer lies in one SLR that has room for it; the cut kernel is C-simulated bit for bit."""
+    design = made(tmp_path)
+    pipeline, board = design.style.hardware.pipeline, design.board
+    assert list(pipeline.slrs) == ["conv1", "conv2", "sum", "conv3"] and len(set(pipeline.slrs.values())) == 3
+    report = design.build(tmp_path / "out", frames=2).report
+    assert report["csim"]["verdict"] == "equal"
+    crossings = {border["between"]: border["bits"] for border in report["borders"]}
+    words = {name: one.words.lanes * 8 for name, one in pipeline.streams.items()}
+    assert crossings == {
+        "SLR0 and SLR1": words["conv2_0_words0_s"] + words["sum_1_words0_s"],
+        "SLR1 and SLR2": words["conv3_0_words1_s"],
+    }
+    source = (tmp_path / "out/src/net.cpp").read_text()
+    assert source.count("HLSGEN_STAGE(relay_") == len(pipeline.relays) == 3
+    rows = {slr["name"]: slr for slr in report["slrs"]}
+    parts = [rows[slr.name]["used"] for slr in board.slrs]
+    for kind in ("lut", "ff", "dsp", "bram18"):
+        assert sum(part[kind] for part in parts) == rows["all SLRs"]["used"][kind] == report["total"][kind]
+        assert all(rows[slr.name]["used"][kind] <= rows[slr.name]["usable"][kind] for slr in board.slrs)
+    assert [layer["slr"] for layer in report["layers"]] == ["SLR0", "SLR1", "SLR1", "SLR2"]
+    assert "## Several SLRs" in (tmp_path / "out/report.md").read_text()
+
+
+def test_relays_cost_no_speed(tmp_path: Path) -> None:
+    pipeline = made(tmp_path).style.hardware.pipeline
+    folds = {name: stage.fold for name, stage in pipeline.stages.items()}
+    alone = pipeline_of(pipeline.graph, folds, pipeline.weights, interfaces=pipeline.interfaces)
+    far = alone.across({"conv1": 0, "conv2": 2, "sum": 0, "conv3": 2})
+    assert alone.interval == far.interval and not alone.relays
+    # conv1 to conv2, conv2 to sum, sum to conv3: two borders each; conv1 to sum: none
+    assert len(far.relays) == 6
+    ends = {relay.writes[0] for relay in far.relays} - {relay.reads[0] for relay in far.relays}
+    assert {one.name for one in far.processes if set(one.reads) & ends} >= {"conv2", "conv3"}
+    depths = fifo_depths(far)
+    assert (
+        set(depths) == set(far.streams) and simulate(far.with_depths(depths)).interval_cycles == far.interval
+    )
+
+
+def test_a_layer_larger_than_any_slr_is_folded_more(tmp_path: Path) -> None:
+    """The sum of the SLRs would take the faster kernel; no SLR takes its largest layer."""
+    design = made(tmp_path, lut=11_000)
+    hardware, board = design.style.hardware, design.board
+    limits = [allowed(slr, board).lut for slr in board.slrs]
+    assert all(
+        taken.lut <= limit
+        for taken, limit in zip(taken_by_slr(hardware.pipeline, board), limits, strict=True)
+    )
+    assert hardware.pipeline.interval > made(tmp_path).style.hardware.pipeline.interval
+
+
+def test_explore_writes_the_slrs_into_its_mapping(tmp_path: Path) -> None:
+    design = made(tmp_path)
+    found = design.explore()
+    slrs = {name: one["slr"] for name, one in found.mapping.items() if isinstance(one, dict)}
+    assert set(slrs) == {"conv1", "conv2", "sum", "conv3"}
+    (tmp_path / "best.yaml").write_text(fixed_design(found, tmp_path / "net.yaml", tmp_path / "best.yaml"))
+    again = load(tmp_path / "best.yaml").style.hardware
+    best = found.chosen.style.hardware
+    assert again.pipeline.slrs == best.pipeline.slrs and again.each == best.each
+    assert again.pipeline.streams == best.pipeline.streams
+    assert found.point.frames_per_s >= design.estimate().frames_per_s * (1 - 1e-9)
+
+
+def test_other_weights_keep_the_cut(tmp_path: Path) -> None:
+    pipeline = made(tmp_path).style.hardware.pipeline
+    again = pipeline.with_graph(pipeline.graph)
+    assert again.streams == pipeline.streams and again.slrs == pipeline.slrs
+
+
+LAYERS = ("conv1", "conv2", "sum", "conv3")
+
+
+@pytest.mark.parametrize(
+    ("mapping", "says"),
+    [
+        ({"conv1": {"slr": "SLR7"}}, "has no SLR 'SLR7'"),
+        ({"instances": 2, **{one: {"slr": "SLR0"} for one in LAYERS}}, "of one streaming kernel"),
+        ({"conv1": {"slr": "SLR0"}}, "not of conv2, sum, conv3"),
+    ],
+)
+def test_wrong_slrs_are_refused(tmp_path: Path, mapping: dict[str, Any], says: str) -> None:
+    with pytest.raises(DesignError, match=says) as caught:
+        made(tmp_path, **mapping).estimate()
+    assert "SLR" in caught.value.problems[0].fix.upper()
+
+
+def test_slrs_of_the_design_are_kept(tmp_path: Path) -> None:
+    """In the quick search and in the exact one: the first layer in the middle."""
+    wanted = {"conv1": "SLR1", "conv2": "SLR0", "sum": "SLR0", "conv3": "SLR2"}
+    design = made(tmp_path, lut=20_000, **{name: {"slr": slr} for name, slr in wanted.items()})
+    explored = design.explore().chosen
+    for one in (design, explored):
+        slrs = one.style.hardware.pipeline.slrs
+        assert {name: f"SLR{number}" for name, number in slrs.items()} == wanted
 
 
 def test_what_has_room_is_pinned(tmp_path: Path) -> None:

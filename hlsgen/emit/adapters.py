@@ -16,6 +16,7 @@ from hlsgen.hardware.processes import (
     LoadWeights,
     PortProcess,
     Process,
+    Relay,
     StageProcess,
     WidthConverter,
 )
@@ -149,6 +150,12 @@ def _constants(process: Process, kernel: str) -> dict[str, Any]:
 @_constants.register
 def _(process: Fork, kernel: str) -> dict[str, Any]:
     return _stream(process.reads[0], process.words) | {"kind": "fork"}
+
+
+@_constants.register
+def _(process: Relay, kernel: str) -> dict[str, Any]:
+    words = {"out_word": word_name(process.writes[0])}
+    return _stream(process.reads[0], process.words) | words | {"kind": "relay"}
 
 
 @_constants.register

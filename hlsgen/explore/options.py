@@ -23,7 +23,7 @@ from hlsgen.cost.stages import (
     weight_stream_resources,
 )
 from hlsgen.designfile.constraints import LayerWeightConstraints, NetworkConstraints
-from hlsgen.hardware.pipeline import Stream, staged
+from hlsgen.hardware.pipeline import Stream, first_readers, staged
 from hlsgen.hardware.ports import Interfaces, ddr_port, interfaces_of, width_of
 from hlsgen.hardware.processes import DmaRead, DmaWrite, Fork, weight_loader
 from hlsgen.hardware.storage import LUTRAM_MOST_WORDS, Storage
@@ -279,14 +279,3 @@ def least_fifo(words: StreamFormat, board: Board) -> Resources:
     depths = (2, 3, SHIFT_WORDS + 1, max(SHIFT_WORDS, SMALL_FIFO_BITS // bits) + 1)
     ways = [vector(fifo_resources(Stream(name="", words=words, depth=depth), board)) for depth in depths]
     return resources_of(np.min(ways, axis=0))
-
-
-def first_readers(graph: Graph) -> dict[str, tuple[str, int]]:
-    """The layer, and its input, whose words each port has, by the name of the graph's input."""
-    found: dict[str, tuple[str, int]] = {}
-    ports = {port.name for port in graph.inputs}
-    for layer in graph.layers:
-        for index, source in enumerate(layer.inputs):
-            if source in ports:
-                found.setdefault(source, (layer.name, index))
-    return found

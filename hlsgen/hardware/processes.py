@@ -358,6 +358,25 @@ class Fork(Process):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Relay(Process):
+    """Every word goes on as it is: a register stage, with a FIFO at each side, where a stream crosses from
+    one SLR to the next.
+    """
+
+    words: StreamFormat
+
+    forwards: ClassVar[bool] = True
+
+    @property
+    def result_bits(self) -> int:
+        return self.words.lanes * width_of(self.words.type)
+
+    def schedule(self, frames: int) -> Schedule:
+        times = np.arange(frames * self.words.frame_words, dtype=np.int64)
+        return Schedule(iterations=len(times), reads=(times,), writes=(times,))
+
+
+@dataclass(frozen=True, kw_only=True)
 class WidthConverter(Process):
     """Words of one format to another. Exactly one of four simple forms, or `regroup` with a memory."""
 

@@ -95,6 +95,18 @@ inline void fork(hls::stream<W> &in, hls::stream<W> &first, hls::stream<W> &seco
     }
 }
 
+// WORDS: of a frame.
+template <int STAGE, int WORDS, typename W>
+inline void relay(hls::stream<W> &in, hls::stream<W> &out, int frames) {
+#pragma HLS inline
+    words: for (long long i = 0; i < (long long)frames * WORDS; ++i) {
+#pragma HLS pipeline II=1 style=flp
+#pragma HLS loop_tripcount min=WORDS max=WORDS
+        iteration_of(STAGE);
+        out.write(in.read());
+    }
+}
+
 // ---- Words of another format ----------------------------------------------------------------------------------------
 
 // RATIO words of CH channels become one of RATIO * CH, of the same PX pixels. WORDS: of an input frame.

@@ -16,7 +16,7 @@ from hlsgen.hardware.storage import Memory
 from hlsgen.hardware.wave import band_constants, running_float_add, window_constants
 from hlsgen.layers.packing import lower_lane_limit, signed_bits
 
-SHARED_HEADERS = ("static.h", "lanes.h", "memory.h", "iteration.h", "dot.h")
+SHARED_HEADERS = ("static.h", "counter.h", "lanes.h", "memory.h", "iteration.h", "dot.h")
 
 
 def kernel_files(mapping: ConvMapping, k: dict[str, Any], version: str) -> dict[str, str]:

@@ -32,6 +32,7 @@ from hlsgen.targets.board import Board
 
 SHARED_HEADERS = (
     "static.h",
+    "counter.h",
     "lanes.h",
     "dot.h",
     "memory.h",

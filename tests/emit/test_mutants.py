@@ -64,7 +64,7 @@ MUTANTS = [
     ("a pass too early", FIXED, "at.channels == CF - 1", "at.channels == CF - 2"),
     ("sums not begun anew", FIXED, "at.channels == 0 ||", "at.channels == 1 ||"),
     ("a wrong row slot", FIXED, "constexpr int TILE_SLOTS = 2", "constexpr int TILE_SLOTS = 3"),
-    ("a wrong half", FIXED, "(1 - half) * OUT_WORDS", "half * OUT_WORDS"),
+    ("a wrong half", FIXED, "(upper ? 0 : OUT_WORDS)", "(upper ? OUT_WORDS : 0)"),
     ("an iteration too many", FIXED, "++column < COLUMNS", "++column <= COLUMNS"),
     ("lane order", FIXED, "result.lane[p * ROWS + r]", "result.lane[r * ROWS + p]"),
     ("no saturation", FIXED, "AP_RND, AP_SAT> out_t", "AP_RND, AP_WRAP> out_t"),

@@ -10,6 +10,7 @@
 #include <ap_int.h>
 #include <hls_stream.h>
 
+#include "counter.h"
 #include "lanes.h"
 #include "stage.h"
 
@@ -213,69 +214,108 @@ inline void split_pixels(hls::stream<lanes<T, LANES * RATIO> > &in, hls::stream<
     }
 }
 
+// The words of a block of CHANNELS channels as one side of `regroup` passes them: PX pixels x CH channels at a time, of
+// the same pixels all channels. PARTS words hold the channels that lie at one address.
+template <int PX, int CH, int CHANNELS, int WIDTH, int BLOCK, int PARTS>
+struct block_words {
+    static constexpr int GROUPS = BLOCK / PX;
+    static constexpr int LAST_GROUPS = ((WIDTH - 1) % BLOCK + PX) / PX;  // of a row's last block
+
+    counter<PARTS> part;
+    counter<CHANNELS / CH / PARTS> address;
+    counter<GROUPS> group;  // of pixels
+    bool any;               // a word of the block is left
+
+    void begin(bool block) {
+#pragma HLS inline
+        group.reset();
+        any = block;
+    }
+    void advance(bool last_of_row) {
+#pragma HLS inline
+        if (part.advance() && address.advance()) {
+            if (last_of_row ? group.value == LAST_GROUPS - 1 : group.last) any = false;
+            group.advance();
+        }
+    }
+};
+
 // Any format to any other: two blocks of BLOCK pixels x CHANNELS channels, one filled while the other is emptied.
-template <int STAGE, int CHANNELS, int WIDTH, int BLOCK, int PX_A, int CH_A, int PX_B, int CH_B, int ROWS, typename T>
+//
+// TOGETHER neighbouring channels of each pixel lie in memories of their own. Every memory has its own place in a word, on
+// either side: it takes that element in the one iteration of PARTS x GROUPS that is its, and a word's element is chosen among
+// as many memories.
+template <int STAGE, int CHANNELS, int WIDTH, int BLOCK, int PX_A, int CH_A, int PX_B, int CH_B, int TOGETHER, int ROWS,
+          typename T>
 inline void regroup(hls::stream<lanes<T, PX_A * CH_A> > &in, hls::stream<lanes<T, PX_B * CH_B> > &out, int frames) {
 #pragma HLS inline
-    constexpr int BLOCKS = ROWS * ((WIDTH + BLOCK - 1) / BLOCK);  // of a frame
-    constexpr int FOLDS_A = CHANNELS / CH_A, FOLDS_B = CHANNELS / CH_B;
-    constexpr int WORDS_A = BLOCK / PX_A * FOLDS_A, WORDS_B = BLOCK / PX_B * FOLDS_B;
+    constexpr int ROW_BLOCKS = (WIDTH + BLOCK - 1) / BLOCK;
+    constexpr int BLOCKS = ROWS * ROW_BLOCKS;  // of a frame
+    constexpr int ADDRESSES = CHANNELS / TOGETHER;  // of a block
+    constexpr int PARTS_A = TOGETHER / CH_A, PARTS_B = TOGETHER / CH_B;
+    typedef block_words<PX_A, CH_A, CHANNELS, WIDTH, BLOCK, PARTS_A> words_a;
+    typedef block_words<PX_B, CH_B, CHANNELS, WIDTH, BLOCK, PARTS_B> words_b;
+    constexpr int WORDS_A = words_a::GROUPS * ADDRESSES * PARTS_A, WORDS_B = words_b::GROUPS * ADDRESSES * PARTS_B;
     constexpr int ITERATIONS = WORDS_A > WORDS_B ? WORDS_A : WORDS_B;  // of a block
     constexpr int TRIPS = (BLOCKS + 1) * ITERATIONS;  // with one frame
-    constexpr int TOGETHER = CH_A > CH_B ? CH_A : CH_B;  // neighbouring channels lie in memories of their own
-    static_assert(CHANNELS % TOGETHER == 0, "regroup: a word must hold a divisor of the channels");
-    HLSGEN_STATIC T block[2][BLOCK][CHANNELS];
-#pragma HLS array_partition variable=block dim=2 complete
-#pragma HLS array_partition variable=block dim=3 cyclic factor=TOGETHER
-#pragma HLS dependence variable=block inter false
-    int filled = 0;                      // which of the two is filled
-    int first_a = 0, first_b = 0;        // pixels before the block in its row
-    int pixel_a = 0, channel_a = 0, pixel_b = 0, channel_b = 0, step = 0;
-    bool any = false;                    // a block is there to be emptied
+    static_assert(CHANNELS % TOGETHER == 0, "regroup: the channels must fill their memories alike");
+    static_assert(TOGETHER % CH_A == 0 && TOGETHER % CH_B == 0, "regroup: a word's channels must lie at one address");
+    HLSGEN_STATIC T block[BLOCK][TOGETHER][2 * ADDRESSES];
+#pragma HLS array_partition variable=block complete dim=1
+#pragma HLS array_partition variable=block complete dim=2
+    words_a arriving;
+    words_b leaving;
+    counter<ITERATIONS> step;
+    counter<ROW_BLOCKS> of_row;    // the block that is filled
+    bool last_of_row = false;      // whether the block that is emptied is a row's last
+    bool upper = false;            // the half that is filled
     const long long blocks = (long long)frames * BLOCKS;
-    long long left = blocks;             // to be filled
+    long long left = blocks;       // to be filled
+    arriving.begin(left > 0);
+    leaving.begin(false);
     words: for (long long i = 0; i < (blocks - BLOCKS) * ITERATIONS + TRIPS; ++i) {
 #pragma HLS pipeline II=1 style=flp
 #pragma HLS loop_tripcount min=TRIPS max=TRIPS
+#pragma HLS dependence variable=block inter false
         iteration_of(STAGE);
-        if (left > 0 && pixel_a < BLOCK && first_a + pixel_a < WIDTH) {
+        if (arriving.any) {
             const lanes<T, PX_A * CH_A> word = in.read();
-            for (int x = 0; x < PX_A; ++x) {
+            const int address = arriving.address + (upper ? ADDRESSES : 0);
+            for (int x = 0; x < BLOCK; ++x) {
 #pragma HLS unroll
-                for (int c = 0; c < CH_A; ++c) {
+                for (int c = 0; c < TOGETHER; ++c) {
 #pragma HLS unroll
-                    block[filled][pixel_a + x][channel_a + c] = word.lane[x * CH_A + c];
+                    const bool taken = arriving.group.value == x / PX_A && arriving.part.value == c / CH_A;
+                    if (taken) block[x][c][address] = word.lane[x % PX_A * CH_A + c % CH_A];
                 }
             }
+            arriving.advance(of_row.last);
         }
-        if (any && pixel_b < BLOCK && first_b + pixel_b < WIDTH) {
+        if (leaving.any) {
+            const int address = leaving.address + (upper ? 0 : ADDRESSES);
             lanes<T, PX_B * CH_B> word;
-            for (int x = 0; x < PX_B; ++x) {
+            for (int l = 0; l < PX_B * CH_B; ++l) {
 #pragma HLS unroll
-                for (int c = 0; c < CH_B; ++c) {
+                T element[words_b::GROUPS][PARTS_B];  // of the memories that this lane may come from
+#pragma HLS array_partition variable=element complete dim=0
+                for (int g = 0; g < words_b::GROUPS; ++g) {
 #pragma HLS unroll
-                    word.lane[x * CH_B + c] = block[1 - filled][pixel_b + x][channel_b + c];
+                    for (int p = 0; p < PARTS_B; ++p) {
+#pragma HLS unroll
+                        element[g][p] = block[g * PX_B + l / CH_B][p * CH_B + l % CH_B][address];
+                    }
                 }
+                word.lane[l] = element[leaving.group.value][leaving.part.value];
             }
             out.write(word);
+            leaving.advance(last_of_row);
         }
-        channel_a += CH_A;
-        if (channel_a == CHANNELS) {
-            channel_a = 0;
-            pixel_a += PX_A;
-        }
-        channel_b += CH_B;
-        if (channel_b == CHANNELS) {
-            channel_b = 0;
-            pixel_b += PX_B;
-        }
-        if (++step == ITERATIONS) {
-            step = 0;
-            pixel_a = channel_a = pixel_b = channel_b = 0;
-            filled = 1 - filled;
-            first_b = first_a;
-            first_a = first_a + BLOCK < WIDTH ? first_a + BLOCK : 0;
-            any = true;
+        if (step.advance()) {
+            upper = !upper;
+            leaving.begin(left > 0);
+            arriving.begin(left > 1);
+            last_of_row = of_row.last;
+            of_row.advance();
             --left;
         }
     }

@@ -14,6 +14,7 @@
 #include <ap_fixed.h>
 #include <ap_int.h>
 #include <hls_stream.h>
+#include <hlsgen/counter.h>
 #include <hlsgen/dot.h>
 #include <hlsgen/iteration.h>
 #include <hlsgen/lanes.h>
@@ -329,39 +330,39 @@ inline void gather_taps(const in_t (&window)[SIMD][WAVE_ROWS][SPAN], int r, in_t
 // All weights come on chip once for a call. DDR holds them as [output channel][input channel][kernel row][column].
 inline void load_weights(const weight_t *source, weights_t &weight) {
 #pragma HLS inline off
-    int p = 0;
-    int term = 0;
-    int step = 0;
-    int first_step = 0;
+    hlsgen::counter<TERMS> to_term;
+    hlsgen::counter<CF> channels;
+    hlsgen::counter<PE> to_channel;
+    hlsgen::counter<NF> filters;
     weights: for (int i = 0; i < OUT_CHANNELS * IN_CHANNELS * TAPS; ++i) {
 #pragma HLS pipeline II=1
         hlsgen::iteration(hlsgen::LOOP_WEIGHTS);
-        weight[p][term][step] = source[i];
-        if (++term == TERMS) {
-            term = 0;
-            if (++step == first_step + CF) {
-                if (++p == PE) {
-                    p = 0;
-                    first_step += CF;
-                }
-                step = first_step;
+        const weight_t value = source[i];
+        const int to_step = filters * CF + channels;
+        for (int p = 0; p < PE; ++p) {
+#pragma HLS unroll
+            for (int t = 0; t < TERMS; ++t) {
+#pragma HLS unroll
+                if (to_channel.value == p && to_term.value == t) weight[p][t][to_step] = value;
             }
         }
+        if (to_term.advance() && channels.advance() && to_channel.advance()) filters.advance();
     }
 }
 
 inline void load_bias(const bias_t *source, biases_t &bias) {
 #pragma HLS inline off
-    int p = 0;
-    int step = 0;
+    hlsgen::counter<PE> to_channel;
+    hlsgen::counter<NF> to_step;
     biases: for (int i = 0; i < OUT_CHANNELS; ++i) {
 #pragma HLS pipeline II=1
         hlsgen::iteration(hlsgen::LOOP_WEIGHTS);
-        bias[p][step] = source[i];
-        if (++p == PE) {
-            p = 0;
-            ++step;
+        const bias_t value = source[i];
+        for (int p = 0; p < PE; ++p) {
+#pragma HLS unroll
+            if (to_channel.value == p) bias[p][to_step] = value;
         }
+        if (to_channel.advance()) to_step.advance();
     }
 }
 
@@ -485,65 +486,82 @@ inline void compute(hls::stream<pixels_t> &pixels, const weight_t *weights, cons
 // One half of `rows` takes the results of a pass while the words of the pass before leave the other.
 inline void drain(hls::stream<results_t> &results, hls::stream<words_t> &words, int frames) {
 #pragma HLS inline off
-    HLSGEN_STATIC hlsgen::ram<words_t, 2 * OUT_WORDS> rows[PE * ROWS];
+    typedef ap_uint<OUT_LANES * OUT_BITS> word_bits;
+    HLSGEN_STATIC hlsgen::ram<word_bits, 2 * OUT_WORDS> rows[PE][ROWS];
 #pragma HLS array_partition variable=rows complete dim=1
-#pragma HLS aggregate variable=rows
+#pragma HLS array_partition variable=rows complete dim=2
 #pragma HLS bind_storage variable=rows type=ram_s2p impl=lutram
     HLSGEN_STATIC out_t gathered[PE * ROWS][OUT_LANES];
 #pragma HLS array_partition variable=gathered complete dim=0
 
     const long long passes = (long long)frames * TILES * NF;
-    long long pass = 0;
-    int step = 0;
-    int half = 0;
-    int in_lane = 0;  // of the column that comes in
-    int in_word = 0;
-    int out_row = 0;  // of the word that leaves: lane p * ROWS + r of the results
-    int out_r = 0;
-    int out_word = 0;
-    int filters = 0;  // of the pass that leaves
-    int tile = 0;
+    long long to_arrive = passes;  // this one and those after it
+    bool arrives = passes > 0;     // columns of this pass are still to come in
+    bool leaves = false;           // words of the pass before are still to leave
+    bool has_left = false;         // one before has left
+    bool upper = false;            // the half that columns come into
+    hlsgen::counter<DRAIN_STEPS> step;
+    hlsgen::counter<OUT_WIDTH> column;
+    hlsgen::counter<OUT_LANES> in_lane;  // of the column that comes in
+    hlsgen::counter<OUT_WORDS> in_word;
+    hlsgen::counter<OUT_WORDS> out_word;  // of the word that leaves
+    hlsgen::counter<ROWS> out_row;
+    hlsgen::counter<PE> out_channel;
+    hlsgen::counter<NF> filters;  // of the pass that leaves
+    hlsgen::counter<TILES> tile;
     columns: for (long long i = 0; i < (passes + 1) * DRAIN_STEPS; ++i) {
 #pragma HLS pipeline II=1
 #pragma HLS loop_tripcount min=176 max=176
 #pragma HLS dependence variable=rows inter false
         hlsgen::iteration(hlsgen::LOOP_DRAIN);
-        if (pass < passes && step < OUT_WIDTH) {
-            const results_t column = results.read();
-            const bool complete = in_lane == OUT_LANES - 1 || step == OUT_WIDTH - 1;
+        if (arrives) {
+            const results_t result = results.read();
+            const bool complete = in_lane.last || column.last;
+            const int address = in_word + (upper ? OUT_WORDS : 0);
             for (int n = 0; n < PE * ROWS; ++n) {
 #pragma HLS unroll
                 words_t word;
                 for (int l = 0; l < OUT_LANES; ++l) {
 #pragma HLS unroll
-                    if (l == in_lane) gathered[n][l] = column.lane[n];
-                    else if (l > in_lane) gathered[n][l] = 0;
+                    if (in_lane.value == l) gathered[n][l] = result.lane[n];
+                    else if (in_lane.value < l) gathered[n][l] = 0;
                     word.lane[l] = gathered[n][l];
                 }
-                if (complete) rows[n][half * OUT_WORDS + in_word] = word;
+                if (complete) rows[n / ROWS][n % ROWS][address] = hlsgen::pack<OUT_BITS, OUT_BITS, OUT_LANES>(word);
             }
-            in_lane = complete ? 0 : in_lane + 1;
-            in_word += complete ? 1 : 0;
+            if (complete) {
+                in_lane.reset();
+                in_word.advance();
+            } else {
+                in_lane.advance();
+            }
+            if (column.advance()) arrives = false;
         }
-        if (pass > 0 && step < DRAIN_WORDS) {
-            const int valid = tile == TILES - 1 ? LAST_ROWS : ROWS;
-            if (out_r < valid) words.write(rows[out_row][(1 - half) * OUT_WORDS + out_word]);
-            if (++out_word == OUT_WORDS) {
-                out_word = 0;
-                ++out_row;
-                out_r = out_r + 1 == ROWS ? 0 : out_r + 1;
+        if (leaves) {
+            const int address = out_word + (upper ? 0 : OUT_WORDS);
+            word_bits of_channel[PE];
+#pragma HLS array_partition variable=of_channel complete
+            for (int p = 0; p < PE; ++p) {
+#pragma HLS unroll
+                word_bits of_row[ROWS];
+#pragma HLS array_partition variable=of_row complete
+                for (int r = 0; r < ROWS; ++r) {
+#pragma HLS unroll
+                    of_row[r] = rows[p][r][address];
+                }
+                of_channel[p] = of_row[out_row.value];
             }
+            const bool valid = !tile.last || out_row.value < LAST_ROWS;
+            if (valid) words.write(hlsgen::unpack<OUT_BITS, OUT_BITS, OUT_LANES, out_t>(of_channel[out_channel.value]));
+            if (out_word.advance() && out_row.advance() && out_channel.advance()) leaves = false;
         }
-        if (++step == DRAIN_STEPS) {
-            step = 0;
-            in_word = 0;
-            out_row = 0;
-            half = 1 - half;
-            if (pass > 0 && ++filters == NF) {
-                filters = 0;
-                tile = tile + 1 == TILES ? 0 : tile + 1;
-            }
-            ++pass;
+        if (step.advance()) {
+            if (has_left && filters.advance()) tile.advance();
+            upper = !upper;
+            arrives = to_arrive > 1;
+            leaves = to_arrive > 0;
+            has_left = true;
+            --to_arrive;
         }
     }
 }

@@ -13,6 +13,7 @@
 #include "counter.h"
 #include "lanes.h"
 #include "stage.h"
+#include "words.h"
 
 namespace hlsgen {
 
@@ -31,9 +32,8 @@ struct word_of_beats {
     static constexpr int BEATS = (N + LANES - 1) / LANES;
     lanes<T, LANES * BEATS> word;  // the last beat may be partly empty
 
-    // Part `part` of `bits` is the next beat. They shift through the word: the first one ends in its first lanes.
-    template <int PORT>
-    void take(const ap_uint<PORT> &bits, int part) {
+    // Takes the next beat. Beats shift through the word: the first one ends in its first lanes.
+    void take(const ap_uint<WIDTH> &beat) {
 #pragma HLS inline
         for (int l = 0; l < LANES * (BEATS - 1); ++l) {
 #pragma HLS unroll
@@ -42,11 +42,7 @@ struct word_of_beats {
         for (int l = 0; l < LANES; ++l) {
 #pragma HLS unroll
             const int low = l / PER_PART * WEIGHT_BEAT_BITS + l % PER_PART * BITS;
-            ap_uint<BITS> code = 0;
-            for (int p = 0; p < PORT / WIDTH; ++p) {
-#pragma HLS unroll
-                if (p == part) code = bits.range(p * WIDTH + low + BITS - 1, p * WIDTH + low);
-            }
+            const ap_uint<BITS> code = beat.range(low + BITS - 1, low);
             set_bits<BITS>(word.lane[LANES * (BEATS - 1) + l], code);
         }
     }
@@ -61,21 +57,23 @@ struct word_of_beats {
     }
 };
 
-// Fills WORDS words of N elements of BITS bits, which lie tightly in beats; each word begins with a new beat.
-template <int BITS, typename T, int N, int WORDS>
-inline void load_words(hls::stream<weight_beat> &beats, lanes<T, N> (&words)[WORDS]) {
+// Fills a memory with WORDS words of N elements, which lie tightly in beats; each word begins with a new beat.
+template <typename T, int N, int WORDS, bool REGISTERS>
+inline void load_words(hls::stream<weight_beat> &beats, word_memory<T, N, WORDS> &words) {
 #pragma HLS inline
-    constexpr int BEATS = word_of_beats<BITS, WEIGHT_BEAT_BITS, T, N>::BEATS;
-    word_of_beats<BITS, WEIGHT_BEAT_BITS, T, N> word;
+    typedef word_of_beats<width_of<T>::BITS, WEIGHT_BEAT_BITS, T, N> word_t;
+    constexpr int BEATS = word_t::BEATS;
+    word_t word;
     clear(word.word);
-    int beat = 0, at = 0;
-    weights: for (long long i = 0; i < (long long)WORDS * BEATS; ++i) {
+    counter<BEATS> beat;
+    counter<WORDS> at;
+    weights: for (int i = 0; i < WORDS * BEATS; ++i) {
 #pragma HLS pipeline II=1 style=flp
-        word.take(beats.read(), 0);
-        if (++beat == BEATS) {
-            beat = 0;
-            words[at] = word.value();
-            ++at;
+        word.take(beats.read());
+        if (beat.advance()) {
+            if (REGISTERS) write_register(words, at, word.value());
+            else write_word(words, at, word.value());
+            at.advance();
         }
     }
 }
@@ -105,7 +103,7 @@ inline void gather_channels(hls::stream<lanes<T, PX * CH> > &in, hls::stream<lan
 #pragma HLS inline
     lanes<T, PX * CH * RATIO> wide;
     clear(wide);
-    int part = 0;
+    counter<RATIO> part;
     words: for (long long i = 0; i < (long long)frames * WORDS; ++i) {
 #pragma HLS pipeline II=1 style=flp
 #pragma HLS loop_tripcount min=WORDS max=WORDS
@@ -115,13 +113,10 @@ inline void gather_channels(hls::stream<lanes<T, PX * CH> > &in, hls::stream<lan
 #pragma HLS unroll
             for (int l = 0; l < PX * CH; ++l) {
 #pragma HLS unroll
-                if (r == part) wide.lane[l / CH * CH * RATIO + r * CH + l % CH] = word.lane[l];
+                if (part.value == r) wide.lane[(l / CH * RATIO + r) * CH + l % CH] = word.lane[l];
             }
         }
-        if (++part == RATIO) {
-            part = 0;
-            out.write(wide);
-        }
+        if (part.advance()) out.write(wide);
     }
 }
 
@@ -132,23 +127,26 @@ inline void split_channels(hls::stream<lanes<T, PX * CH * RATIO> > &in, hls::str
 #pragma HLS inline
     lanes<T, PX * CH * RATIO> wide;
     clear(wide);
-    int part = 0;
+    counter<RATIO> part;
     words: for (long long i = 0; i < (long long)frames * WORDS; ++i) {
 #pragma HLS pipeline II=1 style=flp
 #pragma HLS loop_tripcount min=WORDS max=WORDS
         iteration_of(STAGE);
-        if (part == 0) wide = in.read();
+        if (part.value == 0) wide = in.read();
         lanes<T, PX * CH> word;
-        clear(word);
-        for (int r = 0; r < RATIO; ++r) {
+        for (int l = 0; l < PX * CH; ++l) {
 #pragma HLS unroll
-            for (int l = 0; l < PX * CH; ++l) {
-#pragma HLS unroll
-                if (r == part) word.lane[l] = wide.lane[l / CH * CH * RATIO + r * CH + l % CH];
-            }
+            word.lane[l] = wide.lane[l / CH * RATIO * CH + l % CH];
         }
         out.write(word);
-        if (++part == RATIO) part = 0;
+        for (int x = 0; x < PX; ++x) {
+#pragma HLS unroll
+            for (int c = 0; c < (RATIO - 1) * CH; ++c) {
+#pragma HLS unroll
+                wide.lane[x * RATIO * CH + c] = wide.lane[x * RATIO * CH + c + CH];
+            }
+        }
+        part.advance();
     }
 }
 
@@ -160,7 +158,8 @@ inline void gather_pixels(hls::stream<lanes<T, LANES> > &in, hls::stream<lanes<T
     constexpr int FRAME = ROWS * WORDS;
     lanes<T, LANES * RATIO> wide;
     clear(wide);
-    int part = 0, column = 0;
+    counter<RATIO> part;
+    counter<WORDS> column;
     words: for (long long i = 0; i < (long long)frames * FRAME; ++i) {
 #pragma HLS pipeline II=1 style=flp
 #pragma HLS loop_tripcount min=FRAME max=FRAME
@@ -170,16 +169,12 @@ inline void gather_pixels(hls::stream<lanes<T, LANES> > &in, hls::stream<lanes<T
 #pragma HLS unroll
             for (int l = 0; l < LANES; ++l) {
 #pragma HLS unroll
-                if (r == part) wide.lane[r * LANES + l] = word.lane[l];
+                if (part.value == r) wide.lane[r * LANES + l] = word.lane[l];
             }
         }
-        ++part;
-        ++column;
-        if (part == RATIO || column == WORDS) {
-            part = 0;
-            out.write(wide);
-        }
-        if (column == WORDS) column = 0;
+        if (part.last || column.last) out.write(wide);
+        if (column.advance()) part.reset();
+        else part.advance();
     }
 }
 
@@ -190,27 +185,25 @@ inline void split_pixels(hls::stream<lanes<T, LANES * RATIO> > &in, hls::stream<
     constexpr int FRAME = ROWS * WORDS;
     lanes<T, LANES * RATIO> wide;
     clear(wide);
-    int part = 0, column = 0;
+    counter<RATIO> part;
+    counter<WORDS> column;
     words: for (long long i = 0; i < (long long)frames * FRAME; ++i) {
 #pragma HLS pipeline II=1 style=flp
 #pragma HLS loop_tripcount min=FRAME max=FRAME
         iteration_of(STAGE);
-        if (part == 0) wide = in.read();
+        if (part.value == 0) wide = in.read();
         lanes<T, LANES> word;
-        clear(word);
-        for (int r = 0; r < RATIO; ++r) {
+        for (int l = 0; l < LANES; ++l) {
 #pragma HLS unroll
-            for (int l = 0; l < LANES; ++l) {
-#pragma HLS unroll
-                if (r == part) word.lane[l] = wide.lane[r * LANES + l];
-            }
+            word.lane[l] = wide.lane[l];
         }
         out.write(word);
-        if (++part == RATIO) part = 0;
-        if (++column == WORDS) {
-            column = 0;
-            part = 0;
+        for (int l = 0; l < LANES * (RATIO - 1); ++l) {
+#pragma HLS unroll
+            wide.lane[l] = wide.lane[l + LANES];
         }
+        if (column.advance()) part.reset();
+        else part.advance();
     }
 }
 

@@ -211,7 +211,14 @@ def _converter_sizes(process: WidthConverter) -> dict[str, int]:
         return {"PX": a.px, "CH": narrow.channels, "RATIO": process.ratio, "WORDS": words}
     if process.form == "regroup":
         formats = {"PX_A": a.px, "CH_A": a.channels, "PX_B": b.px, "CH_B": b.channels}
-        return {"CHANNELS": channels, "WIDTH": width, "BLOCK": process.block, **formats, "ROWS": height}
+        return {
+            "CHANNELS": channels,
+            "WIDTH": width,
+            "BLOCK": process.block,
+            **formats,
+            "TOGETHER": process.together,
+            "ROWS": height,
+        }
     return {"LANES": narrow.lanes, "RATIO": process.ratio, "WORDS": narrow.row_words, "ROWS": height}
 
 

@@ -83,11 +83,12 @@ class Verdict:
         )
 
         def together(first: int, second: int) -> bool:
-            if nodes[first].block != nodes[second].block and starts[first][0] != starts[second][0]:
+            if starts[first][0] != starts[second][0]:
                 return False
             one, other = nodes[first].operation, nodes[second].operation
-            sums = one is not None and other is not None and one.kind in SUMS and other.kind in SUMS
-            return starts[first][0] == starts[second][0] and not (sums and one.result != other.result)
+            if one is None or other is None or one.kind not in SUMS or other.kind not in SUMS:
+                return True
+            return one.result == other.result  # an extension in between keeps sums apart
 
         merged = charged(graph, self.delays, together)
         return [

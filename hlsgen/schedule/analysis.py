@@ -66,7 +66,7 @@ def schedule_ir(front: FrontEnd, top: str, target: Target, *, careful: bool = Fa
         memories = memories_of(after, function, sites, bundle, shapes)
         loops += _of_function(function, after, sites, memories, plan, target)
     return KernelSchedule(
-        kernel=top or ", ".join(tops),
+        kernel=top or ", ".join(_source_name(name) for name in tops),
         loops=merged(sorted(loops, key=_order)),
         part=target.part,
         version=target.version,
@@ -76,6 +76,12 @@ def schedule_ir(front: FrontEnd, top: str, target: Target, *, careful: bool = Fa
         seconds=front.seconds + time.perf_counter() - begun,
         dropped=front.dropped,
     )
+
+
+def _source_name(name: str) -> str:
+    """The name of a function in the source, of the name that C++ gives it in the IR."""
+    found = re.match(r"_Z(\d+)", name)
+    return name[found.end() : found.end() + int(found[1])] if found else name
 
 
 def _order(loop: LoopSchedule) -> tuple[str, int]:

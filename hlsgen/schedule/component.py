@@ -165,7 +165,9 @@ class _Config:
             message = f"{key} is {text!r}, which is no time and no frequency"
             raise DesignError(
                 Problem(
-                    message=message, fix=f"{key}=3.33ns or {key}=300MHz", place=Place(file=str(self.path), line=line, column=1)
+                    message=message,
+                    fix=f"{key}=3.33ns or {key}=300MHz",
+                    place=Place(file=str(self.path), line=line, column=1),
                 )
             )
         return value

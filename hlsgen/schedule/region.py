@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from hlsgen.schedule.bits import PossibleOnes
 from hlsgen.schedule.accesses import Access, Paths, ordered, stream_of
 from hlsgen.schedule.control_flow import Loop, control_dependence, dominators, reverse_postorder
 from hlsgen.schedule.ir import Constant, Function, Instruction, Local, Operand, bits_of
@@ -103,6 +104,9 @@ class RegionBuilder:
         self.memories = memories
         self.ranges = ranges
         self.widths = Widths(function, ranges)
+        entry = next(iter(function.blocks))
+        order = reverse_postorder(entry, {name: block.successors for name, block in function.blocks.items()})
+        self.ones = PossibleOnes(function, order)
         self.definitions = {one.name: one for _, one in function.instructions() if one.name}
         self.addresses = Addresses(self.definitions, ranges)
         self.loops = loops
@@ -223,8 +227,9 @@ class _Building:
         if one.opcode in _SHIFTS:
             return isinstance(one.operands[1], Constant)
         if one.opcode in _LOGIC:
-            return isinstance(one.operands[1], Constant) or "disjoint" in one.flags
-        return False
+            if isinstance(one.operands[1], Constant) or "disjoint" in one.flags:
+                return True
+        return self.owner.ones.joins_parts(one)
 
     def _alias(self, one: Instruction, sources: list[int], block: str) -> None:
         """A value that is wires of others: theirs, or a node without an operation that joins them."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter as Tally
 from collections.abc import Sequence
 
-from hlsgen.schedule.accesses import Access, Paths, PortUse, port_uses
+from hlsgen.schedule.accesses import Access, Paths, PortUse, port_uses, replicates
 from hlsgen.schedule.control_flow import Loop
 from hlsgen.schedule import groups as grouping
 from hlsgen.schedule.delays import Delays
@@ -51,7 +51,7 @@ class Verdict:
         self.broken: list[Broken] = []
         if loop is not None:
             self.broken = carry_memories(self.region, accesses, counters, promises)
-        self.uses = port_uses(accesses, self.region)
+        self.uses = port_uses(accesses, self.region, replicates=replicates(delays.version))
         self.timings = self._timings()
 
     def again(self) -> Verdict:
@@ -316,7 +316,7 @@ def _bank_use(use: PortUse) -> BankUse:
 
 def _says_port(use: PortUse) -> str:
     indices = " at indices that stay run-time" if use.runtime else ""
-    reads, writes, both = use.memory.ports
+    both = use.ports[2]
     return (
         f"{use.reads} reads and {use.writes} writes of a bank of {use.memory.name} in an iteration{indices}, "
         f"which has {both} ports"

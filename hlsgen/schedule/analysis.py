@@ -104,7 +104,7 @@ def _pipelined_functions(text: str, pragmas: Sequence[Pragma]) -> dict[str, int]
     asked = {pragma.index for pragma in pragmas if pragma.name == "pipeline" and "off" not in pragma.words}
     site = re.compile(rf"@(?:{PLAIN}|{HERE}\w*)\(i32 (?:noundef )?(\d+)")
     found: dict[str, int] = {}
-    types = "".join(re.findall(r"^%\S+ = type .*\n", text, re.MULTILINE))
+    types = "".join(re.findall(r"^%.* = type .*\n", text, re.MULTILINE))
     bodies = re.findall(r"^define .*?^\}$", text, re.MULTILINE | re.DOTALL)
     for body in bodies:
         if not any(int(number) in asked for number in site.findall(body)):

@@ -1,4 +1,4 @@
-"""Kernels whose II is known by their ports and recurrences, and by the documentation of the vendor's compiler."""
+"""Kernels whose II is known: by ports, recurrences, and the documentation of the vendor's compiler."""
 
 from __future__ import annotations
 

@@ -309,7 +309,7 @@ def _weights(memory: Memory, accesses: Sequence[Access]) -> dict[str, int]:
         assert one.where is not None
         word = tuple(
             form
-            for dimension, form in zip(memory.dimensions, one.where.word, strict=True)
+            for dimension, form in zip(memory.dimensions, one.where.word, strict=False)
             if not (dimension.reshaped and dimension.split == "complete")
         )
         together = memory.aggregated or any(dimension.reshaped for dimension in memory.dimensions)

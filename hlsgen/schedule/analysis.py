@@ -16,7 +16,7 @@ from hlsgen.schedule.inferred import infer_partitions, infers_partitions
 from hlsgen.schedule.ir import ArrayType, Function, Module
 from hlsgen.schedule.ir_reader import read_module
 from hlsgen.schedule.statics import localised
-from hlsgen.schedule.sites import Site, Sites, sites_of, without_marks
+from hlsgen.schedule.sites import HERE, PLAIN, Site, Sites, sites_of, without_marks
 from hlsgen.schedule.memories import Memories, memories_of, shapes_of
 from hlsgen.schedule.places import LOOP_NAME
 from hlsgen.schedule.pragmas import Pragma
@@ -118,17 +118,18 @@ def _tops(text: str, top: str) -> list[str]:
 def _pipelined_functions(text: str, pragmas: Sequence[Pragma]) -> dict[str, int]:
     """The functions that ask to be pipelined as a whole, and are called in no loop."""
     asked = {pragma.index for pragma in pragmas if pragma.name == "pipeline" and "off" not in pragma.words}
-    site = re.compile(r"@__hls_mark\(i32 (?:noundef )?(\d+)")
+    site = re.compile(rf"@(?:{PLAIN}|{HERE}\w*)\(i32 (?:noundef )?(\d+)")
     found: dict[str, int] = {}
+    types = "".join(re.findall(r"^%.* = type .*\n", text, re.MULTILINE))
     bodies = re.findall(r"^define .*?^\}$", text, re.MULTILINE | re.DOTALL)
     for body in bodies:
         if not any(int(number) in asked for number in site.findall(body)):
             continue
-        module = read_module(body)
+        module = read_module(types + body)
         for one in sites_of(module, pragmas).plain:
             if one.loop < 0 and not _in_loop(one, module) and one.pragma.index in asked:
                 found[one.function] = one.values.get("ii", 1)
-    called = [name for name in found if any(_called_in_loop(name, body) for body in bodies)]
+    called = [name for name in found if any(_called_in_loop(name, body, types) for body in bodies)]
     return {name: ii for name, ii in found.items() if name not in called}
 
 
@@ -136,10 +137,10 @@ def _in_loop(site: Site, module: Module) -> bool:
     return site.loop >= 0 or site.function not in module.functions
 
 
-def _called_in_loop(name: str, body: str) -> bool:
+def _called_in_loop(name: str, body: str, types: str) -> bool:
     if f"@{name}(" not in body.split("\n", 1)[1] and f'@"{name}"(' not in body:
         return False
-    function = next(iter(read_module(body).functions.values()))
+    function = next(iter(read_module(types + body).functions.values()))
     inside = set().union(*(loop.blocks for loop in loops_of(function)), set())
     return any(block.name in inside and one.callee == name for block, one in function.instructions())
 

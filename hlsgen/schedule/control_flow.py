@@ -66,11 +66,11 @@ def dominators(entry: str, successors: Edges) -> dict[str, str]:
     while changed:
         changed = False
         for node in order[1:]:
-            above = ""
+            above: str | None = None  # the exit's name is empty
             for one in before[node]:
                 if one in immediate:
-                    above = _meet(one, above, immediate, rank) if above else one
-            if immediate.get(node) != above:
+                    above = one if above is None else _meet(one, above, immediate, rank)
+            if above is not None and immediate.get(node) != above:
                 immediate[node] = above
                 changed = True
     return immediate

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from hlsgen.schedule.accesses import Access, Dependence, carried
-from hlsgen.schedule.sites import VariableSite, Sites
+from hlsgen.schedule.ir import Global
 from hlsgen.schedule.memories import Memory
 from hlsgen.schedule.ranges import Counter
 from hlsgen.schedule.region import Carried, Region
+from hlsgen.schedule.sites import Sites, VariableSite
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,12 +33,16 @@ class Broken:
     """The distance that the addresses have."""
 
 
-def promises_of(sites: Sites, memories: Iterable[Memory]) -> list[Promise]:
-    """The promises that the pragmas make about those memories."""
+def promises_of(sites: Sites, function: str, memories: Iterable[Memory]) -> list[Promise]:
+    """The promises that the pragmas make about those memories of a function.
+
+    Names of arguments and variables are the function's own: another function may have the same.
+    """
     found = []
     for memory in memories:
         for site in sites.variables:
-            if site.pragma.name == "dependence" and site.base == memory.base:
+            same = site.base == memory.base and (isinstance(site.base, Global) or site.function == function)
+            if site.pragma.name == "dependence" and same:
                 promise = _promise(memory, site)
                 if promise is not None:
                     found.append(promise)

@@ -217,7 +217,7 @@ def read_module(text: str) -> Module:
     return Module(functions, variables, places, loop_places, loop_names_of(nodes))
 
 
-_STRUCT = re.compile(r"^(%\S+) = type (.*)$", re.MULTILINE)
+_STRUCT = re.compile(r'^(%(?:"[^"]*"|\S+)) = type (.*)$', re.MULTILINE)
 
 
 def _structs(text: str) -> dict[str, Type]:

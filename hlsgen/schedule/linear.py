@@ -151,3 +151,14 @@ class Addresses:
             products = (ends[0] * factor, ends[1] * factor)
             low, high = low + min(products), high + max(products)
         return low, high
+
+    def residue(self, form: Linear, modulus: int) -> int | None:
+        """What a form leaves when it is divided by `modulus`, as a counter by 4 leaves its start; None if it varies."""
+        rest = form.constant
+        for name, factor in form.terms:
+            counter = self.ranges.counters.get(name)
+            if counter is not None and counter.start is not None and not factor * counter.step % modulus:
+                rest += factor * counter.start
+            elif factor % modulus:
+                return None
+        return rest % modulus

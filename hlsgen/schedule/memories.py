@@ -25,6 +25,8 @@ from hlsgen.schedule.ranges import Interval
 
 Intervals = Callable[[Linear], Interval]
 """Gives the least and the greatest value of a linear form."""
+Residues = Callable[[Linear, int], int | None]
+"""Gives what a linear form leaves when it is divided by a number; None where that varies."""
 COMPLETE, CYCLIC, BLOCK = "complete", "cyclic", "block"
 UNKNOWN_BANKS = 1 << 20
 """Of a dimension that is split wholly, and whose extent only the caller knows."""
@@ -132,7 +134,10 @@ SPLIT_ELEMENTS = 4
 
 @dataclass(frozen=True)
 class Where:
-    """Where an access falls: the bank by dimension (ANY_BANK where it stays run-time) and the word within it."""
+    """Where an access falls: the bank by dimension (ANY_BANK where it stays run-time) and the word within it.
+
+    Of a dimension that is split cyclically the word is named by the index of its first element.
+    """
 
     memory: Memory
     banks: tuple[int, ...]
@@ -146,12 +151,15 @@ class Where:
         return ANY_BANK in self.banks
 
 
-def locate(memory: Memory, offset: Linear, interval: Intervals) -> Where:
+def locate(memory: Memory, offset: Linear, interval: Intervals, residue: Residues) -> Where:
     """Where in `memory` the address at `offset` bytes from its base falls."""
-    indices, field, exact = _indices(memory, offset + Linear(-memory.start), interval)
+    offset = offset + Linear(-memory.start)
+    if not memory.dimensions and not memory.element_bytes:
+        return Where(memory, (), (offset,), exact=True)  # nothing is known of its shape but the bytes
+    indices, field, exact = _indices(memory, offset, interval)
     banks, words = [], []
     for dimension, index in zip(memory.dimensions, indices, strict=True):
-        bank, word = _split(dimension, index, interval)
+        bank, word = _split(dimension, index, interval, residue)
         if not dimension.reshaped:
             banks.append(bank)
         words.append(word)
@@ -190,7 +198,9 @@ def _indices(memory: Memory, offset: Linear, interval: Intervals) -> tuple[list[
     return forms, constant, exact
 
 
-def _split(dimension: Dimension, index: Linear, interval: Intervals) -> tuple[int, Linear]:
+def _split(
+    dimension: Dimension, index: Linear, interval: Intervals, residue: Residues
+) -> tuple[int, Linear]:
     """The bank and the word in it of an index."""
     if not dimension.split:
         return 0, index
@@ -200,10 +210,8 @@ def _split(dimension: Dimension, index: Linear, interval: Intervals) -> tuple[in
     if dimension.split == COMPLETE:
         return (ANY_BANK, index) if index.terms else (index.constant % banks, Linear(0))
     if dimension.split == CYCLIC:
-        if any(factor % banks for _, factor in index.terms):
-            return ANY_BANK, index
-        terms = tuple((name, factor // banks) for name, factor in index.terms)
-        return index.constant % banks, Linear(index.constant // banks, terms)
+        bank = residue(index, banks)
+        return (ANY_BANK, index) if bank is None else (bank, index + Linear(-bank))
     size = -(-dimension.extent // banks) or 1
     low, high = interval(index)
     return (

@@ -344,7 +344,7 @@ class _Building:
         """The node of an access to a memory."""
         interval = self.owner.addresses.interval
         memory = self.owner.memories.find(address, interval) or _unknown(address)
-        where = locate(memory, address.offset, interval)
+        where = locate(memory, address.offset, interval, self.owner.addresses.residue)
         storage = memory.storage
         kinds = {"axi": ("axi_read", "axi_write"), "register": ("register_read", "register_write")}
         kind = kinds.get(storage, ("load", "store"))[writes]

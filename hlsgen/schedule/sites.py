@@ -18,6 +18,8 @@ from hlsgen.schedule.pointers import base_of
 from hlsgen.schedule.pragmas import Pragma
 
 PLAIN, VARIABLE = "__hls_mark", "__hls_mark_variable"
+HERE = "_ZN9hls_marks4here"
+"""What the front end calls, and what calls `PLAIN` until it is inlined."""
 _CALL = re.compile(r"^\s+(?:tail |notail )?call void .*@__hls_mark(?:_variable)?\(")
 _LATCH = re.compile(r"^(!(\d+) = distinct !\{!\2\b.*)\}$")
 _VARIABLE_HEAD = 10
@@ -83,7 +85,7 @@ def sites_of(module: Module, pragmas: Sequence[Pragma]) -> Sites:
 
 def _calls(function: Function) -> Iterator[tuple[str, Instruction]]:
     for block, instruction in function.instructions():
-        if instruction.callee in (PLAIN, VARIABLE):
+        if instruction.callee in (PLAIN, VARIABLE) or instruction.callee.startswith(HERE):
             yield block.name, instruction
 
 
@@ -103,7 +105,7 @@ def _add(
         for option, value in zip(pragma.options, numbers[head:], strict=False)
         if value is not None
     }
-    if call.callee == PLAIN:
+    if call.callee != VARIABLE:
         marks.plain.append(Site(pragma=pragma, values=values, function=function, loop=loop))
         return
     base, offset = base_of(call.operands[1], definitions)

@@ -47,7 +47,7 @@ class Verdict:
             and one.instruction.name in builder.ranges.counters
         }
         accesses = self.region.accesses
-        promises = promises_of(sites, accesses)
+        promises = promises_of(sites, self.region.function, accesses)
         self.broken: list[Broken] = []
         if loop is not None:
             self.broken = carry_memories(self.region, accesses, counters, promises)

@@ -1,0 +1,231 @@
+"""Kernels whose II is known: by ports, recurrences, and the documentation of the vendor's compiler."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+import pytest
+
+from hlsgen.schedule.component import Target
+from hlsgen.schedule.front_end import FrontEnd, compile_to_ir
+from hlsgen.schedule.results import LoopSchedule, Tier
+from tests.support.schedule_ir import needs_llvm
+
+pytestmark = needs_llvm
+SOURCE = Path(__file__).with_name("kernels.cpp")
+PART = "xcu200-fsgd2104-2-e"
+
+INTERVALS = {
+    "sum_int": (1, "an addition takes less than a cycle"),
+    "static_state": (1, "so it does where a static variable carries the sum from call to call"),
+    "shift_register": (1, "every tap is a register"),
+    "template_of_both": (1, "the loop of a template, for two types"),
+    "automatic": (1, "without a pragma the tool pipelines an innermost loop by itself"),
+    "histogram": (2, "a bin is read in one cycle and written in the next"),
+    "histogram_promised": (1, "the pragma rules the dependence out"),
+    "histogram_promised_war": (2, "the pragma speaks of writes after reads only"),
+    "histogram_of_registers": (1, "registers are read and written in a cycle"),
+    "in_place": (1, "no iteration reads what another wrote"),
+    "in_place_marked": (1, "no iteration reads what another wrote"),
+    "neighbour": (2, "2 reads and 1 write, and the next iteration reads the word"),
+    "pointer_chase": (2, "the address is the word that was read, a cycle later"),
+    "distance_true": (1, "32 iterations are more than the cycles of the chain"),
+    "two_reads": (1, "2 ports"),
+    "three_reads": (2, "2 ports"),
+    "four_reads": (2, "2 ports"),
+    "five_reads": (3, "2 ports"),
+    "four_reads_asked_for_two": (2, "as asked for"),
+    "two_writes_and_a_read": (2, "3 accesses of 2 ports"),
+    "one_port": (2, "ram_1p has one port for reads and writes"),
+    "a_port_for_each": (1, "ram_s2p has one for each"),
+    "exclusive": (1, "one branch alone reads"),
+    "line_buffer": (1, "each line is a memory, read and written once"),
+    "ping_pong": (1, "which half is read stays run-time, but both halves have ports for both"),
+    "cyclic": (1, "4 neighbours stand in 4 banks"),
+    "cyclic_of_two": (2, "4 even indices stand in one bank of 2"),
+    "complete": (1, "8 words stand in 8 banks"),
+    "reshaped": (1, "4 neighbours are one word"),
+    "unrolled_and_cyclic": (1, "a counter by 4 leaves the bank constant"),
+    "block_of_local": (1, "4 quarters stand in 4 banks"),
+    "disaggregated": (1, "each field is a memory, read twice"),
+    "aggregated": (2, "3 structs of one memory"),
+    "stream_read_twice": (2, "a stream gives a word a cycle"),
+    "stream_read_in_either": (1, "one branch alone reads"),
+    "until_last": (1, "the word read says in the same cycle whether another follows"),
+    "axi_one_bundle": (2, "a port reads a word a cycle"),
+    "axi_two_bundles": (1, "a port reads a word a cycle"),
+    "axi_read_and_write": (1, "a port has channels for reads and for writes"),
+    "products": (1, "nothing is carried"),
+    "unsigned_products": (1, "nothing is carried"),
+}
+"""At 200 MHz, where a read, a sum and a write of a memory fit a cycle."""
+BEFORE_INFERENCE = {
+    "unrolled_by_factor": (4, "4 reads and 4 writes of 2 ports"),
+    "outer_pipelined": (4, "8 reads of 2 ports, for the inner loop is unrolled"),
+    "whole_function": (2, "4 reads of 2 ports, for the loop in the function is unrolled"),
+}
+"""In 2020.2, which splits no array that no pragma splits."""
+
+
+@functools.cache
+def front_end() -> FrontEnd:
+    return compile_to_ir([SOURCE])
+
+
+@functools.cache
+def schedules(clock_ns: float = 5.0, version: str = "2024.2") -> dict[str, list[LoopSchedule]]:
+    """The loops of each function: those with a label `work` alone, where there is one."""
+    from hlsgen.schedule.analysis import schedule_ir
+
+    target = Target(part=PART, clock_ns=clock_ns, version=version, kernel_flow=False)
+    found: dict[str, list[LoopSchedule]] = {}
+    for loop in schedule_ir(front_end(), "", target).loops:
+        found.setdefault(loop.function, []).append(loop)
+    return {name: [one for one in loops if one.label] or loops for name, loops in found.items()}
+
+
+def schedule_of(function: str, clock_ns: float = 5.0, version: str = "2024.2") -> LoopSchedule:
+    (loop,) = schedules(clock_ns, version)[function]
+    return loop
+
+
+def test_all_pragmas_count() -> None:
+    assert front_end().dropped == ()
+
+
+@pytest.mark.parametrize("function", list(INTERVALS))
+def test_the_interval_is_known(function: str) -> None:
+    interval, why = INTERVALS[function]
+    for loop in schedules()[function]:
+        assert loop.interval == interval, (why, loop.reasons)
+        assert loop.between == (interval, interval)
+        assert loop.tier is not Tier.UNDECIDED
+        assert bool(loop.findings()) == (interval > loop.target)
+        assert bool(loop.reasons) == (interval > loop.target)
+
+
+@pytest.mark.parametrize("function", list(BEFORE_INFERENCE))
+def test_the_interval_is_known_before_partitions_were_inferred(function: str) -> None:
+    interval, why = BEFORE_INFERENCE[function]
+    loop = schedule_of(function, version="2020.2")
+    assert loop.interval == interval, (why, loop.reasons)
+
+
+def test_later_releases_split_what_an_unrolled_loop_reads() -> None:
+    assert schedule_of("outer_pipelined").interval == 1
+    (bank,) = [bank for bank in schedule_of("outer_pipelined").banks if bank.array == "a"]
+    assert (bank.banks, bank.reads) == (8, 1)
+
+
+def test_a_sum_of_floats_takes_its_adder_and_a_cycle() -> None:
+    # public reports of that clock: 6 cycles of the core, 2.34 ns in the last, an II of 7
+    loop = schedule_of("sum_float", clock_ns=10 / 3)
+    assert loop.interval == 7
+    assert loop.tier is Tier.LIKELY
+    assert loop.recurrence is not None
+    assert [step.kind for step in loop.recurrence.steps][-1] == "fadd"
+    assert loop.chain_ns == pytest.approx(2.34, abs=0.1)
+
+
+def test_a_faster_clock_raises_the_interval_of_a_memory() -> None:
+    # 1.2 ns of a read, .9 of a sum, 1.2 of a write are more than 2.43 ns
+    loop = schedule_of("histogram", clock_ns=10 / 3)
+    assert loop.interval is None or loop.interval == 3
+    assert loop.between[0] <= 3 == loop.between[1]
+
+
+def test_a_distance_divides_the_chain() -> None:
+    # of 32 iterations nothing is left, of 2 half of the chain
+    loop, clock_ns = schedule_of("distance_short"), 5.0
+    read, write = 1, 1
+    adder = schedule_of("sum_float", clock_ns=clock_ns).interval
+    assert adder is not None
+    low, high = loop.between
+    assert low <= -(-(read + adder - 1 + write) // 2) <= high
+    assert high - low <= 1
+
+
+def test_indices_that_stay_run_time_count_for_every_bank() -> None:
+    # 4 writes of one bank, each of which may be any of 4: two ports can take two a cycle, one can take one
+    loop = schedule_of("runtime_banks")
+    assert 2 <= loop.between[0] <= loop.between[1] <= 4
+    assert loop.tier is not Tier.SHOWN
+    (bank,) = [bank for bank in loop.banks if bank.array == "out"]
+    assert (bank.banks, bank.writes, bank.runtime) == (4, 4, True)
+
+
+@pytest.mark.parametrize(
+    ("function", "distance", "promised"), [("distance_false", 2, "8"), ("promise_false", 1, "no dependence")]
+)
+def test_a_promise_that_the_code_breaks_is_a_finding(function: str, distance: int, promised: str) -> None:
+    loop = schedule_of(function)
+    assert (loop.tier, loop.interval) == (Tier.UNDECIDED, None)
+    (reason,) = loop.reasons
+    assert f"promises {promised} for a" in reason
+    assert f"a distance of {distance}" in reason
+    (finding,) = loop.findings()
+    assert reason in finding
+
+
+def test_a_promise_is_of_its_function_alone() -> None:
+    # many functions name an argument `a`, and some promise something of theirs
+    for function in ("histogram", "in_place", "neighbour", "two_writes_and_a_read"):
+        assert not any("promises" in reason for reason in schedule_of(function).reasons)
+
+
+def test_what_cannot_be_decided_is_not_1() -> None:
+    rolled, unknown = schedule_of("rolled_inside"), schedule_of("calls_unknown")
+    for loop in (rolled, unknown):
+        assert (loop.tier, loop.interval) == (Tier.UNDECIDED, None)
+        assert loop.findings()
+    assert rolled.rolled
+    assert "stays rolled" in rolled.reasons[0]
+    assert unknown.unknown_calls == ("unknown",)
+
+
+def test_pipeline_off_is_no_pipeline() -> None:
+    assert "not_pipelined" not in schedules()
+    assert schedule_of("automatic").automatic
+    assert not schedule_of("sum_int").automatic
+
+
+@pytest.mark.parametrize("version", ["2020.2", "2024.2"])
+def test_a_function_is_pipelined_as_a_whole(version: str) -> None:
+    loop = schedule_of("whole_function", version=version)
+    assert (loop.trips, loop.automatic, loop.rolled) == (None, False, ())
+    # later releases split the array into registers
+    assert loop.operations["load 32" if version == "2020.2" else "register_read 32"] == 4
+    assert loop.operations["add 32x32"] == 3
+
+
+@pytest.mark.parametrize(("function", "widths"), [("products", {7, 9}), ("unsigned_products", {5, 11})])
+def test_operations_have_their_own_widths(function: str, widths: set[int]) -> None:
+    (product,) = [name for name in schedule_of(function).operations if name.startswith("mul ")]
+    assert {int(width) for width in product.removeprefix("mul ").split("x")} == widths
+
+
+def test_trips_are_counted() -> None:
+    assert schedule_of("sum_int").trips == 256
+    assert schedule_of("line_buffer").trips == 640
+    assert schedule_of("unrolled_and_cyclic").trips == 256
+    assert schedule_of("pointer_chase").trips is None
+    assert schedule_of("until_last").trips is None
+    assert sorted(loop.trips or 0 for loop in schedules()["template_of_both"]) == [64, 128]
+
+
+def test_places_are_lines_of_the_source() -> None:
+    lines = SOURCE.read_text(encoding="utf-8").splitlines()
+    for name, loops in schedules().items():
+        for loop in loops:
+            if name not in ("static_state", "whole_function"):
+                assert loop.place is not None
+                assert Path(loop.place.file).resolve() == SOURCE
+                assert lines[loop.place.line - 1].strip().startswith(("for (", "do {")), (name, loop.place)
+
+
+def test_no_chain_of_these_is_longer_than_a_cycle() -> None:
+    for loops in schedules().values():
+        for loop in loops:
+            assert 0 < loop.chain_ns <= loop.budget_ns, loop.title
+            assert loop.depth >= 1

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hlsgen.schedule.ir import Constant, Instruction, Local
-from hlsgen.schedule.linear import STEPS, Addresses, Linear
+from hlsgen.schedule.linear import Addresses, Linear
 from hlsgen.schedule.memories import ANY_BANK, Memory, Where
 from hlsgen.schedule.ranges import Counter
 
@@ -178,16 +178,14 @@ def _distance(
     """Iterations after which `second` equals `first`: True for every one, False for none, None if unknown."""
     own, others = [], []
     for form in (first, second):
-        mine = {name: factor for name, factor in form.terms if name.removesuffix(STEPS) in counters}
+        mine = {name: factor for name, factor in form.terms if name in counters}
         own.append(mine)
         others.append({name: factor for name, factor in form.terms if name not in mine})
     if own[0] != own[1] or others[0] != others[1]:
         return None
     if any(name in inside for name in others[0]):
         return None
-    steps = sum(
-        factor * (1 if name.endswith(STEPS) else counters[name].step) for name, factor in own[0].items()
-    )
+    steps = sum(factor * counters[name].step for name, factor in own[0].items())
     gap = first.constant - second.constant
     if steps == 0:
         return gap == 0

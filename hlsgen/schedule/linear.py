@@ -10,10 +10,6 @@ from hlsgen.schedule.pointers import steps_of
 from hlsgen.schedule.ranges import Ranges
 
 
-STEPS = "#"
-"""After a counter's name: how often it stepped."""
-
-
 @dataclass(frozen=True)
 class Linear:
     """constant + sum of factor * value over `terms`, which name values of the function."""
@@ -94,16 +90,9 @@ class Addresses:
         form = self.forms.get(operand.name)
         if form is None:
             self.forms[operand.name] = itself = Linear(0, ((operand.name, 1),))
-            form = self._counted(operand.name) or self._derived(self.definitions.get(operand.name)) or itself
+            form = self._derived(self.definitions.get(operand.name)) or itself
             self.forms[operand.name] = form
         return form
-
-    def _counted(self, name: str) -> Linear | None:
-        """A counter with steps, by how often it stepped: what it is a multiple of tells banks apart."""
-        counter = self.ranges.counters.get(name)
-        if counter is None or counter.start is None or counter.step in (0, 1):
-            return None
-        return Linear(counter.start, ((name + STEPS, counter.step),))
 
     def _derived(self, one: Instruction | None) -> Linear | None:
         if one is None:
@@ -136,18 +125,12 @@ class Addresses:
             return first.times(1 << second.constant)
         return None
 
-    def _ends(self, name: str) -> tuple[int, int]:
-        if name.endswith(STEPS):
-            trips = self.ranges.counters[name.removesuffix(STEPS)].trips
-            return 0, (trips - 1 if trips else 1 << 31)
-        defined = self.definitions.get(name)
-        return self.ranges.of(Local(name), defined.type if defined is not None else IntType(64))
-
     def interval(self, form: Linear) -> tuple[int, int]:
         """The least and greatest value of a form."""
         low = high = form.constant
         for name, factor in form.terms:
-            ends = self._ends(name)
+            defined = self.definitions.get(name)
+            ends = self.ranges.of(Local(name), defined.type if defined is not None else IntType(64))
             products = (ends[0] * factor, ends[1] * factor)
             low, high = low + min(products), high + max(products)
         return low, high

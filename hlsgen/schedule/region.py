@@ -14,7 +14,7 @@ from hlsgen.schedule.bits import PossibleOnes
 from hlsgen.schedule.accesses import Access, Paths, ordered, stream_of
 from hlsgen.schedule.control_flow import Loop, control_dependence, dominators, reverse_postorder
 from hlsgen.schedule.ir import Constant, Function, Instruction, Local, Operand, bits_of
-from hlsgen.schedule.linear import STEPS, Address, Addresses, Linear
+from hlsgen.schedule.linear import Address, Addresses, Linear
 from hlsgen.schedule.memories import Memories, Memory, locate
 from hlsgen.schedule.operation import Operation
 from hlsgen.schedule.ranges import Ranges
@@ -359,8 +359,7 @@ class _Building:
 
     def _address(self, offset: Linear, memory: Memory, block: str) -> list[int]:
         """The nodes that an address waits for: an adder where it has more than one part."""
-        names = [name.removesuffix(STEPS) for name, _ in offset.terms]
-        sources = [self.node_of[name] for name in names if name in self.node_of]
+        sources = [self.node_of[name] for name, _ in offset.terms if name in self.node_of]
         parts = len(offset.terms) + (offset.constant != memory.start)
         if not sources or parts < 2 or memory.depth == 1:
             return sources

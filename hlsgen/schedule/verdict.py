@@ -14,7 +14,7 @@ from hlsgen.schedule.groups import SUMS, Graph, charged
 from hlsgen.schedule.ir import Module, Place
 from hlsgen.schedule.labels import label_of
 from hlsgen.schedule.sites import Sites
-from hlsgen.schedule.memories import Memory
+from hlsgen.schedule.memories import Memory, Residues
 from hlsgen.schedule.modulo import MOST, Schedule, Scheduler, without_chains
 from hlsgen.schedule.operation import Operation, Timing
 from hlsgen.schedule.region import Node, RegionBuilder
@@ -53,6 +53,11 @@ class Verdict:
             self.broken = carry_memories(self.region, accesses, counters, promises)
         self.uses = port_uses(accesses, self.region, replicates=replicates(delays.version))
         self.timings = self._timings()
+
+    @property
+    def residue(self) -> Residues:
+        """What indices leave when they are divided."""
+        return self.builder.addresses.residue
 
     def again(self) -> Verdict:
         """The same of the builder's memories as they are now."""

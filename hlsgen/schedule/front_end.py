@@ -124,20 +124,30 @@ class _Unit:
     def _compiled(self, included: Sequence[str]) -> tuple[Marked, frozenset[int], str]:
         text = self._preprocessed(included)
         without: frozenset[int] = frozenset()
-        first_errors = ""
-        for attempt in range(MAX_DROPPING + 1):
-            marked = mark(text, first=self.first, without=without)
-            module, errors = self._compile(marked.text)
+        marked = mark(text, first=self.first)
+        every = frozenset(pragma.index for pragma in marked.pragmas)
+        module, errors = self._compile(marked.text)
+        for attempt in range(MAX_DROPPING):
             if module is not None:
                 return marked, without, module
-            first_errors = first_errors or errors
-            every = frozenset(pragma.index for pragma in marked.pragmas)
-            if without == every:
-                break
-            refused = _refused_marks(errors, marked) - without
+            refused = _marks_in_lines(errors, marked) - without
+            if not refused:
+                # with no mark at all it must compile, or the marks are not to blame
+                self._compile_unmarked(text, every)
+                refused = _marks_before(errors, marked) - without
             # when none is named, or new ones come each time, none stays
             without = without | refused if refused and attempt + 1 < MAX_DROPPING else every
-        raise _source_error(self.path, first_errors)
+            marked = mark(text, first=self.first, without=without)
+            module, errors = self._compile(marked.text)
+        if module is None:
+            raise _source_error(self.path, errors)
+        return marked, without, module
+
+    def _compile_unmarked(self, text: str, every: frozenset[int]) -> None:
+        """Raises SourceError: it does not compile."""
+        module, errors = self._compile(mark(text, first=self.first, without=every).text)
+        if module is None:
+            raise _source_error(self.path, errors)
 
     def _preprocessed(self, included: Sequence[str]) -> str:
         """`included`: headers of ours that come before all else."""
@@ -160,16 +170,17 @@ class _Unit:
         return out.read_text(encoding="utf-8"), ""
 
 
-def _refused_marks(errors: str, marked: Marked) -> frozenset[int]:
-    """The marks in whose lines the compiler finds errors, or from whose lines it comes to them.
-
-    If there are none, the last before each error: between an if and its else, the error is at the else.
-    """
+def _marks_in_lines(errors: str, marked: Marked) -> frozenset[int]:
+    """The marks in whose lines the compiler finds errors, or from whose lines it comes to them."""
     found: set[int] = set()
     for message in messages(errors):
         found.update(marked.places.get((message.file, message.line), ()))
-    if found:
-        return frozenset(found)
+    return frozenset(found)
+
+
+def _marks_before(errors: str, marked: Marked) -> frozenset[int]:
+    """The last mark before each error: of one between an if and its else, the error is at the else."""
+    found: set[int] = set()
     for message in messages(errors):
         lines = [line for file, line in marked.places if file == message.file and line < message.line]
         if lines and message.is_error:

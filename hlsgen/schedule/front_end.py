@@ -67,9 +67,9 @@ def compile_to_ir(
     compiles, or two do not link. ToolError: the compiler is missing, cannot be started, or does not end.
     """
     start = time.perf_counter()
-    standard = standard if NEWER.fullmatch(standard) else STANDARD
+    language = [f"-std={standard if NEWER.fullmatch(standard) else STANDARD}", *flags, "-x", "c++"]
     macros = DEFINES | dict(defines or {})
-    arguments = [
+    preprocessing = [
         *(f"-D{name}={value}" for name, value in macros.items()),
         # ours first: kernels are often shipped with copies of the vendor's headers
         *(f"-I{folder}" for folder in (INCLUDE, *include_folders)),
@@ -80,28 +80,19 @@ def compile_to_ir(
     lines = 0
     with scratch_folder() as scratch:
         for path in files:
-            unit = _Unit(
-                path=path,
-                language=[f"-std={standard}", *flags, "-x", "c++"],
-                preprocessing=[*arguments, *(C_WORDS if path.suffix == ".c" else ())],
-                scratch=scratch,
-                first=len(pragmas),
-            )
+            unit = _Unit(path, language, preprocessing, scratch, first=len(pragmas))
             marked, without, module = unit.compiled()
             pragmas += marked.pragmas
             dropped += [pragma for pragma in marked.pragmas if pragma.index in without]
             modules.append(with_exact_widths(module))
             lines += marked.text.count("\n")
+    seconds = time.perf_counter() - start
     return FrontEnd(
-        ir=_linked(modules),
-        pragmas=tuple(pragmas),
-        dropped=tuple(dropped),
-        lines=lines,
-        seconds=time.perf_counter() - start,
+        ir=_linked(modules), pragmas=tuple(pragmas), dropped=tuple(dropped), lines=lines, seconds=seconds
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class _Unit:
     """A translation unit. language, preprocessing: arguments. first: the index of its first pragma."""
 
@@ -154,7 +145,10 @@ class _Unit:
         out = self.scratch / "unit.ii"
         marks = [argument for name in included for argument in ("-include", str(INCLUDE / name))]
         what = ("-E", "-dD", str(self.path), "-o", str(out))
-        errors = compile_cpp([*HEADERS, *self.language, *self.preprocessing, *marks, *what], self.scratch)
+        words = C_WORDS if self.path.suffix == ".c" else ()
+        errors = compile_cpp(
+            [*HEADERS, *self.language, *self.preprocessing, *words, *marks, *what], self.scratch
+        )
         if errors is not None:
             raise _source_error(self.path, errors)
         return out.read_text(encoding="utf-8", errors="replace")

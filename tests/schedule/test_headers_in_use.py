@@ -159,6 +159,14 @@ def test_the_c_library_is_known(tmp_path: Path) -> None:
 
 
 @needs_llvm
+def test_complex_numbers_have_no_checks_for_infinities(tmp_path: Path) -> None:
+    source = "#include <complex>\nvoid top(std::complex<float> *x) { x[0] *= x[1]; }\n"
+    ir = front_end_of(tmp_path, source).ir
+    assert "__mulsc3" not in ir
+    assert ir.count("fmul float") == 4
+
+
+@needs_llvm
 def test_c_and_old_standards_compile(tmp_path: Path) -> None:
     (tmp_path / "top.c").write_text("void top(int *restrict x, _Bool y) { x[0] = y; }\n")
     assert "@_Z3topPib" in compile_to_ir([tmp_path / "top.c"]).ir

@@ -74,6 +74,15 @@ void shared(hls::split::round_robin<int, 2> &ends, hls::x_complex<ap_fixed<8, 4>
     ends.in.write(ends.out[1].read());
     z[0] *= z[1];
 }
+void bits(bool *f, int *n, ap_uint<12> x) {
+    f[0] |= x[2];
+    n[0] += x[3];
+    n[1] = x.range(5, 2) + x[0];
+    n[2] <<= x(1, 0);
+    switch (x.range(7, 4)) {
+        case 1: n[3] = x[n[0]] ? n[4] : 2;
+    }
+}
 int delayed(int x) {
     static ap_shift_reg<int, 16> line;
     return line.shift(x);

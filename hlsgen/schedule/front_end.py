@@ -27,6 +27,8 @@ MAX_DROPPING = 6
 STANDARD = "c++17"
 """Also in place of older ones: a reference to a static constant would be one to another module before it."""
 NEWER = re.compile(r"(?:c|gnu)\+\+(?:17|1z|2\w)")
+NOT_OURS = ("-std=", "-O", "-g", "-m", "-W", "-w", "-l", "-L", "-c", "-S", "-E", "-o", "-x", "-fopenmp")
+"""Arguments of projects that are not for us: what is compiled, and for what, is said here."""
 C_WORDS = ("-Drestrict=__restrict__", "-D_Bool=bool")
 """What C has and C++, as which C is compiled, has not."""
 DEFINES = {"__SYNTHESIS__": "1", "__VITIS_HLS__": "1", "__VIVADO_HLS__": "1", "NDEBUG": "1"}
@@ -62,12 +64,14 @@ def compile_to_ir(
 ) -> FrontEnd:
     """The IR of C++ files.
 
-    defines: macros besides `DEFINES`, with values ("" for none). flags: more arguments of the compiler.
+    defines: macros besides `DEFINES`, with values ("" for none). flags: more arguments of the compiler, as a
+    project gives them; those of optimisation, machine, warnings, linking and the language have no effect.
     standard: the language; one before `STANDARD` is taken as that. Raises SourceError: a file is not C++ that
     compiles, or two do not link. ToolError: the compiler is missing, cannot be started, or does not end.
     """
     start = time.perf_counter()
-    language = [f"-std={standard if NEWER.fullmatch(standard) else STANDARD}", *flags, "-x", "c++"]
+    language = [f"-std={standard if NEWER.fullmatch(standard) else STANDARD}", "-x", "c++"]
+    language += [flag for flag in flags if not flag.startswith(NOT_OURS)]
     macros = DEFINES | dict(defines or {})
     preprocessing = [
         *(f"-D{name}={value}" for name, value in macros.items()),

@@ -180,7 +180,9 @@ def test_c_and_old_standards_compile(tmp_path: Path) -> None:
     (tmp_path / "top.c").write_text("void top(int *restrict x, _Bool y) { x[0] = y; }\n")
     assert "@_Z3topPib" in compile_to_ir([tmp_path / "top.c"]).ir
     source = "#include <ap_int.h>\nint top(register int x) { return ap_int<5>(x) + 1; }\n"
-    assert "@_Z3topi" in front_end_of(tmp_path, source, standard="c++0x").ir
+    flags = ["-std=c++0x", "-O0", "-Wall", "-DWIDE=9"]
+    ir = front_end_of(tmp_path, source.replace("<5>", "<WIDE>"), standard="c++0x", flags=flags).ir
+    assert "@_Z3topi" in ir and "i9" in ir and "optnone" not in ir
 
 
 def test_headers_are_ours() -> None:

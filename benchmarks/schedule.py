@@ -74,7 +74,7 @@ class Compared:
 def schedule_of(solution: VendorSolution) -> list[Found]:
     """hlsgen's schedule of a solution's sources. Raises DesignError or ToolError: they do not compile."""
     from hlsgen.schedule.component import Component, Target
-    from hlsgen.schedule.kernels import schedule_component
+    from hlsgen.schedule.kernels import schedule_components
 
     report = solution.report
     target = Target(
@@ -106,7 +106,7 @@ def schedule_of(solution: VendorSolution) -> list[Found]:
             chain_ns=loop.chain_ns,
             reasons=loop.reasons,
         )
-        for loop in schedule_component(component).loops
+        for loop in schedule_components([component], jobs=1)[0].loops
         if loop.place is not None
     ]
 

@@ -106,9 +106,11 @@ def _other_pragmas(solution: VendorSolution, code: Sources) -> str:
             return "its pragmas are not those of the sources"
     version, report = solution.report.version, solution.folder / REPORT.with_suffix(".rpt")
     obeyed = any((loop.ii_target or 1) > 1 for loop in solution.loops)  # some lists lack what was obeyed
-    if not listed and not obeyed and version >= LISTS_PRAGMAS and report.is_file():
-        written = (found for path in solution.sources for found in map(_PRAGMA.match, code.files[path]))
-        if any(found[1].lower() in ("pipeline", "unroll", "array_partition") for found in written if found):
+    if not obeyed and version >= LISTS_PRAGMAS and report.is_file():
+        lines = (line for path in solution.sources for line in code.files[path])
+        written = [found[1].lower() for found in map(_PRAGMA.match, lines) if found]
+        many = sum(name in ("pipeline", "unroll", "array_partition") for name in written)
+        if sum(one.name in ("pipeline", "unroll", "array_partition") for one in listed) < many / 2:
             return "its pragmas are not those of the sources"
     return ""
 

@@ -14,6 +14,7 @@ from hlsgen.base.errors import CalibrationWarning, warn_caller
 from hlsgen.base.fixed import Codes
 from hlsgen.base.progress import Progress, Say, silent
 from hlsgen.base.short_repr import Brief
+from hlsgen.designfile.clock import Clock
 from hlsgen.designfile.document import Document
 from hlsgen.designfile.layers_file import is_network
 from hlsgen.model.accuracy import Accuracy, Reached
@@ -61,6 +62,11 @@ class Design(Brief):
     @property
     def clock_mhz(self) -> float:
         return self.given.clock_mhz
+
+    @property
+    def clock(self) -> Clock:
+        """The clock with its uncertainty: what of its period is left for logic."""
+        return self.given.clock
 
     @property
     def batch(self) -> int:

@@ -12,7 +12,9 @@ from numpy.typing import ArrayLike
 from hlsgen.api.design import Design
 from hlsgen.base.errors import DesignError, HlsgenWarning, Problem, warn_caller
 from hlsgen.base.fixed import FixedType
+from hlsgen.designfile.clock import DEFAULT_UNCERTAINTY
 from hlsgen.designfile.constraints import NetworkConstraints
+from hlsgen.designfile.margins import Margin
 from hlsgen.designfile.precision_grammar import precision_of
 from hlsgen.loading.arguments import input_shapes
 from hlsgen.loading.frameworks import Source, graph_of
@@ -38,6 +40,8 @@ def from_torch(
     precision: str | FixedType | Precision | Mapping[str, object] | None = None,
     board: str | Board = "u200",
     clock_mhz: float | None = None,
+    uncertainty: float = DEFAULT_UNCERTAINTY,
+    margin: Margin | None = None,
     batch: int = 64,
     name: str | None = None,
     constraints: NetworkConstraints | None = None,
@@ -50,6 +54,8 @@ def from_torch(
     input(s), [N, *input_shape]. precision: "auto" (the default with calibration data), a type for all
     activations ("fixed<16,6>" without), or a mapping by layer name; see hlsgen.model.precision. "float32":
     weights and sums too, with style "tasks".
+    uncertainty: share of the clock's period that HLS keeps back for routing, margin: share of the usable LUTs
+    and FFs that stays free for the model's error, or "auto" (None: the board's), as of the design file.
     style: "dataflow", one streaming kernel with every layer a stage, or "tasks", a kernel for every layer.
     interface: "memory" (the default): DDR at both ends; "stream": AXI streams from and to other kernels; or
     {"input": "stream"} and the like.
@@ -60,6 +66,8 @@ def from_torch(
         precision=precision,
         board=board,
         clock_mhz=clock_mhz,
+        uncertainty=uncertainty,
+        margin=margin,
         batch=batch,
         constraints=constraints,
         style=style,
@@ -77,6 +85,8 @@ def from_qkeras(
     precision: str | FixedType | Precision | Mapping[str, object] | None = None,
     board: str | Board = "u200",
     clock_mhz: float | None = None,
+    uncertainty: float = DEFAULT_UNCERTAINTY,
+    margin: Margin | None = None,
     batch: int = 64,
     name: str | None = None,
     constraints: NetworkConstraints | None = None,
@@ -96,6 +106,8 @@ def from_qkeras(
         precision=precision,
         board=board,
         clock_mhz=clock_mhz,
+        uncertainty=uncertainty,
+        margin=margin,
         batch=batch,
         constraints=constraints,
         style=style,
@@ -125,6 +137,8 @@ def from_onnx(
     precision: str | FixedType | Precision | Mapping[str, object] | None = None,
     board: str | Board = "u200",
     clock_mhz: float | None = None,
+    uncertainty: float = DEFAULT_UNCERTAINTY,
+    margin: Margin | None = None,
     batch: int = 64,
     name: str | None = None,
     constraints: NetworkConstraints | None = None,
@@ -143,6 +157,8 @@ def from_onnx(
         precision=precision,
         board=board,
         clock_mhz=clock_mhz,
+        uncertainty=uncertainty,
+        margin=margin,
         batch=batch,
         constraints=constraints,
         style=style,

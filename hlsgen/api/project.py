@@ -23,14 +23,17 @@ from hlsgen.base.short_repr import Brief, lines
 from hlsgen.csim.compiler import Headers
 from hlsgen.csim.verification import Verification
 from hlsgen.emit.plan import Plan, array_bytes, npy_bytes
+from hlsgen.emit.vitis import plain_word
 from hlsgen.lint import Linted, Severity, lint_emitted
+from hlsgen.lint.check_slrs import check_slrs
 from hlsgen.model.ports import Arrays
 from hlsgen.report.checks import csim_figures, lint_figures
-from hlsgen.report.content import Report
+from hlsgen.report.content import Figures, Report
 from hlsgen.report.frames import FrameFigures, frame_figures
 from hlsgen.report.html import BANK_PICTURE, PAGE, html_page
 from hlsgen.vendor.compare import read_back
 
+LINK = "vitis/link.cfg"
 SHOWN_FINDINGS = 10
 """Findings of the lint in emitted code that are shown."""
 
@@ -158,7 +161,7 @@ def build(
     with scratch.kept_on_success(), replacing(folder) as fresh:
         progress("emitting")
         plan = design.style.plan(inputs, golden)
-        linted = _lint(plan)
+        linted = _lint(plan, figures)
         shown = [one.line for one in linted.findings[:SHOWN_FINDINGS]]
         write_files(fresh, plan)
         verification = None
@@ -193,10 +196,12 @@ def build(
     )
 
 
-def _lint(plan: Plan) -> Linted:
+def _lint(plan: Plan, figures: Figures) -> Linted:
     """What the lint warns of in the emitted code. Raises EmissionError: it breaks a rule."""
     linted = lint_emitted(plan)
     wrong = [finding for finding in linted.findings if finding.rule.severity is Severity.ERROR]
+    regions = {plain_word(slr.name): slr.usable.as_json() for slr in figures.slrs}
+    wrong += check_slrs(LINK, str(plan[LINK]), figures.unit_counts, regions)
     if wrong:
         found = "\n".join(str(finding) for finding in wrong[:SHOWN_FINDINGS])
         raise EmissionError(

@@ -21,7 +21,7 @@ EMITTED_NAMES = frozenset(
     | {"pixels", "position", "rows_filled", "rows_needed", "run", "store", "watch", "weight_codes", "weights"}
 )
 """Names that emitted C++ needs for itself: with one of them it does not compile."""
-EMITTED_PREFIXES = ("load_", "store_", "read_", "write_", "convert_", "fork_")
+EMITTED_PREFIXES = ("load_", "store_", "read_", "write_", "convert_", "fork_", "relay_")
 """How the names of the functions between a network's layers begin; a port's or layer's name follows."""
 C_HEADERS = frozenset(
     {"alloca", "assert", "complex", "ctype", "endian", "errno", "features", "fenv", "float", "inttypes"}

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from hlsgen.cli.console import as_json_option, print_json, reporting
+from hlsgen.cli.schedule import Asked, print_schedules, scheduled, target_options
 
 
 @click.command()
@@ -19,30 +20,36 @@ from hlsgen.cli.console import as_json_option, print_json, reporting
     type=click.Path(exists=True, dir_okay=False),
     metavar="FILE...",
 )
+@target_options
 @click.option(
-    "-I",
-    "folders",
-    multiple=True,
-    type=click.Path(exists=True, file_okay=False),
-    metavar="DIR",
-    help="Look for included headers there too.",
+    "--schedule", "with_schedule", is_flag=True, help="Schedule the loops too, as hlsgen schedule does."
 )
 @click.option("--warnings-as-errors", is_flag=True, help="End with 1 on warnings too.")
 @as_json_option
-def lint(files: tuple[str, ...], folders: tuple[str, ...], warnings_as_errors: bool, as_json: bool) -> None:
+def lint(
+    files: tuple[str, ...], asked: Asked, with_schedule: bool, warnings_as_errors: bool, as_json: bool
+) -> None:
     """Check every #pragma HLS of C++ files, and the dataflow regions, ports and sizes around them.
 
-    Ends with 0 if there is no error, with 1 if there is one. docs/lint.md lists the rules.
+    With --schedule loops that miss their II or the clock are findings too; --top, --part and the other options
+    of a target are for that. Ends with 0 if there is no error, with 1 if there is one. docs/lint.md lists the
+    rules.
     """
     with reporting(as_json):
         from hlsgen.lint import Severity
         from hlsgen.lint import lint as lint_files
 
-        linted = lint_files(files, _regular_file, folders)
+        linted = lint_files(files, _regular_file, tuple(map(str, asked.folders)))
         errors, warnings = linted.count(Severity.ERROR), linted.count(Severity.WARNING)
+        kernels = (
+            scheduled([asked.component([Path(file) for file in files])], as_json) if with_schedule else []
+        )
         wrong = errors > 0 or (warnings_as_errors and warnings > 0)
+        wrong = wrong or any(kernel.findings() for kernel in kernels)
         if as_json:
-            print_json({**linted.as_json(), "findings": [one.as_json() for one in linted.findings]})
+            document = {**linted.as_json(), "findings": [one.as_json() for one in linted.findings]}
+            schedules = {"schedule": [one.as_json() for one in kernels]} if with_schedule else {}
+            print_json({**document, **schedules})
             sys.exit(int(wrong))
         for finding in linted.findings:
             click.echo(str(finding))
@@ -52,6 +59,7 @@ def lint(files: tuple[str, ...], folders: tuple[str, ...], warnings_as_errors: b
         said = ", ".join(f"{count} {what.value}{'' if count == 1 else 's'}" for count, what in counts)
         plural = "" if linted.pragmas == 1 else "s"
         click.echo(f"{linted.pragmas} pragma{plural} in {len(files)} file{'s'[: len(files) > 1]}: {said}")
+        print_schedules(kernels)
         sys.exit(int(wrong))
 
 

@@ -75,6 +75,7 @@ def print_verification(macs: int, verification: Verification) -> None:
 def print_estimate(figures: Figures) -> None:
     from hlsgen.report.cells import cells_line
     from hlsgen.report.explored import explored_line
+    from hlsgen.report.fit import fit_line
 
     speed, total = figures.performance, figures.total
     click.echo(
@@ -90,6 +91,7 @@ def print_estimate(figures: Figures) -> None:
     _print_streamed(figures)
     _print_slrs(figures)
     click.echo(cells_line(figures.cost))
+    click.echo(fit_line(figures.fit))
     if figures.explored is not None:
         click.echo(explored_line(figures.explored))
 

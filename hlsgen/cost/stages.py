@@ -53,6 +53,18 @@ def total_resources(pipeline: Pipeline, board: Board) -> Resources:
     return Resources.sum([*parts, weight_port_resources(pipeline, board)])
 
 
+def layer_resources(pipeline: Pipeline, board: Board) -> dict[str, Resources]:
+    """All that each layer takes: a process or FIFO counts for the layer whose words it carries."""
+    parts: dict[str, list[Resources]] = {layer.name: [] for layer in pipeline.graph.layers}
+    for process in pipeline.processes:
+        parts[pipeline.owners[process.name]].append(process_resources(process, board))
+    for name, stream in pipeline.streams.items():
+        parts[pipeline.owners[name]].append(fifo_resources(stream, board))
+    if pipeline.loaders:
+        parts[pipeline.loaders[0].name].append(weight_port_resources(pipeline, board))
+    return {name: Resources.sum(found) for name, found in parts.items()}
+
+
 def weight_port_resources(pipeline: Pipeline, board: Board) -> Resources:
     """What loads the weights of all stages that keep them; nothing if none does."""
     return weight_port_cost(board) if pipeline.loaders else Resources()

@@ -110,6 +110,7 @@ class WeightConstraints:
 class NetworkConstraints:
     """What the design fixes: instances, values of foldings by layer (None: free), where weights lie.
 
+    slrs: by layer the SLR that it shall lie in, of all layers of a kernel that needs several, or of none.
     interface: of what kind the ports are. search: how the rest is chosen, by `balance` or `hlsgen.explore`.
     """
 
@@ -117,6 +118,7 @@ class NetworkConstraints:
     folds: Mapping[str, Mapping[str, object]] | None = None
     target_interval: int | None = None
     weights: WeightConstraints = field(default_factory=WeightConstraints)
+    slrs: Mapping[str, str] = field(default_factory=dict)
     interface: InterfaceConstraints = InterfaceConstraints()
     search: Literal["quick", "best"] = "quick"
 

@@ -16,6 +16,7 @@ from pydantic import (
     model_validator,
 )
 
+from hlsgen.designfile.clock import CLOCKS_MHZ, DEFAULT_UNCERTAINTY, UNCERTAINTIES, UNCERTAINTY_EXAMPLE
 from hlsgen.designfile.constraints import (
     PORT_KINDS,
     ConstrainedPlace,
@@ -25,6 +26,7 @@ from hlsgen.designfile.constraints import (
     PortKind,
     WeightConstraints,
 )
+from hlsgen.designfile.margins import MarginKey
 from hlsgen.designfile.precision_grammar import Default, InputType, PrecisionSection, written
 from hlsgen.designfile.schema_values import MAX_CHANNELS, BoardName, Name, Samples
 from hlsgen.designfile.validation import (
@@ -173,6 +175,8 @@ class StageMapping(_Section):
     """Where its weights lie: constant (source), runtime (loaded by a call), stream (DDR); auto: as all."""
     storage: ConstrainedStorage = "auto"
     """What primitive holds its weights; ddr: none, the weights at hand are streamed."""
+    slr: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    """The SLR that it lies in, of a kernel that needs several: of all layers or of none."""
     batch_reuse: Annotated[int, Whole(1, MOST_BATCH)] | None = None
     """The frames that each word of streamed weights is used for; None: as many as use it 16 times."""
 
@@ -268,8 +272,12 @@ class NetworkFile(_Section):
     """C++ identifier; names the kernel and the build folder."""
     board: BoardName = Field(examples=["u200"])
     """A board by name, or the path of a board file ending in .yaml."""
-    clock_mhz: Annotated[float, Real(50, 800)] | None = None
+    clock_mhz: Annotated[float, Real(*CLOCKS_MHZ)] | None = None
     """Target clock; None: the board's."""
+    uncertainty: Annotated[float, Real(*UNCERTAINTIES, UNCERTAINTY_EXAMPLE)] = DEFAULT_UNCERTAINTY
+    """Share of the clock's period that HLS keeps back for routing: 0.27 leaves 2.43 of 3.33 ns."""
+    margin: MarginKey | None = None
+    """Share of the usable LUTs and FFs that stays free for the model's error, or auto; None: the board's."""
     style: Literal["dataflow", "tasks"] = "dataflow"
     """dataflow: one streaming kernel, every layer a stage; tasks: every layer a kernel, called in turn."""
     interface: Annotated[

@@ -21,8 +21,10 @@ from pydantic import (
 )
 
 from hlsgen.base.errors import Problem
+from hlsgen.designfile.clock import CLOCKS_MHZ, DEFAULT_UNCERTAINTY, UNCERTAINTIES, UNCERTAINTY_EXAMPLE
 from hlsgen.designfile.document import Document
 from hlsgen.designfile.layer_sections import kind_mistake
+from hlsgen.designfile.margins import MarginKey
 from hlsgen.designfile.schema_values import (
     MAX_CHANNELS,
     NAME_SCHEMA,
@@ -174,8 +176,12 @@ class DesignFile(_Section):
     """C++ identifier; names the kernel and the build folder."""
     board: BoardName = Field(examples=["u200"])
     """A board by name, or the path of a board file ending in .yaml."""
-    clock_mhz: Annotated[float, Real(50, 800)] | None = None
+    clock_mhz: Annotated[float, Real(*CLOCKS_MHZ)] | None = None
     """Target clock; None: the board's."""
+    uncertainty: Annotated[float, Real(*UNCERTAINTIES, UNCERTAINTY_EXAMPLE)] = DEFAULT_UNCERTAINTY
+    """Share of the clock's period that HLS keeps back for routing: 0.27 leaves 2.43 of 3.33 ns."""
+    margin: MarginKey | None = None
+    """Share of the usable LUTs and FFs that stays free for the model's error, or auto; None: the board's."""
     style: Literal["tasks", "dataflow"] = "tasks"
     """tasks: a kernel that is called layer by layer; dataflow: one streaming kernel."""
     interface: Literal["memory", "stream"] = "memory"

@@ -109,10 +109,14 @@ class Whole:
 
 @dataclass(frozen=True)
 class Real:
-    """Annotation of a field: a finite number from `low` to `high`, whole or not; no boolean, no "3"."""
+    """Annotation of a field: a finite number from `low` to `high`, whole or not; no boolean, no "3".
+
+    example: what else to say of how it is written.
+    """
 
     low: float
     high: float
+    example: str = ""
 
     def holds(self, value: object) -> TypeGuard[float]:
         """Whether `value` is such a number."""
@@ -123,7 +127,7 @@ class Real:
         if self.holds(value):
             return value
         how = " in plain digits without quotes" if isinstance(value, str) else ""
-        fix = f"write a number from {self.low:g} to {self.high:g}{how}"
+        fix = f"write a number from {self.low:g} to {self.high:g}{how}{self.example}"
         raise refused(must_be(f"a number from {self.low:g} to {self.high:g}", value, fix))
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:

@@ -16,6 +16,7 @@ from hlsgen.hardware.processes import (
     LoadWeights,
     PortProcess,
     Process,
+    Relay,
     StageProcess,
     WidthConverter,
 )
@@ -152,6 +153,12 @@ def _(process: Fork, kernel: str) -> dict[str, Any]:
 
 
 @_constants.register
+def _(process: Relay, kernel: str) -> dict[str, Any]:
+    words = {"out_word": word_name(process.writes[0])}
+    return _stream(process.reads[0], process.words) | words | {"kind": "relay"}
+
+
+@_constants.register
 def _(process: DmaProcess, kernel: str) -> dict[str, Any]:
     stream = _stream((*process.reads, *process.writes)[0], process.words) | _port_constants(process, kernel)
     axi_stream, whole, shared = DMA_FUNCTIONS[process.direction]
@@ -204,7 +211,14 @@ def _converter_sizes(process: WidthConverter) -> dict[str, int]:
         return {"PX": a.px, "CH": narrow.channels, "RATIO": process.ratio, "WORDS": words}
     if process.form == "regroup":
         formats = {"PX_A": a.px, "CH_A": a.channels, "PX_B": b.px, "CH_B": b.channels}
-        return {"CHANNELS": channels, "WIDTH": width, "BLOCK": process.block, **formats, "ROWS": height}
+        return {
+            "CHANNELS": channels,
+            "WIDTH": width,
+            "BLOCK": process.block,
+            **formats,
+            "TOGETHER": process.together,
+            "ROWS": height,
+        }
     return {"LANES": narrow.lanes, "RATIO": process.ratio, "WORDS": narrow.row_words, "ROWS": height}
 
 

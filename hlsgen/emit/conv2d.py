@@ -16,7 +16,7 @@ from hlsgen.hardware.storage import Memory
 from hlsgen.hardware.wave import band_constants, running_float_add, window_constants
 from hlsgen.layers.packing import lower_lane_limit, signed_bits
 
-SHARED_HEADERS = ("static.h", "lanes.h", "memory.h", "iteration.h", "dot.h")
+SHARED_HEADERS = ("static.h", "counter.h", "lanes.h", "memory.h", "iteration.h", "dot.h")
 
 
 def kernel_files(mapping: ConvMapping, k: dict[str, Any], version: str) -> dict[str, str]:
@@ -152,6 +152,7 @@ def _transfers(mapping: ConvMapping) -> dict[str, Any]:
         "FIRST_ROWS": wave.rows_filled(0),
         "in_burst": burst_limit(mapping.input_burst),
         "in_outstanding": outstanding(mapping.input_burst),
+        "BURSTS_AHEAD": outstanding(mapping.input_burst) - 1,
         "out_burst": burst_limit(mapping.output_burst),
         "out_outstanding": outstanding(mapping.output_burst),
         "weights_port": max(layer.weight_type.container_bits, layer.bias_type.container_bits),
@@ -171,7 +172,7 @@ def _trips(mapping: ConvMapping) -> dict[str, int]:
     counts = iterations(mapping, 1)
     runs = int(np.count_nonzero(wave.rows_by_tile)) * channels
     trips = {
-        "requests": min(mapping.load_times * runs, outstanding(mapping.input_burst)),
+        "requests": min(mapping.load_times * runs, outstanding(mapping.input_burst) - 1),
         "load": counts.load,
         "compute": counts.compute // mapping.load_times,  # the loop begins anew for each
         "drain": counts.drain,

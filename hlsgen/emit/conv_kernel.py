@@ -5,6 +5,7 @@ from __future__ import annotations
 from hlsgen.base.fixed import Codes
 from hlsgen.base.version import VERSION
 from hlsgen.cost.cycles import interval
+from hlsgen.designfile.clock import Clock
 from hlsgen.emit.bank_picture import bank_picture
 from hlsgen.emit.conv2d import kernel_constants, kernel_files
 from hlsgen.emit.environment import safe_comment
@@ -16,10 +17,13 @@ from hlsgen.emit.xrt import conv_interface, host_files
 from hlsgen.search.placement import Deployment
 
 
-def conv_kernel_plan(deployment: Deployment, *, name: str, source: str, frames: Codes, golden: Codes) -> Plan:
+def conv_kernel_plan(
+    deployment: Deployment, *, name: str, source: str, uncertainty: float, frames: Codes, golden: Codes
+) -> Plan:
     """All files of the build folder but the reports. `frames` and `golden` are the testbench's data, in
-    codes.
+    codes; uncertainty: of the clock, relative.
     """
+    clock = Clock(mhz=deployment.clock_mhz, uncertainty=uncertainty)
     mapping = deployment.mapping
     k = kernel_constants(mapping, KernelNames(kernel=name, source=safe_comment(source)))
     layer = mapping.layer
@@ -31,8 +35,8 @@ def conv_kernel_plan(deployment: Deployment, *, name: str, source: str, frames: 
     plan["tb/golden.npy"] = npy_bytes(golden, layer.result_type)
     plan["banks.svg"] = bank_picture(mapping.wave, mapping.bank_map, mapping.in_lanes)
     plan |= csim_header_files()
-    plan |= vitis_files(deployment, k, VERSION)
-    plan |= ompss_files(deployment, k, VERSION)
+    plan |= vitis_files(deployment, clock, k, VERSION)
+    plan |= ompss_files(deployment, clock, k, VERSION)
     interface = conv_interface(
         mapping,
         name=name,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -32,14 +33,15 @@ from hlsgen.targets.board import Board
 
 SHARED_HEADERS = (
     "static.h",
+    "counter.h",
     "lanes.h",
     "dot.h",
     "memory.h",
-    "nest.h",
     "port.h",
     "raster.h",
     "stage.h",
     "stream.h",
+    "words.h",
 )
 LINE = 16
 """Numbers in a line of a constant array."""
@@ -209,7 +211,7 @@ def kernel_context(pipeline: Pipeline, names: KernelNames, board: Board) -> dict
         "axi": any(port["axi"] for port in ports),
         "has_weights": bool(loaders),
         "weight_beats": sum(beats.values()),
-        "weight_streams": [{"stage": name, "beats": count} for name, count in beats.items()],
+        "weight_streams": _weight_streams(beats),
         "words": [
             {"name": word_name(stream.name), "type": stream.words.cpp, "format": format_text(stream.words)}
             for stream in pipeline.streams.values()
@@ -225,6 +227,15 @@ def kernel_context(pipeline: Pipeline, names: KernelNames, board: Board) -> dict
         "bursts_ahead": BURSTS_AHEAD,
         "weight_port_bits": WEIGHT_PORT_BITS,
     }
+
+
+def _weight_streams(beats: dict[str, int]) -> list[dict[str, Any]]:
+    """Where in the kernel's weights those of each stage begin, and how many beats they are."""
+    begins = accumulate(beats.values(), initial=0)
+    return [
+        {"stage": name, "beats": count, "begin": begin}
+        for (name, count), begin in zip(beats.items(), begins, strict=False)
+    ]
 
 
 def _arguments(pipeline: Pipeline, kernel: str, ports: list[dict[str, Any]]) -> list[str]:

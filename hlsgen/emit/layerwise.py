@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hlsgen.base.fixed import Codes
 from hlsgen.base.version import VERSION
+from hlsgen.designfile.clock import Clock
 from hlsgen.emit.adapters import ddr_format
 from hlsgen.emit.dataflow import kernel_files, shared_files
 from hlsgen.emit.environment import render, safe_comment
@@ -32,7 +33,7 @@ def layerwise_plan(
     name: str,
     source: str,
     board: Board,
-    clock_mhz: float,
+    clock: Clock,
     batch: int,
     inputs: Mapping[str, Codes],
     golden: Mapping[str, Codes],
@@ -48,7 +49,7 @@ def layerwise_plan(
     plan |= {f"tb/{path}": content for path, content in data.items()}
     plan |= csim_header_files()
     linked = _linked(choice)
-    plan |= task_tool_files(board, clock_mhz, k, VERSION, files=list(data), kernels=linked)
+    plan |= task_tool_files(board, clock, k, VERSION, files=list(data), kernels=linked)
     interface = task_interface(
         choice,
         graph,
@@ -56,11 +57,11 @@ def layerwise_plan(
         source=source,
         units={kernel.name: [instance["name"] for instance in kernel.instances] for kernel in linked},
         board=board.title,
-        clock_mhz=clock_mhz,
+        clock_mhz=clock.mhz,
     )
     plan |= host_files(interface, VERSION)
     ompss = ompss_network_files(
-        choice, graph, name=name, source=source, board=board, clock_mhz=clock_mhz, batch=batch
+        choice, graph, name=name, source=source, board=board, clock=clock, batch=batch
     )
     plan |= ompss
     line = f"a network of {len(graph.layers)} layers, each a kernel that is called in turn"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hlsgen.base.fixed import FixedType, NumberType
+from hlsgen.designfile.clock import Clock
 from hlsgen.emit.constants import c_type
 from hlsgen.emit.environment import render, safe_comment
 from hlsgen.emit.ompss_project import Accelerator, creator, function_name, tool_files
@@ -16,7 +17,7 @@ BLOCK_BITS = 512
 NARROWEST_PORT_BITS = 64
 
 
-def ompss_files(deployment: Deployment, k: dict[str, Any], version: str) -> dict[str, str]:
+def ompss_files(deployment: Deployment, clock: Clock, k: dict[str, Any], version: str) -> dict[str, str]:
     """{"ompss/Makefile": text, ...}"""
     slrs = slrs_with(deployment, frame_copies(deployment.mapping))
     instance = Accelerator(
@@ -34,7 +35,7 @@ def ompss_files(deployment: Deployment, k: dict[str, Any], version: str) -> dict
     files = {f"ompss/{path}": render(f"ompss/{name}.j2", **context) for name, path in names.items()}
     return files | tool_files(
         deployment.board,
-        deployment.clock_mhz,
+        clock,
         k,
         (instance, batch),
         version,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hlsgen.base.version import VERSION
+from hlsgen.designfile.clock import Clock
 from hlsgen.emit.adapters import ddr_format
 from hlsgen.emit.dataflow import kernel_context
 from hlsgen.emit.environment import render, safe_comment
@@ -82,7 +83,7 @@ def ompss_network_files(
     name: str,
     source: str,
     board: Board,
-    clock_mhz: float,
+    clock: Clock,
     batch: int,
 ) -> dict[str, str]:
     """{"ompss/Makefile": text, ...}; nothing if `network_obstacles` names any."""
@@ -106,7 +107,7 @@ def ompss_network_files(
     ]
     return files | tool_files(
         board,
-        clock_mhz,
+        clock,
         k,
         (*accelerators, creator(board, k["batch"])),
         VERSION,

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hlsgen.designfile.clock import DEFAULT_UNCERTAINTY, Clock
 from hlsgen.emit.environment import render, safe_comment
 from hlsgen.emit.vitis import plain_word
 from hlsgen.targets.board import Board
@@ -31,7 +32,7 @@ class Accelerator:
 
 def tool_files(
     board: Board,
-    clock_mhz: float,
+    clock: Clock,
     k: Mapping[str, Any],
     accelerators: Sequence[Accelerator],
     version: str,
@@ -52,7 +53,8 @@ def tool_files(
         "cross": CROSS[board.flow],
         "ait_name": ait_name(k["name"]),
         "ait_board": plain_word(board.ait_board),
-        "whole_mhz": int(clock_mhz),
+        "whole_mhz": int(clock.mhz),
+        "uncertainty_notes": uncertainty_notes(clock),
         "port_bits": port_bits,
         "interleaving": INTERLEAVING[board.flow] if len(board.memory.banks) > 1 else "",
         "placed": bool(placement),
@@ -64,6 +66,17 @@ def tool_files(
     if placement:
         files["ompss/placement.json"] = json.dumps(placement, indent=2) + "\n"
     return files
+
+
+def uncertainty_notes(clock: Clock) -> list[str]:
+    """What becomes of the clock's uncertainty under AIT, whose script of HLS sets none; empty: nothing."""
+    if clock.uncertainty == DEFAULT_UNCERTAINTY:
+        return []
+    theirs = Clock(mhz=clock.mhz).percent
+    return [
+        f"AIT 8 has no option for the clock's uncertainty: HLS keeps back its own {theirs} there, not the "
+        f"design's {clock.percent}"
+    ]
 
 
 def placed(board: Board, accelerators: Sequence[Accelerator]) -> dict[str, Any]:

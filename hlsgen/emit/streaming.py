@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from hlsgen.base.fixed import Codes
 from hlsgen.base.version import VERSION
+from hlsgen.designfile.clock import Clock
 from hlsgen.emit.dataflow import dataflow_files, weight_files
 from hlsgen.emit.environment import safe_comment
 from hlsgen.emit.plan import KernelNames, Plan, array_bytes, npy_bytes
@@ -22,7 +23,7 @@ def streaming_plan(
     name: str,
     source: str,
     board: Board,
-    clock_mhz: float,
+    clock: Clock,
     inputs: Mapping[str, Codes],
     golden: Mapping[str, Codes],
 ) -> Plan:
@@ -42,7 +43,7 @@ def streaming_plan(
     linked = _linked(balanced, board, name, [file.removesuffix(".npy") for file in weights])
     plan |= tool_files(
         board,
-        clock_mhz,
+        clock,
         k,
         VERSION,
         files=list(data),
@@ -57,7 +58,7 @@ def streaming_plan(
             source=source,
             units=[instance["name"] for instance in linked.instances],
             board=board.title,
-            clock_mhz=clock_mhz,
+            clock_mhz=clock.mhz,
         )
         plan |= host_files(interface, VERSION)
     line = f"a network of {len(graph.layers)} layers as one streaming kernel"
@@ -83,8 +84,12 @@ def _linked(balanced: StreamingHardware, board: Board, kernel: str, weights: lis
 
 
 def _instances(balanced: StreamingHardware, board: Board, kernel: str) -> list[dict[str, str]]:
-    """Instances over the SLRs as they fit, each at a DDR bank."""
+    """Instances over the SLRs as they fit, each at a DDR bank; one that needs several SLRs is in none."""
     return [
-        {"name": f"{kernel}_{number}", "slr": plain_word(one.slr), "bank": plain_word(one.bank)}
+        {
+            "name": f"{kernel}_{number}",
+            "slr": "" if balanced.spans else plain_word(one.slr),
+            "bank": plain_word(one.bank),
+        }
         for number, one in enumerate(balanced.at_banks(board), start=1)
     ]

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hlsgen.designfile.clock import Clock
 from hlsgen.emit.conv2d import COSIM_FRAMES
 from hlsgen.emit.environment import render, safe_comment
 from hlsgen.search.placement import Deployment
@@ -21,7 +22,7 @@ PORTS = ("gmem_input", "gmem_weights", "gmem_output")
 class LinkedKernel:
     """A kernel as it is linked: `ports` are its m_axi bundles; an instance has a name, an SLR, a DDR bank.
 
-    inputs, outputs: its AXI streams.
+    The SLR is empty if the instance needs several. inputs, outputs: its AXI streams.
     """
 
     name: str
@@ -34,12 +35,12 @@ class LinkedKernel:
 _UNUSUAL = re.compile(r"[^\w .:+/\[\]-]", re.ASCII)
 
 
-def vitis_files(deployment: Deployment, k: dict[str, Any], version: str) -> dict[str, str]:
+def vitis_files(deployment: Deployment, clock: Clock, k: dict[str, Any], version: str) -> dict[str, str]:
     """{"vitis/hls_config.cfg": text, ...}"""
     instances = named_instances(deployment, k["name"])
     return tool_files(
         deployment.board,
-        deployment.clock_mhz,
+        clock,
         k,
         version,
         files=data_files(k),
@@ -49,7 +50,7 @@ def vitis_files(deployment: Deployment, k: dict[str, Any], version: str) -> dict
 
 def tool_files(
     board: Board,
-    mhz: float,
+    clock: Clock,
     k: dict[str, Any],
     version: str,
     *,
@@ -57,13 +58,13 @@ def tool_files(
     linked: LinkedKernel,
 ) -> dict[str, str]:
     """{"vitis/hls_config.cfg": text, ...}; `files` of the testbench."""
-    context = _context(board, mhz, k, version, files=files, kernels=[linked])
+    context = _context(board, clock, k, version, files=files, kernels=[linked])
     return {f"vitis/{name}": render(f"vitis/{name}.j2", **context) for name in FILES}
 
 
 def task_tool_files(
     board: Board,
-    mhz: float,
+    clock: Clock,
     k: dict[str, Any],
     version: str,
     *,
@@ -71,7 +72,7 @@ def task_tool_files(
     kernels: Sequence[LinkedKernel],
 ) -> dict[str, str]:
     """The same for kernels that are called in turn: settings for each, one script for all, one linking."""
-    context = _context(board, mhz, k, version, files=files, kernels=kernels)
+    context = _context(board, clock, k, version, files=files, kernels=kernels)
     names = [kernel.name for kernel in kernels]
     found = {
         "vitis/run_hls.tcl": render("vitis/run_hls_tasks.tcl.j2", **context),
@@ -86,7 +87,7 @@ def task_tool_files(
 
 def _context(
     board: Board,
-    mhz: float,
+    clock: Clock,
     k: dict[str, Any],
     version: str,
     *,
@@ -101,10 +102,11 @@ def _context(
         "board": plain_word(board.title),
         "part": plain_word(board.part),
         "alveo": board.flow == "alveo",
-        "clock": f"{mhz:g}",
-        "period": f"{1000 / mhz:.3f}",
-        "whole_mhz": int(mhz),
-        "hertz": round(mhz * 1e6),
+        "clock": f"{clock.mhz:g}",
+        "period": f"{clock.period_ns:.3f}",
+        "uncertainty": clock.percent,
+        "whole_mhz": int(clock.mhz),
+        "hertz": round(clock.mhz * 1e6),
         "cosim_frames": COSIM_FRAMES,
         "data_files": list(files),
         "kernels": kernels,

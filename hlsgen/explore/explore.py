@@ -8,11 +8,13 @@ from typing import Any
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.progress import Progress, silent
 from hlsgen.base.real_numbers import is_number
+from hlsgen.designfile.constraints import NoFit
 from hlsgen.explore.result import Explored, Goal
 from hlsgen.styles.conv_kernel import ConvKernel
 from hlsgen.styles.layerwise import LayerwiseNetwork
 from hlsgen.styles.streaming import StreamingNetwork
-from hlsgen.styles.style import Style
+from hlsgen.styles.style import MOST_MARGIN_SEARCHES, Style
+from hlsgen.targets.board import Margins
 
 
 def explore(
@@ -25,13 +27,50 @@ def explore(
     """The fastest mapping for the design's board, or the cheapest that reaches the targets.
 
     target_fps: frames a second, steady state, of all instances. max_latency_us: of one frame, from DDR to
-    DDR. What the design fixes stays fixed. The same design always gives the same result.
+    DDR. What the design fixes stays fixed. The same design always gives the same result. With margin: auto
+    the result stays inside the usable share with confidence, if a kernel does.
     Raises DesignError: nothing fits, or a target is out of reach (with what is reachable).
     """
     for name, value in (("target_fps", target_fps), ("max_latency_us", max_latency_us)):
         if value is not None and not (is_number(value) and math.isfinite(value) and value > 0):
             raise DesignError(Problem(message=f"{name} is {value!r:.80}", fix="a number above 0"))
     goal = Goal(target_fps=target_fps, max_latency_us=max_latency_us)
+    if not design.board.margin_open:
+        return _explored(design, goal, progress)
+    return _within_margins(design, goal, progress)
+
+
+def _within_margins(design: Style[Any], goal: Goal, progress: Progress) -> Explored[Style[Any]]:
+    """The search with the margins that the errors of what is found ask for, those of the quick search first.
+
+    Where no kernel fits so, the best one without margins: its build says how likely it is to fit.
+    """
+    margins = _quick_margins(design)
+    for _ in range(MOST_MARGIN_SEARCHES):
+        try:
+            found = _explored(design.with_margins(margins), goal, progress)
+        except DesignError:
+            if margins == Margins() or not goal.fastest:
+                raise
+            return _explored(design.with_margins(Margins()), goal, progress)
+        fit = found.chosen.estimate().fit
+        if fit.confident:
+            break
+        margins = margins.larger(fit.margins)
+    return found
+
+
+def _quick_margins(design: Style[Any]) -> Margins:
+    """What the errors of the quick search's hardware ask for; none if that finds nothing."""
+    try:
+        quick = design.with_hardware(design.search(silent))
+    except NoFit:
+        return Margins()
+    return quick.estimate().fit.margins
+
+
+def _explored(design: Style[Any], goal: Goal, progress: Progress) -> Explored[Style[Any]]:
+    """The search with the margins of the design's board."""
     if isinstance(design, StreamingNetwork):
         from hlsgen.explore.streaming import explore_streaming
 

@@ -9,7 +9,7 @@ from hlsgen.explore.options import Vector, non_dominated
 from hlsgen.explore.slr_layouts import placed_in
 from hlsgen.explore.space import Found, Space
 from hlsgen.report.explored import FrontPoint
-from hlsgen.search.board_limits import KINDS, whole_of
+from hlsgen.search.board_limits import KINDS, allowed_whole, whole_of
 
 MOST_INTERVALS = 12
 """Intervals that the front is made from, evenly on a scale of ratios."""
@@ -22,14 +22,15 @@ def front(space: Space, found: Found, most: int, up_to: float) -> tuple[FrontPoi
     in sum here, so that a faster point might not be cut into them.
     """
     limit = np.array([getattr(whole_of(space.board), kind) for kind in KINDS], np.int64)
+    may = np.array([getattr(allowed_whole(space.board), kind) for kind in KINDS], np.int64)
     points = [_point_of(space, found, limit)]
     for index in _spaced(space):
-        each = _each(space, index, limit)
+        each = _each(space, index, may)
         if each is None:
             continue
         interval = int(space.intervals[index])
         for count in [space.constraints.instances] if space.constraints.instances else range(1, most + 1):
-            spans = count == 1 and bool((each <= limit).all())
+            spans = count == 1 and bool((each <= may).all())
             if placed_in(space.board, each, count) is None and not spans:
                 break
             rate = min(

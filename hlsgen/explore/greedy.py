@@ -92,4 +92,7 @@ def _found(space: Space, chosen: dict[str, Option], count: int) -> Found | None:
     single = [one[None, :] for one in kernel.by_layer.values()]
     apart = spread(single, capacities(space.board), space.prices, space.edges)
     whole = Layout(count=1, by_slr=None, capacity=each)
-    return space.fitting(kernel, whole, apart.slrs) if apart else None
+    if apart is None:
+        return None
+    kernel = kernel_of(space.graph, chosen, space.board, space.constraints.interface, apart.slrs)
+    return space.fitting(kernel, whole, apart.slrs)

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
-
 from hlsgen.cost.resources import Resources
-from hlsgen.cost.stages import (
-    fifo_resources,
-    process_resources,
-    total_resources,
-    weight_port_resources,
-)
+from hlsgen.cost.stages import layer_resources, total_resources
 from hlsgen.designfile.constraints import InterfaceConstraints
-from hlsgen.explore.options import Option, Vector, first_readers, vector
+from hlsgen.explore.options import Option, Vector, vector
 from hlsgen.hardware.pipeline import Pipeline, pipeline_of
 from hlsgen.hardware.ports import interfaces_of
 from hlsgen.model.ir import Graph
-from hlsgen.search.board_limits import KINDS
 from hlsgen.search.streaming import check_blocks
 from hlsgen.targets.board import Board
 from hlsgen.timing.fifos import fifo_depths, run_unbounded
@@ -63,33 +55,26 @@ class Kernel:
 
 
 def kernel_of(
-    graph: Graph, options: Mapping[str, Option], board: Board, interface: InterfaceConstraints
+    graph: Graph,
+    options: Mapping[str, Option],
+    board: Board,
+    interface: InterfaceConstraints,
+    slrs: Sequence[int] | None = None,
 ) -> Kernel:
-    """The kernel with FIFOs as deep as they must be. Raises NoFit: they take too long to compute."""
+    """The kernel with FIFOs as deep as they must be. Raises NoFit: they take too long to compute.
+
+    slrs: of each layer, in the graph's order, the number of its SLR; None: all lie in one.
+    """
     folds = {name: one.fold for name, one in options.items()}
     places = {name: one.place for name, one in options.items() if one.place is not None}
     pipeline = pipeline_of(graph, folds, places, interfaces=interfaces_of(board, interface))
     check_blocks(pipeline)
+    if slrs is not None:
+        pipeline = pipeline.across({layer.name: slr for layer, slr in zip(graph.layers, slrs, strict=True)})
     pipeline = pipeline.with_depths(fifo_depths(pipeline))
     return Kernel(pipeline=pipeline, options=dict(options), board=board)
 
 
 def charged(pipeline: Pipeline, board: Board) -> dict[str, Vector]:
-    """All that each layer takes: a process or FIFO counts for the layer whose words it carries."""
-    graph = pipeline.graph
-    first = first_readers(graph)
-    # an input that no layer reads goes straight to an output
-    fallback = (graph.layers[0].name, 0)
-    readers = {one.name: first.get(one.argument, fallback)[0] for one in pipeline.dma_reads}
-    total = {layer.name: np.zeros(len(KINDS), np.int64) for layer in graph.layers}
-    owner: dict[str, str] = {}  # of streams
-    for process in pipeline.processes:
-        name = process.layer or readers.get(process.name) or owner[process.reads[0]]
-        total[name] += vector(process_resources(process, board))
-        for stream in process.writes:
-            owner[stream] = name
-    for stream, name in owner.items():
-        total[name] += vector(fifo_resources(pipeline.streams[stream], board))
-    if pipeline.loaders:
-        total[pipeline.loaders[0].name] += vector(weight_port_resources(pipeline, board))
-    return total
+    """All that each layer takes, as `layer_resources` says."""
+    return {name: vector(taken) for name, taken in layer_resources(pipeline, board).items()}

@@ -24,7 +24,7 @@ from hlsgen.explore.solver import solve
 from hlsgen.layers.stage import Fold
 from hlsgen.report.explored import FrontPoint, SearchPoint
 from hlsgen.report.layerwise import LayerwiseEstimate
-from hlsgen.search.board_limits import KINDS, whole_of
+from hlsgen.search.board_limits import KINDS, allowed_whole, whole_of
 from hlsgen.search.candidates import share_of
 from hlsgen.search.layerwise import LayerwiseHardware, LayerwiseSearch
 from hlsgen.search.task_choice import KernelOptions, Vector, choose, vector
@@ -62,7 +62,8 @@ class _Explorer:
             clock_mhz=design.clock_mhz,
             nearly=1.0,
         )
-        self.whole = vector(whole_of(design.board))
+        self.whole = vector(allowed_whole(design.board))
+        self.usable = vector(whole_of(design.board))
         self.solved = self.built = 0
 
     def cases(self) -> list[_Case]:
@@ -247,12 +248,12 @@ class _Explorer:
                     continue
                 cycles = sum(one.cycles[at] for one, at in zip(options, picks, strict=True))
                 used = sum(one.resources[at] for one, at in zip(options, picks, strict=True)) * count
-                some = self.whole > 0
+                some = self.usable > 0
                 yield FrontPoint(
                     frames_per_s=count * self.design.clock_mhz * 1e6 / cycles,
                     interval=int(cycles),
                     instances=count,
-                    largest_share=float((used[some] / self.whole[some]).max()),
+                    largest_share=float((used[some] / self.usable[some]).max()),
                     used={kind: int(amount) for kind, amount in zip(KINDS, used, strict=True)},
                 )
 

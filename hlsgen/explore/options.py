@@ -23,8 +23,8 @@ from hlsgen.cost.stages import (
     weight_stream_resources,
 )
 from hlsgen.designfile.constraints import LayerWeightConstraints, NetworkConstraints
-from hlsgen.hardware.pipeline import Stream, staged
-from hlsgen.hardware.ports import Interfaces, ddr_port, interfaces_of, width_of
+from hlsgen.hardware.pipeline import Stream, first_readers, staged
+from hlsgen.hardware.ports import Interfaces, ddr_port, interfaces_of, width_of, words_fit
 from hlsgen.hardware.processes import DmaRead, DmaWrite, Fork, weight_loader
 from hlsgen.hardware.storage import LUTRAM_MOST_WORDS, Storage
 from hlsgen.hardware.weights import WeightPlace, placed
@@ -118,6 +118,8 @@ def layer_options(graph: Graph, layer: Layer, board: Board, constraints: Network
         if any(getattr(fold, key) != value for key, value in fixed.items()):
             continue
         for stage, place in _placements(layer, fold, own, board):
+            if not words_fit(stage):
+                continue
             option = adapters.option(stage, fold, place)
             if (vector(option.resources) <= total).all():
                 found.append(option)
@@ -147,6 +149,7 @@ def usual_options(graph: Graph, layer: Layer, board: Board, constraints: Network
         for fold in (place.folds(layer) if place else layer.folds())
         if fold == Fold(px=fold.px, pe=fold.pe, simd=fold.simd)
         and all(value is None or getattr(fold, key) == value for key, value in fixed.items())
+        and words_fit(staged(layer, fold, place))
     ]
 
 
@@ -279,14 +282,3 @@ def least_fifo(words: StreamFormat, board: Board) -> Resources:
     depths = (2, 3, SHIFT_WORDS + 1, max(SHIFT_WORDS, SMALL_FIFO_BITS // bits) + 1)
     ways = [vector(fifo_resources(Stream(name="", words=words, depth=depth), board)) for depth in depths]
     return resources_of(np.min(ways, axis=0))
-
-
-def first_readers(graph: Graph) -> dict[str, tuple[str, int]]:
-    """The layer, and its input, whose words each port has, by the name of the graph's input."""
-    found: dict[str, tuple[str, int]] = {}
-    ports = {port.name for port in graph.inputs}
-    for layer in graph.layers:
-        for index, source in enumerate(layer.inputs):
-            if source in ports:
-                found.setdefault(source, (layer.name, index))
-    return found

@@ -45,6 +45,23 @@ def spread(
     return in_runs(costs, limits, prices) or mixed if mixed else None
 
 
+def in_slrs(
+    costs: Sequence[Costs], limits: Sequence[Vector], prices: NDArray[np.float64], slrs: Sequence[int]
+) -> Spread | None:
+    """Options of layers whose SLRs are given; None: they do not fit."""
+    picks = [0] * len(costs)
+    for slr, limit in enumerate(limits):
+        here = [layer for layer, at in enumerate(slrs) if at == slr]
+        if not here:
+            continue
+        solution = cheapest([costs[layer] for layer in here], limit, prices)
+        if solution.picks is None:
+            return None
+        for layer, pick in zip(here, solution.picks, strict=True):
+            picks[layer] = pick
+    return Spread(picks=tuple(picks), slrs=tuple(slrs))
+
+
 def in_runs(costs: Sequence[Costs], limits: Sequence[Vector], prices: NDArray[np.float64]) -> Spread | None:
     """Layers in their order of computation, cut into one run for each SLR; None if that does not fit.
 

@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 
 from hlsgen.explore.options import Vector, non_dominated, vector
-from hlsgen.search.board_limits import usable, whole_of
+from hlsgen.search.board_limits import allowed, allowed_whole
 from hlsgen.targets.board import Board
 
 
@@ -27,17 +27,22 @@ class Layout:
 
 def capacities(board: Board) -> list[Vector]:
     """What a design may use of each SLR."""
-    return [vector(usable(slr, board)) for slr in board.slrs]
+    return [vector(allowed(slr, board)) for slr in board.slrs]
 
 
-def layouts(board: Board, most: int, fixed: int | None) -> list[Layout]:
-    """Every one that leaves an instance more room in some kind than all others of as many instances."""
+def layouts(board: Board, most: int, fixed: int | None, *, apart: bool = False) -> list[Layout]:
+    """Every one that leaves an instance more room in some kind than all others of as many instances.
+
+    apart: the design says that one instance lies over several SLRs.
+    """
     found: list[Layout] = []
     limits = capacities(board)
+    if apart:
+        return [Layout(count=1, by_slr=None, capacity=vector(allowed_whole(board)))]
     for count in range(1, most + 1) if fixed is None else [fixed]:
         found += _equal(limits, count)
     if len(limits) > 1 and fixed in (None, 1):
-        found.append(Layout(count=1, by_slr=None, capacity=vector(whole_of(board))))
+        found.append(Layout(count=1, by_slr=None, capacity=vector(allowed_whole(board))))
     return found
 
 

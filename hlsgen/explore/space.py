@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -13,12 +13,13 @@ from hlsgen.designfile.constraints import NetworkConstraints
 from hlsgen.explore.kernel import Kernel, kernel_of
 from hlsgen.explore.knapsack import Costs, Solution, cheapest
 from hlsgen.explore.options import LayerOptions, Option, Vector, all_options, vector, vector_of_board
-from hlsgen.explore.over_slrs import spread
+from hlsgen.explore.over_slrs import in_slrs, spread
 from hlsgen.explore.slr_layouts import Layout, capacities, placed_in
 from hlsgen.explore.with_converters import Adapters, cheapest_joined
 from hlsgen.model.ir import Graph
 from hlsgen.search.board_limits import KINDS
 from hlsgen.search.placement import at_banks, ddr_bytes_per_s
+from hlsgen.search.slr_cut import numbers_of
 from hlsgen.targets.board import Board
 
 ROUNDS = 4
@@ -190,7 +191,7 @@ class Space:
             if choice is None:
                 return None
             picks, slrs = choice
-            kernel = self.made(self.picked(picks))
+            kernel = self.made(self.picked(picks), slrs)
             found = self.fitting(kernel, layout, slrs)
             if found is not None:
                 self.adapters = kernel.adapters
@@ -201,9 +202,10 @@ class Space:
             }
         return None
 
-    def made(self, options: Mapping[str, Option]) -> Kernel:
+    def made(self, options: Mapping[str, Option], slrs: Sequence[int] | None = None) -> Kernel:
+        """The kernel of these options; slrs: of each layer, if it lies across several."""
         self.built += 1
-        return kernel_of(self.graph, options, self.board, self.constraints.interface)
+        return kernel_of(self.graph, options, self.board, self.constraints.interface, slrs)
 
     def picked(self, picks: tuple[int, ...]) -> dict[str, Option]:
         return {
@@ -245,9 +247,12 @@ class Space:
         costs = self.costs(index, adapters)
         self.solved += 1
         if layout.by_slr is None:
-            apart = spread(
-                costs, [_part(limit, fill) for limit in capacities(self.board)], self.prices, self.edges
-            )
+            limits = [_part(limit, fill) for limit in capacities(self.board)]
+            given = numbers_of(self.constraints.slrs, self.board)
+            if given:
+                apart = in_slrs(costs, limits, self.prices, [given[name] for name in self.options])
+            else:
+                apart = spread(costs, limits, self.prices, self.edges)
             return (apart.picks, apart.slrs) if apart else None
         solution = cheapest(costs, _part(layout.capacity, fill), self.prices)
         return (solution.picks, None) if solution.picks is not None else None

@@ -26,8 +26,8 @@ from hlsgen.explore.result import Explored, Goal, LayerChoice
 from hlsgen.explore.slr_layouts import Layout, layouts
 from hlsgen.explore.space import Found, Space
 from hlsgen.report.explored import SearchPoint
-from hlsgen.search.board_limits import KINDS, fitting
-from hlsgen.search.streaming import StreamingHardware, balance
+from hlsgen.search.board_limits import KINDS, fitting, margin_fix, margin_text
+from hlsgen.search.streaming import StreamingHardware, balance, check_slrs
 from hlsgen.styles.streaming import StreamingNetwork
 from hlsgen.styles.style import Style
 
@@ -43,6 +43,7 @@ def explore_streaming(design: StreamingNetwork, goal: Goal, progress: Progress) 
 def _space(design: StreamingNetwork, progress: Progress) -> Space:
     """What is searched. Where not all weights have room on chip, those streamed are those of `balance`."""
     progress("listing every layer's options")
+    check_slrs(design.graph, design.constraints)
     constraints, board = design.constraints, design.board
     layers = dict(constraints.weights.layers)
     try:
@@ -64,7 +65,7 @@ def _explored(design: StreamingNetwork, goal: Goal, space: Space, progress: Prog
         most = space.constraints.instances
     if space.constraints.target_interval and space.shortest > space.constraints.target_interval:
         raise _too_short(space, space.constraints.target_interval)
-    places = layouts(design.board, most, space.constraints.instances)
+    places = layouts(design.board, most, space.constraints.instances, apart=bool(space.constraints.slrs))
     baseline = None
     if goal.fastest:
         progress("the greedy baseline")
@@ -82,7 +83,7 @@ def _explored(design: StreamingNetwork, goal: Goal, space: Space, progress: Prog
     points = front(space, found, most, found.frames_per_s if goal.fastest else math.inf)
     value = found.frames_per_s if goal.fastest else space.price(found)
     why = bottleneck(space, found, layout, most) if goal.fastest else "the goal: it is reached at least cost"
-    constraints = _fixed(space.constraints, found)
+    constraints = _fixed(space, found)
     chosen = replace(design, constraints=constraints, chosen=_hardware(space, found, why))
     return Explored(
         design=design,
@@ -100,13 +101,15 @@ def _explored(design: StreamingNetwork, goal: Goal, space: Space, progress: Prog
         built=space.built,
         chosen=chosen,
         streamed=len(chosen.hardware.spilled),
-        mapping=_mapping(space.constraints.weights, found),
+        mapping=_mapping(space, found),
     )
 
 
 def _searched(space: Space, places: list[Layout], goal: Goal, baseline: Found | None) -> Searched:
     if goal.fastest:
-        return fastest(space, places, baseline.frames_per_s if baseline else 0.0)
+        # the baseline may be faster than an interval that the design asks for, and then is no floor
+        known = baseline is not None and not space.constraints.target_interval
+        return fastest(space, places, baseline.frames_per_s if baseline and known else 0.0)
     cycles = goal.max_latency_us * space.clock_mhz if goal.max_latency_us is not None else None
     return cheapest_for(space, places, frames_per_s=goal.target_fps, latency_cycles=cycles)
 
@@ -181,8 +184,15 @@ def _storage(option: Option) -> ConstrainedStorage:
     return place.storage.value if place.storage is not None else "auto"
 
 
-def _mapping(weight_constraints: WeightConstraints, found: Found) -> dict[str, Any]:
+def _slrs(space: Space, found: Found) -> dict[str, str]:
+    """The SLR of each layer by name; empty: the kernel lies in one."""
+    names = [slr.name for slr in space.board.slrs]
+    return {layer: names[slr] for layer, slr in found.kernel.pipeline.slrs.items()}
+
+
+def _mapping(space: Space, found: Found) -> dict[str, Any]:
     """The design file's `mapping`, everything in it fixed."""
+    weight_constraints, slrs = space.constraints.weights, _slrs(space, found)
     mapping: dict[str, Any] = {"instances": found.instances}
     if weight_constraints.place != "auto":
         mapping["weights"] = weight_constraints.place
@@ -191,14 +201,16 @@ def _mapping(weight_constraints: WeightConstraints, found: Found) -> dict[str, A
         mapping[name] = _layer_mapping(option)
         if own.place != "auto":
             mapping[name]["weights"] = own.place
+        if name in slrs:
+            mapping[name]["slr"] = slrs[name]
         if own.batch_reuse is not None:
             mapping[name]["batch_reuse"] = own.batch_reuse
     return mapping
 
 
-def _fixed(constraints: NetworkConstraints, found: Found) -> NetworkConstraints:
+def _fixed(space: Space, found: Found) -> NetworkConstraints:
     """The constraints as the design file of `_mapping` would be read."""
-    options = found.kernel.options
+    constraints, options = space.constraints, found.kernel.options
     layers = dict(constraints.weights.layers)
     for layer in found.kernel.pipeline.graph.layers:
         storage = _storage(options[layer.name])
@@ -209,6 +221,7 @@ def _fixed(constraints: NetworkConstraints, found: Found) -> NetworkConstraints:
         instances=found.instances,
         folds={name: _fold_values(option) for name, option in options.items()},
         target_interval=None,
+        slrs=_slrs(space, found),
         weights=WeightConstraints(place=constraints.weights.place, layers=layers),
         search="quick",
     )
@@ -222,7 +235,6 @@ def _hardware(space: Space, found: Found, why: str) -> StreamingHardware:
         each=each,
         instances=found.instances,
         by_slr=by_slr,
-        spans=not any(by_slr.values()),
         bottleneck=why,
     )
 
@@ -246,9 +258,9 @@ def _out_of_reach(design: StreamingNetwork, space: Space, places: list[Layout], 
         sizes = ", ".join(f"{getattr(least, kind):,} {kind.upper()}" for kind in KINDS)
         fixed = " that the design fixes" if space.constraints.instances or space.constraints.folds else ""
         return NoFit(
-            f"no kernel{fixed} fits the usable share of {title}; the one of the slowest foldings takes "
-            f"{sizes} besides what joins its layers",
-            "mapping: auto, narrower types, a smaller network, or a larger board",
+            f"no kernel{fixed} fits the usable share of {title}{margin_text(design.board)}; the one of the "
+            f"slowest foldings takes {sizes} besides what joins its layers",
+            f"mapping: auto, narrower types, a smaller network, or a larger board{margin_fix(design.board)}",
         )
     asked, reached, fix = [], [], []
     if goal.target_fps is not None:
@@ -262,5 +274,5 @@ def _out_of_reach(design: StreamingNetwork, space: Space, places: list[Layout], 
         fix.append(f"--max-latency-us {math.ceil(latency * 10) / 10:g} or more")
     return NoFit(
         f"{' and '.join(asked)} cannot be reached on {title}; what can be: {' or '.join(reached)}",
-        f"{', '.join(fix)}, narrower types, or a larger board",
+        f"{', '.join(fix)}, narrower types, or a larger board{margin_fix(design.board)}",
     )

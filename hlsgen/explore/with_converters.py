@@ -25,13 +25,12 @@ from hlsgen.explore.options import (
     LayerOptions,
     Option,
     Vector,
-    first_readers,
     least_fifo,
     non_dominated,
     vector,
 )
 from hlsgen.explore.solver import full, solve
-from hlsgen.hardware.pipeline import conversion
+from hlsgen.hardware.pipeline import conversion, first_readers
 from hlsgen.hardware.processes import WidthConverter
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.stage import StreamFormat

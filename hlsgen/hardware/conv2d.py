@@ -13,6 +13,7 @@ from hlsgen.base.fixed import FixedType, NumberType, accumulator_type, product_t
 from hlsgen.base.short_repr import Brief
 from hlsgen.designfile.constraints import NoFit
 from hlsgen.hardware.banks import BankMap, Pattern, map_banks
+from hlsgen.hardware.ports import WIDEST_STREAM
 from hlsgen.hardware.storage import Memory, choose_storage
 from hlsgen.hardware.wave import Wave
 from hlsgen.layers.conv2d import Conv2d
@@ -283,6 +284,8 @@ def folding_faults(
     if fabric_pe and fabric_pe > (pe or layer.out_channels):
         limit = pe or layer.out_channels
         faults.append(NoFit(f"fabric_pe: {fabric_pe} is more than pe: {limit}", f"0 to {limit}", "fabric_pe"))
+    if not faults:
+        faults += _word_faults(layer, rows or 1, pe or 1)
     weights = (pe or 1) * (simd or 1) * layer.taps
     if not faults and weights > MOST_PARTITIONS:
         given = f"pe: {pe or 1} with simd: {simd or 1}"
@@ -291,6 +294,17 @@ def folding_faults(
         fix = f"pe x simd of at most {most}; rows adds parallelism without more weights"
         faults.append(NoFit(message, fix, "pe" if pe else None))
     return faults
+
+
+def _word_faults(layer: Conv2d, rows: int, pe: int) -> list[NoFit]:
+    """Why a column of results, a word of a stream, is too wide; empty if it is not."""
+    element = bits_of(layer.result_type)
+    bits = rows * pe * element
+    if bits <= WIDEST_STREAM:
+        return []
+    message = f"rows: {rows} with pe: {pe} makes words of {bits:,} bits, more than {WIDEST_STREAM:,}"
+    fix = f"rows x pe of at most {WIDEST_STREAM // element}; simd adds parallelism without wider words"
+    return [NoFit(message, fix, "rows" if rows > 1 else "pe")]
 
 
 def choose_arithmetic(layer: Conv2d, folding: Folding) -> tuple[Arithmetic, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeVar
 
@@ -19,6 +19,7 @@ from hlsgen.hardware.processes import (
     Fork,
     LoadWeights,
     Process,
+    Relay,
     StageProcess,
     WidthConverter,
     weight_loader,
@@ -49,13 +50,17 @@ def weight_streams(loader: LoadWeights) -> tuple[Stream, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Pipeline(Brief):
-    """Processes in an order of computation, and their streams by name."""
+    """Processes in an order of computation, and their streams by name.
+
+    slrs: the number of the SLR that each layer lies in, with what carries its words; empty: all in one.
+    """
 
     graph: Graph
     stages: Mapping[str, Stage]
     processes: tuple[Process, ...]
     streams: Mapping[str, Stream]
     interfaces: Interfaces = DDR_ONLY
+    slrs: Mapping[str, int] = field(default_factory=dict)
 
     @cached_property
     def interval(self) -> int:
@@ -153,7 +158,8 @@ class Pipeline(Brief):
         """
         folds = {name: stage.fold for name, stage in self.stages.items()}
         depths = {name: stream.depth for name, stream in self.streams.items()}
-        fresh = pipeline_of(graph, folds, self.weights, self.ports, self.interfaces).with_depths(depths)
+        fresh = pipeline_of(graph, folds, self.weights, self.ports, self.interfaces)
+        fresh = fresh.across(self.slrs).with_depths(depths)
         problems = [
             problem
             for name, stage in fresh.stages.items()
@@ -163,9 +169,69 @@ class Pipeline(Brief):
             raise DesignError(problems)
         return fresh
 
+    @cached_property
+    def owners(self) -> dict[str, str]:
+        """The layer that each process and each stream belongs to: that whose words it carries.
+
+        What brings an input belongs to its first reader, an input that goes straight out to the first layer.
+        """
+        first = first_readers(self.graph)
+        fallback = (self.graph.layers[0].name, 0)
+        readers = {one.name: first.get(one.argument, fallback)[0] for one in self.dma_reads}
+        found: dict[str, str] = {}
+        for process in self.processes:
+            owner = process.layer or readers.get(process.name) or found[process.reads[0]]
+            found |= dict.fromkeys((process.name, *process.writes), owner)
+        return found
+
+    @property
+    def relays(self) -> tuple[Relay, ...]:
+        """The register stages at the borders of SLRs."""
+        return self._of(Relay)
+
+    def across(self, slrs: Mapping[str, int]) -> Pipeline:
+        """The same with its layers in these SLRs, by number: a relay at each border that a stream crosses."""
+        if not slrs:
+            return self
+        processes: list[Process] = []
+        streams = dict(self.streams)
+        for process in self.processes:
+            reads = []
+            here = slrs[self.owners[process.name]]
+            for stream in process.reads:
+                added = _relays(streams[stream], slrs[self.owners[stream]], here)
+                processes += added
+                streams |= {one.writes[0]: Stream(name=one.writes[0], words=one.words) for one in added}
+                reads.append(added[-1].writes[0] if added else stream)
+            processes.append(replace(process, reads=tuple(reads)))
+        return replace(self, processes=tuple(processes), streams=streams, slrs=dict(slrs))
+
     def with_depths(self, depths: Mapping[str, int]) -> Pipeline:
         streams = {name: replace(one, depth=depths[name]) for name, one in self.streams.items()}
         return replace(self, streams=streams)
+
+
+def first_readers(graph: Graph) -> dict[str, tuple[str, int]]:
+    """The layer, and its input, whose words each port has, by the name of the graph's input."""
+    found: dict[str, tuple[str, int]] = {}
+    ports = {port.name for port in graph.inputs}
+    for layer in graph.layers:
+        for index, source in enumerate(layer.inputs):
+            if source in ports:
+                found.setdefault(source, (layer.name, index))
+    return found
+
+
+def _relays(stream: Stream, begin: int, end: int) -> list[Relay]:
+    """One for each border between the SLRs of a stream's writer and of its reader."""
+    found: list[Relay] = []
+    name = stream.name
+    for number in range(1, abs(end - begin) + 1):
+        after = f"{stream.name.removesuffix('_s')}_border{number}_s"
+        relay = f"relay_{after.removesuffix('_s')}"
+        found.append(Relay(name=relay, reads=(name,), writes=(after,), words=stream.words))
+        name = after
+    return found
 
 
 def pipeline_of(

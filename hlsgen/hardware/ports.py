@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from hlsgen.base.fixed import FixedType, NumberType
 from hlsgen.designfile.constraints import InterfaceConstraints
-from hlsgen.layers.stage import StreamFormat
+from hlsgen.layers.stage import Stage, StreamFormat
 from hlsgen.targets.board import Board
 
 MOST_DDR_BITS = 512
@@ -30,6 +30,16 @@ def slot_bits(type_: NumberType) -> int:
 def width_of(type_: NumberType) -> int:
     """Bits of an element in a stream."""
     return type_.width if isinstance(type_, FixedType) else type_.container_bits
+
+
+WIDEST_STREAM = 4096
+"""Bits of a word of a stream beyond which Vitis HLS fails."""
+
+
+def words_fit(stage: Stage) -> bool:
+    """Whether no word of the stage's streams is wider than WIDEST_STREAM."""
+    streams = (*stage.inputs, stage.output, *stage.weight_streams)
+    return all(words.lanes * width_of(words.type) <= WIDEST_STREAM for words in streams)
 
 
 def ddr_word_bits(words: StreamFormat) -> int:

@@ -358,6 +358,25 @@ class Fork(Process):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Relay(Process):
+    """Every word goes on as it is: a register stage, with a FIFO at each side, where a stream crosses from
+    one SLR to the next.
+    """
+
+    words: StreamFormat
+
+    forwards: ClassVar[bool] = True
+
+    @property
+    def result_bits(self) -> int:
+        return self.words.lanes * width_of(self.words.type)
+
+    def schedule(self, frames: int) -> Schedule:
+        times = np.arange(frames * self.words.frame_words, dtype=np.int64)
+        return Schedule(iterations=len(times), reads=(times,), writes=(times,))
+
+
+@dataclass(frozen=True, kw_only=True)
 class WidthConverter(Process):
     """Words of one format to another. Exactly one of four simple forms, or `regroup` with a memory."""
 
@@ -393,6 +412,14 @@ class WidthConverter(Process):
         """Pixels of a row that `regroup` holds at a time."""
         return math.lcm(self.before.px, self.after.px)
 
+    @property
+    def together(self) -> int:
+        """Neighbouring channels that `regroup` holds at one address, each in a memory of its own.
+
+        A word of either side is a share of them, so that each memory has its own place in the words.
+        """
+        return math.lcm(self.before.channels, self.after.channels)
+
     @cached_property
     def interval(self) -> int:
         if self.form != "regroup":
@@ -409,10 +436,9 @@ class WidthConverter(Process):
         """The two blocks of `regroup`, one written while the other is read; the other forms have none."""
         if self.form != "regroup":
             return ()
-        together = max(self.before.channels, self.after.channels)
-        depth = 2 * -(-self.before.shape[0] // together)
+        depth = 2 * self.before.shape[0] // self.together
         bits = width_of(self.before.type)
-        return (choose_storage("block", depth, bits, self.block * together, board),)
+        return (choose_storage("block", depth, bits, self.block * self.together, board),)
 
     def schedule(self, frames: int) -> Schedule:
         rows = frames * self.before.shape[1]

@@ -403,6 +403,7 @@ class WaveStage(ConvStage):
             "waits": waits,
             "PERIOD": int(self.periods[0]),
             "LEAST_PERIOD": self.least_period,
+            "LONGEST_PERIOD": max(int(self.periods.max()), self.first_iterations),
             "FRAME_ITERATIONS": self.interval,
             "FIRST_ITERATIONS": self.first_iterations,
             "LAST_ITERATIONS": self.last_iterations,

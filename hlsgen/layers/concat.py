@@ -179,12 +179,14 @@ class ConcatStage(PeriodicStage):
             }
             for number, (words, first) in enumerate(zip(self.inputs, self._first_lanes(), strict=True))
         ]
+        turns = [] if self.together else self.turns
         return {
             "parts": parts,
             "axis": AXES[self.layer.axis],
             "together": self.together,
             "same_type": all(part.type == self.layer.result_type for part in self.layer.parts),
-            "turns": [] if self.together else list(self.turns),
+            "turns": turns,
+            "turns_after_next": [turns[(part + 2) % len(turns)] for part in range(len(turns))],
             "PX": self.fold.px,
             "CHANNELS": self.fold.pe,
             "channels": [words.channels for words in self.inputs],

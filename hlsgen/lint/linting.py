@@ -13,6 +13,7 @@ from hlsgen.lint.check_loops import check_trips
 from hlsgen.lint.check_places import check_conflicts, check_place, check_variables
 from hlsgen.lint.check_ports import check_ports
 from hlsgen.lint.check_sizes import check_numbers, check_partitions
+from hlsgen.lint.check_streams import check_streams
 from hlsgen.lint.check_words import check_words, nearest, unknown_pragma
 from hlsgen.lint.checking import Findings, Here
 from hlsgen.lint.options import FORMS
@@ -100,6 +101,7 @@ def _lint_file(path: str, program: Program) -> tuple[Findings, int]:
         _check_reading(module, names, findings)
     _check_pragmas(pragmas, module, names, findings)
     check_numbers(module, names, findings)
+    check_streams(module, names, findings)
     _check_tasks(source, findings)
     return findings, len(pragmas)
 

@@ -103,6 +103,7 @@ RULES: dict[str, Rule] = {
         Severity.ERROR,
         partition_dim="a dimension that the array does not have",
         int_width="an ap_int or ap_fixed wider than AP_INT_MAX_W (1024)",
+        stream_width="a stream whose words have more than 4096 bits",
     ),
     **_rules(
         Severity.WARNING,

@@ -12,31 +12,49 @@ from numpy.typing import NDArray
 
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.real_numbers import is_number, real_array
+from hlsgen.designfile.clock import CLOCKS_MHZ, UNCERTAINTIES
+from hlsgen.designfile.margins import MOST_MARGIN, is_margin
 from hlsgen.targets.board import Board
 
 MOST_BATCH = 1_000_000
-CLOCKS_MHZ = (50, 800)
-"""Clocks that are taken, as in a design file and a board's."""
 LARGEST_NUMBER = 2.0**128
 """Magnitude of an input: no float32 is larger."""
 SMALLEST_NUMBER = 2.0**-400
 """A magnitude: no type has digits for a tensor whose values are all smaller."""
 
 
-def argument_problems(board: object, clock_mhz: object, batch: object) -> list[Problem]:
-    """What is wrong with them; clock_mhz may be None."""
-    low, high = CLOCKS_MHZ
-    clock = clock_mhz is None or (is_number(clock_mhz) and low <= float(clock_mhz) <= high)  # type: ignore[arg-type]
+def argument_problems(
+    board: object, clock_mhz: object, batch: object, uncertainty: object, margin: object
+) -> list[Problem]:
+    """What is wrong with them; clock_mhz and margin may be None."""
+    clock = clock_mhz is None or _within(CLOCKS_MHZ, clock_mhz)
     frames = isinstance(batch, int | np.integer) and not isinstance(batch, bool) and 1 <= batch <= MOST_BATCH
     return [
         Problem(message=f"{name} is {value!r:.80}", fix=fix)
         for name, value, fine, fix in (
             ("board", board, isinstance(board, str | Board), "a name such as 'u200', a board file, a Board"),
-            ("clock_mhz", clock_mhz, clock, f"a number from {low} to {high}, or None"),
+            ("clock_mhz", clock_mhz, clock, "a number from {:g} to {:g}, or None".format(*CLOCKS_MHZ)),
+            (
+                "uncertainty",
+                uncertainty,
+                _within(UNCERTAINTIES, uncertainty),
+                "a share of the clock's period from {:g} to {:g}; 0.27 is 27 %".format(*UNCERTAINTIES),
+            ),
+            (
+                "margin",
+                margin,
+                margin is None or is_margin(margin),
+                f"auto, or a share from 0 to {MOST_MARGIN:g} such as 0.2; None: the board's",
+            ),
             ("batch", batch, frames, f"a whole number from 1 to {MOST_BATCH:,}"),
         )
         if not fine
     ]
+
+
+def _within(limits: tuple[float, float], value: object) -> bool:
+    low, high = limits
+    return is_number(value) and low <= float(value) <= high  # type: ignore[arg-type]
 
 
 def input_shapes(given: Any) -> list[tuple[int, ...]]:

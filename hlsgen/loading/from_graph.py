@@ -13,7 +13,9 @@ from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import FixedType, FloatType
 from hlsgen.base.progress import Progress, silent
 from hlsgen.base.short_repr import Brief
+from hlsgen.designfile.clock import DEFAULT_UNCERTAINTY
 from hlsgen.designfile.constraints import NetworkConstraints, interface_constraints, interface_problems
+from hlsgen.designfile.margins import Margin
 from hlsgen.designfile.precision_grammar import input_type_of, precision_of
 from hlsgen.loading.arguments import argument_problems, frames_array, range_problems
 from hlsgen.model.calibration import Calibration
@@ -48,6 +50,8 @@ class Options(Brief):
     precision: str | FixedType | Precision | Mapping[str, object] | None = None
     board: str | Board
     clock_mhz: float | None
+    uncertainty: float = DEFAULT_UNCERTAINTY
+    margin: Margin | None = None
     batch: int
     constraints: NetworkConstraints | None
     style: str
@@ -59,7 +63,7 @@ class Options(Brief):
         if self.style not in STYLES:
             message = f"style is {self.style!r}, which there is not"
             raise DesignError(Problem(message=message, fix=f"one of {', '.join(STYLES)}"))
-        problems = argument_problems(self.board, self.clock_mhz, self.batch)
+        problems = argument_problems(self.board, self.clock_mhz, self.batch, self.uncertainty, self.margin)
         problems += interface_problems(self.full_constraints.interface, self.style)
         if problems:
             raise DesignError(problems)
@@ -186,11 +190,14 @@ def _design(graph: Graph, options: Options, source: str, **more: Any) -> Network
         message = f"the model {graph.name} computes nothing: it only quantises its inputs"
         raise DesignError(Problem(message=message, fix="a model with layers"))
     board = load_board(options.board) if isinstance(options.board, str) else options.board
+    if options.margin is not None:
+        board = board.with_margin(options.margin)
     return STYLES[options.style](
         name=graph.name,
         graph=graph,
         board=board,
         clock_mhz=options.clock_mhz or board.clock_mhz,
+        uncertainty=float(options.uncertainty),
         batch=options.batch,
         source=source,
         **more,

@@ -76,6 +76,7 @@ def load_layer(path: Path, *, board: str | None = None) -> ConvKernel:
             graph=graph,
             board=chosen,
             clock_mhz=file.clock_mhz or chosen.clock_mhz,
+            uncertainty=file.uncertainty,
             batch=file.batch,
             constraints=constraints,
             file=file,
@@ -92,9 +93,12 @@ def load_layer(path: Path, *, board: str | None = None) -> ConvKernel:
 
 
 def _board(file: DesignFile, document: Document, other: str | None) -> Board:
-    if other is not None:
-        return load_board(other)
-    return load_board(file.board, folder=document.path.parent, place=document.place(("board",)))
+    board = (
+        load_board(file.board, folder=document.path.parent, place=document.place(("board",)))
+        if other is None
+        else load_board(other)
+    )
+    return board if file.margin is None else board.with_margin(file.margin)
 
 
 def _wish(file: DesignFile) -> ConvConstraints:

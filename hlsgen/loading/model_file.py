@@ -48,7 +48,13 @@ def load_model(
     constraints = _wish(file, graph, document, chosen)
     frames = [_frames(file, document, index, port) for index, port in enumerate(graph.inputs)]
     options = Options(
-        board=chosen, clock_mhz=file.clock_mhz, batch=file.batch, constraints=constraints, style=file.style
+        board=chosen,
+        clock_mhz=file.clock_mhz,
+        uncertainty=file.uncertainty,
+        margin=file.margin,
+        batch=file.batch,
+        constraints=constraints,
+        style=file.style,
     )
     if not graph.inputs[0].tensor.is_float:
         fields = file.precision.model_fields_set
@@ -223,6 +229,7 @@ def _wish(file: NetworkFile, graph: Graph, document: Document, board: Board) -> 
         found += task_weight_problems(graph, weight_constraints)
     else:
         problems += _wave_problems(file, document)
+    problems += _slr_problems(file, document, board)
     for name, problem in found:
         loc = ("mapping", name) if name in file.mapping.layers else ("mapping", "weights")
         problems.append(replace(problem, place=document.place(loc, key=True)))
@@ -235,10 +242,33 @@ def _wish(file: NetworkFile, graph: Graph, document: Document, board: Board) -> 
             name: fold for name, fold in folds.items() if any(value is not None for value in fold.values())
         },
         target_interval=file.mapping.interval,
+        slrs={name: one.slr for name, one in file.mapping.layers.items() if one.slr is not None},
         weights=weight_constraints,
         interface=file.interface.constraints,
         search=file.mapping.search,
     )
+
+
+def _slr_problems(file: NetworkFile, document: Document, board: Board) -> list[Problem]:
+    """SLRs of layers that the board has not, and of what is no single streaming kernel."""
+    given = {name: one.slr for name, one in file.mapping.layers.items() if one.slr is not None}
+    names = [slr.name for slr in board.slrs]
+    problems = [
+        Problem(
+            message=f"{name}: {board.title} has no SLR {slr!r:.80}",
+            fix=f"one of {', '.join(names)}",
+            place=document.place(("mapping", name, "slr")),
+        )
+        for name, slr in given.items()
+        if slr not in names
+    ]
+    if given and (file.style != "dataflow" or file.mapping.instances not in (None, 1)):
+        message = "slr says where the layers of one streaming kernel lie that needs several SLRs"
+        place = document.place(("mapping", next(iter(given)), "slr"), key=True)
+        problems.append(
+            Problem(message=message, fix="style: dataflow and instances: 1, or no slr", place=place)
+        )
+    return problems
 
 
 def _wave_problems(file: NetworkFile, document: Document) -> list[Problem]:

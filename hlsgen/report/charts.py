@@ -60,10 +60,11 @@ def resource_charts(report: Report) -> tuple[BarChart, ...]:
     errors = {"lut": routed.lut_error, "ff": routed.ff_error}
     title = "Whole board" if several else regions[0].name
     charts = [_resource_chart(title, report.total, usable, free, errors)]
-    if several and any(slr.instances for slr in regions):
+    if several:
         for slr in regions:
             what = "kernel" if report.cost.style == "tasks" else "instance"
             note = f"{slr.instances:,} {what}{'' if slr.instances == 1 else 's'}"
+            note = "a part of the instance" if report.borders else note
             note += f", {', '.join(slr.ddr)}" if slr.ddr else ""
             charts.append(_resource_chart(slr.name, slr.used, slr.usable, slr.free, {}, note))
     return tuple(charts)
@@ -142,7 +143,7 @@ def timeline_charts(report: Report) -> tuple[BarChart, ...]:
     if not report.timeline:
         return ()
     last = max(1, *(span.end for span in report.timeline))
-    joints = {joint.name for joint in report.joints if joint.name.startswith(("fork_", "convert_"))}
+    joints = {joint.name for joint in report.joints if joint.name.startswith(("fork_", "convert_", "relay_"))}
     between = [span for span in report.timeline if span.name in joints]
     shown = [span for span in report.timeline if span.name not in joints]
     charts = [_timeline_chart("From the first word to the last", shown, last)]

@@ -18,6 +18,8 @@ from hlsgen.report.checks import CsimFigures, LintFigures
 from hlsgen.report.explored import Search
 from hlsgen.report.figures import (
     Banks,
+    Border,
+    ClockBudget,
     DdrTraffic,
     Fifo,
     Joint,
@@ -28,6 +30,7 @@ from hlsgen.report.figures import (
     Slr,
     Total,
 )
+from hlsgen.report.fit import Fit
 from hlsgen.report.frames import FrameFigures
 from hlsgen.report.interface import Interface
 from hlsgen.report.quality import Quality, TensorAccuracy
@@ -36,6 +39,7 @@ from hlsgen.report.section import MOST_ROWS, Count, Positive, Rows, Section, Tex
 from hlsgen.report.structure import GraphSection
 from hlsgen.report.synthesised import SynthesisFigures
 from hlsgen.report.timing import Span, Timing
+from hlsgen.search.board_limits import COLUMNS
 
 
 def _none_if_empty(value: object) -> object:
@@ -55,6 +59,7 @@ class Figures(Section):
     style: Text = ""
     board: Text
     clock_mhz: Positive
+    clock: ClockBudget
     board_title: Text
     part: Text
     interface: Interface | None = None
@@ -63,11 +68,13 @@ class Figures(Section):
     total: Total
     performance: Performance
     cost: Cost
+    fit: Fit
     memory: DdrTraffic | None = None
     roofline: Roofline | None
     timeline: Annotated[tuple[Span, ...], Rows]
     ompss: OmpssFigures | None = None
     slrs: Annotated[tuple[Slr, ...], Entries(1, 64)]
+    borders: Annotated[tuple[Border, ...], Rows] = ()
     banks: Banks | None = None
     memories: Annotated[tuple[Memory, ...], Rows] = ()
     joints: Annotated[tuple[Joint, ...], Rows] = ()
@@ -81,6 +88,14 @@ class Figures(Section):
     @property
     def nulls(self) -> Collection[str]:
         return () if self.quantisation is None else ("quality",)
+
+    @property
+    def unit_counts(self) -> dict[str, dict[str, int]]:
+        """What a compute unit of each kernel takes, by kind."""
+        if self.cost.style == "tasks":
+            return {one.kernel: {kind: getattr(one, kind) for kind in COLUMNS} for one in self.layers}
+        total = self.total
+        return {self.design: {kind: getattr(total, kind) // total.instances for kind in COLUMNS}}
 
     def as_json(self) -> dict[str, Any]:
         """The figures as report.json has them."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from hlsgen.cost.cycles import AXI_LATENCY, ddr_cost, iterations
 from hlsgen.cost.resources import FMUL_DSP, Resources, instance_resources
+from hlsgen.designfile.clock import Clock
 from hlsgen.emit.bank_picture import bank_table
 from hlsgen.hardware.conv2d import ConvMapping
 from hlsgen.model.ir import Graph
@@ -15,6 +16,7 @@ from hlsgen.report.checks import CsimFigures, lint_text
 from hlsgen.report.content import Figures, Report
 from hlsgen.report.estimates import Estimates
 from hlsgen.report.figures import Banks, Folding, Layer, Memory, OmpssFigures, Slr, slr_figures
+from hlsgen.report.fit import fit_text
 from hlsgen.report.frames import clipping_text, warning_lines
 from hlsgen.report.roofline import Roofline, built_ceiling, dsp_ceiling, roofline_figures
 from hlsgen.report.section import resource_counts
@@ -148,14 +150,14 @@ class Estimate(Estimates):
         return rows
 
 
-def conv_kernel_estimate(name: str, graph: Graph, choice: ConvHardware) -> Estimate:
-    """The figures of a layer's hardware."""
+def conv_kernel_estimate(name: str, graph: Graph, choice: ConvHardware, uncertainty: float) -> Estimate:
+    """The figures of a layer's hardware. uncertainty: of the clock."""
     deployment = choice.deployment
     return Estimate(
         design=name,
         graph=graph,
         board=deployment.board,
-        clock_mhz=deployment.clock_mhz,
+        clock=Clock(mhz=deployment.clock_mhz, uncertainty=uncertainty),
         batch=deployment.batch,
         deployment=deployment,
         foldings_tried=choice.tried,
@@ -201,6 +203,7 @@ def conv_kernel_markdown(mapping: ConvMapping, report: Report) -> str:
         warning_lines(report.warnings),
         "## Board\n\n" + _slr_table(report),
         cost_text(report.cost),
+        fit_text(report.fit),
         _ompss(report.ompss),
         "## One instance\n\n" + _folding(mapping, report),
         "## On-chip memory\n\n" + _memory_table(report.memories),

@@ -10,10 +10,12 @@ from typing import Any
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.short_repr import Brief, lines
 from hlsgen.cost.resources import Resources
+from hlsgen.designfile.clock import Clock
 from hlsgen.model.ir import Graph
 from hlsgen.report.cells import Cost
 from hlsgen.report.content import Figures
-from hlsgen.report.figures import Layer, Slr, Total, performance_figures
+from hlsgen.report.figures import ClockBudget, Layer, Slr, Total, performance_figures
+from hlsgen.report.fit import Fit, fit_figures
 from hlsgen.report.roofline import Roofline
 from hlsgen.report.section import resource_counts
 from hlsgen.report.structure import GraphSection, graph_figures
@@ -28,8 +30,12 @@ class Estimates(Brief, ABC):
     design: str
     graph: Graph
     board: Board
-    clock_mhz: float
+    clock: Clock
     batch: int
+
+    @property
+    def clock_mhz(self) -> float:
+        return self.clock.mhz
 
     def __repr__(self) -> str:
         used, target = self.used, f"{self.board.name} at {self.clock_mhz:g} MHz"
@@ -87,6 +93,11 @@ class Estimates(Brief, ABC):
         """LUT and FF of all instances, and how far off they may be."""
 
     @property
+    def fit(self) -> Fit:
+        """How likely the design is to fit its board."""
+        return fit_figures(self.cost, self._slrs(), self.board)
+
+    @property
     def gops(self) -> float:
         """Operations (two a multiply-accumulate) in 10^9 a second, in the steady state."""
         return 2 * self.graph.macs * self.frames_per_s / 1e9
@@ -97,10 +108,12 @@ class Estimates(Brief, ABC):
 
     def figures(self) -> Figures:
         """The figures that reports are written from."""
+        cost, slrs = self.cost, tuple(self._slrs())
         return Figures(
             design=self.design,
             board=self.board.name,
             clock_mhz=self.clock_mhz,
+            clock=ClockBudget.of(self.clock),
             board_title=self.board.title,
             part=self.board.part,
             graph=self._graph_section(),
@@ -119,10 +132,11 @@ class Estimates(Brief, ABC):
                 macs=self.graph.macs,
                 binds=self.binds,
             ),
-            cost=self.cost,
+            cost=cost,
+            fit=fit_figures(cost, slrs, self.board),
             roofline=self._roofline(),
             timeline=tuple(self._timeline()),
-            slrs=tuple(self._slrs()),
+            slrs=slrs,
         )
 
     def _graph_section(self) -> GraphSection:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import fifo_resources, process_resources
+from hlsgen.designfile.clock import Clock
 from hlsgen.hardware.pipeline import Stream
 from hlsgen.hardware.processes import Process, StageProcess
 from hlsgen.report.cells import CellsByTarget
@@ -16,6 +17,7 @@ from hlsgen.report.section import (
     Counted,
     Flag,
     Number,
+    Positive,
     ResourceFigures,
     Rows,
     Section,
@@ -27,6 +29,31 @@ from hlsgen.report.section import (
 )
 from hlsgen.search.board_limits import usable
 from hlsgen.targets.board import SLR, Board
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClockBudget(Section):
+    """The clock's period, the share of it that HLS keeps back for routing, and what is left for logic."""
+
+    period_ns: Positive
+    uncertainty: Number
+    budget_ns: Positive
+
+    @classmethod
+    def of(cls, clock: Clock) -> ClockBudget:
+        return cls(
+            period_ns=round(clock.period_ns, 3),
+            uncertainty=clock.uncertainty,
+            budget_ns=round(clock.budget_ns, 3),
+        )
+
+    @property
+    def text(self) -> str:
+        """The budget in words."""
+        return (
+            f"{self.budget_ns:.2f} of {self.period_ns:.2f} ns for logic, "
+            f"{100 * self.uncertainty:g} % kept back for routing"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,8 +101,8 @@ class DdrBytes(Section):
 class Layer(Section):
     """A layer and its stage, or in a network of tasks its kernel: the fields from `kernel` on are of that.
 
-    kernel: the C++ function. ddr_cycles: cycles of a frame that DDR takes. cells: LUTs and FFs of the kernel
-    without what lies outside of it.
+    slr: of a kernel that lies across several. kernel: the C++ function. ddr_cycles: cycles of a frame that
+    DDR takes. cells: LUTs and FFs of the kernel without what lies outside of it.
     """
 
     name: Text
@@ -93,6 +120,7 @@ class Layer(Section):
     uram: Count
     lut: Count
     ff: Count
+    slr: Text = ""
     kernel: Text = ""
     stage_interval_cycles: Count | None = None
     kernel_interval_cycles: Count | None = None
@@ -178,6 +206,17 @@ class Slr(Section):
     usable: ResourceFigures
     free: ResourceFigures
     ddr: Texts
+
+
+@dataclass(frozen=True, kw_only=True)
+class Border(Section):
+    """A border of neighbouring SLRs that one kernel lies across.
+
+    bits: of the streams that cross it, each with a relay there.
+    """
+
+    between: Text
+    bits: Count
 
 
 @dataclass(frozen=True, kw_only=True)

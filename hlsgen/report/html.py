@@ -22,6 +22,7 @@ from hlsgen.report.charts import (
 )
 from hlsgen.report.content import Report
 from hlsgen.report.explored import Search, explored_line
+from hlsgen.report.fit import fit_line, percent_text
 from hlsgen.report.frames import calibration_line, clipping_line
 from hlsgen.report.front_picture import FrontPicture, draw_front
 from hlsgen.report.graph_picture import GraphPicture
@@ -34,6 +35,7 @@ from hlsgen.report.page_tables import (
     csim_table,
     difference_tables,
     fifo_tables,
+    fit_table,
     front_table,
     instance_table,
     layer_tables,
@@ -84,6 +86,7 @@ class Page:
     cycles: BarChart | None
     instance: Table | None
     resources: tuple[BarChart, ...]
+    fit: Table
     terms: Table
     roofline: RooflinePicture | None
     front: FrontPicture | None
@@ -136,13 +139,15 @@ def page_of(report: Report, bank_picture: bytes) -> Page:
     return Page(
         report=report,
         title=f"{report.design} on {report.board_title}",
-        about=f"{report.board_title} ({report.part}) at {report.clock_mhz:g} MHz, {_style(report)}",
+        about=f"{report.board_title} ({report.part}) at {report.clock_mhz:g} MHz, {_style(report)}; "
+        f"clock: {report.clock.text}",
         contents=_contents(report),
         tiles=_tiles(report),
         graph=graph_picture(report),
         cycles=None if one_layer else cycles_chart(report),
         instance=instance_table(report) if one_layer else None,
         resources=resource_charts(report),
+        fit=fit_table(report),
         terms=term_table(report),
         roofline=draw_roofline(report.roofline) if report.roofline else None,
         front=draw_front(report.explored, usable_of(report)) if report.explored else None,
@@ -203,6 +208,12 @@ def _tiles(report: Report) -> tuple[Tile, ...]:
         Tile(name="Latency", value=_time(micro), note=f"{total.latency_cycles:,} cycles, one frame"),
         Tile(name="Interval", value=f"{total.interval_cycles:,}", note=f"cycles a {per_frame}"),
         Tile(name="Instances", value=f"{total.instances:,}", note=_slr_note(report)),
+        Tile(
+            name="Fits the usable share",
+            value=percent_text(report.fit.usable),
+            note=f"probability; what is free: {percent_text(report.fit.free)}",
+            tone="" if report.fit.confident else "bad",
+        ),
         _csim_tile(report),
         Tile(name="What binds", value=speed.binds, note="", width="wide"),
     )
@@ -296,6 +307,7 @@ def _notes(report: Report) -> dict[str, str]:
         "cycles": cycles[style],
         "resources": "A bar's end is what the platform leaves free; the mark is where the usable share ends. "
         f"LUT and FF are those of the routed design: {report.cost.routed.basis}. Terms: {report.cost.terms}.",
+        "fit": f"The design {fit_line(report.fit)}.",
         "roofline": _roofline_note(report.roofline) if report.roofline else "",
         "front": _front_note(report.explored) if report.explored else "",
         "timeline": "First a call with one frame, in cycles, pale until the first output; then what "

@@ -16,6 +16,7 @@ from hlsgen.report.content import Figures, Report
 from hlsgen.report.estimates import Estimates
 from hlsgen.report.explored import Search, explored_text
 from hlsgen.report.figures import Fifo, Joint, batch_cycles
+from hlsgen.report.fit import fit_text
 from hlsgen.report.frames import calibration_line, clipping_text, warning_lines
 from hlsgen.report.quality import Quality, quantisation_figures
 from hlsgen.report.summary import Row, summary_rows
@@ -109,6 +110,7 @@ def network_markdown(
             warning_lines(report.warnings),
             "## Board\n\n" + slr_table(report.slrs, placed),
             cost_text(report.cost),
+            fit_text(report.fit),
             explored_text(report.explored),
             *sections,
             _quantisation_text(report),

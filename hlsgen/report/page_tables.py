@@ -8,6 +8,7 @@ from hlsgen.report.charts import RESOURCES, TITLES
 from hlsgen.report.content import Report
 from hlsgen.report.explored import Search
 from hlsgen.report.figures import Fifo, Layer, fifo_memory
+from hlsgen.report.fit import FIT_HEAD, fit_rows
 from hlsgen.report.frames import CLIPPING_HEADS, clipping_cells
 from hlsgen.report.page_graph import folding_text, shape_text
 from hlsgen.report.synthesised import HEADS
@@ -210,6 +211,16 @@ def bank_tables(report: Report) -> tuple[Table, ...]:
     rows = (("slot", *map(str, range(len(offsets)))), ("offset", *map(str, offsets)))
     numbers = tuple(range(1, len(offsets) + 1))
     return (memories, Table(title="Offset of each row slot", head=rows[0], rows=rows[1:], numbers=numbers))
+
+
+def fit_table(report: Report) -> Table:
+    """How likely each kind of resource is to be enough."""
+    return Table(
+        title="Probability that it fits",
+        head=FIT_HEAD,
+        rows=tuple(fit_rows(report.fit)),
+        numbers=(2, 3, 4, 5, 6),
+    )
 
 
 def term_table(report: Report) -> Table:

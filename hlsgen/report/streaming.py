@@ -13,6 +13,7 @@ from hlsgen.model.ir import Graph
 from hlsgen.report.cells import Cost, cost_figures
 from hlsgen.report.content import Figures, Report
 from hlsgen.report.figures import (
+    Border,
     Fifo,
     Joint,
     Layer,
@@ -32,6 +33,7 @@ from hlsgen.report.tables import KIND_HEADS, LAYER_HEADS, kind_cells, layer_cell
 from hlsgen.report.timing import Span, timing_figures, timing_spans, timing_text
 from hlsgen.search.board_limits import whole_of
 from hlsgen.search.placement import Instance, ddr_bytes_per_s
+from hlsgen.search.slr_cut import border_bits, taken_by_slr
 from hlsgen.search.streaming import StreamingHardware
 from hlsgen.timing import fifos
 from hlsgen.timing.deadlock import least_depths, small_enough
@@ -125,13 +127,27 @@ class StreamingEstimate(NetworkEstimate):
             super().figures(),
             interface=interface_figures(self._pipeline),
             timing=timing_figures(self.timing) if self.timing else None,
+            borders=self._borders(),
         )
 
     def _graph_section(self) -> GraphSection:
         return graph_figures(self.graph, self._pipeline)
 
     def _layers(self) -> list[Layer]:
-        return [layer_figures(process, self.board) for process in self._pipeline.stage_processes]
+        names, slrs = [slr.name for slr in self.board.slrs], self._pipeline.slrs
+        return [
+            replace(layer_figures(process, self.board), slr=names[slrs[process.name]] if slrs else "")
+            for process in self._pipeline.stage_processes
+        ]
+
+    def _borders(self) -> tuple[Border, ...]:
+        """The borders of SLRs that the kernel lies across; none if it lies in one."""
+        if not self.hardware.spans:
+            return ()
+        names = [slr.name for slr in self.board.slrs]
+        bits = border_bits(self._pipeline, self.board)
+        pairs = zip(names, names[1:], bits, strict=False)
+        return tuple(Border(between=f"{one} and {other}", bits=count) for one, other, count in pairs)
 
     def _joints(self) -> list[Joint]:
         return [adapter_figures(process, self.board) for process in self._pipeline.adapters]
@@ -162,20 +178,24 @@ class StreamingEstimate(NetworkEstimate):
         )
 
     def _slrs(self) -> list[Slr]:
+        if self.hardware.spans:
+            return self._parts_of_slrs()
         rows = []
-        spans = self.hardware.spans
         for slr in self.board.slrs:
-            count = 0 if spans else self.hardware.placed[slr.name]
+            count = self.hardware.placed[slr.name]
             banks = sorted({one.bank for one in self._placed if one.slr == slr.name and count})
             used = self.hardware.each.times(count)
             rows.append(slr_figures(slr, self.board, instances=count, used=used, banks=banks))
-        if spans:
-            banks = sorted({one.bank for one in self._placed})
-            whole, used = whole_of(self.board), self.hardware.each
-            rows.append(
-                region_figures("all SLRs", self.board.total, whole, instances=1, used=used, banks=banks)
-            )
         return rows
+
+    def _parts_of_slrs(self) -> list[Slr]:
+        """What of each SLR a kernel takes that lies across them, and what it takes of all."""
+        parts = zip(self.board.slrs, taken_by_slr(self._pipeline, self.board), strict=True)
+        rows = [slr_figures(slr, self.board, instances=0, used=used, banks=()) for slr, used in parts]
+        banks = sorted({one.bank for one in self._placed})
+        whole, used = whole_of(self.board), self.hardware.each
+        every = region_figures("all SLRs", self.board.total, whole, instances=1, used=used, banks=banks)
+        return [*rows, every]
 
 
 def streaming_markdown(report: Report, graph: Graph) -> str:
@@ -185,7 +205,7 @@ def streaming_markdown(report: Report, graph: Graph) -> str:
         graph,
         report,
         interval=("interval of an instance", f"{report.total.interval_cycles:,} cycles a frame"),
-        notes=("## Ports\n\n" + interface_text(report.interface),),
+        notes=("## Ports\n\n" + interface_text(report.interface), _borders_text(report)),
         sections=(
             "## Layers of one instance\n\n" + _layer_table(report),
             timing_text(report.timing),
@@ -193,6 +213,23 @@ def streaming_markdown(report: Report, graph: Graph) -> str:
         ),
         compared="layers",
         at_once="with all stages at once and FIFOs of these depths the kernel runs through",
+    )
+
+
+def _borders_text(report: Report) -> str:
+    """Which layers lie in which SLR; empty for a kernel in one."""
+    if not report.borders:
+        return ""
+    placed: dict[str, list[str]] = {}
+    for layer in report.layers:
+        placed.setdefault(layer.slr, []).append(layer.name)
+    rows = [(slr, len(names), f"`{names[0]}` to `{names[-1]}`") for slr, names in placed.items()]
+    bits = ", ".join(f"{one.bits:,} between {one.between}" for one in report.borders)
+    return (
+        "## Several SLRs\n\nThe kernel is larger than an SLR: it is cut into these, and where a stream goes "
+        "from one to the next it has a relay, registers between two FIFOs. vitis/link.cfg names no SLR for "
+        f"it, so that the placer decides. Bits across the borders: {bits}.\n\n"
+        + table(("SLR", "layers", "from, to"), rows)
     )
 
 

@@ -17,6 +17,7 @@ def summary_rows(
     total, speed = report.total, report.performance
     return (
         ("instances", f"{total.instances} at {report.clock_mhz:g} MHz{each}"),
+        ("clock", report.clock.text),
         ("speed, steady", f"{speed.gops:,.1f} G operations/s, {speed.frames_per_s:,.{decimals}f} frames/s"),
         (
             f"speed, batch of {speed.batch}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -80,7 +81,9 @@ class Paths:
 
     def most(self, weights: Mapping[str, int]) -> int:
         """The greatest sum of the blocks' weights on any way through the region."""
-        names = sorted((name for name in weights if name in self.rank), key=self.rank.__getitem__, reverse=True)
+        names = sorted(
+            (name for name in weights if name in self.rank), key=self.rank.__getitem__, reverse=True
+        )
         if len(names) == 1:
             return weights[names[0]]
         best: list[tuple[int, int]] = []
@@ -94,8 +97,7 @@ class Paths:
 def same_bank(first: Where, second: Where) -> bool:
     """Whether two accesses of a memory may fall into one bank."""
     return all(
-        one == other or ANY_BANK in (one, other)
-        for one, other in zip(first.banks, second.banks, strict=True)
+        one == other or ANY_BANK in (one, other) for one, other in zip(first.banks, second.banks, strict=True)
     )
 
 
@@ -178,11 +180,11 @@ def _distance(
     first: Linear, second: Linear, counters: Mapping[str, Counter], inside: Collection[str]
 ) -> int | bool | None:
     """Iterations after which `second` equals `first`: True for every one, False for none, None if unknown."""
-    steps = 0
     own, others = [], []
     for form in (first, second):
-        own.append({name: factor for name, factor in form.terms if name in counters})
-        others.append({name: factor for name, factor in form.terms if name not in counters})
+        mine = {name: factor for name, factor in form.terms if name in counters}
+        own.append(mine)
+        others.append({name: factor for name, factor in form.terms if name not in mine})
     if own[0] != own[1] or others[0] != others[1]:
         return None
     if any(name in inside for name in others[0]):
@@ -192,6 +194,13 @@ def _distance(
     if steps == 0:
         return gap == 0
     return gap // steps if gap % steps == 0 and gap // steps > 0 else False
+
+
+MOST_COPIES = 17
+"""Ports of the core RAM_1WnR, which from 2021.2 on arrays get that a pipeline reads more than twice and does not
+write (306 of 338 in public reports)."""
+ANY_NUMBER = 1 << 30
+"""Reads of a table of constants (ROM): reports show no limit."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -205,16 +214,32 @@ class PortUse:
     together: int
     runtime: bool
     """Whether some of the accesses may fall into any bank."""
+    replicated: bool = False
+    """Whether the tool may keep copies of it, since the pipeline only reads it."""
+
+    @property
+    def ports(self) -> tuple[int, int, int]:
+        """Reads, writes and both that a bank allows in a cycle."""
+        if self.memory.constant and not self.memory.kind:
+            return ANY_NUMBER, 0, ANY_NUMBER
+        if self.replicated and not self.writes and not self.memory.argument and not self.memory.kind:
+            return MOST_COPIES, 1, MOST_COPIES
+        return self.memory.ports
 
     @property
     def interval(self) -> int:
         """The least II that the bank's ports allow."""
-        reads, writes, both = self.memory.ports
-        return max(-(-self.reads // reads), -(-self.writes // writes), -(-self.together // both), 1)
+        reads, writes, both = self.ports
+        return max(-(-self.reads // reads), -(-self.writes // max(1, writes)), -(-self.together // both), 1)
 
 
-def port_uses(accesses: Mapping[Memory, Sequence[Access]], region: Region) -> list[PortUse]:
-    """The use of every bank that the region's iterations touch, the busiest of each memory first."""
+def port_uses(
+    accesses: Mapping[Memory, Sequence[Access]], region: Region, *, replicates: bool = False
+) -> list[PortUse]:
+    """The use of every bank that the region's iterations touch, the busiest of each memory first.
+
+    `replicates`: whether that release of the tool copies arrays that are only read.
+    """
     paths = Paths(region)
     found: list[PortUse] = []
     bundles: dict[str, list[tuple[Memory, Sequence[Access]]]] = {}
@@ -223,9 +248,14 @@ def port_uses(accesses: Mapping[Memory, Sequence[Access]], region: Region) -> li
             bundles.setdefault(memory.bundle, []).append((memory, all_of_it))
         if memory.storage in ("register", "axi"):
             continue
-        uses = [_use(memory, banks, all_of_it, paths) for banks in _banks_of(all_of_it)]
+        uses = [_use(memory, banks, all_of_it, paths, replicates) for banks in _banks_of(all_of_it)]
         found += sorted(uses, key=lambda use: (-use.interval, -use.together, use.banks))
     return found + [_bundle_use(name, members, paths) for name, members in bundles.items()]
+
+
+def replicates(version: str) -> bool:
+    """Whether that release copies arrays that a pipeline only reads."""
+    return [int(number) for number in re.findall(r"\d+", version)[:2]] >= [2021, 2]
 
 
 def _bundle_use(name: str, members: Sequence[tuple[Memory, Sequence[Access]]], paths: Paths) -> PortUse:
@@ -247,12 +277,17 @@ def _banks_of(accesses: Sequence[Access]) -> list[tuple[int, ...]]:
     return certain or list(banks)
 
 
-def _use(memory: Memory, banks: tuple[int, ...], accesses: Sequence[Access], paths: Paths) -> PortUse:
+def _use(
+    memory: Memory, banks: tuple[int, ...], accesses: Sequence[Access], paths: Paths, replicates: bool
+) -> PortUse:
     here = [
         one
         for one in accesses
         if one.where is not None
-        and all(mine in (ANY_BANK, its) or its == ANY_BANK for mine, its in zip(one.where.banks, banks, strict=True))
+        and all(
+            mine in (ANY_BANK, its) or its == ANY_BANK
+            for mine, its in zip(one.where.banks, banks, strict=True)
+        )
     ]
     reads = _weights(memory, [one for one in here if not one.writes])
     writes = _weights(memory, [one for one in here if one.writes])
@@ -264,12 +299,14 @@ def _use(memory: Memory, banks: tuple[int, ...], accesses: Sequence[Access], pat
         writes=paths.most(writes),
         together=paths.most(both),
         runtime=any(one.where is not None and one.where.runtime_banks for one in here),
+        replicated=replicates and not any(one.writes for one in accesses),
     )
 
 
 def _weights(memory: Memory, accesses: Sequence[Access]) -> dict[str, int]:
     """Accesses by block; those of one word of a reshaped array, and equal reads, are one."""
     seen: dict[tuple[str, object], None] = {}
+    first: dict[object, str] = {}
     for one in accesses:
         assert one.where is not None
         word = tuple(
@@ -278,7 +315,11 @@ def _weights(memory: Memory, accesses: Sequence[Access]) -> dict[str, int]:
             if not (dimension.reshaped and dimension.split == "complete")
         )
         together = memory.aggregated or any(dimension.reshaped for dimension in memory.dimensions)
-        seen[one.block, word if memory.dimensions and (together or not one.writes) else one.node] = None
+        if together and not one.writes and memory.dimensions:
+            block = first.setdefault(word, one.block)  # one word, whichever of its parts are looked at where
+        else:
+            block = one.block
+        seen[block, word if memory.dimensions and (together or not one.writes) else one.node] = None
     weights: dict[str, int] = {}
     for block, _ in seen:
         weights[block] = weights.get(block, 0) + 1

@@ -55,7 +55,9 @@ def schedule_ir(front: FrontEnd, top: str, target: Target, *, careful: bool = Fa
     before = read_module(inlined)
     sites = sites_of(before, pragmas)
     plan = _plan(before, sites, whole)
-    unrolled = optimise.unroll(without_marks(inlined, _loop_metadata(before, plan), _kept(before, sites)), careful=careful)
+    unrolled = optimise.unroll(
+        without_marks(inlined, _loop_metadata(before, plan), _kept(before, sites)), careful=careful
+    )
     after = read_module(unrolled)
     bundle = DEFAULT_BUNDLE if target.kernel_flow else ""
     shapes = shapes_of(before)
@@ -64,7 +66,7 @@ def schedule_ir(front: FrontEnd, top: str, target: Target, *, careful: bool = Fa
         memories = memories_of(after, function, sites, bundle, shapes)
         loops += _of_function(function, after, sites, memories, plan, target)
     return KernelSchedule(
-        kernel=top or ", ".join(tops),
+        kernel=top or ", ".join(_source_name(name) for name in tops),
         loops=merged(sorted(loops, key=_order)),
         part=target.part,
         version=target.version,
@@ -76,11 +78,19 @@ def schedule_ir(front: FrontEnd, top: str, target: Target, *, careful: bool = Fa
     )
 
 
+def _source_name(name: str) -> str:
+    """The name of a function in the source, of the name that C++ gives it in the IR."""
+    found = re.match(r"_Z(\d+)", name)
+    return name[found.end() : found.end() + int(found[1])] if found else name
+
+
 def _order(loop: LoopSchedule) -> tuple[str, int]:
     return (loop.place.file, loop.place.line) if loop.place else ("", 0)
 
 
-_DEFINED = re.compile(r"^define (?P<how>[^@\n]*)@(?:\"(?P<quoted>[^\"]+)\"|(?P<name>[-\w$.]+))\(", re.MULTILINE)
+_DEFINED = re.compile(
+    r"^define (?P<how>[^@\n]*)@(?:\"(?P<quoted>[^\"]+)\"|(?P<name>[-\w$.]+))\(", re.MULTILINE
+)
 
 
 def _tops(text: str, top: str) -> list[str]:
@@ -88,14 +98,20 @@ def _tops(text: str, top: str) -> list[str]:
     defined = [(one["quoted"] or one["name"], one["how"]) for one in _DEFINED.finditer(text)]
     if not top:
         called = set(re.findall(r"call [^@\n]*@([-\w$.]+)\(", text))
-        return [name for name, how in defined if name not in called and "internal" not in how and "linkonce" not in how]
+        return [
+            name
+            for name, how in defined
+            if name not in called and "internal" not in how and "linkonce" not in how
+        ]
     mangled = f"_Z{len(top)}{top}"
     found = [name for name, _ in defined if name == top]
     found = found or [name for name, _ in defined if name.startswith(mangled)]
     found = found or [name for name, _ in defined if f"{len(top)}{top}" in name and name.startswith("_ZN")]
     if not found:
         message = f"the files define no function {top}"
-        raise DesignError(Problem(message=message, fix="name the function that becomes the kernel with --top"))
+        raise DesignError(
+            Problem(message=message, fix="name the function that becomes the kernel with --top")
+        )
     return found[:1]
 
 
@@ -147,6 +163,8 @@ def _plan(module: Module, sites: Sites, whole: Mapping[str, int]) -> _Plan:
         for loop in loops:
             factor = plan.unrolled.get(loop.node, 0)
             if factor and factor >= trips.get(loop.header, factor + 1):
+                plan.unrolled[loop.node] = 0
+            if trips.get(loop.header) == 1 and loop.node not in plan.pipelined:
                 plan.unrolled[loop.node] = 0
             if _inside_pipeline(loop, plan) or function.name in plan.functions:
                 plan.unrolled.setdefault(loop.node, 0)

@@ -35,7 +35,7 @@ HEADERS = ("-target", "x86_64-linux-musl")
 """The machine that files are preprocessed for: one whose C and C++ library comes with the compiler."""
 PLAIN = (
     *("-target", "wasm64-freestanding", "-Xclang", "-fexperimental-max-bitint-width=1048576"),
-    *("-Xclang", "-fnative-half-type"),
+    *("-Xclang", "-fnative-half-type", "-fhosted"),
 )
 """The machine that is compiled for: with the same sizes, but structures are passed as what they are.
 

@@ -61,7 +61,9 @@ def components_of_build(folder: Path) -> list[Component]:
     found = [component for path in configs if (component := read_config(path)) is not None]
     if not found:
         message = f"{folder} holds no configuration of a kernel (a .cfg file with syn.top)"
-        raise DesignError(Problem(message=message, fix="name a folder that hlsgen build wrote, or the C++ files with --top"))
+        raise DesignError(
+            Problem(message=message, fix="name a folder that hlsgen build wrote, or the C++ files with --top")
+        )
     return found
 
 
@@ -148,7 +150,11 @@ class _Config:
         if default is not None:
             return default
         raise DesignError(
-            Problem(message=f"{self.path} has no {key}", fix=f"a line {key}=...", place=Place(str(self.path), 1, 1))
+            Problem(
+                message=f"{self.path} has no {key}",
+                fix=f"a line {key}=...",
+                place=Place(file=str(self.path), line=1, column=1),
+            )
         )
 
     def nanoseconds(self, key: str, clock_ns: float) -> float:
@@ -157,7 +163,13 @@ class _Config:
         if value is None:
             line = self.values[key][-1][0]
             message = f"{key} is {text!r}, which is no time and no frequency"
-            raise DesignError(Problem(message=message, fix=f"{key}=3.33ns or {key}=300MHz", place=Place(str(self.path), line, 1)))
+            raise DesignError(
+                Problem(
+                    message=message,
+                    fix=f"{key}=3.33ns or {key}=300MHz",
+                    place=Place(file=str(self.path), line=line, column=1),
+                )
+            )
         return value
 
     def uncertainty(self) -> float | None:

@@ -7,6 +7,7 @@ modules are linked. Nothing is optimised. The IR keeps the lines of the sources.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,10 @@ SHOWN_ERRORS = 8
 MAX_DROPPING = 6
 """The most compilations that only find out which marks have to go."""
 STANDARD = "c++17"
+"""Also in place of older ones: a reference to a static constant would be one to another module before it."""
+NEWER = re.compile(r"(?:c|gnu)\+\+(?:17|1z|2\w)")
+C_WORDS = ("-Drestrict=__restrict__", "-D_Bool=bool")
+"""What C has and C++, as which C is compiled, has not."""
 DEFINES = {"__SYNTHESIS__": "1", "__VITIS_HLS__": "1", "__VIVADO_HLS__": "1", "NDEBUG": "1"}
 
 
@@ -58,10 +63,11 @@ def compile_to_ir(
     """The IR of C++ files.
 
     defines: macros besides `DEFINES`, with values ("" for none). flags: more arguments of the compiler.
-    standard: the language (c++11 ...). Raises SourceError: a file is not C++ that compiles, or two do not
-    link. ToolError: the compiler is missing, cannot be started, or does not end.
+    standard: the language; one before `STANDARD` is taken as that. Raises SourceError: a file is not C++ that
+    compiles, or two do not link. ToolError: the compiler is missing, cannot be started, or does not end.
     """
     start = time.perf_counter()
+    standard = standard if NEWER.fullmatch(standard) else STANDARD
     macros = DEFINES | dict(defines or {})
     arguments = [
         *(f"-D{name}={value}" for name, value in macros.items()),
@@ -77,7 +83,7 @@ def compile_to_ir(
             unit = _Unit(
                 path=path,
                 language=[f"-std={standard}", *flags, "-x", "c++"],
-                preprocessing=arguments,
+                preprocessing=[*arguments, *(C_WORDS if path.suffix == ".c" else ())],
                 scratch=scratch,
                 first=len(pragmas),
             )
@@ -118,17 +124,20 @@ class _Unit:
     def _compiled(self, included: Sequence[str]) -> tuple[Marked, frozenset[int], str]:
         text = self._preprocessed(included)
         without: frozenset[int] = frozenset()
+        first_errors = ""
         for attempt in range(MAX_DROPPING + 1):
             marked = mark(text, first=self.first, without=without)
             module, errors = self._compile(marked.text)
             if module is not None:
                 return marked, without, module
-            refused = _refused_marks(errors, marked) - without
-            if not refused:
+            first_errors = first_errors or errors
+            every = frozenset(pragma.index for pragma in marked.pragmas)
+            if without == every:
                 break
-            # when new ones come each time, none stays
-            without |= refused if attempt + 1 < MAX_DROPPING else {one.index for one in marked.pragmas}
-        raise _source_error(self.path, errors)
+            refused = _refused_marks(errors, marked) - without
+            # when none is named, or new ones come each time, none stays
+            without = without | refused if refused and attempt + 1 < MAX_DROPPING else every
+        raise _source_error(self.path, first_errors)
 
     def _preprocessed(self, included: Sequence[str]) -> str:
         """`included`: headers of ours that come before all else."""
@@ -152,10 +161,19 @@ class _Unit:
 
 
 def _refused_marks(errors: str, marked: Marked) -> frozenset[int]:
-    """The marks in whose lines the compiler finds errors, or from whose lines it comes to them."""
+    """The marks in whose lines the compiler finds errors, or from whose lines it comes to them.
+
+    If there are none, the last before each error: between an if and its else, the error is at the else.
+    """
     found: set[int] = set()
     for message in messages(errors):
         found.update(marked.places.get((message.file, message.line), ()))
+    if found:
+        return frozenset(found)
+    for message in messages(errors):
+        lines = [line for file, line in marked.places if file == message.file and line < message.line]
+        if lines and message.is_error:
+            found.update(marked.places[message.file, max(lines)])
     return frozenset(found)
 
 

@@ -204,8 +204,11 @@ def charged(graph: Graph, delays: Delays, together: Together = anywhere) -> list
 
 
 def _in_dsps(found: list[Timing | None], products: dict[int, int], delays: Delays) -> list[Timing | None]:
+    """A product with its sum: all cycles before the sum, which is as fast as the DSP's own feedback is."""
     for product, total in products.items():
-        found[product], found[total] = delays.product_and_sum()
+        first, last = delays.product_and_sum()
+        found[product] = replace(first, cycles=first.cycles + last.cycles)
+        found[total] = Timing(cycles=0, first_ns=last.last_ns or last.first_ns, last_ns=0.0)
     return found
 
 

@@ -12,10 +12,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from hlsgen.schedule.accesses import Access
-from hlsgen.schedule.memories import COMPLETE, CYCLIC, Dimension, Memories, Memory
+from hlsgen.schedule.memories import COMPLETE, CYCLIC, Dimension, Memories, Memory, Residues
 from hlsgen.schedule.verdict import Verdict
 
 FIRST_VERSION = (2021, 1)
+PORTS = 2
+"""Of a memory as the tool first takes it: only later does it copy those that are read more often."""
 MOST_ELEMENTS = 1024
 """A dimension of more is not split."""
 
@@ -32,20 +34,20 @@ def infer_partitions(memories: Memories, verdicts: Sequence[Verdict]) -> bool:
     for verdict in verdicts:
         for use in verdict.uses:
             memory = use.memory
-            if use.interval <= verdict.target or memory.bundle or not memory.dimensions:
+            if use.together <= PORTS * verdict.target or memory.bundle or not memory.dimensions:
                 continue
-            if any(dimension.split for dimension in memory.dimensions):
-                continue
-            split = _split(memory, verdict.region.accesses.get(memory, []))
+            split = _split(memory, verdict.region.accesses.get(memory, []), verdict.residue)
             if split is not None:
                 changed = memories.replace(memory, split) or changed
     return changed
 
 
-def _split(memory: Memory, accesses: Sequence[Access]) -> Memory | None:
-    """The memory with its innermost dimension split that the accesses take apart."""
+def _split(memory: Memory, accesses: Sequence[Access], residue: Residues) -> Memory | None:
+    """The memory with its innermost dimension split that the accesses take apart, and no pragma splits."""
     for at in reversed(range(len(memory.dimensions))):
-        dimension = _split_dimension(memory.dimensions[at], at, accesses)
+        if memory.dimensions[at].split:
+            continue
+        dimension = _split_dimension(memory.dimensions[at], at, accesses, residue)
         if dimension is not None:
             return replace(
                 memory, dimensions=(*memory.dimensions[:at], dimension, *memory.dimensions[at + 1 :])
@@ -53,15 +55,16 @@ def _split(memory: Memory, accesses: Sequence[Access]) -> Memory | None:
     return None
 
 
-def _split_dimension(dimension: Dimension, at: int, accesses: Sequence[Access]) -> Dimension | None:
+def _split_dimension(
+    dimension: Dimension, at: int, accesses: Sequence[Access], residue: Residues
+) -> Dimension | None:
     forms = [one.where.word[at] for one in accesses if one.where is not None and one.where.exact]
     constants = {form.constant for form in forms}
     if len(constants) < 2 or len(forms) < len(accesses) or dimension.extent > MOST_ELEMENTS:
         return None
     if not any(form.terms for form in forms):
         return replace(dimension, split=COMPLETE)
-    factors = {abs(factor) for form in forms for _, factor in form.terms}
     spread = max(constants) - min(constants) + 1
-    if factors and all(factor % spread == 0 for factor in factors):
+    if all(residue(form, spread) is not None for form in forms):
         return replace(dimension, split=CYCLIC, factor=spread)
     return None

@@ -51,7 +51,9 @@ def schedule_components(
             _schedule([(one, components[one]) for one in chosen], max(1, workers), careful, found, say)
     lost = [component.top for at, component in enumerate(components) if at not in found]
     if lost:
-        raise ToolError(f"error: LLVM failed on {', '.join(lost)}\nfix: another release of llvmlite, or --no-schedule")
+        raise ToolError(
+            f"error: LLVM failed on {', '.join(lost)}\nfix: another release of llvmlite, or --no-schedule"
+        )
     return [found[at] for at in range(len(components))]
 
 

@@ -130,8 +130,7 @@ class Addresses:
         low = high = form.constant
         for name, factor in form.terms:
             defined = self.definitions.get(name)
-            type_: Type = defined.type if defined is not None else IntType(64)
-            ends = self.ranges.of(Local(name), type_)
+            ends = self.ranges.of(Local(name), defined.type if defined is not None else IntType(64))
             products = (ends[0] * factor, ends[1] * factor)
             low, high = low + min(products), high + max(products)
         return low, high

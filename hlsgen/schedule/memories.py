@@ -133,6 +133,8 @@ class Memory:
 
 
 SMALL_BITS = 1024
+SPLIT_ELEMENTS = 4
+"""Arrays of no more elements are registers without a pragma: config_array_partition's complete_threshold."""
 
 
 @dataclass(frozen=True)
@@ -272,15 +274,17 @@ Shapes = Mapping[tuple[str, str], Type]
 
 
 def shapes_of(module: Module) -> dict[tuple[str, str], Type]:
-    """The structs that pointer arguments point to, by how their fields are addressed."""
+    """What pointer arguments point to, by how it is addressed: a struct, or arrays (the first extent unknown)."""
     shapes: dict[tuple[str, str], Type] = {}
     for function in module.functions.values():
         arguments = {name for name, type_ in function.arguments if isinstance(type_, PointerType)}
         for _, one in function.instructions():
-            if one.opcode == "getelementptr" and isinstance(one.source, StructType):
-                base = one.operands[0]
-                if isinstance(base, Local) and base.name in arguments and len(one.operands) > 2:
-                    shapes.setdefault((function.name, base.name), one.source)
+            if one.opcode != "getelementptr" or not isinstance(one.source, StructType | ArrayType):
+                continue
+            base = one.operands[0]
+            if isinstance(base, Local) and base.name in arguments:
+                whole = one.source if isinstance(one.source, StructType) else ArrayType(0, one.source)
+                shapes.setdefault((function.name, base.name), whole)
     return shapes
 
 
@@ -341,11 +345,14 @@ def _fields(base: Local | Global, type_: Type, start: int, *, constant: bool) ->
             for memory in _fields(base, element, start + offset, constant=constant)
         ]
     extents, element = shape_of(type_)
+    dimensions = dimensions_of(extents, bytes_of(element))
+    if 1 < prod(extents) <= SPLIT_ELEMENTS:
+        dimensions = tuple(replace(dimension, split=COMPLETE) for dimension in dimensions)
     memory = Memory(
         name=base.name,
         base=base,
         start=start,
-        dimensions=dimensions_of(extents, bytes_of(element)),
+        dimensions=dimensions,
         element_bits=bits_of(element),
         element_bytes=bytes_of(element),
         constant=constant,
@@ -436,7 +443,10 @@ def _partitioned(dimensions: tuple[Dimension, ...], site: VariableSite) -> tuple
 
 
 def _of_argument(
-    base: Local, described: Mapping[tuple[Local | Global, int], list[VariableSite]], bundle: str, shape: Type | None
+    base: Local,
+    described: Mapping[tuple[Local | Global, int], list[VariableSite]],
+    bundle: str,
+    shape: Type | None,
 ) -> list[Memory]:
     starts = [offset for known, offset in described if known == base]
     told = any(site.pragma.name == "interface" for start in starts for site in described[base, start])
@@ -456,5 +466,7 @@ def _of_argument(
                 argument=True,
             )
         ]
-    found = [_marked(base, start, described[base, start], constant=False, type_=None) for start in sorted(starts)]
+    found = [
+        _marked(base, start, described[base, start], constant=False, type_=None) for start in sorted(starts)
+    ]
     return [replace(memory, argument=True, bundle=memory.bundle or bundle) for memory in found]

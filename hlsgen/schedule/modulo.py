@@ -69,6 +69,10 @@ class Scheduler:
             interval += 1 if interval < 64 else interval // 8
         return None
 
+    def once(self) -> Schedule:
+        """The schedule of an iteration that waits for no other."""
+        return self._pass(MOST, {})
+
     def at(self, interval: int) -> Schedule | None:
         """The schedule at that interval; None if a recurrence is longer."""
         floors: dict[int, int] = {}

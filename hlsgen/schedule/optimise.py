@@ -17,9 +17,13 @@ _INLINE = ("always_inliner", "sroa", "sccp", "global_dead_code_eliminate")
 _UNROLL = ("simplify_cfg", "instruction_combine", "loop_unroll")
 _TIDY = ("simplify_cfg", "sroa", "sccp")
 _SIMPLIFY = (
-    ("simplify_cfg", "instruction_combine", "sccp", "new_gvn", "instruction_combine", "simplify_cfg")
-    + ("dead_code_elimination",)
-)
+    "simplify_cfg",
+    "instruction_combine",
+    "sccp",
+    "new_gvn",
+    "instruction_combine",
+    "simplify_cfg",
+) + ("dead_code_elimination",)
 ROUNDS = 4
 """An inner loop whose bound is a variable of the outer one can be unrolled only after the outer one was."""
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from hlsgen.schedule.bits import PossibleOnes
 from hlsgen.schedule.accesses import Access, Paths, ordered, stream_of
 from hlsgen.schedule.control_flow import Loop, control_dependence, dominators, reverse_postorder
 from hlsgen.schedule.ir import Constant, Function, Instruction, Local, Operand, bits_of
@@ -19,10 +20,13 @@ from hlsgen.schedule.operation import Operation
 from hlsgen.schedule.ranges import Ranges
 from hlsgen.schedule.widths import Widths
 
-_FREE = frozenset(["trunc", "zext", "sext", "bitcast", "freeze", "ptrtoint", "inttoptr", "extractvalue", "insertvalue"])
+_FREE = frozenset(
+    ["trunc", "zext", "sext", "bitcast", "freeze", "ptrtoint", "inttoptr", "extractvalue", "insertvalue"]
+)
 _SKIPPED = frozenset(["alloca", "br", "switch", "ret", "unreachable", "getelementptr"])
 _SHIFTS = frozenset(["shl", "lshr", "ashr"])
 _LOGIC = frozenset(["and", "or", "xor"])
+_SATURATING = {"uadd": "add", "sadd": "add", "usub": "sub", "ssub": "sub"}
 MATHS = {
     name: name.rstrip("f")
     for name in (
@@ -100,6 +104,9 @@ class RegionBuilder:
         self.memories = memories
         self.ranges = ranges
         self.widths = Widths(function, ranges)
+        entry = next(iter(function.blocks))
+        order = reverse_postorder(entry, {name: block.successors for name, block in function.blocks.items()})
+        self.ones = PossibleOnes(function, order)
         self.definitions = {one.name: one for _, one in function.instructions() if one.name}
         self.addresses = Addresses(self.definitions, ranges)
         self.loops = loops
@@ -127,13 +134,22 @@ class _Building:
         self.function = owner.function
         successors = {
             name: [
-                one for one in dict.fromkeys(self.function.blocks[name].successors) if one in inside and one != entry
+                one
+                for one in dict.fromkeys(self.function.blocks[name].successors)
+                if one in inside and one != entry
             ]
             for name in inside
         }
         order = reverse_postorder(entry, successors)
         self.region = Region(
-            owner.function.name, loop, [], [], rolled, set(), order, {name: successors[name] for name in order}
+            owner.function.name,
+            loop,
+            [],
+            [],
+            rolled,
+            set(),
+            order,
+            {name: successors[name] for name in order},
         )
         self.entry = entry
         self.node_of: dict[str, int] = {}
@@ -159,7 +175,9 @@ class _Building:
 
     # nodes
 
-    def _new(self, operation: Operation | None, one: Instruction | None, block: str, after: list[int]) -> Node:
+    def _new(
+        self, operation: Operation | None, one: Instruction | None, block: str, after: list[int]
+    ) -> Node:
         node = Node(len(self.region.nodes), operation, one, block, list(dict.fromkeys(after)))
         self.region.nodes.append(node)
         return node
@@ -209,8 +227,9 @@ class _Building:
         if one.opcode in _SHIFTS:
             return isinstance(one.operands[1], Constant)
         if one.opcode in _LOGIC:
-            return isinstance(one.operands[1], Constant) or "disjoint" in one.flags
-        return False
+            if isinstance(one.operands[1], Constant) or "disjoint" in one.flags:
+                return True
+        return self.owner.ones.joins_parts(one)
 
     def _alias(self, one: Instruction, sources: list[int], block: str) -> None:
         """A value that is wires of others: theirs, or a node without an operation that joins them."""
@@ -251,7 +270,7 @@ class _Building:
             return
         width = self.owner.widths.result(one)
         operation = Operation(
-            kind="select" if len(known) == 2 else "mux",
+            kind="mux",
             widths=tuple(min(width, self.owner.widths.of(value, one.type)) for value in known),
             result=width,
             constants=sum(isinstance(value, Constant) for value in known),
@@ -345,7 +364,9 @@ class _Building:
         if not sources or parts < 2 or memory.depth == 1:
             return sources
         width = max(1, (max(1, memory.depth) - 1).bit_length()) if memory.depth else 32
-        operation = Operation(kind="add", widths=(width, width), result=width, constants=int(len(sources) < 2))
+        operation = Operation(
+            kind="add", widths=(width, width), result=width, constants=int(len(sources) < 2)
+        )
         return [self._new(operation, None, block, sources).index]
 
     def _word_of_stream(self, one: Instruction, address: Address, writes: bool) -> None:
@@ -411,6 +432,11 @@ class _Building:
             self._multiply_add(one, block)
         elif name in ("memcpy", "memset", "memmove"):
             self._copy(one, block)
+        elif name in _SATURATING:
+            width = self.owner.widths.result(one)
+            first = self._plain(one, block, _SATURATING[name])
+            choose = Operation(kind="select", widths=(width, width), result=width, constants=1)
+            self.node_of[one.name] = self._new(choose, one, block, [first.index]).index
         elif one.name:
             self._plain(one, block, name)
 
@@ -462,6 +488,11 @@ def _constants(operands: Sequence[Operand]) -> int:
 def _unknown(address: Address) -> Memory:
     """A memory that only its address tells of."""
     return Memory(
-        name=address.base.name, base=address.base, start=0, dimensions=(), element_bits=0, element_bytes=0, argument=True
+        name=address.base.name,
+        base=address.base,
+        start=0,
+        dimensions=(),
+        element_bits=0,
+        element_bytes=0,
+        argument=True,
     )
-

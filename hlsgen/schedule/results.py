@@ -108,7 +108,9 @@ class LoopSchedule:
         found = []
         if self.interval is None or self.interval > self.target:
             interval = f"II {self.interval}" if self.interval else "an II that cannot be decided"
-            found.append(f"{self.title}: {interval} where {self.target} is asked for: " + "; ".join(self.reasons))
+            found.append(
+                f"{self.title}: {interval} where {self.target} is asked for: " + "; ".join(self.reasons)
+            )
         if not self.fits_budget:
             chain = " > ".join(step.kind for step in self.chain)
             found.append(
@@ -193,7 +195,16 @@ def merged(loops: Sequence[LoopSchedule]) -> tuple[LoopSchedule, ...]:
     found: dict[tuple[object, ...], LoopSchedule] = {}
     for loop in loops:
         place = (loop.place.file, loop.place.line) if loop.place else None
-        key = (place, loop.function, loop.target, loop.interval, loop.between, loop.trips, loop.depth, loop.chain_ns)
+        key = (
+            place,
+            loop.function,
+            loop.target,
+            loop.interval,
+            loop.between,
+            loop.trips,
+            loop.depth,
+            loop.chain_ns,
+        )
         before = found.get(key)
         found[key] = loop if before is None else replace(before, copies=before.copies + 1)
     return tuple(found.values())

@@ -11,7 +11,9 @@ import math
 import re
 from collections.abc import Iterable
 
-_GLOBAL = re.compile(r"^@(?P<name>\"[^\"]+\"|[-\w$.]+) = (?P<how>[a-z_ ]*?)\bglobal (?P<rest>.+)$", re.MULTILINE)
+_GLOBAL = re.compile(
+    r"^@(?P<name>\"[^\"]+\"|[-\w$.]+) = (?P<how>[a-z_ ]*?)\bglobal (?P<rest>.+)$", re.MULTILINE
+)
 _NAME = re.compile(r"@(\"[^\"]+\"|[-\w$.]+)")
 _ELEMENT = re.compile(r"getelementptr (?P<flags>(?:inbounds |nuw |nusw )*)\((?P<inner>[^()]*)\)")
 STATE = "__hls_state"
@@ -22,7 +24,9 @@ MAX_ELEMENTS = 1024
 def localised(text: str) -> str:
     """The module with each global variable that varies and that one function alone uses made an alloca of it."""
     types = {
-        found["name"]: _leading_type(found["rest"]) for found in _GLOBAL.finditer(text) if "external" not in found["how"].split()
+        found["name"]: _leading_type(found["rest"])
+        for found in _GLOBAL.finditer(text)
+        if "external" not in found["how"].split()
     }
     if not types:
         return text

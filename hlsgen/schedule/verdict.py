@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections import Counter as Tally
 from collections.abc import Sequence
 
-from hlsgen.schedule.accesses import Access, Paths, PortUse, port_uses
+from hlsgen.schedule.accesses import Access, Paths, PortUse, port_uses, replicates
 from hlsgen.schedule.control_flow import Loop
+from hlsgen.schedule import groups as grouping
 from hlsgen.schedule.delays import Delays
 from hlsgen.schedule.dependences import Broken, carry_memories, promises_of
+from hlsgen.schedule.groups import SUMS, Graph, charged
 from hlsgen.schedule.ir import Module, Place
 from hlsgen.schedule.labels import label_of
 from hlsgen.schedule.sites import Sites
-from hlsgen.schedule.memories import Memory
+from hlsgen.schedule.memories import Memory, Residues
 from hlsgen.schedule.modulo import MOST, Schedule, Scheduler, without_chains
 from hlsgen.schedule.operation import Operation, Timing
-from hlsgen.schedule.region import RegionBuilder
+from hlsgen.schedule.region import Node, RegionBuilder
 from hlsgen.schedule.results import BankUse, LoopSchedule, Recurrence, Step, Tier
 
 
@@ -35,6 +37,7 @@ class Verdict:
     ) -> None:
         self.loop, self.module, self.target, self.automatic = loop, module, target, automatic
         self.delays, self.builder, self.sites = delays, builder, sites
+        self.known: dict[Operation, Timing] = {}
         self.region = builder.of_loop(loop) if loop is not None else builder.of_function()
         counters = {
             one.instruction.name: builder.ranges.counters[one.instruction.name]
@@ -48,17 +51,67 @@ class Verdict:
         self.broken: list[Broken] = []
         if loop is not None:
             self.broken = carry_memories(self.region, accesses, counters, promises)
-        self.uses = port_uses(accesses, self.region)
-        self.timings = [self._timing(node.operation) for node in self.region.nodes]
+        self.uses = port_uses(accesses, self.region, replicates=replicates(delays.version))
+        self.timings = self._timings()
+
+    @property
+    def residue(self) -> Residues:
+        """What indices leave when they are divided."""
+        return self.builder.addresses.residue
 
     def again(self) -> Verdict:
         """The same of the builder's memories as they are now."""
         return Verdict(
-            self.builder, self.loop, self.module, self.sites, self.target, self.delays, automatic=self.automatic
+            self.builder,
+            self.loop,
+            self.module,
+            self.sites,
+            self.target,
+            self.delays,
+            automatic=self.automatic,
         )
 
-    def _timing(self, operation: Operation | None) -> Timing | None:
-        return None if operation is None else self.delays.timing(operation)
+    def _timings(self) -> list[Timing | None]:
+        """The timing of each node, with those merged that the tool merges and that stand in one cycle."""
+        nodes = self.region.nodes
+        for node in nodes:
+            if node.operation is not None and not self._is_known(node.operation):
+                self.region.calls.add(node.operation.kind)
+                node.operation = None
+        alone = [None if node.operation is None else self._timing(node.operation) for node in nodes]
+        starts = Scheduler(self.region, alone, self.delays.budget_ns).once().starts
+        graph = Graph(
+            nodes=[
+                grouping.Node(operation=node.operation, operands=tuple(node.after), outside=_outside(node))
+                for node in nodes
+            ]
+        )
+
+        def together(first: int, second: int) -> bool:
+            if starts[first][0] != starts[second][0]:
+                return False
+            one, other = nodes[first].operation, nodes[second].operation
+            if one is None or other is None or one.kind not in SUMS or other.kind not in SUMS:
+                return True
+            return one.result == other.result  # an extension in between keeps sums apart
+
+        merged = charged(graph, self.delays, together)
+        return [
+            None if node.operation is None else timing for node, timing in zip(nodes, merged, strict=True)
+        ]
+
+    def _is_known(self, operation: Operation) -> bool:
+        """Whether there are figures of an operation."""
+        try:
+            self._timing(operation)
+        except KeyError:
+            return False
+        return True
+
+    def _timing(self, operation: Operation) -> Timing:
+        if operation not in self.known:
+            self.known[operation] = self.delays.timing(operation)
+        return self.known[operation]
 
     def result(self) -> LoopSchedule:
         """The loop's II, and what it follows from."""
@@ -149,7 +202,9 @@ class Verdict:
             through=edge.through,
             distance=edge.distance,
             assumed=edge.assumed,
-            steps=tuple(self._step(node) for node in best[1] if self.region.nodes[node].operation is not None),
+            steps=tuple(
+                self._step(node) for node in best[1] if self.region.nodes[node].operation is not None
+            ),
             interval=interval,
         )
 
@@ -192,7 +247,14 @@ class Verdict:
     def _place(self) -> Place | None:
         if self.loop is not None:
             return self.module.loop_places.get(self.loop.node)
-        return next((self.module.places.get(node.instruction.place) for node in self.region.nodes if node.instruction), None)
+        return next(
+            (
+                self.module.places.get(node.instruction.place)
+                for node in self.region.nodes
+                if node.instruction
+            ),
+            None,
+        )
 
     def _loop_place(self, loop: Loop) -> str:
         return str(self.module.loop_places.get(loop.node, "?"))
@@ -229,6 +291,13 @@ class Verdict:
         )
 
 
+def _outside(node: Node) -> int:
+    """Words that a node reads and that no node of the region makes."""
+    if node.operation is None:
+        return 0
+    return max(0, len(node.operation.widths) - node.operation.constants - len(node.after))
+
+
 def _by_block(accesses: Sequence[Access]) -> dict[str, int]:
     weights: dict[str, int] = {}
     for one in accesses:
@@ -252,10 +321,12 @@ def _bank_use(use: PortUse) -> BankUse:
 
 def _says_port(use: PortUse) -> str:
     indices = " at indices that stay run-time" if use.runtime else ""
-    reads, writes, both = use.memory.ports
+    both = use.ports[2]
     return (
         f"{use.reads} reads and {use.writes} writes of a bank of {use.memory.name} in an iteration{indices}, "
-        f"which has {both} ports" if both < 1 << 29 else f"{use.writes} writes of a bank of {use.memory.name}"
+        f"which has {both} ports"
+        if both < 1 << 29
+        else f"{use.writes} writes of a bank of {use.memory.name}"
     )
 
 
@@ -263,4 +334,3 @@ def _says(recurrence: Recurrence) -> str:
     chain = " > ".join(step.kind for step in recurrence.steps)
     assumed = ", which cannot be ruled out" if recurrence.assumed else ""
     return f"an iteration waits for what the one {recurrence.distance} before leaves in {recurrence.through}{assumed}: {chain}"
-

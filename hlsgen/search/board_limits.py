@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hlsgen.cost.resources import Resources
 from hlsgen.targets.board import SLR, Board, MemoryBank
 
@@ -23,6 +25,25 @@ def usable(slr: SLR, board: Board) -> Resources:
     )
 
 
+def allowed(slr: SLR, board: Board) -> Resources:
+    """What a search may fill of `slr`: what is usable without the margins for the model's error."""
+    limit, margins = usable(slr, board), board.margins
+    return replace(limit, lut=int(limit.lut * (1 - margins.lut)), ff=int(limit.ff * (1 - margins.ff)))
+
+
+def margin_text(board: Board) -> str:
+    """What is said of the usable share where it is not all that a search may fill."""
+    margins = board.margins
+    if not margins.lut and not margins.ff:
+        return ""
+    return f" less a margin of {margins.lut:.0%} of the LUTs and {margins.ff:.0%} of the FFs"
+
+
+def margin_fix(board: Board) -> str:
+    """What else may be changed where margins are left free."""
+    return ", or a smaller margin" if margin_text(board) else ""
+
+
 def capacity(each: Resources, limit: Resources) -> tuple[int, str]:
     """How many instances fit within `limit`, and the resource that allows no more."""
     counts = {kind: getattr(limit, kind) // getattr(each, kind) for kind in KINDS if getattr(each, kind) > 0}
@@ -32,7 +53,7 @@ def capacity(each: Resources, limit: Resources) -> tuple[int, str]:
 
 def fitting(each: Resources, board: Board) -> dict[str, tuple[int, str]]:
     """What `capacity` gives for each SLR, by its name."""
-    return {slr.name: capacity(each, usable(slr, board)) for slr in board.slrs}
+    return {slr.name: capacity(each, allowed(slr, board)) for slr in board.slrs}
 
 
 def room(each: Resources, board: Board) -> int:
@@ -43,6 +64,11 @@ def room(each: Resources, board: Board) -> int:
 def whole_of(board: Board) -> Resources:
     """What a design may use of all SLRs together."""
     return Resources.sum(usable(slr, board) for slr in board.slrs)
+
+
+def allowed_whole(board: Board) -> Resources:
+    """What a search may fill of all SLRs together."""
+    return Resources.sum(allowed(slr, board) for slr in board.slrs)
 
 
 def bank_rate(bank: MemoryBank, board: Board, clock_mhz: float) -> float:

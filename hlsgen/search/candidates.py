@@ -11,7 +11,7 @@ from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import fifo_resources, stage_resources, weight_stream_resources
 from hlsgen.designfile.constraints import NetworkConstraints, NoFit
 from hlsgen.hardware.pipeline import Stream, staged
-from hlsgen.hardware.ports import ddr_port
+from hlsgen.hardware.ports import WIDEST_STREAM, ddr_port, words_fit
 from hlsgen.hardware.processes import weight_loader
 from hlsgen.hardware.wave_folds import spread_folds, wave_folds
 from hlsgen.hardware.weights import WeightPlace
@@ -129,10 +129,12 @@ def _fitting(
     place: WeightPlace | None,
     memory_price: float = 1.0,
 ) -> Iterator[Candidate]:
-    """Those of `folds` that keep to what is fixed and fit the board."""
+    """Those of `folds` that keep to what is fixed, fit the board and have words that streams carry."""
     total = board.total
     for fold in folds:
         if any(value is not None and getattr(fold, key) != value for key, value in fixed.items()):
+            continue
+        if not words_fit(staged(layer, fold, place)):
             continue
         one = _candidate(layer, fold, board, place, memory_price)
         if all(getattr(one.resources, kind) <= getattr(total, kind) for kind in KINDS):
@@ -146,7 +148,8 @@ def nothing_fits(layer: Layer, board: Board, constraints: NetworkConstraints) ->
     if asked:
         return NoFit(
             f"{layer.name}: no folding with {asked} fits it and {board.title}",
-            "values that divide the layer's channels (pe, simd) or width (px), or mapping: auto",
+            "values that divide the layer's channels (pe, simd) or width (px), with words of at most "
+            f"{WIDEST_STREAM:,} bits, or mapping: auto",
         )
     return NoFit(
         f"{layer.name}: even its smallest folding takes more than {board.title} has",

@@ -23,7 +23,7 @@ from hlsgen.layers.base import Layer
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.stage import StreamFormat
 from hlsgen.model.ir import Graph
-from hlsgen.search.board_limits import KINDS, usable, whole_of
+from hlsgen.search.board_limits import KINDS, allowed, allowed_whole, margin_text
 from hlsgen.search.candidates import NEARLY, Candidate, nothing_fits, task_foldings
 from hlsgen.search.placement import LIMIT_NAMES
 from hlsgen.search.task_choice import KernelOptions, Vector, choose, cycles_of, vector
@@ -178,8 +178,8 @@ class LayerwiseSearch:
         self.nearly = nearly
         self.graph, self.board, self.constraints = graph, board, constraints
         self.name, self.batch, self.clock_mhz = name, batch, clock_mhz
-        self.whole = whole_of(board)
-        self.slrs = np.array([vector(usable(slr, board)) for slr in board.slrs])
+        self.whole = allowed_whole(board)
+        self.slrs = np.array([vector(allowed(slr, board)) for slr in board.slrs])
         self.tried = 0
         problems = [problem for _, problem in task_weight_problems(graph, constraints.weights)]
         if problems:
@@ -288,6 +288,7 @@ class LayerwiseSearch:
         if over:
             need = ", ".join(over)
             message = f"with the smallest foldings the kernels need {need} of the usable share of {title}"
+            message += margin_text(self.board)
             if self.graph.input.is_float:
                 return NoFit(message, "a fixed-point precision, or a larger board")
             return NoFit(message, "style: dataflow, which has no DDR ports between layers; or a larger board")

@@ -11,7 +11,7 @@ from hlsgen.cost.resources import Resources, instance_resources
 from hlsgen.designfile.constraints import NoFit
 from hlsgen.hardware.conv2d import ConvMapping
 from hlsgen.hardware.storage import bram18_for
-from hlsgen.search.board_limits import KINDS, bank_rate, fitting, usable
+from hlsgen.search.board_limits import KINDS, allowed, bank_rate, fitting, margin_text
 from hlsgen.targets.board import Board
 
 LIMIT_NAMES = {
@@ -211,14 +211,15 @@ def _bottleneck(
 def _too_large(each: Resources, board: Board, limit: int, instances: int | None) -> str:
     if limit:
         return f"instances: {instances} do not fit {board.title}: {limit} do"
-    largest = {kind: max(getattr(usable(slr, board), kind) for slr in board.slrs) for kind in KINDS}
+    largest = {kind: max(getattr(allowed(slr, board), kind) for slr in board.slrs) for kind in KINDS}
     over = [
         f"{getattr(each, kind):,} {kind.upper()} of {largest[kind]:,}"
         for kind in KINDS
         if getattr(each, kind) > largest[kind]
     ]
     return (
-        f"one instance does not fit the usable share of any SLR of {board.title}: it needs {', '.join(over)}"
+        f"one instance does not fit the usable share of any SLR of {board.title}{margin_text(board)}: "
+        f"it needs {', '.join(over)}"
     )
 
 

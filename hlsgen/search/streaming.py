@@ -19,11 +19,12 @@ from hlsgen.hardware.pipeline import Pipeline, pipeline_of
 from hlsgen.hardware.ports import interfaces_of
 from hlsgen.hardware.weights import WeightPlace, kept_by_design, weight_places
 from hlsgen.model.ir import Graph
-from hlsgen.search.board_limits import KINDS, capacity, fitting, room, whole_of
+from hlsgen.search.board_limits import KINDS, allowed_whole, capacity, fitting, margin_text, room
 from hlsgen.search.budget import SearchBudget, Steps
 from hlsgen.search.candidates import Candidate
 from hlsgen.search.offchip_weights import MEMORY_PRICE, Offchip, kept_on_chip, spilled
 from hlsgen.search.placement import LIMIT_NAMES, Instance, at_banks, ddr_bytes_per_s
+from hlsgen.search.slr_cut import cut, fits_cut, numbers_of
 from hlsgen.targets.board import Board
 from hlsgen.timing.fifos import growing_depths, simulated_words
 
@@ -54,20 +55,23 @@ MOST_SIMULATED_WORDS = 1 << 27
 class StreamingHardware(Brief):
     """The kernel that was chosen: its pipeline with FIFO depths, what an instance takes, how many there are.
 
-    by_slr: how many would fit each SLR. spans: one instance lies over several SLRs. bottleneck: what keeps it
-    from being faster.
+    by_slr: how many would fit each SLR. bottleneck: what keeps it from being faster.
     """
 
     pipeline: Pipeline
     each: Resources
     instances: int
     by_slr: Mapping[str, int]
-    spans: bool
     bottleneck: str
 
     def __str__(self) -> str:
         count = f"{self.instances} instance{'s' if self.instances > 1 else ''}"
         return f"{count}, a frame every {self.pipeline.interval:,} cycles each; binds: {self.bottleneck}"
+
+    @property
+    def spans(self) -> bool:
+        """Whether one instance lies over several SLRs."""
+        return bool(self.pipeline.slrs)
 
     @property
     def weights(self) -> dict[str, WeightPlace]:
@@ -116,6 +120,7 @@ def balance(
     Raises NoFit: not even the smallest foldings fit, or the interval asked for is out of reach.
     DesignError: weights cannot lie where they shall.
     """
+    check_slrs(graph, constraints)
     budget = SearchBudget(progress)
     search = _Search(
         graph=graph, board=board, constraints=constraints, batch=batch, clock_mhz=clock_mhz, budget=budget
@@ -243,7 +248,9 @@ class _Search:
         """Instances that fit, each in one SLR, or one over all SLRs; 0 if none, or fewer than asked for."""
         board, fixed = self.board, self.constraints.instances
         alone = room(each, board)
-        count = min(alone or min(1, capacity(each, whole_of(board))[0]), board.max_compute_units, self.batch)
+        count = min(
+            alone or min(1, capacity(each, allowed_whole(board))[0]), board.max_compute_units, self.batch
+        )
         if fixed is not None:
             return fixed if count >= fixed else 0
         return count
@@ -256,28 +263,38 @@ class _Search:
         pipeline = pipeline_of(self.graph, folds, choice.places, interfaces=interfaces)
         check_blocks(pipeline)
         self.budget.makes(simulated_words(pipeline))
-        for depths in growing_depths(pipeline):
-            pipeline = pipeline.with_depths(depths)
-            each = total_resources(pipeline, board)
-            count = self._count(each)
-            if not count:
-                fifos = Resources.sum(fifo_resources(one, board) for one in pipeline.streams.values())
-                self.budget.lacks(each, fifos, whole_of(board))
-                return None
-        by_slr = {name: count for name, (count, _) in fitting(each, board).items()}
+        made = self._with_fifos(pipeline)
+        if made is not None and (self.constraints.slrs or not room(total_resources(made, board), board)):
+            slrs = numbers_of(self.constraints.slrs, board) or cut(made, board)
+            made = self._with_fifos(pipeline.across(slrs)) if slrs else None
+            made = made if made is not None and fits_cut(made, board) else None
+        if made is None:
+            return None
+        each = total_resources(made, board)
+        count = self._count(each)
         return StreamingHardware(
-            pipeline=pipeline,
+            pipeline=made,
             each=each,
             instances=count,
-            by_slr=by_slr,
-            spans=not any(by_slr.values()),
-            bottleneck=self._bottleneck(choice.candidates, pipeline, count, each),
+            by_slr={name: count for name, (count, _) in fitting(each, board).items()},
+            bottleneck=self._bottleneck(choice.candidates, made, count, each),
         )
+
+    def _with_fifos(self, pipeline: Pipeline) -> Pipeline | None:
+        """The kernel with FIFOs as deep as they must be; None if it does not fit."""
+        for depths in growing_depths(pipeline):
+            pipeline = pipeline.with_depths(depths)
+            each = total_resources(pipeline, self.board)
+            if not self._count(each):
+                fifos = Resources.sum(fifo_resources(one, self.board) for one in pipeline.streams.values())
+                self.budget.lacks(each, fifos, allowed_whole(self.board))
+                return None
+        return pipeline
 
     def _no_fit(self, least: Offchip) -> NoFit:
         """Why no kernel fits. least: with as many weights streamed as the design leaves open."""
         asked, title = self.constraints.target_interval, self.board.title
-        total, whole = _total(least, asked or least.longest), whole_of(self.board)
+        total, whole = _total(least, asked or least.longest), allowed_whole(self.board)
         made = self.budget.least
         at = f" at an interval of {asked:,} cycles" if asked else ""
         smallest = (at.strip() or "with the smallest foldings") + _streaming(least)
@@ -307,7 +324,7 @@ class _Search:
             fixes.append(f"weights: stream for {kept[0]}, the most weights that the design keeps on chip")
         fixes += ["narrower types", "a smaller network", "or a larger board"]
         return NoFit(
-            f"{smallest} the kernel needs {needs} of the usable share of {title}",
+            f"{smallest} the kernel needs {needs} of the usable share of {title}" + margin_text(self.board),
             ", ".join(fixes),
         )
 
@@ -324,7 +341,7 @@ class _Search:
         found = candidates.get(slowest.name)
         if found is not None and found[0].interval >= slowest.interval:
             return f"{stage}, its fastest folding"
-        whole = whole_of(self.board)
+        whole = allowed_whole(self.board)
         shares = {
             kind: getattr(each, kind) * count / getattr(whole, kind) for kind in KINDS if getattr(whole, kind)
         }
@@ -349,6 +366,16 @@ def _streaming(choice: Offchip) -> str:
 def _total(choice: Offchip, interval: int) -> Resources:
     total = Resources.sum(one.resources for one in choice.picked(interval).values())
     return Resources(**{kind: int(getattr(total, kind) * MARGIN) for kind in KINDS})
+
+
+def check_slrs(graph: Graph, constraints: NetworkConstraints) -> None:
+    """Raises NoFit: the design says the SLR of some layers and not of others."""
+    missing = [layer.name for layer in graph.layers if layer.name not in constraints.slrs]
+    if constraints.slrs and missing:
+        raise NoFit(
+            f"slr is given of {len(constraints.slrs)} layers and not of {', '.join(missing[:10])}",
+            "an slr for every layer, or for none, of a kernel that needs several",
+        )
 
 
 def check_blocks(pipeline: Pipeline) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hlsgen.cost.resources import Resources
-from hlsgen.search.board_limits import KINDS, bank_rate, usable
+from hlsgen.search.board_limits import KINDS, allowed, bank_rate
 from hlsgen.targets.board import Board
 
 
@@ -24,7 +24,7 @@ def packed(kernels: Sequence[Resources], instances: int, board: Board) -> list[l
 
     The largest first, each into the SLR that is then the least full.
     """
-    limits = {slr.name: usable(slr, board) for slr in board.slrs}
+    limits = {slr.name: allowed(slr, board) for slr in board.slrs}
     used = {name: Resources() for name in limits}
     placed: list[list[str]] = [[] for _ in kernels]
     whole = {

@@ -24,6 +24,7 @@ from hlsgen.designfile.constraints import NoFit
 from hlsgen.designfile.document import Document
 from hlsgen.designfile.schema import DesignFile
 from hlsgen.emit.conv_kernel import conv_kernel_plan
+from hlsgen.emit.ompss_project import uncertainty_notes
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.model import samples
 from hlsgen.model.clipping import Clipped, values_of
@@ -121,11 +122,12 @@ class ConvKernel(Style[ConvHardware]):
         return samples.photograph(shape, count)
 
     def estimate(self) -> Estimate:
-        return conv_kernel_estimate(self.name, self.graph, self.hardware)
+        return conv_kernel_estimate(self.name, self.graph, self.hardware, self.uncertainty)
 
     def warnings(self, clipping: Sequence[Clipped]) -> list[str]:
         """Warnings of a layer alone: every result counts, as whoever gives its type knows what it holds."""
-        return [
+        notes = [f"ompss/: {one}" for one in uncertainty_notes(self.clock)]
+        return [*self.fit_warnings(), *notes] + [
             f"{one.name}: {one.excess.outside} of {one.excess.values} results leave the range of "
             f"{one.excess.type} on these frames; give precision.output more integer bits"
             if one.part == "result"
@@ -141,6 +143,7 @@ class ConvKernel(Style[ConvHardware]):
             self.hardware.deployment,
             name=self.name,
             source=self.source,
+            uncertainty=self.uncertainty,
             frames=inputs["input"],
             golden=golden[self.layer.name],
         )

@@ -18,6 +18,7 @@ from hlsgen.csim.layerwise import LayerwiseRun, simulate
 from hlsgen.csim.streaming import NetworkRun
 from hlsgen.emit.layerwise import layerwise_plan, layerwise_weight_files
 from hlsgen.emit.ompss_network import network_obstacles
+from hlsgen.emit.ompss_project import uncertainty_notes
 from hlsgen.model.clipping import Clipped
 from hlsgen.model.ir import Golden, counted_golden
 from hlsgen.report.content import Report
@@ -59,7 +60,7 @@ class LayerwiseNetwork(NetworkStyle[LayerwiseHardware]):
             hardware=self.hardware,
             graph=self.graph,
             board=self.board,
-            clock_mhz=self.clock_mhz,
+            clock=self.clock,
             batch=self.batch,
             accuracy=self.accuracy,
             quality=quality_figures(self.reached, self.precision),
@@ -73,7 +74,7 @@ class LayerwiseNetwork(NetworkStyle[LayerwiseHardware]):
             name=self.name,
             source=self.source,
             board=self.board,
-            clock_mhz=self.clock_mhz,
+            clock=self.clock,
             batch=self.batch,
             inputs=inputs,
             golden=golden,
@@ -81,9 +82,12 @@ class LayerwiseNetwork(NetworkStyle[LayerwiseHardware]):
 
     def warnings(self, clipping: Sequence[Clipped]) -> list[str]:
         """The warnings of a network, and why there is no OmpSs-2@FPGA application, if there is none."""
+        obstacles = network_obstacles(self.hardware, self.graph)
+        notes = [] if obstacles else uncertainty_notes(self.clock)
         return [
             *super().warnings(clipping),
-            *(f"no ompss/ folder: {one}" for one in network_obstacles(self.hardware, self.graph)),
+            *(f"no ompss/ folder: {one}" for one in obstacles),
+            *(f"ompss/: {one}" for one in notes),
         ]
 
     def markdown(self, report: Report) -> str:

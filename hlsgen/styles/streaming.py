@@ -53,7 +53,7 @@ class StreamingNetwork(NetworkStyle[StreamingHardware]):
             design=self.name,
             graph=self.graph,
             board=self.board,
-            clock_mhz=self.clock_mhz,
+            clock=self.clock,
             batch=self.batch,
             accuracy=self.accuracy,
             quality=quality_figures(self.reached, self.precision),
@@ -67,7 +67,7 @@ class StreamingNetwork(NetworkStyle[StreamingHardware]):
             name=self.name,
             source=self.source,
             board=self.board,
-            clock_mhz=self.clock_mhz,
+            clock=self.clock,
             inputs=inputs,
             golden=golden,
         )

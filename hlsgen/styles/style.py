@@ -23,6 +23,7 @@ from hlsgen.base.scratch import Scratch
 from hlsgen.base.short_repr import Brief, lines, some
 from hlsgen.csim.compiler import Headers
 from hlsgen.csim.verification import Verification
+from hlsgen.designfile.clock import DEFAULT_UNCERTAINTY, Clock
 from hlsgen.designfile.constraints import NoFit
 from hlsgen.model.accuracy import Accuracy, Reached
 from hlsgen.model.calibration import Calibration
@@ -35,7 +36,9 @@ from hlsgen.model.simulation_frames import SimulationFrames
 from hlsgen.report.content import Report
 from hlsgen.report.estimates import Estimates
 from hlsgen.report.explored import Search
-from hlsgen.targets.board import Board
+from hlsgen.report.fit import fit_warnings
+from hlsgen.search.board_limits import margin_fix
+from hlsgen.targets.board import Board, Margins
 from hlsgen.targets.terms import CostStyle, Terms, load_terms
 
 MOST_SAMPLE_FRAMES = 16
@@ -49,6 +52,9 @@ CLIPPING_MACS = 1 << 30
 """The most multiply-accumulates that they may need together; one is looked at in any case."""
 
 
+MOST_MARGIN_SEARCHES = 3
+"""Searches with margins: another mixture of terms may have a larger error, and ask for a larger one."""
+
 H = TypeVar("H")
 """What the hardware of a style is: ConvHardware, StreamingHardware, LayerwiseHardware."""
 
@@ -57,7 +63,8 @@ H = TypeVar("H")
 class Style(Brief, ABC, Generic[H]):
     """A graph in fixed point (or float32), the board and clock it is for, and how its hardware is made.
 
-    Equal to no other one. chosen: the hardware, if it is that of another design; None: `search` finds it.
+    Equal to no other one. uncertainty: the share of the clock's period that HLS keeps back. chosen: the
+    hardware, if it is that of another design; None: `search` finds it.
     """
 
     name: str
@@ -66,6 +73,7 @@ class Style(Brief, ABC, Generic[H]):
     clock_mhz: float
     batch: int
     source: str
+    uncertainty: float = DEFAULT_UNCERTAINTY
     chosen: H | None = None
 
     cost_style: ClassVar[CostStyle]
@@ -96,6 +104,11 @@ class Style(Brief, ABC, Generic[H]):
             f"modelled: {hardware}" if hardware else "hardware not chosen yet: estimate() or build() does",
         )
 
+    @property
+    def clock(self) -> Clock:
+        """The clock with its uncertainty."""
+        return Clock(mhz=self.clock_mhz, uncertainty=self.uncertainty)
+
     @cached_property
     def hardware(self) -> H:
         """The hardware, searched for once. Raises DesignError: nothing fits what the design fixes."""
@@ -111,9 +124,36 @@ class Style(Brief, ABC, Generic[H]):
             return self.chosen
         progress("choosing the hardware")
         try:
-            return self.search(progress)
+            found = self.search(progress)
         except NoFit as failure:
+            failure.fix += margin_fix(self.board)
             raise DesignError(self.no_fit(failure)) from None
+        return self._inside(found, progress) if self.board.margin_open else found
+
+    def _inside(self, found: H, progress: Progress) -> H:
+        """`found`, or what is chosen with the margins that its errors ask for, until it is inside them.
+
+        Where nothing fits so, `found`: `warnings` says how likely that is to fit.
+        """
+        margins = Margins()
+        for _ in range(MOST_MARGIN_SEARCHES):
+            fit = self.with_hardware(found).estimate().fit
+            if fit.confident:
+                break
+            margins = margins.larger(fit.margins)
+            try:
+                found = self.with_margins(margins).search(progress)
+            except NoFit:
+                break
+        return found
+
+    def with_hardware(self, hardware: H) -> Self:
+        """The same with this hardware, whatever the design asks for."""
+        return replace(self, chosen=hardware)
+
+    def with_margins(self, margins: Margins) -> Self:
+        """The same with the margins that some hardware's error asks for; its hardware is chosen anew."""
+        return replace(self, board=self.board.with_margins(margins), chosen=None)
 
     @abstractmethod
     def search(self, progress: Progress) -> H:
@@ -237,7 +277,11 @@ class Style(Brief, ABC, Generic[H]):
 
     def warnings(self, clipping: Sequence[Clipped]) -> list[str]:
         """What a user should know of a build. clipping: of the frames that it simulates."""
-        return clipping_warnings(clipping)
+        return [*self.fit_warnings(), *clipping_warnings(clipping)]
+
+    def fit_warnings(self) -> list[str]:
+        """What is said of hardware that may well be too large."""
+        return fit_warnings(self.estimate().fit, self.board)
 
     @abstractmethod
     def plan(self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]) -> dict[str, str | bytes]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -13,8 +13,10 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, 
 
 from hlsgen.base.data_files import data_folder
 from hlsgen.base.errors import DesignError, Place, Problem
+from hlsgen.designfile.clock import CLOCKS_MHZ
 from hlsgen.designfile.document import Document
 from hlsgen.designfile.json_schemas import DRAFT
+from hlsgen.designfile.margins import AUTO, Margin, MarginKey
 from hlsgen.designfile.validation import Entries, Mistake, Real, Whole, must_be, nearest, refused, shown
 from hlsgen.targets.device_family import MODELLED_DSP, MULTIPLIERS, family_of
 from hlsgen.targets.terms import CostStyle, Terms, packaged_terms
@@ -67,6 +69,18 @@ class UsableShares(_Section):
     dsp: Share = 0.8
 
 
+@dataclass(frozen=True, kw_only=True)
+class Margins:
+    """Shares of the usable LUTs and FFs, 0 to 1, that stay free because the model may be wrong."""
+
+    lut: float = 0.0
+    ff: float = 0.0
+
+    def larger(self, other: Margins) -> Margins:
+        """The larger of both, of each kind."""
+        return Margins(lut=max(self.lut, other.lut), ff=max(self.ff, other.ff))
+
+
 class MemoryBank(_Section):
     """One bank of the board's memory: peak rate in 10^9 bytes a second, and the SLR of its controller."""
 
@@ -103,14 +117,17 @@ class Board(_Section):
     vitis_max: Text | None = None
     """Newest Vitis release that supports the platform; None: no limit is known."""
     ait_board: Text
-    clock_mhz: Annotated[float, Real(50, 800)]
+    clock_mhz: Annotated[float, Real(*CLOCKS_MHZ)]
     """Clock of a design that names none."""
     max_compute_units: Annotated[int, Whole(1, 1024)]
     usable: UsableShares = UsableShares()
+    margin: MarginKey = AUTO
+    """Share of the usable LUTs and FFs that stays free for the model's error; auto: as the design's asks."""
     slrs: Annotated[tuple[SLR, ...], Entries(1, 16)]
     memory: Memory
 
     _terms: Terms = PrivateAttr(default_factory=packaged_terms)
+    _margins: Margins | None = PrivateAttr(default=None)
 
     def __repr__(self) -> str:
         return f"Board({self.name}: {self.title}, {self.part}, {self.clock_mhz:g} MHz)"
@@ -129,6 +146,30 @@ class Board(_Section):
     def for_style(self, style: CostStyle) -> Board:
         """The same board with its terms for designs of this style."""
         return self if self.terms.style == style else self.with_terms(self.terms.for_style(style))
+
+    @property
+    def margins(self) -> Margins:
+        """What searches leave free; nothing as long as it is left to the design."""
+        if self._margins is not None:
+            return self._margins
+        return Margins() if self.margin == AUTO else Margins(lut=self.margin, ff=self.margin)
+
+    @property
+    def margin_open(self) -> bool:
+        """Whether the margins are left to the design, and not found yet."""
+        return self.margin == AUTO and self._margins is None
+
+    def with_margin(self, margin: Margin) -> Board:
+        """The same board with another key `margin`."""
+        other = self.model_copy(update={"margin": margin})
+        other._margins = None
+        return other
+
+    def with_margins(self, margins: Margins) -> Board:
+        """The same board with margins that a design's error asks for."""
+        other = self.model_copy()
+        other._margins = margins
+        return other
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """A copy whose `total` is that of its own SLRs."""

@@ -57,7 +57,8 @@ def test_a_design_of_a_network() -> None:
     mapping = set(data["mapping"]) - {"conv1"}
     assert mapping | ABOUT_WEIGHTS >= fields(ModelMapping) >= mapping
     folding = set(data["mapping"]["conv1"])
-    assert folding | ABOUT_WEIGHTS | OF_FRONT_WAVES >= fields(StageMapping) >= folding
+    assert folding | ABOUT_WEIGHTS | OF_FRONT_WAVES | {"slr"} >= fields(StageMapping) >= folding
+    assert "`slr` where it lies of a streaming kernel" in DOC
     assert "with `style: tasks` rows and fabric_pe of a front wave" in DOC
 
 

@@ -26,6 +26,7 @@ name: net
 board: {board}
 batch: 8
 style: {style}
+uncertainty: 0.125
 model: {{torch: "net.py:make_net"}}
 input: {{shape: [2, 6, 6], type: "fixed<8,3>", samples: random}}
 precision: "fixed<8,3>"
@@ -50,6 +51,7 @@ class Build:
     kernels: tuple[str, ...]
     part: str
     period: str
+    uncertainty: str
 
     @property
     def tasks(self) -> bool:
@@ -57,7 +59,7 @@ class Build:
 
 
 def layer_build(folder: Path, case: str, part: str, period: str) -> Build:
-    return Build(write_build(case, folder), "conv", ("conv",), part, period)
+    return Build(write_build(case, folder), "conv", ("conv",), part, period, "27%")
 
 
 def network_build(folder: Path, style: str, board: str, part: str, period: str) -> Build:
@@ -69,7 +71,7 @@ def network_build(folder: Path, style: str, board: str, part: str, period: str) 
     inputs = design.sample_inputs(2)
     write_files(folder, design.style.plan(inputs, design.golden_codes(inputs)))
     kernels = tuple(re.findall(r"^nk=(\w+):", (folder / "vitis/link.cfg").read_text(), re.MULTILINE))
-    return Build(folder, "net", kernels, part, period)
+    return Build(folder, "net", kernels, part, period, "12.5%")
 
 
 @pytest.fixture(scope="module", params=["layer", "layer of zcu102", "network", "network of zcu102", "tasks"])
@@ -125,6 +127,7 @@ def expected(build: Build, generation: str, steps: str) -> list[str]:
             found.append(f"open_solution {reset}solution1 -flow_target vitis")
         found.append(f"set_part {build.part}")
         found.append(f"create_clock -period {build.period} -name default")
+        found.append(f"set_clock_uncertainty {build.uncertainty} default")
         calls = {
             "csim": f"csim_design -argv {data}",
             "csynth": "csynth_design",
@@ -198,6 +201,8 @@ EDITS = {
     "a part there is not": ("{xcu200-fsgd2104-2-e}", "u200", "u200 is no part"),
     "no clock": ("create_clock -period 3.333 -name default\n", "", "create_clock was not called"),
     "a period in words": ("-period 3.333", "-period fast", "no period is fast"),
+    "no share": ("set_clock_uncertainty 27%", "set_clock_uncertainty", "takes a share and a clock"),
+    "a share in words": ("set_clock_uncertainty 27%", "set_clock_uncertainty much", "no uncertainty is much"),
     "no testbench": (
         'add_files -tb ../tb/conv_tb.cpp -cflags "-std=c++14 -I../src"\n', "", "there is no testbench"
     ),
@@ -239,6 +244,7 @@ def test_settings_of_every_kernel(build: Build) -> None:
         values = {key: value for _, key, value in found}
         assert (values["part"], values["syn.top"]) == (build.part, kernel)
         assert values["clock"] == f"{1000 / float(build.period):.0f}MHz"
+        assert values["clock_uncertainty"] == build.uncertainty
         assert values["package.output.file"] == f"{kernel}.xo"
         named = {value for _, key, value in found if key == "tb.file"}
         assert f"../tb/{build.name}_tb.cpp" in named
@@ -294,6 +300,7 @@ HLS_EDITS = {
     "a top there is not": ("syn.top=conv", "syn.top=con"),
     "a folder there is not": ("-I../src", "-I../sources"),
     "a clock in words": ("clock=300MHz", "clock=fast"),
+    "a share in words": ("clock_uncertainty=27%", "clock_uncertainty=0.27"),
     "a key twice": ("flow_target=vitis", "flow_target=vitis\nflow_target=vitis"),
     "no part": ("part=xcu200-fsgd2104-2-e\n", ""),
 }

@@ -42,6 +42,7 @@ NETWORK = """
 name: net
 board: zcu102
 batch: 64
+margin: 0
 model: {torch: "net.py:make_net"}
 input: {shape: [2, 8, 6], samples: x.npy}
 precision: "fixed<8,3>"

@@ -125,14 +125,17 @@ def test_explore_keeps_the_interface() -> None:
     assert again.estimate().as_json()["total"] == chosen.estimate().as_json()["total"]
 
 
-def test_a_fixed_interval_is_no_less_than_what_is_reached() -> None:
-    """No folding has just this interval: the bound is that of the next shorter one."""
-    design = searched("quick")
-    shortest = design.explore().point.interval_cycles
-    given = design.given
-    constraints = replace(given.constraints, target_interval=3 * shortest + 1)
-    found = Design(replace(given, constraints=constraints)).explore()
-    assert found.point.interval_cycles <= 3 * shortest + 1
+@pytest.mark.parametrize("interval", [49, 193])
+def test_a_fixed_interval_is_no_less_than_what_is_reached(interval: int) -> None:
+    """No folding has just this interval: the bound is that of the next shorter one.
+
+    At 193 cycles the greedy baseline is faster than what is asked for.
+    """
+    given = searched("quick").given
+    constraints = replace(given.constraints, target_interval=interval)
+    board = given.board.with_margin(0)
+    found = Design(replace(given, constraints=constraints, board=board)).explore()
+    assert found.point.interval_cycles <= interval
     assert found.bound >= found.point.frames_per_s * (1 - 1e-9)
     rates = [one.frames_per_s for one in found.front]
     assert len(set(rates)) == len(rates), "the chosen point stands alone at its rate"

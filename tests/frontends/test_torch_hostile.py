@@ -214,6 +214,8 @@ def test_what_is_no_module_with_weights(model: object, says: str) -> None:
         *({"shape": shape} for shape in ({"a": 1}, [None], (1 << 40, 8, 8))),
         *({"batch": batch} for batch in (0, -1, 1.5, "4", None, 10**12)),
         *({"clock_mhz": clock} for clock in (0, -1, "300", float("nan"), float("inf"), 1e9)),
+        *({"margin": share} for share in (-0.1, 0.95, 20, "20%", "Auto", True, float("nan"))),
+        *({"uncertainty": share} for share in (-0.1, 0.6, 27, "27%", None, True, float("nan"))),
         *({"board": board} for board in (None, 3)),
         *({"name": name} for name in (3, b"net", ["net"], True)),
         *({"calibration": frames} for frames in ("x", X * 1j, X * 1e300, torch.ones(2, 1, 8, 8).to_sparse())),

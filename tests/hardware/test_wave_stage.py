@@ -159,7 +159,7 @@ EMITTED = {
         fold=Fold(rows=2, pe=2, simd=2),
         mutants=(
             ("column >= 0 && column < IN_WIDTH", "column >= 1 && column < IN_WIDTH"),
-            ("at.channels == 0 ||", "at.channels == 1 ||"),
+            ("at.channels.value == 0 ||", "at.channels.value == 1 ||"),
             ("window[s][i][v + STRIDE_W]", "window[s][i][v + 0]"),
         ),
     ),

@@ -88,7 +88,10 @@ def test_a_broadcast_operand_is_read_with_the_first_pixel() -> None:
 
 @pytest.mark.parametrize(
     ("before", "after"),
-    [("word < FOLDS", "word <= FOLDS"), ("kept[fold] = b", "kept[0] = b")],
+    [
+        ("FRAME_ITERATIONS / FOLDS> group", "FRAME_ITERATIONS / FOLDS + 1> group"),
+        ("(kept, fold, b)", "(kept, 0, b)"),
+    ],
 )
 def test_a_wrong_character_is_caught(tmp_path: Path, before: str, after: str) -> None:
     layer = binary(Add, "fixed<8,4>", "fixed<8,4>", "fixed<10,6>")
@@ -104,6 +107,6 @@ EMITTED = {
     "mul": Emitted(
         layer=binary(Mul, "fixed<8,4>", "ufixed<4,0>", "fixed<8,4>"),
         fold=Fold(px=1, pe=2, simd=2),
-        mutants=(("kept[fold] = b", "kept[0] = b"), ("l % SIMD", "l / SIMD")),
+        mutants=(("(kept, fold, b)", "(kept, 0, b)"), ("l % SIMD", "l / SIMD")),
     ),
 }

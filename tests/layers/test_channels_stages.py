@@ -98,7 +98,7 @@ def test_the_reference_headers_agree(tmp_path: Path) -> None:
         (SOME[1], "found.value > largest[x].value", "!(found.value < largest[x].value)"),
         (SOME[3], "best[s + step].value > best[s].value", "!(best[s + step].value < best[s].value)"),
         (SOME[10], "if (code > below)", "if (code > by.largest)"),
-        (SOME[4], "if (fold == FOLDS - 1) largest[x]", "if (fold == 0) largest[x]"),
+        (SOME[4], "if (fold.last) largest[x]", "if (fold.value == 0) largest[x]"),
         (SOME[5], "sum << (SUM_GROWTH - found.growth)", "sum << SUM_GROWTH"),
     ],
 )
@@ -151,10 +151,10 @@ EMITTED = {
         layer=softmax(4, "fixed<8,4>", "ufixed<8,0>"),
         fold=fold(1, 2),
         mutants=(
-            ("fold == 0 ? sum", "fold == 1 ? sum"),
+            ("fold.value == 0 ? sum", "fold.value == 1 ? sum"),
             ("sum << (SUM_GROWTH - found.growth)", "sum << (SUM_GROWTH - 1)"),
             ("base - ((drop * at.rest)", "base + ((drop * at.rest)"),
-            ("if (fold == FOLDS - 1) largest[x]", "if (fold == 0) largest[x]"),
+            ("if (fold.last) largest[x]", "if (fold.value == 0) largest[x]"),
         ),
     ),
 }

@@ -67,7 +67,7 @@ EMITTED = {
         fold=Fold(px=2, pe=2, simd=2),
         mutants=(
             ("in_column < IN_WIDTH", "in_column < IN_WIDTH - 1"),
-            ("if (channels == 0)", "if (channels == 1)"),
+            ("if (channels.value == 0)", "if (channels.value == 1)"),
             ("if (limited < low)", "if (limited > low)"),
         ),
     ),

@@ -188,12 +188,12 @@ VECTOR = Streamed(layer=dense(12, 6), fold=Fold(pe=2, simd=3), batch=4)
     ("case", "before", "after"),
     [
         (VECTOR, "if (pixel == 0) {", "if (pixel == 0 && channels == 0) {"),  # a word kept too long
-        (VECTOR, "left -= count;", "left -= 1;"),
-        (VECTOR, "moved += NF;", "moved += 1;"),
+        (VECTOR, "? 0 : left - BATCH;\n                phase", "? 0 : left - 1;\n                phase"),
+        (VECTOR, "result_at += NF;", "result_at += 1;"),
         (VECTOR, "if (first) row_of_biases = biases.read();", "row_of_biases = biases.read();"),
         (IMAGES[0], "in_row < IN_HEIGHT && ", ""),
-        (IMAGES[0], "kernel_row == 0 && ", ""),  # starts anew at each row of the kernel
-        (IMAGES[1], "frame_at += IN_WORDS;", ""),  # every pixel from the first frame
+        (IMAGES[0], "kernel_row.value == 0 && ", ""),  # starts anew at each row of the kernel
+        (IMAGES[1], "frame_at += IN_WORDS;", "frame_at += 0;"),  # every pixel from the first frame
         (IMAGES[2], "row * STRIDE_H", "row"),
         (IMAGES[2], "kernel_row * DILATION_H", "kernel_row"),
     ],
@@ -403,8 +403,8 @@ EMITTED = {
         mutants=(
             ("in_row < IN_HEIGHT && ", ""),
             ("kernel_row * DILATION_H", "kernel_column * DILATION_H"),
-            ("moved += NF;", "moved += 1;"),
-            ("frame_at += IN_WORDS;", ""),
+            ("result_at += NF;", "result_at += 1;"),
+            ("frame_at += IN_WORDS;", "frame_at += 0;"),
         ),
     ),
     "dense_streamed": Emitted(
@@ -415,7 +415,7 @@ EMITTED = {
         mutants=(
             ("(p + i) * SIMD + s", "(p + i) * SIMD"),
             ("factors[0], factors[1]", "factors[1], factors[0]"),
-            ("frame_at += IN_WORDS;", ""),
+            ("frame_at += IN_WORDS;", "frame_at += 0;"),
         ),
     ),
 }

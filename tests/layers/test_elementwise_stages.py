@@ -212,7 +212,7 @@ EMITTED = {
         fold=fold(1, 2),
         mutants=(
             ("if (x < 0)", "if (x > 0)"),
-            ("fold + 1 == FOLDS ? 0", "fold + 1 == FOLDS ? 1"),
+            ("counter<FOLDS> fold;", "counter<FOLDS + 1> fold;"),
             ("[l % SIMD]", "[l / SIMD]"),
         ),
     ),

@@ -184,7 +184,11 @@ GLOBAL = GlobalPool(
         ((MAX, Fold(px=2, pe=4, simd=4)), "in_row >= 0 &&", "in_row >= 1 &&"),
         ((AVERAGE, Fold(px=1, pe=1, simd=1)), "rest != rest_if_exact", "rest == rest_if_exact"),
         ((AVERAGE, Fold(px=3, pe=2, simd=2)), "first_column = at.out_step", "first_column = 1 + at.out_step"),
-        ((GLOBAL, Fold(px=1, pe=2, simd=2)), "row == 0 && group == 0", "row == 0 && group == 1"),
+        (
+            (GLOBAL, Fold(px=1, pe=2, simd=2)),
+            "row.value == 0 && group.value == 0",
+            "row.value == 0 && group.value == 1",
+        ),
     ],
 )
 def test_a_wrong_character_is_caught(tmp_path: Path, case: Case, before: str, after: str) -> None:
@@ -207,7 +211,7 @@ EMITTED = {
         fold=Fold(px=2, pe=2, simd=2),
         mutants=(
             ("in_row >= 0 &&", "in_row >= 1 &&"),
-            ("row + 1 == ROWS ? 0", "row + 1 == ROWS ? 1"),
+            ("counter<ROWS> row(", "counter<ROWS + 1> row("),
             ("<< (BITS - 1)", "<< (BITS - 2)"),
             ("values[n] < values[n + step]", "values[n] > values[n + step]"),
         ),
@@ -225,13 +229,16 @@ EMITTED = {
     "global_average_float32": Emitted(
         layer=GlobalPool(name="pool", source=tensor((4, 4, 5)), result_type=FloatType(), function="average"),
         fold=Fold(px=1, pe=2, simd=2),
-        mutants=((") * RECIPROCAL", ") + RECIPROCAL"), ("pixel < PARTIALS", "pixel < PARTIALS - 1")),
+        mutants=(
+            (") * RECIPROCAL", ") + RECIPROCAL"),
+            ("limited_counter<PIXELS, PARTIALS>", "limited_counter<PIXELS, PARTIALS - 1>"),
+        ),
     ),
     "global_sum": Emitted(
         layer=GLOBAL,
         fold=Fold(px=1, pe=2, simd=2),
         mutants=(
-            ("row == 0 && group == 0", "row == 0 && group == 1"),
+            ("row.value == 0 && group.value == 0", "row.value == 0 && group.value == 1"),
             ("group * PX + x < WIDTH", "group * PX + x < WIDTH - 1"),
         ),
     ),

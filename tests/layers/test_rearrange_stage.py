@@ -189,7 +189,7 @@ def test_the_reference_headers_agree(tmp_path: Path) -> None:
     ("layer", "before", "after"),
     [
         (SOME[0], "constexpr int LAG = ", "constexpr int LAG = -1 + "),
-        (SOME[1], "p == phase", "p >= phase"),
+        (SOME[1], "element[phase]", "element[phase ^ 1]"),
         (SOME[3], "(COPIES - 1) * BLOCK_WORDS", "(COPIES - 2) * BLOCK_WORDS"),
         (SOME[5], "l / 2", "l / 3"),
         (SOME[8], "block[write_block + write_at]", "block[write_block + arrived]"),
@@ -262,26 +262,29 @@ EMITTED = {
         layer=flatten((4, 3, 4)),
         fold=Fold(),
         mutants=(
-            ("read_block + read_at", "read_block + out_step"),
-            ("BLOCK_WORDS ? 0 : read_block", "BLOCK_WORDS ? BLOCK_WORDS : read_block"),
+            ("BLOCK_WORDS + read_at.to_int()", "BLOCK_WORDS + out_step"),
+            ("if (out_step.advance()) emptied.advance();", "out_step.advance();"),
         ),
     ),
     "pixel_shuffle": Emitted(
         layer=pixel_shuffle((2, 2, 4), 2),
         fold=Fold(px=4, pe=2, simd=8),
-        mutants=(("p == phase", "p >= phase"), ("l / 4 * 8", "l / 8 * 8")),
+        mutants=(("element[phase]", "element[phase ^ 1]"), ("l / 4 * 8", "l / 8 * 8")),
     ),
     "reshape": Emitted(
         layer=reshape((4, 3, 5), (5, 4, 3)),
         fold=Fold(),
         mutants=(
-            ("write_block + write_at", "write_block + arrived"),
-            ("read_block + read_at", "read_block + out_step"),
+            ("BLOCK_WORDS + write_at.to_int()", "BLOCK_WORDS + arrived"),
+            ("BLOCK_WORDS + read_at.to_int()", "BLOCK_WORDS + out_step"),
         ),
     ),
     "upsample": Emitted(
         layer=upsample((4, 2, 3), 2, 2),
         fold=Fold(),
-        mutants=(("read_block + read_at", "read_block + read_at / 2"), ("arrived] =", "arrived / 2] =")),
+        mutants=(
+            ("BLOCK_WORDS + read_at.to_int()", "BLOCK_WORDS + read_at.to_int() / 2"),
+            ("BLOCK_WORDS + arrived;", "BLOCK_WORDS + arrived / 2;"),
+        ),
     ),
 }

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
+import struct
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -117,6 +120,35 @@ def test_numbers_are_kept_in_one_way() -> None:
         "  %0 = trunc i192 %inmemory1 to i130",
         "  store i32 %y, ptr %r, align 4",
     ]
+
+
+@needs_llvm
+def test_tables_are_constants(tmp_path: Path) -> None:
+    """Which arithmetic apart from the headers' gives: rounded down, the high bits dropped."""
+    values = [0.0, 0.1, -0.1, 1.999, -31.96875, 31.96875, 40.5, -1e-9, 1e-9, 123456.789, -0.03125]
+    listed = ", ".join(map(repr, values))
+    source = (
+        "#include <ap_fixed.h>\n"
+        f"ap_fixed<11, 6> down[] = {{{listed}}};\n"
+        f"ap_fixed<11, 6> of_floats[] = {{{', '.join(f'{value!r}f' for value in values)}}};\n"
+        f"ap_fixed<11, 6, AP_RND_CONV> to_even[] = {{{listed}}};\n"
+    )
+    ir = front_end_of(tmp_path, source).ir
+
+    def wrapped(code: int) -> int:
+        return (code + 1024) % 2048 - 1024
+
+    def table(name: str) -> list[int]:
+        found = re.search(rf"^@{name} = [^\n]*global [^\n]*", ir, re.MULTILINE)
+        assert found is not None
+        numbers = re.findall(r"\{ i16 \} (?:\{ i16 (-?\d+) \}|zeroinitializer)", found[0])
+        return [int(number or 0) for number in numbers]
+
+    exact = [Fraction(value) * 32 for value in values]
+    single = [Fraction(struct.unpack("f", struct.pack("f", value))[0]) * 32 for value in values]
+    assert table("down") == [wrapped(math.floor(value)) for value in exact]
+    assert table("of_floats") == [wrapped(math.floor(value)) for value in single]
+    assert table("to_even") == [wrapped(round(value)) for value in exact]
 
 
 @needs_llvm

@@ -42,6 +42,30 @@ void top(ap_uint<7> *x) {
 
 
 @needs_clang
+def test_pragmas_where_no_call_can_stand_cost_their_marks_alone(tmp_path: Path) -> None:
+    source = """struct kept {
+#pragma HLS data_pack variable=x
+    int x;
+};
+int top(int n, kept k) {
+#pragma HLS inline off
+    if (n > 3)
+        n = 1;
+#pragma HLS latency max=2
+    else
+        n = k.x;
+    int table[2] = {
+#pragma HLS unroll
+        1, 2};
+    return table[n];
+}
+"""
+    front = ir_of(tmp_path, source)
+    assert [pragma.name for pragma in front.dropped] == ["data_pack", "latency", "unroll"]
+    assert len(front.pragmas) == 4
+
+
+@needs_clang
 def test_an_error_of_the_source_has_its_place(tmp_path: Path) -> None:
     with pytest.raises(SourceError) as caught:
         ir_of(tmp_path, "#include <ap_int.h>\nvoid top(ap_int<4> x) {\n    x = undeclared;\n}\n")

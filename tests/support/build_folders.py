@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from hlsgen.base.output import write_files
+from hlsgen.designfile.clock import Clock
 from hlsgen.emit.conv2d import kernel_constants, kernel_files
 from hlsgen.emit.ompss import ompss_files
 from hlsgen.emit.plan import KernelNames
@@ -81,12 +82,13 @@ CASES = {
 
 def emitted(deployment: Deployment, kernel: str = "conv") -> dict[str, str]:
     """All text files of the build folder."""
+    clock = Clock(mhz=deployment.clock_mhz)
     k = kernel_constants(deployment.mapping, KernelNames(kernel=kernel, source="test.yaml"))
     return {
         **kernel_files(deployment.mapping, k, "0"),
         **csim_header_files(),
-        **vitis_files(deployment, k, "0"),
-        **ompss_files(deployment, k, "0"),
+        **vitis_files(deployment, clock, k, "0"),
+        **ompss_files(deployment, clock, k, "0"),
         **project_files(deployment, k, "0"),
     }
 

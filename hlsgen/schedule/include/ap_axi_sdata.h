@@ -43,11 +43,15 @@ template <typename T_, size_t WUser_ = 0, size_t WId_ = 0, size_t WDest_ = 0, un
 struct axis {
     typedef T_ value_type;
     static constexpr int byte_count = axis_words::bytes<T_>::value;
+    static constexpr int keep_bits = (Enable_ & AXIS_ENABLE_KEEP) ? byte_count : 0;
+    static constexpr int strb_bits = (Enable_ & AXIS_ENABLE_STRB) ? byte_count : 0;
+    static constexpr int last_bits = (Enable_ & AXIS_ENABLE_LAST) ? 1 : 0;
+    static constexpr long exact_bits = hls_marks::bits_of<T_>::value + keep_bits + strb_bits + last_bits + WUser_ + WId_ + WDest_;
     T_ data;
-    typename axis_words::signal<(Enable_ & AXIS_ENABLE_KEEP) ? byte_count : 0>::type keep;
-    typename axis_words::signal<(Enable_ & AXIS_ENABLE_STRB) ? byte_count : 0>::type strb;
+    typename axis_words::signal<keep_bits>::type keep;
+    typename axis_words::signal<strb_bits>::type strb;
     typename axis_words::signal<static_cast<int>(WUser_)>::type user;
-    typename axis_words::signal<(Enable_ & AXIS_ENABLE_LAST) ? 1 : 0>::type last;
+    typename axis_words::signal<last_bits>::type last;
     typename axis_words::signal<static_cast<int>(WId_)>::type id;
     typename axis_words::signal<static_cast<int>(WDest_)>::type dest;
 

@@ -119,6 +119,10 @@ AP_SHIFT(<<, shifted)
 AP_SHIFT(>>, shifted_down)
 #undef AP_SHIFT
 
+// Printed as a floating-point number; hardware prints nothing.
+AP_ONE_FIXED, class O_ >
+inline auto operator<<(O_& out, AP_LEFT) -> decltype(out.flush(), out << a.to_double()) { return out << a.to_double(); }
+
 // Built-in numbers on the left of what assigns.
 #define AP_NATIVE_ASSIGN(op)                                                                                   \
     template <class T_, typename std::enable_if<std::is_arithmetic<T_>::value, int>::type = 0, int W1_, int I1_, bool S1_, \

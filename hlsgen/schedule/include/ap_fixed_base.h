@@ -67,9 +67,9 @@ struct ap_fixed_base {
         : V(ap_exact::converted<W_, S_, Q_, O_, W2_, S2_, -fraction>(x.get_value())) {}
     template <class T_, class B_ = typename ap_exact::number_of<T_>::type>
     AP_INLINE constexpr ap_fixed_base(const T_& x) : ap_fixed_base(B_(x)) {}
-    AP_INLINE constexpr ap_fixed_base(double x) : V(ap_exact::converted_parts<W_, S_, Q_, O_, fraction>(ap_exact::double_parts(x))) {}
-    AP_INLINE constexpr ap_fixed_base(float x) : V(ap_exact::converted_parts<W_, S_, Q_, O_, fraction>(ap_exact::single_parts(x))) {}
-    AP_INLINE constexpr ap_fixed_base(half x) : V(ap_exact::converted_parts<W_, S_, Q_, O_, fraction>(ap_exact::half_parts(x))) {}
+    AP_INLINE constexpr ap_fixed_base(double x) : V(ap_exact::converted_floating<W_, S_, Q_, O_, fraction>(x)) {}
+    AP_INLINE constexpr ap_fixed_base(float x) : V(ap_exact::converted_floating<W_, S_, Q_, O_, fraction>(x)) {}
+    AP_INLINE constexpr ap_fixed_base(half x) : V(ap_exact::converted_floating<W_, S_, Q_, O_, fraction>(x)) {}
     AP_INLINE ap_fixed_base(const char* text) : ap_fixed_base(atof(text)) {}
 
     AP_INLINE value_type read_value() const volatile { return ap_exact::value<W_, S_>(V); }

@@ -125,6 +125,28 @@ AP_INLINE constexpr bits_t<W_, S_> converted_parts(const P_& parts) {
     }
 }
 
+// 2**Exponent_.
+template <int Exponent_>
+AP_INLINE constexpr double power_of_two() {
+    return __builtin_bit_cast(double, static_cast<unsigned long long>(1023 + Exponent_) << 52);
+}
+
+// A number as the bits of a type. Of constants, by the thousand in arrays of weights, the common kind is computed with
+// few operations, for each costs the compiler time.
+template <int W_, bool S_, ap_q_mode Q_, ap_o_mode O_, int Fraction_, class F_>
+AP_INLINE constexpr bits_t<W_, S_> converted_floating(F_ x) {
+    if constexpr (Q_ == AP_TRN && O_ == AP_WRAP && W_ <= 62 && Fraction_ > -500 && Fraction_ < 500 && std::is_floating_point<F_>::value) {
+        if (__builtin_is_constant_evaluated()) {
+            const double scaled = static_cast<double>(x) * power_of_two<Fraction_>();
+            if (scaled > -power_of_two<62>() && scaled < power_of_two<62>()) {
+                const long long whole = static_cast<long long>(scaled);
+                return wrap<W_, S_>(whole - (static_cast<double>(whole) > scaled));
+            }
+        }
+    }
+    return converted_parts<W_, S_, Q_, O_, Fraction_>(typename parts_of<F_>::type(x));
+}
+
 // The nearest floating-point number (halves to even) to a fixed-point number of W bits, I of them integer.
 template <class F_, class Raw_, int Fraction_, int Exponent_, int W_, int I_, bool S_>
 AP_INLINE constexpr F_ floating(value_t<W_, S_> x) {

@@ -93,6 +93,7 @@ struct ap_int_base {
     AP_INLINE constexpr const ap_int_base& get() const { return *this; }
 
     AP_INLINE constexpr operator RetType() const { return static_cast<RetType>(get_value()); }
+    AP_INLINE operator RetType() const volatile { return static_cast<RetType>(read_value()); }
     AP_INLINE constexpr bool to_bool() const { return V != 0; }
     AP_INLINE constexpr char to_char() const { return static_cast<char>(get_value()); }
     AP_INLINE constexpr signed char to_schar() const { return static_cast<signed char>(get_value()); }

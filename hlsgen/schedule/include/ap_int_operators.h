@@ -109,6 +109,12 @@ AP_SHIFT(<<, shifted)
 AP_SHIFT(>>, shifted_down)
 #undef AP_SHIFT
 
+// Printed as built-in numbers; hardware prints nothing.
+template <class O_, class P_, class A_ = typename ap_exact::place<P_>::type>
+inline auto operator<<(O_& out, const P_& bits) -> decltype(out.flush(), out << bits.to_uint64()) { return out << bits.to_uint64(); }
+template <class O_, int W_, bool S_>
+inline auto operator<<(O_& out, const ap_int_base<W_, S_>& x) -> decltype(out.flush(), out << x.to_int64()) { return out << x.to_int64(); }
+
 // Built-in integers and places on the right of what assigns, and places on the left.
 #define AP_ASSIGN(op)                                                                                          \
     template <int W_, bool S_, class T_, class B_ = typename ap_exact::number_of<T_>::type>                         \

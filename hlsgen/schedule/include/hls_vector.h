@@ -76,13 +76,13 @@ public:
     HLS_VECTOR_INLINE friend bool operator!=(const vector& a, const vector& b) { return !(a == b); }
 
     // Trees: levels of pairs.
-    HLS_VECTOR_INLINE T_ reduce_add() const { return tree<0, N_>([](const T_& a, const T_& b) { return T_(a + b); }); }
-    HLS_VECTOR_INLINE T_ reduce_mult() const { return tree<0, N_>([](const T_& a, const T_& b) { return T_(a * b); }); }
-    HLS_VECTOR_INLINE T_ reduce_and() const { return tree<0, N_>([](const T_& a, const T_& b) { return T_(a & b); }); }
-    HLS_VECTOR_INLINE T_ reduce_or() const { return tree<0, N_>([](const T_& a, const T_& b) { return T_(a | b); }); }
-    HLS_VECTOR_INLINE T_ reduce_xor() const { return tree<0, N_>([](const T_& a, const T_& b) { return T_(a ^ b); }); }
-    HLS_VECTOR_INLINE T_ reduce_max() const { return tree<0, N_>([](const T_& a, const T_& b) { return a < b ? b : a; }); }
-    HLS_VECTOR_INLINE T_ reduce_min() const { return tree<0, N_>([](const T_& a, const T_& b) { return b < a ? b : a; }); }
+    HLS_VECTOR_INLINE T_ reduce_add() const { return tree<0, N_>([](const T_& a, const T_& b) __attribute__((always_inline)) { return T_(a + b); }); }
+    HLS_VECTOR_INLINE T_ reduce_mult() const { return tree<0, N_>([](const T_& a, const T_& b) __attribute__((always_inline)) { return T_(a * b); }); }
+    HLS_VECTOR_INLINE T_ reduce_and() const { return tree<0, N_>([](const T_& a, const T_& b) __attribute__((always_inline)) { return T_(a & b); }); }
+    HLS_VECTOR_INLINE T_ reduce_or() const { return tree<0, N_>([](const T_& a, const T_& b) __attribute__((always_inline)) { return T_(a | b); }); }
+    HLS_VECTOR_INLINE T_ reduce_xor() const { return tree<0, N_>([](const T_& a, const T_& b) __attribute__((always_inline)) { return T_(a ^ b); }); }
+    HLS_VECTOR_INLINE T_ reduce_max() const { return tree<0, N_>([](const T_& a, const T_& b) __attribute__((always_inline)) { return a < b ? b : a; }); }
+    HLS_VECTOR_INLINE T_ reduce_min() const { return tree<0, N_>([](const T_& a, const T_& b) __attribute__((always_inline)) { return b < a ? b : a; }); }
 
 private:
     template <size_t From_, size_t Count_, class F_>

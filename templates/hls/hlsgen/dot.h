@@ -60,7 +60,8 @@ inline float dot_tree(const float (&a)[N], const float (&w)[N]) {
 #pragma HLS bind_op variable=product op=fmul impl=maxdsp
         term[n] = product;
     }
-    for (int level = 0; level < levels_of(N); ++level) {
+    constexpr int LEVELS = levels_of(N);
+    for (int level = 0; level < LEVELS; ++level) {
 #pragma HLS unroll
         const int step = 1 << level;
         for (int n = 0; n + step < N; n += 2 * step) {

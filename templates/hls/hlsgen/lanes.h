@@ -11,6 +11,38 @@ namespace hlsgen {
 template <typename T, int N>
 struct lanes {
     T lane[N];
+
+    // Copied element by element: Vitis HLS takes structs apart, and cannot do so with every copy of a whole one.
+    lanes() = default;
+    lanes(const lanes &other) {
+#pragma HLS inline
+        copy(other);
+    }
+    lanes &operator=(const lanes &other) {
+#pragma HLS inline
+        copy(other);
+        return *this;
+    }
+
+private:
+    void copy(const lanes &other) {
+#pragma HLS inline
+        for (int l = 0; l < N; ++l) {
+#pragma HLS unroll
+            lane[l] = other.lane[l];
+        }
+    }
+};
+
+// Bits of an element.
+template <typename T>
+struct width_of {
+    static constexpr int BITS = T::width;
+};
+
+template <>
+struct width_of<float> {
+    static constexpr int BITS = 32;
 };
 
 // The bits of an element. Fixed point: its code. float: IEEE 754.

@@ -17,6 +17,7 @@
 #include <cstdlib>
 #endif
 
+#include "counter.h"
 #include "lanes.h"
 #include "stage.h"
 #include "stream.h"
@@ -66,6 +67,75 @@ inline void write_port(hls::stream<ap_uint<PORT> > &in, ap_uint<PORT> *memory, i
     }
 }
 
+// ---- Words in parts -------------------------------------------------------------------------------------------------
+
+// PARTS of WIDTH bits, which shift: each register takes what its neighbour has, wherever the words' ends are.
+template <int PARTS, int WIDTH>
+struct part_shifter {
+    ap_uint<WIDTH> part[PARTS];
+
+    part_shifter() {
+#pragma HLS array_partition variable=part complete
+        for (int p = 0; p < PARTS; ++p) {
+#pragma HLS unroll
+            part[p] = 0;
+        }
+    }
+    // The last part becomes `bits`, the others move towards the first.
+    void push(const ap_uint<WIDTH> &bits) {
+#pragma HLS inline
+        for (int p = 0; p + 1 < PARTS; ++p) {
+#pragma HLS unroll
+            part[p] = part[p + 1];
+        }
+        part[PARTS - 1] = bits;
+    }
+    // Takes the first part away; the others move towards it.
+    ap_uint<WIDTH> pop() {
+#pragma HLS inline
+        const ap_uint<WIDTH> first = part[0];
+        push(0);
+        return first;
+    }
+    void set(const ap_uint<WIDTH * PARTS> &bits) {
+#pragma HLS inline
+        for (int p = 0; p < PARTS; ++p) {
+#pragma HLS unroll
+            part[p] = bits.range(p * WIDTH + WIDTH - 1, p * WIDTH);
+        }
+    }
+};
+
+// A word of N elements of BITS bits, each in a SLOT of its own, of which a part holds whole ones.
+template <int BITS, int SLOT, int PARTS, int WIDTH, typename T, int N>
+inline void word_from_parts(const ap_uint<WIDTH> (&part)[PARTS], lanes<T, N> &word) {
+#pragma HLS inline
+    constexpr int PER_PART = WIDTH / SLOT;
+    static_assert(PER_PART * PARTS >= N, "word_from_parts: the parts must hold a word");
+    for (int l = 0; l < N; ++l) {
+#pragma HLS unroll
+        const int low = l % PER_PART * SLOT;
+        const ap_uint<BITS> code = part[l / PER_PART].range(low + BITS - 1, low);
+        set_bits<BITS>(word.lane[l], code);
+    }
+}
+
+template <int BITS, int SLOT, int PARTS, int WIDTH, typename T, int N>
+inline void word_into_parts(const lanes<T, N> &word, ap_uint<WIDTH> (&part)[PARTS]) {
+#pragma HLS inline
+    constexpr int PER_PART = WIDTH / SLOT;
+    static_assert(PER_PART * PARTS >= N, "word_into_parts: the parts must hold a word");
+    for (int p = 0; p < PARTS; ++p) {
+#pragma HLS unroll
+        part[p] = 0;
+    }
+    for (int l = 0; l < N; ++l) {
+#pragma HLS unroll
+        const int low = l % PER_PART * SLOT;
+        part[l / PER_PART].range(low + BITS - 1, low) = bits_of<BITS>(word.lane[l]);
+    }
+}
+
 // ---- DDR: stream words that share a port word -----------------------------------------------------------------------
 
 // A port word is PARTS stream words of N elements of BITS bits, each element in a SLOT of its own.
@@ -74,26 +144,18 @@ inline void take_apart(hls::stream<ap_uint<PORT> > &in, hls::stream<lanes<T, N> 
 #pragma HLS inline
     constexpr int WIDTH = PORT / PARTS;
     static_assert(N * SLOT <= WIDTH, "take_apart: a stream word lies in one port word");
-    ap_uint<PORT> bits = 0;
-    int part = 0;
-    const long long words = (long long)frames * WORDS;
-    words: for (long long i = 0; i < words; ++i) {
+    part_shifter<PARTS, WIDTH> parts;
+    counter<PARTS> part;
+    words: for (long long i = 0; i < (long long)frames * WORDS; ++i) {
 #pragma HLS pipeline II=1 style=flp
 #pragma HLS loop_tripcount min=WORDS max=WORDS
         iteration_of(STAGE);
-        if (part == 0) bits = in.read();
+        if (part.value == 0) parts.set(in.read());
+        const ap_uint<WIDTH> bits[1] = {parts.pop()};
         lanes<T, N> word;
-        for (int l = 0; l < N; ++l) {
-#pragma HLS unroll
-            ap_uint<BITS> code = 0;
-            for (int p = 0; p < PARTS; ++p) {
-#pragma HLS unroll
-                if (p == part) code = bits.range(p * WIDTH + l * SLOT + BITS - 1, p * WIDTH + l * SLOT);
-            }
-            set_bits<BITS>(word.lane[l], code);
-        }
+        word_from_parts<BITS, SLOT>(bits, word);
         out.write(word);
-        if (++part == PARTS) part = 0;
+        part.advance();
     }
 }
 
@@ -103,82 +165,44 @@ inline void put_together(hls::stream<lanes<T, N> > &in, hls::stream<ap_uint<PORT
 #pragma HLS inline
     constexpr int WIDTH = PORT / PARTS;
     static_assert(N * SLOT <= WIDTH, "put_together: a stream word lies in one port word");
-    ap_uint<PORT> bits = 0;
-    int part = 0;
+    ap_uint<WIDTH> parts[PARTS];
+#pragma HLS array_partition variable=parts complete
+    counter<PARTS> part;
     const long long words = (long long)frames * WORDS;
     words: for (long long i = 0; i < words; ++i) {
 #pragma HLS pipeline II=1 style=flp
 #pragma HLS loop_tripcount min=WORDS max=WORDS
         iteration_of(STAGE);
-        const lanes<T, N> word = in.read();
-        if (part == 0) bits = 0;
-        for (int l = 0; l < N; ++l) {
+        ap_uint<WIDTH> bits[1];
+        word_into_parts<BITS, SLOT>(in.read(), bits);
+        ap_uint<PORT> all = 0;
+        for (int p = 0; p < PARTS; ++p) {
 #pragma HLS unroll
-            for (int p = 0; p < PARTS; ++p) {
-#pragma HLS unroll
-                if (p == part) {
-                    bits.range(p * WIDTH + l * SLOT + BITS - 1, p * WIDTH + l * SLOT) = bits_of<BITS>(word.lane[l]);
-                }
-            }
+            if (part.value == p) parts[p] = bits[0];
+            else if (part.value == 0) parts[p] = 0;
+            all.range(p * WIDTH + WIDTH - 1, p * WIDTH) = parts[p];
         }
-        if (++part == PARTS || i == words - 1) {
-            part = 0;
-            out.write(bits);
-        }
+        if (part.advance() || i == words - 1) out.write(all);
     }
 }
 
 // ---- DDR: stream words of whole port words --------------------------------------------------------------------------
-
-// The lanes that lie in part `beat` of a stream word; the others stay.
-template <int BITS, int SLOT, int BEATS, int WIDTH, typename T, int N>
-inline void set_part(lanes<T, N> &word, int beat, const ap_uint<WIDTH> &bits) {
-#pragma HLS inline
-    constexpr int PER_BEAT = WIDTH / SLOT;
-    for (int l = 0; l < PER_BEAT; ++l) {
-#pragma HLS unroll
-        const ap_uint<BITS> code = bits.range(l * SLOT + BITS - 1, l * SLOT);
-        for (int b = 0; b < BEATS; ++b) {
-#pragma HLS unroll
-            const int lane = b * PER_BEAT + l;
-            if (b == beat && lane < N) set_bits<BITS>(word.lane[lane < N ? lane : 0], code);
-        }
-    }
-}
-
-template <int BITS, int SLOT, int BEATS, int WIDTH, typename T, int N>
-inline ap_uint<WIDTH> part_of(const lanes<T, N> &word, int beat) {
-#pragma HLS inline
-    constexpr int PER_BEAT = WIDTH / SLOT;
-    ap_uint<WIDTH> bits = 0;
-    for (int l = 0; l < PER_BEAT; ++l) {
-#pragma HLS unroll
-        for (int b = 0; b < BEATS; ++b) {
-#pragma HLS unroll
-            const int lane = b * PER_BEAT + l;
-            if (b == beat && lane < N) {
-                bits.range(l * SLOT + BITS - 1, l * SLOT) = bits_of<BITS>(word.lane[lane < N ? lane : 0]);
-            }
-        }
-    }
-    return bits;
-}
 
 // A stream word is BEATS port words, a frame WORDS stream words.
 template <int STAGE, int BITS, int SLOT, int BEATS, int WORDS, int PORT, typename T, int N>
 inline void load(const ap_uint<PORT> *memory, hls::stream<lanes<T, N> > &out, int frames) {
 #pragma HLS inline
     constexpr int FRAME = WORDS * BEATS;
-    lanes<T, N> word;
-    clear(word);
-    int beat = 0;
+    part_shifter<BEATS, PORT> beats;
+    counter<BEATS> beat;
     words: for (long long i = 0; i < (long long)frames * FRAME; ++i) {
 #pragma HLS pipeline II=1 style=flp
 #pragma HLS loop_tripcount min=FRAME max=FRAME
         iteration_of(STAGE);
-        set_part<BITS, SLOT, BEATS>(word, beat, memory[i]);
-        if (++beat == BEATS) {
-            beat = 0;
+        beats.push(memory[i]);
+        if (beat.advance()) {
+            lanes<T, N> word;
+            word_from_parts<BITS, SLOT>(beats.part, word);
             out.write(word);
         }
     }
@@ -188,16 +212,15 @@ template <int STAGE, int BITS, int SLOT, int BEATS, int WORDS, int PORT, typenam
 inline void store(hls::stream<lanes<T, N> > &in, ap_uint<PORT> *memory, int frames) {
 #pragma HLS inline
     constexpr int FRAME = WORDS * BEATS;
-    lanes<T, N> word;
-    clear(word);
-    int beat = 0;
+    part_shifter<BEATS, PORT> beats;
+    counter<BEATS> beat;
     words: for (long long i = 0; i < (long long)frames * FRAME; ++i) {
 #pragma HLS pipeline II=1 style=flp
 #pragma HLS loop_tripcount min=FRAME max=FRAME
         iteration_of(STAGE);
-        if (beat == 0) word = in.read();
-        memory[i] = part_of<BITS, SLOT, BEATS, PORT>(word, beat);
-        if (++beat == BEATS) beat = 0;
+        if (beat.value == 0) word_into_parts<BITS, SLOT>(in.read(), beats.part);
+        memory[i] = beats.pop();
+        beat.advance();
     }
 }
 
@@ -216,28 +239,34 @@ inline void stream_weights(hls::stream<ap_uint<PORT> > &in, hls::stream<lanes<T,
     word_of_beats<BIAS_BITS, WIDTH, B, M> bias;
     clear(weight.word);
     clear(bias.word);
-    ap_uint<PORT> bits = 0;
+    part_shifter<PORT / WIDTH, WIDTH> beats;
     const int blocks = (frames + BATCH - 1) / BATCH;
     blocks: for (int block = 0; block < blocks; ++block) {
 #pragma HLS loop_tripcount min=1 max=1
-        int word = 0, beat = 0, part = 0;  // word 0: the biases
+        counter<PORT / WIDTH> part;
+        counter<BIAS_BEATS> bias_beat;
+        counter<WEIGHT_BEATS> weight_beat;
+        counter<WORDS> word;
+        bool of_biases = true;
         words: for (int i = 0; i < GROUPS * (BIAS_BEATS + WORDS * WEIGHT_BEATS); ++i) {
 #pragma HLS pipeline II=1 style=flp
             iteration_of(STAGE);
-            if (part == 0) bits = in.read();
-            ++beat;
-            if (word == 0) {
-                bias.take(bits, part);
-                if (beat == BIAS_BEATS) biases.write(bias.value());
+            if (part.value == 0) beats.set(in.read());
+            const ap_uint<WIDTH> beat = beats.pop();
+            if (of_biases) {
+                bias.take(beat);
+                if (bias_beat.advance()) {
+                    biases.write(bias.value());
+                    of_biases = false;
+                }
             } else {
-                weight.take(bits, part);
-                if (beat == WEIGHT_BEATS) weights.write(weight.value());
+                weight.take(beat);
+                if (weight_beat.advance()) {
+                    weights.write(weight.value());
+                    of_biases = word.advance();
+                }
             }
-            if (beat == (word == 0 ? BIAS_BEATS : WEIGHT_BEATS)) {
-                beat = 0;
-                word = word == WORDS ? 0 : word + 1;
-            }
-            if (++part == PORT / WIDTH) part = 0;
+            part.advance();
         }
     }
 }
@@ -249,21 +278,19 @@ inline void stream_weights(hls::stream<ap_uint<PORT> > &in, hls::stream<lanes<T,
     constexpr int BEATS = word_of_beats<BITS, WIDTH, T, N>::BEATS;
     word_of_beats<BITS, WIDTH, T, N> weight;
     clear(weight.word);
-    ap_uint<PORT> bits = 0;
+    part_shifter<PORT / WIDTH, WIDTH> beats;
     const int blocks = (frames + BATCH - 1) / BATCH;
     blocks: for (int block = 0; block < blocks; ++block) {
 #pragma HLS loop_tripcount min=1 max=1
-        int beat = 0, part = 0;
+        counter<PORT / WIDTH> part;
+        counter<BEATS> beat;
         words: for (int i = 0; i < GROUPS * WORDS * BEATS; ++i) {
 #pragma HLS pipeline II=1 style=flp
             iteration_of(STAGE);
-            if (part == 0) bits = in.read();
-            weight.take(bits, part);
-            if (++beat == BEATS) {
-                beat = 0;
-                weights.write(weight.value());
-            }
-            if (++part == PORT / WIDTH) part = 0;
+            if (part.value == 0) beats.set(in.read());
+            weight.take(beats.pop());
+            if (beat.advance()) weights.write(weight.value());
+            part.advance();
         }
     }
 }
@@ -288,9 +315,8 @@ inline void check_transfer(long long transfer, int frame, bool last, bool whole)
 template <int STAGE, int BITS, int BEATS, int WIDTH, int FRAME, typename A, typename T, int N>
 inline void receive(hls::stream<A> &in, hls::stream<lanes<T, N> > &out, int frames) {
 #pragma HLS inline
-    lanes<T, N> word;
-    clear(word);
-    int beat = 0;
+    part_shifter<BEATS, WIDTH> beats;
+    counter<BEATS> beat;
     words: for (long long i = 0; i < (long long)frames * FRAME; ++i) {
 #pragma HLS pipeline II=1 style=flp
 #pragma HLS loop_tripcount min=FRAME max=FRAME
@@ -300,9 +326,10 @@ inline void receive(hls::stream<A> &in, hls::stream<lanes<T, N> > &out, int fram
         const ap_uint<WIDTH / 8> all = -1;
         check_transfer(i, FRAME, transfer.last != 0, transfer.keep == all && transfer.strb == all);
 #endif
-        set_part<BITS, BITS, BEATS, WIDTH>(word, beat, transfer.data);
-        if (++beat == BEATS) {
-            beat = 0;
+        beats.push(transfer.data);
+        if (beat.advance()) {
+            lanes<T, N> word;
+            word_from_parts<BITS, BITS>(beats.part, word);
             out.write(word);
         }
     }
@@ -312,22 +339,22 @@ inline void receive(hls::stream<A> &in, hls::stream<lanes<T, N> > &out, int fram
 template <int STAGE, int BITS, int BEATS, int WIDTH, int FRAME, typename A, typename T, int N>
 inline void send(hls::stream<lanes<T, N> > &in, hls::stream<A> &out, int frames) {
 #pragma HLS inline
-    lanes<T, N> word;
-    clear(word);
-    int beat = 0, of_frame = 0;
+    part_shifter<BEATS, WIDTH> beats;
+    counter<BEATS> beat;
+    counter<FRAME> of_frame;
     words: for (long long i = 0; i < (long long)frames * FRAME; ++i) {
 #pragma HLS pipeline II=1 style=flp
 #pragma HLS loop_tripcount min=FRAME max=FRAME
         iteration_of(STAGE);
-        if (beat == 0) word = in.read();
+        if (beat.value == 0) word_into_parts<BITS, BITS>(in.read(), beats.part);
         A transfer;
-        transfer.data = part_of<BITS, BITS, BEATS, WIDTH>(word, beat);
+        transfer.data = beats.pop();
         transfer.keep = -1;
         transfer.strb = -1;
-        transfer.last = of_frame == FRAME - 1;
+        transfer.last = of_frame.last;
         out.write(transfer);
-        if (++beat == BEATS) beat = 0;
-        of_frame = of_frame == FRAME - 1 ? 0 : of_frame + 1;
+        beat.advance();
+        of_frame.advance();
     }
 }
 

@@ -1,39 +1,53 @@
 // Where a sliding window stands in its raster of ROWS x STEPS positions a frame.
 //
-// At each position a group of pixels arrives; the frames follow each other without a gap. The output whose window is
-// complete then belongs to a position LAG positions before, so it is counted on its own.
+// At each position a group of pixels arrives, if the position is one of the image's IN_ROWS x IN_STEPS; the frames follow
+// each other without a gap. The output whose window is complete then belongs to a position LAG positions before, so it
+// is counted on its own. Outputs stand in every STRIDE-th row, OUT_ROWS of them, and in the first OUT_STEPS steps.
 #ifndef HLSGEN_RASTER_H
 #define HLSGEN_RASTER_H
 
+#include "counter.h"
+
 namespace hlsgen {
 
-template <int ROWS, int STEPS, int LAG>
+template <int ROWS, int STEPS, int LAG, int IN_ROWS, int IN_STEPS, int OUT_ROWS, int OUT_STEPS, int STRIDE>
 struct raster {
-    int row, step;          // of the position that arrives
-    int out_row, out_step;  // of the position that an output may belong to
-    int frames;             // whose raster has not ended
-    int wait;               // positions until the first output's
+    limited_counter<ROWS, IN_ROWS> row;  // of the position that arrives
+    limited_counter<STEPS, IN_STEPS> step;
+    int frames;  // whose raster has not ended
+    bool any;    // there is one
+    limited_counter<ROWS, OUT_ROWS * STRIDE> out_row;  // of the position that an output may belong to
+    limited_counter<STEPS, OUT_STEPS> out_step;
+    counter<STRIDE> between;         // rows since the last one with outputs
+    bool due;                        // none
+    counter<(LAG > 0 ? LAG : 1)> lag;
+    bool waits;  // the first output's position is still to come
 
-    explicit raster(int count) : row(0), step(0), out_row(0), out_step(0), frames(count), wait(LAG) {}
+    explicit raster(int count) : frames(count), any(count > 0), due(true), waits(LAG > 0) {}
 
-    bool within(int height, int steps) const {
+    // A group of pixels arrives.
+    bool arrives() const {
 #pragma HLS inline
-        return frames > 0 && row < height && step < steps;
+        return any && row.inside && step.inside;
+    }
+    // An output's window is complete.
+    bool computes() const {
+#pragma HLS inline
+        return !waits && due && out_row.inside && out_step.inside;
     }
     void advance() {
 #pragma HLS inline
-        if (++step == STEPS) {
-            step = 0;
-            if (++row == ROWS) {
-                row = 0;
-                --frames;
-            }
+        if (step.advance() && row.advance()) {
+            any = frames > 1;
+            --frames;
         }
-        if (wait > 0) {
-            --wait;
-        } else if (++out_step == STEPS) {
-            out_step = 0;
-            if (++out_row == ROWS) out_row = 0;
+        if (waits) {
+            waits = !lag.advance();
+        } else if (out_step.advance()) {
+            const bool begins = out_row.advance();
+            due = begins || between.last;
+            if (begins) between.reset();
+            else between.advance();
         }
     }
 };

@@ -10,8 +10,10 @@
 #include <ap_int.h>
 #include <hls_stream.h>
 
+#include "counter.h"
 #include "lanes.h"
 #include "stage.h"
+#include "words.h"
 
 namespace hlsgen {
 
@@ -30,9 +32,8 @@ struct word_of_beats {
     static constexpr int BEATS = (N + LANES - 1) / LANES;
     lanes<T, LANES * BEATS> word;  // the last beat may be partly empty
 
-    // Part `part` of `bits` is the next beat. They shift through the word: the first one ends in its first lanes.
-    template <int PORT>
-    void take(const ap_uint<PORT> &bits, int part) {
+    // Takes the next beat. Beats shift through the word: the first one ends in its first lanes.
+    void take(const ap_uint<WIDTH> &beat) {
 #pragma HLS inline
         for (int l = 0; l < LANES * (BEATS - 1); ++l) {
 #pragma HLS unroll
@@ -41,11 +42,7 @@ struct word_of_beats {
         for (int l = 0; l < LANES; ++l) {
 #pragma HLS unroll
             const int low = l / PER_PART * WEIGHT_BEAT_BITS + l % PER_PART * BITS;
-            ap_uint<BITS> code = 0;
-            for (int p = 0; p < PORT / WIDTH; ++p) {
-#pragma HLS unroll
-                if (p == part) code = bits.range(p * WIDTH + low + BITS - 1, p * WIDTH + low);
-            }
+            const ap_uint<BITS> code = beat.range(low + BITS - 1, low);
             set_bits<BITS>(word.lane[LANES * (BEATS - 1) + l], code);
         }
     }
@@ -60,21 +57,23 @@ struct word_of_beats {
     }
 };
 
-// Fills WORDS words of N elements of BITS bits, which lie tightly in beats; each word begins with a new beat.
-template <int BITS, typename T, int N, int WORDS>
-inline void load_words(hls::stream<weight_beat> &beats, lanes<T, N> (&words)[WORDS]) {
+// Fills a memory with WORDS words of N elements, which lie tightly in beats; each word begins with a new beat.
+template <typename T, int N, int WORDS, bool REGISTERS>
+inline void load_words(hls::stream<weight_beat> &beats, word_memory<T, N, WORDS> &words) {
 #pragma HLS inline
-    constexpr int BEATS = word_of_beats<BITS, WEIGHT_BEAT_BITS, T, N>::BEATS;
-    word_of_beats<BITS, WEIGHT_BEAT_BITS, T, N> word;
+    typedef word_of_beats<width_of<T>::BITS, WEIGHT_BEAT_BITS, T, N> word_t;
+    constexpr int BEATS = word_t::BEATS;
+    word_t word;
     clear(word.word);
-    int beat = 0, at = 0;
-    weights: for (long long i = 0; i < (long long)WORDS * BEATS; ++i) {
+    counter<BEATS> beat;
+    counter<WORDS> at;
+    weights: for (int i = 0; i < WORDS * BEATS; ++i) {
 #pragma HLS pipeline II=1 style=flp
-        word.take(beats.read(), 0);
-        if (++beat == BEATS) {
-            beat = 0;
-            words[at] = word.value();
-            ++at;
+        word.take(beats.read());
+        if (beat.advance()) {
+            if (REGISTERS) write_register(words, at, word.value());
+            else write_word(words, at, word.value());
+            at.advance();
         }
     }
 }
@@ -95,6 +94,18 @@ inline void fork(hls::stream<W> &in, hls::stream<W> &first, hls::stream<W> &seco
     }
 }
 
+// WORDS: of a frame.
+template <int STAGE, int WORDS, typename W>
+inline void relay(hls::stream<W> &in, hls::stream<W> &out, int frames) {
+#pragma HLS inline
+    words: for (long long i = 0; i < (long long)frames * WORDS; ++i) {
+#pragma HLS pipeline II=1 style=flp
+#pragma HLS loop_tripcount min=WORDS max=WORDS
+        iteration_of(STAGE);
+        out.write(in.read());
+    }
+}
+
 // ---- Words of another format ----------------------------------------------------------------------------------------
 
 // RATIO words of CH channels become one of RATIO * CH, of the same PX pixels. WORDS: of an input frame.
@@ -104,7 +115,7 @@ inline void gather_channels(hls::stream<lanes<T, PX * CH> > &in, hls::stream<lan
 #pragma HLS inline
     lanes<T, PX * CH * RATIO> wide;
     clear(wide);
-    int part = 0;
+    counter<RATIO> part;
     words: for (long long i = 0; i < (long long)frames * WORDS; ++i) {
 #pragma HLS pipeline II=1 style=flp
 #pragma HLS loop_tripcount min=WORDS max=WORDS
@@ -114,13 +125,10 @@ inline void gather_channels(hls::stream<lanes<T, PX * CH> > &in, hls::stream<lan
 #pragma HLS unroll
             for (int l = 0; l < PX * CH; ++l) {
 #pragma HLS unroll
-                if (r == part) wide.lane[l / CH * CH * RATIO + r * CH + l % CH] = word.lane[l];
+                if (part.value == r) wide.lane[(l / CH * RATIO + r) * CH + l % CH] = word.lane[l];
             }
         }
-        if (++part == RATIO) {
-            part = 0;
-            out.write(wide);
-        }
+        if (part.advance()) out.write(wide);
     }
 }
 
@@ -131,23 +139,26 @@ inline void split_channels(hls::stream<lanes<T, PX * CH * RATIO> > &in, hls::str
 #pragma HLS inline
     lanes<T, PX * CH * RATIO> wide;
     clear(wide);
-    int part = 0;
+    counter<RATIO> part;
     words: for (long long i = 0; i < (long long)frames * WORDS; ++i) {
 #pragma HLS pipeline II=1 style=flp
 #pragma HLS loop_tripcount min=WORDS max=WORDS
         iteration_of(STAGE);
-        if (part == 0) wide = in.read();
+        if (part.value == 0) wide = in.read();
         lanes<T, PX * CH> word;
-        clear(word);
-        for (int r = 0; r < RATIO; ++r) {
+        for (int l = 0; l < PX * CH; ++l) {
 #pragma HLS unroll
-            for (int l = 0; l < PX * CH; ++l) {
-#pragma HLS unroll
-                if (r == part) word.lane[l] = wide.lane[l / CH * CH * RATIO + r * CH + l % CH];
-            }
+            word.lane[l] = wide.lane[l / CH * RATIO * CH + l % CH];
         }
         out.write(word);
-        if (++part == RATIO) part = 0;
+        for (int x = 0; x < PX; ++x) {
+#pragma HLS unroll
+            for (int c = 0; c < (RATIO - 1) * CH; ++c) {
+#pragma HLS unroll
+                wide.lane[x * RATIO * CH + c] = wide.lane[x * RATIO * CH + c + CH];
+            }
+        }
+        part.advance();
     }
 }
 
@@ -159,7 +170,8 @@ inline void gather_pixels(hls::stream<lanes<T, LANES> > &in, hls::stream<lanes<T
     constexpr int FRAME = ROWS * WORDS;
     lanes<T, LANES * RATIO> wide;
     clear(wide);
-    int part = 0, column = 0;
+    counter<RATIO> part;
+    counter<WORDS> column;
     words: for (long long i = 0; i < (long long)frames * FRAME; ++i) {
 #pragma HLS pipeline II=1 style=flp
 #pragma HLS loop_tripcount min=FRAME max=FRAME
@@ -169,16 +181,12 @@ inline void gather_pixels(hls::stream<lanes<T, LANES> > &in, hls::stream<lanes<T
 #pragma HLS unroll
             for (int l = 0; l < LANES; ++l) {
 #pragma HLS unroll
-                if (r == part) wide.lane[r * LANES + l] = word.lane[l];
+                if (part.value == r) wide.lane[r * LANES + l] = word.lane[l];
             }
         }
-        ++part;
-        ++column;
-        if (part == RATIO || column == WORDS) {
-            part = 0;
-            out.write(wide);
-        }
-        if (column == WORDS) column = 0;
+        if (part.last || column.last) out.write(wide);
+        if (column.advance()) part.reset();
+        else part.advance();
     }
 }
 
@@ -189,93 +197,130 @@ inline void split_pixels(hls::stream<lanes<T, LANES * RATIO> > &in, hls::stream<
     constexpr int FRAME = ROWS * WORDS;
     lanes<T, LANES * RATIO> wide;
     clear(wide);
-    int part = 0, column = 0;
+    counter<RATIO> part;
+    counter<WORDS> column;
     words: for (long long i = 0; i < (long long)frames * FRAME; ++i) {
 #pragma HLS pipeline II=1 style=flp
 #pragma HLS loop_tripcount min=FRAME max=FRAME
         iteration_of(STAGE);
-        if (part == 0) wide = in.read();
+        if (part.value == 0) wide = in.read();
         lanes<T, LANES> word;
-        clear(word);
-        for (int r = 0; r < RATIO; ++r) {
+        for (int l = 0; l < LANES; ++l) {
 #pragma HLS unroll
-            for (int l = 0; l < LANES; ++l) {
-#pragma HLS unroll
-                if (r == part) word.lane[l] = wide.lane[r * LANES + l];
-            }
+            word.lane[l] = wide.lane[l];
         }
         out.write(word);
-        if (++part == RATIO) part = 0;
-        if (++column == WORDS) {
-            column = 0;
-            part = 0;
+        for (int l = 0; l < LANES * (RATIO - 1); ++l) {
+#pragma HLS unroll
+            wide.lane[l] = wide.lane[l + LANES];
         }
+        if (column.advance()) part.reset();
+        else part.advance();
     }
 }
 
+// The words of a block of CHANNELS channels as one side of `regroup` passes them: PX pixels x CH channels at a time, of
+// the same pixels all channels. PARTS words hold the channels that lie at one address.
+template <int PX, int CH, int CHANNELS, int WIDTH, int BLOCK, int PARTS>
+struct block_words {
+    static constexpr int GROUPS = BLOCK / PX;
+    static constexpr int LAST_GROUPS = ((WIDTH - 1) % BLOCK + PX) / PX;  // of a row's last block
+
+    counter<PARTS> part;
+    counter<CHANNELS / CH / PARTS> address;
+    counter<GROUPS> group;  // of pixels
+    bool any;               // a word of the block is left
+
+    void begin(bool block) {
+#pragma HLS inline
+        group.reset();
+        any = block;
+    }
+    void advance(bool last_of_row) {
+#pragma HLS inline
+        if (part.advance() && address.advance()) {
+            if (last_of_row ? group.value == LAST_GROUPS - 1 : group.last) any = false;
+            group.advance();
+        }
+    }
+};
+
 // Any format to any other: two blocks of BLOCK pixels x CHANNELS channels, one filled while the other is emptied.
-template <int STAGE, int CHANNELS, int WIDTH, int BLOCK, int PX_A, int CH_A, int PX_B, int CH_B, int ROWS, typename T>
+//
+// TOGETHER neighbouring channels of each pixel lie in memories of their own. Every memory has its own place in a word, on
+// either side: it takes that element in the one iteration of PARTS x GROUPS that is its, and a word's element is chosen among
+// as many memories.
+template <int STAGE, int CHANNELS, int WIDTH, int BLOCK, int PX_A, int CH_A, int PX_B, int CH_B, int TOGETHER, int ROWS,
+          typename T>
 inline void regroup(hls::stream<lanes<T, PX_A * CH_A> > &in, hls::stream<lanes<T, PX_B * CH_B> > &out, int frames) {
 #pragma HLS inline
-    constexpr int BLOCKS = ROWS * ((WIDTH + BLOCK - 1) / BLOCK);  // of a frame
-    constexpr int FOLDS_A = CHANNELS / CH_A, FOLDS_B = CHANNELS / CH_B;
-    constexpr int WORDS_A = BLOCK / PX_A * FOLDS_A, WORDS_B = BLOCK / PX_B * FOLDS_B;
+    constexpr int ROW_BLOCKS = (WIDTH + BLOCK - 1) / BLOCK;
+    constexpr int BLOCKS = ROWS * ROW_BLOCKS;  // of a frame
+    constexpr int ADDRESSES = CHANNELS / TOGETHER;  // of a block
+    constexpr int PARTS_A = TOGETHER / CH_A, PARTS_B = TOGETHER / CH_B;
+    typedef block_words<PX_A, CH_A, CHANNELS, WIDTH, BLOCK, PARTS_A> words_a;
+    typedef block_words<PX_B, CH_B, CHANNELS, WIDTH, BLOCK, PARTS_B> words_b;
+    constexpr int WORDS_A = words_a::GROUPS * ADDRESSES * PARTS_A, WORDS_B = words_b::GROUPS * ADDRESSES * PARTS_B;
     constexpr int ITERATIONS = WORDS_A > WORDS_B ? WORDS_A : WORDS_B;  // of a block
     constexpr int TRIPS = (BLOCKS + 1) * ITERATIONS;  // with one frame
-    constexpr int TOGETHER = CH_A > CH_B ? CH_A : CH_B;  // neighbouring channels lie in memories of their own
-    static_assert(CHANNELS % TOGETHER == 0, "regroup: a word must hold a divisor of the channels");
-    HLSGEN_STATIC T block[2][BLOCK][CHANNELS];
-#pragma HLS array_partition variable=block dim=2 complete
-#pragma HLS array_partition variable=block dim=3 cyclic factor=TOGETHER
-#pragma HLS dependence variable=block inter false
-    int filled = 0;                      // which of the two is filled
-    int first_a = 0, first_b = 0;        // pixels before the block in its row
-    int pixel_a = 0, channel_a = 0, pixel_b = 0, channel_b = 0, step = 0;
-    bool any = false;                    // a block is there to be emptied
+    static_assert(CHANNELS % TOGETHER == 0, "regroup: the channels must fill their memories alike");
+    static_assert(TOGETHER % CH_A == 0 && TOGETHER % CH_B == 0, "regroup: a word's channels must lie at one address");
+    HLSGEN_STATIC T block[BLOCK][TOGETHER][2 * ADDRESSES];
+#pragma HLS array_partition variable=block complete dim=1
+#pragma HLS array_partition variable=block complete dim=2
+    words_a arriving;
+    words_b leaving;
+    counter<ITERATIONS> step;
+    counter<ROW_BLOCKS> of_row;    // the block that is filled
+    bool last_of_row = false;      // whether the block that is emptied is a row's last
+    bool upper = false;            // the half that is filled
     const long long blocks = (long long)frames * BLOCKS;
-    long long left = blocks;             // to be filled
+    long long left = blocks;       // to be filled
+    arriving.begin(left > 0);
+    leaving.begin(false);
     words: for (long long i = 0; i < (blocks - BLOCKS) * ITERATIONS + TRIPS; ++i) {
 #pragma HLS pipeline II=1 style=flp
 #pragma HLS loop_tripcount min=TRIPS max=TRIPS
+#pragma HLS dependence variable=block inter false
         iteration_of(STAGE);
-        if (left > 0 && pixel_a < BLOCK && first_a + pixel_a < WIDTH) {
+        if (arriving.any) {
             const lanes<T, PX_A * CH_A> word = in.read();
-            for (int x = 0; x < PX_A; ++x) {
+            const int address = arriving.address + (upper ? ADDRESSES : 0);
+            for (int x = 0; x < BLOCK; ++x) {
 #pragma HLS unroll
-                for (int c = 0; c < CH_A; ++c) {
+                for (int c = 0; c < TOGETHER; ++c) {
 #pragma HLS unroll
-                    block[filled][pixel_a + x][channel_a + c] = word.lane[x * CH_A + c];
+                    const bool taken = arriving.group.value == x / PX_A && arriving.part.value == c / CH_A;
+                    if (taken) block[x][c][address] = word.lane[x % PX_A * CH_A + c % CH_A];
                 }
             }
+            arriving.advance(of_row.last);
         }
-        if (any && pixel_b < BLOCK && first_b + pixel_b < WIDTH) {
+        if (leaving.any) {
+            const int address = leaving.address + (upper ? 0 : ADDRESSES);
             lanes<T, PX_B * CH_B> word;
-            for (int x = 0; x < PX_B; ++x) {
+            for (int l = 0; l < PX_B * CH_B; ++l) {
 #pragma HLS unroll
-                for (int c = 0; c < CH_B; ++c) {
+                T element[words_b::GROUPS][PARTS_B];  // of the memories that this lane may come from
+#pragma HLS array_partition variable=element complete dim=0
+                for (int g = 0; g < words_b::GROUPS; ++g) {
 #pragma HLS unroll
-                    word.lane[x * CH_B + c] = block[1 - filled][pixel_b + x][channel_b + c];
+                    for (int p = 0; p < PARTS_B; ++p) {
+#pragma HLS unroll
+                        element[g][p] = block[g * PX_B + l / CH_B][p * CH_B + l % CH_B][address];
+                    }
                 }
+                word.lane[l] = element[leaving.group.value][leaving.part.value];
             }
             out.write(word);
+            leaving.advance(last_of_row);
         }
-        channel_a += CH_A;
-        if (channel_a == CHANNELS) {
-            channel_a = 0;
-            pixel_a += PX_A;
-        }
-        channel_b += CH_B;
-        if (channel_b == CHANNELS) {
-            channel_b = 0;
-            pixel_b += PX_B;
-        }
-        if (++step == ITERATIONS) {
-            step = 0;
-            pixel_a = channel_a = pixel_b = channel_b = 0;
-            filled = 1 - filled;
-            first_b = first_a;
-            first_a = first_a + BLOCK < WIDTH ? first_a + BLOCK : 0;
-            any = true;
+        if (step.advance()) {
+            upper = !upper;
+            leaving.begin(left > 0);
+            arriving.begin(left > 1);
+            last_of_row = of_row.last;
+            of_row.advance();
             --left;
         }
     }

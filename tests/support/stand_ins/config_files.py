@@ -69,7 +69,14 @@ def read_hls(path: Path) -> list[Setting]:
     """The settings of a kernel's synthesis, for a tool that is started in the file's folder."""
     found = read_settings(path.read_text(), HLS_KEYS)
     values = {key: value for _, key, value in found}
-    for missing in {"part", "clock", "syn.top", "syn.file", "package.output.format"} - set(values):
+    for missing in {
+        "part",
+        "clock",
+        "clock_uncertainty",
+        "syn.top",
+        "syn.file",
+        "package.output.format",
+    } - set(values):
         raise Refused(f"{path.name} has no {missing}")
     for _, key, value in found:
         if key in ("syn.file", "tb.file") and not (path.parent / value).is_file():
@@ -78,6 +85,8 @@ def read_hls(path: Path) -> list[Setting]:
             _check_flags(path.parent, value)
     if not re.fullmatch(r"\d+(\.\d+)?(ns|MHz)?", values["clock"]):
         raise Refused(f"no clock is {values['clock']}")
+    if not re.fullmatch(r"\d+(\.\d+)?(ns|%)", values["clock_uncertainty"]):
+        raise Refused(f"no uncertainty is {values['clock_uncertainty']}")
     sources = [(path.parent / value).read_text() for _, key, value in found if key == "syn.file"]
     if not any(re.search(rf"\bvoid {values['syn.top']}\(", source) for source in sources):
         raise Refused(f"no source defines {values['syn.top']}")

@@ -174,6 +174,14 @@ proc create_clock {args} {
     if {![regexp {^[0-9]+(\.[0-9]+)?(ns|MHz)?$} $state(clock)]} { refuse "create_clock: no period is $state(clock)" }
 }
 
+proc set_clock_uncertainty {args} {
+    need set_clock_uncertainty open solution clock
+    lassign [options set_clock_uncertainty {} $args] found rest
+    lassign $rest share name
+    if {[llength $rest] != 2 || $name ne "default"} { refuse "set_clock_uncertainty takes a share and a clock" }
+    if {![regexp {^[0-9]+(\.[0-9]+)?%?$} $share]} { refuse "set_clock_uncertainty: no uncertainty is $share" }
+}
+
 # The testbench's first argument is the folder of its data.
 proc check_argv {command found} {
     if {![dict exists $found -argv]} return

@@ -12,8 +12,10 @@
 #include <ap_int.h>
 #include <hls_stream.h>
 
+#include "hlsgen/counter.h"
 #include "hlsgen/lanes.h"
 #include "hlsgen/stage.h"
+#include "hlsgen/words.h"
 
 namespace adaptive_pool {
 
@@ -97,14 +99,15 @@ template <int IN, int OUT>
 struct axis {
     static constexpr int SIZE = IN < OUT ? OUT : IN;
     static constexpr int STEP = IN < OUT ? IN : OUT;
-    int phase;   // position * STEP, modulo SIZE
-    int length;  // elements of the window so far
+    static constexpr int LONGEST = (IN + OUT - 1) / OUT + 1;  // window
+    ap_uint<hlsgen::bits_for(SIZE)> phase;                    // position * STEP, modulo SIZE
+    ap_uint<hlsgen::bits_for(LONGEST + 1)> length;            // elements of the window so far
 
     axis() : phase(0), length(1) {}
 
     bool crosses() const {
 #pragma HLS inline
-        return phase + STEP > SIZE;
+        return phase > SIZE - STEP;
     }
     // An element arrives.
     bool takes() const {
@@ -119,17 +122,17 @@ struct axis {
     // A window ends.
     bool ends() const {
 #pragma HLS inline
-        return IN < OUT || phase + STEP >= SIZE;
+        return IN < OUT || phase >= SIZE - STEP;
     }
     // Elements of the window, this one included.
     int count() const {
 #pragma HLS inline
-        return joins() ? length + 1 : 1;
+        return joins() ? length.to_int() + 1 : 1;
     }
     void advance() {
 #pragma HLS inline
         length = ends() ? 1 : count();
-        phase = phase + STEP < SIZE ? phase + STEP : phase + STEP - SIZE;
+        phase = phase >= SIZE - STEP ? phase - (SIZE - STEP) : phase + STEP;
     }
 };
 
@@ -152,26 +155,28 @@ inline T held_after(const axis<IN, OUT> &at, const T &held, const T &x) {
 
 inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames) {
 #pragma HLS inline off
-    HLSGEN_STATIC strip_word strips[FOLDS];  // the window's pixels of this row so far
-#pragma HLS array_partition variable=strips dim=0 complete
-    HLSGEN_STATIC total_word totals[OUT_WIDTH * FOLDS];  // for each output column the window's rows so far
-#pragma HLS aggregate variable=totals
+    HLSGEN_STATIC hlsgen::word_memory<strip_t, SIMD, FOLDS> strips;  // the window's pixels of this row so far
+#pragma HLS array_partition variable=strips complete dim=0
+    // for each output column the window's rows so far
+    HLSGEN_STATIC hlsgen::word_memory<total_t, SIMD, OUT_WIDTH * FOLDS> totals;
+#pragma HLS array_partition variable=totals complete dim=1
 #pragma HLS bind_storage variable=totals type=ram_s2p impl=lutram
-#pragma HLS dependence variable=totals inter RAW distance=9 true
     axis<IN_HEIGHT, OUT_HEIGHT> row;
     axis<IN_WIDTH, OUT_WIDTH> column;
-    int fold = 0, step = 0;
-    int place = 0;  // OUT_WIDTH * FOLDS: of the totals
+    hlsgen::counter<FOLDS> fold;
+    hlsgen::counter<COLUMN_STEPS> step;
+    hlsgen::counter<OUT_WIDTH * FOLDS> place;  // of the totals
     const long long iterations = (long long)frames * FRAME_ITERATIONS;
     positions: for (long long i = 0; i < iterations; ++i) {
 #pragma HLS pipeline II=1 style=flp
 #pragma HLS loop_tripcount min=FRAME_ITERATIONS max=FRAME_ITERATIONS
+#pragma HLS dependence variable=totals inter RAW distance=9 true
         hlsgen::iteration_of(0);
         in_word word;
         if (row.takes() && column.takes()) word = in.read();
         else hlsgen::clear(word);
-        strip_word strip = strips[fold];
-        total_word total = totals[place];
+        strip_word strip = hlsgen::read_word<strip_t, SIMD>(strips, fold);
+        total_word total = hlsgen::read_word<total_t, SIMD>(totals, place);
         out_word result;
         // Of a window that has not ended the count is in no table.
         const bool whole = row.ends() && column.ends();
@@ -186,20 +191,16 @@ inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames
             total.lane[s] = held_after(row, total.lane[s], part);
             result.lane[s] = average_of(value, rows, columns);
         }
-        strips[fold] = strip;
+        hlsgen::write_register(strips, fold, strip);
         if (column.ends()) {
-            totals[place] = total;
+            hlsgen::write_word(totals, place, total);
             if (row.ends()) out.write(result);
-            place = place + 1 == OUT_WIDTH * FOLDS ? 0 : place + 1;
+            place.advance();
         }
 
-        if (++fold == FOLDS) {
-            fold = 0;
+        if (fold.advance()) {
             column.advance();
-            if (++step == COLUMN_STEPS) {
-                step = 0;
-                row.advance();
-            }
+            if (step.advance()) row.advance();
         }
     }
 }

@@ -12,6 +12,7 @@
 #include <ap_int.h>
 #include <hls_stream.h>
 
+#include "hlsgen/counter.h"
 #include "hlsgen/lanes.h"
 #include "hlsgen/stage.h"
 
@@ -60,7 +61,7 @@ inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames
 #pragma HLS inline off
     candidate largest[PX];  // of the channels so far
 #pragma HLS array_partition variable=largest complete
-    int fold = 0;  // FOLDS: which channels of the pixels
+    hlsgen::counter<FOLDS> fold;  // which channels of the pixels
     words: for (long long i = 0; i < (long long)frames * FRAME_WORDS; ++i) {
 #pragma HLS pipeline II=1 style=flp
 #pragma HLS loop_tripcount min=FRAME_WORDS max=FRAME_WORDS
@@ -73,10 +74,7 @@ inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames
             if (fold == 0 || found.value > largest[x].value) largest[x] = found;
             result.lane[x] = largest[x].channel;
         }
-        if (++fold == FOLDS) {
-            fold = 0;
-            out.write(result);
-        }
+        if (fold.advance()) out.write(result);
     }
 }
 

@@ -12,6 +12,7 @@
 #include <ap_fixed.h>
 #include <hls_stream.h>
 
+#include "hlsgen/counter.h"
 #include "hlsgen/lanes.h"
 #include "hlsgen/stage.h"
 
@@ -23,7 +24,9 @@ constexpr int PX = 1;        // neighbouring pixels of a word
 constexpr int CHANNELS = 2;  // of a word
 constexpr int FRAME_ITERATIONS = 18;
 constexpr int PARTS = 2;
-constexpr int TURN[PARTS] = {2, 1};  // words of a part before the next one's turn
+constexpr int TURN[PARTS] = {2, 1};        // words of a part before the next one's turn
+constexpr int AFTER_NEXT[PARTS] = {2, 1};  // the same of the part after the next one
+constexpr int LONGEST_TURN = 2;
 
 typedef hlsgen::lanes<ap_fixed<8, 4>, 2> in_word;
 typedef hlsgen::lanes<ap_fixed<9, 4>, 2> in1_word;
@@ -42,20 +45,24 @@ inline out_word converted(const hlsgen::lanes<T, PX * CHANNELS> &part) {
 
 inline void run(hls::stream<in_word> &in, hls::stream<in1_word> &in1, hls::stream<out_word> &out, int frames) {
 #pragma HLS inline off
-    int part = 0;
-    int word = 0;  // of the part's turn
+#pragma HLS array_partition variable=AFTER_NEXT complete
+    hlsgen::counter<PARTS> part;
+    hlsgen::countdown<LONGEST_TURN> turn;
+    turn.start(TURN[0]);
+    int next_turn = TURN[1 % PARTS];  // a turn ahead, so that nothing waits for it
     const long long iterations = (long long)frames * FRAME_ITERATIONS;
     words: for (long long i = 0; i < iterations; ++i) {
 #pragma HLS pipeline II=1 style=flp
 #pragma HLS loop_tripcount min=FRAME_ITERATIONS max=FRAME_ITERATIONS
         hlsgen::iteration_of(0);
         out_word result;
-        if (part == 0) result = converted(in.read());
+        if (part.value == 0) result = converted(in.read());
         else result = converted(in1.read());
         out.write(result);
-        if (++word == TURN[part]) {
-            word = 0;
-            part = part + 1 == PARTS ? 0 : part + 1;
+        if (turn.advance()) {
+            turn.start(next_turn);
+            next_turn = AFTER_NEXT[part];
+            part.advance();
         }
     }
 }

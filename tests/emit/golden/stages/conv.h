@@ -12,10 +12,12 @@
 #include <ap_fixed.h>
 #include <hls_stream.h>
 
+#include "hlsgen/counter.h"
 #include "hlsgen/dot.h"
 #include "hlsgen/lanes.h"
 #include "hlsgen/raster.h"
 #include "hlsgen/stage.h"
+#include "hlsgen/words.h"
 #include "conv_weights.h"
 
 namespace conv {
@@ -80,7 +82,7 @@ typedef hlsgen::lanes<in_t, PX_IN * CHANNELS_IN> in_word;
 typedef hlsgen::lanes<out_t, PX * CHANNELS_OUT> out_word;
 
 // The pixels under the kernel of output pixel x, by channel, row and column; zero outside the image.
-inline void gather(const in_word (&window)[KERNEL_H][WINDOW_WORDS], int row, int step, int x, int group,
+inline void gather(const in_word (&window)[KERNEL_H * WINDOW_WORDS], int row, int step, int x, int group,
                    in_t (&pixels)[TERMS]) {
 #pragma HLS inline
     for (int kh = 0; kh < KERNEL_H; ++kh) {
@@ -94,7 +96,8 @@ inline void gather(const in_word (&window)[KERNEL_H][WINDOW_WORDS], int row, int
             const int column = FIRST_COLUMN + shift;
             for (int s = 0; s < SIMD; ++s) {
 #pragma HLS unroll
-                const in_t pixel = window[kh][column / PX_IN].lane[column % PX_IN * CHANNELS_IN + group * SIMD + s];
+                const in_t pixel =
+                    window[kh * WINDOW_WORDS + column / PX_IN].lane[column % PX_IN * CHANNELS_IN + group * SIMD + s];
                 pixels[s * TAPS + kh * KERNEL_W + kw] = inside ? pixel : in_t(0);
             }
         }
@@ -113,17 +116,18 @@ inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames
 #pragma HLS inline off
 #pragma HLS array_reshape variable=WEIGHTS dim=2 complete
 #pragma HLS array_reshape variable=BIASES dim=2 complete
-    HLSGEN_STATIC in_word lines[STEPS * FOLDS][LINES];  // oldest row first
-#pragma HLS array_partition variable=lines dim=0 complete
-    int line = 0;  // STEPS * FOLDS: the words of the arriving position
-    HLSGEN_STATIC in_word window[FOLDS][KERNEL_H][WINDOW_WORDS];
-#pragma HLS array_partition variable=window dim=0 complete
+    HLSGEN_STATIC hlsgen::word_memory<in_t, LINES * PX_IN * CHANNELS_IN, STEPS * FOLDS> lines;  // oldest row first
+#pragma HLS array_partition variable=lines complete dim=0
+    hlsgen::counter<STEPS * FOLDS> line;  // the words of the arriving position
+    HLSGEN_STATIC hlsgen::word_memory<in_t, KERNEL_H * WINDOW_WORDS * PX_IN * CHANNELS_IN, FOLDS> window;
+#pragma HLS array_partition variable=window complete dim=0
     acc_t sums[PX][CHANNELS_OUT];
 #pragma HLS array_partition variable=sums dim=0 complete
-    hlsgen::raster<ROWS, STEPS, LAG> at(frames);
-    int group = 0, filters = 0, channels = 0;  // passes
-    // GF * NF * CF: invariant: weight = (group * NF + filters) * CF + channels where there is an output
-    int weight = 0;
+    hlsgen::raster<ROWS, STEPS, LAG, IN_HEIGHT, IN_STEPS, OUT_HEIGHT, OUT_STEPS, STRIDE_H> at(frames);
+    hlsgen::counter<GF> group;  // passes
+    hlsgen::counter<NF> filters;
+    hlsgen::counter<CF> channels;
+    hlsgen::counter<WEIGHT_WORDS> weight;  // invariant: (group * NF + filters) * CF + channels where there is an output
     out_word result;
     const long long iterations = (long long)frames * FRAME_ITERATIONS + FLUSH_ITERATIONS;
     passes: for (long long i = 0; i < iterations; ++i) {
@@ -131,44 +135,38 @@ inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames
 #pragma HLS loop_tripcount min=TRIPS max=TRIPS
         hlsgen::iteration_of(0);
         const int fold = group * CF + channels;
-        const bool computes = at.wait == 0 && at.out_row % STRIDE_H == 0 && at.out_row < OUT_HEIGHT * STRIDE_H &&
-                              at.out_step < OUT_STEPS;
+        const bool computes = at.computes();
 
-        in_word here[KERNEL_H][WINDOW_WORDS];
-#pragma HLS array_partition variable=here dim=0 complete
-        for (int kh = 0; kh < KERNEL_H; ++kh) {
-#pragma HLS unroll
-            for (int w = 0; w < WINDOW_WORDS; ++w) {
-#pragma HLS unroll
-                here[kh][w] = window[fold][kh][w];
-            }
-        }
-        if (filters == 0) {
+        in_word here[KERNEL_H * WINDOW_WORDS];  // the window, row by row
+#pragma HLS array_partition variable=here complete dim=0
+        hlsgen::read_words(window, fold, here);
+        if (filters.value == 0) {
             in_word column[LINES + 1];  // of the rows that the window reaches, the arriving one last
-#pragma HLS array_partition variable=column complete
-            if (at.within(IN_HEIGHT, IN_STEPS)) column[LINES] = in.read();
+#pragma HLS array_partition variable=column complete dim=0
+            if (at.arrives()) column[LINES] = in.read();
             else hlsgen::clear(column[LINES]);
+            in_word above[LINES];
+#pragma HLS array_partition variable=above complete dim=0
+            hlsgen::read_words(lines, line, above);
             for (int l = 0; l < LINES; ++l) {
 #pragma HLS unroll
-                column[l] = lines[line][l];
+                column[l] = above[l];
             }
             for (int l = 0; l < LINES; ++l) {
 #pragma HLS unroll
-                lines[line][l] = column[l + 1];
+                above[l] = column[l + 1];
             }
-            line = line + 1 == STEPS * FOLDS ? 0 : line + 1;
+            hlsgen::write_registers(lines, line, above);
+            line.advance();
             for (int kh = 0; kh < KERNEL_H; ++kh) {
 #pragma HLS unroll
                 for (int w = 0; w + 1 < WINDOW_WORDS; ++w) {
 #pragma HLS unroll
-                    here[kh][w] = here[kh][w + 1];
+                    here[kh * WINDOW_WORDS + w] = here[kh * WINDOW_WORDS + w + 1];
                 }
-                here[kh][WINDOW_WORDS - 1] = column[kh * DILATION_H];
-                for (int w = 0; w < WINDOW_WORDS; ++w) {
-#pragma HLS unroll
-                    window[fold][kh][w] = here[kh][w];
-                }
+                here[(kh + 1) * WINDOW_WORDS - 1] = column[kh * DILATION_H];
             }
+            hlsgen::write_registers(window, fold, here);
         }
 
         if (computes) {
@@ -192,7 +190,7 @@ inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames
                     for (int x = 0; x < PX; ++x) {
 #pragma HLS unroll
                         acc_t before = sums[x][o];
-                        if (channels == 0) {
+                        if (channels.value == 0) {
                             bias_t bias;
                             hlsgen::set_code<BIAS_BITS>(bias, BIASES[group * NF + filters][o]);
                             before = bias;
@@ -202,19 +200,15 @@ inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames
                     }
                 }
             }
-            if (channels == CF - 1) out.write(result);
-            weight = weight + 1 == WEIGHT_WORDS ? 0 : weight + 1;
+            if (channels.last) out.write(result);
+            weight.advance();
         }
 
-        if (++channels == CF) {
-            channels = 0;
-            if (++filters == NF || !computes) {
-                filters = 0;
-                if (++group == GF) {
-                    group = 0;
-                    at.advance();
-                }
-            }
+        if (channels.advance()) {
+            const bool through = filters.last || !computes;
+            if (through) filters.reset();
+            else filters.advance();
+            if (through && group.advance()) at.advance();
         }
     }
 }

@@ -12,10 +12,12 @@
 #include <ap_fixed.h>
 #include <hls_stream.h>
 
+#include "hlsgen/counter.h"
 #include "hlsgen/dot.h"
 #include "hlsgen/lanes.h"
 #include "hlsgen/memory.h"
 #include "hlsgen/stage.h"
+#include "hlsgen/words.h"
 #include "conv_wave_weights.h"
 
 namespace conv_wave {
@@ -80,11 +82,15 @@ constexpr int FIRST_SLOT = 7;               // of the first tile's first row, wh
 constexpr int FIRST_BANK = 3;               // of the first column read, which may be padding
 constexpr int FIRST_WORD = -1;
 constexpr int REACH = 3;  // rows of the image that the first tile needs
+typedef ap_int<hlsgen::bits_for(TILES * TILE_STEP + PAD_TOP + 1) + 1> row_t;  // of the image, or of the padding above
+typedef ap_uint<hlsgen::bits_for(SLOTS)> slot_t;
+typedef ap_int<hlsgen::bits_for((COLUMNS * STRIDE_W + PAD_LEFT) / BANKS + 2) + 1> column_word_t;  // from the padding on
 
 // ---- Periods: the rows of a tile arrive, the tile before is computed, the one before that leaves ------------
-constexpr int BAND_MARGIN = 8;        // iterations from the last word of a tile to the first that reads it
-constexpr int DRAIN_DELAY = 18;       // iterations of a period until the results are through the pipeline
-constexpr int PERIOD = 32;            // iterations
+constexpr int BAND_MARGIN = 8;   // iterations from the last word of a tile to the first that reads it
+constexpr int DRAIN_DELAY = 18;  // iterations of a period until the results are through the pipeline
+constexpr int PERIOD = 32;       // iterations
+constexpr int LONGEST_PERIOD = 32;
 constexpr int FIRST_ITERATIONS = 26;  // of a call, in which nothing is computed yet
 constexpr int FRAME_ITERATIONS = 96;
 constexpr int LAST_ITERATIONS = 24;  // of a call, in which the last tile leaves
@@ -101,7 +107,8 @@ typedef hlsgen::lanes<in_t, PX_IN * SIMD> in_word;
 typedef hlsgen::lanes<out_t, PX_OUT * PE> out_word;
 typedef hlsgen::lanes<out_t, PE> result_word;
 typedef hlsgen::ram<in_t, BAND_DEPTH, 15> band_t[SIMD][BANKS];
-typedef hlsgen::ram<result_word, RESULT_WORDS, 24> tile_t[ROWS][PX_OUT];
+typedef hlsgen::word_parts<out_t, PE> result_parts;
+typedef hlsgen::ram<result_parts::part_t, RESULT_WORDS, 24> tile_t[ROWS][PX_OUT][result_parts::PARTS];
 typedef hlsgen::ram<acc_t, 6, 8> partial_t[ROWS][PE];
 
 // Rows of the image that must be on chip before a tile begins, and those that arrive for it.
@@ -128,48 +135,38 @@ inline int next_tile(int tile) {
 
 // Where the next word of the input goes. Words come row by row, group of pixels by group, SIMD channels at a time.
 struct filling {
-    int rows;  // that arrive for this tile; none: nothing to do
-    int slot;  // of the first of them
-    int row;
-    int step;
-    int bank;  // of the word's first column, before the row's offset
-    int column_word;
-    int group;
+    bool any;                          // a word is still to arrive for this tile
+    hlsgen::countdown<IN_HEIGHT> row;  // of those that arrive
+    hlsgen::counter<SLOTS> slot;       // of the row
+    hlsgen::counter<IN_STEPS> step;
+    hlsgen::strided_counter<BANKS, PX_IN> bank;  // of the word's first column, before the row's offset
+    ap_uint<hlsgen::bits_for(COLUMN_WORDS + 1)> column_word;
+    hlsgen::counter<CF> group;
+
+    filling() : any(false), column_word(0) {}
 
     void start(int tile) {
 #pragma HLS inline
-        rows = tile == NO_TILE ? 0 : rows_filled(tile);
-        row = 0;
-        begin_row();
-    }
-    void begin_row() {
-#pragma HLS inline
-        step = 0;
-        bank = 0;
-        column_word = 0;
-        group = 0;
+        const int rows = tile == NO_TILE ? 0 : rows_filled(tile);
+        row.start(rows);
+        any = rows > 0;
     }
     void advance() {
 #pragma HLS inline
-        if (++group < CF) return;
-        group = 0;
-        bank += PX_IN;
-        if (bank >= BANKS) {
-            bank -= BANKS;
-            ++column_word;
-        }
-        if (++step < IN_STEPS) return;
-        begin_row();
-        if (++row < rows) return;
-        slot = hlsgen::wrap<SLOTS>(slot + rows);
-        rows = 0;
+        if (!group.advance()) return;
+        if (bank.advance()) ++column_word;
+        if (!step.advance()) return;
+        bank.value = 0;
+        column_word = 0;
+        slot.advance();
+        if (row.advance()) any = false;
     }
 };
 
 inline void fill_band(band_t &band, filling &next, const in_word &word) {
 #pragma HLS inline
 #pragma HLS array_partition variable=OFFSET complete
-    const int slot = hlsgen::wrap<SLOTS>(next.slot + next.row);
+    const int slot = next.slot;
     hlsgen::access place[PX_IN];
 #pragma HLS array_partition variable=place complete
     for (int x = 0; x < PX_IN; ++x) {
@@ -198,66 +195,47 @@ inline void fill_band(band_t &band, filling &next, const in_word &word) {
 // Where the computation stands. Columns run innermost, then input channels, then filters.
 struct position {
     bool computes;  // the tile is not complete
-    int column;
-    int bank;  // of the column read, before the row's offset
-    int column_word;
-    int channels;  // step over the input channels, SIMD at a time
-    int filters;   // step over the output channels, PE at a time
-    int out_step;  // of the column that comes out
-    int out_x;
-    int tile;
-    int row;   // of the image, the tile's first
-    int slot;  // of that row
+    hlsgen::counter<COLUMNS> column;
+    hlsgen::strided_counter<BANKS, STRIDE_W> bank;  // of the column read, before the row's offset
+    column_word_t column_word;
+    hlsgen::counter<CF> channels;         // step over the input channels, SIMD at a time
+    hlsgen::counter<NF> filters;          // step over the output channels, PE at a time
+    hlsgen::counter<OUT_STEPS> out_step;  // of the column that comes out
+    hlsgen::counter<PX_OUT> out_x;
+    hlsgen::counter<TILES> tile;
+    row_t row;    // of the image, the tile's first
+    slot_t slot;  // of that row
+
+    position() : computes(false), bank(FIRST_BANK), column_word(FIRST_WORD), row(-PAD_TOP), slot(FIRST_SLOT) {}
 
     bool in_image() const {
 #pragma HLS inline
         return column >= LAG;
     }
-    void begin_pass() {
-#pragma HLS inline
-        column = 0;
-        bank = FIRST_BANK;
-        column_word = FIRST_WORD;
-        out_step = 0;
-        out_x = 0;
-    }
-    void begin() {
-#pragma HLS inline
-        begin_pass();
-        computes = false;
-        channels = 0;
-        filters = 0;
-        tile = 0;
-        row = -PAD_TOP;
-        slot = FIRST_SLOT;
-    }
     void advance() {
 #pragma HLS inline
-        if (in_image()) {
-            if (++out_x == PX_OUT) {
-                out_x = 0;
-                ++out_step;
-            }
+        if (next_column() && channels.advance() && filters.advance()) computes = false;
+    }
+    // True if the pass over the row ends.
+    bool next_column() {
+#pragma HLS inline
+        const bool ends = column.last;
+        if (in_image() && out_x.advance()) out_step.advance();
+        if (bank.advance()) ++column_word;
+        if (ends) {
+            bank.value = FIRST_BANK;
+            column_word = FIRST_WORD;
+            out_step.reset();
+            out_x.reset();
         }
-        bank += STRIDE_W;
-        if (bank >= BANKS) {
-            bank -= BANKS;
-            ++column_word;
-        }
-        if (++column < COLUMNS) return;
-        begin_pass();
-        if (++channels < CF) return;
-        channels = 0;
-        if (++filters < NF) return;
-        filters = 0;
-        computes = false;
+        column.advance();
+        return ends;
     }
     void next() {
 #pragma HLS inline
-        const bool same_frame = tile + 1 < TILES;
-        slot = hlsgen::wrap<SLOTS>(slot + (same_frame ? TILE_SLOTS : FRAME_SLOTS));
-        row = same_frame ? row + TILE_STEP : -PAD_TOP;
-        tile = same_frame ? tile + 1 : 0;
+        slot = tile.last ? hlsgen::moved_on<SLOTS, FRAME_SLOTS>(slot) : hlsgen::moved_on<SLOTS, TILE_SLOTS>(slot);
+        row = tile.last ? row_t(-PAD_TOP) : row_t(row + TILE_STEP);
+        tile.advance();
     }
 };
 
@@ -358,7 +336,8 @@ inline void accumulate(const in_t (&window)[SIMD][WAVE_ROWS][SPAN], const weight
         dot_products(tap, held, dot);
         for (int p = 0; p < PE; ++p) {
 #pragma HLS unroll
-            const acc_t before = at.channels == 0 || !in_image ? acc_t(held_bias[p]) : acc_t(partial[r][p][column]);
+            const acc_t before = at.channels.value == 0 || !in_image ? acc_t(held_bias[p])
+                                                                     : acc_t(partial[r][p][column]);
             const acc_t sum = before + dot[p];
             if (in_image) partial[r][p][column] = sum;
             result[r].lane[p] = result_of(sum);
@@ -370,47 +349,53 @@ inline void accumulate(const in_t (&window)[SIMD][WAVE_ROWS][SPAN], const weight
 
 // The word of the results that leaves next: row by row, group of pixels by group, PE channels at a time.
 struct leaving {
-    int rows;  // of the tile that are still to leave
-    int delay;
-    int row;
-    int step;
-    int fold;
+    bool any;                      // a word of the tile is still to leave
+    hlsgen::countdown<ROWS> left;  // rows
+    bool delayed;
+    hlsgen::counter<DRAIN_DELAY> delay;
+    hlsgen::counter<ROWS> row;
+    hlsgen::counter<OUT_STEPS> step;
+    hlsgen::counter<NF> fold;
 
-    void start(int count) {
+    leaving() : any(false), delayed(false) {}
+
+    void start(int rows) {
 #pragma HLS inline
-        rows = count;
-        delay = DRAIN_DELAY;
-        row = 0;
-        step = 0;
-        fold = 0;
+        left.start(rows);
+        any = rows > 0;
+        delayed = true;
+        delay.reset();
+        row.reset();
     }
     void advance() {
 #pragma HLS inline
-        if (++fold < NF) return;
-        fold = 0;
-        if (++step < OUT_STEPS) return;
-        step = 0;
-        ++row;
-        --rows;
+        if (!fold.advance() || !step.advance()) return;
+        row.advance();
+        if (left.advance()) any = false;
     }
 };
 
-inline out_word results_of(const tile_t &results, int half, const leaving &last) {
+inline out_word results_of(const tile_t &results, bool upper, const leaving &last) {
 #pragma HLS inline
     out_word word;
-    const int address = (half * OUT_STEPS + last.step) * NF + last.fold;
+    const int address = ((upper ? OUT_STEPS : 0) + last.step) * NF + last.fold;
     for (int x = 0; x < PX_OUT; ++x) {
 #pragma HLS unroll
-        result_word chosen;
-        hlsgen::clear(chosen);
+        result_word of_row[ROWS];
+#pragma HLS array_partition variable=of_row complete dim=0
         for (int r = 0; r < ROWS; ++r) {
 #pragma HLS unroll
-            const result_word there = results[r][x][address];
-            if (r == last.row) chosen = there;
+            of_row[r] = hlsgen::read_word<out_t, PE>(results[r][x], address);
         }
         for (int p = 0; p < PE; ++p) {
 #pragma HLS unroll
-            word.lane[x * PE + p] = chosen.lane[p];
+            out_t result[ROWS];
+#pragma HLS array_partition variable=result complete
+            for (int r = 0; r < ROWS; ++r) {
+#pragma HLS unroll
+                result[r] = of_row[r].lane[p];
+            }
+            word.lane[x * PE + p] = result[last.row.value];
         }
     }
     return word;
@@ -439,22 +424,20 @@ inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames
     HLSGEN_STATIC tile_t results;
 #pragma HLS array_partition variable=results complete dim=1
 #pragma HLS array_partition variable=results complete dim=2
-#pragma HLS aggregate variable=results
+#pragma HLS array_partition variable=results complete dim=3
 #pragma HLS bind_storage variable=results type=ram_s2p impl=lutram
 
     filling next;
     position at;
     leaving last;
-    next.slot = 0;
     next.start(0);
-    at.begin();
-    last.start(0);
-    int arriving = 0;  // the tile whose rows arrive
+    hlsgen::counter<TILES> arriving;  // the tile whose rows arrive
     int to_arrive = frames * TILES - 1;
     bool arrives = true;
-    bool works = false;  // whether there is a tile that is computed in this period
-    int half = 0;
-    int left = FIRST_ITERATIONS;  // of this period
+    bool works = false;                      // whether there is a tile that is computed in this period
+    bool upper = false;                      // the half that takes results
+    hlsgen::countdown<LONGEST_PERIOD> left;  // iterations of this period
+    left.start(FIRST_ITERATIONS);
     const long long iterations = FIRST_ITERATIONS + (long long)frames * FRAME_ITERATIONS + LAST_ITERATIONS;
     periods: for (long long i = 0; i < iterations; ++i) {
 #pragma HLS pipeline II=1 style=flp
@@ -465,10 +448,10 @@ inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames
 #pragma HLS dependence variable=results inter WAR false
 #pragma HLS dependence variable=partial inter RAW distance=8 true
         hlsgen::iteration_of(0);
-        if (next.rows > 0) fill_band(band, next, in.read());
+        if (next.any) fill_band(band, next, in.read());
 
         if (at.computes) {
-            if (at.column == 0) {
+            if (at.column.value == 0) {
                 const int pass = at.filters * CF + at.channels;
                 for (int p = 0; p < PE; ++p) {
 #pragma HLS unroll
@@ -486,39 +469,39 @@ inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames
             result_word result[ROWS];
 #pragma HLS array_partition variable=result complete
             accumulate(window, held, held_bias, partial, at, result);
-            if (at.in_image() && at.channels == CF - 1) {
-                const int address = (half * OUT_STEPS + at.out_step) * NF + at.filters;
+            if (at.in_image() && at.channels.last) {
+                const int address = ((upper ? OUT_STEPS : 0) + at.out_step) * NF + at.filters;
                 for (int r = 0; r < ROWS; ++r) {
 #pragma HLS unroll
                     for (int x = 0; x < PX_OUT; ++x) {
 #pragma HLS unroll
-                        if (x == at.out_x) results[r][x][address] = result[r];
+                        if (at.out_x.value == x) hlsgen::write_word(results[r][x], address, result[r]);
                     }
                 }
             }
             at.advance();
         }
 
-        if (last.rows > 0) {
-            if (last.delay > 0) {
-                --last.delay;
+        if (last.any) {
+            if (last.delayed) {
+                if (last.delay.advance()) last.delayed = false;
             } else {
-                out.write(results_of(results, 1 - half, last));
+                out.write(results_of(results, !upper, last));
                 last.advance();
             }
         }
 
-        if (--left == 0) {
-            last.start(works ? (at.tile == TILES - 1 ? LAST_ROWS : ROWS) : 0);
+        if (left.advance()) {
+            last.start(works ? (at.tile.last ? LAST_ROWS : ROWS) : 0);
             if (works) at.next();
             works = arrives;
             at.computes = works;
             arrives = to_arrive > 0;
             --to_arrive;
-            arriving = next_tile(arriving);
-            next.start(arrives ? arriving : NO_TILE);
-            half = 1 - half;
-            left = PERIOD;
+            arriving.advance();
+            next.start(arrives ? int(arriving) : NO_TILE);
+            upper = !upper;
+            left.start(PERIOD);
         }
     }
 }

@@ -13,9 +13,11 @@
 #include <ap_fixed.h>
 #include <hls_stream.h>
 
+#include "hlsgen/counter.h"
 #include "hlsgen/dot.h"
 #include "hlsgen/lanes.h"
 #include "hlsgen/stage.h"
+#include "hlsgen/words.h"
 
 namespace convolution_streamed {
 
@@ -68,52 +70,64 @@ inline out_t result_of(const acc_t &sum) {
 inline void run(hls::stream<in_word> &in, hls::stream<weight_word> &weights, hls::stream<bias_word> &biases,
                 hls::stream<out_word> &out, int frames) {
 #pragma HLS inline off
-    HLSGEN_STATIC in_word inputs[BATCH * IN_WORDS];  // by frame, row, column, channels
-#pragma HLS aggregate variable=inputs
+    HLSGEN_STATIC hlsgen::word_memory<in_t, SIMD, BATCH * IN_WORDS> inputs;  // by frame, row, column, channels
+#pragma HLS array_partition variable=inputs complete dim=1
 #pragma HLS bind_storage variable=inputs type=ram_s2p impl=lutram
-    HLSGEN_STATIC out_word results[BATCH * PIXELS * NF];  // by frame, row, column, channels
-#pragma HLS aggregate variable=results
+    HLSGEN_STATIC hlsgen::word_memory<out_t, PE, BATCH * PIXELS * NF> results;  // by frame, row, column, channels
+#pragma HLS array_partition variable=results complete dim=1
 #pragma HLS bind_storage variable=results type=ram_s2p impl=lutram
-    HLSGEN_STATIC sum_word sums[BATCH * PIXELS];  // of PE output channels, by frame, row, column
-#pragma HLS aggregate variable=sums
+    HLSGEN_STATIC hlsgen::word_memory<acc_t, PE, BATCH * PIXELS> sums;  // of PE output channels, by frame, row, column
+#pragma HLS array_partition variable=sums complete dim=1
 #pragma HLS bind_storage variable=sums type=ram_s2p impl=lutram
-#pragma HLS dependence variable=sums inter RAW distance=20 true
     weight_word row_of_weights;
     bias_word row_of_biases;
-    enum { READS, COMPUTES, WRITES } phase = READS;
-    int left = frames;                        // of this block and those after it
-    int count = left < BATCH ? left : BATCH;  // frames of this block
-    int filters = 0, channels = 0;            // passes over the outputs and over the inputs
-    int kernel_row = 0, kernel_column = 0;
-    int row = 0, column = 0;  // of the output
-    int pixel = 0;            // of the block's count * PIXELS
-    int frame_at = 0;         // in inputs: the first word of the pixel's frame
-    int moved = 0;            // words read or written in this phase, or next to be written
+    enum : unsigned char { READS, COMPUTES, WRITES } phase = READS;
+    ap_uint<hlsgen::bits_for(BATCH + 1)> count = frames < BATCH ? frames : BATCH;  // frames of this block
+    int left = frames < BATCH ? 0 : frames - BATCH;                                // of those after it
+    hlsgen::countdown<BATCH> frame;
+    frame.start(count);
+    hlsgen::counter<IN_WORDS> in_word_of_frame;
+    hlsgen::counter<PIXELS * NF> out_word_of_frame;
+    hlsgen::counter<NF> filters;  // passes over the outputs and over the inputs
+    hlsgen::counter<CF> channels;
+    hlsgen::counter<KERNEL_H> kernel_row;
+    hlsgen::counter<KERNEL_W> kernel_column;
+    hlsgen::counter<OUT_HEIGHT> row;
+    hlsgen::counter<OUT_WIDTH> column;
+    ap_uint<hlsgen::bits_for(BATCH * PIXELS + 1)> pixel = 0;  // of the block
+    ap_uint<hlsgen::bits_for(BATCH * IN_WORDS + 1)> frame_at = 0;  // in inputs: the first word of the pixel's frame
+    ap_uint<hlsgen::bits_for((BATCH * PIXELS + 1) * NF)> result_at = 0;  // of the pixel's results
+    // words read or written
+    ap_uint<hlsgen::bits_for(BATCH * (IN_WORDS > PIXELS * NF ? IN_WORDS : PIXELS * NF) + 1)> moved = 0;
     const long long iterations = (long long)frames * FRAME_ITERATIONS;
     passes: for (long long i = 0; i < iterations; ++i) {
 #pragma HLS pipeline II=1 style=flp
 #pragma HLS loop_tripcount min=FRAME_ITERATIONS max=FRAME_ITERATIONS
+#pragma HLS dependence variable=sums inter RAW distance=20 true
         hlsgen::iteration_of(0);
         if (phase == READS) {
-            inputs[moved] = in.read();
-            if (++moved == count * IN_WORDS) {
+            hlsgen::write_word(inputs, moved, in.read());
+            ++moved;
+            if (in_word_of_frame.advance() && frame.advance()) {
                 moved = 0;
+                frame.start(count);
                 phase = COMPUTES;
             }
         } else if (phase == COMPUTES) {
-            const bool first = kernel_row == 0 && kernel_column == 0 && channels == 0;
+            const bool first = kernel_row.value == 0 && kernel_column.value == 0 && channels.value == 0;
             if (pixel == 0) {
                 row_of_weights = weights.read();
                 if (first) row_of_biases = biases.read();
             }
             const int in_row = row * STRIDE_H + kernel_row * DILATION_H - PAD_TOP;
             const int in_column = column * STRIDE_W + kernel_column * DILATION_W - PAD_LEFT;
+            const int place = (in_row * IN_WIDTH + in_column) * CF + channels;  // in its frame
             in_word pixels;
             hlsgen::clear(pixels);  // outside the image
             if (in_row >= 0 && in_row < IN_HEIGHT && in_column >= 0 && in_column < IN_WIDTH) {
-                pixels = inputs[frame_at + (in_row * IN_WIDTH + in_column) * CF + channels];
+                pixels = hlsgen::read_word<in_t, SIMD>(inputs, frame_at + place);
             }
-            const sum_word earlier = sums[pixel];
+            const sum_word earlier = hlsgen::read_word<acc_t, PE>(sums, pixel);
             sum_word later;
             out_word result;
             for (int p = 0; p < PE; ++p) {
@@ -129,44 +143,30 @@ inline void run(hls::stream<in_word> &in, hls::stream<weight_word> &weights, hls
                 later.lane[p] = before + hlsgen::dot_chain<hlsgen::in_dsp, dot_t, product_t>(pixels.lane, factors);
                 result.lane[p] = result_of(later.lane[p]);
             }
-            sums[pixel] = later;
-            const bool last = kernel_row == KERNEL_H - 1 && kernel_column == KERNEL_W - 1 && channels == CF - 1;
-            if (last) results[moved] = result;
-            moved += NF;
-            ++pixel;
-            if (++column == OUT_WIDTH) {
-                column = 0;
-                if (++row == OUT_HEIGHT) {
-                    row = 0;
-                    frame_at += IN_WORDS;
-                }
-            }
-            if (pixel == count * PIXELS) {  // the next word of weights
+            hlsgen::write_word(sums, pixel, later);
+            const bool last = kernel_row.last && kernel_column.last && channels.last;
+            if (last) hlsgen::write_word(results, result_at, result);
+            const bool ends_frame = column.advance() && row.advance();
+            if (ends_frame && frame.advance()) {  // the next word of weights
+                frame.start(count);
                 pixel = 0;
                 frame_at = 0;
-                if (last) {
-                    channels = 0;
-                    kernel_row = 0;
-                    kernel_column = 0;
-                    if (++filters == NF) {
-                        filters = 0;
-                        phase = WRITES;
-                    }
-                } else if (++kernel_column == KERNEL_W) {
-                    kernel_column = 0;
-                    if (++kernel_row == KERNEL_H) {
-                        kernel_row = 0;
-                        ++channels;
-                    }
-                }
-                moved = filters;  // 0 once all are through
+                if (kernel_column.advance() && kernel_row.advance()) channels.advance();
+                if (last && filters.advance()) phase = WRITES;
+                result_at = filters.value;
+            } else {
+                ++pixel;
+                result_at += NF;
+                if (ends_frame) frame_at += IN_WORDS;
             }
         } else {
-            out.write(results[moved]);
-            if (++moved == count * PIXELS * NF) {
+            out.write(hlsgen::read_word<out_t, PE>(results, moved));
+            ++moved;
+            if (out_word_of_frame.advance() && frame.advance()) {
                 moved = 0;
-                left -= count;
                 count = left < BATCH ? left : BATCH;
+                frame.start(left < BATCH ? left : BATCH);
+                left = left < BATCH ? 0 : left - BATCH;
                 phase = READS;
             }
         }

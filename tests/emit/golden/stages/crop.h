@@ -11,6 +11,7 @@
 #include <ap_fixed.h>
 #include <hls_stream.h>
 
+#include "hlsgen/counter.h"
 #include "hlsgen/lanes.h"
 #include "hlsgen/stage.h"
 
@@ -53,15 +54,32 @@ static_assert(FIRST_CHANNEL + (CHANNELS_OUT - 1) * CHANNEL_STEP < SIMD, "crop: t
 typedef hlsgen::lanes<value_t, PX * SIMD> in_word;
 typedef hlsgen::lanes<value_t, PX_OUT * CHANNELS_OUT> out_word;
 
-template <int FIRST, int STEP, int COUNT>
-inline bool kept(int at) {
+// Counts words, and says of which something is kept.
+template <int SIZE, int FIRST, int STEP, int COUNT>
+struct cut {
+    static constexpr int START = (STEP - FIRST % STEP) % STEP;
+    hlsgen::counter<SIZE> at;
+    hlsgen::counter<STEP> between;  // words since one that is FIRST or a number of steps from it
+
+    cut() : between(START) {}
+
+    bool kept() const {
 #pragma HLS inline
-    return at >= FIRST && at < FIRST + COUNT * STEP && (at - FIRST) % STEP == 0;
-}
+        return at >= FIRST && at < FIRST + COUNT * STEP && between.value == 0;
+    }
+    bool advance() {
+#pragma HLS inline
+        if (at.last) between.reset(START);
+        else between.advance();
+        return at.advance();
+    }
+};
 
 inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames) {
 #pragma HLS inline off
-    int fold = 0, group = 0, row = 0;
+    cut<FOLDS, FIRST_FOLD, FOLD_STEP, FOLD_COUNT> fold;
+    cut<GROUPS, FIRST_GROUP, GROUP_STEP, GROUP_COUNT> group;
+    cut<HEIGHT, FIRST_ROW, ROW_STEP, ROW_COUNT> row;
     const long long iterations = (long long)frames * FRAME_ITERATIONS;
     words: for (long long i = 0; i < iterations; ++i) {
 #pragma HLS pipeline II=1 style=flp
@@ -78,18 +96,8 @@ inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames
                 result.lane[x * CHANNELS_OUT + c] = word.lane[pixel * SIMD + channel];
             }
         }
-        const bool inside = kept<FIRST_ROW, ROW_STEP, ROW_COUNT>(row) &&
-                            kept<FIRST_GROUP, GROUP_STEP, GROUP_COUNT>(group) &&
-                            kept<FIRST_FOLD, FOLD_STEP, FOLD_COUNT>(fold);
-        if (inside) out.write(result);
-
-        if (++fold == FOLDS) {
-            fold = 0;
-            if (++group == GROUPS) {
-                group = 0;
-                row = row + 1 == HEIGHT ? 0 : row + 1;
-            }
-        }
+        if (row.kept() && group.kept() && fold.kept()) out.write(result);
+        if (fold.advance() && group.advance()) row.advance();
     }
 }
 

@@ -13,9 +13,11 @@
 #include <ap_fixed.h>
 #include <hls_stream.h>
 
+#include "hlsgen/counter.h"
 #include "hlsgen/dot.h"
 #include "hlsgen/lanes.h"
 #include "hlsgen/stage.h"
+#include "hlsgen/words.h"
 
 namespace dense_streamed {
 
@@ -62,42 +64,51 @@ inline out_t result_of(const acc_t &sum) {
 inline void run(hls::stream<in_word> &in, hls::stream<weight_word> &weights, hls::stream<bias_word> &biases,
                 hls::stream<out_word> &out, int frames) {
 #pragma HLS inline off
-    HLSGEN_STATIC in_word inputs[BATCH * IN_WORDS];  // by frame, channels
-#pragma HLS aggregate variable=inputs
+    HLSGEN_STATIC hlsgen::word_memory<in_t, SIMD, BATCH * IN_WORDS> inputs;  // by frame, channels
+#pragma HLS array_partition variable=inputs complete dim=1
 #pragma HLS bind_storage variable=inputs type=ram_s2p impl=lutram
-    HLSGEN_STATIC out_word results[BATCH * PIXELS * NF];  // by frame, channels
-#pragma HLS aggregate variable=results
+    HLSGEN_STATIC hlsgen::word_memory<out_t, PE, BATCH * PIXELS * NF> results;  // by frame, channels
+#pragma HLS array_partition variable=results complete dim=1
 #pragma HLS bind_storage variable=results type=ram_s2p impl=lutram
-    HLSGEN_STATIC sum_word sums[BATCH * PIXELS];  // of PE output channels, by frame
-#pragma HLS array_partition variable=sums dim=0 complete
+    HLSGEN_STATIC hlsgen::word_memory<acc_t, PE, BATCH * PIXELS> sums;  // of PE output channels, by frame
+#pragma HLS array_partition variable=sums complete dim=0
     weight_word row_of_weights;
     bias_word row_of_biases;
-    enum { READS, COMPUTES, WRITES } phase = READS;
-    int left = frames;                        // of this block and those after it
-    int count = left < BATCH ? left : BATCH;  // frames of this block
-    int filters = 0, channels = 0;            // passes over the outputs and over the inputs
-    int pixel = 0;                            // of the block's count * PIXELS
-    int frame_at = 0;                         // in inputs: the first word of the pixel's frame
-    int moved = 0;                            // words read or written in this phase, or next to be written
+    enum : unsigned char { READS, COMPUTES, WRITES } phase = READS;
+    ap_uint<hlsgen::bits_for(BATCH + 1)> count = frames < BATCH ? frames : BATCH;  // frames of this block
+    int left = frames < BATCH ? 0 : frames - BATCH;                                // of those after it
+    hlsgen::countdown<BATCH> frame;
+    frame.start(count);
+    hlsgen::counter<IN_WORDS> in_word_of_frame;
+    hlsgen::counter<PIXELS * NF> out_word_of_frame;
+    hlsgen::counter<NF> filters;  // passes over the outputs and over the inputs
+    hlsgen::counter<CF> channels;
+    ap_uint<hlsgen::bits_for(BATCH * PIXELS + 1)> pixel = 0;  // of the block
+    ap_uint<hlsgen::bits_for(BATCH * IN_WORDS + 1)> frame_at = 0;  // in inputs: the first word of the pixel's frame
+    ap_uint<hlsgen::bits_for((BATCH * PIXELS + 1) * NF)> result_at = 0;  // of the pixel's results
+    // words read or written
+    ap_uint<hlsgen::bits_for(BATCH * (IN_WORDS > PIXELS * NF ? IN_WORDS : PIXELS * NF) + 1)> moved = 0;
     const long long iterations = (long long)frames * FRAME_ITERATIONS;
     passes: for (long long i = 0; i < iterations; ++i) {
 #pragma HLS pipeline II=1 style=flp
 #pragma HLS loop_tripcount min=FRAME_ITERATIONS max=FRAME_ITERATIONS
         hlsgen::iteration_of(0);
         if (phase == READS) {
-            inputs[moved] = in.read();
-            if (++moved == count * IN_WORDS) {
+            hlsgen::write_word(inputs, moved, in.read());
+            ++moved;
+            if (in_word_of_frame.advance() && frame.advance()) {
                 moved = 0;
+                frame.start(count);
                 phase = COMPUTES;
             }
         } else if (phase == COMPUTES) {
-            const bool first = channels == 0;
+            const bool first = channels.value == 0;
             if (pixel == 0) {
                 row_of_weights = weights.read();
                 if (first) row_of_biases = biases.read();
             }
-            const in_word pixels = inputs[frame_at + channels];
-            const sum_word earlier = sums[pixel];
+            const in_word pixels = hlsgen::read_word<in_t, SIMD>(inputs, frame_at + channels);
+            const sum_word earlier = hlsgen::read_word<acc_t, PE>(sums, pixel);
             sum_word later;
             out_word result;
             for (int p = 0; p < PE; p += 2) {
@@ -123,32 +134,30 @@ inline void run(hls::stream<in_word> &in, hls::stream<weight_word> &weights, hls
                     result.lane[p + i] = result_of(later.lane[p + i]);
                 }
             }
-            sums[pixel] = later;
-            const bool last = channels == CF - 1;
-            if (last) results[moved] = result;
-            moved += NF;
-            ++pixel;
-            frame_at += IN_WORDS;
-            if (pixel == count * PIXELS) {  // the next word of weights
+            hlsgen::write_register(sums, pixel, later);
+            const bool last = channels.last;
+            if (last) hlsgen::write_word(results, result_at, result);
+            const bool ends_frame = true;
+            if (ends_frame && frame.advance()) {  // the next word of weights
+                frame.start(count);
                 pixel = 0;
                 frame_at = 0;
-                if (last) {
-                    channels = 0;
-                    if (++filters == NF) {
-                        filters = 0;
-                        phase = WRITES;
-                    }
-                } else {
-                    ++channels;
-                }
-                moved = filters;  // 0 once all are through
+                channels.advance();
+                if (last && filters.advance()) phase = WRITES;
+                result_at = filters.value;
+            } else {
+                ++pixel;
+                result_at += NF;
+                if (ends_frame) frame_at += IN_WORDS;
             }
         } else {
-            out.write(results[moved]);
-            if (++moved == count * PIXELS * NF) {
+            out.write(hlsgen::read_word<out_t, PE>(results, moved));
+            ++moved;
+            if (out_word_of_frame.advance() && frame.advance()) {
                 moved = 0;
-                left -= count;
                 count = left < BATCH ? left : BATCH;
+                frame.start(left < BATCH ? left : BATCH);
+                left = left < BATCH ? 0 : left - BATCH;
                 phase = READS;
             }
         }

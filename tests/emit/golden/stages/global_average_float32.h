@@ -11,10 +11,12 @@
 #include <ap_int.h>
 #include <hls_stream.h>
 
+#include "hlsgen/counter.h"
 #include "hlsgen/dot.h"
 #include "hlsgen/lanes.h"
 #include "hlsgen/memory.h"
 #include "hlsgen/stage.h"
+#include "hlsgen/words.h"
 
 namespace global_average_float32 {
 
@@ -30,13 +32,15 @@ static_assert(FRAME_ITERATIONS == PIXELS * FOLDS + SETTLE + FOLDS,
               "global_average_float32: words, a pause, and the results");
 
 typedef hlsgen::lanes<float, SIMD> word_t;
-typedef hlsgen::ram<word_t, FOLDS, 14> totals_t[PARTIALS];
+typedef hlsgen::word_parts<float, SIMD> parts;
+typedef hlsgen::ram<parts::part_t, FOLDS, 14> totals_t[PARTIALS][parts::PARTS];
 
 // Their sum: neighbours are combined, then what came of neighbours, and so on.
 template <typename T, int N>
 inline T combined(T (&values)[N]) {
 #pragma HLS inline
-    for (int level = 0; level < hlsgen::levels_of(N); ++level) {
+    constexpr int LEVELS = hlsgen::levels_of(N);
+    for (int level = 0; level < LEVELS; ++level) {
 #pragma HLS unroll
         const int step = 1 << level;
         for (int n = 0; n + step < N; n += 2 * step) {
@@ -50,31 +54,38 @@ inline T combined(T (&values)[N]) {
 // The word's pixels added to the partial sum whose turn it is; the first pixels begin it.
 inline void add_pixels(totals_t &totals, const word_t &word, int fold, int partial, bool begins) {
 #pragma HLS inline
-    word_t before;
-    hlsgen::clear(before);
+    word_t there[PARTIALS];
+#pragma HLS array_partition variable=there complete dim=0
     for (int q = 0; q < PARTIALS; ++q) {
 #pragma HLS unroll
-        if (q == partial && !begins) before = totals[q][fold];
+        hlsgen::clear(there[q]);
+        if (q == partial && !begins) there[q] = hlsgen::read_word<float, SIMD>(totals[q], fold);
     }
     word_t after;
     for (int s = 0; s < SIMD; ++s) {
 #pragma HLS unroll
-        const float sum = hlsgen::in_dsp::add(before.lane[s], word.lane[s]);
+        float before[PARTIALS];
+#pragma HLS array_partition variable=before complete
+        for (int q = 0; q < PARTIALS; ++q) {
+#pragma HLS unroll
+            before[q] = there[q].lane[s];
+        }
+        const float sum = hlsgen::in_dsp::add(before[partial], word.lane[s]);
         after.lane[s] = begins ? word.lane[s] : sum;
     }
     for (int q = 0; q < PARTIALS; ++q) {
 #pragma HLS unroll
-        if (q == partial) totals[q][fold] = after;
+        if (q == partial) hlsgen::write_word(totals[q], fold, after);
     }
 }
 
 inline word_t total_of(const totals_t &totals, int fold) {
 #pragma HLS inline
     word_t there[PARTIALS];
-#pragma HLS array_partition variable=there complete
+#pragma HLS array_partition variable=there complete dim=0
     for (int q = 0; q < PARTIALS; ++q) {
 #pragma HLS unroll
-        there[q] = totals[q][fold];
+        there[q] = hlsgen::read_word<float, SIMD>(totals[q], fold);
     }
     word_t result;
     for (int s = 0; s < SIMD; ++s) {
@@ -94,32 +105,33 @@ inline void run(hls::stream<word_t> &in, hls::stream<word_t> &out, int frames) {
 #pragma HLS inline off
     HLSGEN_STATIC totals_t totals;
 #pragma HLS array_partition variable=totals complete dim=1
-#pragma HLS aggregate variable=totals
+#pragma HLS array_partition variable=totals complete dim=2
 #pragma HLS bind_storage variable=totals type=ram_s2p impl=lutram
-    int fold = 0, partial = 0, pixel = 0, pause = 0;
+    enum : unsigned char { ADDS, SETTLES, WRITES } phase = ADDS;
+    hlsgen::counter<FOLDS> fold;
+    hlsgen::counter<PARTIALS> partial;
+    hlsgen::limited_counter<PIXELS, PARTIALS> pixel;
+    hlsgen::counter<SETTLE> pause;
     const long long iterations = (long long)frames * FRAME_ITERATIONS;
     words: for (long long i = 0; i < iterations; ++i) {
 #pragma HLS pipeline II=1 style=flp
 #pragma HLS loop_tripcount min=FRAME_ITERATIONS max=FRAME_ITERATIONS
 #pragma HLS dependence variable=totals inter RAW distance=14 true
         hlsgen::iteration_of(0);
-        if (pixel < PIXELS) {
-            add_pixels(totals, in.read(), fold, partial, pixel < PARTIALS);
-            if (++fold == FOLDS) {
-                fold = 0;
-                partial = partial + 1 == PARTIALS ? 0 : partial + 1;
-                ++pixel;
+        if (phase == ADDS) {
+            add_pixels(totals, in.read(), fold, partial, pixel.inside);
+            if (fold.advance()) {
+                partial.advance();
+                if (pixel.advance()) {
+                    partial.reset();
+                    phase = SETTLES;
+                }
             }
-        } else if (pause < SETTLE) {
-            ++pause;
+        } else if (phase == SETTLES) {
+            if (pause.advance()) phase = WRITES;
         } else {
             out.write(total_of(totals, fold));
-            if (++fold == FOLDS) {
-                fold = 0;
-                partial = 0;
-                pixel = 0;
-                pause = 0;
-            }
+            if (fold.advance()) phase = ADDS;
         }
     }
 }

@@ -12,9 +12,11 @@
 #include <ap_int.h>
 #include <hls_stream.h>
 
+#include "hlsgen/counter.h"
 #include "hlsgen/dot.h"
 #include "hlsgen/lanes.h"
 #include "hlsgen/stage.h"
+#include "hlsgen/words.h"
 
 namespace global_sum {
 
@@ -42,7 +44,8 @@ typedef hlsgen::lanes<out_t, SIMD> out_word;
 template <typename T, int N>
 inline T combined(T (&values)[N]) {
 #pragma HLS inline
-    for (int level = 0; level < hlsgen::levels_of(N); ++level) {
+    constexpr int LEVELS = hlsgen::levels_of(N);
+    for (int level = 0; level < LEVELS; ++level) {
 #pragma HLS unroll
         const int step = 1 << level;
         for (int n = 0; n + step < N; n += 2 * step) {
@@ -68,25 +71,27 @@ inline total_t over_pixels(const in_word &word, int group, int channel) {
 
 inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames) {
 #pragma HLS inline off
-    HLSGEN_STATIC total_word totals[FOLDS];  // of the pixels so far
-#pragma HLS array_partition variable=totals dim=0 complete
-    int fold = 0, group = 0, row = 0;
+    HLSGEN_STATIC hlsgen::word_memory<total_t, SIMD, FOLDS> totals;  // of the pixels so far
+#pragma HLS array_partition variable=totals complete dim=0
+    hlsgen::counter<FOLDS> fold;
+    hlsgen::counter<GROUPS> group;
+    hlsgen::counter<HEIGHT> row;
     const long long iterations = (long long)frames * FRAME_ITERATIONS;
     words: for (long long i = 0; i < iterations; ++i) {
 #pragma HLS pipeline II=1 style=flp
 #pragma HLS loop_tripcount min=FRAME_ITERATIONS max=FRAME_ITERATIONS
         hlsgen::iteration_of(0);
         const in_word word = in.read();
-        const bool first = row == 0 && group == 0;
-        const bool last = row == HEIGHT - 1 && group == GROUPS - 1;
-        total_word total = totals[fold];
+        const bool first = row.value == 0 && group.value == 0;
+        const bool last = row.last && group.last;
+        total_word total = hlsgen::read_word<total_t, SIMD>(totals, fold);
         for (int s = 0; s < SIMD; ++s) {
 #pragma HLS unroll
             const total_t value = over_pixels(word, group, s);
             if (first) total.lane[s] = value;
             else total.lane[s] += value;
         }
-        totals[fold] = total;
+        hlsgen::write_register(totals, fold, total);
 
         if (last) {
             out_word result;
@@ -96,14 +101,7 @@ inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames
             }
             out.write(result);
         }
-
-        if (++fold == FOLDS) {
-            fold = 0;
-            if (++group == GROUPS) {
-                group = 0;
-                row = row + 1 == HEIGHT ? 0 : row + 1;
-            }
-        }
+        if (fold.advance() && group.advance()) row.advance();
     }
 }
 

@@ -11,6 +11,7 @@
 #include <ap_fixed.h>
 #include <hls_stream.h>
 
+#include "hlsgen/counter.h"
 #include "hlsgen/lanes.h"
 #include "hlsgen/stage.h"
 #include "leaky_table.h"
@@ -46,7 +47,7 @@ inline out_t result_of(const in_t &x, signed char slope_code) {
 inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames) {
 #pragma HLS inline off
 #pragma HLS array_partition variable=SLOPES dim=2 complete
-    int fold = 0;  // FOLDS: which channels of the pixels
+    hlsgen::counter<FOLDS> fold;  // which channels of the pixels
     words: for (long long i = 0; i < (long long)frames * FRAME_WORDS; ++i) {
 #pragma HLS pipeline II=1 style=flp
 #pragma HLS loop_tripcount min=FRAME_WORDS max=FRAME_WORDS
@@ -58,7 +59,7 @@ inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames
             result.lane[l] = result_of(word.lane[l], SLOPES[fold][l % SIMD]);
         }
         out.write(result);
-        fold = fold + 1 == FOLDS ? 0 : fold + 1;
+        fold.advance();
     }
 }
 

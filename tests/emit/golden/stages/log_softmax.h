@@ -12,8 +12,10 @@
 #include <ap_int.h>
 #include <hls_stream.h>
 
+#include "hlsgen/counter.h"
 #include "hlsgen/lanes.h"
 #include "hlsgen/stage.h"
+#include "hlsgen/words.h"
 #include "log_softmax_table.h"
 
 namespace log_softmax {
@@ -165,10 +167,10 @@ inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames
 #pragma HLS bind_storage variable=EXP_BASES type=rom_np impl=lutram
 #pragma HLS bind_storage variable=LOG_BASES type=rom_np impl=lutram
 #pragma HLS bind_storage variable=LOG_RISES type=rom_np impl=lutram
-    HLSGEN_STATIC in_word values[FOLDS];
-    HLSGEN_STATIC distance_word distances[FOLDS];
-#pragma HLS array_partition variable=values complete
-#pragma HLS array_partition variable=distances complete
+    HLSGEN_STATIC hlsgen::word_memory<in_t, PX * SIMD, FOLDS> values;
+#pragma HLS array_partition variable=values complete dim=0
+    HLSGEN_STATIC hlsgen::word_memory<distance_t, PX * SIMD, FOLDS> distances;
+#pragma HLS array_partition variable=distances complete dim=0
     in_t arriving[PX];           // of the pixels that arrive, the largest channel so far
     in_t largest[PX];            // of the pixels before, the largest channel
     ap_uint<SUM_BITS> sums[PX];  // and the sum of exponentials so far
@@ -184,14 +186,17 @@ inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames
         levels[x].log = 0;
         levels[x].largest = 0;
     }
-    int fold = 0;  // FOLDS: which channels of the pixels
+    hlsgen::counter<FOLDS> fold;  // which channels of the pixels
+    hlsgen::counter<LAG> lag;
+    bool leaves = false;  // results have begun to leave
     const long long words = (long long)frames * FRAME_WORDS;
+    long long left = words;  // to arrive
     passes: for (long long i = 0; i < words + LAG; ++i) {
 #pragma HLS pipeline II=1 style=flp
 #pragma HLS loop_tripcount min=TRIPS max=TRIPS
         hlsgen::iteration_of(0);
-        const distance_word before = distances[fold];
-        if (i >= LAG) {
+        const distance_word before = hlsgen::read_word<distance_t, PX * SIMD>(distances, fold);
+        if (leaves) {
             out_word result;
             for (int l = 0; l < PX * SIMD; ++l) {
 #pragma HLS unroll
@@ -200,7 +205,7 @@ inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames
             out.write(result);
         }
 
-        const in_word last = values[fold];
+        const in_word last = hlsgen::read_word<in_t, PX * SIMD>(values, fold);
         distance_word now;
         for (int x = 0; x < PX; ++x) {
 #pragma HLS unroll
@@ -210,21 +215,23 @@ inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames
                 now.lane[x * SIMD + s] = distance_of(largest[x], last.lane[x * SIMD + s]);
                 sum += exponential_of(hlsgen::bits_of<IN_BITS>(now.lane[x * SIMD + s]));
             }
-            sums[x] = fold == 0 ? sum : ap_uint<SUM_BITS>(sums[x] + sum);
-            if (fold == FOLDS - 1) levels[x] = level_of(sums[x]);
+            sums[x] = fold.value == 0 ? sum : ap_uint<SUM_BITS>(sums[x] + sum);
+            if (fold.last) levels[x] = level_of(sums[x]);
         }
-        distances[fold] = now;
+        hlsgen::write_register(distances, fold, now);
 
         in_word word = last;  // anything once all have arrived
-        if (i < words) word = in.read();
-        values[fold] = word;
+        if (left > 0) word = in.read();
+        --left;
+        hlsgen::write_register(values, fold, word);
         for (int x = 0; x < PX; ++x) {
 #pragma HLS unroll
             const in_t found = largest_of(word, x);
-            if (fold == 0 || found > arriving[x]) arriving[x] = found;
-            if (fold == FOLDS - 1) largest[x] = arriving[x];
+            if (fold.value == 0 || found > arriving[x]) arriving[x] = found;
+            if (fold.last) largest[x] = arriving[x];
         }
-        if (++fold == FOLDS) fold = 0;
+        fold.advance();
+        if (lag.advance()) leaves = true;
     }
 }
 

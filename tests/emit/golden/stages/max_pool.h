@@ -12,10 +12,12 @@
 #include <ap_int.h>
 #include <hls_stream.h>
 
+#include "hlsgen/counter.h"
 #include "hlsgen/dot.h"
 #include "hlsgen/lanes.h"
 #include "hlsgen/raster.h"
 #include "hlsgen/stage.h"
+#include "hlsgen/words.h"
 
 namespace max_pool {
 
@@ -79,7 +81,8 @@ inline in_t lowest() {
 template <typename T, int N>
 inline T combined(T (&values)[N]) {
 #pragma HLS inline
-    for (int level = 0; level < hlsgen::levels_of(N); ++level) {
+    constexpr int LEVELS = hlsgen::levels_of(N);
+    for (int level = 0; level < LEVELS; ++level) {
 #pragma HLS unroll
         const int step = 1 << level;
         for (int n = 0; n + step < N; n += 2 * step) {
@@ -129,47 +132,54 @@ inline in_t over_columns(const column_word (&window)[WINDOW_WORDS], int step, in
 
 inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames) {
 #pragma HLS inline off
-    HLSGEN_STATIC in_word lines[STEPS * FOLDS][LINES];  // oldest row first
-#pragma HLS array_partition variable=lines dim=0 complete
-    int line = 0;                                               // STEPS * FOLDS: the words of the arriving position
-    HLSGEN_STATIC column_word window[FOLDS][WINDOW_WORDS - 1];  // those before the arriving one, oldest first
-#pragma HLS array_partition variable=window dim=0 complete
-    hlsgen::raster<ROWS, STEPS, LAG> at(frames);
-    int row = FIRST_ROW;  // of the raster, that the arriving group is combined for
-    int fold = 0;
+    HLSGEN_STATIC hlsgen::word_memory<in_t, LINES * LANES_IN, STEPS * FOLDS> lines;  // oldest row first
+#pragma HLS array_partition variable=lines complete dim=0
+    hlsgen::counter<STEPS * FOLDS> line;  // the words of the arriving position
+    // the words before the arriving one, oldest first
+    HLSGEN_STATIC hlsgen::word_memory<column_t, (WINDOW_WORDS - 1) * LANES_IN, FOLDS> window;
+#pragma HLS array_partition variable=window complete dim=0
+    hlsgen::raster<ROWS, STEPS, LAG, IN_HEIGHT, IN_STEPS, OUT_HEIGHT, OUT_STEPS, STRIDE_H> at(frames);
+    hlsgen::counter<ROWS> row(FIRST_ROW);  // of the raster, that the arriving group is combined for
+    hlsgen::counter<FOLDS> fold;
     const long long iterations = (long long)frames * FRAME_ITERATIONS + FLUSH_ITERATIONS;
     positions: for (long long i = 0; i < iterations; ++i) {
 #pragma HLS pipeline II=1 style=flp
 #pragma HLS loop_tripcount min=TRIPS max=TRIPS
         hlsgen::iteration_of(0);
         in_word rows[LINES + 1];  // that the window reaches, the arriving one last
-#pragma HLS array_partition variable=rows complete
-        if (at.within(IN_HEIGHT, IN_STEPS)) rows[LINES] = in.read();
+#pragma HLS array_partition variable=rows complete dim=0
+        if (at.arrives()) rows[LINES] = in.read();
         else hlsgen::clear(rows[LINES]);
+        in_word above[LINES];
+#pragma HLS array_partition variable=above complete dim=0
+        hlsgen::read_words(lines, line, above);
         for (int l = 0; l < LINES; ++l) {
 #pragma HLS unroll
-            rows[l] = lines[line][l];
+            rows[l] = above[l];
         }
         for (int l = 0; l < LINES; ++l) {
 #pragma HLS unroll
-            lines[line][l] = rows[l + 1];
+            above[l] = rows[l + 1];
         }
-        line = line + 1 == STEPS * FOLDS ? 0 : line + 1;
+        hlsgen::write_registers(lines, line, above);
+        line.advance();
         column_word columns[WINDOW_WORDS];
-#pragma HLS array_partition variable=columns complete
+#pragma HLS array_partition variable=columns complete dim=0
         columns[WINDOW_WORDS - 1] = over_rows(rows, row);
+        column_word before[WINDOW_WORDS - 1];
+#pragma HLS array_partition variable=before complete dim=0
+        hlsgen::read_words(window, fold, before);
         for (int w = 0; w + 1 < WINDOW_WORDS; ++w) {
 #pragma HLS unroll
-            columns[w] = window[fold][w];
+            columns[w] = before[w];
         }
         for (int w = 0; w + 1 < WINDOW_WORDS; ++w) {
 #pragma HLS unroll
-            window[fold][w] = columns[w + 1];
+            before[w] = columns[w + 1];
         }
+        hlsgen::write_registers(window, fold, before);
 
-        const bool computes = at.wait == 0 && at.out_row % STRIDE_H == 0 && at.out_row < OUT_HEIGHT * STRIDE_H &&
-                              at.out_step < OUT_STEPS;
-        if (computes) {
+        if (at.computes()) {
             out_word result;
             for (int x = 0; x < PX; ++x) {
 #pragma HLS unroll
@@ -181,9 +191,8 @@ inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames
             out.write(result);
         }
 
-        if (++fold == FOLDS) {
-            fold = 0;
-            if (at.step == STEPS - 1) row = row + 1 == ROWS ? 0 : row + 1;
+        if (fold.advance()) {
+            if (at.step.last) row.advance();
             at.advance();
         }
     }

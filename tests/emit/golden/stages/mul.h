@@ -12,8 +12,10 @@
 #include <ap_fixed.h>
 #include <hls_stream.h>
 
+#include "hlsgen/counter.h"
 #include "hlsgen/lanes.h"
 #include "hlsgen/stage.h"
+#include "hlsgen/words.h"
 
 namespace mul {
 
@@ -34,19 +36,20 @@ typedef hlsgen::lanes<out_t, PX * SIMD> out_word;
 
 inline void run(hls::stream<left_word> &left, hls::stream<right_word> &right, hls::stream<out_word> &out, int frames) {
 #pragma HLS inline off
-    HLSGEN_STATIC right_word kept[FOLDS];  // of the frame that passes
-#pragma HLS array_partition variable=kept dim=0 complete
-    int word = 0;  // of the frame
-    int fold = 0;
+    HLSGEN_STATIC hlsgen::word_memory<right_t, SIMD, FOLDS> kept;  // of the frame that passes
+#pragma HLS array_partition variable=kept complete dim=0
+    hlsgen::counter<FOLDS> fold;
+    hlsgen::counter<FRAME_ITERATIONS / FOLDS> group;  // of pixels
+    bool arrives = true;                              // whether it is the frame's first
     const long long iterations = (long long)frames * FRAME_ITERATIONS;
     words: for (long long i = 0; i < iterations; ++i) {
 #pragma HLS pipeline II=1 style=flp
 #pragma HLS loop_tripcount min=FRAME_ITERATIONS max=FRAME_ITERATIONS
         hlsgen::iteration_of(0);
         const left_word a = left.read();
-        right_word b = kept[fold];
-        if (word < FOLDS) b = right.read();
-        kept[fold] = b;
+        right_word b = hlsgen::read_word<right_t, SIMD>(kept, fold);
+        if (arrives) b = right.read();
+        hlsgen::write_register(kept, fold, b);
         out_word result;
         for (int l = 0; l < PX * SIMD; ++l) {
 #pragma HLS unroll
@@ -54,8 +57,7 @@ inline void run(hls::stream<left_word> &left, hls::stream<right_word> &right, hl
             result.lane[l] = exact;
         }
         out.write(result);
-        word = word + 1 == FRAME_ITERATIONS ? 0 : word + 1;
-        fold = fold + 1 == FOLDS ? 0 : fold + 1;
+        if (fold.advance()) arrives = group.advance();
     }
 }
 

@@ -12,6 +12,7 @@
 #include <ap_int.h>
 #include <hls_stream.h>
 
+#include "hlsgen/counter.h"
 #include "hlsgen/lanes.h"
 #include "hlsgen/stage.h"
 
@@ -55,7 +56,9 @@ inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames
 #pragma HLS inline off
     value_t value = 0;
     hlsgen::set_bits<BITS>(value, ap_uint<BITS>(VALUE));
-    int fold = 0, group = 0, row = 0;
+    hlsgen::counter<FOLDS> fold;
+    hlsgen::counter<GROUPS> group;
+    hlsgen::counter<OUT_HEIGHT> row;
     const long long iterations = (long long)frames * FRAME_ITERATIONS;
     words: for (long long i = 0; i < iterations; ++i) {
 #pragma HLS pipeline II=1 style=flp
@@ -79,14 +82,7 @@ inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames
             }
         }
         out.write(result);
-
-        if (++fold == FOLDS) {
-            fold = 0;
-            if (++group == GROUPS) {
-                group = 0;
-                row = row + 1 == OUT_HEIGHT ? 0 : row + 1;
-            }
-        }
+        if (fold.advance() && group.advance()) row.advance();
     }
 }
 

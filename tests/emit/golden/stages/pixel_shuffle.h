@@ -12,8 +12,8 @@
 #include <ap_fixed.h>
 #include <hls_stream.h>
 
+#include "hlsgen/counter.h"
 #include "hlsgen/lanes.h"
-#include "hlsgen/nest.h"
 #include "hlsgen/stage.h"
 
 namespace pixel_shuffle {
@@ -30,7 +30,7 @@ constexpr int TRIPS = BLOCKS * OUT_WORDS;  // of a call with one frame, for repo
 
 // The loops that the output words of a block take, innermost first.
 constexpr int READ_LOOPS = 1;
-constexpr int READ_SIZES[READ_LOOPS] = {2};
+typedef hlsgen::nest<2> read_loops;
 
 // An output word's lanes begin at one of PHASES places of the input word.
 constexpr int PHASES = 2;
@@ -44,15 +44,18 @@ typedef hlsgen::lanes<element_t, PX * PE> out_word;
 // The lane of the input word that lane l of the output word is in phase 0.
 constexpr int source_lane(int l) { return l % 2 * 4 + l / 2 % 2 + l / 4 * 8; }
 
-inline out_word picked(const in_word &word, int phase) {
+inline out_word picked(const in_word &word, const ap_uint<hlsgen::bits_for(PHASES)> &phase) {
 #pragma HLS inline
     out_word result;
     for (int l = 0; l < PX * PE; ++l) {
 #pragma HLS unroll
+        element_t element[PHASES];
+#pragma HLS array_partition variable=element complete
         for (int p = 0; p < PHASES; ++p) {
 #pragma HLS unroll
-            if (p == phase) result.lane[l] = word.lane[p * PHASE_LANES + source_lane(l)];
+            element[p] = word.lane[p * PHASE_LANES + source_lane(l)];
         }
+        result.lane[l] = element[phase];
     }
     return result;
 }
@@ -60,18 +63,18 @@ inline out_word picked(const in_word &word, int phase) {
 inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames) {
 #pragma HLS inline off
 #pragma HLS array_partition variable=PHASE_JUMPS complete
-    int phase = PHASE_START;
-    hlsgen::nest<READ_LOOPS> leaving;
+    ap_uint<hlsgen::bits_for(PHASES)> phase = PHASE_START;
+    read_loops leaving;
     in_word word;
-    int step = 0;  // OUT_WORDS
+    hlsgen::counter<OUT_WORDS> step;
     words: for (long long i = 0; i < (long long)frames * BLOCKS * OUT_WORDS; ++i) {
 #pragma HLS pipeline II=1 style=flp
 #pragma HLS loop_tripcount min=TRIPS max=TRIPS
         hlsgen::iteration_of(0);
-        if (step == 0) word = in.read();
-        step = step + 1 == OUT_WORDS ? 0 : step + 1;
+        if (step.value == 0) word = in.read();
+        step.advance();
         out.write(picked(word, phase));
-        phase += PHASE_JUMPS[leaving.advance(READ_SIZES)];
+        phase += PHASE_JUMPS[leaving.advance()];
     }
 }
 

@@ -12,8 +12,10 @@
 #include <ap_int.h>
 #include <hls_stream.h>
 
+#include "hlsgen/counter.h"
 #include "hlsgen/lanes.h"
 #include "hlsgen/stage.h"
+#include "hlsgen/words.h"
 #include "softmax_table.h"
 
 namespace softmax {
@@ -52,10 +54,17 @@ typedef ap_ufixed<8, 4> distance_t;  // from the largest channel
 typedef ap_ufixed<37, 1> quotient_t;
 constexpr int QUOTIENT_BITS = EXP_BITS + RECIPROCAL_BITS - 1;
 
-struct power {
-    ap_uint<EXP_BITS> value;
-    bool largest;  // of a channel that no other one exceeds
-};
+typedef ap_uint<EXP_BITS + 1> power;  // an exponential, and above it whether no other channel exceeds this one
+
+inline ap_uint<EXP_BITS> value_of(const power &x) {
+#pragma HLS inline
+    return x.range(EXP_BITS - 1, 0);
+}
+
+inline bool is_largest(const power &x) {
+#pragma HLS inline
+    return x[EXP_BITS];
+}
 
 // What a pixel's exponentials are multiplied by, 2^-growth * reciprocal, and the result of its largest channels.
 struct factor {
@@ -120,9 +129,9 @@ inline power power_of(const in_t &largest, const in_t &x) {
 #pragma HLS inline
     const distance_t difference = largest - x;
     const ap_uint<IN_BITS> distance = hlsgen::bits_of<IN_BITS>(difference);
-    power found;
-    found.largest = distance == 0;
-    found.value = exponential_of(distance);
+    const ap_uint<1> none = distance == 0;
+    power found = exponential_of(distance);
+    found.range(EXP_BITS, EXP_BITS) = none;
     return found;
 }
 
@@ -156,9 +165,9 @@ inline factor factor_of(const ap_uint<SUM_BITS> &sum) {
 inline out_t normalised(const power &x, const factor &by) {
 #pragma HLS inline
     const ap_uint<OUT_BITS> below = by.largest - 1;
-    ap_uint<OUT_BITS> code = code_of(x.value, by.reciprocal, by.growth);
+    ap_uint<OUT_BITS> code = code_of(value_of(x), by.reciprocal, by.growth);
     if (code > below) code = below;
-    if (x.largest) code = by.largest;
+    if (is_largest(x)) code = by.largest;
     out_t result = 0;
     hlsgen::set_bits<OUT_BITS>(result, code);
     return result;
@@ -171,10 +180,10 @@ inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames
 #pragma HLS bind_storage variable=EXP_BASES type=rom_np impl=lutram
 #pragma HLS bind_storage variable=RECIPROCAL_BASES type=rom_np impl=lutram
 #pragma HLS bind_storage variable=RECIPROCAL_DROPS type=rom_np impl=lutram
-    HLSGEN_STATIC in_word values[FOLDS];
-    HLSGEN_STATIC power_word powers[FOLDS];
-#pragma HLS array_partition variable=values complete
-#pragma HLS array_partition variable=powers complete
+    HLSGEN_STATIC hlsgen::word_memory<in_t, PX * SIMD, FOLDS> values;
+#pragma HLS array_partition variable=values complete dim=0
+    HLSGEN_STATIC hlsgen::word_memory<power, PX * SIMD, FOLDS> powers;
+#pragma HLS array_partition variable=powers complete dim=0
     in_t arriving[PX];           // of the pixels that arrive, the largest channel so far
     in_t largest[PX];            // of the pixels before, the largest channel
     ap_uint<SUM_BITS> sums[PX];  // and the sum of exponentials so far
@@ -191,14 +200,17 @@ inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames
         factors[x].growth = 0;
         factors[x].largest = 1;
     }
-    int fold = 0;  // FOLDS: which channels of the pixels
+    hlsgen::counter<FOLDS> fold;  // which channels of the pixels
+    hlsgen::counter<LAG> lag;
+    bool leaves = false;  // results have begun to leave
     const long long words = (long long)frames * FRAME_WORDS;
+    long long left = words;  // to arrive
     passes: for (long long i = 0; i < words + LAG; ++i) {
 #pragma HLS pipeline II=1 style=flp
 #pragma HLS loop_tripcount min=TRIPS max=TRIPS
         hlsgen::iteration_of(0);
-        const power_word before = powers[fold];
-        if (i >= LAG) {
+        const power_word before = hlsgen::read_word<power, PX * SIMD>(powers, fold);
+        if (leaves) {
             out_word result;
             for (int l = 0; l < PX * SIMD; ++l) {
 #pragma HLS unroll
@@ -207,7 +219,7 @@ inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames
             out.write(result);
         }
 
-        const in_word last = values[fold];
+        const in_word last = hlsgen::read_word<in_t, PX * SIMD>(values, fold);
         power_word now;
         for (int x = 0; x < PX; ++x) {
 #pragma HLS unroll
@@ -215,23 +227,25 @@ inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames
             for (int s = 0; s < SIMD; ++s) {
 #pragma HLS unroll
                 now.lane[x * SIMD + s] = power_of(largest[x], last.lane[x * SIMD + s]);
-                sum += now.lane[x * SIMD + s].value;
+                sum += value_of(now.lane[x * SIMD + s]);
             }
-            sums[x] = fold == 0 ? sum : ap_uint<SUM_BITS>(sums[x] + sum);
-            if (fold == FOLDS - 1) factors[x] = factor_of(sums[x]);
+            sums[x] = fold.value == 0 ? sum : ap_uint<SUM_BITS>(sums[x] + sum);
+            if (fold.last) factors[x] = factor_of(sums[x]);
         }
-        powers[fold] = now;
+        hlsgen::write_register(powers, fold, now);
 
         in_word word = last;  // anything once all have arrived
-        if (i < words) word = in.read();
-        values[fold] = word;
+        if (left > 0) word = in.read();
+        --left;
+        hlsgen::write_register(values, fold, word);
         for (int x = 0; x < PX; ++x) {
 #pragma HLS unroll
             const in_t found = largest_of(word, x);
-            if (fold == 0 || found > arriving[x]) arriving[x] = found;
-            if (fold == FOLDS - 1) largest[x] = arriving[x];
+            if (fold.value == 0 || found > arriving[x]) arriving[x] = found;
+            if (fold.last) largest[x] = arriving[x];
         }
-        if (++fold == FOLDS) fold = 0;
+        fold.advance();
+        if (lag.advance()) leaves = true;
     }
 }
 

@@ -12,9 +12,10 @@
 #include <ap_fixed.h>
 #include <hls_stream.h>
 
+#include "hlsgen/counter.h"
 #include "hlsgen/lanes.h"
-#include "hlsgen/nest.h"
 #include "hlsgen/stage.h"
+#include "hlsgen/words.h"
 
 namespace upsample {
 
@@ -36,7 +37,7 @@ constexpr int TRIPS = BLOCKS * LENGTH + LAG;  // of a call with one frame, for r
 // The loops that the output words of a block take, innermost first, and how the place of their input word changes when
 // a loop moves on and those within it begin anew.
 constexpr int READ_LOOPS = 4;
-constexpr int READ_SIZES[READ_LOOPS] = {4, 2, 3, 2};
+typedef hlsgen::nest<4, 2, 3, 2> read_loops;
 constexpr int READ_JUMPS[READ_LOOPS + 1] = {1, -3, 1, -11, -11};
 constexpr int READ_START = 0;
 
@@ -58,49 +59,56 @@ inline out_word picked(const in_word &word) {
 
 inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames) {
 #pragma HLS inline off
-    HLSGEN_STATIC in_word block[COPIES * BLOCK_WORDS];
-#pragma HLS aggregate variable=block
+    HLSGEN_STATIC hlsgen::word_memory<element_t, PX_IN * SIMD, COPIES * BLOCK_WORDS> block;
+#pragma HLS array_partition variable=block complete dim=1
 #pragma HLS bind_storage variable=block type=ram_s2p impl=lutram
 #pragma HLS array_partition variable=READ_JUMPS complete
     long long blocks = (long long)frames * BLOCKS;  // whose words have not all arrived
-    int in_step = 0, out_step = 0;                  // LENGTH
-    int until = 0;                                  // PACE: iterations to the next word that arrives
-    int arrived = 0;                                // words of the block
-    int lag = LAG;                                  // iterations to the first word that leaves
-    int write_block = 0, read_block = 0;            // where the blocks begin
-    int read_at = READ_START;                       // in the block
-    hlsgen::nest<READ_LOOPS> leaving;
+    bool any = blocks > 0;                          // there is one
+    hlsgen::counter<LENGTH> in_step;
+    hlsgen::limited_counter<LENGTH, OUT_WORDS> out_step;
+    hlsgen::counter<PACE> until;           // 0: a word may arrive
+    hlsgen::counter<BLOCK_WORDS> arrived;  // words of the block
+    bool arrives = true;                   // not all words of the block have
+    hlsgen::counter<LAG> lag;
+    bool leaves = false;                                          // words have begun to
+    hlsgen::counter<COPIES> filled;                               // the block whose words arrive
+    hlsgen::counter<COPIES> emptied;                              // and the one whose words leave
+    ap_uint<hlsgen::bits_for(BLOCK_WORDS)> read_at = READ_START;  // in the block
+    read_loops leaving;
     const long long iterations = blocks * LENGTH + LAG;
     words: for (long long i = 0; i < iterations; ++i) {
 #pragma HLS pipeline II=1 style=flp
 #pragma HLS loop_tripcount min=TRIPS max=TRIPS
         hlsgen::iteration_of(0);
         // first out, then in: a word may take the place of one that has just left
-        if (lag > 0) {
-            --lag;
-        } else {
-            if (out_step < OUT_WORDS) {
-                out.write(picked(block[read_block + read_at]));
-                const int moved = leaving.advance(READ_SIZES);
+        if (leaves) {
+            if (out_step.inside) {
+                const int address = emptied * BLOCK_WORDS + read_at.to_int();
+                const in_word word = hlsgen::read_word<element_t, PX_IN * SIMD>(block, address);
+                out.write(picked(word));
+                const int moved = leaving.advance();
                 read_at += READ_JUMPS[moved];
             }
-            if (++out_step == LENGTH) {
-                out_step = 0;
-                read_block = read_block == (COPIES - 1) * BLOCK_WORDS ? 0 : read_block + BLOCK_WORDS;
-            }
+            if (out_step.advance()) emptied.advance();
+        } else {
+            leaves = lag.advance();
         }
 
-        if (blocks > 0 && until == 0 && arrived < BLOCK_WORDS) {
-            block[write_block + arrived] = in.read();
-            ++arrived;
+        if (any && arrives && until.value == 0) {
+            const int address = filled * BLOCK_WORDS + arrived;
+            hlsgen::write_word(block, address, in.read());
+            if (arrived.advance()) arrives = false;
         }
-        until = until == 0 ? PACE - 1 : until - 1;
-        if (++in_step == LENGTH) {
-            in_step = 0;
-            until = 0;
-            arrived = 0;
-            write_block = write_block == (COPIES - 1) * BLOCK_WORDS ? 0 : write_block + BLOCK_WORDS;
+        if (in_step.advance()) {
+            until.reset();
+            arrived.reset();
+            arrives = true;
+            filled.advance();
+            any = blocks > 1;
             --blocks;
+        } else {
+            until.advance();
         }
     }
 }

@@ -9,129 +9,126 @@ namespace {
 
 using namespace conv1;
 
-constexpr int BURSTS_AHEAD = 64;    // requests under way, enough to cover the latency of DDR
+constexpr int BURSTS_AHEAD = 63;    // requested before they are read, enough to cover the latency of DDR
 constexpr int RESPONSES_OPEN = 32;  // bursts written whose response is not waited for yet
 constexpr int LOAD_TILE_BEGIN = 0;  // the first tile that rows arrive for
 constexpr int LOAD_TILE_END = 5;
 
 // A burst of the input: the rows that arrive for a tile, of one channel. The order is that of conv1::filling.
 struct load_run {
-    int frame;
-    int tile;
-    int channel;
+    hlsgen::sized_counter frame;
+    hlsgen::counter<LOAD_TILE_END - LOAD_TILE_BEGIN> step;
+    hlsgen::counter<IN_CHANNELS> channel;
 
-    load_run() : frame(0), tile(LOAD_TILE_BEGIN), channel(0) {}
+    explicit load_run(int frames) : frame(frames) {}
 
+    int tile() const {
+#pragma HLS inline
+        return LOAD_TILE_BEGIN + step;
+    }
     long long address() const {
 #pragma HLS inline
-        const int first = tile == 0 ? 0 : rows_needed(tile - 1);
-        return (((long long)frame * IN_CHANNELS + channel) * IN_HEIGHT + first) * IN_WORDS;
+        const int first = tile() == 0 ? 0 : rows_needed(tile() - 1);
+        return (((long long)frame.value * IN_CHANNELS + channel) * IN_HEIGHT + first) * IN_WORDS;
     }
     int words() const {
 #pragma HLS inline
-        return rows_filled(tile) * IN_WORDS;
+        return rows_filled(tile()) * IN_WORDS;
     }
-    void advance(int frames) {
+    void advance() {
 #pragma HLS inline
-        if (++channel == IN_CHANNELS) {
-            channel = 0;
-            if (++tile == LOAD_TILE_END) {
-                tile = LOAD_TILE_BEGIN;
-                frame = frame + 1 == frames ? 0 : frame + 1;
-            }
-        }
+        if (channel.advance() && step.advance()) frame.advance();
     }
 };
 
+// Each burst is requested BURSTS_AHEAD bursts before it is read, and before any word of the burst that is read then: so
+// one
+// request more than BURSTS_AHEAD is under way, and none waits for a word that comes later in the same iteration.
 void load(hls::burst_maxi<conv_input_t> input, hls::stream<pixels_t> &pixels, int frames) {
 #pragma HLS inline off
     constexpr int RUNS = (LOAD_TILE_END - LOAD_TILE_BEGIN) * IN_CHANNELS;  // of a frame
     constexpr int ROWS_USED = 12;                                          // of the image
     constexpr int WORDS = ROWS_USED * IN_CHANNELS * IN_WORDS;
-    long long to_request = (long long)frames * RUNS;
-    load_run ahead;
-    requests: for (int i = 0; i < BURSTS_AHEAD && to_request > 0; ++i) {
+    const long long bursts = (long long)frames * RUNS;
+    const int at_once = bursts < BURSTS_AHEAD ? int(bursts) : BURSTS_AHEAD;
+    load_run ahead(frames);
+    requests: for (int i = 0; i < at_once; ++i) {
 #pragma HLS loop_tripcount min=20 max=20
         input.read_request(ahead.address(), ahead.words());
-        ahead.advance(frames);
-        --to_request;
+        ahead.advance();
     }
-    load_run here;
-    int left = here.words();  // of the burst that is read
-    here.advance(frames);
+    long long to_request = bursts - at_once;
+    load_run here(frames);
+    hlsgen::countdown<IN_HEIGHT * IN_WORDS> left;  // words of the burst that is read
+    left.start(here.words());
+    here.advance();
     int next_left = here.words();  // a burst ahead, so that nothing waits for it
+    bool begins = true;
     words: for (long long i = 0; i < (long long)frames * WORDS; ++i) {
 #pragma HLS pipeline II=1 style=flp
 #pragma HLS loop_tripcount min=96 max=96
         hlsgen::iteration(hlsgen::LOOP_LOAD);
+        if (begins && to_request > 0) {
+            input.read_request(ahead.address(), ahead.words());
+            ahead.advance();
+            --to_request;
+        }
         pixels.write(hlsgen::unpack<IN_BITS, IN_SLOT, IN_LANES, in_t>(input.read()));
-        if (--left == 0) {
-            left = next_left;
-            here.advance(frames);
+        begins = left.advance();
+        if (begins) {
+            left.start(next_left);
+            here.advance();
             next_left = here.words();
-            if (to_request > 0) {
-                input.read_request(ahead.address(), ahead.words());
-                ahead.advance(frames);
-                --to_request;
-            }
         }
     }
 }
 
 // A burst of the output: the rows of a tile, of one channel. The order is that in which conv1::drain lets them go.
 struct store_run {
-    int frame;
-    int tile;
-    int filters;
-    int p;
+    hlsgen::sized_counter frame;
+    hlsgen::counter<TILES> tile;
+    hlsgen::counter<NF> filters;
+    hlsgen::counter<PE> p;
 
-    store_run() : frame(0), tile(0), filters(0), p(0) {}
+    explicit store_run(int frames) : frame(frames) {}
 
     long long address() const {
 #pragma HLS inline
-        return (((long long)frame * OUT_CHANNELS + filters * PE + p) * OUT_HEIGHT + tile * ROWS) * OUT_WORDS;
+        return (((long long)frame.value * OUT_CHANNELS + filters * PE + p) * OUT_HEIGHT + tile * ROWS) * OUT_WORDS;
     }
     int words() const {
 #pragma HLS inline
-        return (tile == TILES - 1 ? LAST_ROWS : ROWS) * OUT_WORDS;
+        return (tile.last ? LAST_ROWS : ROWS) * OUT_WORDS;
     }
-    void advance(int frames) {
+    void advance() {
 #pragma HLS inline
-        if (++p == PE) {
-            p = 0;
-            if (++filters == NF) {
-                filters = 0;
-                if (++tile == TILES) {
-                    tile = 0;
-                    frame = frame + 1 == frames ? 0 : frame + 1;
-                }
-            }
-        }
+        if (p.advance() && filters.advance() && tile.advance()) frame.advance();
     }
 };
 
 void store(hls::stream<words_t> &words, hls::burst_maxi<conv_output_t> output, int frames) {
 #pragma HLS inline off
     constexpr int WORDS = OUT_CHANNELS * OUT_HEIGHT * OUT_WORDS;  // of a frame
-    store_run run;
-    int left = run.words();  // of the burst that is written
-    bool first = true;
-    int open = 0;
+    store_run run(frames);
+    hlsgen::countdown<ROWS * OUT_WORDS> left;  // words of the burst that is written
+    left.start(run.words());
+    bool begins = true;
+    hlsgen::counter<RESPONSES_OPEN + 1> open;
     beats: for (long long i = 0; i < (long long)frames * WORDS; ++i) {
 #pragma HLS pipeline II=1 style=flp
 #pragma HLS loop_tripcount min=WORDS max=WORDS
         hlsgen::iteration(hlsgen::LOOP_STORE);
-        if (first) output.write_request(run.address(), run.words());
+        if (begins) output.write_request(run.address(), run.words());
         output.write(hlsgen::pack<OUT_BITS, OUT_SLOT, OUT_LANES>(words.read()));
-        first = --left == 0;
-        if (first) {
-            run.advance(frames);
-            left = run.words();
-            if (open == RESPONSES_OPEN) output.write_response();
-            else ++open;
+        begins = left.advance();
+        if (begins) {
+            run.advance();
+            left.start(run.words());
+            if (open.last) output.write_response();
+            else open.advance();
         }
     }
-    responses: for (int i = 0; i < open; ++i) {
+    responses: for (int i = 0; i < open.value.to_int(); ++i) {
 #pragma HLS loop_tripcount min=20 max=20
         output.write_response();
     }

@@ -14,6 +14,7 @@
 #include <ap_fixed.h>
 #include <ap_int.h>
 #include <hls_stream.h>
+#include <hlsgen/counter.h>
 #include <hlsgen/dot.h>
 #include <hlsgen/iteration.h>
 #include <hlsgen/lanes.h>
@@ -89,6 +90,9 @@ constexpr int FIRST_SLOT = 0;               // of the first tile's first row, wh
 constexpr int FIRST_BANK = 0;               // of the first column read, which may be padding
 constexpr int FIRST_WORD = 0;
 constexpr int REACH = 3;  // rows of the image that the first tile needs
+typedef ap_int<hlsgen::bits_for(TILES * TILE_STEP + PAD_TOP + 1) + 1> row_t;  // of the image, or of the padding above
+typedef ap_uint<hlsgen::bits_for(SLOTS)> slot_t;
+typedef ap_int<hlsgen::bits_for((COLUMNS * STRIDE_W + PAD_LEFT) / BANKS + 2) + 1> column_word_t;  // from the padding on
 
 // ---- DDR: planes of rows, each row padded to whole words --------------------------------------------------
 constexpr int IN_LANES = 8;
@@ -136,52 +140,47 @@ inline int next_tile(int tile) {
 
 // Where the next word of the input goes. Words come row by row, channel by channel.
 struct filling {
-    int rows;  // that arrive for this tile; none: nothing to do
-    int slot;  // of the first of them
-    int row;
-    int word;
-    int bank;  // of the word's first column, before the row's offset
-    int column_word;
-    int lane;  // the channel is group * SIMD + lane
-    int group;
+    bool any;                                       // a word is still to arrive for this tile
+    hlsgen::countdown<IN_HEIGHT> row;               // of those that arrive
+    ap_uint<hlsgen::bits_for(IN_HEIGHT + 1)> rows;  // that arrive
+    slot_t first_slot;                              // of the first of them
+    hlsgen::counter<SLOTS> slot;                    // of this one
+    hlsgen::counter<IN_WORDS> word;
+    hlsgen::strided_counter<BANKS, IN_LANES> bank;  // of the word's first column, before the row's offset
+    ap_uint<hlsgen::bits_for(COLUMN_WORDS + 1)> column_word;
+    hlsgen::counter<SIMD> lane;  // the channel is group * SIMD + lane
+    hlsgen::counter<CF> group;
+
+    filling() : any(false), rows(0), first_slot(0), column_word(0) {}
 
     void start(int tile) {
 #pragma HLS inline
         rows = tile == NO_TILE ? 0 : rows_filled(tile);
-        row = 0;
-        lane = 0;
-        group = 0;
-        begin_row();
-    }
-    void begin_row() {
-#pragma HLS inline
-        word = 0;
-        bank = 0;
-        column_word = 0;
+        row.start(rows);
+        any = rows != 0;
     }
     void advance() {
 #pragma HLS inline
-        bank += IN_LANES;
-        if (bank >= BANKS) {
-            bank -= BANKS;
-            ++column_word;
+        if (bank.advance()) ++column_word;
+        if (!word.advance()) return;
+        bank.value = 0;
+        column_word = 0;
+        slot.advance();
+        if (!row.advance()) return;
+        row.start(rows);
+        if (lane.advance() && group.advance()) {
+            first_slot = slot.value;
+            any = false;
+        } else {
+            slot.reset(first_slot.to_int());
         }
-        if (++word < IN_WORDS) return;
-        begin_row();
-        if (++row < rows) return;
-        row = 0;
-        if (++lane < SIMD) return;
-        lane = 0;
-        if (++group < CF) return;
-        slot = hlsgen::wrap<SLOTS>(slot + rows);
-        rows = 0;
     }
 };
 
 inline void fill_band(band_t &band, filling &next, const pixels_t &pixels) {
 #pragma HLS inline
 #pragma HLS array_partition variable=OFFSET complete
-    const int slot = hlsgen::wrap<SLOTS>(next.slot + next.row);
+    const int slot = next.slot;
     hlsgen::access place[IN_LANES];
 #pragma HLS array_partition variable=place complete
     for (int l = 0; l < IN_LANES; ++l) {
@@ -194,7 +193,7 @@ inline void fill_band(band_t &band, filling &next, const pixels_t &pixels) {
     }
     for (int s = 0; s < SIMD; ++s) {
 #pragma HLS unroll
-        if (next.lane == s) hlsgen::write_banks<IN_LANES>(band[s], place, pixels.lane);
+        if (next.lane.value == s) hlsgen::write_banks<IN_LANES>(band[s], place, pixels.lane);
     }
     next.advance();
 }
@@ -203,14 +202,14 @@ inline void fill_band(band_t &band, filling &next, const pixels_t &pixels) {
 
 // Where an iteration stands. Columns run innermost, then input channels; counters instead of divisions.
 struct position {
-    int column;
-    int bank;  // of the column read, before the row's offset
-    int column_word;
-    int channels;  // step over the input channels, SIMD at a time
-    int filters;   // step over the output channels, PE at a time
-    int tile;
-    int row;   // of the image, the tile's first
-    int slot;  // of that row
+    hlsgen::counter<COLUMNS> column;
+    hlsgen::strided_counter<BANKS, STRIDE_W> bank;  // of the column read, before the row's offset
+    column_word_t column_word;
+    hlsgen::counter<CF> channels;  // step over the input channels, SIMD at a time
+    hlsgen::counter<NF> filters;   // step over the output channels, PE at a time
+    hlsgen::counter<TILES> tile;
+    row_t row;    // of the image, the tile's first
+    slot_t slot;  // of that row
 
     bool in_image() const {
 #pragma HLS inline
@@ -218,39 +217,39 @@ struct position {
     }
     void begin_pass() {
 #pragma HLS inline
-        column = 0;
-        bank = FIRST_BANK;
+        column.reset();
+        bank.value = FIRST_BANK;
         column_word = FIRST_WORD;
     }
     void begin() {
 #pragma HLS inline
         begin_pass();
-        channels = 0;
-        tile = 0;
+        channels.reset();
+        tile.reset();
         row = -PAD_TOP;
         slot = FIRST_SLOT;
     }
     // To the next iteration; true if it is the first one of a tile.
     bool advance() {
 #pragma HLS inline
-        bank += STRIDE_W;
-        if (bank >= BANKS) {
-            bank -= BANKS;
-            ++column_word;
-        }
-        if (++column < COLUMNS) return false;
-        begin_pass();
-        if (++channels < CF) return false;
-        channels = 0;
-        return begin_tile();
+        const bool ends = next_column() && channels.advance();
+        if (ends) begin_tile();
+        return ends;
     }
-    bool begin_tile() {
+    // True if the pass over the row ends.
+    bool next_column() {
 #pragma HLS inline
-        const bool same_frame = tile + 1 < TILES;
-        slot = hlsgen::wrap<SLOTS>(slot + (same_frame ? TILE_SLOTS : FRAME_SLOTS));
-        row = same_frame ? row + TILE_STEP : -PAD_TOP;
-        tile = same_frame ? tile + 1 : 0;
-        return true;
+        const bool ends = column.last;
+        if (bank.advance()) ++column_word;
+        if (ends) begin_pass();
+        else column.advance();
+        return ends;
+    }
+    void begin_tile() {
+#pragma HLS inline
+        slot = tile.last ? hlsgen::moved_on<SLOTS, FRAME_SLOTS>(slot) : hlsgen::moved_on<SLOTS, TILE_SLOTS>(slot);
+        row = tile.last ? row_t(-PAD_TOP) : row_t(row + TILE_STEP);
+        tile.advance();
     }
 };
 
@@ -333,20 +332,22 @@ inline void gather_taps(const in_t (&window)[SIMD][WAVE_ROWS][SPAN], int r, in_t
 // row][column].
 inline void load_weights(const weight_t *source, weights_t &weight) {
 #pragma HLS inline off
-    int p = 0;
-    int term = 0;
-    int step = 0;
+    hlsgen::counter<TERMS> to_term;
+    hlsgen::counter<CF> channels;
+    hlsgen::counter<PE> to_channel;
     weights: for (int i = 0; i < PE * IN_CHANNELS * TAPS; ++i) {
 #pragma HLS pipeline II=1
         hlsgen::iteration(hlsgen::LOOP_WEIGHTS);
-        weight[p][term][step] = source[i];
-        if (++term == TERMS) {
-            term = 0;
-            if (++step == CF) {
-                step = 0;
-                ++p;
+        const weight_t value = source[i];
+        const int to_step = channels;
+        for (int p = 0; p < PE; ++p) {
+#pragma HLS unroll
+            for (int t = 0; t < TERMS; ++t) {
+#pragma HLS unroll
+                if (to_channel.value == p && to_term.value == t) weight[p][t][to_step] = value;
             }
         }
+        if (to_term.advance() && channels.advance()) to_channel.advance();
     }
 }
 
@@ -379,7 +380,7 @@ inline void accumulate(const in_t (&window)[SIMD][WAVE_ROWS][SPAN], const weight
         dot_products(tap, held, dot);
         for (int p = 0; p < PE; ++p) {
 #pragma HLS unroll
-            const acc_t before = at.channels == 0 || !in_image ? acc_t(acc_t(0)) : acc_t(partial[r][p][column]);
+            const acc_t before = at.channels.value == 0 || !in_image ? acc_t(acc_t(0)) : acc_t(partial[r][p][column]);
             const acc_t sum = before + dot[p];
             if (in_image) partial[r][p][column] = sum;
             result.lane[p * ROWS + r] = sum;  // rounded and fitted as out_t says
@@ -398,7 +399,6 @@ inline void run(hls::stream<pixels_t> &pixels, hls::stream<results_t> &results, 
 
     at.begin();
     filling next;
-    next.slot = 0;
     next.start(0);
     fill: for (int i = 0; i < (frames > 0 ? FIRST_FILL : 0); ++i) {
 #pragma HLS pipeline II=1
@@ -417,15 +417,15 @@ inline void run(hls::stream<pixels_t> &pixels, hls::stream<results_t> &results, 
 #pragma HLS dependence variable=band inter WAR false
 #pragma HLS dependence variable=partial inter RAW distance=10 true
         hlsgen::iteration(hlsgen::LOOP_COMPUTE);
-        if (at.column == 0) hold_weights(weight, at, held);
+        if (at.column.value == 0) hold_weights(weight, at, held);
         in_t wave[SIMD][WAVE_ROWS * STRIDE_W];
 #pragma HLS array_partition variable=wave complete dim=0
         read_wave(band, at, wave);
         shift_window(window, wave);
         results_t result;
         accumulate(window, held, partial, at, result);
-        if (at.in_image() && at.channels == CF - 1) results.write(result);
-        if (next.rows > 0) fill_band(band, next, pixels.read());
+        if (at.in_image() && at.channels.last) results.write(result);
+        if (next.any) fill_band(band, next, pixels.read());
         if (at.advance()) {
             --to_fill;
             next.start(to_fill > 0 ? next_tile(at.tile) : NO_TILE);
@@ -452,9 +452,10 @@ inline void compute(hls::stream<pixels_t> &pixels, const weight_t *weights,
 #pragma HLS bind_storage variable=partial type=ram_s2p impl=lutram
 
     position at;
-    filters: for (at.filters = 0; at.filters < NF; ++at.filters) {
-        load_weights(weights + at.filters * PE * IN_CHANNELS * TAPS, weight);
+    filters: for (int n = 0; n < NF; ++n) {
+        load_weights(weights + n * PE * IN_CHANNELS * TAPS, weight);
         run(pixels, results, frames, at, band, weight, partial);
+        at.filters.advance();
     }
 }
 
@@ -463,63 +464,81 @@ inline void compute(hls::stream<pixels_t> &pixels, const weight_t *weights,
 // One half of `rows` takes the results of a pass while the words of the pass before leave the other.
 inline void drain(hls::stream<results_t> &results, hls::stream<words_t> &words, int frames) {
 #pragma HLS inline off
-    HLSGEN_STATIC hlsgen::ram<words_t, 2 * OUT_WORDS> rows[PE * ROWS];
+    typedef ap_uint<OUT_LANES * OUT_BITS> word_bits;
+    HLSGEN_STATIC hlsgen::ram<word_bits, 2 * OUT_WORDS> rows[PE][ROWS];
 #pragma HLS array_partition variable=rows complete dim=1
-#pragma HLS aggregate variable=rows
+#pragma HLS array_partition variable=rows complete dim=2
 #pragma HLS bind_storage variable=rows type=ram_s2p impl=lutram
     HLSGEN_STATIC out_t gathered[PE * ROWS][OUT_LANES];
 #pragma HLS array_partition variable=gathered complete dim=0
 
     const long long passes = (long long)frames * TILES * NF;
-    long long pass = 0;
-    int step = 0;
-    int half = 0;
-    int in_lane = 0;  // of the column that comes in
-    int in_word = 0;
-    int out_row = 0;  // of the word that leaves: lane p * ROWS + r of the results
-    int out_r = 0;
-    int out_word = 0;
-    int tile = 0;
+    long long to_arrive = passes;  // this one and those after it
+    bool arrives = passes > 0;     // columns of this pass are still to come in
+    bool leaves = false;           // words of the pass before are still to leave
+    bool has_left = false;         // one before has left
+    bool upper = false;            // the half that columns come into
+    hlsgen::counter<DRAIN_STEPS> step;
+    hlsgen::counter<OUT_WIDTH> column;
+    hlsgen::counter<OUT_LANES> in_lane;  // of the column that comes in
+    hlsgen::counter<OUT_WORDS> in_word;
+    hlsgen::counter<OUT_WORDS> out_word;  // of the word that leaves
+    hlsgen::counter<ROWS> out_row;
+    hlsgen::counter<PE> out_channel;
+    hlsgen::counter<TILES> tile;
     columns: for (long long i = 0; i < (passes + 1) * DRAIN_STEPS; ++i) {
 #pragma HLS pipeline II=1
 #pragma HLS loop_tripcount min=176 max=176
 #pragma HLS dependence variable=rows inter false
         hlsgen::iteration(hlsgen::LOOP_DRAIN);
-        if (pass < passes && step < OUT_WIDTH) {
-            const results_t column = results.read();
-            const bool complete = in_lane == OUT_LANES - 1 || step == OUT_WIDTH - 1;
+        if (arrives) {
+            const results_t result = results.read();
+            const bool complete = in_lane.last || column.last;
+            const int address = in_word + (upper ? OUT_WORDS : 0);
             for (int n = 0; n < PE * ROWS; ++n) {
 #pragma HLS unroll
                 words_t word;
                 for (int l = 0; l < OUT_LANES; ++l) {
 #pragma HLS unroll
-                    if (l == in_lane) gathered[n][l] = column.lane[n];
-                    else if (l > in_lane) gathered[n][l] = 0;
+                    if (in_lane.value == l) gathered[n][l] = result.lane[n];
+                    else if (in_lane.value < l) gathered[n][l] = 0;
                     word.lane[l] = gathered[n][l];
                 }
-                if (complete) rows[n][half * OUT_WORDS + in_word] = word;
+                if (complete) rows[n / ROWS][n % ROWS][address] = hlsgen::pack<OUT_BITS, OUT_BITS, OUT_LANES>(word);
             }
-            in_lane = complete ? 0 : in_lane + 1;
-            in_word += complete ? 1 : 0;
+            if (complete) {
+                in_lane.reset();
+                in_word.advance();
+            } else {
+                in_lane.advance();
+            }
+            if (column.advance()) arrives = false;
         }
-        if (pass > 0 && step < DRAIN_WORDS) {
-            const int valid = tile == TILES - 1 ? LAST_ROWS : ROWS;
-            if (out_r < valid) words.write(rows[out_row][(1 - half) * OUT_WORDS + out_word]);
-            if (++out_word == OUT_WORDS) {
-                out_word = 0;
-                ++out_row;
-                out_r = out_r + 1 == ROWS ? 0 : out_r + 1;
+        if (leaves) {
+            const int address = out_word + (upper ? 0 : OUT_WORDS);
+            word_bits of_channel[PE];
+#pragma HLS array_partition variable=of_channel complete
+            for (int p = 0; p < PE; ++p) {
+#pragma HLS unroll
+                word_bits of_row[ROWS];
+#pragma HLS array_partition variable=of_row complete
+                for (int r = 0; r < ROWS; ++r) {
+#pragma HLS unroll
+                    of_row[r] = rows[p][r][address];
+                }
+                of_channel[p] = of_row[out_row.value];
             }
+            const bool valid = !tile.last || out_row.value < LAST_ROWS;
+            if (valid) words.write(hlsgen::unpack<OUT_BITS, OUT_BITS, OUT_LANES, out_t>(of_channel[out_channel.value]));
+            if (out_word.advance() && out_row.advance() && out_channel.advance()) leaves = false;
         }
-        if (++step == DRAIN_STEPS) {
-            step = 0;
-            in_word = 0;
-            out_row = 0;
-            half = 1 - half;
-            if (pass > 0) {
-                tile = tile + 1 == TILES ? 0 : tile + 1;
-            }
-            ++pass;
+        if (step.advance()) {
+            if (has_left) tile.advance();
+            upper = !upper;
+            arrives = to_arrive > 1;
+            leaves = to_arrive > 0;
+            has_left = true;
+            --to_arrive;
         }
     }
 }

@@ -1,0 +1,163 @@
+// Counters that a pipelined loop passes one step an iteration, as narrow as their values.
+//
+// What an iteration leaves for the next must be there within a cycle, and adding, then comparing the sum, then choosing
+// by the comparison is a long chain. So a counter keeps in a register whether it stands at its last value. The
+// comparison that sets the register lies beside the addition, not behind it, and in nested loops it follows from such
+// registers alone which of them move on:
+//
+//     if (fold.advance() && group.advance()) row.advance();
+#ifndef HLSGEN_COUNTER_H
+#define HLSGEN_COUNTER_H
+
+#include <ap_int.h>
+
+namespace hlsgen {
+
+// Bits that `values` different values need.
+constexpr int bits_for(long long values) { return values <= 2 ? 1 : 1 + bits_for((values + 1) / 2); }
+
+// 0, 1 .. SIZE - 1 and again.
+template <int SIZE>
+struct counter {
+    static_assert(SIZE > 0, "counter: it has at least one value");
+    typedef ap_uint<bits_for(SIZE)> value_t;
+
+    value_t value;
+    bool last;  // value is SIZE - 1
+
+    counter() : value(0), last(SIZE == 1) {}
+    explicit counter(int start) : value(start), last(start == SIZE - 1) {}
+
+    operator int() const {
+#pragma HLS inline
+        return value.to_int();
+    }
+    void reset(int start = 0) {
+#pragma HLS inline
+        value = start;
+        last = start == SIZE - 1;
+    }
+    // To the next value; true if that is 0, the loop having ended.
+    bool advance() {
+#pragma HLS inline
+        const bool ends = last;
+        last = SIZE == 1 || value == value_t(SIZE == 1 ? 0 : SIZE - 2);
+        value = ends ? value_t(0) : value_t(value + 1);
+        return ends;
+    }
+};
+
+// The same, and whether it stands below LIMIT.
+template <int SIZE, int LIMIT>
+struct limited_counter : counter<SIZE> {
+    static_assert(LIMIT > 0, "limited_counter: 0 is below its limit");
+
+    bool inside;
+
+    limited_counter() : inside(true) {}
+
+    bool advance() {
+#pragma HLS inline
+        inside = this->last || (inside && this->value != LIMIT - 1);
+        return counter<SIZE>::advance();
+    }
+};
+
+// value + STEP modulo LIMIT, of a value below LIMIT.
+template <int LIMIT, int STEP, typename V>
+inline V moved_on(const V &value) {
+#pragma HLS inline
+    static_assert(STEP >= 0 && STEP <= LIMIT, "moved_on: a step goes around once at most");
+    return value >= V(LIMIT - STEP) ? V(value - (LIMIT - STEP)) : V(value + STEP);
+}
+
+// 0, STRIDE, 2 * STRIDE .. modulo MODULUS: where the elements of a row lie that are MODULUS to a word.
+template <int MODULUS, int STRIDE>
+struct strided_counter {
+    static_assert(STRIDE <= MODULUS, "strided_counter: a step leads to the next word at most");
+    typedef ap_uint<bits_for(MODULUS)> value_t;
+
+    value_t value;
+
+    explicit strided_counter(int start = 0) : value(start) {}
+
+    operator int() const {
+#pragma HLS inline
+        return value.to_int();
+    }
+    // To the next value; true if it lies in the next word.
+    bool advance() {
+#pragma HLS inline
+        const bool carries = value >= value_t(MODULUS - STRIDE);
+        value = moved_on<MODULUS, STRIDE>(value);
+        return carries;
+    }
+};
+
+// 0, 1 .. size - 1 and again, of a size that run time knows.
+struct sized_counter {
+    int size;
+    int value;
+    bool last;
+
+    explicit sized_counter(int count) : size(count), value(0), last(count == 1) {}
+
+    bool advance() {
+#pragma HLS inline
+        const bool ends = last;
+        last = ends ? size == 1 : value == size - 2;
+        value = ends ? 0 : value + 1;
+        return ends;
+    }
+};
+
+// As many steps as run time says, MOST or fewer.
+template <int MOST>
+struct countdown {
+    ap_uint<bits_for(MOST + 1LL)> left;
+    bool last;  // one is left
+
+    countdown() : left(0), last(false) {}
+
+    void start(int steps) {
+#pragma HLS inline
+        left = steps;
+        last = steps == 1;
+    }
+    // Takes a step; true if it was the last one.
+    bool advance() {
+#pragma HLS inline
+        const bool ends = last;
+        last = left == 2;
+        left = left - 1;
+        return ends;
+    }
+};
+
+// The counters of nested loops, innermost first.
+template <int... SIZES>
+struct nest;
+
+template <>
+struct nest<> {
+    int advance() {
+#pragma HLS inline
+        return 0;
+    }
+};
+
+template <int SIZE, int... OUTER>
+struct nest<SIZE, OUTER...> {
+    counter<SIZE> loop;
+    nest<OUTER...> outer;
+
+    // Returns the loop that moved on, all loops within it having begun anew; how many there are if every one has.
+    int advance() {
+#pragma HLS inline
+        return loop.advance() ? 1 + outer.advance() : 0;
+    }
+};
+
+}  // namespace hlsgen
+
+#endif

@@ -1,0 +1,120 @@
+"""benchmarks/schedule.py: loops of a report are found in the sources; what counts as which outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.places import ROOT
+from tests.support.vendor_solutions import csynth, write_solution
+
+FOLDER = ROOT / "benchmarks"
+PLAIN = {"prj/solution1/directives.tcl": None}
+LISTED = """* Valid Pragma Syntax
++----------+---------+-------------------------+
+| Type     | Options | Location                |
++----------+---------+-------------------------+
+| pipeline | {options} | src/sums.cpp:6 in sums  |
++----------+---------+-------------------------+
+"""
+
+
+@pytest.fixture
+def bench(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """benchmarks/schedule.py as a module, found as when it is run."""
+    monkeypatch.syspath_prepend(FOLDER)
+    import schedule
+
+    return schedule
+
+
+def ours(bench: Any, path: str = "src/sums.cpp", **changes: Any) -> Callable[[Any], list[Any]]:
+    """What hlsgen would say: by default what the small report says."""
+    said = {"file": path, "line": 6, "function": "sums", "ii": 3, "tier": "likely", "trips": 16, "depth": 9}
+    found = bench.Found(**{**said, "chain_ns": 6.9, "reasons": (), **changes})
+    return lambda solution: [found]
+
+
+def only(result: dict[str, Any]) -> dict[str, Any]:
+    (row,) = result["loops"]
+    assert isinstance(row, dict)
+    return row
+
+
+def test_a_flattened_nest_is_its_innermost_loop(bench: Any, tmp_path: Path) -> None:
+    folder = write_solution(tmp_path, PLAIN)
+    row = only(bench.compare(folder, tmp_path, ours(bench, str(tmp_path / "src/sums.cpp"))))
+    assert (row["place"], row["name"], row["outcome"]) == ("src/sums.cpp:6", "rows_columns", bench.RIGHT)
+    assert (row["vendor_ii"], row["vendor_depth"], row["vendor_chain_ns"]) == (3, 9, 6.912)
+
+
+@pytest.mark.parametrize(
+    ("changes", "outcome"),
+    [
+        ({"ii": 1}, "wrong"),
+        ({"ii": None, "tier": "undecided"}, "undecided"),
+        ({"line": 2}, "not found"),
+        ({"path": "other/sums.cpp"}, "not found"),
+        ({"line": 4}, "right"),  # pipelined at the outer loop of the nest
+    ],
+)
+def test_outcomes(bench: Any, tmp_path: Path, changes: dict[str, Any], outcome: str) -> None:
+    folder = write_solution(tmp_path, PLAIN)
+    assert only(bench.compare(folder, tmp_path, ours(bench, **changes)))["outcome"] == outcome
+
+
+def test_what_does_not_compile_is_a_loop_that_was_not_decided(bench: Any, tmp_path: Path) -> None:
+    def fails(solution: Any) -> list[Any]:
+        raise ValueError("no such header\nmore")
+
+    row = only(bench.compare(write_solution(tmp_path, PLAIN), tmp_path, fails))
+    assert (row["outcome"], row["why"]) == ("failed", "ValueError: no such header")
+    assert bench.score([row])["decided"] == 0 and bench.score([row])["loops"] == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"src/sums.cpp": "void sums() {}\n"}, "lines"),
+        ({"src/sums.cpp": None}, "sources are not there"),
+        ({"prj/solution1/directives.tcl": 'set_directive_unroll "sums/rows"\n'}, "directives"),
+        ({"prj/solution1/syn/report/csynth.rpt": LISTED.format(options="II=2   ")}, "pragmas"),
+        ({"prj/solution1/syn/report/csynth.xml": csynth().replace(">2022.1<", ">2019.2<")}, "version"),
+    ],
+)
+def test_reports_of_other_sources_are_left_out(
+    bench: Any, tmp_path: Path, changes: dict[str, str | None], why: str
+) -> None:
+    folder = write_solution(tmp_path, {**PLAIN, **changes})
+    result = bench.compare(folder, tmp_path, ours(bench))
+    assert "loops" not in result and why in result["left_out"]
+
+
+def test_listed_pragmas_that_stand_in_the_sources_are_no_reason(bench: Any, tmp_path: Path) -> None:
+    source = (
+        "void sums(int *in, int *out) {\nrows:\n    for (int row = 0; row < 8; row++)\n    columns:\n"
+        "        for (int column = 0; column < 16; column++) {\n#pragma HLS PIPELINE II = 2\n        }\n}\n"
+    )
+    listed = {"prj/solution1/syn/report/csynth.rpt": LISTED.format(options="II=2   ")}
+    changes = {**PLAIN, "src/sums.cpp": source, **listed}
+    assert (
+        only(bench.compare(write_solution(tmp_path, changes), tmp_path, ours(bench, line=5)))["outcome"]
+        == "right"
+    )
+
+
+def test_the_score_counts_each_loop_once(bench: Any, tmp_path: Path) -> None:
+    folder = write_solution(tmp_path, PLAIN)
+    rows = [
+        {**only(bench.compare(folder, tmp_path, ours(bench, **changes))), "part": "", "clock_ns": 10.0}
+        for changes in ({}, {"ii": 1}, {"depth": 12, "chain_ns": 7.4})
+    ]
+    assert len(bench.distinct(rows)) == 1
+    score = bench.score(rows)
+    assert (score["loops"], score["decided"], score["right"], score["wrong"]) == (3, 3, 2, 1)
+    assert (score["above_one"], score["above_one_right"]) == (3, 2)
+    assert score["depth_error"] == {"median": 1.5, "within_90": 3}
+    assert score["chain_error_ns"]["within_90"] == pytest.approx(0.488)

@@ -1,0 +1,173 @@
+"""The headers of Vitis HLS as kernels use them: what becomes of streams, bursts, vectors, functions."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from hlsgen.schedule.front_end import INCLUDE, compile_to_ir
+from tests.support.schedule_ir import body, front_end_of, needs_llvm, optimised
+
+KERNEL = """#define N 8
+#define W 4
+#define S 2
+#define T int
+#include <ap_axi_sdata.h>
+#include <ap_fixed.h>
+#include <ap_shift_reg.h>
+#include <ap_utils.h>
+#include <hls_burst_maxi.h>
+#include <hls_math.h>
+#include <hls_np_channel.h>
+#include <hls_print.h>
+#include <hls_stream.h>
+#include <hls_streamofblocks.h>
+#include <hls_task.h>
+#include <hls_vector.h>
+#include <hls_x_complex.h>
+#undef T
+typedef hls::vector<float, N> vec;
+typedef hls::axis<ap_uint<64>, 1, 1, 1> word;
+typedef ap_axis<32, 2, 5, 6> small_word;
+
+void streams(hls::stream<word> &in, hls::stream<small_word> &out) {
+    word w = in.read();
+    small_word o;
+    o.data = w.data.range(31, 0);
+    o.last = w.last;
+    o.keep = -1;
+    o.user = 1;
+    if (!out.full()) out.write(o);
+}
+int polled(hls::stream<int> &in, hls::stream<ap_uint<12>, 4> &out) {
+    int x;
+    if (in.read_nb(x)) out << x;
+    return in.empty();
+}
+void bursts(hls::burst_maxi<ap_uint<32>> p, ap_uint<32> *q) {
+    p.read_request(0, 16);
+    for (int i = 0; i < 16; i++) q[i] = p.read();
+    p.write_request(0, 1);
+    p.write(3);
+    p.write_response();
+}
+void vectors(vec *a, vec *b, float *sum) {
+    a[1] = a[0] + b[0] * vec(2.0f);
+    *sum = b[1].reduce_add();
+}
+void functions(double *d, float *f, half *h, ap_fixed<16, 8> *x) {
+    d[0] = hls::sqrt(d[1]) + hls::pow(d[2], 2.5) + hls::exp(d[3]);
+    f[0] = hls::sqrtf(f[1]) + hls::sin(f[2]) + sqrtf(f[3]);
+    h[0] = hls::sqrt(h[1]);
+    x[0] = hls::sqrt(x[1]);
+    x[2] = hls::abs(x[1]);
+    x[3] = hls::max(x[1], x[2]);
+}
+int blocks(hls::stream_of_blocks<int[16]> &s, int i) {
+    hls::read_lock<int[16]> block(s);
+    ap_wait();
+    return block[i];
+}
+void shared(hls::split::round_robin<int, 2> &ends, hls::x_complex<ap_fixed<8, 4>> *z) {
+    ends.in.write(ends.out[1].read());
+    z[0] *= z[1];
+}
+int delayed(int x) {
+    static ap_shift_reg<int, 16> line;
+    return line.shift(x);
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return optimised(front_end_of(tmp_path_factory.mktemp("headers"), KERNEL).ir)
+
+
+def calls(function: str) -> list[str]:
+    """Names of what is called, in order, without lifetimes and copies."""
+    names = re.findall(r"call [^@\n]*@([\w.]+)\(", function)
+    return [name for name in names if not name.startswith(("llvm.lifetime", "llvm.memcpy"))]
+
+
+@needs_llvm
+@pytest.mark.parametrize(
+    ("function", "wanted"),
+    [
+        ("streams", ["__hls_stream_read", "__hls_stream_full", "__hls_stream_slot", "__hls_stream_write"]),
+        ("polled", ["__hls_stream_read_nb", "__hls_stream_slot", "__hls_stream_write", "__hls_stream_empty"]),
+        (
+            "bursts",
+            ["__hls_maxi_read_request", "__hls_maxi_read", "__hls_maxi_write_request", "__hls_maxi_slot"]
+            + ["__hls_maxi_write", "__hls_maxi_write_response"],
+        ),
+        ("blocks", ["__hls_block_acquire", "__hls_wait", "__hls_block_release"]),
+        ("shared", ["__hls_stream_read", "__hls_stream_slot", "__hls_stream_write"]),
+        ("delayed", ["__hls_shift_slot", "__hls_shift"]),
+    ],
+)
+def test_each_action_is_one_call(compiled: str, function: str, wanted: list[str]) -> None:
+    assert calls(body(compiled, function)) == wanted
+
+
+@needs_llvm
+def test_calls_carry_the_bits_of_a_word(compiled: str) -> None:
+    # data, keep, strb, user, last, id, dest
+    assert re.search(r"@__hls_stream_read\(ptr [^,]*, i64 noundef 84\)", body(compiled, "streams"))
+    assert re.search(r"@__hls_stream_slot\(ptr [^,]*, i64 noundef 12\)", body(compiled, "polled"))
+    assert re.search(r"@__hls_maxi_read\(ptr [^,]*, i64 noundef 32\)", body(compiled, "bursts"))
+
+
+@needs_llvm
+def test_functions_are_intrinsics_or_named(compiled: str) -> None:
+    found = calls(body(compiled, "functions"))
+    for name in ("llvm.sqrt.f64", "llvm.pow.f64", "llvm.exp.f64", "llvm.sqrt.f32", "llvm.sin.f32"):
+        assert name in found
+    assert "sqrtf" not in found
+    assert sum("fixed_sqrt" in name for name in found) == 1
+    assert "br " not in body(compiled, "functions")
+
+
+@needs_llvm
+def test_a_vector_is_added_at_once(compiled: str) -> None:
+    """Loops over elements ask for unrolling; a reduction is a tree of additions."""
+    function = body(compiled, "vectors")
+    assert "llvm.loop" in function
+    assert function.count("fadd float") == 1 + 7
+
+
+@needs_llvm
+def test_what_other_headers_bring_is_there(tmp_path: Path) -> None:
+    source = "#include <ap_int.h>\nvoid top(uint8_t *x) { std::vector<int> y(3); x[0] = y[1] + UINT8_MAX; }\n"
+    assert "@_Z3topPh" in front_end_of(tmp_path, source).ir
+
+
+@needs_llvm
+def test_copies_of_the_vendor_s_headers_are_not_read(tmp_path: Path) -> None:
+    (tmp_path / "copies").mkdir()
+    (tmp_path / "copies" / "ap_int.h").write_text("#error the vendor's\n")
+    source = "#include <ap_int.h>\nvoid top(ap_int<3> *x) { ++*x; }\n"
+    assert "add i3" in optimised(front_end_of(tmp_path, source, include_folders=[tmp_path / "copies"]).ir)
+
+
+@needs_llvm
+def test_the_c_library_is_known(tmp_path: Path) -> None:
+    source = "#include <string.h>\nvoid top(int *x, int *y) { memcpy(x, y, 64); }\n"
+    assert "@llvm.memcpy" in front_end_of(tmp_path, source).ir
+
+
+@needs_llvm
+def test_c_and_old_standards_compile(tmp_path: Path) -> None:
+    (tmp_path / "top.c").write_text("void top(int *restrict x, _Bool y) { x[0] = y; }\n")
+    assert "@_Z3topPib" in compile_to_ir([tmp_path / "top.c"]).ir
+    source = "#include <ap_int.h>\nint top(register int x) { return ap_int<5>(x) + 1; }\n"
+    assert "@_Z3topi" in front_end_of(tmp_path, source, standard="c++0x").ir
+
+
+def test_headers_are_ours() -> None:
+    for header in INCLUDE.rglob("*.h"):
+        text = header.read_text(encoding="utf-8")
+        assert text.startswith("// Copyright the hlsgen authors. Licensed under the Apache License"), header
+        assert len(text.splitlines()) < 500, header

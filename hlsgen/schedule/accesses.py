@@ -105,6 +105,8 @@ def same_word(first: Where, second: Where) -> bool | None:
     """Whether two accesses of one iteration fall on the same word; None if that is not known."""
     if not same_bank(first, second):
         return False
+    if first.exact != second.exact:
+        return None
     unknown = not (first.exact and second.exact) or ANY_BANK in first.banks + second.banks
     for one, other in zip(first.word, second.word, strict=True):
         if one.terms != other.terms:
@@ -155,6 +157,8 @@ def carried(
     """
     if first.where is None or second.where is None or not same_bank(first.where, second.where):
         return None
+    if first.where.exact != second.where.exact:
+        return Dependence(1, assumed=True)
     distance: int | None = None
     assumed = not (first.where.exact and second.where.exact)
     for one, other in zip(first.where.word, second.where.word, strict=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from math import prod
@@ -30,6 +31,10 @@ Residues = Callable[[Linear, int], int | None]
 COMPLETE, CYCLIC, BLOCK = "complete", "cyclic", "block"
 UNKNOWN_BANKS = 1 << 20
 """Of a dimension that is split wholly, and whose extent only the caller knows."""
+MOVED_TERMS = 4
+"""An index of more terms is taken as it is written."""
+UNBOUNDED = 1 << 24
+"""An index that may vary that much is one that nothing is known of."""
 ANY_BANK = -1
 """The bank of an index that stays run-time: the vendor's compiler takes it to be any of them."""
 
@@ -161,8 +166,10 @@ def locate(memory: Memory, offset: Linear, interval: Intervals, residue: Residue
     for dimension, index in zip(memory.dimensions, indices, strict=True):
         bank, word = _split(dimension, index, interval, residue)
         if not dimension.reshaped:
-            banks.append(bank)
+            banks.append(bank if exact or dimension.banks == 1 else ANY_BANK)
         words.append(word)
+    if not exact and words:
+        words = [Linear(0)] * (len(words) - 1) + [offset]
     if not memory.aggregated and memory.element_bytes:
         # the vendor's compiler makes a memory of each field of a struct, unless it is told to keep them together
         banks.append(field if exact else ANY_BANK)
@@ -171,31 +178,46 @@ def locate(memory: Memory, offset: Linear, interval: Intervals, residue: Residue
 
 def _indices(memory: Memory, offset: Linear, interval: Intervals) -> tuple[list[Linear], int, bool]:
     """One linear form for each dimension, the bytes within an element, and whether every term had its place."""
-    strides = [dimension.stride for dimension in memory.dimensions]
-    parts: list[dict[str, int]] = [{} for _ in strides]
-    exact = True
-    for name, factor in offset.terms:
-        for at, stride in enumerate(strides):
-            if stride and abs(factor) >= stride and factor % stride == 0:
-                parts[at][name] = factor // stride
-                break
-        else:
-            exact = exact and not (strides or memory.element_bytes)
-    constant, forms = offset.constant, []
-    for at, dimension in enumerate(memory.dimensions):
-        form = Linear(0, tuple(sorted(parts[at].items())))
-        whole = constant // dimension.stride if dimension.stride else 0
-        rest = constant - whole * dimension.stride
-        if at + 1 < len(memory.dimensions) and rest:
-            # the rest belongs to the inner dimensions, whose varying part may want it negative
-            inner = memory.dimensions[at + 1]
-            varying = Linear(0, tuple(sorted(parts[at + 1].items())))
-            most = interval(varying)[1]
-            if inner.extent and varying.terms and rest // inner.stride + most >= inner.extent > most:
-                whole, rest = whole + 1, rest - dimension.stride
-        forms.append(form + Linear(whole))
-        constant = rest
-    return forms, constant, exact
+    forms, rest = [], offset
+    for dimension in memory.dimensions:
+        stride = dimension.stride or 1
+        # towards zero: of a[i][i] the outer index takes one row, the inner one what is left
+        terms = [(name, abs(factor) // stride * _sign(factor)) for name, factor in rest.terms]
+        forms.append(Linear(rest.constant // stride, tuple((name, one) for name, one in terms if one)))
+        rest = rest + forms[-1].times(-stride)
+    exact = not rest.terms
+    for at in reversed(range(1, len(forms))):
+        carry, forms[at], certain = _within(memory.dimensions[at].extent, forms[at], interval)
+        forms[at - 1] = forms[at - 1] + carry
+        exact = exact and certain
+    return forms, rest.constant, exact
+
+
+def _sign(value: int) -> int:
+    return (value > 0) - (value < 0)
+
+
+def _within(extent: int, form: Linear, interval: Intervals) -> tuple[Linear, Linear, bool]:
+    """An index that stays within its dimension, what the next outer one gets for it, and whether that is certain.
+
+    Of a[i][7 - i] the address is that of a[0][7 * i + 7] too; the bounds of i tell which was meant.
+    """
+    if not extent:
+        return Linear(0), form, True
+    terms = form.terms
+    for moved in itertools.product((False, True), repeat=len(terms) if len(terms) <= MOVED_TERMS else 0):
+        moving = zip(terms, moved, strict=False)
+        carry = Linear(0, tuple((name, _sign(factor)) for (name, factor), moves in moving if moves))
+        index = form + carry.times(-extent)
+        low, high = interval(index)
+        if low // extent == high // extent:
+            return carry + Linear(low // extent), index + Linear(-(low // extent) * extent), True
+    # bounds that are wider than the array: the access stands under a condition, or nothing is known of its index
+    low, high = interval(form)
+    near = (low + high) // 2 if high - low < 2 * extent else form.constant + extent // 2
+    whole = near // extent
+    certain = high - low < 2 * extent or high - low >= UNBOUNDED
+    return Linear(whole), form + Linear(-whole * extent), certain
 
 
 def _split(

@@ -56,7 +56,7 @@ void bursts(hls::burst_maxi<ap_uint<32>> p, ap_uint<32> *q) {
 }
 typedef hls::axis_user<13, (AXIS_ENABLE_USER | AXIS_ENABLE_LAST)> side;
 struct rgb { unsigned char r, g, b; };
-void others(hls::burst_maxi<ap_uint<512>> in, hls::stream<side> &words, rgb *out, float memory[8], size_t at) {
+void others(hls::burst_maxi<ap_uint<512>> in, hls::stream<side> &words, rgb *out, float *memory, size_t at) {
     in.read_request_unaligned<rgb>(3, 1);
     out[0] = in.read<rgb>();
     side word = words.read();
@@ -134,7 +134,8 @@ def calls(function: str) -> list[str]:
     ],
 )
 def test_each_action_is_one_call(compiled: str, function: str, wanted: list[str]) -> None:
-    assert calls(body(compiled, function)) == wanted
+    found = [name for name in calls(body(compiled, function)) if name.startswith("__hls")]
+    assert found == wanted
 
 
 @needs_llvm

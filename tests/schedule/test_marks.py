@@ -36,6 +36,11 @@ from tests.support.schedule_ir import front_end_of, marks, needs_llvm, optimised
          ("t",)),
         ("allocation instances=mul limit=1 operation", ("operation",), {"limit": "1"}, {"instances": "mul"},
          ()),
+        ("stream variable = a, b depth = N - 1", (), {"depth": "N - 1"}, {}, ("a", "b")),
+        ("interface m_axi port=a, bundle=g, depth=2", ("m_axi",), {"depth": "2"}, {"bundle": "g"}, ("a",)),
+        ("unroll factor = N > 4 ? 4 : N", (), {"factor": "N > 4 ? 4 : N"}, {}, ()),
+        ("array_partition variable=this->x[0] block factor=2", ("block",), {"factor": "2"}, {},
+         ("this->x[0]",)),
         ("inline", (), {}, {}, ()),
     ],
 )  # fmt: skip

@@ -71,14 +71,18 @@ void f() {
 #pragma HLS unroll factor=TWICE
 #undef FACTOR
 #pragma HLS pipeline II=FACTOR
+#define LEAST(a, b) ((a) < (b) ? (a) : (b))
+#pragma HLS latency max=LEAST(TWICE, f(1, 2)) min=LEAST
 }
 """
     marked = mark(source)
     assert marked.text.count("\n") == source.count("\n")
     assert " ".join(marked.text.splitlines()[4].split()) == "::hls_marks::here(0, ((4 * 2)));"
     assert " ".join(marked.text.splitlines()[6].split()) == "::hls_marks::here(1, (FACTOR));"
-    assert [(one.file, one.line) for one in marked.pragmas] == [("a.cpp", 10), ("a.cpp", 12)]
-    assert marked.places == {("a.cpp", 10): [0], ("a.cpp", 12): [1]}
+    assert [(one.file, one.line) for one in marked.pragmas] == [("a.cpp", 10), ("a.cpp", 12), ("a.cpp", 14)]
+    assert marked.places == {("a.cpp", 10): [0], ("a.cpp", 12): [1], ("a.cpp", 14): [2]}
+    least = "(((FACTOR * 2)) < (f(1, 2)) ? ((FACTOR * 2)) : (f(1, 2)))"
+    assert " ".join(marked.text.splitlines()[8].split()) == f"::hls_marks::here(2, ({least}), (LEAST));"
 
 
 def test_a_pragma_before_a_lone_statement_joins_it() -> None:

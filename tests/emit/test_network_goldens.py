@@ -127,8 +127,9 @@ def streamed(
     folds: Mapping[str, Fold],
     places: Mapping[str, WeightPlace],
     interfaces: Interfaces = DDR_ONLY,
+    slrs: Mapping[str, int] | None = None,
 ) -> tuple[Network, Pipeline]:
-    pipeline = pipeline_of(graph, folds, places, interfaces=interfaces)
+    pipeline = pipeline_of(graph, folds, places, interfaces=interfaces).across(slrs or {})
     pipeline = pipeline.with_depths(fifo_depths(pipeline))
     network = Network(
         graph=graph,
@@ -165,6 +166,20 @@ def between_kernels() -> tuple[Network, Pipeline]:
 
 
 @cache
+def across_slrs() -> tuple[Network, Pipeline]:
+    """A kernel over three SLRs: relays at the borders, two on the way past the one in the middle."""
+    folds = {name: Fold(px=1, pe=4, simd=4) for name in ("mixed", "total")} | {
+        "conv": Fold(px=1, pe=4, simd=2)
+    }
+    places = {name: WeightPlace(layer=name, place="constant") for name in ("conv", "mixed")}
+    network, pipeline = streamed(
+        residual("across_slrs"), folds, places, slrs={"conv": 0, "mixed": 2, "total": 1}
+    )
+    assert len(pipeline.relays) == 2 + 1 + 1
+    return replace(network, shown=("src/across_slrs.cpp",)), pipeline
+
+
+@cache
 def in_turn() -> tuple[Network, LayerwiseHardware]:
     """A kernel for each layer, with words narrower than the ports."""
     graph = residual("in_turn")
@@ -185,6 +200,7 @@ def in_turn() -> tuple[Network, LayerwiseHardware]:
 NETWORKS: dict[str, Callable[[], tuple[Network, Any]]] = {
     "through_ddr": through_ddr,
     "between_kernels": between_kernels,
+    "across_slrs": across_slrs,
     "in_turn": in_turn,
 }
 
@@ -225,7 +241,7 @@ def test_every_function_between_stages_is_shown() -> None:
     """Every macro of adapters.j2 in a stored text."""
     text = "".join(path.read_text() for path in GOLDEN.glob("*.cpp"))
     macros = set(re.findall(r"{% macro (\w+)\(p\)", source_text("hls/dataflow/adapters.j2")))
-    assert len(macros) == 12
+    assert len(macros) == 13
     called = {"read": "read_port", "write": "write_port", "read_again": "read_port_again"}
     called |= {"convert": "split_pixels", "load_weights": "stream_weights"}
     assert {name for name in macros if f"hlsgen::{called.get(name, name)}<" not in text} == set()

@@ -92,12 +92,12 @@ struct limited_counter : counter<SIZE> {
     }
 };
 
-// value + STEP modulo LIMIT, of a value below LIMIT.
-template <int LIMIT, int STEP, typename V>
-inline V moved_on(const V &value) {
+// value + step modulo LIMIT, of a value below LIMIT and a step of LIMIT at most.
+template <int LIMIT, typename V>
+inline V moved_on(const V &value, int step) {
 #pragma HLS inline
-    static_assert(STEP >= 0 && STEP <= LIMIT, "moved_on: a step goes around once at most");
-    return value >= V(LIMIT - STEP) ? V(value - (LIMIT - STEP)) : V(value + STEP);
+    const V forth = step, back = LIMIT - step;
+    return value >= back ? V(value - back) : V(value + forth);
 }
 
 // 0, STRIDE, 2 * STRIDE .. modulo MODULUS: where the elements of a row lie that are MODULUS to a word.
@@ -114,11 +114,11 @@ struct strided_counter {
 #pragma HLS inline
         return value.to_int();
     }
-    // To the next value; true if it lies in the next word.
-    bool advance() {
+    // To the next value, or where the row `ends` to `start`; true if the next value lies in the next word.
+    bool advance(bool ends, int start) {
 #pragma HLS inline
         const bool carries = value >= value_t(MODULUS - STRIDE);
-        value = moved_on<MODULUS, STRIDE>(value);
+        value = ends ? value_t(start) : moved_on<MODULUS>(value, STRIDE);
         return carries;
     }
 };

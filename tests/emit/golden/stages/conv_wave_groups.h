@@ -140,7 +140,7 @@ struct filling {
     hlsgen::counter<SLOTS> slot;       // of the row
     hlsgen::counter<IN_STEPS> step;
     hlsgen::strided_counter<BANKS, PX_IN> bank;  // of the word's first column, before the row's offset
-    ap_uint<hlsgen::bits_for(COLUMN_WORDS + 1)> column_word;
+    column_word_t column_word;
     hlsgen::counter<FOLDS_IN> group;
 
     filling() : any(false), column_word(0) {}
@@ -154,10 +154,9 @@ struct filling {
     void advance() {
 #pragma HLS inline
         if (!group.advance()) return;
-        if (bank.advance()) ++column_word;
+        const bool carries = bank.advance(step.last, 0);
+        column_word = step.last ? column_word_t(0) : column_word_t(column_word + (carries ? 1 : 0));
         if (!step.advance()) return;
-        bank.value = 0;
-        column_word = 0;
         slot.advance();
         if (row.advance()) any = false;
     }
@@ -220,21 +219,19 @@ struct position {
     // True if the pass over the row ends.
     bool next_column() {
 #pragma HLS inline
-        const bool ends = column.last;
-        if (in_image() && out_x.advance()) out_step.advance();
-        if (bank.advance()) ++column_word;
-        if (ends) {
-            bank.value = FIRST_BANK;
-            column_word = FIRST_WORD;
+        const bool carries = bank.advance(column.last, FIRST_BANK);
+        column_word = column.last ? column_word_t(FIRST_WORD) : column_word_t(column_word + (carries ? 1 : 0));
+        if (column.last) {
             out_step.reset();
             out_x.reset();
+        } else if (in_image() && out_x.advance()) {
+            out_step.advance();
         }
-        column.advance();
-        return ends;
+        return column.advance();
     }
     void next() {
 #pragma HLS inline
-        slot = tile.last ? hlsgen::moved_on<SLOTS, FRAME_SLOTS>(slot) : hlsgen::moved_on<SLOTS, TILE_SLOTS>(slot);
+        slot = hlsgen::moved_on<SLOTS>(slot, tile.last ? FRAME_SLOTS : TILE_SLOTS);
         row = tile.last ? row_t(-PAD_TOP) : row_t(row + TILE_STEP);
         tile.advance();
     }

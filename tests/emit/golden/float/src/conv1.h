@@ -141,7 +141,7 @@ struct filling {
     hlsgen::counter<SLOTS> slot;                    // of this one
     hlsgen::counter<IN_WORDS> word;
     hlsgen::strided_counter<BANKS, IN_LANES> bank;  // of the word's first column, before the row's offset
-    ap_uint<hlsgen::bits_for(COLUMN_WORDS + 1)> column_word;
+    column_word_t column_word;
     hlsgen::ring<SIMD> lane;  // the channel is group * SIMD + lane
     hlsgen::counter<CF> group;
 
@@ -155,10 +155,9 @@ struct filling {
     }
     void advance() {
 #pragma HLS inline
-        if (bank.advance()) ++column_word;
+        const bool carries = bank.advance(word.last, 0);
+        column_word = word.last ? column_word_t(0) : column_word_t(column_word + (carries ? 1 : 0));
         if (!word.advance()) return;
-        bank.value = 0;
-        column_word = 0;
         slot.advance();
         if (!row.advance()) return;
         row.start(rows);
@@ -209,15 +208,11 @@ struct position {
 #pragma HLS inline
         return column >= LAG && column < LAG + OUT_WIDTH;
     }
-    void begin_pass() {
+    void begin() {
 #pragma HLS inline
         column.reset();
         bank.value = FIRST_BANK;
         column_word = FIRST_WORD;
-    }
-    void begin() {
-#pragma HLS inline
-        begin_pass();
         channels.reset();
         tile.reset();
         row = -PAD_TOP;
@@ -233,15 +228,13 @@ struct position {
     // True if the pass over the row ends.
     bool next_column() {
 #pragma HLS inline
-        const bool ends = column.last;
-        if (bank.advance()) ++column_word;
-        if (ends) begin_pass();
-        else column.advance();
-        return ends;
+        const bool carries = bank.advance(column.last, FIRST_BANK);
+        column_word = column.last ? column_word_t(FIRST_WORD) : column_word_t(column_word + (carries ? 1 : 0));
+        return column.advance();
     }
     void begin_tile() {
 #pragma HLS inline
-        slot = tile.last ? hlsgen::moved_on<SLOTS, FRAME_SLOTS>(slot) : hlsgen::moved_on<SLOTS, TILE_SLOTS>(slot);
+        slot = hlsgen::moved_on<SLOTS>(slot, tile.last ? FRAME_SLOTS : TILE_SLOTS);
         row = tile.last ? row_t(-PAD_TOP) : row_t(row + TILE_STEP);
         tile.advance();
     }

@@ -63,7 +63,8 @@ void load(hls::burst_maxi<conv_input_t> input, hls::stream<pixels_t> &pixels, in
     hlsgen::countdown<IN_HEIGHT * IN_WORDS> left;  // words of the burst that is read
     left.start(here.words());
     here.advance();
-    int next_left = here.words();  // a burst ahead, so that nothing waits for it
+    int next_left = here.words();
+    here.advance();
     bool begins = true;
     words: for (long long i = 0; i < (long long)frames * WORDS; ++i) {
 #pragma HLS pipeline II=1 style=flp
@@ -75,11 +76,12 @@ void load(hls::burst_maxi<conv_input_t> input, hls::stream<pixels_t> &pixels, in
             --to_request;
         }
         pixels.write(hlsgen::unpack<IN_BITS, IN_SLOT, IN_LANES, in_t>(input.read()));
+        const int after_next = here.words();  // two bursts ahead, so that nothing waits for it
         begins = left.advance();
         if (begins) {
             left.start(next_left);
+            next_left = after_next;
             here.advance();
-            next_left = here.words();
         }
     }
 }

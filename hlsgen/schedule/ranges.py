@@ -321,14 +321,19 @@ def _bound(
     }.get((predicate, leaves_if))
     if stops is None:
         return None
-    return _first_stop(stops, start, step, ahead, limit)
+    last = _first_stop(stops, start, step, ahead, limit)
+    if last is None or _signed(last + step, bits) != last + step:
+        return None  # the counter wraps before
+    if compared.predicate.startswith("u") and min(start, start + ahead, last + step) < 0:
+        return None  # without sign it is more than the limit
+    return last
 
 
 def _first_stop(stops: Callable[[int], bool], start: int, step: int, ahead: int, limit: int) -> int | None:
-    near = max(0, (limit - start - ahead) // step - 1) if (limit - start) * step > 0 else 0
-    for count in range(near, near + 4):
+    """The counter in the last iteration: a test of the next value leaves after it, one of its own before it."""
+    near = max(1, (limit - start - ahead) // step - 1) if (limit - start) * step > 0 else 1
+    for count in (0, *range(near, near + 4)):
         value = start + count * step
         if stops(value + ahead):
-            # a test of the next value leaves after this iteration, one of the value itself before it
             return value if ahead else (value - step if count else None)
     return None

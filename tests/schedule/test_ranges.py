@@ -171,7 +171,7 @@ def test_linear_forms_have_the_value(program: Program) -> None:
 @CASES
 @given(programs())
 def test_the_bits_that_are_kept_tell_the_results(program: Program) -> None:
-    """What is stored, of the last value, is the same when every value keeps only the bits that it is given."""
+    """The last value is the same when every value keeps only the bits that it is given."""
     function = program.function
     (*body, _) = function.blocks["entry"].instructions
     if not body:

@@ -10,7 +10,7 @@ from machine import DESIGNS
 
 import hlsgen
 from hlsgen.cost.resources import Resources
-from hlsgen.search.placement import KINDS, usable
+from hlsgen.search.board_limits import KINDS, usable
 
 PRECISIONS = {"conv": "fp32", "conv_fixed16": "fixed16", "conv_int8": "int8"}
 CLOCK_MHZ = 300.0

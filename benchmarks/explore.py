@@ -38,7 +38,7 @@ from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.model.ir import Graph, Port
-from hlsgen.search.placement import usable
+from hlsgen.search.board_limits import usable
 from hlsgen.styles.streaming import StreamingNetwork
 from hlsgen.styles.style import Style
 from hlsgen.targets.board import SLR, Board, load_board
@@ -173,7 +173,7 @@ def every_kernel(graph: Graph, board: Board) -> tuple[NDArray[np.int64], NDArray
 
 
 def random_board(seed: int) -> Board:
-    """One SLR without URAM, so small that every kind may bind."""
+    """One SLR without URAM, so small that every kind may bind; all of what is usable may be filled."""
     generator = np.random.default_rng(seed)
     board = load_board("u200")
     sizes = {
@@ -185,6 +185,7 @@ def random_board(seed: int) -> Board:
     banks = tuple(bank.model_copy(update={"slr": "SLR0"}) for bank in board.memory.banks)
     return board.model_copy(
         update={
+            "margin": 0,
             "slrs": (SLR(name="SLR0", uram=0, **sizes),),
             "memory": board.memory.model_copy(update={"banks": banks}),
         }

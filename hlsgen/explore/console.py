@@ -10,6 +10,7 @@ from rich.table import Table
 from hlsgen.explore.result import Explored
 from hlsgen.report.cells import cells_line
 from hlsgen.report.explored import model_text, some_points
+from hlsgen.report.fit import fit_line
 from hlsgen.search.board_limits import COLUMNS, whole_of
 
 
@@ -35,7 +36,8 @@ def headline(explored: Explored[Any]) -> list[str]:
         lines.append(f"{explored.baseline}: {rate:,.0f} frames/s; this is {more:.1%} faster")
     elif explored.goal.fastest:
         lines.append(f"{explored.baseline}: nothing that fits")
-    return [*lines, cells_line(explored.chosen.estimate().cost)]
+    estimate = explored.chosen.estimate()
+    return [*lines, cells_line(estimate.cost), fit_line(estimate.fit)]
 
 
 def _where(explored: Explored[Any]) -> str:

@@ -11,6 +11,7 @@ import yaml
 from hlsgen.designfile.document import Document
 from hlsgen.explore.result import Explored
 from hlsgen.report.cells import cells_line
+from hlsgen.report.fit import fit_line
 
 
 def fixed_design(explored: Explored[Any], source: Path, target: Path, *, board: str | None = None) -> str:
@@ -26,12 +27,13 @@ def fixed_design(explored: Explored[Any], source: Path, target: Path, *, board: 
         data["board"] = _moved(data["board"], source.parent, target.parent)
     _move_paths(data, source.parent, target.parent)
     data["mapping"] = dict(explored.mapping)
-    point = explored.point
+    point, estimate = explored.point, explored.chosen.estimate()
     head = (
         f"# {source.name} as hlsgen explore chose it, modelled: {point.frames_per_s:,.0f} frames/s, "
         f"{point.instances} instance{'s' if point.instances > 1 else ''}, "
         f"a frame every {point.interval_cycles:,} cycles.\n"
-        f"# {cells_line(explored.chosen.estimate().cost)}\n"
+        f"# {cells_line(estimate.cost)}\n"
+        f"# {fit_line(estimate.fit)}\n"
     )
     return head + yaml.safe_dump(
         data, sort_keys=False, default_flow_style=None, allow_unicode=True, width=110

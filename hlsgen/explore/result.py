@@ -128,6 +128,7 @@ class Explored(Brief, Generic[D]):
             "layers": [asdict(one) for one in self.layers],
             "mapping": dict(self.mapping),
             "cost": self.chosen.estimate().cost.as_json(),
+            "fit": self.chosen.estimate().fit.as_json(),
             "kind": "modelled",
         }
 

@@ -316,11 +316,13 @@ class _Reader:
 
     def function(self, node: Node, declarator: Node, around: _Around) -> Function | None:
         called: Node | None = declarator
-        while called is not None and called.type != "function_declarator":
+        while called is not None and called.type not in _FUNCTIONS:
             called = _inner(called)
         if called is None:
             return None
         name = self.text(called.child_by_field_name("declarator")).replace(" ", "")
+        if declarator.type == "operator_cast":
+            name = f"operator {self.text(declarator.child_by_field_name('type'))}"
         parameters: list[Variable] = []
         for parameter in _named(called.child_by_field_name("parameters")):
             words = [self.text(child) for child in parameter.named_children if child.type in _QUALIFIERS]
@@ -399,6 +401,8 @@ class _Reader:
 
 
 _QUALIFIERS = frozenset(("storage_class_specifier", "type_qualifier"))
+_FUNCTIONS = frozenset(("function_declarator", "abstract_function_declarator"))
+"""The latter: of a conversion, which has no name."""
 _NAMES = frozenset(
     ("identifier", "field_identifier", "type_identifier", "qualified_identifier", "operator_name")
     + ("destructor_name", "template_function")

@@ -167,7 +167,7 @@ def _plan(module: Module, sites: Sites, whole: Mapping[str, int]) -> _Plan:
             if trips.get(loop.header) == 1 and loop.node not in plan.pipelined:
                 plan.unrolled[loop.node] = 0
             if _inside_pipeline(loop, plan) or function.name in plan.functions:
-                plan.unrolled.setdefault(loop.node, 0)
+                plan.unrolled[loop.node] = 0  # a pipeline's loops are unrolled wholly, whatever factor they name
     return plan
 
 

@@ -25,7 +25,7 @@ FLAGS = (
     *("-fno-discard-value-names", "-gline-tables-only", "-fno-sanitize=all", "-fno-stack-protector"),
     *("-fno-strict-aliasing", "-ffp-contract=off", "-fno-math-errno", "-fignore-exceptions"),
     *("-fno-threadsafe-statics", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables"),
-    *("-fomit-frame-pointer", "-ferror-limit=0", "-fno-caret-diagnostics"),
+    *("-fomit-frame-pointer", "-ferror-limit=0", "-fno-caret-diagnostics", "-fcomplex-arithmetic=basic"),
     *("-fconstexpr-steps=1000000000", "-fconstexpr-depth=100000"),
     *("-ftemplate-depth=10000", "-fbracket-depth=10000"),
     *("-Wno-error", "-Wno-c++11-narrowing", "-Wno-invalid-constexpr", "-Wno-register"),

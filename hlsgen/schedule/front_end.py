@@ -27,6 +27,8 @@ MAX_DROPPING = 6
 STANDARD = "c++17"
 """Also in place of older ones: a reference to a static constant would be one to another module before it."""
 NEWER = re.compile(r"(?:c|gnu)\+\+(?:17|1z|2\w)")
+NOT_OURS = ("-std=", "-O", "-g", "-m", "-W", "-w", "-l", "-L", "-c", "-S", "-E", "-o", "-x", "-fopenmp")
+"""Arguments of projects that are not for us: what is compiled, and for what, is said here."""
 C_WORDS = ("-Drestrict=__restrict__", "-D_Bool=bool")
 """What C has and C++, as which C is compiled, has not."""
 DEFINES = {"__SYNTHESIS__": "1", "__VITIS_HLS__": "1", "__VIVADO_HLS__": "1", "NDEBUG": "1"}
@@ -62,14 +64,16 @@ def compile_to_ir(
 ) -> FrontEnd:
     """The IR of C++ files.
 
-    defines: macros besides `DEFINES`, with values ("" for none). flags: more arguments of the compiler.
+    defines: macros besides `DEFINES`, with values ("" for none). flags: more arguments of the compiler, as a
+    project gives them; those of optimisation, machine, warnings, linking and the language have no effect.
     standard: the language; one before `STANDARD` is taken as that. Raises SourceError: a file is not C++ that
     compiles, or two do not link. ToolError: the compiler is missing, cannot be started, or does not end.
     """
     start = time.perf_counter()
-    standard = standard if NEWER.fullmatch(standard) else STANDARD
+    language = [f"-std={standard if NEWER.fullmatch(standard) else STANDARD}", "-x", "c++"]
+    language += [flag for flag in flags if not flag.startswith(NOT_OURS)]
     macros = DEFINES | dict(defines or {})
-    arguments = [
+    preprocessing = [
         *(f"-D{name}={value}" for name, value in macros.items()),
         # ours first: kernels are often shipped with copies of the vendor's headers
         *(f"-I{folder}" for folder in (INCLUDE, *include_folders)),
@@ -80,28 +84,19 @@ def compile_to_ir(
     lines = 0
     with scratch_folder() as scratch:
         for path in files:
-            unit = _Unit(
-                path=path,
-                language=[f"-std={standard}", *flags, "-x", "c++"],
-                preprocessing=[*arguments, *(C_WORDS if path.suffix == ".c" else ())],
-                scratch=scratch,
-                first=len(pragmas),
-            )
+            unit = _Unit(path, language, preprocessing, scratch, first=len(pragmas))
             marked, without, module = unit.compiled()
             pragmas += marked.pragmas
             dropped += [pragma for pragma in marked.pragmas if pragma.index in without]
             modules.append(with_exact_widths(module))
             lines += marked.text.count("\n")
+    seconds = time.perf_counter() - start
     return FrontEnd(
-        ir=_linked(modules),
-        pragmas=tuple(pragmas),
-        dropped=tuple(dropped),
-        lines=lines,
-        seconds=time.perf_counter() - start,
+        ir=_linked(modules), pragmas=tuple(pragmas), dropped=tuple(dropped), lines=lines, seconds=seconds
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class _Unit:
     """A translation unit. language, preprocessing: arguments. first: the index of its first pragma."""
 
@@ -124,27 +119,40 @@ class _Unit:
     def _compiled(self, included: Sequence[str]) -> tuple[Marked, frozenset[int], str]:
         text = self._preprocessed(included)
         without: frozenset[int] = frozenset()
-        first_errors = ""
-        for attempt in range(MAX_DROPPING + 1):
-            marked = mark(text, first=self.first, without=without)
-            module, errors = self._compile(marked.text)
+        marked = mark(text, first=self.first)
+        every = frozenset(pragma.index for pragma in marked.pragmas)
+        module, errors = self._compile(marked.text)
+        for attempt in range(MAX_DROPPING):
             if module is not None:
                 return marked, without, module
-            first_errors = first_errors or errors
-            every = frozenset(pragma.index for pragma in marked.pragmas)
-            if without == every:
-                break
-            refused = _refused_marks(errors, marked) - without
+            refused = _marks_in_lines(errors, marked) - without
+            if not refused:
+                # with no mark at all it must compile, or the marks are not to blame
+                self._compile_unmarked(text, every)
+                refused = _marks_before(errors, marked) - without
             # when none is named, or new ones come each time, none stays
             without = without | refused if refused and attempt + 1 < MAX_DROPPING else every
-        raise _source_error(self.path, first_errors)
+            marked = mark(text, first=self.first, without=without)
+            module, errors = self._compile(marked.text)
+        if module is None:
+            raise _source_error(self.path, errors)
+        return marked, without, module
+
+    def _compile_unmarked(self, text: str, every: frozenset[int]) -> None:
+        """Raises SourceError: it does not compile."""
+        module, errors = self._compile(mark(text, first=self.first, without=every).text)
+        if module is None:
+            raise _source_error(self.path, errors)
 
     def _preprocessed(self, included: Sequence[str]) -> str:
         """`included`: headers of ours that come before all else."""
         out = self.scratch / "unit.ii"
         marks = [argument for name in included for argument in ("-include", str(INCLUDE / name))]
         what = ("-E", "-dD", str(self.path), "-o", str(out))
-        errors = compile_cpp([*HEADERS, *self.language, *self.preprocessing, *marks, *what], self.scratch)
+        words = C_WORDS if self.path.suffix == ".c" else ()
+        errors = compile_cpp(
+            [*HEADERS, *self.language, *self.preprocessing, *words, *marks, *what], self.scratch
+        )
         if errors is not None:
             raise _source_error(self.path, errors)
         return out.read_text(encoding="utf-8", errors="replace")
@@ -160,16 +168,17 @@ class _Unit:
         return out.read_text(encoding="utf-8"), ""
 
 
-def _refused_marks(errors: str, marked: Marked) -> frozenset[int]:
-    """The marks in whose lines the compiler finds errors, or from whose lines it comes to them.
-
-    If there are none, the last before each error: between an if and its else, the error is at the else.
-    """
+def _marks_in_lines(errors: str, marked: Marked) -> frozenset[int]:
+    """The marks in whose lines the compiler finds errors, or from whose lines it comes to them."""
     found: set[int] = set()
     for message in messages(errors):
         found.update(marked.places.get((message.file, message.line), ()))
-    if found:
-        return frozenset(found)
+    return frozenset(found)
+
+
+def _marks_before(errors: str, marked: Marked) -> frozenset[int]:
+    """The last mark before each error: of one between an if and its else, the error is at the else."""
+    found: set[int] = set()
     for message in messages(errors):
         lines = [line for file, line in marked.places if file == message.file and line < message.line]
         if lines and message.is_error:

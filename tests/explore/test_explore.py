@@ -120,7 +120,7 @@ def assert_cells_with_errors(found: Explored, again: hlsgen.Design, text: str) -
     routed = cost["routed"]
     assert (routed["lut"], routed["ff"]) == (found.point.used["lut"], found.point.used["ff"])
     shown = f"as routed: LUT {routed['lut']:,} +- {100 * routed['lut_error']:.0f} %, FF {routed['ff']:,} +- "
-    assert shown in headline(found)[-1] and f"\n# {shown}" in text
+    assert shown in headline(found)[-2] and f"\n# {shown}" in text
 
 
 def test_the_chosen_design_is_built_and_simulated(folder: Path) -> None:
@@ -214,6 +214,8 @@ def test_command_line(folder: Path) -> None:
     said = text("explore", "net.yaml", "-o", "best.yaml", "--plot", "front.svg")
     assert "proven the fastest of this model" in said and "Pareto front" in said
     assert "greedy baseline" in said and "binds: " in said and "wrote best.yaml" in said
+    assert "fits the usable share with a probability of " in said and said.count("; margin 0\n") == 1
+    assert "; margin 0\n" in (folder / "best.yaml").read_text()
     assert (folder / "front.svg").read_text().startswith("<?xml")
     first = (folder / "front.svg").read_bytes()
     text("explore", "net.yaml", "-o", "best.yaml", "--force", "--plot", "front.svg")

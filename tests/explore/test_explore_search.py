@@ -82,7 +82,8 @@ def board_of(*slrs: tuple[int, int, int, int, int]) -> Board:
     )
     banks = tuple(bank.model_copy(update={"slr": "SLR0"}) for bank in u200.memory.banks)
     memory = u200.memory.model_copy(update={"banks": banks})
-    return u200.model_copy(update={"slrs": made, "usable": shares, "memory": memory, "max_compute_units": 6})
+    more = {"usable": shares, "margin": 0, "memory": memory, "max_compute_units": 6}
+    return u200.model_copy(update={"slrs": made, **more})
 
 
 def design_on(board: Board, graph: Graph | None = None) -> StreamingNetwork:

@@ -121,7 +121,7 @@ def test_c_simulation_refuses_frames_that_do_not_end_where_they_should(wrong: st
 def test_an_output_without_its_tlast_is_caught(tmp_path: Path) -> None:
     tensor = Tensor(shape=(1, 2, 2), type=FixedType(8, 8))
     graph = side_by_side([Clamp(name="c", inputs=("x",), source=tensor, result_type=tensor.type)])
-    edit = {"src/hlsgen/port.h": ("transfer.last = of_frame == FRAME - 1;", "transfer.last = of_frame == 0;")}
+    edit = {"src/hlsgen/port.h": ("transfer.last = of_frame.last;", "transfer.last = of_frame.value == 0;")}
     folds = {one.name: Fold() for one in graph.layers}
     built = build_pipeline(graph, folds, tmp_path, interfaces=BOTH, edit=edit)
     inputs = {port.name: random_codes(port.tensor, 2, 0) for port in graph.inputs}

@@ -137,8 +137,8 @@ def test_a_fault_in_a_converter_is_caught(tmp_path: Path) -> None:
     folds = {"a": Fold(px=1, pe=2, simd=2), "b": Fold(px=1, pe=1, simd=8)}
     fault = {
         "src/hlsgen/stream.h": (
-            "CH * RATIO + r * CH + l % CH] = word.lane[l];",
-            "CH * RATIO + r + l % CH] = word.lane[l];",
+            "(l / CH * RATIO + r) * CH + l % CH] = word.lane[l];",
+            "(l / CH * RATIO + r) + l % CH] = word.lane[l];",
         )
     }
     built = build_pipeline(graph, folds, tmp_path, edit=fault)

@@ -126,14 +126,14 @@ FOLD = Fold(rows=2, pe=2, simd=2)
 MUTANTS = [
     ("an offset of the banks", "(at.bank + j) + OFFSET[slot]", "(at.bank + j) + OFFSET[0]"),
     ("a bank of the fill", "+ OFFSET[slot]);\n        place[x].address", ");\n        place[x].address"),
-    ("the tile's last rows", "at.tile == TILES - 1 ? LAST_ROWS : ROWS", "at.tile == TILES - 1 ? ROWS : ROWS"),
-    ("the half that leaves", "results_of(results, 1 - half, last)", "results_of(results, half, last)"),
+    ("the tile's last rows", "at.tile.last ? LAST_ROWS : ROWS", "at.tile.last ? ROWS : ROWS"),
+    ("the half that leaves", "results_of(results, !upper, last)", "results_of(results, upper, last)"),
     ("the pass of the weights", "at.filters * CF + at.channels;", "at.filters * CF;"),
-    ("the first rows", "next.slot = 0;", "next.slot = 1;"),
+    ("the first rows", "next.start(0);", "next.slot.reset(1);\n    next.start(0);"),
     ("the turn of a sum", "if (in_image) partial[r][p][column] = sum;", "partial[r][p][0] = sum;"),
     ("a promise of the band", "hlsgen::ram<in_t, BAND_DEPTH, ", "hlsgen::ram<in_t, BAND_DEPTH, 99"),
-    ("a period too short", "left = PERIOD;", "left = PERIOD - 1;"),
-    ("the drain's delay", "delay = DRAIN_DELAY;", "delay = DRAIN_DELAY + 1;"),
+    ("a period too short", "left.start(PERIOD);", "left.start(PERIOD - 1);"),
+    ("the drain's delay", "? DRAIN_DELAY : 1)", "? DRAIN_DELAY + 1 : 1)"),
 ]
 
 

@@ -188,7 +188,7 @@ VECTOR = Streamed(layer=dense(12, 6), fold=Fold(pe=2, simd=3), batch=4)
     ("case", "before", "after"),
     [
         (VECTOR, "if (pixel == 0) {", "if (pixel == 0 && channels == 0) {"),  # a word kept too long
-        (VECTOR, "? 0 : left - BATCH;\n                phase", "? 0 : left - 1;\n                phase"),
+        (VECTOR, "count = left < BATCH ? left : BATCH;", "count = BATCH;"),
         (VECTOR, "result_at += NF;", "result_at += 1;"),
         (VECTOR, "if (first) row_of_biases = biases.read();", "row_of_biases = biases.read();"),
         (IMAGES[0], "in_row < IN_HEIGHT && ", ""),

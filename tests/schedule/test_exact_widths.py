@@ -60,10 +60,10 @@ def operations(function: str) -> list[str]:
         if re.search(r" = (?:shl|lshr|ashr) [^,]*, \d+", line):
             continue
         instruction = re.match(
-            r"  (?:%\S+ = )?(?:tail )?(\w+)((?: [a-z]+)*?) (i\d+|half|float|double)\b", line
+            r"  (?:%\S+ = )?(?:tail )?(\w+)(?: [a-z]+)*? (?:i1 %\S+, )?(i\d+|half|float|double)\b", line
         )
         if instruction and instruction[1] not in FREE:
-            found.append(f"{instruction[1]} {instruction[3]}")
+            found.append(f"{instruction[1]} {instruction[2]}")
     return found
 
 
@@ -79,6 +79,20 @@ def test_wiring_is_wiring(compiled: str, name: str) -> None:
     """Concatenations are shifts by constants, masks and disjoint ors."""
     for operation in operations(body(compiled, f"of_{name}")):
         assert operation.split()[0] in ("or", "and"), operation
+
+
+@needs_llvm
+def test_a_shift_either_way_is_a_choice(tmp_path: Path) -> None:
+    """By a count of unknown sign; a count without sign has one direction."""
+    source = (
+        "#include <ap_int.h>\n"
+        "ap_uint<16> either(ap_uint<16> x, ap_int<4> n) { return x << n; }\n"
+        "ap_uint<16> up(ap_uint<16> x, ap_uint<4> n) { return x << n; }\n"
+    )
+    ir = optimised(front_end_of(tmp_path, source).ir)
+    assert "br " not in body(ir, "either")
+    assert {"shl i16", "lshr i16", "select i16"} <= set(operations(body(ir, "either")))
+    assert operations(body(ir, "up")) == ["shl i16"]
 
 
 @needs_llvm

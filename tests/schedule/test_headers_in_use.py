@@ -74,6 +74,15 @@ void shared(hls::split::round_robin<int, 2> &ends, hls::x_complex<ap_fixed<8, 4>
     ends.in.write(ends.out[1].read());
     z[0] *= z[1];
 }
+void bits(bool *f, int *n, ap_uint<12> x) {
+    f[0] |= x[2];
+    n[0] += x[3];
+    n[1] = x.range(5, 2) + x[0];
+    n[2] <<= x(1, 0);
+    switch (x.range(7, 4)) {
+        case 1: n[3] = x[n[0]] ? n[4] : 2;
+    }
+}
 int delayed(int x) {
     static ap_shift_reg<int, 16> line;
     return line.shift(x);
@@ -159,11 +168,21 @@ def test_the_c_library_is_known(tmp_path: Path) -> None:
 
 
 @needs_llvm
+def test_complex_numbers_have_no_checks_for_infinities(tmp_path: Path) -> None:
+    source = "#include <complex>\nvoid top(std::complex<float> *x) { x[0] *= x[1]; }\n"
+    ir = front_end_of(tmp_path, source).ir
+    assert "__mulsc3" not in ir
+    assert ir.count("fmul float") == 4
+
+
+@needs_llvm
 def test_c_and_old_standards_compile(tmp_path: Path) -> None:
     (tmp_path / "top.c").write_text("void top(int *restrict x, _Bool y) { x[0] = y; }\n")
     assert "@_Z3topPib" in compile_to_ir([tmp_path / "top.c"]).ir
     source = "#include <ap_int.h>\nint top(register int x) { return ap_int<5>(x) + 1; }\n"
-    assert "@_Z3topi" in front_end_of(tmp_path, source, standard="c++0x").ir
+    flags = ["-std=c++0x", "-O0", "-Wall", "-DWIDE=9"]
+    ir = front_end_of(tmp_path, source.replace("<5>", "<WIDE>"), standard="c++0x", flags=flags).ir
+    assert "@_Z3topi" in ir and "i9" in ir and "optnone" not in ir
 
 
 def test_headers_are_ours() -> None:

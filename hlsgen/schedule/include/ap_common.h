@@ -111,6 +111,14 @@ AP_INLINE constexpr typename std::make_unsigned<C_>::type size_of(C_ count) {
                      : static_cast<typename std::make_unsigned<C_>::type>(count);
 }
 
+// Bits shifted to the left, or down. Both are there and one is chosen, unless the direction is known.
+template <int W_, bool S_, class C_>
+AP_INLINE constexpr ubits_t<W_> shifted_either(bits_t<W_, S_> bits, bool down, C_ count) {
+    const ubits_t<W_> up = shifted_left(static_cast<ubits_t<W_>>(bits), count, W_);
+    const ubits_t<W_> lower = static_cast<ubits_t<W_>>(shifted_right(value<W_, S_>(bits), count, W_));
+    return down ? lower : up;
+}
+
 // A number written in text, as constructors take it: "-0x1F", "0b101", "1010" with its radix.
 template <int W_>
 constexpr ubits_t<W_> parsed(const char* text, int radix) {

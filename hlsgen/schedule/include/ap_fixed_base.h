@@ -178,13 +178,11 @@ struct ap_fixed_base {
     // Shifts of the bits: the type stays, no mode applies, a negative count shifts the other way.
     template <class C_>
     AP_INLINE constexpr self_type shifted(C_ left) const {
-        if (left < 0) return ap_exact::made<self_type>(ap_exact::shifted_right(get_value(), ap_exact::size_of(left), W_));
-        return ap_exact::made<self_type>(ap_exact::shifted_left(get_bits(), ap_exact::size_of(left), W_));
+        return ap_exact::made<self_type>(ap_exact::shifted_either<W_, S_>(V, left < 0, ap_exact::size_of(left)));
     }
     template <class C_>
     AP_INLINE constexpr self_type shifted_down(C_ right) const {
-        if (right < 0) return ap_exact::made<self_type>(ap_exact::shifted_left(get_bits(), ap_exact::size_of(right), W_));
-        return ap_exact::made<self_type>(ap_exact::shifted_right(get_value(), ap_exact::size_of(right), W_));
+        return ap_exact::made<self_type>(ap_exact::shifted_either<W_, S_>(V, right >= 0, ap_exact::size_of(right)));
     }
     template <int By_>
     AP_INLINE constexpr ap_exact::fixed_of_t<W_, I_ + By_, S_> lshift() const { return ap_exact::made<ap_exact::fixed_of_t<W_, I_ + By_, S_>>(V); }

@@ -188,13 +188,11 @@ struct ap_int_base {
     // ---- shifts: the type stays, a negative count shifts the other way ------------------------------------
     template <class C_>
     AP_INLINE constexpr self_type shifted(C_ left) const {
-        if (left < 0) return ap_exact::made<self_type>(ap_exact::shifted_right(get_value(), ap_exact::size_of(left), W_));
-        return ap_exact::made<self_type>(ap_exact::shifted_left(get_bits(), ap_exact::size_of(left), W_));
+        return ap_exact::made<self_type>(ap_exact::shifted_either<W_, S_>(V, left < 0, ap_exact::size_of(left)));
     }
     template <class C_>
     AP_INLINE constexpr self_type shifted_down(C_ right) const {
-        if (right < 0) return ap_exact::made<self_type>(ap_exact::shifted_left(get_bits(), ap_exact::size_of(right), W_));
-        return ap_exact::made<self_type>(ap_exact::shifted_right(get_value(), ap_exact::size_of(right), W_));
+        return ap_exact::made<self_type>(ap_exact::shifted_either<W_, S_>(V, right >= 0, ap_exact::size_of(right)));
     }
 
     // ---- operators that assign: the low W bits depend on the low W bits of the operands -------------------

@@ -37,10 +37,7 @@ struct place<ap_concat_ref<W1_, T1_, W2_, T2_>> { typedef ap_int_base<W1_ + W2_,
 // What places share: they read as numbers.
 template <class P_>
 struct reads {
-    typedef typename place<P_>::type number;
     AP_INLINE constexpr const P_& self() const { return static_cast<const P_&>(*this); }
-    AP_INLINE constexpr operator number() const { return self().get(); }
-    AP_INLINE constexpr operator ap_ulong() const { return self().get().to_uint64(); }
     AP_INLINE constexpr int to_int() const { return self().get().to_int(); }
     AP_INLINE constexpr unsigned to_uint() const { return self().get().to_uint(); }
     AP_INLINE constexpr long to_long() const { return self().get().to_long(); }
@@ -67,6 +64,8 @@ struct ap_range_ref : ap_exact::reads<ap_range_ref<W_, S_>> {
 
     AP_INLINE constexpr ap_range_ref(bits_type& all, int h, int l) : bits(all), hi(h), lo(l) {}
     AP_INLINE constexpr ap_range_ref(const ap_range_ref& other) = default;
+    AP_INLINE constexpr operator ap_int_base<W_, false>() const { return get(); }
+    AP_INLINE constexpr operator ap_ulong() const { return get().to_uint64(); }
 
     AP_INLINE constexpr ap_int_base<W_, false> get() const { return ap_exact::get_range<W_>(static_cast<ap_exact::ubits_t<W_>>(bits), hi, lo); }
     AP_INLINE constexpr ap_int_base<W_, false> get_bits() const { return get(); }
@@ -126,6 +125,8 @@ struct ap_concat_ref : ap_exact::reads<ap_concat_ref<W1_, T1_, W2_, T2_>> {
 
     AP_INLINE constexpr ap_concat_ref(T1_ l, T2_ r) : left(l), right(r) {}
     AP_INLINE constexpr ap_concat_ref(const ap_concat_ref& other) = default;
+    AP_INLINE constexpr operator ap_int_base<total, false>() const { return get(); }
+    AP_INLINE constexpr operator ap_ulong() const { return get().to_uint64(); }
 
     AP_INLINE constexpr ap_int_base<total, false> get() const {
         typedef ap_exact::ubits_t<total> U_;

@@ -47,7 +47,36 @@ struct counter {
     }
 };
 
-// The same, and whether it stands below LIMIT.
+// A counter whose value is the one register of a ring that is set. Whose turn it is among memories needs no comparison
+// so, and no optimiser can make of SIZE writes in turn a single one at a place that only run time knows.
+template <int SIZE>
+struct ring {
+    bool at[SIZE];
+
+    ring() {
+#pragma HLS array_partition variable=at complete
+        reset();
+    }
+    void reset() {
+#pragma HLS inline
+        for (int n = 0; n < SIZE; ++n) {
+#pragma HLS unroll
+            at[n] = n == 0;
+        }
+    }
+    bool advance() {
+#pragma HLS inline
+        const bool ends = at[SIZE - 1];
+        for (int n = SIZE - 1; n > 0; --n) {
+#pragma HLS unroll
+            at[n] = at[n - 1];
+        }
+        at[0] = ends;
+        return ends;
+    }
+};
+
+// A counter that knows whether it stands below LIMIT.
 template <int SIZE, int LIMIT>
 struct limited_counter : counter<SIZE> {
     static_assert(LIMIT > 0, "limited_counter: 0 is below its limit");

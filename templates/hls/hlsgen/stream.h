@@ -57,9 +57,22 @@ struct word_of_beats {
     }
 };
 
-// Fills a memory with WORDS words of N elements, which lie tightly in beats; each word begins with a new beat.
-template <typename T, int N, int WORDS, bool REGISTERS>
-inline void load_words(hls::stream<weight_beat> &beats, word_memory<T, N, WORDS> &words) {
+// Puts a word at its place of a memory, or of registers.
+template <int WIDTH, int PARTS, int DEPTH, typename T, int N>
+inline void put(ap_uint<WIDTH> (&memory)[PARTS][DEPTH], int at, const lanes<T, N> &word) {
+#pragma HLS inline
+    write_word(memory, at, word);
+}
+
+template <typename T, int N, int DEPTH>
+inline void put(T (&registers)[DEPTH][N], int at, const lanes<T, N> &word) {
+#pragma HLS inline
+    write_register(registers, at, word);
+}
+
+// Fills a memory, or registers, with WORDS words of N elements, which lie tightly in beats; each begins with a new beat.
+template <typename T, int N, int WORDS, typename MEMORY>
+inline void load_words(hls::stream<weight_beat> &beats, MEMORY &words) {
 #pragma HLS inline
     typedef word_of_beats<width_of<T>::BITS, WEIGHT_BEAT_BITS, T, N> word_t;
     constexpr int BEATS = word_t::BEATS;
@@ -71,8 +84,7 @@ inline void load_words(hls::stream<weight_beat> &beats, word_memory<T, N, WORDS>
 #pragma HLS pipeline II=1 style=flp
         word.take(beats.read());
         if (beat.advance()) {
-            if (REGISTERS) write_register(words, at, word.value());
-            else write_word(words, at, word.value());
+            put(words, at, word.value());
             at.advance();
         }
     }
@@ -220,27 +232,29 @@ inline void split_pixels(hls::stream<lanes<T, LANES * RATIO> > &in, hls::stream<
 }
 
 // The words of a block of CHANNELS channels as one side of `regroup` passes them: PX pixels x CH channels at a time, of
-// the same pixels all channels. PARTS words hold the channels that lie at one address.
-template <int PX, int CH, int CHANNELS, int WIDTH, int BLOCK, int PARTS>
+// the same pixels all channels. PARTS words hold the channels that lie at one address. TURN: a counter, or a ring.
+template <int PX, int CH, int CHANNELS, int WIDTH, int BLOCK, int PARTS, template <int> class TURN>
 struct block_words {
     static constexpr int GROUPS = BLOCK / PX;
     static constexpr int LAST_GROUPS = ((WIDTH - 1) % BLOCK + PX) / PX;  // of a row's last block
 
-    counter<PARTS> part;
+    TURN<PARTS> part;
     counter<CHANNELS / CH / PARTS> address;
-    counter<GROUPS> group;  // of pixels
-    bool any;               // a word of the block is left
+    TURN<GROUPS> group;  // of pixels
+    countdown<GROUPS> groups;  // this one and those after it
+    bool any;  // a word of the block is left
 
-    void begin(bool block) {
+    void begin(bool block, bool last_of_row) {
 #pragma HLS inline
         group.reset();
+        groups.start(last_of_row ? LAST_GROUPS : GROUPS);
         any = block;
     }
-    void advance(bool last_of_row) {
+    void advance() {
 #pragma HLS inline
         if (part.advance() && address.advance()) {
-            if (last_of_row ? group.value == LAST_GROUPS - 1 : group.last) any = false;
             group.advance();
+            if (groups.advance()) any = false;
         }
     }
 };
@@ -258,8 +272,8 @@ inline void regroup(hls::stream<lanes<T, PX_A * CH_A> > &in, hls::stream<lanes<T
     constexpr int BLOCKS = ROWS * ROW_BLOCKS;  // of a frame
     constexpr int ADDRESSES = CHANNELS / TOGETHER;  // of a block
     constexpr int PARTS_A = TOGETHER / CH_A, PARTS_B = TOGETHER / CH_B;
-    typedef block_words<PX_A, CH_A, CHANNELS, WIDTH, BLOCK, PARTS_A> words_a;
-    typedef block_words<PX_B, CH_B, CHANNELS, WIDTH, BLOCK, PARTS_B> words_b;
+    typedef block_words<PX_A, CH_A, CHANNELS, WIDTH, BLOCK, PARTS_A, ring> words_a;
+    typedef block_words<PX_B, CH_B, CHANNELS, WIDTH, BLOCK, PARTS_B, counter> words_b;
     constexpr int WORDS_A = words_a::GROUPS * ADDRESSES * PARTS_A, WORDS_B = words_b::GROUPS * ADDRESSES * PARTS_B;
     constexpr int ITERATIONS = WORDS_A > WORDS_B ? WORDS_A : WORDS_B;  // of a block
     constexpr int TRIPS = (BLOCKS + 1) * ITERATIONS;  // with one frame
@@ -272,12 +286,11 @@ inline void regroup(hls::stream<lanes<T, PX_A * CH_A> > &in, hls::stream<lanes<T
     words_b leaving;
     counter<ITERATIONS> step;
     counter<ROW_BLOCKS> of_row;    // the block that is filled
-    bool last_of_row = false;      // whether the block that is emptied is a row's last
     bool upper = false;            // the half that is filled
     const long long blocks = (long long)frames * BLOCKS;
     long long left = blocks;       // to be filled
-    arriving.begin(left > 0);
-    leaving.begin(false);
+    arriving.begin(left > 0, of_row.last);
+    leaving.begin(false, false);
     words: for (long long i = 0; i < (blocks - BLOCKS) * ITERATIONS + TRIPS; ++i) {
 #pragma HLS pipeline II=1 style=flp
 #pragma HLS loop_tripcount min=TRIPS max=TRIPS
@@ -290,11 +303,11 @@ inline void regroup(hls::stream<lanes<T, PX_A * CH_A> > &in, hls::stream<lanes<T
 #pragma HLS unroll
                 for (int c = 0; c < TOGETHER; ++c) {
 #pragma HLS unroll
-                    const bool taken = arriving.group.value == x / PX_A && arriving.part.value == c / CH_A;
+                    const bool taken = arriving.group.at[x / PX_A] && arriving.part.at[c / CH_A];
                     if (taken) block[x][c][address] = word.lane[x % PX_A * CH_A + c % CH_A];
                 }
             }
-            arriving.advance(of_row.last);
+            arriving.advance();
         }
         if (leaving.any) {
             const int address = leaving.address + (upper ? 0 : ADDRESSES);
@@ -313,14 +326,13 @@ inline void regroup(hls::stream<lanes<T, PX_A * CH_A> > &in, hls::stream<lanes<T
                 word.lane[l] = element[leaving.group.value][leaving.part.value];
             }
             out.write(word);
-            leaving.advance(last_of_row);
+            leaving.advance();
         }
         if (step.advance()) {
             upper = !upper;
-            leaving.begin(left > 0);
-            arriving.begin(left > 1);
-            last_of_row = of_row.last;
+            leaving.begin(left > 0, of_row.last);
             of_row.advance();
+            arriving.begin(left > 1, of_row.last);
             --left;
         }
     }

@@ -82,18 +82,29 @@ inline void write_words(MEMORY (&memory)[PARTS], int address, const lanes<T, N> 
     }
 }
 
-// The same where the memory is registers: each at its own, constant place takes the words or keeps what it has.
-template <typename PART, int PARTS, int DEPTH, typename T, int N, int M>
-inline void write_registers(PART (&memory)[PARTS][DEPTH], int address, const lanes<T, N> (&words)[M]) {
+// DEPTH words of N elements in registers, each at its own, constant place: it takes an element or keeps what it has.
+template <typename T, int N, int DEPTH>
+using word_registers = T[DEPTH][N];
+
+template <typename T, int ALL, int DEPTH, int N, int M>
+inline void read_registers(const T (&registers)[DEPTH][ALL], int address, lanes<T, N> (&words)[M]) {
 #pragma HLS inline
-    PART parts[PARTS];
-#pragma HLS array_partition variable=parts complete
-    pack_words(words, parts);
-    for (int p = 0; p < PARTS; ++p) {
+    static_assert(ALL == N * M, "read_registers: they must hold such words");
+    for (int l = 0; l < ALL; ++l) {
 #pragma HLS unroll
-        for (int d = 0; d < DEPTH; ++d) {
+        words[l / N].lane[l % N] = registers[address][l];
+    }
+}
+
+template <typename T, int ALL, int DEPTH, int N, int M>
+inline void write_registers(T (&registers)[DEPTH][ALL], int address, const lanes<T, N> (&words)[M]) {
+#pragma HLS inline
+    static_assert(ALL == N * M, "write_registers: they must hold such words");
+    for (int d = 0; d < DEPTH; ++d) {
 #pragma HLS unroll
-            if (d == address) memory[p][d] = parts[p];
+        for (int l = 0; l < ALL; ++l) {
+#pragma HLS unroll
+            if (d == address) registers[d][l] = words[l / N].lane[l % N];
         }
     }
 }
@@ -114,11 +125,19 @@ inline void write_word(MEMORY (&memory)[PARTS], int address, const lanes<T, N> &
     write_words(memory, address, words);
 }
 
-template <typename PART, int PARTS, int DEPTH, typename T, int N>
-inline void write_register(PART (&memory)[PARTS][DEPTH], int address, const lanes<T, N> &word) {
+template <typename T, int N, int DEPTH>
+inline lanes<T, N> read_register(const T (&registers)[DEPTH][N], int address) {
+#pragma HLS inline
+    lanes<T, N> words[1];
+    read_registers(registers, address, words);
+    return words[0];
+}
+
+template <typename T, int N, int DEPTH>
+inline void write_register(T (&registers)[DEPTH][N], int address, const lanes<T, N> &word) {
 #pragma HLS inline
     const lanes<T, N> words[1] = {word};
-    write_registers(memory, address, words);
+    write_registers(registers, address, words);
 }
 
 }  // namespace hlsgen

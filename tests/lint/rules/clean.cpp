@@ -174,5 +174,13 @@ void pairs_of(pair (&x)[2]) {
 #pragma HLS nothing";
     (void)text;
 }
+struct index {
+    int value;
+
+    operator int() const {
+#pragma HLS inline
+        return value;
+    }
+};
 #pragma GCC diagnostic push
 #pragma once

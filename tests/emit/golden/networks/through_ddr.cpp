@@ -103,11 +103,11 @@ void store_sum(hls::stream<total_word> &in, through_ddr_sum_t *memory, int frame
 // The weights go to the stages one after the other.
 void load_weights(const hlsgen::weight_beat *weights, hls::stream<hlsgen::weight_beat> &conv, int reload) {
 #pragma HLS inline off
-    if (reload == 0) return;
-    long long at = 0;
-    conv_beats: for (int i = 0; i < 6; ++i) {
+    if (reload != 0) {
+        conv_beats: for (int i = 0; i < 6; ++i) {
 #pragma HLS pipeline II=1
-        conv.write(weights[at++]);
+            conv.write(weights[i]);
+        }
     }
 }
 

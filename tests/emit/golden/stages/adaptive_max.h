@@ -107,10 +107,10 @@ inline T held_after(const axis<IN, OUT> &at, const T &held, const T &x) {
 
 inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames) {
 #pragma HLS inline off
-    HLSGEN_STATIC hlsgen::word_memory<strip_t, SIMD, FOLDS> strips;  // the window's pixels of this row so far
+    HLSGEN_STATIC hlsgen::word_registers<strip_t, SIMD, FOLDS> strips;  // the window's pixels of this row so far
 #pragma HLS array_partition variable=strips complete dim=0
     // for each output column the window's rows so far
-    HLSGEN_STATIC hlsgen::word_memory<total_t, SIMD, OUT_WIDTH * FOLDS> totals;
+    HLSGEN_STATIC hlsgen::word_registers<total_t, SIMD, OUT_WIDTH * FOLDS> totals;
 #pragma HLS array_partition variable=totals complete dim=0
     axis<IN_HEIGHT, OUT_HEIGHT> row;
     axis<IN_WIDTH, OUT_WIDTH> column;
@@ -125,8 +125,8 @@ inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames
         in_word word;
         if (row.takes() && column.takes()) word = in.read();
         else hlsgen::clear(word);
-        strip_word strip = hlsgen::read_word<strip_t, SIMD>(strips, fold);
-        total_word total = hlsgen::read_word<total_t, SIMD>(totals, place);
+        strip_word strip = hlsgen::read_register<strip_t, SIMD>(strips, fold);
+        total_word total = hlsgen::read_register<total_t, SIMD>(totals, place);
         out_word result;
         for (int s = 0; s < SIMD; ++s) {
 #pragma HLS unroll

@@ -127,8 +127,8 @@ inline out_t result_of(const acc_t &sum) {
 // Fills the weights and biases from the kernel's weight stream.
 inline void load(hls::stream<hlsgen::weight_beat> &beats, weight_memory &weights, bias_memory &biases) {
 #pragma HLS inline off
-    hlsgen::load_words<weight_t, CHANNELS_OUT * TERMS, WEIGHT_WORDS, false>(beats, weights);
-    hlsgen::load_words<bias_t, CHANNELS_OUT, GF * NF, false>(beats, biases);
+    hlsgen::load_words<weight_t, CHANNELS_OUT * TERMS, WEIGHT_WORDS>(beats, weights);
+    hlsgen::load_words<bias_t, CHANNELS_OUT, GF * NF>(beats, biases);
 }
 
 inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, hls::stream<hlsgen::weight_beat> &beats,
@@ -144,7 +144,7 @@ inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, hls::strea
 #pragma HLS array_partition variable=lines complete dim=1
 #pragma HLS bind_storage variable=lines type=ram_s2p impl=lutram
     hlsgen::counter<STEPS * FOLDS> line;  // the words of the arriving position
-    HLSGEN_STATIC hlsgen::word_memory<in_t, KERNEL_H * WINDOW_WORDS * PX_IN * CHANNELS_IN, FOLDS> window;
+    HLSGEN_STATIC hlsgen::word_registers<in_t, KERNEL_H * WINDOW_WORDS * PX_IN * CHANNELS_IN, FOLDS> window;
 #pragma HLS array_partition variable=window complete dim=0
     acc_t sums[PX][CHANNELS_OUT];
 #pragma HLS array_partition variable=sums dim=0 complete
@@ -165,7 +165,7 @@ inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, hls::strea
 
         in_word here[KERNEL_H * WINDOW_WORDS];  // the window, row by row
 #pragma HLS array_partition variable=here complete dim=0
-        hlsgen::read_words(window, fold, here);
+        hlsgen::read_registers(window, fold, here);
         if (filters.value == 0) {
             in_word column[LINES + 1];  // of the rows that the window reaches, the arriving one last
 #pragma HLS array_partition variable=column complete dim=0

@@ -201,7 +201,7 @@ struct position {
     hlsgen::counter<CF> channels;         // step over the input channels, SIMD at a time
     hlsgen::counter<NF> filters;          // step over the output channels, PE at a time
     hlsgen::counter<OUT_STEPS> out_step;  // of the column that comes out
-    hlsgen::counter<PX_OUT> out_x;
+    hlsgen::ring<PX_OUT> out_x;
     hlsgen::counter<TILES> tile;
     row_t row;    // of the image, the tile's first
     slot_t slot;  // of that row
@@ -352,7 +352,7 @@ struct leaving {
     bool any;                      // a word of the tile is still to leave
     hlsgen::countdown<ROWS> left;  // rows
     bool delayed;
-    hlsgen::counter<DRAIN_DELAY> delay;
+    hlsgen::counter<(DRAIN_DELAY > 0 ? DRAIN_DELAY : 1)> delay;
     hlsgen::counter<ROWS> row;
     hlsgen::counter<OUT_STEPS> step;
     hlsgen::counter<NF> fold;
@@ -363,7 +363,7 @@ struct leaving {
 #pragma HLS inline
         left.start(rows);
         any = rows > 0;
-        delayed = true;
+        delayed = DRAIN_DELAY > 0;
         delay.reset();
         row.reset();
     }
@@ -475,7 +475,7 @@ inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames
 #pragma HLS unroll
                     for (int x = 0; x < PX_OUT; ++x) {
 #pragma HLS unroll
-                        if (at.out_x.value == x) hlsgen::write_word(results[r][x], address, result[r]);
+                        if (at.out_x.at[x]) hlsgen::write_word(results[r][x], address, result[r]);
                     }
                 }
             }

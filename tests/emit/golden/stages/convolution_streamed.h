@@ -165,7 +165,7 @@ inline void run(hls::stream<in_word> &in, hls::stream<weight_word> &weights, hls
             if (out_word_of_frame.advance() && frame.advance()) {
                 moved = 0;
                 count = left < BATCH ? left : BATCH;
-                frame.start(left < BATCH ? left : BATCH);
+                frame.start(count);
                 left = left < BATCH ? 0 : left - BATCH;
                 phase = READS;
             }

@@ -113,7 +113,7 @@ inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames
 #pragma HLS inline off
 #pragma HLS array_reshape variable=WEIGHTS dim=2 complete
 #pragma HLS array_reshape variable=BIASES dim=2 complete
-    HLSGEN_STATIC hlsgen::word_memory<in_t, KERNEL_H * WINDOW_WORDS * PX_IN * CHANNELS_IN, FOLDS> window;
+    HLSGEN_STATIC hlsgen::word_registers<in_t, KERNEL_H * WINDOW_WORDS * PX_IN * CHANNELS_IN, FOLDS> window;
 #pragma HLS array_partition variable=window complete dim=0
     acc_t sums[PX][CHANNELS_OUT];
 #pragma HLS array_partition variable=sums dim=0 complete
@@ -133,7 +133,7 @@ inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames
 
         in_word here[KERNEL_H * WINDOW_WORDS];  // the window, row by row
 #pragma HLS array_partition variable=here complete dim=0
-        hlsgen::read_words(window, fold, here);
+        hlsgen::read_registers(window, fold, here);
         if (filters.value == 0) {
             in_word column[LINES + 1];  // of the rows that the window reaches, the arriving one last
 #pragma HLS array_partition variable=column complete dim=0

@@ -70,7 +70,7 @@ inline void run(hls::stream<in_word> &in, hls::stream<weight_word> &weights, hls
     HLSGEN_STATIC hlsgen::word_memory<out_t, PE, BATCH * PIXELS * NF> results;  // by frame, channels
 #pragma HLS array_partition variable=results complete dim=1
 #pragma HLS bind_storage variable=results type=ram_s2p impl=lutram
-    HLSGEN_STATIC hlsgen::word_memory<acc_t, PE, BATCH * PIXELS> sums;  // of PE output channels, by frame
+    HLSGEN_STATIC hlsgen::word_registers<acc_t, PE, BATCH * PIXELS> sums;  // of PE output channels, by frame
 #pragma HLS array_partition variable=sums complete dim=0
     weight_word row_of_weights;
     bias_word row_of_biases;
@@ -108,7 +108,7 @@ inline void run(hls::stream<in_word> &in, hls::stream<weight_word> &weights, hls
                 if (first) row_of_biases = biases.read();
             }
             const in_word pixels = hlsgen::read_word<in_t, SIMD>(inputs, frame_at + channels);
-            const sum_word earlier = hlsgen::read_word<acc_t, PE>(sums, pixel);
+            const sum_word earlier = hlsgen::read_register<acc_t, PE>(sums, pixel);
             sum_word later;
             out_word result;
             for (int p = 0; p < PE; p += 2) {
@@ -156,7 +156,7 @@ inline void run(hls::stream<in_word> &in, hls::stream<weight_word> &weights, hls
             if (out_word_of_frame.advance() && frame.advance()) {
                 moved = 0;
                 count = left < BATCH ? left : BATCH;
-                frame.start(left < BATCH ? left : BATCH);
+                frame.start(count);
                 left = left < BATCH ? 0 : left - BATCH;
                 phase = READS;
             }

@@ -83,7 +83,7 @@ inline total_t over_pixels(const in_word &word, int group, int channel) {
 
 inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames) {
 #pragma HLS inline off
-    HLSGEN_STATIC hlsgen::word_memory<total_t, SIMD, FOLDS> totals;  // of the pixels so far
+    HLSGEN_STATIC hlsgen::word_registers<total_t, SIMD, FOLDS> totals;  // of the pixels so far
 #pragma HLS array_partition variable=totals complete dim=0
     hlsgen::counter<FOLDS> fold;
     hlsgen::counter<GROUPS> group;
@@ -96,7 +96,7 @@ inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames
         const in_word word = in.read();
         const bool first = row.value == 0 && group.value == 0;
         const bool last = row.last && group.last;
-        total_word total = hlsgen::read_word<total_t, SIMD>(totals, fold);
+        total_word total = hlsgen::read_register<total_t, SIMD>(totals, fold);
         for (int s = 0; s < SIMD; ++s) {
 #pragma HLS unroll
             const total_t value = over_pixels(word, group, s);

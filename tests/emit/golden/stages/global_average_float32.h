@@ -52,14 +52,15 @@ inline T combined(T (&values)[N]) {
 }
 
 // The word's pixels added to the partial sum whose turn it is; the first pixels begin it.
-inline void add_pixels(totals_t &totals, const word_t &word, int fold, int partial, bool begins) {
+inline void add_pixels(totals_t &totals, const word_t &word, int fold, const hlsgen::counter<PARTIALS> &partial,
+                       const hlsgen::ring<PARTIALS> &turn, bool begins) {
 #pragma HLS inline
     word_t there[PARTIALS];
 #pragma HLS array_partition variable=there complete dim=0
     for (int q = 0; q < PARTIALS; ++q) {
 #pragma HLS unroll
         hlsgen::clear(there[q]);
-        if (q == partial && !begins) there[q] = hlsgen::read_word<float, SIMD>(totals[q], fold);
+        if (turn.at[q] && !begins) there[q] = hlsgen::read_word<float, SIMD>(totals[q], fold);
     }
     word_t after;
     for (int s = 0; s < SIMD; ++s) {
@@ -70,12 +71,12 @@ inline void add_pixels(totals_t &totals, const word_t &word, int fold, int parti
 #pragma HLS unroll
             before[q] = there[q].lane[s];
         }
-        const float sum = hlsgen::in_dsp::add(before[partial], word.lane[s]);
+        const float sum = hlsgen::in_dsp::add(before[partial.value], word.lane[s]);
         after.lane[s] = begins ? word.lane[s] : sum;
     }
     for (int q = 0; q < PARTIALS; ++q) {
 #pragma HLS unroll
-        if (q == partial) hlsgen::write_word(totals[q], fold, after);
+        if (turn.at[q]) hlsgen::write_word(totals[q], fold, after);
     }
 }
 
@@ -110,6 +111,7 @@ inline void run(hls::stream<word_t> &in, hls::stream<word_t> &out, int frames) {
     enum : unsigned char { ADDS, SETTLES, WRITES } phase = ADDS;
     hlsgen::counter<FOLDS> fold;
     hlsgen::counter<PARTIALS> partial;
+    hlsgen::ring<PARTIALS> turn;  // the same
     hlsgen::limited_counter<PIXELS, PARTIALS> pixel;
     hlsgen::counter<SETTLE> pause;
     const long long iterations = (long long)frames * FRAME_ITERATIONS;
@@ -119,11 +121,13 @@ inline void run(hls::stream<word_t> &in, hls::stream<word_t> &out, int frames) {
 #pragma HLS dependence variable=totals inter RAW distance=14 true
         hlsgen::iteration_of(0);
         if (phase == ADDS) {
-            add_pixels(totals, in.read(), fold, partial, pixel.inside);
+            add_pixels(totals, in.read(), fold, partial, turn, pixel.inside);
             if (fold.advance()) {
                 partial.advance();
+                turn.advance();
                 if (pixel.advance()) {
                     partial.reset();
+                    turn.reset();
                     phase = SETTLES;
                 }
             }

@@ -167,9 +167,9 @@ inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames
 #pragma HLS bind_storage variable=EXP_BASES type=rom_np impl=lutram
 #pragma HLS bind_storage variable=LOG_BASES type=rom_np impl=lutram
 #pragma HLS bind_storage variable=LOG_RISES type=rom_np impl=lutram
-    HLSGEN_STATIC hlsgen::word_memory<in_t, PX * SIMD, FOLDS> values;
+    HLSGEN_STATIC hlsgen::word_registers<in_t, PX * SIMD, FOLDS> values;
 #pragma HLS array_partition variable=values complete dim=0
-    HLSGEN_STATIC hlsgen::word_memory<distance_t, PX * SIMD, FOLDS> distances;
+    HLSGEN_STATIC hlsgen::word_registers<distance_t, PX * SIMD, FOLDS> distances;
 #pragma HLS array_partition variable=distances complete dim=0
     in_t arriving[PX];           // of the pixels that arrive, the largest channel so far
     in_t largest[PX];            // of the pixels before, the largest channel
@@ -195,7 +195,7 @@ inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames
 #pragma HLS pipeline II=1 style=flp
 #pragma HLS loop_tripcount min=TRIPS max=TRIPS
         hlsgen::iteration_of(0);
-        const distance_word before = hlsgen::read_word<distance_t, PX * SIMD>(distances, fold);
+        const distance_word before = hlsgen::read_register<distance_t, PX * SIMD>(distances, fold);
         if (leaves) {
             out_word result;
             for (int l = 0; l < PX * SIMD; ++l) {
@@ -205,7 +205,7 @@ inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames
             out.write(result);
         }
 
-        const in_word last = hlsgen::read_word<in_t, PX * SIMD>(values, fold);
+        const in_word last = hlsgen::read_register<in_t, PX * SIMD>(values, fold);
         distance_word now;
         for (int x = 0; x < PX; ++x) {
 #pragma HLS unroll

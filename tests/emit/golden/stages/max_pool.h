@@ -132,11 +132,11 @@ inline in_t over_columns(const column_word (&window)[WINDOW_WORDS], int step, in
 
 inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames) {
 #pragma HLS inline off
-    HLSGEN_STATIC hlsgen::word_memory<in_t, LINES * LANES_IN, STEPS * FOLDS> lines;  // oldest row first
+    HLSGEN_STATIC hlsgen::word_registers<in_t, LINES * LANES_IN, STEPS * FOLDS> lines;  // oldest row first
 #pragma HLS array_partition variable=lines complete dim=0
     hlsgen::counter<STEPS * FOLDS> line;  // the words of the arriving position
     // the words before the arriving one, oldest first
-    HLSGEN_STATIC hlsgen::word_memory<column_t, (WINDOW_WORDS - 1) * LANES_IN, FOLDS> window;
+    HLSGEN_STATIC hlsgen::word_registers<column_t, (WINDOW_WORDS - 1) * LANES_IN, FOLDS> window;
 #pragma HLS array_partition variable=window complete dim=0
     hlsgen::raster<ROWS, STEPS, LAG, IN_HEIGHT, IN_STEPS, OUT_HEIGHT, OUT_STEPS, STRIDE_H> at(frames);
     hlsgen::counter<ROWS> row(FIRST_ROW);  // of the raster, that the arriving group is combined for
@@ -152,7 +152,7 @@ inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames
         else hlsgen::clear(rows[LINES]);
         in_word above[LINES];
 #pragma HLS array_partition variable=above complete dim=0
-        hlsgen::read_words(lines, line, above);
+        hlsgen::read_registers(lines, line, above);
         for (int l = 0; l < LINES; ++l) {
 #pragma HLS unroll
             rows[l] = above[l];
@@ -168,7 +168,7 @@ inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames
         columns[WINDOW_WORDS - 1] = over_rows(rows, row);
         column_word before[WINDOW_WORDS - 1];
 #pragma HLS array_partition variable=before complete dim=0
-        hlsgen::read_words(window, fold, before);
+        hlsgen::read_registers(window, fold, before);
         for (int w = 0; w + 1 < WINDOW_WORDS; ++w) {
 #pragma HLS unroll
             columns[w] = before[w];

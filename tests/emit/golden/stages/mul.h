@@ -36,7 +36,7 @@ typedef hlsgen::lanes<out_t, PX * SIMD> out_word;
 
 inline void run(hls::stream<left_word> &left, hls::stream<right_word> &right, hls::stream<out_word> &out, int frames) {
 #pragma HLS inline off
-    HLSGEN_STATIC hlsgen::word_memory<right_t, SIMD, FOLDS> kept;  // of the frame that passes
+    HLSGEN_STATIC hlsgen::word_registers<right_t, SIMD, FOLDS> kept;  // of the frame that passes
 #pragma HLS array_partition variable=kept complete dim=0
     hlsgen::counter<FOLDS> fold;
     hlsgen::counter<FRAME_ITERATIONS / FOLDS> group;  // of pixels
@@ -47,7 +47,7 @@ inline void run(hls::stream<left_word> &left, hls::stream<right_word> &right, hl
 #pragma HLS loop_tripcount min=FRAME_ITERATIONS max=FRAME_ITERATIONS
         hlsgen::iteration_of(0);
         const left_word a = left.read();
-        right_word b = hlsgen::read_word<right_t, SIMD>(kept, fold);
+        right_word b = hlsgen::read_register<right_t, SIMD>(kept, fold);
         if (arrives) b = right.read();
         hlsgen::write_register(kept, fold, b);
         out_word result;

@@ -180,9 +180,9 @@ inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames
 #pragma HLS bind_storage variable=EXP_BASES type=rom_np impl=lutram
 #pragma HLS bind_storage variable=RECIPROCAL_BASES type=rom_np impl=lutram
 #pragma HLS bind_storage variable=RECIPROCAL_DROPS type=rom_np impl=lutram
-    HLSGEN_STATIC hlsgen::word_memory<in_t, PX * SIMD, FOLDS> values;
+    HLSGEN_STATIC hlsgen::word_registers<in_t, PX * SIMD, FOLDS> values;
 #pragma HLS array_partition variable=values complete dim=0
-    HLSGEN_STATIC hlsgen::word_memory<power, PX * SIMD, FOLDS> powers;
+    HLSGEN_STATIC hlsgen::word_registers<power, PX * SIMD, FOLDS> powers;
 #pragma HLS array_partition variable=powers complete dim=0
     in_t arriving[PX];           // of the pixels that arrive, the largest channel so far
     in_t largest[PX];            // of the pixels before, the largest channel
@@ -209,7 +209,7 @@ inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames
 #pragma HLS pipeline II=1 style=flp
 #pragma HLS loop_tripcount min=TRIPS max=TRIPS
         hlsgen::iteration_of(0);
-        const power_word before = hlsgen::read_word<power, PX * SIMD>(powers, fold);
+        const power_word before = hlsgen::read_register<power, PX * SIMD>(powers, fold);
         if (leaves) {
             out_word result;
             for (int l = 0; l < PX * SIMD; ++l) {
@@ -219,7 +219,7 @@ inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames
             out.write(result);
         }
 
-        const in_word last = hlsgen::read_word<in_t, PX * SIMD>(values, fold);
+        const in_word last = hlsgen::read_register<in_t, PX * SIMD>(values, fold);
         power_word now;
         for (int x = 0; x < PX; ++x) {
 #pragma HLS unroll

@@ -70,8 +70,8 @@ inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames
     hlsgen::counter<PACE> until;           // 0: a word may arrive
     hlsgen::counter<BLOCK_WORDS> arrived;  // words of the block
     bool arrives = true;                   // not all words of the block have
-    hlsgen::counter<LAG> lag;
-    bool leaves = false;                                          // words have begun to
+    hlsgen::counter<(LAG > 0 ? LAG : 1)> lag;
+    bool leaves = LAG == 0;                                       // words have begun to
     hlsgen::counter<COPIES> filled;                               // the block whose words arrive
     hlsgen::counter<COPIES> emptied;                              // and the one whose words leave
     ap_uint<hlsgen::bits_for(BLOCK_WORDS)> read_at = READ_START;  // in the block

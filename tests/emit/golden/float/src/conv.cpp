@@ -13,11 +13,12 @@ constexpr int BURSTS_AHEAD = 63;    // requested before they are read, enough to
 constexpr int RESPONSES_OPEN = 32;  // bursts written whose response is not waited for yet
 constexpr int LOAD_TILE_BEGIN = 0;  // the first tile that rows arrive for
 constexpr int LOAD_TILE_END = 5;
+constexpr int LOAD_TILES = LOAD_TILE_END > LOAD_TILE_BEGIN ? LOAD_TILE_END - LOAD_TILE_BEGIN : 1;
 
 // A burst of the input: the rows that arrive for a tile, of one channel. The order is that of conv1::filling.
 struct load_run {
     hlsgen::sized_counter frame;
-    hlsgen::counter<LOAD_TILE_END - LOAD_TILE_BEGIN> step;
+    hlsgen::counter<LOAD_TILES> step;
     hlsgen::counter<IN_CHANNELS> channel;
 
     explicit load_run(int frames) : frame(frames) {}

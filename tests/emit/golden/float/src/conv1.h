@@ -142,7 +142,7 @@ struct filling {
     hlsgen::counter<IN_WORDS> word;
     hlsgen::strided_counter<BANKS, IN_LANES> bank;  // of the word's first column, before the row's offset
     ap_uint<hlsgen::bits_for(COLUMN_WORDS + 1)> column_word;
-    hlsgen::counter<SIMD> lane;  // the channel is group * SIMD + lane
+    hlsgen::ring<SIMD> lane;  // the channel is group * SIMD + lane
     hlsgen::counter<CF> group;
 
     filling() : any(false), rows(0), first_slot(0), column_word(0) {}
@@ -187,7 +187,7 @@ inline void fill_band(band_t &band, filling &next, const pixels_t &pixels) {
     }
     for (int s = 0; s < SIMD; ++s) {
 #pragma HLS unroll
-        if (next.lane.value == s) hlsgen::write_banks<IN_LANES>(band[s], place, pixels.lane);
+        if (next.lane.at[s]) hlsgen::write_banks<IN_LANES>(band[s], place, pixels.lane);
     }
     next.advance();
 }
@@ -326,9 +326,9 @@ inline void gather_taps(const in_t (&window)[SIMD][WAVE_ROWS][SPAN], int r, in_t
 // All weights come on chip once for a call. DDR holds them as [output channel][input channel][kernel row][column].
 inline void load_weights(const weight_t *source, weights_t &weight) {
 #pragma HLS inline off
-    hlsgen::counter<TERMS> to_term;
+    hlsgen::ring<TERMS> to_term;
     hlsgen::counter<CF> channels;
-    hlsgen::counter<PE> to_channel;
+    hlsgen::ring<PE> to_channel;
     hlsgen::counter<NF> filters;
     weights: for (int i = 0; i < OUT_CHANNELS * IN_CHANNELS * TAPS; ++i) {
 #pragma HLS pipeline II=1
@@ -339,7 +339,7 @@ inline void load_weights(const weight_t *source, weights_t &weight) {
 #pragma HLS unroll
             for (int t = 0; t < TERMS; ++t) {
 #pragma HLS unroll
-                if (to_channel.value == p && to_term.value == t) weight[p][t][to_step] = value;
+                if (to_channel.at[p] && to_term.at[t]) weight[p][t][to_step] = value;
             }
         }
         if (to_term.advance() && channels.advance() && to_channel.advance()) filters.advance();
@@ -348,7 +348,7 @@ inline void load_weights(const weight_t *source, weights_t &weight) {
 
 inline void load_bias(const bias_t *source, biases_t &bias) {
 #pragma HLS inline off
-    hlsgen::counter<PE> to_channel;
+    hlsgen::ring<PE> to_channel;
     hlsgen::counter<NF> to_step;
     biases: for (int i = 0; i < OUT_CHANNELS; ++i) {
 #pragma HLS pipeline II=1
@@ -356,7 +356,7 @@ inline void load_bias(const bias_t *source, biases_t &bias) {
         const bias_t value = source[i];
         for (int p = 0; p < PE; ++p) {
 #pragma HLS unroll
-            if (to_channel.value == p) bias[p][to_step] = value;
+            if (to_channel.at[p]) bias[p][to_step] = value;
         }
         if (to_channel.advance()) to_step.advance();
     }

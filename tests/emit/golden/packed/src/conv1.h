@@ -148,7 +148,7 @@ struct filling {
     hlsgen::counter<IN_WORDS> word;
     hlsgen::strided_counter<BANKS, IN_LANES> bank;  // of the word's first column, before the row's offset
     ap_uint<hlsgen::bits_for(COLUMN_WORDS + 1)> column_word;
-    hlsgen::counter<SIMD> lane;  // the channel is group * SIMD + lane
+    hlsgen::ring<SIMD> lane;  // the channel is group * SIMD + lane
     hlsgen::counter<CF> group;
 
     filling() : any(false), rows(0), first_slot(0), column_word(0) {}
@@ -193,7 +193,7 @@ inline void fill_band(band_t &band, filling &next, const pixels_t &pixels) {
     }
     for (int s = 0; s < SIMD; ++s) {
 #pragma HLS unroll
-        if (next.lane.value == s) hlsgen::write_banks<IN_LANES>(band[s], place, pixels.lane);
+        if (next.lane.at[s]) hlsgen::write_banks<IN_LANES>(band[s], place, pixels.lane);
     }
     next.advance();
 }
@@ -332,9 +332,9 @@ inline void gather_taps(const in_t (&window)[SIMD][WAVE_ROWS][SPAN], int r, in_t
 // row][column].
 inline void load_weights(const weight_t *source, weights_t &weight) {
 #pragma HLS inline off
-    hlsgen::counter<TERMS> to_term;
+    hlsgen::ring<TERMS> to_term;
     hlsgen::counter<CF> channels;
-    hlsgen::counter<PE> to_channel;
+    hlsgen::ring<PE> to_channel;
     weights: for (int i = 0; i < PE * IN_CHANNELS * TAPS; ++i) {
 #pragma HLS pipeline II=1
         hlsgen::iteration(hlsgen::LOOP_WEIGHTS);
@@ -344,7 +344,7 @@ inline void load_weights(const weight_t *source, weights_t &weight) {
 #pragma HLS unroll
             for (int t = 0; t < TERMS; ++t) {
 #pragma HLS unroll
-                if (to_channel.value == p && to_term.value == t) weight[p][t][to_step] = value;
+                if (to_channel.at[p] && to_term.at[t]) weight[p][t][to_step] = value;
             }
         }
         if (to_term.advance() && channels.advance()) to_channel.advance();

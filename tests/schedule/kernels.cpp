@@ -246,6 +246,22 @@ extern "C" void one_port(int a[512]) {
     }
 }
 
+extern "C" void one_port_by_interface(int a[512]) {
+#pragma HLS interface mode=ap_memory port=a storage_type=ram_1p storage_impl=bram
+    for (int i = 0; i < 256; ++i) {
+#pragma HLS pipeline II=1
+        a[i + 256] = a[i];
+    }
+}
+
+extern "C" void diagonal(hls::stream<int> &out, const int factor[8][8]) {
+#pragma HLS array_partition variable=factor complete dim=2
+    for (int i = 0; i < 7; ++i) {
+#pragma HLS pipeline II=1
+        out.write(factor[i][i] + factor[i][7 - i] + factor[i + 1][i]);
+    }
+}
+
 extern "C" void a_port_for_each(int a[512]) {
 #pragma HLS interface ap_memory port=a
 #pragma HLS bind_storage variable=a type=ram_s2p impl=bram

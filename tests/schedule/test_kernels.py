@@ -38,6 +38,8 @@ INTERVALS = {
     "four_reads_asked_for_two": (2, "as asked for"),
     "two_writes_and_a_read": (2, "3 accesses of 2 ports"),
     "one_port": (2, "ram_1p has one port for reads and writes"),
+    "one_port_by_interface": (2, "so it has by the pragma of the interface"),
+    "diagonal": (2, "3 reads of columns that stay run-time"),
     "a_port_for_each": (1, "ram_s2p has one for each"),
     "exclusive": (1, "one branch alone reads"),
     "line_buffer": (1, "each line is a memory, read and written once"),

@@ -1,4 +1,4 @@
-"""Schedules of random iterations: nothing waits too little, and the interval is the least of all that there are."""
+"""Schedules of random iterations: nothing waits too little, and no interval is less than the one found."""
 
 from __future__ import annotations
 

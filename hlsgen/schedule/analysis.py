@@ -4,42 +4,30 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 
+from hlsgen.base.errors import DesignError, Problem
 from hlsgen.schedule import optimise
 from hlsgen.schedule.component import Target
 from hlsgen.schedule.control_flow import Loop, loops_of, reverse_postorder
-from hlsgen.base.errors import DesignError, Problem
 from hlsgen.schedule.front_end import FrontEnd
 from hlsgen.schedule.inferred import infer_partitions, infers_partitions
 from hlsgen.schedule.ir import ArrayType, Function, Module
 from hlsgen.schedule.ir_reader import read_module
-from hlsgen.schedule.statics import localised
-from hlsgen.schedule.sites import HERE, PLAIN, Site, Sites, sites_of, without_marks
 from hlsgen.schedule.memories import Memories, memories_of, shapes_of
 from hlsgen.schedule.places import LOOP_NAME
+from hlsgen.schedule.plan import LoopPlan, plan_of
 from hlsgen.schedule.pragmas import Pragma
 from hlsgen.schedule.ranges import Ranges
 from hlsgen.schedule.region import RegionBuilder
 from hlsgen.schedule.results import KernelSchedule, LoopSchedule, merged
+from hlsgen.schedule.sites import HERE, PLAIN, Site, Sites, sites_of, without_marks
+from hlsgen.schedule.statics import localised
 from hlsgen.schedule.verdict import Verdict
 
 DEFAULT_BUNDLE = "gmem"
 """The AXI port of pointer arguments without an interface, in the flow of kernels."""
 FULL = '!{!"llvm.loop.unroll.full"}'
-
-
-@dataclass(slots=True, eq=False)
-class _Plan:
-    """What the pragmas ask of loops, by the loops' nodes before unrolling."""
-
-    pipelined: dict[int, int] = field(default_factory=dict)
-    off: set[int] = field(default_factory=set)
-    unrolled: dict[int, int] = field(default_factory=dict)
-    """0: wholly."""
-    functions: dict[str, int] = field(default_factory=dict)
-    """Functions that are pipelined as a whole, with the II asked for."""
 
 
 def schedule_ir(front: FrontEnd, top: str, target: Target, *, careful: bool = False) -> KernelSchedule:
@@ -54,12 +42,12 @@ def schedule_ir(front: FrontEnd, top: str, target: Target, *, careful: bool = Fa
     inlined = localised(optimise.inline(text, [*tops, *whole]))
     before = read_module(inlined)
     sites = sites_of(before, pragmas)
-    plan = _plan(before, sites, whole)
+    bundle = DEFAULT_BUNDLE if target.kernel_flow else ""
+    plan = plan_of(before, sites, whole, bundle)
     unrolled = optimise.unroll(
         without_marks(inlined, _loop_metadata(before, plan), _kept(before, sites)), careful=careful
     )
     after = read_module(unrolled)
-    bundle = DEFAULT_BUNDLE if target.kernel_flow else ""
     shapes = shapes_of(before)
     loops: list[LoopSchedule] = []
     for function in after.functions.values():
@@ -145,42 +133,7 @@ def _called_in_loop(name: str, body: str, types: str) -> bool:
     return any(block.name in inside and one.callee == name for block, one in function.instructions())
 
 
-def _plan(module: Module, sites: Sites, whole: Mapping[str, int]) -> _Plan:
-    plan = _Plan(functions=dict(whole))
-    for site in sites.plain:
-        pragma = site.pragma
-        if site.loop < 0:
-            continue
-        if pragma.name == "pipeline" and "off" in pragma.words:
-            plan.off.add(site.loop)
-        elif pragma.name == "pipeline":
-            plan.pipelined[site.loop] = max(1, site.values.get("ii", 1))
-        elif pragma.name == "unroll":
-            plan.unrolled[site.loop] = site.values.get("factor", 0)
-    for function in module.functions.values():
-        loops = loops_of(function)
-        trips = Ranges(function, (), loops).trips
-        for loop in loops:
-            factor = plan.unrolled.get(loop.node, 0)
-            if factor and factor >= trips.get(loop.header, factor + 1):
-                plan.unrolled[loop.node] = 0
-            if trips.get(loop.header) == 1 and loop.node not in plan.pipelined:
-                plan.unrolled[loop.node] = 0
-            if _inside_pipeline(loop, plan) or function.name in plan.functions:
-                plan.unrolled[loop.node] = 0  # a pipeline's loops are unrolled wholly, whatever factor they name
-    return plan
-
-
-def _inside_pipeline(loop: Loop, plan: _Plan) -> bool:
-    above = loop.parent
-    while above is not None:
-        if above.node in plan.pipelined:
-            return True
-        above = above.parent
-    return False
-
-
-def _loop_metadata(module: Module, plan: _Plan) -> dict[int, list[str]]:
+def _loop_metadata(module: Module, plan: LoopPlan) -> dict[int, list[str]]:
     metadata: dict[int, list[str]] = {}
     for function in module.functions.values():
         for loop in loops_of(function):
@@ -211,7 +164,7 @@ def _kept(module: Module, sites: Sites) -> dict[str, list[str]]:
 
 
 def _of_function(
-    function: Function, module: Module, sites: Sites, memories: Memories, plan: _Plan, target: Target
+    function: Function, module: Module, sites: Sites, memories: Memories, plan: LoopPlan, target: Target
 ) -> list[LoopSchedule]:
     loops = loops_of(function)
     if not function.blocks or (not loops and function.name not in plan.functions):
@@ -230,7 +183,7 @@ def _of_function(
 
 
 def _pipelines(
-    function: Function, loops: Sequence[Loop], module: Module, plan: _Plan
+    function: Function, loops: Sequence[Loop], module: Module, plan: LoopPlan
 ) -> Iterator[tuple[Loop | None, int, bool]]:
     """The loops that are pipelined, with the II that is asked for and whether no pragma asks; None: the function."""
     if function.name in plan.functions:
@@ -244,7 +197,7 @@ def _pipelines(
             yield loop, 1, True
 
 
-def _inner_of_pipelined(loop: Loop, module: Module, plan: _Plan) -> bool:
+def _inner_of_pipelined(loop: Loop, module: Module, plan: LoopPlan) -> bool:
     above = loop.parent
     while above is not None:
         if module.loop_names.get(above.node, -1) in plan.pipelined:

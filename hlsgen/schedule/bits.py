@@ -32,7 +32,9 @@ class PossibleOnes:
         """Whether an or, xor or add only puts words beside each other: no bit can be one in both."""
         if one.opcode not in ("or", "xor", "add"):
             return False
-        first, second = (self.of(operand, type_) for operand, type_ in zip(one.operands, one.types, strict=True))
+        first, second = (
+            self.of(operand, type_) for operand, type_ in zip(one.operands, one.types, strict=True)
+        )
         return not first & second
 
     def _of(self, one: Instruction) -> int:
@@ -51,7 +53,9 @@ class PossibleOnes:
                 return masks[1] | masks[2]
             case "phi":
                 return _union(masks)
-            case "shl" | "lshr" if isinstance(one.operands[1], Constant) and one.operands[1].value is not None:
+            case "shl" | "lshr" if (
+                isinstance(one.operands[1], Constant) and one.operands[1].value is not None
+            ):
                 by = one.operands[1].value
                 return masks[0] << by if one.opcode == "shl" else masks[0] >> by
         return full

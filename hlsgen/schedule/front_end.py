@@ -32,7 +32,7 @@ NOT_OURS = ("-std=", "-O", "-g", "-m", "-W", "-w", "-l", "-L", "-c", "-S", "-E",
 """Arguments of projects that are not for us: what is compiled, and for what, is said here."""
 C_WORDS = ("-Drestrict=__restrict__", "-D_Bool=bool")
 """What C has and C++, as which C is compiled, has not."""
-DEFINES = {"__SYNTHESIS__": "1", "__VITIS_HLS__": "1", "__VIVADO_HLS__": "1", "NDEBUG": "1"}
+DEFINES = {"__SYNTHESIS__": "1", "__VITIS_HLS__": "1", "NDEBUG": "1"}
 
 
 class SourceError(DesignError):

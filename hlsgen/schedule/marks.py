@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
+from hlsgen.schedule.macros import Macros
 from hlsgen.schedule.pragmas import ParsedPragma, Pragma, parse_pragma
 
 _DIRECTIVE = re.compile(
@@ -25,11 +26,9 @@ _DIRECTIVE = re.compile(
     r"|pragma[ \t]+(?:HLS|hls|Hls|AP|ap)[ \t]+(?P<pragma>[^\n]*))$",
     re.MULTILINE,
 )
-_NAME = re.compile(r"[A-Za-z_]\w*")
 _BLANK = re.compile(r"(?:\s|^[ \t]*#[^\n]*$)*", re.MULTILINE)
 _CONTROL = frozenset(("for", "while", "if", "switch", "constexpr", "catch"))
 _UNBRACED = frozenset(("else", "do"))
-_MACRO_DEPTH = 32
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +55,7 @@ class _Marker:
     without: frozenset[int]
     pragmas: list[Pragma] = field(default_factory=list)
     places: dict[tuple[str, int], list[int]] = field(default_factory=dict)
-    macros: dict[str, str] = field(default_factory=dict)
+    macros: Macros = field(default_factory=Macros)
     edits: list[tuple[int, int, str]] = field(default_factory=list)
     """Beginning and end of what is replaced, and by what."""
 
@@ -75,10 +74,9 @@ class _Marker:
                 continue
             self.edits.append((match.start(), match.end(), ""))
             if match["macro"]:
-                if not match["parameters"]:
-                    self.macros[match["macro"]] = match["body"].strip()
+                self.macros.define(match["macro"], match["parameters"], match["body"])
             elif match["undefined"]:
-                self.macros.pop(match["undefined"], None)
+                self.macros.undefine(match["undefined"])
             else:
                 self._mark(match, file, line + self._lines_before(match.start()) - self._lines_before(begin))
         return Marked(text=self._edited(), pragmas=tuple(self.pragmas), places=self.places)
@@ -92,7 +90,7 @@ class _Marker:
         return "".join((*out, self.text[done:]))
 
     def _mark(self, match: re.Match[str], file: str, line: int) -> None:
-        parsed = parse_pragma(match["pragma"], self._expanded)
+        parsed = parse_pragma(match["pragma"], self.macros.expanded)
         index = self.first + len(self.pragmas)
         self.pragmas.append(_pragma(index, parsed, file, line, match["pragma"].strip()))
         self.places.setdefault((file, line), []).append(index)
@@ -110,15 +108,6 @@ class _Marker:
             brace = blank.end() if blank else place
             place = brace + 1 if self.text[brace : brace + 1] == "{" else place
         self.edits.append((place, place, f" {call};"))
-
-    def _expanded(self, value: str) -> str:
-        """A value of a pragma with the macros that have no parameters replaced."""
-        for _ in range(_MACRO_DEPTH):
-            more = _NAME.sub(lambda name: self.macros.get(name[0], name[0]), value)
-            if more == value:
-                break
-            value = more
-        return value
 
 
 def _pragma(index: int, parsed: ParsedPragma, file: str, line: int, text: str) -> Pragma:

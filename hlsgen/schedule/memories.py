@@ -224,9 +224,7 @@ def _within(extent: int, form: Linear, interval: Intervals) -> tuple[Linear, Lin
     return Linear(whole), form + Linear(-whole * extent), certain
 
 
-def _split(
-    dimension: Dimension, index: Linear, interval: Intervals, residue: Residues
-) -> tuple[int, Linear]:
+def _split(dimension: Dimension, index: Linear, interval: Intervals, residue: Residues) -> tuple[int, Linear]:
     """The bank and the word in it of an index."""
     if not dimension.split:
         return 0, index

@@ -22,7 +22,9 @@ _OPTION = re.compile(r"([A-Za-z_]\w*)[ \t]*=(?!=)[ \t]*")
 _WORD = re.compile(r"[^\s=]+")
 _OPERAND = re.compile(r"[ \t]*[-+~!*&]*[ \t]*(?:\"[^\"]*\"|'[^']*'|[\w.$]+|(?=[(\[{]))")
 _JOIN = re.compile(r"[ \t]*(?:::|->|\.(?!\w*=))[ \t]*")
-_BINARY = re.compile(r"[ \t]*(?:<<|>>|[-+*/%|^?:,]|&&?|[<>]=?)[ \t]*(?=[\w(\"'*&:])")
+_BINARY = re.compile(
+    r"[ \t]*(?:<<|>>|[-+*/%|^?:]|&&?|[<>]=?|,(?![ \t]*\w+[ \t]*=(?!=)))[ \t]*(?=[\w(\"'*&:])"
+)
 _TEMPLATE = re.compile(r"<[\w\s,:*&()+\-/]*>(?=\s*(?:::|\())")
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 
@@ -74,7 +76,7 @@ def parse_pragma(text: str, expand: Callable[[str], str] = str) -> ParsedPragma:
             continue
         value = expand(value).strip()
         if key in _NAMES and value.lower() != "return":
-            variables += [one.strip() for one in _split(value) if one.strip()]
+            variables += [one.strip() for one in split_list(value) if one.strip()]
         elif _is_integer(name, key, value):
             values[key] = value
         else:
@@ -123,7 +125,7 @@ def _end_of_value(text: str, at: int) -> int:
             if template:
                 at = template.end()
             elif at < len(text) and text[at] in _CLOSING:
-                at = _closed(text, at)
+                at = closed(text, at)
             else:
                 break
         join = _JOIN.match(text, at) or _BINARY.match(text, at)
@@ -132,7 +134,7 @@ def _end_of_value(text: str, at: int) -> int:
         at = join.end()
 
 
-def _closed(text: str, at: int) -> int:
+def closed(text: str, at: int) -> int:
     """Behind the bracket that closes the one at `at`; the end if none does."""
     depth = 0
     for place in range(at, len(text)):
@@ -142,7 +144,7 @@ def _closed(text: str, at: int) -> int:
     return len(text)
 
 
-def _split(value: str) -> Iterator[str]:
+def split_list(value: str) -> Iterator[str]:
     """The parts of a list, by commas outside of brackets."""
     depth = start = 0
     for place, character in enumerate(value):

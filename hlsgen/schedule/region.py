@@ -7,6 +7,7 @@ chooses.
 
 from __future__ import annotations
 
+from collections import Counter as Tally
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -109,6 +110,12 @@ class RegionBuilder:
         self.ones = PossibleOnes(function, order)
         self.definitions = {one.name: one for _, one in function.instructions() if one.name}
         self.addresses = Addresses(self.definitions, ranges)
+        self.readers = Tally(
+            operand.name
+            for _, one in function.instructions()
+            for operand in one.operands
+            if isinstance(operand, Local)
+        )
         self.loops = loops
 
     def of_loop(self, loop: Loop) -> Region:
@@ -159,6 +166,7 @@ class _Building:
         self.slots: dict[str, list[int]] = {}
         self.accesses, self.streams = self.region.accesses, self.region.streams
         self.conditions: dict[str, list[int]] = {}
+        self.choices: dict[str, tuple[list[Operand], list[int]]] = {}
         # what writes waits for it, and it for the condition that ends the loop, one iteration before
         self.guard = self._new(None, None, entry, []).index
         for name in order:
@@ -263,8 +271,7 @@ class _Building:
                 Operation(kind="phi", widths=(width,), result=width), one, block, []
             ).index
             return
-        values = list(dict.fromkeys(one.operands))
-        known = [value for value in values if not (isinstance(value, Constant) and value.value is None)]
+        known, choosers = self._choice(one, block)
         if len(known) == 1:
             self._alias(one, self._sources(known), block)
             return
@@ -275,8 +282,27 @@ class _Building:
             result=width,
             constants=sum(isinstance(value, Constant) for value in known),
         )
-        after = self._sources(known) + self._choosers(one, block)
-        self.node_of[one.name] = self._new(operation, one, block, after).index
+        self.node_of[one.name] = self._new(operation, one, block, [*self._sources(known), *choosers]).index
+
+    def _choice(self, one: Instruction, block: str) -> tuple[list[Operand], list[int]]:
+        """The different values that meet, and the conditions that choose.
+
+        A choice that only another reads is part of it: nested ifs that keep or change a register are one multiplexer.
+        """
+        known: dict[Operand, None] = {}
+        choosers: dict[int, None] = dict.fromkeys(self._choosers(one, block))
+        for value in one.operands:
+            if isinstance(value, Constant) and value.value is None:
+                continue
+            inner = self.choices.get(value.name) if isinstance(value, Local) else None
+            if inner is None or not isinstance(value, Local) or self.owner.readers[value.name] > 1:
+                known[value] = None
+                continue
+            known.update(dict.fromkeys(inner[0]))
+            choosers.update(dict.fromkeys(inner[1]))
+        if one.name:
+            self.choices[one.name] = list(known), list(choosers)
+        return list(known), list(choosers)
 
     def _choosers(self, one: Instruction, block: str) -> list[int]:
         """The conditions that tell by which edge a block is entered: of branches below its dominator."""

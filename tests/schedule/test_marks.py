@@ -36,6 +36,11 @@ from tests.support.schedule_ir import front_end_of, marks, needs_llvm, optimised
          ("t",)),
         ("allocation instances=mul limit=1 operation", ("operation",), {"limit": "1"}, {"instances": "mul"},
          ()),
+        ("stream variable = a, b depth = N - 1", (), {"depth": "N - 1"}, {}, ("a", "b")),
+        ("interface m_axi port=a, bundle=g, depth=2", ("m_axi",), {"depth": "2"}, {"bundle": "g"}, ("a",)),
+        ("unroll factor = N > 4 ? 4 : N", (), {"factor": "N > 4 ? 4 : N"}, {}, ()),
+        ("array_partition variable=this->x[0] block factor=2", ("block",), {"factor": "2"}, {},
+         ("this->x[0]",)),
         ("inline", (), {}, {}, ()),
     ],
 )  # fmt: skip
@@ -66,14 +71,18 @@ void f() {
 #pragma HLS unroll factor=TWICE
 #undef FACTOR
 #pragma HLS pipeline II=FACTOR
+#define LEAST(a, b) ((a) < (b) ? (a) : (b))
+#pragma HLS latency max=LEAST(TWICE, f(1, 2)) min=LEAST
 }
 """
     marked = mark(source)
     assert marked.text.count("\n") == source.count("\n")
     assert " ".join(marked.text.splitlines()[4].split()) == "::hls_marks::here(0, ((4 * 2)));"
     assert " ".join(marked.text.splitlines()[6].split()) == "::hls_marks::here(1, (FACTOR));"
-    assert [(one.file, one.line) for one in marked.pragmas] == [("a.cpp", 10), ("a.cpp", 12)]
-    assert marked.places == {("a.cpp", 10): [0], ("a.cpp", 12): [1]}
+    assert [(one.file, one.line) for one in marked.pragmas] == [("a.cpp", 10), ("a.cpp", 12), ("a.cpp", 14)]
+    assert marked.places == {("a.cpp", 10): [0], ("a.cpp", 12): [1], ("a.cpp", 14): [2]}
+    least = "(((FACTOR * 2)) < (f(1, 2)) ? ((FACTOR * 2)) : (f(1, 2)))"
+    assert " ".join(marked.text.splitlines()[8].split()) == f"::hls_marks::here(2, ({least}), (LEAST));"
 
 
 def test_a_pragma_before_a_lone_statement_joins_it() -> None:

@@ -28,6 +28,7 @@ namespace hls {
 namespace axis_words {
 // A signal of W bits, and one of 0 bits, which takes what is written and reads as 0.
 struct nothing {
+    static constexpr long exact_bits = 0;
     AP_INLINE nothing() {}
     template <class T_> AP_INLINE nothing(const T_&) {}
     template <class T_> AP_INLINE nothing& operator=(const T_&) { return *this; }
@@ -74,6 +75,9 @@ struct axis {
 
 template <typename T_, unsigned char Enable_ = AXIS_ENABLE_KEEP | AXIS_ENABLE_LAST>
 using axis_data = axis<T_, 0, 0, 0, Enable_>;
+// A word of side channels only.
+template <size_t WUser_, unsigned char Enable_ = AXIS_ENABLE_USER>
+using axis_user = axis<axis_words::nothing, WUser_, 0, 0, static_cast<unsigned char>(Enable_ & ~(AXIS_ENABLE_KEEP | AXIS_ENABLE_STRB))>;
 template <size_t W_, size_t WUser_ = 0, size_t WId_ = 0, size_t WDest_ = 0>
 using axis_int = axis<ap_int<W_>, WUser_, WId_, WDest_>;
 

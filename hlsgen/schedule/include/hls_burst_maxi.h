@@ -6,6 +6,8 @@
 
 #include <stddef.h>
 
+#include <type_traits>
+
 #include "hlsgen_marks.h"
 
 namespace hls {
@@ -21,11 +23,26 @@ public:
         __hls_maxi_read_request(memory_, static_cast<long>(offset), static_cast<long>(beats));
     }
     __attribute__((always_inline)) T_ read() { return *static_cast<T_*>(__hls_maxi_read(memory_, exact_bits)); }
+    // words of another type, at offsets in bytes
+    template <class U_>
+    __attribute__((always_inline)) void read_request_unaligned(size_t offset, size_t beats) { read_request(offset, beats); }
+    template <class U_>
+    __attribute__((always_inline)) U_ read() {
+        return *static_cast<U_*>(__hls_maxi_read(memory_, hls_marks::bits_of<U_>::value));
+    }
+    template <class U_>
+    __attribute__((always_inline)) void write_request_unaligned(size_t offset, size_t beats) { write_request(offset, beats); }
     __attribute__((always_inline)) void write_request(size_t offset, size_t beats) {
         __hls_maxi_write_request(memory_, static_cast<long>(offset), static_cast<long>(beats));
     }
     __attribute__((always_inline)) void write(const T_& item) {
         T_* slot = static_cast<T_*>(__hls_maxi_slot(memory_, exact_bits));
+        *slot = item;
+        __hls_maxi_write(memory_, slot);
+    }
+    template <class U_, typename std::enable_if<!std::is_same<U_, T_>::value && !std::is_convertible<U_, T_>::value, int>::type = 0>
+    __attribute__((always_inline)) void write(const U_& item) {
+        U_* slot = static_cast<U_*>(__hls_maxi_slot(memory_, hls_marks::bits_of<U_>::value));
         *slot = item;
         __hls_maxi_write(memory_, slot);
     }

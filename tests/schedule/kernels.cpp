@@ -137,6 +137,22 @@ extern "C" void in_place_marked(int a[256]) {
     }
 }
 
+extern "C" void unsigned_counter(int a[300]) {
+#pragma HLS interface ap_memory port=a
+    for (ap_uint<9> i = 0; i < 300; ++i) {
+#pragma HLS pipeline II=1
+        a[i] = a[i] * 3;
+    }
+}
+
+extern "C" void unsigned_bound(int a[300], unsigned n) {
+#pragma HLS interface ap_memory port=a
+    for (unsigned i = 0; i < n; ++i) {
+#pragma HLS pipeline II=1
+        a[i] = a[i] * 3;
+    }
+}
+
 extern "C" void neighbour(int a[257]) {
 #pragma HLS interface ap_memory port=a
     for (int i = 0; i < 256; ++i) {

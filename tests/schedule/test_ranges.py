@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import pytest
@@ -265,7 +266,7 @@ def counted(
     start=st.integers(-20, 40),
     step=st.sampled_from([-7, -3, -2, -1, 1, 1, 2, 3, 5]),
     predicate=st.sampled_from(PREDICATES),
-    limit=st.integers(-20, 60),
+    limit=st.one_of(st.integers(-20, 60), st.integers(100, 127), st.integers(-128, -100)),
     stays_if=st.booleans(),
     after=st.booleans(),
 )
@@ -283,7 +284,13 @@ def test_counters_are_those_of_the_loop_when_it_runs(
     if counter.trips is not None:
         assert values is not None
         assert counter.trips == len(values)
-        assert counter.values == (min(values), max(values))
+        if counter.unsigned is None:
+            assert counter.values == (min(values), max(values))
+        else:
+            assert counter.unsigned == (min(one % 256 for one in values), max(one % 256 for one in values))
+    elif counter.unsigned is not None and values:
+        assert counter.unsigned[0] <= min(one % 256 for one in values)
+        assert all(after % 256 == before % 256 + step for before, after in itertools.pairwise(values))
 
 
 @pytest.mark.parametrize(

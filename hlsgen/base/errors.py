@@ -65,6 +65,10 @@ class DesignError(HlsgenError):
         self.problems: tuple[Problem, ...] = (problems,) if isinstance(problems, Problem) else tuple(problems)
         super().__init__("\n".join(str(problem) for problem in self.problems))
 
+    def __reduce__(self) -> tuple[type[DesignError], tuple[tuple[Problem, ...]]]:
+        # an exception is pickled by its text else, whose letters would be the problems in another process
+        return type(self), (self.problems,)
+
 
 @contextmanager
 def collecting(problems: list[Problem]) -> Iterator[None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
 from collections.abc import Mapping, Sequence
@@ -10,6 +11,7 @@ from pathlib import Path
 
 from hlsgen.base.errors import DesignError, Place, Problem
 from hlsgen.schedule.delays import Delays
+from hlsgen.schedule.speed import is_known
 
 NEWEST_VERSION = "2024.2"
 MAX_CONFIG_BYTES = 1 << 20
@@ -29,6 +31,22 @@ class Target:
     """The release of the vendor's tool."""
     kernel_flow: bool = True
     """Whether it is built as a kernel of a card (v++), where pointers are AXI ports, or as an IP."""
+
+    def __post_init__(self) -> None:
+        """Raises DesignError: there is no such part, release or clock."""
+        problems = []
+        if not is_known(self.part):
+            message = f"nothing is known of a part {self.part!r}"
+            problems.append(Problem(message=message, fix="a device, as xcu200-fsgd2104-2-e or xczu7ev"))
+        if not re.fullmatch(r"20\d\d\.\d(\.\d)?", self.version):
+            message = f"{self.version!r} is no release of the tool"
+            problems.append(Problem(message=message, fix=f"as {NEWEST_VERSION}"))
+        kept = self.uncertainty_ns or 0.0
+        if not 0 <= kept < self.clock_ns < math.inf:
+            message = f"a clock of {self.clock_ns:g} ns, of which {kept:g} ns are kept back"
+            problems.append(Problem(message=message, fix="keep less than the clock, as 27%"))
+        if problems:
+            raise DesignError(problems)
 
     @property
     def delays(self) -> Delays:

@@ -24,6 +24,7 @@ INCLUDE = Path(__file__).resolve().parent / "include"
 SHOWN_ERRORS = 8
 MAX_DROPPING = 6
 """The most compilations that only find out which marks have to go."""
+NO_LLVM = f"error: the package llvmlite was not found\n{INSTALL}"
 STANDARD = "c++17"
 """Also in place of older ones: a reference to a static constant would be one to another module before it."""
 NEWER = re.compile(r"(?:c|gnu)\+\+(?:17|1z|2\w)")
@@ -209,7 +210,7 @@ def _linked(modules: Sequence[str]) -> str:
     try:
         from llvmlite import binding
     except ImportError:
-        raise ToolError(f"error: the package llvmlite was not found\n{INSTALL}") from None
+        raise ToolError(NO_LLVM) from None
     try:
         whole = binding.parse_assembly(modules[0])
         for module in modules[1:]:

@@ -21,8 +21,13 @@ def schedule_component(component: Component, careful: bool = False) -> KernelSch
 
     `careful` leaves out the pass of LLVM that is known to end the process on some code.
     """
+    from hlsgen.schedule.front_end import NO_LLVM, compile_to_ir
+
+    try:
+        import llvmlite.binding  # noqa: F401
+    except (ImportError, OSError):
+        raise ToolError(NO_LLVM) from None
     from hlsgen.schedule.analysis import schedule_ir
-    from hlsgen.schedule.front_end import compile_to_ir
 
     front = compile_to_ir(
         component.files,
@@ -43,13 +48,17 @@ def schedule_components(
     """
     say = progress or (lambda name: None)
     found: dict[int, KernelSchedule] = {}
-    for careful in (False, True):
+    # those that went down with another's process come again alone: what is said of them must not depend on it
+    for careful, alone in ((False, False), (False, True), (True, True)):
         left = [at for at in range(len(components)) if at not in found]
-        workers = min(len(left), jobs or os.cpu_count() or 1) if not careful else 1
-        for at in left if careful else [-1]:
-            chosen = left if at < 0 else [at]
-            _schedule([(one, components[one]) for one in chosen], max(1, workers), careful, found, say)
-    lost = [component.top for at, component in enumerate(components) if at not in found]
+        for chosen in [[at] for at in left] if alone else [left]:
+            workers = min(len(chosen), jobs or os.cpu_count() or 1)
+            _schedule([(at, components[at]) for at in chosen], max(1, workers), careful, found, say)
+    lost = [
+        component.top or ", ".join(map(str, component.files))
+        for at, component in enumerate(components)
+        if at not in found
+    ]
     if lost:
         raise ToolError(
             f"error: LLVM failed on {', '.join(lost)}\nfix: another release of llvmlite, or --no-schedule"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from hlsgen.schedule.ir import Constant, Expression, Global, Instruction, IntType, Local, Operand, Type
@@ -97,14 +97,35 @@ class Addresses:
     def _derived(self, one: Instruction | None) -> Linear | None:
         if one is None:
             return None
-        if one.opcode == "sext" or (one.opcode == "zext" and self._not_negative(one)):
-            return self.form(one.operands[0], one.types[0])
+        if one.opcode == "sext":
+            return (
+                None
+                if self._counts_without_sign(one.operands[0])
+                else self.form(one.operands[0], one.types[0])
+            )
+        if one.opcode == "zext":
+            return self._unsigned(one.operands[0], one.types[0], one.flags)
         if one.opcode in ("add", "sub", "mul", "shl") or (one.opcode == "or" and "disjoint" in one.flags):
             return self._arithmetic(one) if self._exact(one) else None
         return None
 
-    def _not_negative(self, one: Instruction) -> bool:
-        return "nneg" in one.flags or self.ranges.of(one.operands[0], one.types[0])[0] >= 0
+    def _counts_without_sign(self, operand: Operand) -> bool:
+        counter = self.ranges.counters.get(operand.name) if isinstance(operand, Local) else None
+        return counter is not None and counter.unsigned is not None
+
+    def _unsigned(self, operand: Operand, type_: Type, flags: Collection[str] = ()) -> Linear | None:
+        """The value without sign as a linear form; of a counter without sign that is what its name stands for."""
+        if self._counts_without_sign(operand):
+            assert isinstance(operand, Local)
+            return Linear(0, ((operand.name, 1),))
+        if "nneg" in flags or self.ranges.of(operand, type_)[0] >= 0:
+            return self.form(operand, type_)
+        one = self.definitions.get(operand.name) if isinstance(operand, Local) else None
+        if one is None or one.opcode not in ("add", "mul", "shl") or "nuw" not in one.flags:
+            return None
+        parts = [self._unsigned(part, kind) for part, kind in zip(one.operands, one.types, strict=True)]
+        first, second = parts
+        return None if first is None or second is None else self._combined(one.opcode, first, second)
 
     def _exact(self, one: Instruction) -> bool:
         return bool(one.flags & {"nsw", "disjoint"}) or one.name in self.ranges.known
@@ -113,15 +134,18 @@ class Addresses:
         first, second = (
             self.form(operand, type_) for operand, type_ in zip(one.operands, one.types, strict=True)
         )
-        if one.opcode in ("add", "or"):
+        return self._combined(one.opcode, first, second)
+
+    def _combined(self, opcode: str, first: Linear, second: Linear) -> Linear | None:
+        if opcode in ("add", "or"):
             return first + second
-        if one.opcode == "sub":
+        if opcode == "sub":
             return first + second.times(-1)
-        if one.opcode == "mul" and not second.terms:
+        if opcode == "mul" and not second.terms:
             return first.times(second.constant)
-        if one.opcode == "mul" and not first.terms:
+        if opcode == "mul" and not first.terms:
             return second.times(first.constant)
-        if one.opcode == "shl" and not second.terms and 0 <= second.constant < 64:
+        if opcode == "shl" and not second.terms and 0 <= second.constant < 64:
             return first.times(1 << second.constant)
         return None
 

@@ -123,15 +123,19 @@ class Memory:
         """Accesses a bank allows in a cycle: reads, writes, and both together."""
         if self.bundle:
             return 1, 1, 2
-        if self.kind == "ram_1p":
-            return 1, 1, 1
-        if self.kind == "ram_s2p":
-            return 1, 1, 2
-        if "1wnr" in self.kind:
-            return 1 << 30, 1, 1 << 30
-        return 2, 2, 2
+        return _PORTS.get(self.kind, (2, 2, 2))
 
 
+MANY = 1 << 30
+_PORTS = {
+    "ram_1p": (1, 1, 1),
+    "ram_2p": (2, 1, 2),
+    "ram_s2p": (1, 1, 2),
+    "ram_1wnr": (MANY, 1, MANY),
+    "rom_1p": (1, 1, 1),
+    "rom_np": (MANY, 1, MANY),
+}
+"""By the kinds of `bind_storage`: a ram_2p reads at both ports, but writes at one of them only."""
 SMALL_BITS = 1024
 SPLIT_ELEMENTS = 4
 """Arrays of no more elements are registers without a pragma: config_array_partition's complete_threshold."""
@@ -419,6 +423,9 @@ def _applied(memory: Memory, site: VariableSite) -> Memory:
         return replace(memory, kind=kind, implementation=implementation)
     if pragma.name in ("aggregate", "data_pack"):
         return replace(memory, aggregated=True)
+    if pragma.name == "interface" and "storage_type" in pragma.texts:
+        kind, implementation = pragma.texts["storage_type"].lower(), pragma.texts.get("storage_impl", "").lower()
+        return replace(memory, kind=kind, implementation=implementation, argument=True)
     if pragma.name == "interface" and (pragma.texts.get("mode", "") == "m_axi" or "m_axi" in pragma.words):
         return replace(memory, bundle=pragma.texts.get("bundle", "gmem"), argument=True)
     return memory

@@ -59,15 +59,32 @@ class Scheduler:
         self.budget = budget_ns
         self.blocking: set[int] = set()
         """Carried edges that the last interval tried could not meet."""
+        self.leaving: dict[int, list[int]] = {}
+        """The carried edges that leave each node."""
+        for number, edge in enumerate(region.carried):
+            self.leaving.setdefault(edge.source, []).append(number)
 
     def least(self, interval: int) -> Schedule | None:
         """The schedule with the least interval from `interval` on; None if there is none up to MOST."""
+        impossible = interval - 1
         while interval <= MOST:
             found = self.at(interval)
             if found is not None:
-                return found
+                return self._between(impossible, found)
+            impossible = interval
             interval += 1 if interval < 64 else interval // 8
         return None
+
+    def _between(self, impossible: int, found: Schedule) -> Schedule:
+        """The schedule with the least interval above one that is impossible, up to one that was found."""
+        while found.interval - impossible > 1:
+            middle = (impossible + found.interval) // 2
+            less = self.at(middle)
+            if less is None:
+                impossible = middle
+            else:
+                found = less
+        return found
 
     def once(self) -> Schedule:
         """The schedule of an iteration that waits for no other."""
@@ -117,16 +134,23 @@ class Scheduler:
 
     def _pushed(self, found: Schedule, floors: dict[int, int]) -> set[int]:
         """The carried edges that are not met; their targets are pushed."""
-        pushed = set()
-        for number, edge in enumerate(self.region.carried):
-            if edge.cycles is None:
-                earliest = found.finishes[edge.source][0] + 1
-            else:
-                earliest = found.starts[edge.source][0] + edge.cycles
-            earliest -= found.interval * edge.distance
-            if earliest > found.starts[edge.target][0]:
+        pushed: set[int] = set()
+        waiting = list(range(len(self.region.carried)))
+        while waiting:
+            number = waiting.pop()
+            edge = self.region.carried[number]
+            start = found.starts[edge.source][0]
+            # what is pushed itself in this round, as the registers behind one another of a delay line
+            late = max(0, floors.get(edge.source, 0) - start)
+            ready = start + edge.cycles if edge.cycles is not None else found.finishes[edge.source][0] + 1
+            earliest = ready + late - found.interval * edge.distance
+            if (
+                earliest > max(found.starts[edge.target][0], floors.get(edge.target, 0))
+                and number not in pushed
+            ):
                 floors[edge.target] = earliest
                 pushed.add(number)
+                waiting += self.leaving.get(edge.target, ())
         return pushed
 
 

@@ -23,6 +23,8 @@ class Counter:
     """Iterations of the loop, where this counter ends it and the bounds are constants."""
     values: Interval | None
     """Within an iteration's body, where known."""
+    unsigned: Interval | None = None
+    """Of a counter that may reach the upper half of its type and never wraps: its values without sign."""
 
 
 class Ranges:
@@ -249,13 +251,58 @@ def _counter(
     }
     start = starts.pop() if len(starts) == 1 else None
     start = _signed(start, bits) if start is not None else None
-    values, trips = None, None
+    values, trips, unsigned = None, None, None
     if start is not None and step:
         last = _last(phi, bits, start, step, loop, function, definitions)
         if last is not None:
-            values = (min(start, last), max(start, last))
+            ends = (min(start, last), max(start, last))
+            values, unsigned = (ends, None) if ends[1] < 1 << (bits - 1) else (None, ends)
             trips = abs(last - start) // abs(step) + 1
-    return Counter(name=phi.name, start=start, step=step, trips=trips, values=values)
+    if values is None and unsigned is None and _rises(phi, start, step, loop, function, definitions):
+        unsigned = (max(0, start or 0), (1 << bits) - 1)
+    return Counter(name=phi.name, start=start, step=step, trips=trips, values=values, unsigned=unsigned)
+
+
+def _rises(
+    phi: Instruction,
+    start: int | None,
+    step: int,
+    loop: Loop,
+    function: Function,
+    definitions: Mapping[str, Instruction],
+) -> bool:
+    """Whether a counter without sign never wraps: its sum says so, or a test ends the loop before."""
+    nexts = {
+        value.name
+        for value, label in zip(phi.operands, phi.labels, strict=True)
+        if label in loop.blocks and isinstance(value, Local)
+    }
+    if step > 0 and all("nuw" in definitions[name].flags for name in nexts):
+        return True
+    if step != 1 or (start is not None and start < 0):
+        return False
+    for name in dict.fromkeys([loop.header, *loop.latches]):
+        branch = function.blocks[name].instructions[-1]
+        condition = branch.operands[0] if branch.opcode == "br" and branch.operands else None
+        compared = definitions.get(condition.name) if isinstance(condition, Local) else None
+        if (
+            compared is None
+            or compared.opcode != "icmp"
+            or compared.operands[0]
+            not in (
+                Local(phi.name),
+                *(Local(one) for one in nexts),
+            )
+        ):
+            continue
+        stays = [label in loop.blocks for label in branch.labels]
+        if (compared.predicate == "ult" and stays == [True, False]) or (
+            compared.predicate == "uge" and stays == [False, True]
+        ):
+            return True
+        if start == 0 and (compared.predicate, stays) in (("ne", [True, False]), ("eq", [False, True])):
+            return True
+    return False
 
 
 def _last(
@@ -297,7 +344,10 @@ def _bound(
     if not isinstance(second, Constant) or second.value is None or not isinstance(first, Local):
         return None
     limit = _signed(second.value, bits)
-    if compared.predicate.startswith("u") and limit < 0:
+    half = 1 << (bits - 1)
+    if limit < 0 and start >= 0 and step > 0 and compared.predicate[0] in "uen":
+        limit += 2 * half  # without sign, the upper half of the type
+    elif limit < 0 and compared.predicate.startswith("u"):
         return None
     ahead = 0
     if first != Local(phi.name):
@@ -321,14 +371,20 @@ def _bound(
     }.get((predicate, leaves_if))
     if stops is None:
         return None
-    return _first_stop(stops, start, step, ahead, limit)
+    last = _first_stop(stops, start, step, ahead, limit)
+    upper = half if limit < half and not compared.predicate.startswith("u") else 2 * half
+    if last is None or not -half <= last + step < upper:
+        return None  # the counter wraps before
+    if compared.predicate.startswith("u") and min(start, start + ahead, last + step) < 0:
+        return None  # without sign it is more than the limit
+    return last
 
 
 def _first_stop(stops: Callable[[int], bool], start: int, step: int, ahead: int, limit: int) -> int | None:
-    near = max(0, (limit - start - ahead) // step - 1) if (limit - start) * step > 0 else 0
-    for count in range(near, near + 4):
+    """The counter in the last iteration: a test of the next value leaves after it, one of its own before it."""
+    near = max(1, (limit - start - ahead) // step - 1) if (limit - start) * step > 0 else 1
+    for count in (0, *range(near, near + 4)):
         value = start + count * step
         if stops(value + ahead):
-            # a test of the next value leaves after this iteration, one of the value itself before it
             return value if ahead else (value - step if count else None)
     return None

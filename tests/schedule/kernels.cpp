@@ -137,6 +137,22 @@ extern "C" void in_place_marked(int a[256]) {
     }
 }
 
+extern "C" void unsigned_counter(int a[300]) {
+#pragma HLS interface ap_memory port=a
+    for (ap_uint<9> i = 0; i < 300; ++i) {
+#pragma HLS pipeline II=1
+        a[i] = a[i] * 3;
+    }
+}
+
+extern "C" void unsigned_bound(int a[300], unsigned n) {
+#pragma HLS interface ap_memory port=a
+    for (unsigned i = 0; i < n; ++i) {
+#pragma HLS pipeline II=1
+        a[i] = a[i] * 3;
+    }
+}
+
 extern "C" void neighbour(int a[257]) {
 #pragma HLS interface ap_memory port=a
     for (int i = 0; i < 256; ++i) {
@@ -243,6 +259,22 @@ extern "C" void one_port(int a[512]) {
     for (int i = 0; i < 256; ++i) {
 #pragma HLS pipeline II=1
         a[i + 256] = a[i];
+    }
+}
+
+extern "C" void one_port_by_interface(int a[512]) {
+#pragma HLS interface mode=ap_memory port=a storage_type=ram_1p storage_impl=bram
+    for (int i = 0; i < 256; ++i) {
+#pragma HLS pipeline II=1
+        a[i + 256] = a[i];
+    }
+}
+
+extern "C" void diagonal(hls::stream<int> &out, const int factor[8][8]) {
+#pragma HLS array_partition variable=factor complete dim=2
+    for (int i = 0; i < 7; ++i) {
+#pragma HLS pipeline II=1
+        out.write(factor[i][i] + factor[i][7 - i] + factor[i + 1][i]);
     }
 }
 

@@ -28,6 +28,8 @@ INTERVALS = {
     "histogram_of_registers": (1, "registers are read and written in a cycle"),
     "in_place": (1, "no iteration reads what another wrote"),
     "in_place_marked": (1, "no iteration reads what another wrote"),
+    "unsigned_counter": (1, "nor where the counter takes the upper half of its type"),
+    "unsigned_bound": (1, "nor where the bound is not known, since the counter ends before it wraps"),
     "neighbour": (2, "2 reads and 1 write, and the next iteration reads the word"),
     "pointer_chase": (2, "the address is the word that was read, a cycle later"),
     "distance_true": (1, "32 iterations are more than the cycles of the chain"),
@@ -38,6 +40,8 @@ INTERVALS = {
     "four_reads_asked_for_two": (2, "as asked for"),
     "two_writes_and_a_read": (2, "3 accesses of 2 ports"),
     "one_port": (2, "ram_1p has one port for reads and writes"),
+    "one_port_by_interface": (2, "so it has by the pragma of the interface"),
+    "diagonal": (2, "3 reads of columns that stay run-time"),
     "a_port_for_each": (1, "ram_s2p has one for each"),
     "exclusive": (1, "one branch alone reads"),
     "line_buffer": (1, "each line is a memory, read and written once"),
@@ -209,6 +213,8 @@ def test_trips_are_counted() -> None:
     assert schedule_of("sum_int").trips == 256
     assert schedule_of("line_buffer").trips == 640
     assert schedule_of("unrolled_and_cyclic").trips == 256
+    assert schedule_of("unsigned_counter").trips == 300
+    assert schedule_of("unsigned_bound").trips is None
     assert schedule_of("pointer_chase").trips is None
     assert schedule_of("until_last").trips is None
     assert sorted(loop.trips or 0 for loop in schedules()["template_of_both"]) == [64, 128]

@@ -1,0 +1,172 @@
+"""hlsgen schedule: what it prints, one JSON document, and its exit codes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.command_line import failure, run, working_folder
+from tests.support.schedule_ir import needs_llvm
+
+KERNEL = """void {name}(const int a[64], int b[64]) {{
+#pragma HLS interface ap_memory port=a
+#pragma HLS interface ap_memory port=b
+work:
+    for (int i = 0; i < 60; ++i) {{
+#pragma HLS pipeline II=1
+        b[i] = {value};
+    }}
+}}
+"""
+CONFIG = """part=xcu200-fsgd2104-2-e
+[hls]
+clock=200MHz
+syn.file={name}.cpp
+syn.top={name}
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = working_folder(tmp_path, monkeypatch)
+    write(folder, "right", "a[i] + 1")
+    write(folder, "slow", "a[i] + a[i + 1] + a[i + 2]")
+    write(folder, "wrong", "undeclared")
+    return folder
+
+
+def write(folder: Path, name: str, value: str) -> None:
+    (folder / f"{name}.cpp").write_text(KERNEL.format(name=name, value=value), encoding="utf-8")
+
+
+def hide(package: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another package of that name comes first, which holds nothing."""
+    (folder / "empty" / package).mkdir(parents=True)
+    (folder / "empty" / package / "__init__.py").write_text(
+        "raise ImportError('not installed')", encoding="utf-8"
+    )
+    monkeypatch.syspath_prepend(folder / "empty")
+
+
+def printed(code: int, *words: str) -> str:
+    result = run("schedule", *words)
+    assert result.exit_code == code, result.output
+    return result.stdout
+
+
+def documented(code: int, *words: str) -> Any:
+    """The one document that it prints."""
+    result = run("schedule", *words, "--json")
+    assert (result.exit_code, result.stderr) == (code, ""), result.output
+    return json.loads(result.stdout)
+
+
+@needs_llvm
+def test_a_kernel_that_meets_its_interval() -> None:
+    said = printed(0, "right.cpp")
+    assert "work right.cpp:5" in said
+    assert "shown" in said
+    assert "is asked for" not in said
+
+
+@needs_llvm
+def test_a_kernel_that_does_not() -> None:
+    said = printed(1, "slow.cpp", "--verbose")
+    assert "work slow.cpp:5: II 2 where 1 is asked for: 3 reads and 0 writes of a bank of a" in said
+    assert "a: 1 banks of bram; the busiest: 3 reads, 0 writes" in said
+
+
+@needs_llvm
+def test_it_is_one_document() -> None:
+    (kernel,) = documented(1, "slow.cpp", "--clock", "200MHz", "--uncertainty", "10%")["kernels"]
+    assert (kernel["kernel"], kernel["part"]) == ("slow", "xcu200-fsgd2104-2-e")
+    assert (kernel["clock_ns"], kernel["budget_ns"]) == (5.0, 4.5)
+    (loop,) = kernel["loops"]
+    assert (loop["place"], loop["label"], loop["trips"]) == ("slow.cpp:5", "work", 60)
+    assert (loop["ii"], loop["ii_target"], loop["ii_between"], loop["known"]) == (2, 1, [2, 2], "shown")
+    assert loop["operations"]["load 32"] == 3
+    assert documented(0, "right.cpp")["kernels"][0]["loops"][0]["ii"] == 1
+
+
+@needs_llvm
+def test_a_configuration_and_a_folder_of_some(folder: Path) -> None:
+    (folder / "build" / "vitis").mkdir(parents=True)
+    for name in ("right", "slow"):
+        (folder / "build" / "vitis" / f"{name}.cfg").write_text(CONFIG.format(name=name), encoding="utf-8")
+        (folder / "build" / "vitis" / f"{name}.cpp").write_bytes((folder / f"{name}.cpp").read_bytes())
+    (kernel,) = documented(0, "build/vitis/right.cfg")["kernels"]
+    assert (kernel["kernel"], kernel["clock_ns"]) == ("right", 5.0)
+    both = documented(1, "build")["kernels"]
+    assert [one["kernel"] for one in both] == ["right", "slow"]
+    assert [one["loops"][0]["ii"] for one in both] == [1, 2]
+
+
+@needs_llvm
+def test_a_kernel_of_several_files(folder: Path) -> None:
+    (folder / "add.h").write_text("int add(int x);\n#define READS STEP\n", encoding="utf-8")
+    (folder / "add.cpp").write_text('#include "add.h"\nint add(int x) { return x + 3; }\n', encoding="utf-8")
+    write(folder, "caller", "add(a[READS * i])")
+    source = (folder / "caller.cpp").read_text(encoding="utf-8")
+    (folder / "caller.cpp").write_text("#include <add.h>\n" + source, encoding="utf-8")
+    (kernel,) = documented(0, "caller.cpp", "add.cpp", "--top", "caller", "-I", ".", "-D", "STEP=1")[
+        "kernels"
+    ]
+    assert kernel["loops"][0]["unknown_calls"] == []
+    (kernel,) = documented(1, "caller.cpp", "--top", "caller", "-I", ".", "-D", "STEP=1")["kernels"]
+    (loop,) = kernel["loops"]
+    assert (loop["ii"], loop["known"], len(loop["unknown_calls"])) == (None, "undecided", 1)
+
+
+@needs_llvm
+def test_cpp_that_does_not_compile_is_shown_with_its_place() -> None:
+    said = failure(1, "schedule", "wrong.cpp")
+    assert "wrong.cpp:7:16: error:" in said
+    assert "undeclared" in said
+
+
+@needs_llvm
+def test_a_kernel_that_is_not_there() -> None:
+    assert "define no function absent" in failure(1, "schedule", "right.cpp", "--top", "absent")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--clock", "soon"), "'soon' is no time"),
+        (("--clock", "0MHz"), "'0MHz' is no time"),
+        (("--clock", "1e999ns"), "a clock of inf ns"),
+        (("--uncertainty", "some"), "'some' is no time"),
+        (("--uncertainty", "100%"), "3.33333 ns are kept back"),
+        (("--part", "xc-nonsense"), "nothing is known of a part 'xc-nonsense'"),
+        (("--tool-version", "newest"), "'newest' is no release"),
+    ],
+)
+def test_what_is_wrong_about_the_target_is_said(words: tuple[str, ...], message: str) -> None:
+    assert message in failure(1, "schedule", "right.cpp", *words)
+
+
+def test_a_folder_without_kernels(folder: Path) -> None:
+    (folder / "nothing").mkdir()
+    assert "holds no configuration of a kernel" in failure(1, "schedule", "nothing")
+    (folder / "link.cfg").write_text("[connectivity]\n", encoding="utf-8")
+    assert "names no syn.top" in failure(1, "schedule", "link.cfg")
+
+
+def test_a_file_that_is_not_there_is_wrong_usage() -> None:
+    result = run("schedule", "absent.cpp")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "absent.cpp" in result.stderr
+    assert run("schedule").exit_code == 2
+
+
+@pytest.mark.parametrize("package", ["ziglang", "llvmlite"])
+def test_without_its_packages_it_says_what_to_install(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, package: str
+) -> None:
+    hide(package, folder, monkeypatch)
+    said = failure(4, "schedule", "right.cpp")
+    assert package in said
+    assert "pip install 'hlsgen[schedule]'" in said

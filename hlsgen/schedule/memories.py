@@ -191,7 +191,8 @@ def _indices(memory: Memory, offset: Linear, interval: Intervals) -> tuple[list[
         rest = rest + forms[-1].times(-stride)
     exact = not rest.terms
     for at in reversed(range(1, len(forms))):
-        carry, forms[at], certain = _within(memory.dimensions[at].extent, forms[at], interval)
+        span = prod(dimension.extent for dimension in memory.dimensions[: at + 1])
+        carry, forms[at], certain = _within(memory.dimensions[at].extent, span, forms[at], interval)
         forms[at - 1] = forms[at - 1] + carry
         exact = exact and certain
     return forms, rest.constant, exact
@@ -201,7 +202,9 @@ def _sign(value: int) -> int:
     return (value > 0) - (value < 0)
 
 
-def _within(extent: int, form: Linear, interval: Intervals) -> tuple[Linear, Linear, bool]:
+def _within(
+    extent: int, span: int, form: Linear, interval: Intervals
+) -> tuple[Linear, Linear, bool]:
     """An index that stays within its dimension, what the next outer one gets for it, and whether that is certain.
 
     Of a[i][7 - i] the address is that of a[0][7 * i + 7] too; the bounds of i tell which was meant.
@@ -216,12 +219,14 @@ def _within(extent: int, form: Linear, interval: Intervals) -> tuple[Linear, Lin
         low, high = interval(index)
         if low // extent == high // extent:
             return carry + Linear(low // extent), index + Linear(-(low // extent) * extent), True
-    # bounds that are wider than the array: the access stands under a condition, or nothing is known of its index
+    # bounds that are wider than the dimension: its index stands under a condition, or nothing is known of it; C has it
+    # within the dimension then, unless it runs over the outer dimensions (`span` elements) too
     low, high = interval(form)
     near = (low + high) // 2 if high - low < 2 * extent else form.constant + extent // 2
     whole = near // extent
-    certain = high - low < 2 * extent or high - low >= UNBOUNDED
-    return Linear(whole), form + Linear(-whole * extent), certain
+    first, last = interval(Linear(0, form.terms))
+    runs_over = first >= 0 and span // 2 < last < 2 * span and span > extent
+    return Linear(whole), form + Linear(-whole * extent), not runs_over
 
 
 def _split(dimension: Dimension, index: Linear, interval: Intervals, residue: Residues) -> tuple[int, Linear]:

@@ -33,8 +33,6 @@ UNKNOWN_BANKS = 1 << 20
 """Of a dimension that is split wholly, and whose extent only the caller knows."""
 MOVED_TERMS = 4
 """An index of more terms is taken as it is written."""
-UNBOUNDED = 1 << 24
-"""An index that may vary that much is one that nothing is known of."""
 ANY_BANK = -1
 """The bank of an index that stays run-time: the vendor's compiler takes it to be any of them."""
 
@@ -191,10 +189,8 @@ def _indices(memory: Memory, offset: Linear, interval: Intervals) -> tuple[list[
         rest = rest + forms[-1].times(-stride)
     exact = not rest.terms
     for at in reversed(range(1, len(forms))):
-        span = prod(dimension.extent for dimension in memory.dimensions[: at + 1])
-        carry, forms[at], certain = _within(memory.dimensions[at].extent, span, forms[at], interval)
+        carry, forms[at] = _within(memory.dimensions[at].extent, forms[at], interval)
         forms[at - 1] = forms[at - 1] + carry
-        exact = exact and certain
     return forms, rest.constant, exact
 
 
@@ -202,15 +198,13 @@ def _sign(value: int) -> int:
     return (value > 0) - (value < 0)
 
 
-def _within(
-    extent: int, span: int, form: Linear, interval: Intervals
-) -> tuple[Linear, Linear, bool]:
-    """An index that stays within its dimension, what the next outer one gets for it, and whether that is certain.
+def _within(extent: int, form: Linear, interval: Intervals) -> tuple[Linear, Linear]:
+    """What the next outer index gets, and the index that stays within its dimension.
 
     Of a[i][7 - i] the address is that of a[0][7 * i + 7] too; the bounds of i tell which was meant.
     """
     if not extent:
-        return Linear(0), form, True
+        return Linear(0), form
     terms = form.terms
     for moved in itertools.product((False, True), repeat=len(terms) if len(terms) <= MOVED_TERMS else 0):
         moving = zip(terms, moved, strict=False)
@@ -218,15 +212,13 @@ def _within(
         index = form + carry.times(-extent)
         low, high = interval(index)
         if low // extent == high // extent:
-            return carry + Linear(low // extent), index + Linear(-(low // extent) * extent), True
-    # bounds that are wider than the dimension: its index stands under a condition, or nothing is known of it; C has it
-    # within the dimension then, unless it runs over the outer dimensions (`span` elements) too
+            return carry + Linear(low // extent), index + Linear(-(low // extent) * extent)
+    # bounds that are wider than the array: the access stands under a condition, or little is known of its index;
+    # it is within the array all the same, for the vendor's compiler refuses to split what is not
     low, high = interval(form)
     near = (low + high) // 2 if high - low < 2 * extent else form.constant + extent // 2
     whole = near // extent
-    first, last = interval(Linear(0, form.terms))
-    runs_over = first >= 0 and span // 2 < last < 2 * span and span > extent
-    return Linear(whole), form + Linear(-whole * extent), not runs_over
+    return Linear(whole), form + Linear(-whole * extent)
 
 
 def _split(dimension: Dimension, index: Linear, interval: Intervals, residue: Residues) -> tuple[int, Linear]:

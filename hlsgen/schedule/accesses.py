@@ -309,10 +309,14 @@ def _weights(memory: Memory, accesses: Sequence[Access]) -> dict[str, int]:
     first: dict[object, str] = {}
     for one in accesses:
         assert one.where is not None
-        word = tuple(
-            form
-            for dimension, form in zip(memory.dimensions, one.where.word, strict=False)
-            if not (dimension.reshaped and dimension.split == "complete")
+        words = one.where.word
+        word = (
+            tuple(
+                form
+                for dimension, form in zip(memory.dimensions, words, strict=False)
+                if not (dimension.reshaped and dimension.split == "complete")
+            )
+            + words[len(memory.dimensions) :]
         )
         together = memory.aggregated or any(dimension.reshaped for dimension in memory.dimensions)
         if together and not one.writes and memory.dimensions:

@@ -105,6 +105,10 @@ class Addresses:
             )
         if one.opcode == "zext":
             return self._unsigned(one.operands[0], one.types[0], one.flags)
+        if one.opcode == "select" and isinstance(one.operands[0], Local):
+            first, second = (self.form(operand, one.type) for operand in one.operands[1:])
+            if first.terms == second.terms:  # a condition that holds is -1, with its sign
+                return second + Linear(0, ((one.operands[0].name, second.constant - first.constant),))
         if one.opcode in ("add", "sub", "mul", "shl") or (one.opcode == "or" and "disjoint" in one.flags):
             return self._arithmetic(one) if self._exact(one) else None
         return None

@@ -143,7 +143,8 @@ SPLIT_ELEMENTS = 4
 class Where:
     """Where an access falls: the bank by dimension (ANY_BANK where it stays run-time) and the word within it.
 
-    Of a dimension that is split cyclically the word is named by the index of its first element.
+    Of a dimension that is split cyclically the word is named by the index of its first element. Behind the words
+    by dimension stand the bytes within an element.
     """
 
     memory: Memory
@@ -163,23 +164,23 @@ def locate(memory: Memory, offset: Linear, interval: Intervals, residue: Residue
     offset = offset + Linear(-memory.start)
     if not memory.dimensions and not memory.element_bytes:
         return Where(memory, (), (offset,), exact=True)  # nothing is known of its shape but the bytes
-    indices, field, exact = _indices(memory, offset, interval)
+    indices, field = _indices(memory, offset, interval)
+    exact = not field.terms
     banks, words = [], []
     for dimension, index in zip(memory.dimensions, indices, strict=True):
         bank, word = _split(dimension, index, interval, residue)
         if not dimension.reshaped:
-            banks.append(bank if exact or dimension.banks == 1 else ANY_BANK)
+            banks.append(bank)
         words.append(word)
-    if not exact and words:
-        words = [Linear(0)] * (len(words) - 1) + [offset]
     if not memory.aggregated and memory.element_bytes:
         # the vendor's compiler makes a memory of each field of a struct, unless it is told to keep them together
-        banks.append(field if exact else ANY_BANK)
+        banks.append(field.constant if exact else ANY_BANK)
+    words.append(Linear(0) if memory.aggregated else field)
     return Where(memory, tuple(banks), tuple(words), exact)
 
 
-def _indices(memory: Memory, offset: Linear, interval: Intervals) -> tuple[list[Linear], int, bool]:
-    """One linear form for each dimension, the bytes within an element, and whether every term had its place."""
+def _indices(memory: Memory, offset: Linear, interval: Intervals) -> tuple[list[Linear], Linear]:
+    """One linear form for each dimension, and the bytes within an element."""
     forms, rest = [], offset
     for dimension in memory.dimensions:
         stride = dimension.stride or 1
@@ -187,11 +188,10 @@ def _indices(memory: Memory, offset: Linear, interval: Intervals) -> tuple[list[
         terms = [(name, abs(factor) // stride * _sign(factor)) for name, factor in rest.terms]
         forms.append(Linear(rest.constant // stride, tuple((name, one) for name, one in terms if one)))
         rest = rest + forms[-1].times(-stride)
-    exact = not rest.terms
     for at in reversed(range(1, len(forms))):
         carry, forms[at] = _within(memory.dimensions[at].extent, forms[at], interval)
         forms[at - 1] = forms[at - 1] + carry
-    return forms, rest.constant, exact
+    return forms, rest
 
 
 def _sign(value: int) -> int:
@@ -421,7 +421,10 @@ def _applied(memory: Memory, site: VariableSite) -> Memory:
     if pragma.name in ("aggregate", "data_pack"):
         return replace(memory, aggregated=True)
     if pragma.name == "interface" and "storage_type" in pragma.texts:
-        kind, implementation = pragma.texts["storage_type"].lower(), pragma.texts.get("storage_impl", "").lower()
+        kind, implementation = (
+            pragma.texts["storage_type"].lower(),
+            pragma.texts.get("storage_impl", "").lower(),
+        )
         return replace(memory, kind=kind, implementation=implementation, argument=True)
     if pragma.name == "interface" and (pragma.texts.get("mode", "") == "m_axi" or "m_axi" in pragma.words):
         return replace(memory, bundle=pragma.texts.get("bundle", "gmem"), argument=True)

@@ -1,8 +1,9 @@
 // Where a sliding window stands in its raster of ROWS x STEPS positions a frame.
 //
-// At each position a group of pixels arrives, if the position is one of the image's IN_ROWS x IN_STEPS; the frames follow
-// each other without a gap. The output whose window is complete then belongs to a position LAG positions before, so it
-// is counted on its own. Outputs stand in every STRIDE-th row, OUT_ROWS of them, and in the first OUT_STEPS steps.
+// At each position a group of pixels arrives, if the position is one of the image's IN_ROWS x IN_STEPS; the frames
+// follow each other without a gap. The output whose window is complete then belongs to a position LAG positions before,
+// so it is counted on its own. Outputs stand in every STRIDE-th row, OUT_ROWS of them, and in the first OUT_STEPS
+// steps.
 #ifndef HLSGEN_RASTER_H
 #define HLSGEN_RASTER_H
 

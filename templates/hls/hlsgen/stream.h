@@ -70,7 +70,8 @@ inline void put(T (&registers)[DEPTH][N], int at, const lanes<T, N> &word) {
     write_register(registers, at, word);
 }
 
-// Fills a memory, or registers, with WORDS words of N elements, which lie tightly in beats; each begins with a new beat.
+// Fills a memory, or registers, with WORDS words of N elements, which lie tightly in beats; each begins with a new
+// beat.
 template <typename T, int N, int WORDS, typename MEMORY>
 inline void load_words(hls::stream<weight_beat> &beats, MEMORY &words) {
 #pragma HLS inline
@@ -261,9 +262,9 @@ struct block_words {
 
 // Any format to any other: two blocks of BLOCK pixels x CHANNELS channels, one filled while the other is emptied.
 //
-// TOGETHER neighbouring channels of each pixel lie in memories of their own. Every memory has its own place in a word, on
-// either side: it takes that element in the one iteration of PARTS x GROUPS that is its, and a word's element is chosen among
-// as many memories.
+// TOGETHER neighbouring channels of each pixel lie in memories of their own. Every memory has its own place in a word,
+// on either side: it takes that element in the one iteration of PARTS x GROUPS that is its, and a word's element is
+// chosen among as many memories.
 template <int STAGE, int CHANNELS, int WIDTH, int BLOCK, int PX_A, int CH_A, int PX_B, int CH_B, int TOGETHER, int ROWS,
           typename T>
 inline void regroup(hls::stream<lanes<T, PX_A * CH_A> > &in, hls::stream<lanes<T, PX_B * CH_B> > &out, int frames) {

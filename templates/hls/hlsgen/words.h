@@ -1,8 +1,8 @@
 // Words of several elements in on-chip memory, as plain bits.
 //
-// An array of structs would have to be packed, reshaped and bound to its storage by pragmas, all at once. These are arrays
-// of ap_uint, several side by side where a word has more bits than that type. Partitioning and storage are the user's
-// pragmas: dimension 1, the parts of a word, always apart.
+// An array of structs would have to be packed, reshaped and bound to its storage by pragmas, all at once. These are
+// arrays of ap_uint, several side by side where a word has more bits than that type. Partitioning and storage are the
+// user's pragmas: dimension 1, the parts of a word, always apart.
 #ifndef HLSGEN_WORDS_H
 #define HLSGEN_WORDS_H
 

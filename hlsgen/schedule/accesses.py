@@ -1,4 +1,5 @@
-"""Accesses of memories, streams and ports: what orders them, what they share, which iterations they tie together."""
+"""Accesses of memories, streams and ports: what orders them, what they share, which iterations they tie
+together."""
 
 from __future__ import annotations
 
@@ -43,7 +44,8 @@ class Access:
 
 
 def stream_of(call: Instruction, addresses: Addresses) -> tuple[str, str, int] | None:
-    """What a call does to a stream or burst port: the kind of operation, which stream, the bits of its word."""
+    """What a call does to a stream or burst port: the kind of operation, which stream, the bits of its
+    word."""
     kind = _CALLS.get(call.callee)
     if kind is None:
         return None
@@ -197,8 +199,8 @@ def _distance(
 
 
 MOST_COPIES = 17
-"""Ports of the core RAM_1WnR, which from 2021.2 on arrays get that a pipeline reads more than twice and does not
-write (306 of 338 in public reports)."""
+"""Ports of the core RAM_1WnR, which from 2021.2 on arrays get that a pipeline reads more than twice and
+does not write (306 of 338 in public reports)."""
 ANY_NUMBER = 1 << 30
 """Reads of a table of constants (ROM): reports show no limit."""
 
@@ -259,7 +261,8 @@ def replicates(version: str) -> bool:
 
 
 def _bundle_use(name: str, members: Sequence[tuple[Memory, Sequence[Access]]], paths: Paths) -> PortUse:
-    """The use of an AXI port, which carries one read and one write a cycle for all arguments of its bundle."""
+    """The use of an AXI port, which carries one read and one write a cycle for all arguments of its
+    bundle."""
     reads: dict[str, int] = {}
     writes: dict[str, int] = {}
     for memory, accesses in members:
@@ -309,10 +312,14 @@ def _weights(memory: Memory, accesses: Sequence[Access]) -> dict[str, int]:
     first: dict[object, str] = {}
     for one in accesses:
         assert one.where is not None
-        word = tuple(
-            form
-            for dimension, form in zip(memory.dimensions, one.where.word, strict=False)
-            if not (dimension.reshaped and dimension.split == "complete")
+        words = one.where.word
+        word = (
+            tuple(
+                form
+                for dimension, form in zip(memory.dimensions, words, strict=False)
+                if not (dimension.reshaped and dimension.split == "complete")
+            )
+            + words[len(memory.dimensions) :]
         )
         together = memory.aggregated or any(dimension.reshaped for dimension in memory.dimensions)
         if together and not one.writes and memory.dimensions:

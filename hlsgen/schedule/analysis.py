@@ -31,7 +31,8 @@ FULL = '!{!"llvm.loop.unroll.full"}'
 
 
 def schedule_ir(front: FrontEnd, top: str, target: Target, *, careful: bool = False) -> KernelSchedule:
-    """What is said of the loops of a kernel: of the function `top`, or of all that nothing calls if it is empty.
+    """What is said of the loops of a kernel: of the function `top`, or of all that nothing calls if it is
+    empty.
 
     Raises DesignError if there is no such function.
     """
@@ -185,7 +186,8 @@ def _of_function(
 def _pipelines(
     function: Function, loops: Sequence[Loop], module: Module, plan: LoopPlan
 ) -> Iterator[tuple[Loop | None, int, bool]]:
-    """The loops that are pipelined, with the II that is asked for and whether no pragma asks; None: the function."""
+    """The loops that are pipelined, with the II that is asked for and whether no pragma asks; None: the
+    function."""
     if function.name in plan.functions:
         yield None, plan.functions[function.name], False
     for loop in loops:

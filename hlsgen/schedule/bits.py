@@ -8,7 +8,8 @@ from hlsgen.schedule.ir import Constant, Function, Instruction, IntType, Local, 
 
 
 class PossibleOnes:
-    """The bits that may be one, of each integer of a function; found in one pass in the order of its blocks."""
+    """The bits that may be one, of each integer of a function; found in one pass in the order of its
+    blocks."""
 
     def __init__(self, function: Function, order: Sequence[str]) -> None:
         self.known: dict[str, int] = {}

@@ -74,7 +74,8 @@ class Component:
 
 
 def components_of_build(folder: Path) -> list[Component]:
-    """The kernels of a build folder, or of any folder with configurations of Vitis HLS. Raises DesignError."""
+    """The kernels of a build folder, or of any folder with configurations of Vitis HLS. Raises
+    DesignError."""
     configs = [*sorted(folder.glob("*.cfg")), *sorted(folder.glob("vitis/*.cfg"))]
     found = [component for path in configs if (component := read_config(path)) is not None]
     if not found:
@@ -118,7 +119,8 @@ def read_config(path: Path) -> Component | None:
 def split_flags(text: str, folder: Path) -> tuple[tuple[Path, ...], dict[str, str], tuple[str, ...]]:
     """The include folders (from `folder`), macros and other flags of a compiler's command line.
 
-    Of other flags only the language's standard is kept: what a file asks of the compiler must not reach further.
+    Of other flags only the language's standard is kept: what a file asks of the compiler must not reach
+    further.
     """
     includes: list[Path] = []
     defines: dict[str, str] = {}

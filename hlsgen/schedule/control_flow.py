@@ -154,8 +154,8 @@ def innermost_loops(loops: Sequence[Loop]) -> dict[str, Loop]:
 def control_dependence(entry: str, successors: Edges) -> dict[str, set[tuple[str, str]]]:
     """The edges (branching node, its successor) that decide on each node of an acyclic graph.
 
-    Ferrante, Ottenstein and Warren, 1987: a node depends on an edge if it comes after the edge for certain and not
-    after the branching node for certain. Nodes without successors lead to one exit.
+    Ferrante, Ottenstein and Warren, 1987: a node depends on an edge if it comes after the edge for certain
+    and not after the branching node for certain. Nodes without successors lead to one exit.
     """
     nodes = reverse_postorder(entry, successors)
     inside = set(nodes)

@@ -1,4 +1,5 @@
-"""Which iterations of a loop wait for which through memories, with what pragmas promise held against the code."""
+"""Which iterations of a loop wait for which through memories, with what pragmas promise held against the
+code."""
 
 from __future__ import annotations
 

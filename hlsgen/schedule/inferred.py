@@ -1,8 +1,9 @@
-"""Partitions that no pragma asks for: the vendor's compiler splits arrays that a pipeline reads in several places.
+"""Partitions that no pragma asks for: the vendor's compiler splits arrays that a pipeline reads in several
+places.
 
-Its log says `Inferring pragma 'array_partition type=complete dim=1' for array ... due to pipeline pragma`. In public
-logs of 2021.1 to 2024.2 it is complete where unrolled loops made all indices of a dimension constants, and cyclic
-where they made them neighbours of a running one; never of AXI ports.
+Its log says `Inferring pragma 'array_partition type=complete dim=1' for array ... due to pipeline pragma`.
+In public logs of 2021.1 to 2024.2 it is complete where unrolled loops made all indices of a dimension
+constants, and cyclic where they made them neighbours of a running one; never of AXI ports.
 """
 
 from __future__ import annotations

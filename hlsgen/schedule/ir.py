@@ -1,7 +1,7 @@
 """LLVM IR as data: what hlsgen.schedule.ir_reader makes of the text that clang and LLVM's passes write.
 
-Only what a schedule needs is kept: types with exact widths, instructions with their operands, blocks with their
-edges, and places in the source.
+Only what a schedule needs is kept: types with exact widths, instructions with their operands, blocks with
+their edges, and places in the source.
 """
 
 from __future__ import annotations
@@ -151,10 +151,10 @@ Operand = Local | Global | Constant | Expression
 class Instruction:
     """One instruction.
 
-    `operands` and `types` go together; of a phi the operands are the incoming values and `labels` their blocks; of a
-    br or switch `labels` are the successors; of a call `callee` is the function's name ("" for a pointer).
-    `source` is the element type of a getelementptr, the allocated type of an alloca; `flags` such as nsw. `place` indexes the module's
-    places, -1 if there is none.
+    `operands` and `types` go together; of a phi the operands are the incoming values and `labels` their
+    blocks; of a br or switch `labels` are the successors; of a call `callee` is the function's name ("" for
+    a pointer). `source` is the element type of a getelementptr, the allocated type of an alloca; `flags`
+    such as nsw. `place` indexes the module's places, -1 if there is none.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """Reads the text of LLVM IR (LLVM 15 to 22: opaque pointers) into hlsgen.schedule.ir.
 
-A reader of our own: llvmlite shows neither predicates, nor types of elements, nor places without printing each
-instruction, which takes longer than this.
+A reader of our own: llvmlite shows neither predicates, nor types of elements, nor places without printing
+each instruction, which takes longer than this.
 """
 
 from __future__ import annotations
@@ -41,10 +41,43 @@ _OTHERS = {"void", "label", "metadata", "token", "opaque"}
 _LABEL = re.compile(r'^("[^"]*"|[-a-zA-Z$._0-9]+):')
 _NO_FLAGS: frozenset[str] = frozenset()
 _BINARY = frozenset(
-    "add sub mul udiv sdiv urem srem shl lshr ashr and or xor fadd fsub fmul fdiv frem".split()
+    [
+        "add",
+        "sub",
+        "mul",
+        "udiv",
+        "sdiv",
+        "urem",
+        "srem",
+        "shl",
+        "lshr",
+        "ashr",
+        "and",
+        "or",
+        "xor",
+        "fadd",
+        "fsub",
+        "fmul",
+        "fdiv",
+        "frem",
+    ]
 )
 _CONVERSIONS = frozenset(
-    "trunc zext sext fptrunc fpext fptoui fptosi uitofp sitofp ptrtoint inttoptr bitcast addrspacecast".split()
+    [
+        "trunc",
+        "zext",
+        "sext",
+        "fptrunc",
+        "fpext",
+        "fptoui",
+        "fptosi",
+        "uitofp",
+        "sitofp",
+        "ptrtoint",
+        "inttoptr",
+        "bitcast",
+        "addrspacecast",
+    ]
 )
 _SUBPROGRAM = re.compile(r"!dbg !(\d+)")
 
@@ -472,7 +505,21 @@ def _call(name: str, opcode: str, tokens: _Tokens) -> Instruction:
 
 
 _VALUES = (
-    frozenset("true false null undef poison zeroinitializer none getelementptr splat c asm".split())
+    frozenset(
+        [
+            "true",
+            "false",
+            "null",
+            "undef",
+            "poison",
+            "zeroinitializer",
+            "none",
+            "getelementptr",
+            "splat",
+            "c",
+            "asm",
+        ]
+    )
     | _CONVERSIONS
     | _BINARY
 )

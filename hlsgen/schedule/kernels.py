@@ -43,8 +43,8 @@ def schedule_components(
 ) -> list[KernelSchedule]:
     """The schedules of several kernels, in their order, as many at a time as there are processors.
 
-    Each in a process of its own, since LLVM ends its process where an assertion of its fails. `progress` is told the
-    name of each that is done. Raises what schedule_component raises, for the first that fails.
+    Each in a process of its own, since LLVM ends its process where an assertion of its fails. `progress` is
+    told the name of each that is done. Raises what schedule_component raises, for the first that fails.
     """
     say = progress or (lambda name: None)
     found: dict[int, KernelSchedule] = {}

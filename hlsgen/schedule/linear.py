@@ -35,7 +35,8 @@ class Linear:
 
 @dataclass(frozen=True)
 class Address:
-    """An address: bytes from the start of an alloca, a global variable, an argument or a pointer of unknown origin."""
+    """An address: bytes from the start of an alloca, a global variable, an argument or a pointer of
+    unknown origin."""
 
     base: Local | Global
     offset: Linear
@@ -105,6 +106,10 @@ class Addresses:
             )
         if one.opcode == "zext":
             return self._unsigned(one.operands[0], one.types[0], one.flags)
+        if one.opcode == "select" and isinstance(one.operands[0], Local):
+            first, second = (self.form(operand, one.type) for operand in one.operands[1:])
+            if first.terms == second.terms:  # a condition that holds is -1, with its sign
+                return second + Linear(0, ((one.operands[0].name, second.constant - first.constant),))
         if one.opcode in ("add", "sub", "mul", "shl") or (one.opcode == "or" and "disjoint" in one.flags):
             return self._arithmetic(one) if self._exact(one) else None
         return None
@@ -114,7 +119,8 @@ class Addresses:
         return counter is not None and counter.unsigned is not None
 
     def _unsigned(self, operand: Operand, type_: Type, flags: Collection[str] = ()) -> Linear | None:
-        """The value without sign as a linear form; of a counter without sign that is what its name stands for."""
+        """The value without sign as a linear form; of a counter without sign that is what its name
+        stands for."""
         if self._counts_without_sign(operand):
             assert isinstance(operand, Local)
             return Linear(0, ((operand.name, 1),))
@@ -160,7 +166,8 @@ class Addresses:
         return low, high
 
     def residue(self, form: Linear, modulus: int) -> int | None:
-        """What a form leaves when it is divided by `modulus`, as a counter by 4 leaves its start; None if it varies."""
+        """What a form leaves when it is divided by `modulus`, as a counter by 4 leaves its start; None
+        if it varies."""
         rest = form.constant
         for name, factor in form.terms:
             counter = self.ranges.counters.get(name)

@@ -21,8 +21,8 @@ from hlsgen.schedule.ir import (
     struct_offsets,
 )
 from hlsgen.schedule.linear import Address, Linear
-from hlsgen.schedule.sites import VariableSite, Sites
 from hlsgen.schedule.ranges import Interval
+from hlsgen.schedule.sites import Sites, VariableSite
 
 Intervals = Callable[[Linear], Interval]
 """Gives the least and the greatest value of a linear form."""
@@ -39,7 +39,8 @@ ANY_BANK = -1
 
 @dataclass(frozen=True, kw_only=True)
 class Dimension:
-    """One dimension of an array: its extent (0 if unknown), the bytes between neighbours, and how it is split."""
+    """One dimension of an array: its extent (0 if unknown), the bytes between neighbours, and how it is
+    split."""
 
     extent: int
     stride: int
@@ -103,7 +104,8 @@ class Memory:
 
     @property
     def storage(self) -> str:
-        """register, axi, or the kind of memory: bram, lutram, uram (`lutram` too where the tool would choose it)."""
+        """register, axi, or the kind of memory: bram, lutram, uram (`lutram` too where the tool would
+        choose it)."""
         if self.bundle:
             return "axi"
         whole = bool(self.dimensions) and all(
@@ -143,7 +145,8 @@ SPLIT_ELEMENTS = 4
 class Where:
     """Where an access falls: the bank by dimension (ANY_BANK where it stays run-time) and the word within it.
 
-    Of a dimension that is split cyclically the word is named by the index of its first element.
+    Of a dimension that is split cyclically the word is named by the index of its first element. Behind the
+    words by dimension stand the bytes within an element.
     """
 
     memory: Memory
@@ -163,23 +166,23 @@ def locate(memory: Memory, offset: Linear, interval: Intervals, residue: Residue
     offset = offset + Linear(-memory.start)
     if not memory.dimensions and not memory.element_bytes:
         return Where(memory, (), (offset,), exact=True)  # nothing is known of its shape but the bytes
-    indices, field, exact = _indices(memory, offset, interval)
+    indices, field = _indices(memory, offset, interval)
+    exact = not field.terms
     banks, words = [], []
     for dimension, index in zip(memory.dimensions, indices, strict=True):
         bank, word = _split(dimension, index, interval, residue)
         if not dimension.reshaped:
-            banks.append(bank if exact or dimension.banks == 1 else ANY_BANK)
+            banks.append(bank)
         words.append(word)
-    if not exact and words:
-        words = [Linear(0)] * (len(words) - 1) + [offset]
     if not memory.aggregated and memory.element_bytes:
-        # the vendor's compiler makes a memory of each field of a struct, unless it is told to keep them together
-        banks.append(field if exact else ANY_BANK)
+        # the vendor's compiler makes a memory of each field of a struct, unless told to keep them together
+        banks.append(field.constant if exact else ANY_BANK)
+    words.append(Linear(0) if memory.aggregated else field)
     return Where(memory, tuple(banks), tuple(words), exact)
 
 
-def _indices(memory: Memory, offset: Linear, interval: Intervals) -> tuple[list[Linear], int, bool]:
-    """One linear form for each dimension, the bytes within an element, and whether every term had its place."""
+def _indices(memory: Memory, offset: Linear, interval: Intervals) -> tuple[list[Linear], Linear]:
+    """One linear form for each dimension, and the bytes within an element."""
     forms, rest = [], offset
     for dimension in memory.dimensions:
         stride = dimension.stride or 1
@@ -187,11 +190,10 @@ def _indices(memory: Memory, offset: Linear, interval: Intervals) -> tuple[list[
         terms = [(name, abs(factor) // stride * _sign(factor)) for name, factor in rest.terms]
         forms.append(Linear(rest.constant // stride, tuple((name, one) for name, one in terms if one)))
         rest = rest + forms[-1].times(-stride)
-    exact = not rest.terms
     for at in reversed(range(1, len(forms))):
         carry, forms[at] = _within(memory.dimensions[at].extent, forms[at], interval)
         forms[at - 1] = forms[at - 1] + carry
-    return forms, rest.constant, exact
+    return forms, rest
 
 
 def _sign(value: int) -> int:
@@ -213,8 +215,8 @@ def _within(extent: int, form: Linear, interval: Intervals) -> tuple[Linear, Lin
         low, high = interval(index)
         if low // extent == high // extent:
             return carry + Linear(low // extent), index + Linear(-(low // extent) * extent)
-    # bounds that are wider than the array: the access stands under a condition, or little is known of its index;
-    # it is within the array all the same, for the vendor's compiler refuses to split what is not
+    # bounds that are wider than the array: the access stands under a condition, or little is known of its
+    # index; it is within the array all the same, for the vendor's compiler refuses to split what is not
     low, high = interval(form)
     near = (low + high) // 2 if high - low < 2 * extent else form.constant + extent // 2
     whole = near // extent
@@ -273,7 +275,8 @@ Shapes = Mapping[tuple[str, str], Type]
 
 
 def shapes_of(module: Module) -> dict[tuple[str, str], Type]:
-    """What pointer arguments point to, by how it is addressed: a struct, or arrays (the first extent unknown)."""
+    """What pointer arguments point to, by how it is addressed: a struct, or arrays (the first extent
+    unknown)."""
     shapes: dict[tuple[str, str], Type] = {}
     for function in module.functions.values():
         arguments = {name for name, type_ in function.arguments if isinstance(type_, PointerType)}
@@ -292,7 +295,8 @@ def memories_of(
 ) -> Memories:
     """The memories that a function of the module uses: its allocas and arguments, and the global variables.
 
-    `bundle` is the AXI port of pointer arguments that no pragma gives an interface; empty if they are no AXI ports.
+    `bundle` is the AXI port of pointer arguments that no pragma gives an interface; empty if they are no
+    AXI ports.
     """
     found: list[Memory] = []
     described = _described(sites, function.name)
@@ -335,7 +339,8 @@ def _of_base(
 
 
 def _fields(base: Local | Global, type_: Type, start: int, *, constant: bool) -> list[Memory]:
-    """A memory for each field of a struct, as the vendor's compiler takes them apart; one for any other variable."""
+    """A memory for each field of a struct, as the vendor's compiler takes them apart; one for any other
+    variable."""
     if isinstance(type_, StructType):
         offsets = struct_offsets(type_)
         return [
@@ -421,7 +426,10 @@ def _applied(memory: Memory, site: VariableSite) -> Memory:
     if pragma.name in ("aggregate", "data_pack"):
         return replace(memory, aggregated=True)
     if pragma.name == "interface" and "storage_type" in pragma.texts:
-        kind, implementation = pragma.texts["storage_type"].lower(), pragma.texts.get("storage_impl", "").lower()
+        kind, implementation = (
+            pragma.texts["storage_type"].lower(),
+            pragma.texts.get("storage_impl", "").lower(),
+        )
         return replace(memory, kind=kind, implementation=implementation, argument=True)
     if pragma.name == "interface" and (pragma.texts.get("mode", "") == "m_axi" or "m_axi" in pragma.words):
         return replace(memory, bundle=pragma.texts.get("bundle", "gmem"), argument=True)

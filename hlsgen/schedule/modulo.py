@@ -1,8 +1,10 @@
-"""The schedule of one iteration: when each operation starts, and the least interval that its recurrences allow.
+"""The schedule of one iteration: when each operation starts, and the least interval that its recurrences
+allow.
 
-Operations start as early as their operands let them, and are chained within a cycle while the budget lasts; what an
-earlier iteration must have finished pushes the registers that wait for it. That is what the vendor's scheduler
-minimises too, so that depth and II follow; which operations it would delay for the sake of area does not change them.
+Operations start as early as their operands let them, and are chained within a cycle while the budget lasts;
+what an earlier iteration must have finished pushes the registers that wait for it. That is what the
+vendor's scheduler minimises too, so that depth and II follow; which operations it would delay for the sake
+of area does not change them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""LLVM's passes, as far as a schedule needs them: everything inlined, registers instead of memory, loops unrolled.
+"""LLVM's passes, as far as a schedule needs them: everything inlined, registers instead of memory, loops
+unrolled.
 
-The vendor's compiler is LLVM too; what it does before it schedules is what these passes do, but for a widening of
-narrow integers that it has not, which is why the module's native widths are taken out.
+The vendor's compiler is LLVM too; what it does before it schedules is what these passes do, but for a
+widening of narrow integers that it has not, which is why the module's native widths are taken out.
 """
 
 from __future__ import annotations

@@ -30,7 +30,8 @@ def loop_names_of(nodes: dict[int, str]) -> dict[int, int]:
 def places_of(nodes: dict[int, str]) -> tuple[dict[int, Place], dict[int, Place]]:
     """The places of DILocation nodes, and those of loops, by node number.
 
-    A loop's place is the first location of its node. A location's file is that of its innermost scope, its function the name of the subprogram around it.
+    A loop's place is the first location of its node. A location's file is that of its innermost scope, its
+    function the name of the subprogram around it.
     """
     reader = _Nodes(nodes)
     places, loops = {}, {}

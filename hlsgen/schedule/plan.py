@@ -36,7 +36,8 @@ class LoopPlan:
 def plan_of(module: Module, sites: Sites, whole: Mapping[str, int], bundle: str) -> LoopPlan:
     """The plan of a module whose functions are inlined.
 
-    `whole`: the functions that are pipelined as a whole. `bundle`: the AXI port of pointers without an interface.
+    `whole`: the functions that are pipelined as a whole. `bundle`: the AXI port of pointers without an
+    interface.
     """
     plan = _asked(sites, whole)
     for function in module.functions.values():
@@ -94,7 +95,8 @@ def _unroll_small(
     trips: Mapping[str, int],
     bundle: str,
 ) -> None:
-    """Unroll innermost loops that no pragma is about where the tool would: one level of a nest that is not perfect."""
+    """Unroll innermost loops that no pragma is about where the tool would: one level of a nest that is
+    not perfect."""
     ports = {
         base.name
         for base, memories in memories_of(module, function, sites, bundle).by_base.items()
@@ -128,19 +130,22 @@ def _unroll_small(
 
 
 def _is_perfect(parent: Loop, function: Function) -> bool:
-    """Whether a loop does nothing but run one inner loop: such nests are flattened, and nothing is unrolled."""
+    """Whether a loop does nothing but run one inner loop: such nests are flattened, and nothing is
+    unrolled."""
     if len(parent.inner) != 1:
         return False
     own = parent.blocks - parent.inner[0].blocks
     return not any(
-        one.opcode in ("store", "load") or (one.opcode == "call" and not one.callee.startswith(("llvm.", "__hls_mark")))
+        one.opcode in ("store", "load")
+        or (one.opcode == "call" and not one.callee.startswith(("llvm.", "__hls_mark")))
         for name in own
         for one in function.blocks[name].instructions
     )
 
 
 def _together(loop: Loop, parent: Loop, module: Module) -> bool:
-    """Whether two loops stand in one function of the source, and not one in a function that the other calls."""
+    """Whether two loops stand in one function of the source, and not one in a function that the other
+    calls."""
     inner, outer = module.loop_places.get(loop.node), module.loop_places.get(parent.node)
     if inner is None or outer is None:
         return False

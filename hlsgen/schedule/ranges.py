@@ -381,7 +381,8 @@ def _bound(
 
 
 def _first_stop(stops: Callable[[int], bool], start: int, step: int, ahead: int, limit: int) -> int | None:
-    """The counter in the last iteration: a test of the next value leaves after it, one of its own before it."""
+    """The counter in the last iteration: a test of the next value leaves after it, one of its own before
+    it."""
     near = max(1, (limit - start - ahead) // step - 1) if (limit - start) * step > 0 else 1
     for count in (0, *range(near, near + 4)):
         value = start + count * step

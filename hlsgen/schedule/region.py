@@ -1,18 +1,18 @@
 """What one iteration of a pipelined loop does: operations, and which of them wait for which.
 
-Branches become choices, as in the vendor's compiler: every operation of the body starts when its operands are there,
-what writes (memories, streams, ports) waits for the conditions that it stands under, and where paths meet a multiplexer
-chooses.
+Branches become choices, as in the vendor's compiler: every operation of the body starts when its operands
+are there, what writes (memories, streams, ports) waits for the conditions that it stands under, and where
+paths meet a multiplexer chooses.
 """
 
 from __future__ import annotations
 
 from collections import Counter as Tally
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from hlsgen.schedule.bits import PossibleOnes
 from hlsgen.schedule.accesses import Access, Paths, ordered, stream_of
+from hlsgen.schedule.bits import PossibleOnes
 from hlsgen.schedule.control_flow import Loop, control_dependence, dominators, reverse_postorder
 from hlsgen.schedule.ir import Constant, Function, Instruction, Local, Operand, bits_of
 from hlsgen.schedule.linear import Address, Addresses, Linear
@@ -31,7 +31,28 @@ _SATURATING = {"uadd": "add", "sadd": "add", "usub": "sub", "ssub": "sub"}
 MATHS = {
     name: name.rstrip("f")
     for name in (
-        "sqrt sqrtf exp expf log logf sin sinf cos cosf tan tanf tanh tanhf pow powf atan2 atan2f fmod fmodf".split()
+        [
+            "sqrt",
+            "sqrtf",
+            "exp",
+            "expf",
+            "log",
+            "logf",
+            "sin",
+            "sinf",
+            "cos",
+            "cosf",
+            "tan",
+            "tanf",
+            "tanh",
+            "tanhf",
+            "pow",
+            "powf",
+            "atan2",
+            "atan2f",
+            "fmod",
+            "fmodf",
+        ]
     )
 }
 
@@ -40,8 +61,8 @@ MATHS = {
 class Node:
     """One operation of an iteration.
 
-    `after` are the nodes whose results it waits for; `behind` those that it only must not start before, with the
-    cycles between.
+    `after` are the nodes whose results it waits for; `behind` those that it only must not start before,
+    with the cycles between.
     """
 
     index: int
@@ -57,9 +78,9 @@ class Node:
 class Carried:
     """`target`, `distance` iterations later, waits for `source`.
 
-    `through` says by what: "register", or the name of a memory; `assumed` if nothing shows that it is so, but the
-    vendor's compiler cannot rule it out either. `cycles` from the start of the source to that of the target; None:
-    the source's result is needed.
+    `through` says by what: "register", or the name of a memory; `assumed` if nothing shows that it is so,
+    but the vendor's compiler cannot rule it out either. `cycles` from the start of the source to that of
+    the target; None: the source's result is needed.
     """
 
     source: int
@@ -234,9 +255,8 @@ class _Building:
         """Shifts by constants and logic with constants move or drop bits: no gates."""
         if one.opcode in _SHIFTS:
             return isinstance(one.operands[1], Constant)
-        if one.opcode in _LOGIC:
-            if isinstance(one.operands[1], Constant) or "disjoint" in one.flags:
-                return True
+        if one.opcode in _LOGIC and (isinstance(one.operands[1], Constant) or "disjoint" in one.flags):
+            return True
         return self.owner.ones.joins_parts(one)
 
     def _alias(self, one: Instruction, sources: list[int], block: str) -> None:
@@ -287,7 +307,8 @@ class _Building:
     def _choice(self, one: Instruction, block: str) -> tuple[list[Operand], list[int]]:
         """The different values that meet, and the conditions that choose.
 
-        A choice that only another reads is part of it: nested ifs that keep or change a register are one multiplexer.
+        A choice that only another reads is part of it: nested ifs that keep or change a register are one
+        multiplexer.
         """
         known: dict[Operand, None] = {}
         choosers: dict[int, None] = dict.fromkeys(self._choosers(one, block))
@@ -450,9 +471,11 @@ class _Building:
             choose = Operation(kind="select", widths=(width, width), result=width)
             node = self._new(choose, one, block, [first.index, *self._sources(one.operands)])
             self.node_of[one.name] = node.index
-        elif name in ("fshl", "fshr") and isinstance(one.operands[2], Constant):
-            self._alias(one, self._sources(one.operands), block)
-        elif name in ("bswap", "bitreverse"):
+        elif (
+            name in ("fshl", "fshr")
+            and isinstance(one.operands[2], Constant)
+            or name in ("bswap", "bitreverse")
+        ):
             self._alias(one, self._sources(one.operands), block)
         elif name == "fmuladd" or name == "fma":
             self._multiply_add(one, block)
@@ -467,7 +490,8 @@ class _Building:
             self._plain(one, block, name)
 
     def _copy(self, one: Instruction, block: str) -> None:
-        """A word of several parts that is copied, or set, as one: what it comes from is read, what it goes to written."""
+        """A word of several parts that is copied, or set, as one: what it comes from is read, what it
+        goes to written."""
         length = one.operands[2]
         if not isinstance(length, Constant) or not length.value:
             self.region.calls.add("a copy of a length that is not constant")

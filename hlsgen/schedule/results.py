@@ -95,7 +95,8 @@ class LoopSchedule:
     """Places of inner loops that could not be unrolled."""
     unknown_calls: tuple[str, ...] = ()
     copies: int = 1
-    """How often the loop stands in the hardware with the same schedule: functions are inlined, loops unrolled."""
+    """How often the loop stands in the hardware with the same schedule: functions are inlined, loops
+    unrolled."""
 
     @property
     def title(self) -> str:
@@ -114,7 +115,8 @@ class LoopSchedule:
         if not self.fits_budget:
             chain = " > ".join(step.kind for step in self.chain)
             found.append(
-                f"{self.title}: a chain of {self.chain_ns:.2f} ns where the clock leaves {self.budget_ns:.2f}: {chain}"
+                f"{self.title}: a chain of {self.chain_ns:.2f} ns "
+                f"where the clock leaves {self.budget_ns:.2f}: {chain}"
             )
         return found
 

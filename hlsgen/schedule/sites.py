@@ -1,8 +1,9 @@
 """Where the pragmas of the source stand in the IR, and the IR without their marks.
 
-The front end writes each pragma as a call of `__hls_mark` or `__hls_mark_variable` (hlsgen.schedule.preprocess). They
-are read after everything is inlined, when a variable's address leads to an alloca, a global variable or an argument;
-then they are taken out, and what they ask of loops goes to the loops' metadata, which LLVM's unroller reads.
+The front end writes each pragma as a call of `__hls_mark` or `__hls_mark_variable`
+(hlsgen.schedule.preprocess). They are read after everything is inlined, when a variable's address leads to
+an alloca, a global variable or an argument; then they are taken out, and what they ask of loops goes to the
+loops' metadata, which LLVM's unroller reads.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ HERE = "_ZN9hls_marks4here"
 _CALL = re.compile(r"^\s+(?:tail |notail )?call void .*@__hls_mark(?:_variable)?\(")
 _LATCH = re.compile(r"^(!(\d+) = distinct !\{!\2\b.*)\}$")
 _VARIABLE_HEAD = 10
-"""Arguments of a variable's mark before the pragma's values: index, address, bytes, bits, dimensions, six extents."""
+"""Arguments of a variable's mark before the pragma's values: index, address, bytes, bits, dimensions,
+six extents."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,8 +137,8 @@ def _number(operand: Operand) -> int | None:
 def without_marks(text: str, loops: Mapping[int, Sequence[str]], kept: Mapping[str, Sequence[str]]) -> str:
     """The module's text without the calls of marks.
 
-    `loops` names what is added to the metadata of loops, as `!{!"llvm.loop.unroll.full"}`, by their node; `kept` the
-    allocas of functions that no pass may split.
+    `loops` names what is added to the metadata of loops, as `!{!"llvm.loop.unroll.full"}`, by their node;
+    `kept` the allocas of functions that no pass may split.
     """
     lines: list[str] = []
     nodes: list[str] = []

@@ -1,8 +1,8 @@
 """Static variables as variables of the one function that uses them.
 
-LLVM leaves what may be seen from outside in memory. A kernel's statics are registers and memories of its own; as
-allocas they become values that loops carry, which is what the vendor's compiler makes of them too. What they hold at
-first comes from outside, so that nothing is derived from it.
+LLVM leaves what may be seen from outside in memory. A kernel's statics are registers and memories of its
+own; as allocas they become values that loops carry, which is what the vendor's compiler makes of them too.
+What they hold at first comes from outside, so that nothing is derived from it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ MAX_ELEMENTS = 1024
 
 
 def localised(text: str) -> str:
-    """The module with each global variable that varies and that one function alone uses made an alloca of it."""
+    """The module with each global variable that varies and that one function alone uses made an alloca
+    of it."""
     types = {
         found["name"]: _leading_type(found["rest"])
         for found in _GLOBAL.finditer(text)

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections import Counter as Tally
 from collections.abc import Sequence
 
+from hlsgen.schedule import groups as grouping
 from hlsgen.schedule.accesses import Access, Paths, PortUse, port_uses, replicates
 from hlsgen.schedule.control_flow import Loop
-from hlsgen.schedule import groups as grouping
 from hlsgen.schedule.delays import Delays
 from hlsgen.schedule.dependences import Broken, carry_memories, promises_of
 from hlsgen.schedule.groups import SUMS, Graph, charged
 from hlsgen.schedule.ir import Module, Place
 from hlsgen.schedule.labels import label_of
-from hlsgen.schedule.sites import Sites
 from hlsgen.schedule.memories import Memory, Residues
 from hlsgen.schedule.modulo import MOST, Schedule, Scheduler, without_chains
 from hlsgen.schedule.operation import Operation, Timing
 from hlsgen.schedule.region import Node, RegionBuilder
 from hlsgen.schedule.results import BankUse, LoopSchedule, Recurrence, Step, Tier
+from hlsgen.schedule.sites import Sites
 
 
 class Verdict:
@@ -238,7 +238,8 @@ class Verdict:
         for broken in self.broken:
             promised = broken.promise.distance or "no dependence"
             found.append(
-                f"the pragma promises {promised} for {broken.promise.memory.name}, the addresses show a distance of {broken.found}"
+                f"the pragma promises {promised} for {broken.promise.memory.name}, "
+                f"the addresses show a distance of {broken.found}"
             )
         return found
 
@@ -278,7 +279,8 @@ class Verdict:
         return dict(tally.most_common())
 
     def _registers(self, schedule: Schedule) -> int:
-        """Bits that must be kept from the cycle that makes them to those that use them, in every stage between."""
+        """Bits that must be kept from the cycle that makes them to those that use them, in every stage
+        between."""
         last = [cycle for cycle, _ in schedule.finishes]
         until = list(last)
         for node in self.region.nodes:
@@ -333,4 +335,7 @@ def _says_port(use: PortUse) -> str:
 def _says(recurrence: Recurrence) -> str:
     chain = " > ".join(step.kind for step in recurrence.steps)
     assumed = ", which cannot be ruled out" if recurrence.assumed else ""
-    return f"an iteration waits for what the one {recurrence.distance} before leaves in {recurrence.through}{assumed}: {chain}"
+    return (
+        f"an iteration waits for what the one {recurrence.distance} before leaves in "
+        f"{recurrence.through}{assumed}: {chain}"
+    )

@@ -64,9 +64,11 @@ def _demands(one: Instruction, demanded: Mapping[str, int]) -> list[tuple[str, i
         if not isinstance(operand, Local) or not isinstance(type_, IntType):
             continue
         bits = type_.bits
-        if one.opcode == "trunc" or (one.opcode in _LOW_BITS and not (one.opcode == "select" and at == 0)):
-            bits = min(bits, own)
-        elif one.opcode == "zext":
+        if (
+            one.opcode == "trunc"
+            or (one.opcode in _LOW_BITS and not (one.opcode == "select" and at == 0))
+            or one.opcode == "zext"
+        ):
             bits = min(bits, own)
         elif one.opcode == "shl" and at == 0 and isinstance(one.operands[1], Constant):
             bits = max(0, min(bits, own - (one.operands[1].value or 0)))

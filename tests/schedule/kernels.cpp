@@ -467,6 +467,29 @@ work:
     }
 }
 
+template <int N> struct bank {
+    int words[N];
+};
+
+template <int N> void add_to(bank<N> (&banks)[4], ap_uint<4> at, int x) {
+#pragma HLS dependence variable=banks inter false
+    for (int k = 0; k < 4; ++k)
+        banks[k].words[at] += x;
+}
+
+extern "C" void members(hls::stream<int> &in) {
+    static bank<16> banks[4];
+    static bank<1> single[4];
+#pragma HLS array_partition variable=banks complete
+#pragma HLS array_partition variable=single complete
+    for (int i = 0; i < 256; ++i) {
+#pragma HLS pipeline II=1
+        int x = in.read();
+        add_to(banks, ap_uint<4>(x), x);
+        add_to(single, ap_uint<4>(x >> 8), x);
+    }
+}
+
 extern "C" void aggregated(hls::stream<int> &in, hls::stream<int> &out) {
     pair a[256];
 #pragma HLS aggregate variable=a

@@ -53,6 +53,7 @@ INTERVALS = {
     "unrolled_and_cyclic": (1, "a counter by 4 leaves the bank constant"),
     "block_of_local": (1, "4 quarters stand in 4 banks"),
     "disaggregated": (1, "each field is a memory, read twice"),
+    "members": (1, "each element holds a memory of its own, read and written once"),
     "aggregated": (1, "3 structs of one memory, of which the tool keeps copies"),
     "stream_read_twice": (2, "a stream gives a word a cycle"),
     "stream_read_in_either": (1, "one branch alone reads"),

@@ -180,4 +180,4 @@ def test_indices_are_found_again(case: Case) -> None:
             itertools.product(*case.values.values()), case.every_index(), strict=True
         ):
             values = dict(zip(case.values, chosen, strict=True))
-            assert tuple(valued(form, values) for form in where.word) == expected
+            assert tuple(valued(form, values) for form in where.word) == (*expected, case.field)

@@ -319,6 +319,16 @@ def test_common_loops_are_counted(
     assert ranges_of(read_module(text).functions["top"]).trips == {"head": trips}
 
 
+def test_a_choice_of_constants_is_a_multiple_of_its_condition() -> None:
+    text = "  %c = icmp slt i7 %x, 3\n  %v = select i1 %c, i7 40, i7 32\n  %w = sext i7 %v to i64\n"
+    function = Program(text).function
+    definitions = {one.name: one for _, one in function.instructions() if one.name}
+    addresses = Addresses(definitions, ranges_of(function))
+    form = addresses.form(Local("w"), IntType(64))
+    assert form == Linear(32, (("c", -8),))
+    assert addresses.interval(form) == (32, 40)
+
+
 def test_a_counter_by_a_step_leaves_its_start() -> None:
     counter = Counter(name="i", start=3, step=4, trips=None, values=None)
     ranges = ranges_of(read_module("define void @top() {\nentry:\n  ret void\n}\n").functions["top"])

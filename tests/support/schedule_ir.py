@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import multiprocessing
 import re
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +26,16 @@ def front_end_of(folder: Path, source: str, **options: Any) -> FrontEnd:
 
 
 def optimised(ir: str) -> str:
-    """The module with everything inlined into what is called from outside, without variables in memory."""
+    """The module with everything inlined into what is called from outside, without variables in memory.
+
+    In a process of its own: what hlsgen.schedule.optimise sets of LLVM counts for all passes of a process.
+    """
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        return pool.submit(run_passes, ir).result()
+
+
+def run_passes(ir: str) -> str:
+    """The passes of `optimised`, in this process."""
     from llvmlite import binding
 
     binding.initialize_native_target()

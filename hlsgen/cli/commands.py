@@ -32,7 +32,6 @@ from hlsgen.cli.console import (
     working,
 )
 from hlsgen.cli.lint import lint
-from hlsgen.cli.schedule import schedule
 from hlsgen.cli.printing import (
     note_calibration,
     print_build,
@@ -43,6 +42,7 @@ from hlsgen.cli.printing import (
     print_warnings,
 )
 from hlsgen.cli.reports import calibrate, compare, report
+from hlsgen.cli.schedule import schedule
 from hlsgen.cli.sweep import sweep
 from hlsgen.cli.synth import synth
 

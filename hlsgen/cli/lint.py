@@ -31,9 +31,9 @@ def lint(
 ) -> None:
     """Check every #pragma HLS of C++ files, and the dataflow regions, ports and sizes around them.
 
-    With --schedule loops that miss their II or the clock are findings too; --top, --part and the other options
-    of a target are for that. Ends with 0 if there is no error, with 1 if there is one. docs/lint.md lists the
-    rules.
+    With --schedule loops that miss their II or the clock are findings too; --top, --part and the other
+    options of a target are for that. Ends with 0 if there is no error, with 1 if there is one. docs/lint.md
+    lists the rules.
     """
     with reporting(as_json):
         from hlsgen.lint import Severity

@@ -103,7 +103,7 @@ def test_a_product_and_the_sum_that_reads_it_share_a_dsp() -> None:
     )
     assert products_in_sums(graph, DELAYS) == {0: 2}
     product, _, total = charged(graph, DELAYS)
-    # the sum's cycle stands with the product's, so that a sum that reads itself takes none: the DSP feeds it back
+    # the sum's cycle stands with the product's: a sum that reads itself takes none, the DSP feeds it back
     assert (product.cycles, product.first_ns, product.last_ns) == (3, 0.99, 0.0)
     assert (total.cycles, total.first_ns, total.last_ns) == (0, 0.64, 0.0)
 

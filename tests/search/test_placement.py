@@ -151,9 +151,7 @@ def test_what_does_not_fit_is_refused() -> None:
             batch=64,
         )
     with pytest.raises(NoFit, match="one instance does not fit.*DSP"):
-        choose(
-            seed_layer("float32"), ZCU102, ConvConstraints(pe=16, simd=4, rows=7), clock_mhz=300, batch=64
-        )
+        choose(seed_layer("float32"), ZCU102, ConvConstraints(pe=16, simd=4, rows=7), clock_mhz=300, batch=64)
 
 
 def test_large_weights_may_stay_in_ddr() -> None:

@@ -15,217 +15,22 @@ from hlsgen.schedule.ir import (
     ArrayType,
     Block,
     Constant,
-    Expression,
-    FloatType,
     Function,
     Global,
     GlobalVariable,
     Instruction,
     IntType,
-    Local,
     Module,
     Operand,
     OtherType,
     StructType,
     Type,
 )
+from hlsgen.schedule.ir_tokens import BINARY, CONVERSIONS, Tokens, bare
 from hlsgen.schedule.places import loop_names_of, places_of
 
-_TOKEN = re.compile(
-    r"""[%@](?:"[^"]*"|[-a-zA-Z$._0-9]+) | c?"[^"]*" | ![0-9a-zA-Z._]+ | 0x[KMLHR]?[0-9A-Fa-f]+
-    | -?[0-9]+(?:\.[0-9]*(?:e[+-]?[0-9]+)?)? | [a-zA-Z_][\w.]* | \.\.\. | [#\S]""",
-    re.VERBOSE,
-)
-_FLOATS = {"half": 16, "bfloat": 16, "float": 32, "double": 64, "x86_fp80": 80, "fp128": 128}
-_OTHERS = {"void", "label", "metadata", "token", "opaque"}
 _LABEL = re.compile(r'^("[^"]*"|[-a-zA-Z$._0-9]+):')
-_NO_FLAGS: frozenset[str] = frozenset()
-_BINARY = frozenset(
-    [
-        "add",
-        "sub",
-        "mul",
-        "udiv",
-        "sdiv",
-        "urem",
-        "srem",
-        "shl",
-        "lshr",
-        "ashr",
-        "and",
-        "or",
-        "xor",
-        "fadd",
-        "fsub",
-        "fmul",
-        "fdiv",
-        "frem",
-    ]
-)
-_CONVERSIONS = frozenset(
-    [
-        "trunc",
-        "zext",
-        "sext",
-        "fptrunc",
-        "fpext",
-        "fptoui",
-        "fptosi",
-        "uitofp",
-        "sitofp",
-        "ptrtoint",
-        "inttoptr",
-        "bitcast",
-        "addrspacecast",
-    ]
-)
 _SUBPROGRAM = re.compile(r"!dbg !(\d+)")
-
-
-class _Tokens:
-    """The tokens of one line, with types and values read from where one stands."""
-
-    def __init__(self, text: str, structs: dict[str, Type]) -> None:
-        self.words = _TOKEN.findall(text)
-        self.at = 0
-        self.structs = structs
-
-    def peek(self) -> str:
-        return self.words[self.at] if self.at < len(self.words) else ""
-
-    def take(self) -> str:
-        word = self.peek()
-        self.at += 1
-        return word
-
-    def skip(self, word: str) -> bool:
-        if self.peek() != word:
-            return False
-        self.at += 1
-        return True
-
-    def until_type(self) -> frozenset[str]:
-        """The flags that stand before a type, such as nsw and inbounds."""
-        if self.at_type():
-            return _NO_FLAGS
-        flags = []
-        while self.at < len(self.words) and not self.at_type():
-            flags.append(self.take())
-            if flags[-1] == "(":
-                self.closing()
-        return frozenset(flags)
-
-    def closing(self) -> None:
-        """Skip to behind the bracket that closes the one just taken."""
-        depth = 1
-        while depth and self.at < len(self.words):
-            word = self.take()
-            depth += (word in "([{<") - (word in ")]}>") if len(word) == 1 else 0
-
-    def at_type(self) -> bool:
-        word = self.peek()
-        return (
-            word in _FLOATS
-            or word in _OTHERS
-            or word in ("ptr", "[", "{", "<")
-            or (word[:1] == "i" and word[1:].isdigit())
-            or (word[:1] == "%" and _bare(word) in self.structs)
-        )
-
-    def type(self) -> Type:
-        word = self.take()
-        if word[0] == "i" and word[1:].isdigit():
-            return IntType(int(word[1:]))
-        if word == "ptr":
-            if self.skip("addrspace"):
-                self.at += 3
-            return POINTER
-        if word in _FLOATS:
-            return FloatType(_FLOATS[word])
-        if word == "[":
-            return self._array("]")
-        if word == "<":
-            if self.peek() == "{":
-                self.take()
-                struct = self._struct(packed=True)
-                self.take()
-                return struct
-            return self._array(">")
-        if word == "{":
-            return self._struct(packed=False)
-        if word[0] == "%":
-            return self.structs.get(_bare(word), OtherType(word))
-        return VOID if word == "void" else OtherType(word)
-
-    def _array(self, closing: str) -> Type:
-        count = int(self.take())
-        self.take()  # x
-        array = ArrayType(count, self.type())
-        self.skip(closing)
-        return array
-
-    def _struct(self, packed: bool) -> Type:
-        elements = []
-        while not self.skip("}"):
-            elements.append(self.type())
-            self.skip(",")
-        return StructType(tuple(elements), packed)
-
-    def value(self) -> Operand:
-        word = self.take()
-        first = word[:1]
-        if first == "%":
-            return Local(_bare(word))
-        if first == "@":
-            return Global(_bare(word))
-        if first == "-" or first.isdigit():
-            if word.lstrip("-").isdigit():
-                return Constant(int(word))
-            return Constant(hash(word) | 1 << 70)
-        if word in ("true", "false"):
-            return Constant(int(word == "true"))
-        if word in ("null", "zeroinitializer"):
-            return Constant(0)
-        if first in ("[", "{", "<"):
-            self.closing()
-            return Constant(None)
-        if word == "getelementptr":
-            return self._address()
-        if self.peek() == "(" or word in _CONVERSIONS or word in _BINARY or word == "splat":
-            return self._expression(word)
-        return Constant(None)
-
-    def _address(self) -> Operand:
-        while self.peek() != "(":
-            if self.take() == "inrange":
-                self.take()
-                self.closing()
-        self.take()
-        source = self.type()
-        operands, types = [], []
-        while not self.skip(")"):
-            self.skip(",")
-            self.until_type()
-            types.append(self.type())
-            operands.append(self.value())
-        return Expression("getelementptr", tuple(operands), tuple(types), source)
-
-    def _expression(self, opcode: str) -> Operand:
-        while self.peek() not in ("(", ""):
-            self.take()
-        self.take()
-        operands, types = [], []
-        while self.peek() and not self.skip(")"):
-            if self.skip(",") or self.skip("to"):
-                continue
-            types.append(self.type())
-            if self.peek() not in (")", ""):
-                operands.append(self.value())
-        return Expression(opcode, tuple(operands), tuple(types))
-
-    def typed(self) -> tuple[Type, Operand]:
-        type_ = self.type()
-        return type_, self.value()
 
 
 def read_module(text: str) -> Module:
@@ -255,7 +60,7 @@ _STRUCT = re.compile(r'^(%(?:"[^"]*"|\S+)) = type (.*)$', re.MULTILINE)
 
 def _structs(text: str) -> dict[str, Type]:
     """The named types of a module, which may name each other in any order."""
-    bodies = {_bare(name): body for name, body in _STRUCT.findall(text)}
+    bodies = {bare(name): body for name, body in _STRUCT.findall(text)}
     structs: dict[str, Type] = dict.fromkeys(bodies, OtherType("opaque"))
     done: set[str] = set()
 
@@ -263,35 +68,31 @@ def _structs(text: str) -> dict[str, Type]:
         if name not in done:
             done.add(name)
             for used in re.findall(r'%(?:"[^"]*"|[-a-zA-Z$._0-9]+)', bodies[name]):
-                if _bare(used) in bodies:
-                    resolve(_bare(used))
-            structs[name] = _Tokens(bodies[name], structs).type()
+                if bare(used) in bodies:
+                    resolve(bare(used))
+            structs[name] = Tokens(bodies[name], structs).type()
 
     for name in bodies:
         resolve(name)
     return structs
 
 
-def _bare(name: str) -> str:
-    return name[1:].strip('"')
-
-
 def _variable(line: str, structs: dict[str, Type]) -> GlobalVariable:
     name, _, body = line.partition(" = ")
-    tokens = _Tokens(body[:4000], structs)
+    tokens = Tokens(body[:4000], structs)
     constant = False
     while tokens.peek() and not tokens.at_type():
         word = tokens.take()
         if word == "(":
             tokens.closing()
         constant = constant or word == "constant"
-    return GlobalVariable(_bare(name), tokens.type() if tokens.peek() else VOID, constant)
+    return GlobalVariable(bare(name), tokens.type() if tokens.peek() else VOID, constant)
 
 
 def _function(line: str, lines: object, structs: dict[str, Type]) -> Function:
     head = line[: line.index("@")]
-    tokens = _Tokens(line[len(head) :], structs)
-    name = _bare(tokens.take())
+    tokens = Tokens(line[len(head) :], structs)
+    name = bare(tokens.take())
     tokens.take()  # (
     arguments: list[tuple[str, Type]] = []
     while tokens.peek() and not tokens.skip(")"):
@@ -304,7 +105,7 @@ def _function(line: str, lines: object, structs: dict[str, Type]) -> Function:
             if word == "(":
                 tokens.closing()
             elif word[0] == "%":
-                argument = _bare(word)
+                argument = bare(word)
         arguments.append((argument, type_))
     found = _SUBPROGRAM.search(line)
     function = Function(name, arguments, {}, int(found[1]) if found else -1)
@@ -336,10 +137,10 @@ def _body(function: Function, lines: object, structs: dict[str, Type]) -> None:
 
 def _instruction(line: str, structs: dict[str, Type]) -> Instruction:
     body, place, loop = _metadata(line)
-    tokens = _Tokens(body, structs)
+    tokens = Tokens(body, structs)
     name = ""
     if tokens.peek()[:1] == "%" and len(tokens.words) > 1 and tokens.words[1] == "=":
-        name = _bare(tokens.take())
+        name = bare(tokens.take())
         tokens.take()
     opcode = tokens.take()
     while opcode in ("tail", "musttail", "notail"):
@@ -363,20 +164,20 @@ def _metadata(line: str) -> tuple[str, int, int]:
     return line[:at], int(dbg[1]) if dbg else -1, int(loop[1]) if loop else -1
 
 
-def _binary(name: str, opcode: str, tokens: _Tokens) -> Instruction:
+def _binary(name: str, opcode: str, tokens: Tokens) -> Instruction:
     flags = tokens.until_type()
     type_, first = tokens.typed()
     tokens.skip(",")
     return Instruction(name, opcode, type_, (first, tokens.value()), (type_, type_), flags=flags)
 
 
-def _unary(name: str, opcode: str, tokens: _Tokens) -> Instruction:
+def _unary(name: str, opcode: str, tokens: Tokens) -> Instruction:
     tokens.until_type()
     type_, first = tokens.typed()
     return Instruction(name, opcode, type_, (first,), (type_,))
 
 
-def _compare(name: str, opcode: str, tokens: _Tokens) -> Instruction:
+def _compare(name: str, opcode: str, tokens: Tokens) -> Instruction:
     predicate = ""
     while not tokens.at_type():
         predicate = tokens.take()
@@ -385,14 +186,14 @@ def _compare(name: str, opcode: str, tokens: _Tokens) -> Instruction:
     return Instruction(name, opcode, IntType(1), (first, tokens.value()), (type_, type_), predicate=predicate)
 
 
-def _conversion(name: str, opcode: str, tokens: _Tokens) -> Instruction:
+def _conversion(name: str, opcode: str, tokens: Tokens) -> Instruction:
     flags = tokens.until_type()
     type_, first = tokens.typed()
     tokens.skip("to")
     return Instruction(name, opcode, tokens.type(), (first,), (type_,), flags=flags)
 
 
-def _select(name: str, opcode: str, tokens: _Tokens) -> Instruction:
+def _select(name: str, opcode: str, tokens: Tokens) -> Instruction:
     tokens.until_type()
     parts = []
     for _ in range(3):
@@ -403,25 +204,25 @@ def _select(name: str, opcode: str, tokens: _Tokens) -> Instruction:
     )
 
 
-def _phi(name: str, opcode: str, tokens: _Tokens) -> Instruction:
+def _phi(name: str, opcode: str, tokens: Tokens) -> Instruction:
     tokens.until_type()
     type_ = tokens.type()
     values, labels = [], []
     while tokens.skip("["):
         values.append(tokens.value())
         tokens.skip(",")
-        labels.append(_bare(tokens.take()))
+        labels.append(bare(tokens.take()))
         tokens.skip("]")
         tokens.skip(",")
     return Instruction(name, opcode, type_, tuple(values), (type_,) * len(values), tuple(labels))
 
 
-def _alloca(name: str, opcode: str, tokens: _Tokens) -> Instruction:
+def _alloca(name: str, opcode: str, tokens: Tokens) -> Instruction:
     tokens.until_type()
     return Instruction(name, opcode, POINTER, source=tokens.type())
 
 
-def _load(name: str, opcode: str, tokens: _Tokens) -> Instruction:
+def _load(name: str, opcode: str, tokens: Tokens) -> Instruction:
     tokens.until_type()
     type_ = tokens.type()
     tokens.skip(",")
@@ -429,7 +230,7 @@ def _load(name: str, opcode: str, tokens: _Tokens) -> Instruction:
     return Instruction(name, opcode, type_, (operand,), (pointer,))
 
 
-def _store(name: str, opcode: str, tokens: _Tokens) -> Instruction:
+def _store(name: str, opcode: str, tokens: Tokens) -> Instruction:
     tokens.until_type()
     type_, value = tokens.typed()
     tokens.skip(",")
@@ -437,7 +238,7 @@ def _store(name: str, opcode: str, tokens: _Tokens) -> Instruction:
     return Instruction(name, opcode, VOID, (value, operand), (type_, pointer))
 
 
-def _element(name: str, opcode: str, tokens: _Tokens) -> Instruction:
+def _element(name: str, opcode: str, tokens: Tokens) -> Instruction:
     tokens.until_type()
     source = tokens.type()
     operands, types = [], []
@@ -449,38 +250,38 @@ def _element(name: str, opcode: str, tokens: _Tokens) -> Instruction:
     return Instruction(name, opcode, POINTER, tuple(operands), tuple(types), source=source)
 
 
-def _branch(name: str, opcode: str, tokens: _Tokens) -> Instruction:
+def _branch(name: str, opcode: str, tokens: Tokens) -> Instruction:
     if tokens.skip("label"):
-        return Instruction(name, opcode, VOID, labels=(_bare(tokens.take()),))
+        return Instruction(name, opcode, VOID, labels=(bare(tokens.take()),))
     type_, condition = tokens.typed()
     labels = []
     while tokens.skip(","):
         tokens.skip("label")
-        labels.append(_bare(tokens.take()))
+        labels.append(bare(tokens.take()))
     return Instruction(name, opcode, VOID, (condition,), (type_,), tuple(labels))
 
 
-def _switch(name: str, opcode: str, tokens: _Tokens) -> Instruction:
+def _switch(name: str, opcode: str, tokens: Tokens) -> Instruction:
     type_, value = tokens.typed()
     labels: list[str] = []
     cases: list[Operand] = []
     while tokens.peek():
         word = tokens.take()
         if word == "label":
-            labels.append(_bare(tokens.take()))
+            labels.append(bare(tokens.take()))
         elif word.lstrip("-").isdigit():
             cases.append(Constant(int(word)))
     return Instruction(name, opcode, VOID, (value, *cases), (type_,) * (1 + len(cases)), tuple(labels))
 
 
-def _return(name: str, opcode: str, tokens: _Tokens) -> Instruction:
+def _return(name: str, opcode: str, tokens: Tokens) -> Instruction:
     type_ = tokens.type()
     if type_ == VOID:
         return Instruction(name, opcode, VOID)
     return Instruction(name, opcode, VOID, (tokens.value(),), (type_,))
 
 
-def _call(name: str, opcode: str, tokens: _Tokens) -> Instruction:
+def _call(name: str, opcode: str, tokens: Tokens) -> Instruction:
     tokens.until_type()
     type_ = tokens.type()
     if tokens.skip("("):  # the type of a variadic function
@@ -520,8 +321,8 @@ _VALUES = (
             "asm",
         ]
     )
-    | _CONVERSIONS
-    | _BINARY
+    | CONVERSIONS
+    | BINARY
 )
 
 
@@ -529,7 +330,7 @@ def _is_value(word: str) -> bool:
     return word in _VALUES
 
 
-def _aggregate(name: str, opcode: str, tokens: _Tokens) -> Instruction:
+def _aggregate(name: str, opcode: str, tokens: Tokens) -> Instruction:
     """extractvalue, insertvalue, extractelement, insertelement, shufflevector."""
     operands, types = [], []
     while tokens.peek():
@@ -553,14 +354,14 @@ def _aggregate(name: str, opcode: str, tokens: _Tokens) -> Instruction:
     return Instruction(name, opcode, result, tuple(operands), tuple(types))
 
 
-def _other(name: str, opcode: str, tokens: _Tokens) -> Instruction:
+def _other(name: str, opcode: str, tokens: Tokens) -> Instruction:
     return Instruction(name, opcode, VOID)
 
 
-_Reader = Callable[[str, str, _Tokens], Instruction]
+_Reader = Callable[[str, str, Tokens], Instruction]
 _READERS: dict[str, _Reader] = {
-    **dict.fromkeys(_BINARY, _binary),
-    **dict.fromkeys(_CONVERSIONS, _conversion),
+    **dict.fromkeys(BINARY, _binary),
+    **dict.fromkeys(CONVERSIONS, _conversion),
     **dict.fromkeys(
         ("extractvalue", "insertvalue", "extractelement", "insertelement", "shufflevector"), _aggregate
     ),

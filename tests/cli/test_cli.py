@@ -53,6 +53,7 @@ def test_help_names_every_command() -> None:
         "import",
         "lint",
         "report",
+        "schedule",
         "schema",
         "sweep",
         "synth",

@@ -161,7 +161,13 @@ def test_the_code_does_not_grow_with_the_image(tmp_path: Path) -> None:
     large = pool("fixed<6,3>", "fixed<9,3,rnd>", (2, 14, 35), (6, 14))
     built = assert_layers_exact([(small, Fold()), (large, Fold())], tmp_path)
     texts = [(tmp_path / "src" / f"{name}.h").read_text() for name in built.pipeline.stages]
-    numberless = [re.sub(r"\d+", "0", text.replace("lutram", "register")) for text in texts]
+    # few words lie in registers, more in a memory
+    stored = [
+        re.sub(r"(read|write)_word<", r"\1_register<", text.replace("word_memory", "word_registers"))
+        for text in texts
+    ]
+    stored = [re.sub(r"(read|write)_word\(", r"\1_register(", text) for text in stored]
+    numberless = [re.sub(r"\d+", "0", text) for text in stored]
     bound = re.compile(r"#pragma HLS (array_partition|aggregate|bind_storage|dependence).*\n")
     assert bound.sub("", numberless[0]) == bound.sub("", numberless[1])
 

@@ -250,7 +250,7 @@ def test_weights_never_become_text() -> None:
     graph, folds, weights = graph_of([Streamed(layer=layer, fold=Fold(pe=8, simd=16), batch=16)])
     pipeline = pipeline_of(graph, folds, weights)
     files = dataflow_files(pipeline, KernelNames(kernel="net", source="test"), load_board("u200"))
-    assert sum(map(len, files.values())) < 80_000
+    assert sum(map(len, files.values())) < 90_000  # headers and testbench; the weights alone would be 100,000
     assert not [path for path in files if path.endswith("_weights.h")]
     ((name, beats),) = weight_files(pipeline).items()
     (loader,) = pipeline.streamers

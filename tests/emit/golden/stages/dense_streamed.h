@@ -74,7 +74,7 @@ inline void run(hls::stream<in_word> &in, hls::stream<weight_word> &weights, hls
 #pragma HLS array_partition variable=sums complete dim=0
     weight_word row_of_weights;
     bias_word row_of_biases;
-    enum : unsigned char { READS, COMPUTES, WRITES } phase = READS;
+    enum phase_t : unsigned char { READS, COMPUTES, WRITES } phase = READS;
     ap_uint<hlsgen::bits_for(BATCH + 1)> count = frames < BATCH ? frames : BATCH;  // frames of this block
     int left = frames < BATCH ? 0 : frames - BATCH;                                // of those after it
     hlsgen::countdown<BATCH> frame;

@@ -108,7 +108,7 @@ inline void run(hls::stream<word_t> &in, hls::stream<word_t> &out, int frames) {
 #pragma HLS array_partition variable=totals complete dim=1
 #pragma HLS array_partition variable=totals complete dim=2
 #pragma HLS bind_storage variable=totals type=ram_s2p impl=lutram
-    enum : unsigned char { ADDS, SETTLES, WRITES } phase = ADDS;
+    enum phase_t : unsigned char { ADDS, SETTLES, WRITES } phase = ADDS;
     hlsgen::counter<FOLDS> fold;
     hlsgen::counter<PARTIALS> partial;
     hlsgen::ring<PARTIALS> turn;  // the same

@@ -265,7 +265,9 @@ class Memories:
         found = self.by_base.get(address.base, [])
         if len(found) == 1:
             return found[0]
-        low, _ = interval(address.offset)
+        # the least address; an index that could be negative by its type alone does not lead below the variable
+        varying, _ = interval(Linear(0, address.offset.terms))
+        low = address.offset.constant + max(0, varying)
         inside = [one for one in found if one.start <= low < one.start + max(1, one.bytes)]
         return inside[0] if inside else (found[0] if found else None)
 

@@ -42,9 +42,8 @@ struct load_run {
     }
 };
 
-// Each burst is requested BURSTS_AHEAD bursts before it is read, and before any word of the burst that is read then: so
-// one
-// request more than BURSTS_AHEAD is under way, and none waits for a word that comes later in the same iteration.
+// Each burst is requested BURSTS_AHEAD bursts before it is read, and before any word of the burst that is read then. So
+// one request more than BURSTS_AHEAD is under way, and none waits for a word that comes later in the same iteration.
 void load(hls::burst_maxi<conv_input_t> input, hls::stream<pixels_t> &pixels, int frames) {
 #pragma HLS inline off
     constexpr int RUNS = (LOAD_TILE_END - LOAD_TILE_BEGIN) * IN_CHANNELS;  // of a frame

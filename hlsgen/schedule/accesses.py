@@ -14,7 +14,7 @@ from hlsgen.schedule.memories import ANY_BANK, Memory, Where
 from hlsgen.schedule.ranges import Counter
 
 if TYPE_CHECKING:
-    from hlsgen.schedule.region import Region
+    from hlsgen.schedule.iteration import Region
 
 _CALLS = {
     "__hls_stream_read": "fifo_read",

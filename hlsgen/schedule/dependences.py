@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from hlsgen.schedule.accesses import Access, Dependence, carried
 from hlsgen.schedule.ir import Global
+from hlsgen.schedule.iteration import Carried, Region
 from hlsgen.schedule.memories import Memory
 from hlsgen.schedule.ranges import Counter
-from hlsgen.schedule.region import Carried, Region
 from hlsgen.schedule.sites import Sites, VariableSite
 
 

@@ -265,7 +265,7 @@ class Memories:
         found = self.by_base.get(address.base, [])
         if len(found) == 1:
             return found[0]
-        # the least address; an index that could be negative by its type alone does not lead below the variable
+        # the least address; an index that its type alone lets be negative does not lead below the variable
         varying, _ = interval(Linear(0, address.offset.terms))
         low = address.offset.constant + max(0, varying)
         inside = [one for one in found if one.start <= low < one.start + max(1, one.bytes)]

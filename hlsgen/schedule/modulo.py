@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from hlsgen.schedule.iteration import Region
 from hlsgen.schedule.operation import Timing
-from hlsgen.schedule.region import Region
 
 Time = tuple[int, float]
 """A cycle, and the nanoseconds from its start."""

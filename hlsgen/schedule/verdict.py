@@ -12,11 +12,12 @@ from hlsgen.schedule.delays import Delays
 from hlsgen.schedule.dependences import Broken, carry_memories, promises_of
 from hlsgen.schedule.groups import SUMS, Graph, charged
 from hlsgen.schedule.ir import Module, Place
+from hlsgen.schedule.iteration import Node
 from hlsgen.schedule.labels import label_of
 from hlsgen.schedule.memories import Memory, Residues
 from hlsgen.schedule.modulo import MOST, Schedule, Scheduler, without_chains
 from hlsgen.schedule.operation import Operation, Timing
-from hlsgen.schedule.region import Node, RegionBuilder
+from hlsgen.schedule.region import RegionBuilder
 from hlsgen.schedule.results import BankUse, LoopSchedule, Recurrence, Step, Tier
 from hlsgen.schedule.sites import Sites
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from hlsgen.schedule.accesses import Access, Paths, PortUse, carried, ordered, port_uses, same_word
 from hlsgen.schedule.ir import VOID, Instruction, Local
+from hlsgen.schedule.iteration import Region
 from hlsgen.schedule.linear import Linear
 from hlsgen.schedule.memories import BLOCK, COMPLETE, CYCLIC, Dimension, Memory, Where, locate
 from hlsgen.schedule.ranges import Counter
-from hlsgen.schedule.region import Region
 
 CASES = settings(max_examples=200, deadline=None)
 ITERATIONS = 12

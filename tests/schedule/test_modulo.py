@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hlsgen.schedule.iteration import Carried, Node, Region
 from hlsgen.schedule.modulo import Schedule, Scheduler, without_chains
 from hlsgen.schedule.operation import Operation, Timing
-from hlsgen.schedule.region import Carried, Node, Region
 
 BUDGET = 2.4
 CASES = settings(max_examples=150, deadline=None)

@@ -37,7 +37,7 @@ def schedule_ir(front: FrontEnd, top: str, target: Target, *, careful: bool = Fa
     Raises DesignError if there is no such function.
     """
     begun = time.perf_counter()
-    text, pragmas = front.ir, front.pragmas
+    text, pragmas = optimise.without_aliases(front.ir), front.pragmas
     tops = _tops(text, top)
     whole = _pipelined_functions(text, pragmas)
     inlined = localised(optimise.inline(text, [*tops, *whole]))
@@ -173,7 +173,9 @@ def _of_function(
     entry = next(iter(function.blocks))
     order = reverse_postorder(entry, {name: block.successors for name, block in function.blocks.items()})
     ranges = Ranges(function, order, loops)
-    builder = RegionBuilder(function, memories, ranges, loops)
+    builder = RegionBuilder(
+        function, memories, ranges, loops, writes_registers=target.delays.writes_registers
+    )
     verdicts = [
         Verdict(builder, loop, module, sites, asked, target.delays, automatic=automatic)
         for loop, asked, automatic in _pipelines(function, loops, module, plan)

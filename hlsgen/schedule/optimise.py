@@ -13,6 +13,7 @@ from collections.abc import Collection, Sequence
 
 import llvmlite.binding as llvm
 
+_ALIAS = re.compile(r"^@([-\w$.]+) = [^\n]*\balias [^\n]*, ptr @([-\w$.]+)\n", re.MULTILINE)
 _NATIVE_WIDTHS = re.compile(r"-n8:16:32:64")
 _INLINE = ("always_inliner", "sroa", "sccp", "global_dead_code_eliminate")
 _UNROLL = ("simplify_cfg", "instruction_combine", "loop_unroll")
@@ -60,6 +61,15 @@ def inline(text: str, kept: Collection[str]) -> str:
             function.add_function_attribute("alwaysinline")
     _run(module, _INLINE, target)
     return str(module)
+
+
+def without_aliases(text: str) -> str:
+    """The module with functions called by their own names: a constructor's second name is never inlined."""
+    names: dict[str, str] = dict(_ALIAS.findall(text))
+    if not names:
+        return text
+    called = re.compile(rf"@({'|'.join(map(re.escape, names))})(?![-\w$.])")
+    return called.sub(lambda found: f"@{names[found[1]]}", _ALIAS.sub("", text))
 
 
 def unroll(text: str, *, careful: bool = False) -> str:

@@ -13,7 +13,6 @@ from collections.abc import Collection, Sequence
 
 import llvmlite.binding as llvm
 
-_ALIAS = re.compile(r"^@([-\w$.]+) = [^\n]*\balias [^\n]*, ptr @([-\w$.]+)\n", re.MULTILINE)
 _NATIVE_WIDTHS = re.compile(r"-n8:16:32:64")
 _INLINE = ("always_inliner", "sroa", "sccp", "global_dead_code_eliminate")
 _UNROLL = ("simplify_cfg", "instruction_combine", "loop_unroll")
@@ -42,7 +41,7 @@ def _target() -> llvm.TargetMachine:
     llvm.set_option("", "-phi-node-folding-threshold=0")
     llvm.set_option("", "-speculate-one-expensive-inst=0")
     # how far a load looks back for the store that it reads: unrolled loops store a lot in between
-    llvm.set_option("", "-memssa-check-limit=20000")
+    llvm.set_option("", "-memssa-check-limit=1000")
     return llvm.Target.from_default_triple().create_target_machine(opt=1)
 
 
@@ -61,15 +60,6 @@ def inline(text: str, kept: Collection[str]) -> str:
             function.add_function_attribute("alwaysinline")
     _run(module, _INLINE, target)
     return str(module)
-
-
-def without_aliases(text: str) -> str:
-    """The module with functions called by their own names: a constructor's second name is never inlined."""
-    names: dict[str, str] = dict(_ALIAS.findall(text))
-    if not names:
-        return text
-    called = re.compile(rf"@({'|'.join(map(re.escape, names))})(?![-\w$.])")
-    return called.sub(lambda found: f"@{names[found[1]]}", _ALIAS.sub("", text))
 
 
 def unroll(text: str, *, careful: bool = False) -> str:

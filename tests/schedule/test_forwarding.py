@@ -9,6 +9,7 @@ import pytest
 
 from hlsgen.schedule.component import Target
 from hlsgen.schedule.front_end import FrontEnd, compile_to_ir
+from hlsgen.schedule.processes import parts_of
 from hlsgen.schedule.results import LoopSchedule
 from tests.support.schedule_ir import needs_llvm
 
@@ -40,11 +41,12 @@ def front_end() -> FrontEnd:
 
 @functools.cache
 def schedules(version: str, part: str, clock_ns: float) -> dict[str, LoopSchedule]:
-    from hlsgen.schedule.analysis import schedule_ir
+    from hlsgen.schedule.analysis import schedule_part
 
     target = Target(part=part, clock_ns=clock_ns, version=version, kernel_flow=False)
-    loops = schedule_ir(front_end(), "", target).loops
-    return {loop.function: loop for loop in loops if loop.label == "work"}
+    front = front_end()
+    parts = [schedule_part(part, front.pragmas, target) for part in parts_of(front.ir, "", front.pragmas)]
+    return {loop.function: loop for part in parts for loop in part.loops if loop.label == "work"}
 
 
 @pytest.mark.parametrize(("function", "version", "target", "interval", "depth"), MEASURED)

@@ -102,7 +102,9 @@ def _of_function(
     entry = next(iter(function.blocks))
     order = reverse_postorder(entry, {name: block.successors for name, block in function.blocks.items()})
     ranges = Ranges(function, order, loops)
-    builder = RegionBuilder(function, memories, ranges, loops)
+    builder = RegionBuilder(
+        function, memories, ranges, loops, writes_registers=target.delays.writes_registers
+    )
     verdicts = [
         Verdict(builder, loop, module, sites, asked, target.delays, automatic=automatic)
         for loop, asked, automatic in _pipelines(function, loops, module, plan)

@@ -1,19 +1,43 @@
-"""The schedules of kernels: the front end, the passes and the verdicts of each, several at a time."""
+"""The schedules of kernels: the front end of each, then the passes and verdicts of their parts, several at a
+time."""
 
 from __future__ import annotations
 
-import multiprocessing
-import os
+import time
+from collections import Counter
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
+from dataclasses import dataclass, replace
 
 from hlsgen.base.errors import ToolError
-from hlsgen.schedule.component import Component
-from hlsgen.schedule.results import KernelSchedule
+from hlsgen.schedule.areas import Areas
+from hlsgen.schedule.component import Component, Target
+from hlsgen.schedule.front_end import NO_LLVM, FrontEnd, compile_to_ir
+from hlsgen.schedule.own_processes import in_own_processes
+from hlsgen.schedule.pragmas import Pragma
+from hlsgen.schedule.processes import Part, parts_of, source_name
+from hlsgen.schedule.results import KernelSchedule, PartSchedule, in_order, merged
+from hlsgen.schedule.usage import usage_of
 
 Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Compiled:
+    """A kernel behind the front end; `front` without its IR, which the parts have."""
+
+    front: FrontEnd
+    parts: tuple[Part, ...]
+    seconds: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Work:
+    """A part of the kernel with that index, and all that its schedule depends on."""
+
+    kernel: int
+    part: Part
+    pragmas: Sequence[Pragma]
+    target: Target
 
 
 def schedule_component(component: Component, careful: bool = False) -> KernelSchedule:
@@ -21,68 +45,78 @@ def schedule_component(component: Component, careful: bool = False) -> KernelSch
 
     `careful` leaves out the pass of LLVM that is known to end the process on some code.
     """
-    from hlsgen.schedule.front_end import NO_LLVM, compile_to_ir
+    compiled = _compiled(component)
+    work = _work([component], [compiled])
+    return _whole(component, compiled, [_scheduled(one, careful) for one in work])
 
+
+def schedule_components(
+    components: Sequence[Component], *, jobs: int | None = None, progress: Progress | None = None
+) -> list[KernelSchedule]:
+    """The schedules of several kernels, in their order, as many parts at a time as there are processors.
+
+    `progress` is told the name of each that is done. Raises what schedule_component raises, for the first
+    that fails.
+    """
+    titles = [component.top or ", ".join(map(str, component.files)) for component in components]
+    compiled = in_own_processes(_compiled, components, titles, jobs=jobs)
+    work = _work(components, compiled)
+    left = Counter(one.kernel for one in work)
+
+    def done(at: int) -> None:
+        left[work[at].kernel] -= 1
+        if progress and not left[work[at].kernel]:
+            progress(components[work[at].kernel].top)
+
+    parts = in_own_processes(_scheduled, work, [titles[one.kernel] for one in work], jobs=jobs, done=done)
+    return [
+        _whole(component, one, [part for part, mine in zip(parts, work, strict=True) if mine.kernel == at])
+        for at, (component, one) in enumerate(zip(components, compiled, strict=True))
+    ]
+
+
+def _compiled(component: Component, careful: bool = False) -> _Compiled:
+    begun = time.perf_counter()
     try:
         import llvmlite.binding  # noqa: F401
     except (ImportError, OSError):
         raise ToolError(NO_LLVM) from None
-    from hlsgen.schedule.analysis import schedule_ir
-
     front = compile_to_ir(
         component.files,
         include_folders=component.include_folders,
         defines=component.defines,
         flags=component.flags,
     )
-    return schedule_ir(front, component.top, component.target, careful=careful)
+    parts = tuple(parts_of(front.ir, component.top, front.pragmas))
+    return _Compiled(front=replace(front, ir=""), parts=parts, seconds=time.perf_counter() - begun)
 
 
-def schedule_components(
-    components: Sequence[Component], *, jobs: int | None = None, progress: Progress | None = None
-) -> list[KernelSchedule]:
-    """The schedules of several kernels, in their order, as many at a time as there are processors.
-
-    Each in a process of its own, since LLVM ends its process where an assertion of its fails. `progress` is
-    told the name of each that is done. Raises what schedule_component raises, for the first that fails.
-    """
-    say = progress or (lambda name: None)
-    found: dict[int, KernelSchedule] = {}
-    # those that went down with another's process come again alone: what is said of them must not depend on it
-    for careful, alone in ((False, False), (False, True), (True, True)):
-        left = [at for at in range(len(components)) if at not in found]
-        for chosen in [[at] for at in left] if alone else [left]:
-            workers = min(len(chosen), jobs or os.cpu_count() or 1)
-            _schedule([(at, components[at]) for at in chosen], max(1, workers), careful, found, say)
-    lost = [
-        component.top or ", ".join(map(str, component.files))
-        for at, component in enumerate(components)
-        if at not in found
+def _work(components: Sequence[Component], compiled: Sequence[_Compiled]) -> list[_Work]:
+    return [
+        _Work(kernel=at, part=part, pragmas=one.front.pragmas, target=component.target)
+        for at, (component, one) in enumerate(zip(components, compiled, strict=True))
+        for part in one.parts
     ]
-    if lost:
-        raise ToolError(
-            f"error: LLVM failed on {', '.join(lost)}\nfix: another release of llvmlite, or --no-schedule"
-        )
-    return [found[at] for at in range(len(components))]
 
 
-def _schedule(
-    components: Sequence[tuple[int, Component]],
-    workers: int,
-    careful: bool,
-    found: dict[int, KernelSchedule],
-    say: Progress,
-) -> None:
-    """Schedule them into `found`; those whose process ends stay out."""
-    # spawn: a fork would copy the threads' locks of the libraries that are loaded here
-    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
-        waiting = {pool.submit(schedule_component, one, careful): (at, one.top) for at, one in components}
-        try:
-            for done in as_completed(waiting):
-                at, name = waiting[done]
-                with suppress(BrokenProcessPool):
-                    found[at] = done.result()
-                    say(name)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+def _scheduled(work: _Work, careful: bool) -> PartSchedule:
+    from hlsgen.schedule.analysis import schedule_part
+
+    return schedule_part(work.part, work.pragmas, work.target, careful=careful)
+
+
+def _whole(component: Component, compiled: _Compiled, parts: Sequence[PartSchedule]) -> KernelSchedule:
+    target = component.target
+    names = dict.fromkeys(source_name(part.root) for part in compiled.parts)
+    return KernelSchedule(
+        kernel=component.top or ", ".join(names),
+        loops=merged(in_order(loop for part in parts for loop in part.loops)),
+        part=target.part,
+        version=target.version,
+        clock_ns=target.clock_ns,
+        budget_ns=target.delays.budget_ns,
+        instructions=sum(part.instructions for part in parts),
+        seconds=compiled.seconds + sum(part.seconds for part in parts),
+        dropped=compiled.front.dropped,
+        usage=usage_of([part.usage for part in parts], Areas(delays=target.delays), target.kernel_flow),
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import Any
 
 from hlsgen.schedule.ir import Place
 from hlsgen.schedule.pragmas import Pragma
-from hlsgen.schedule.usage import Usage
+from hlsgen.schedule.usage import PartUsage, Usage
 
 
 class Tier(StrEnum):
@@ -194,6 +194,21 @@ class KernelSchedule:
             "loops": [loop.as_json() for loop in self.loops],
             "dropped_pragmas": [f"{one.file}:{one.line}: {one.name}" for one in self.dropped],
         }
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartSchedule:
+    """The loops of a part of a kernel. instructions: of its IR after unrolling. seconds: measured."""
+
+    loops: tuple[LoopSchedule, ...]
+    instructions: int
+    seconds: float
+    usage: PartUsage
+
+
+def in_order(loops: Iterable[LoopSchedule]) -> list[LoopSchedule]:
+    """The loops by file and line."""
+    return sorted(loops, key=lambda loop: (loop.place.file, loop.place.line) if loop.place else ("", 0))
 
 
 def merged(loops: Sequence[LoopSchedule]) -> tuple[LoopSchedule, ...]:

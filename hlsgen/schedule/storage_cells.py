@@ -18,6 +18,7 @@ from hlsgen.schedule.pragmas import Pragma
 
 MOST_BANKS = 1 << 16
 """An array of more banks is one whose extent is not known."""
+POINTER_BITS, WORD_BITS = 64, 32
 FIFO_DEPTH = 2
 """Words of a stream that no pragma tells of."""
 
@@ -45,16 +46,19 @@ class _Use:
 
 def arrays(
     parts: FunctionParts, left_out: Sequence[Collection[int]], areas: Areas
-) -> tuple[Resources, Resources]:
-    """The memories and registers of the arrays that are reached, and the multiplexers in front of them."""
-    memories = muxes = Resources()
+) -> tuple[dict[str, Resources], Resources]:
+    """The memories and registers of the arrays that are reached, by name, and the multiplexers in front of
+    them."""
+    memories: dict[str, Resources] = {}
+    muxes = Resources()
     for memory, uses in _uses(parts, left_out).items():
         if memory.bundle or memory.banks >= MOST_BANKS:
             continue
         register = memory.storage == "register"
         own = not memory.argument and (isinstance(memory.base, Global) or _is_alloca(memory, parts))
         if own:
-            memories += _registers(memory, uses) if register else _blocks(memory, uses, areas)
+            name = f"{memory.base.name}+{memory.start}"
+            memories[name] = _registers(memory, uses) if register else _blocks(memory, uses, areas)
         for use in uses.values():
             muxes += _register_muxes(use, areas) if register else _port_muxes(use, areas)
     return memories, muxes
@@ -171,46 +175,56 @@ def _port_muxes(use: _Use, areas: Areas) -> Resources:
     return total
 
 
-def fifos(parts: FunctionParts, areas: Areas) -> Resources:
-    """The streams between processes, at the depths that pragmas give them."""
+def fifos(parts: FunctionParts, left_out: Sequence[Collection[int]]) -> dict[str, tuple[int, int]]:
+    """Words and bits of the streams between processes, by name, at the depths that pragmas give them."""
     depths = {
         site.base.name: site.values["depth"]
         for site in parts.sites.variables
         if site.pragma.name == "stream" and "depth" in site.values
     }
-    words: dict[str, int] = {}
-    for part in parts.parts:
+    arguments = {name for name, _ in parts.function.arguments}
+    found: dict[str, tuple[int, int]] = {}
+    for number, part in enumerate(parts.parts):
         for name, accesses in part.region.streams.items():
             which, _, kind = name.rpartition(".")
-            if not kind.startswith("fifo"):
+            base = which.split("+", 1)[0]
+            if not kind.startswith("fifo") or base in arguments:
                 continue
             for one in accesses:
                 operation = part.region.nodes[one.node].operation
                 bits = max(operation.widths, default=0) if operation is not None else 0
-                words[which] = max(words.get(which, 0), bits)
-    arguments = {name for name, _ in parts.function.arguments}
-    total = Resources()
-    for which, bits in words.items():
-        base = which.split("+", 1)[0]
-        if base not in arguments and bits:
-            total += areas.stream(depths.get(base, FIFO_DEPTH), bits)
-    return total
+                if bits and one.node not in left_out[number]:
+                    depth, before = found.get(which, (depths.get(base, FIFO_DEPTH), 0))
+                    found[which] = depth, max(before, bits)
+    return found
 
 
-def ports(parts: FunctionParts, pragmas: Sequence[Pragma], areas: Areas, *, kernel_flow: bool) -> Resources:
-    """Adapters of AXI ports, and the registers through which a host passes arguments."""
-    bundles = _bundles(parts)
-    total = Resources()
-    for bits in bundles.values():
-        total += areas.axi_adapter(bits)
+def host_arguments(parts: FunctionParts, pragmas: Sequence[Pragma]) -> tuple[list[int], list[int]]:
+    """The bits of the arguments that a host gives by AXI-lite: those that a pragma or a port says so of, and
+    the other scalars, which are so in the flow of kernels."""
     lite = [one for one in pragmas if one.name == "interface" and _is_lite(one)]
-    if kernel_flow or lite or bundles:
-        named = {re.sub(r"\W.*", "", name.strip()) for one in lite for name in one.variable.split(",")}
-        total += areas.registers_of_host(_argument_bits(parts, named, kernel_flow=kernel_flow))
-    return total
+    named = {re.sub(r"\W.*", "", name.strip()) for one in lite for name in one.variable.split(",")}
+    axi = {
+        base.name
+        for base, known in parts.memories.by_base.items()
+        if isinstance(base, Local) and any(memory.bundle for memory in known)
+    }
+    told: list[int] = []
+    others: list[int] = []
+    for name, type_ in parts.function.arguments:
+        if isinstance(type_, PointerType):
+            told += [POINTER_BITS] if name in axi else []
+        else:
+            (told if name.split(".")[0] in named else others).append(max(WORD_BITS, bits_of(type_)))
+    return told, others
 
 
-def _bundles(parts: FunctionParts) -> dict[str, int]:
+def has_lite_port(pragmas: Sequence[Pragma]) -> bool:
+    """Whether the source asks for an AXI-lite port."""
+    return any(one.name == "interface" and _is_lite(one) for one in pragmas)
+
+
+def bundles(parts: FunctionParts) -> dict[str, int]:
     """The AXI ports with the bits of their words: of pointers, and burst ports, which are read as streams."""
     found: dict[str, int] = {}
     ports_of = {
@@ -232,20 +246,3 @@ def _bundles(parts: FunctionParts) -> dict[str, int]:
 
 def _is_lite(pragma: Pragma) -> bool:
     return "s_axilite" in pragma.words or pragma.texts.get("mode", "") == "s_axilite"
-
-
-def _argument_bits(parts: FunctionParts, named: Collection[str], *, kernel_flow: bool) -> list[int]:
-    """Bits of the arguments that the host gives: pointers of 64, scalars of their own."""
-    axi = {
-        base.name
-        for base, known in parts.memories.by_base.items()
-        if isinstance(base, Local) and any(memory.bundle for memory in known)
-    }
-    found = []
-    for name, type_ in parts.function.arguments:
-        if isinstance(type_, PointerType):
-            if name in axi:
-                found.append(64)
-        elif kernel_flow or name.split(".")[0] in named:
-            found.append(max(32, bits_of(type_)))
-    return found

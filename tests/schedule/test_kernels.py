@@ -9,7 +9,8 @@ import pytest
 
 from hlsgen.schedule.component import Target
 from hlsgen.schedule.front_end import FrontEnd, compile_to_ir
-from hlsgen.schedule.results import LoopSchedule, Tier
+from hlsgen.schedule.processes import parts_of
+from hlsgen.schedule.results import LoopSchedule, Tier, in_order
 from tests.support.schedule_ir import needs_llvm
 
 pytestmark = needs_llvm
@@ -81,12 +82,14 @@ def front_end() -> FrontEnd:
 @functools.cache
 def schedules(clock_ns: float = 5.0, version: str = "2024.2") -> dict[str, list[LoopSchedule]]:
     """The loops of each function: those with a label `work` alone, where there is one."""
-    from hlsgen.schedule.analysis import schedule_ir
+    from hlsgen.schedule.analysis import schedule_part
 
     target = Target(part=PART, clock_ns=clock_ns, version=version, kernel_flow=False)
     found: dict[str, list[LoopSchedule]] = {}
-    for loop in schedule_ir(front_end(), "", target).loops:
-        found.setdefault(loop.function, []).append(loop)
+    front = front_end()
+    for part in parts_of(front.ir, "", front.pragmas):
+        for loop in in_order(schedule_part(part, front.pragmas, target).loops):
+            found.setdefault(loop.function, []).append(loop)
     return {name: [one for one in loops if one.label] or loops for name, loops in found.items()}
 
 

@@ -80,8 +80,11 @@ class Areas:
     terms: Terms = field(default_factory=lambda: packaged_terms().of("csynth"))
     figures: Path = AREAS
 
-    def operation(self, operation: Operation) -> Resources:
-        """An operation that is not merged into a DSP or a ternary sum; LUT groups count each of theirs."""
+    def operation(self, operation: Operation, *, fabric: bool = False) -> Resources:
+        """An operation that is not merged into a DSP or a ternary sum; LUT groups count each of theirs.
+
+        fabric: of a floating-point core, that it may use no DSP.
+        """
         kind, width = operation.kind, operation.result
         if kind in ("add", "sub"):
             return Resources(lut=_sum_luts(width))
@@ -102,7 +105,10 @@ class Areas:
         if kind in DIVISIONS:
             return self._by_size("divide", max(operation.widths))
         if kind in FLOATS or kind in LIKE:
-            return self._float(operation, FLOATS.get(kind) or LIKE[kind])
+            name = FLOATS.get(kind) or LIKE[kind]
+            return self._float(
+                operation, f"{name}_nodsp" if fabric and self._figures(f"{name}_nodsp") else name
+            )
         return Resources()
 
     def uncounted(self, operation: Operation) -> Resources:
@@ -125,6 +131,12 @@ class Areas:
         """Each of the two sums that together add three words."""
         least = next((luts for below, luts in HALF_OF_TERNARY.items() if width <= below), 0)
         return Resources(lut=max(width, least))
+
+    def product_in_fabric(self, operation: Operation) -> Resources:
+        """A product that may use no DSP."""
+        if min(operation.widths) == 1:
+            return self._product(operation)
+        return self._by_size("multiplier", max(operation.widths))
 
     def product_in_sum(self) -> Resources:
         """A product together with the sum that it shares a DSP with."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from hlsgen.schedule.ir import Block, Function, Instruction, IntType, Local, Module, Operand
 from hlsgen.schedule.pragmas import Pragma
-from hlsgen.schedule.source_functions import SourceFunctions, calls_of, named
+from hlsgen.schedule.source_functions import SourceFunctions, calls_of, function_at, named
 
 FEWEST = 4
 """Words of a sum from which on it is balanced."""
@@ -35,7 +35,7 @@ def balance(
     kept = {
         number
         for number, place in module.places.items()
-        if any((one.file, one.function) in as_written for one in calls_of(place))
+        if any(function_at(one) in as_written for one in calls_of(place))
     }
     users: dict[str, list[Instruction]] = {}
     for _, one in function.instructions():

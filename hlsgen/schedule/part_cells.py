@@ -29,6 +29,8 @@ SHIFTED_FROM = 3
 SHIFT_REGISTER = Resources(lut=32, ff=64)
 DIVISIONS = frozenset({"udiv", "sdiv", "urem", "srem"})
 SAME_CORE = {"fsub": "fadd", "uitofp": "sitofp", "fptoui": "fptosi"}
+NO_DSP = "_nodsp"
+"""Behind the kind of a core that is built without DSPs."""
 Core = tuple[str, tuple[int, ...]]
 """The kind of a core and its widths."""
 PIPELINE_LOGIC = 4
@@ -49,6 +51,8 @@ class CoreUse:
     """The widest of them."""
     count: int
     uses: int
+    fabric: bool = False
+    """Without DSPs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +94,10 @@ class _Counted:
         self.left_out = left_out
         self.nodes = [node for node in part.region.nodes if node.index not in left_out]
         self.inner = {**part.merges.products, **part.merges.ternary, **part.merges.luts}
-        self.fused = frozenset(part.merges.products.values())
+        self.products = {
+            product: total for product, total in part.merges.products.items() if product not in part.in_fabric
+        }
+        self.fused = frozenset(self.products.values())
 
     # operations
 
@@ -109,8 +116,9 @@ class _Counted:
             widest[core] = operation if wider else widest.get(core, operation)
         cores = {}
         for core, uses in starts.items():
-            use = CoreUse(operation=widest[core], count=self._at_once(uses), uses=len(uses))
-            if core[0] in FLOATS or core[0] in LIKE:
+            fabric = core[0].endswith(NO_DSP)
+            use = CoreUse(operation=widest[core], count=self._at_once(uses), uses=len(uses), fabric=fabric)
+            if core[0].removesuffix(NO_DSP) in (*FLOATS, *LIKE):
                 cores[core] = use
             elif core[0] in DIVISIONS and not self.part.pipelined:
                 total += self.areas.division_alone(use.operation).times(use.count)
@@ -130,15 +138,19 @@ class _Counted:
         """What operations must have in common to share a core; None: it is none."""
         kind = SAME_CORE.get(operation.kind, operation.kind)
         if kind in FLOATS or kind in LIKE:
-            return kind, (max((*operation.widths, operation.result)) > 32,)
+            fabric = index in self.part.in_fabric
+            return kind + NO_DSP if fabric else kind, (max((*operation.widths, operation.result)) > 32,)
         steps = self.schedule.finishes[index][0] > self.schedule.starts[index][0]
-        if kind in DIVISIONS or (kind == "mul" and steps and index not in self.part.merges.products):
+        dsp = index not in self.part.merges.products and index not in self.part.in_fabric
+        if kind in DIVISIONS or (kind == "mul" and steps and dsp):
             return kind, (*operation.widths, operation.result)
         return None
 
     def _alone(self, index: int, operation: Operation) -> Resources:
-        if index in self.part.merges.products:
+        if index in self.products:
             return self.areas.product_in_sum()
+        if index in self.part.in_fabric:
+            return self.areas.product_in_fabric(operation)
         if index in self.fused:
             return Resources()
         ternary = self.part.merges.ternary
@@ -281,4 +293,4 @@ def _word_bits(node: Node) -> int:
 def core_cells(use: CoreUse, areas: Areas) -> Resources:
     """Cores, and the choice of each one's operands."""
     choices = areas.mux(-(-use.uses // use.count)).times(2 * use.count)
-    return areas.operation(use.operation).times(use.count) + choices
+    return areas.operation(use.operation, fabric=use.fabric).times(use.count) + choices

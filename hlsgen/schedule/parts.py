@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import PurePath
 
 from hlsgen.schedule.groups import Graph, Merges
 from hlsgen.schedule.ir import Function, Local, Module, Place
@@ -11,8 +12,11 @@ from hlsgen.schedule.iteration import Region
 from hlsgen.schedule.memories import Memories
 from hlsgen.schedule.modulo import Schedule
 from hlsgen.schedule.operation import Operation
+from hlsgen.schedule.pragmas import Pragma
 from hlsgen.schedule.sites import Sites
 
+STATEMENT_LINES = 2
+"""Lines above a `bind_op` in which the statement of its variable stands."""
 _THROUGH = frozenset({"sext", "zext", "trunc", "add", "sub", "mul", "shl", "or", "freeze"})
 
 
@@ -34,6 +38,8 @@ class Part:
     """Nodes that nothing reads but addresses."""
     begun_with: frozenset[str] = frozenset()
     """Values that static variables begin with: their memories and registers have them from the start."""
+    in_fabric: frozenset[int] = frozenset()
+    """Nodes that a pragma keeps out of DSPs."""
 
     def operation(self, index: int) -> Operation | None:
         """The operation of a node, a product at the widths before extensions; None: wires."""
@@ -64,6 +70,11 @@ def function_parts(
     begun_with = frozenset(
         one.name for _, one in function.instructions() if one.opcode == "load" and one.place < 0
     )
+    bound = [
+        one.pragma
+        for one in sites.variables
+        if one.pragma.name == "bind_op" and one.pragma.texts.get("impl", "").lower() == "fabric"
+    ]
     escaping: dict[int, set[str]] = {}
     for block, one in function.instructions():
         reader = blocks.get(block.name, -1)
@@ -75,7 +86,15 @@ def function_parts(
         module=module,
         memories=memories,
         sites=sites,
-        parts=tuple(replace(part, unread=_unread(part, only), begun_with=begun_with) for part in parts),
+        parts=tuple(
+            replace(
+                part,
+                unread=_unread(part, only),
+                begun_with=begun_with,
+                in_fabric=_in_fabric(part, module, bound),
+            )
+            for part in parts
+        ),
         escaping={at: frozenset(names) for at, names in escaping.items()},
     )
 
@@ -111,4 +130,21 @@ def address_only(function: Function) -> frozenset[str]:
             ):
                 found.add(one.name)
                 changed = True
+    return frozenset(found)
+
+
+def _in_fabric(part: Part, module: Module, bound: Sequence[Pragma]) -> frozenset[int]:
+    """The nodes that those pragmas are about: operations of the statement above one."""
+    lines = {
+        (PurePath(one.file).name, one.line - above, one.texts.get("op", "").lower())
+        for one in dict.fromkeys(bound)
+        for above in range(1, STATEMENT_LINES + 1)
+    }
+    found = set()
+    for node in part.region.nodes if lines else ():
+        place = module.places.get(node.instruction.place) if node.instruction is not None else None
+        if place is None or node.operation is None:
+            continue
+        if (PurePath(place.file).name, place.line, node.operation.kind) in lines:
+            found.add(node.index)
     return frozenset(found)

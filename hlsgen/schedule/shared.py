@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 from hlsgen.schedule.ir import Place
 from hlsgen.schedule.parts import FunctionParts, Part
 from hlsgen.schedule.pragmas import Pragma
-from hlsgen.schedule.source_functions import SourceFunctions, calls_of, named
+from hlsgen.schedule.source_functions import SourceFunctions, calls_of, function_at, named
 
 KEPT_OPERATIONS = 40
 """A function with more operations is kept, as one with a loop is."""
@@ -25,7 +25,7 @@ def path_of(place: Place | None) -> Calls:
     found = []
     for one in calls_of(place):
         above = one.inlined_at
-        found.append((one.file, one.function, above.line if above is not None else 0))
+        found.append((*function_at(one), above.line if above is not None else 0))
     return tuple(reversed(found))
 
 

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import PurePath
 
 from hlsgen.schedule.ir import Function, Module, Place
 from hlsgen.schedule.pragmas import Pragma
 
 SourceFunction = tuple[str, str]
-"""File and name."""
+"""Name of the file, without its folders, and of the function: the compiler writes folders in several ways."""
+
+
+def function_at(place: Place) -> SourceFunction:
+    """The function that a place stands in."""
+    return PurePath(place.file).name, place.function
 
 
 def calls_of(place: Place | None) -> Iterator[Place]:
@@ -25,7 +31,7 @@ class SourceFunctions:
         self.lines: dict[SourceFunction, set[int]] = {}
         for number in {one.place for _, one in function.instructions()}:
             for place in calls_of(module.places.get(number)):
-                self.lines.setdefault((place.file, place.function), set()).add(place.line)
+                self.lines.setdefault(function_at(place), set()).add(place.line)
 
     def around(self, pragmas: Iterable[Pragma]) -> frozenset[SourceFunction]:
         """The functions that pragmas stand in."""
@@ -37,7 +43,7 @@ class SourceFunctions:
         behind = [
             (min(line for line in lines if line >= pragma.line), function)
             for function, lines in self.lines.items()
-            if function[0] == pragma.file and max(lines) >= pragma.line
+            if function[0] == PurePath(pragma.file).name and max(lines) >= pragma.line
         ]
         return min(behind)[1] if behind else None
 

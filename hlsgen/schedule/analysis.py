@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 
 from hlsgen.schedule import optimise
@@ -39,7 +38,6 @@ def schedule_part(
 
     `careful` leaves out the pass of LLVM that is known to end the process on some code.
     """
-    begun = time.perf_counter()
     whole = {part.root: part.interval} if part.interval else {}
     inlined = localised(optimise.inline(part.ir, [part.root]))
     before = read_module(inlined)
@@ -63,7 +61,6 @@ def schedule_part(
     return PartSchedule(
         loops=tuple(loop for loop in loops if _is_of_part(loop, part)),
         instructions=sum(1 for function in after.functions.values() for _ in function.instructions()),
-        seconds=time.perf_counter() - begun,
         usage=usage_of_part(parts, pragmas, Areas(delays=target.delays), part.lines),
     )
 
@@ -115,7 +112,9 @@ def _of_function(
     entry = next(iter(function.blocks))
     order = reverse_postorder(entry, {name: block.successors for name, block in function.blocks.items()})
     ranges = Ranges(function, order, loops, module.variables)
-    builder = RegionBuilder(function, memories, ranges, loops)
+    builder = RegionBuilder(
+        function, memories, ranges, loops, writes_registers=target.delays.writes_registers
+    )
     verdicts = [
         Verdict(builder, loop, module, sites, asked, target.delays, automatic=automatic)
         for loop, asked, automatic in _pipelines(function, loops, module, plan)

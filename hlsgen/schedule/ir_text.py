@@ -15,6 +15,7 @@ _NODE = re.compile(r"!(?P<number>\d+) = ")
 _SYMBOLS = re.compile(rf"[@$]{_SYMBOL}")
 _NODES = re.compile(r"!(\d+)\b")
 _LINKAGE = re.compile(r"\b(?:internal|private|linkonce_odr|weak_odr|linkonce|weak|dso_local|hidden)\b ?")
+_ALIAS = re.compile(r"^@([-\w$.]+) = [^\n]*\balias [^\n]*, ptr @([-\w$.]+)\n", re.MULTILINE)
 _HEADER_END = re.compile(r"(?: comdat(?:\([^)]*\))?)?(?: align \d+)?(?: ![a-z]+ !\d+)* \{$")
 
 
@@ -126,3 +127,12 @@ def declaration(body: str, name: str) -> str:
 
 def _name(found: re.Match[str] | None) -> str:
     return found["name"].replace('"', "") if found else ""
+
+
+def without_aliases(text: str) -> str:
+    """The module with functions called by their own names: a constructor's second name is never inlined."""
+    names: dict[str, str] = dict(_ALIAS.findall(text))
+    if not names:
+        return text
+    called = re.compile(rf"@({'|'.join(map(re.escape, names))})(?![-\w$.])")
+    return called.sub(lambda found: f"@{names[found[1]]}", _ALIAS.sub("", text))

@@ -1,4 +1,4 @@
-"""How deep the pipelines of a network's stages are, by their schedules: what the timing simulation waits for."""
+"""How deep the pipelines of a network's stages are, by their schedules, for the timing simulation."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from hlsgen.schedule.source_functions import calls_of
 def latencies_of_stages(kernels: Iterable[KernelSchedule], stages: Collection[str]) -> dict[str, int]:
     """Cycles from the start of an iteration to its last write, by stage, for `hlsgen.timing.timing.simulate`.
 
-    A stage is emitted as a file of its name, what carries words as a function of its name; its loops stand
-    there, or in what is called from there. Of several that with the most iterations counts, for it is what words pass. Stages of which no loop is found
-    are left out.
+    A stage is emitted as a file of its name, what carries words as a function of its name: its loops stand
+    there, or in what is called from there. Of several that with the most iterations counts, for it is what
+    words pass. Stages of which no loop is found are left out.
     """
     found: dict[str, LoopSchedule] = {}
     for kernel in kernels:

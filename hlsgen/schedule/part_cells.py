@@ -28,6 +28,7 @@ SHIFTED_FROM = 3
 """Intervals for which a word is kept, from which on a shift register takes the place of registers."""
 SHIFT_REGISTER = Resources(lut=32, ff=64)
 DIVISIONS = frozenset({"udiv", "sdiv", "urem", "srem"})
+NEVER_LATE = frozenset({"phi", "register_write"})
 SAME_CORE = {"fsub": "fadd", "uitofp": "sitofp", "fptoui": "fptosi"}
 NO_DSP = "_nodsp"
 """Behind the kind of a core that is built without DSPs."""
@@ -92,6 +93,7 @@ class _Counted:
         self.version = areas.delays.library.version
         self.schedule = part.schedule
         self.left_out = left_out
+        self.late: set[int] = set()
         self.nodes = [node for node in part.region.nodes if node.index not in left_out]
         self.inner = {**part.merges.products, **part.merges.ternary, **part.merges.luts}
         self.products = {
@@ -206,6 +208,8 @@ class _Counted:
             if node.index in self.part.unread or name in self.part.begun_with:
                 continue
             ready = self.schedule.finishes[node.index][0]
+            if node.index in self.late:
+                ready = until[node.index]
             held = operation.kind == "phi" or bool(name) and name in self.escaping
             source = (
                 None if held or self.part.pipelined and self.schedule.interval == 1 else self._source(node)
@@ -236,20 +240,23 @@ class _Counted:
 
     def _kept(self, bits: int, cycles: int, *, held: bool) -> Resources:
         """A word of `bits` that is kept for so many cycles; held: in a register in any case."""
+        intervals = self._intervals(cycles)
         if not self.part.pipelined:
-            return Resources(ff=bits if cycles > 0 or held else 0)
-        intervals = -(-cycles // self.schedule.interval)
+            return Resources(ff=bits if intervals or held else 0)
         own = Resources(ff=bits if held else 0)
         if intervals < SHIFTED_FROM:
             return own + Resources(ff=bits * max(0, intervals))
         return own + Resources(ff=bits) + SHIFT_REGISTER
 
     def _until(self) -> list[int]:
-        """The last cycle in which each node's word is read, through wires and what is built as one."""
-        nodes = self.part.region.nodes
+        """The last cycle in which each node's word is read, through wires and what is built as one.
+
+        Gates whose word would be kept longer than it takes to keep what they read stand where it is read, as
+        the vendor's scheduler has them: `late` gets them.
+        """
         until = [cycle for cycle, _ in self.schedule.finishes]
         joined = {**self.part.merges.ternary, **self.part.merges.luts}
-        for node in reversed(nodes):
+        for node in reversed(self.part.region.nodes):
             last = joined.get(node.index)
             read = self.schedule.starts[node.index][0]
             if node.operation is None:
@@ -258,9 +265,43 @@ class _Counted:
                 read = self.schedule.starts[last][0]
             elif node.index in self.fused:
                 read -= 1  # the DSP has a register for what is added
+            elif self._waits(node, until):
+                read = until[node.index]
+                self.late.add(node.index)
             for before in node.after:
                 until[before] = max(until[before], read)
         return until
+
+    def _waits(self, node: Node, until: Sequence[int]) -> bool:
+        """Whether it takes no more registers to keep what gates read than to keep what they give."""
+        operation, index = node.operation, node.index
+        start, ready = self.schedule.starts[index][0], self.schedule.finishes[index][0]
+        if operation is None or node.access is not None or start != ready or until[index] <= ready:
+            return False
+        if operation.kind in NEVER_LATE or index in self.inner:
+            return False
+        own = operation.result * self._intervals(until[index] - ready)
+        more = 0
+        for before in node.after:
+            made = self.schedule.finishes[before][0]
+            longer = self._intervals(until[index] - made) - self._intervals(until[before] - made)
+            more += self._bits(before) * max(0, longer)
+        return more <= own
+
+    def _bits(self, index: int) -> int:
+        """Bits of a node's word, of wires those of what they join."""
+        node = self.part.region.nodes[index]
+        if node.operation is not None:
+            return node.operation.result
+        return sum(
+            one.result for at in node.after if (one := self.part.region.nodes[at].operation) is not None
+        )
+
+    def _intervals(self, cycles: int) -> int:
+        """In how many registers a word stands that is kept for so many cycles."""
+        if not self.part.pipelined:
+            return int(cycles > 0)
+        return -(-cycles // self.schedule.interval)
 
     # control
 

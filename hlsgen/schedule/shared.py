@@ -1,7 +1,7 @@
 """What the vendor's compiler builds once though it is called in several places.
 
-Everything is inlined here. The tool keeps a function that has loops, or is large, as a module; calls of it
-that run one after the other, not in a pipeline nor as processes of a dataflow, share the one instance.
+Everything is inlined here. The tool keeps a function that says `inline off`, or is large, as a module; calls
+of it that run one after the other, not in a pipeline nor as processes of a dataflow, share the one instance.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from hlsgen.schedule.parts import FunctionParts, Part
 from hlsgen.schedule.pragmas import Pragma
 from hlsgen.schedule.source_functions import SourceFunctions, calls_of, function_at, named
 
-KEPT_OPERATIONS = 40
-"""A function with more operations is kept, as one with a loop is."""
+KEPT_OPERATIONS = 300
+"""A function with more operations is kept; smaller ones the tool inlines, with their loops."""
 Calls = tuple[tuple[str, str, int], ...]
 """File and function, and the line that it is called at (0 of the first), the outermost first."""
 
@@ -83,12 +83,10 @@ class Source:
 
 
 def _kept(parts: FunctionParts) -> Collection[tuple[str, str]]:
-    """The functions with loops, and those of many operations in one call."""
+    """The functions of many operations in one call."""
     kept: set[tuple[str, str]] = set()
     tally: Tally[Calls] = Tally()
     for part in parts.parts:
-        if part.region.loop is not None:
-            kept.update(one[:2] for one in path_of(part.place)[1:])
         for place in _operations(part, parts):
             path = path_of(place)
             for end in range(2, len(path) + 1):

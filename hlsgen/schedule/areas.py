@@ -241,7 +241,7 @@ class Areas:
         timing = self.delays.timing(operation)
         dsps = dsps_of_product(wide, narrow)
         alone = self.delays.library.version <= DSP_ALONE_UNTIL and dsps == 1
-        if not timing.cycles or alone:
+        if not timing.cycles or dsps == 1:  # a single DSP has all its registers inside
             return Resources(dsp=dsps, lut=0 if alone else PRODUCT_IN_DSP * dsps)
         return Resources(dsp=dsps) + self._by_size("multiplier_half", wide)
 

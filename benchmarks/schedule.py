@@ -1,4 +1,5 @@
-"""How often hlsgen's schedule of public designs is the vendor's: II, depth and longest chain of each loop.
+"""How often the schedule of public designs is the vendor's: II, depth and longest chain of each loop, and
+the cells of whole designs.
 
 python benchmarks/schedule.py FOLDER [--only FILE] [--json PATH] [--jobs 2] [--limit 300]
 
@@ -23,6 +24,9 @@ from typing import Any
 from processes import Failed, run
 from rich.console import Console
 from rich.table import Table
+from schedule_areas import areas_table
+from schedule_areas import distinct as distinct_areas
+from schedule_areas import score as areas_score
 from schedule_truth import Expected, expected_loops, unfit, with_sources_beside
 
 from hlsgen.base.errors import DesignError
@@ -71,7 +75,15 @@ class Compared:
     said: str
 
 
-def schedule_of(solution: VendorSolution) -> list[Found]:
+@dataclass(frozen=True, kw_only=True)
+class Scheduled:
+    """A design as hlsgen schedules it. usage: cells by kind, None if it could not be done."""
+
+    loops: tuple[Found, ...] = ()
+    usage: dict[str, int] | None = None
+
+
+def schedule_of(solution: VendorSolution) -> Scheduled:
     """hlsgen's schedule of a solution's sources. Raises DesignError or ToolError: they do not compile."""
     from hlsgen.schedule.component import Component, Target
     from hlsgen.schedule.kernels import schedule_components
@@ -94,7 +106,8 @@ def schedule_of(solution: VendorSolution) -> list[Found]:
         include_folders=solution.include_folders,
         defines=defines,
     )
-    return [
+    kernel = schedule_components([component], jobs=1)[0]
+    loops = (
         Found(
             file=loop.place.file,
             line=loop.place.line,
@@ -106,9 +119,10 @@ def schedule_of(solution: VendorSolution) -> list[Found]:
             chain_ns=loop.chain_ns,
             reasons=loop.reasons,
         )
-        for loop in schedule_components([component], jobs=1)[0].loops
+        for loop in kernel.loops
         if loop.place is not None
-    ]
+    )
+    return Scheduled(loops=tuple(loops), usage=asdict(kernel.usage.csynth))
 
 
 def matched(expected: Sequence[Expected], found: Sequence[Found]) -> Iterator[tuple[Expected, Found | None]]:
@@ -133,7 +147,7 @@ def _unlike(expected: Expected, found: Found) -> tuple[int, int]:
     return int(not same_trips), int(expected.loop.module.split("_Pipeline")[0] not in found.function)
 
 
-def compare(folder: Path, root: Path, schedule: Callable[[VendorSolution], list[Found]]) -> dict[str, Any]:
+def compare(folder: Path, root: Path, schedule: Callable[[VendorSolution], Scheduled]) -> dict[str, Any]:
     """The loops of one solution beside hlsgen's, as JSON; `left_out` says why there are none."""
     try:
         solution = with_sources_beside(read_solution(folder, root), root)
@@ -146,9 +160,9 @@ def compare(folder: Path, root: Path, schedule: Callable[[VendorSolution], list[
     if why:
         return {"left_out": why}
     failure = ""
-    found: list[Found] = []
+    found = Scheduled()
     try:
-        found = schedule(solution) if expected else []
+        found = schedule(solution) if expected else found
     except Exception as error:  # whatever ends it is a design that it cannot do: counted and shown
         failure = f"{type(error).__name__}: {error}"
     modules = [one.loop.module for one in expected]
@@ -158,8 +172,21 @@ def compare(folder: Path, root: Path, schedule: Callable[[VendorSolution], list[
         "clock_ns": solution.report.clock_ns,
         "loops": [
             asdict(_compared(solution, root, one, ours, failure, alone=modules.count(one.loop.module) == 1))
-            for one, ours in matched(expected, found)
+            for one, ours in matched(expected, found.loops)
         ],
+        "usage": None if found.usage is None else _usage(solution, root, found.usage),
+    }
+
+
+def _usage(solution: VendorSolution, root: Path, predicted: dict[str, int]) -> dict[str, Any]:
+    report = solution.report
+    return {
+        "repository": root.name,
+        "solution": str(solution.folder.relative_to(root)),
+        "version": report.version[:6],
+        "part": report.part,
+        "predicted": predicted,
+        "reported": {kind: int(report.resources[kind]) for kind in predicted},
     }
 
 
@@ -270,7 +297,7 @@ def _in_child(folder: Path, root: Path, limit: float) -> dict[str, Any]:
         except Failed as error:
             failure = error
 
-    def failed(_: VendorSolution) -> list[Found]:
+    def failed(_: VendorSolution) -> Scheduled:
         raise failure
 
     return compare(folder, root, failed)
@@ -354,9 +381,13 @@ def main() -> None:
         if result.get("left_out"):
             why = str(result["left_out"]).split("\n")[0][:120]
             left_out[why] = left_out.get(why, 0) + 1
-    _show(rows, left_out, Console(width=max(150, Console().width)))
+    usage = distinct_areas(result["usage"] for result in results if result.get("usage"))
+    console = Console(width=max(150, Console().width))
+    _show(rows, left_out, console)
+    console.print(areas_table(usage))
     given.json.parent.mkdir(parents=True, exist_ok=True)
-    whole = {"score": score(rows), "left_out": left_out, "loops": rows}
+    areas = {"score": areas_score(usage), "designs": usage}
+    whole = {"score": score(rows), "left_out": left_out, "loops": rows, "areas": areas}
     given.json.write_text(json.dumps(whole, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 

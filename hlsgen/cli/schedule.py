@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from hlsgen.base.progress import Progress
     from hlsgen.schedule.component import Component
     from hlsgen.schedule.results import KernelSchedule, LoopSchedule
+    from hlsgen.schedule.usage import Usage
 
 
 def target_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -199,6 +200,7 @@ def print_schedules(found: Iterable[KernelSchedule], verbose: bool = False) -> N
                 _count(loop.trips),
             )
         show(table)
+        _print_usage(kernel.usage, verbose)
         for finding in kernel.findings():
             click.echo(f"  {finding}")
         for pragma in kernel.dropped:
@@ -207,6 +209,22 @@ def print_schedules(found: Iterable[KernelSchedule], verbose: bool = False) -> N
             for loop in kernel.loops:
                 _print_details(loop)
         click.echo(f"{kernel.instructions:,} instructions after unrolling, {kernel.seconds:.1f} s here")
+
+
+def _print_usage(usage: Usage, verbose: bool) -> None:
+    """The estimates of csynth's figures, and of the routed ones with the range of public designs."""
+    csynth, routed = usage.csynth, usage.routed
+    memories = f"BRAM18 {csynth.bram18:,}" + (f", URAM {csynth.uram:,}" if csynth.uram else "")
+    click.echo(
+        f"csynth ~ LUT {csynth.lut:,}, FF {csynth.ff:,}, DSP {csynth.dsp:,}, {memories}; "
+        f"routed ~ LUT {routed.lut:,} ({routed.lut_low:,} to {routed.lut_high:,}), "
+        f"FF {routed.ff:,} ({routed.ff_low:,} to {routed.ff_high:,})"
+    )
+    if usage.uncounted.lut or usage.uncounted.ff:
+        click.echo(f"  not in csynth's: LUT {usage.uncounted.lut:,}, FF {usage.uncounted.ff:,} of cores")
+    if verbose:
+        for kind, cells in usage.by_kind.items():
+            click.echo(f"  {kind}: LUT {cells.lut:,}, FF {cells.ff:,}, DSP {cells.dsp:,}")
 
 
 def _count(trips: int | None) -> str:

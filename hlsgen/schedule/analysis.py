@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from hlsgen.schedule import optimise
+from hlsgen.schedule.areas import Areas
+from hlsgen.schedule.balance import balance
 from hlsgen.schedule.component import Target
 from hlsgen.schedule.control_flow import Loop, loops_of, reverse_postorder
 from hlsgen.schedule.inferred import infer_partitions, infers_partitions
 from hlsgen.schedule.ir import ArrayType, Function, Module
 from hlsgen.schedule.ir_reader import read_module
 from hlsgen.schedule.memories import Memories, memories_of, shapes_of
+from hlsgen.schedule.parts import FunctionParts, address_only, function_parts
 from hlsgen.schedule.places import LOOP_NAME
 from hlsgen.schedule.plan import LoopPlan, plan_of
 from hlsgen.schedule.pragmas import Pragma
@@ -20,6 +23,7 @@ from hlsgen.schedule.region import RegionBuilder
 from hlsgen.schedule.results import LoopSchedule, PartSchedule
 from hlsgen.schedule.sites import Sites, sites_of, without_marks
 from hlsgen.schedule.statics import localised
+from hlsgen.schedule.usage import usage_of_part
 from hlsgen.schedule.verdict import Verdict
 
 DEFAULT_BUNDLE = "gmem"
@@ -44,14 +48,20 @@ def schedule_part(
         without_marks(inlined, _loop_metadata(before, plan), _kept(before, sites)), careful=careful
     )
     after = read_module(unrolled)
+    for function in after.functions.values():
+        balance(function, after, pragmas, address_only(function))
     shapes = shapes_of(before)
     loops: list[LoopSchedule] = []
+    parts: list[FunctionParts] = []
     for function in after.functions.values():
         memories = memories_of(after, function, sites, bundle, shapes)
-        loops += _of_function(function, after, sites, memories, plan, target)
+        found, made_of = _of_function(function, after, sites, memories, plan, target)
+        loops += found
+        parts += made_of
     return PartSchedule(
         loops=tuple(loop for loop in loops if _is_of_part(loop, part)),
         instructions=sum(1 for function in after.functions.values() for _ in function.instructions()),
+        usage=usage_of_part(parts, pragmas, Areas(delays=target.delays), part.lines),
     )
 
 
@@ -95,13 +105,13 @@ def _kept(module: Module, sites: Sites) -> dict[str, list[str]]:
 
 def _of_function(
     function: Function, module: Module, sites: Sites, memories: Memories, plan: LoopPlan, target: Target
-) -> list[LoopSchedule]:
+) -> tuple[list[LoopSchedule], list[FunctionParts]]:
+    if not function.blocks:
+        return [], []
     loops = loops_of(function)
-    if not function.blocks or (not loops and function.name not in plan.functions):
-        return []
     entry = next(iter(function.blocks))
     order = reverse_postorder(entry, {name: block.successors for name, block in function.blocks.items()})
-    ranges = Ranges(function, order, loops)
+    ranges = Ranges(function, order, loops, module.variables)
     builder = RegionBuilder(
         function, memories, ranges, loops, writes_registers=target.delays.writes_registers
     )
@@ -111,7 +121,16 @@ def _of_function(
     ]
     if infers_partitions(target.version) and infer_partitions(memories, verdicts):
         verdicts = [verdict.again() for verdict in verdicts]
-    return [verdict.result() for verdict in verdicts]
+    results = [verdict.result() for verdict in verdicts]
+    pipelined = {id(verdict.loop) for verdict in verdicts}
+    others = [
+        Verdict(builder, loop, module, sites, 1, target.delays)
+        for loop in [None, *loops]
+        if id(loop) not in pipelined
+    ]
+    parts = [verdict.part(pipelined=True) for verdict in verdicts]
+    parts += [verdict.part(pipelined=False) for verdict in others]
+    return results, [function_parts(function, module, memories, sites, parts)]
 
 
 def _pipelines(

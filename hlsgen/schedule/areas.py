@@ -5,15 +5,17 @@ Memories, FIFOs and registers are counted by the terms of hlsgen/targets/terms.p
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from hlsgen.cost.published_cores import address_bits, fifo_term
 from hlsgen.cost.resources import Resources, cells, dsps_of_product, memory_resources
-from hlsgen.hardware.storage import Memory, bram18_for
+from hlsgen.hardware.storage import Memory, bram18_for, uram_for
 from hlsgen.schedule.area_figures import AREAS, AreaFigure, between, figures_of, routed_share
 from hlsgen.schedule.cores import ALWAYS_FABRIC, DSP_ALONE_UNTIL, LIKE
 from hlsgen.schedule.delays import FLOATS, Delays
+from hlsgen.schedule.memories import SMALL_BITS
 from hlsgen.schedule.operation import Operation
 from hlsgen.targets.terms import Terms, packaged_terms
 
@@ -24,6 +26,34 @@ PRODUCT_IN_DSP = 5
 """LUTs beside the DSPs of a product."""
 HALF_OF_TERNARY = {8: 19, 12: 17, 14: 16}
 """LUTs of each half of a sum of three words, where that is more than its bits."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RatePerBit:
+    """Cells that grow with the bits of a word."""
+
+    lut: float
+    ff: float
+
+
+SHALLOW_FIFO = Resources(lut=67, ff=99)
+"""Of all depths up to 10 words and all widths up to 64 bits that were seen, but on cards."""
+CARDS_SINCE = 2021.1
+CARD_SMALL_BITS, CARD_SMALL_WORDS = 4096, 256
+"""Banks of no more are LUTs on cards: 128 x 32 is, 160 x 32 and 512 x 8 are not. Elsewhere 64 x 15 is and
+64 x 16 is not."""
+SLOW_DIVISION = RatePerBit(lut=49 / 9, ff=119 / 9)
+"""Of a core named `_seq`, by the one width that was seen."""
+SLOW_DIVISIONS_SINCE = 2021.1
+ADAPTERS = (
+    (2023.1, Resources(lut=770, ff=850, bram18=4)),
+    (2022.2, Resources(lut=1044, ff=727)),
+    (2021.1, Resources(lut=1390, ff=740)),
+    (0.0, Resources(lut=580, ff=512, bram18=2)),
+)
+"""AXI adapters by the first release that has them so."""
+LITE_PORT = Resources(lut=40, ff=36)
+LITE_FLAGS = 6
 DIVISIONS = frozenset({"udiv", "sdiv", "urem", "srem"})
 SHIFTS = frozenset({"shl", "lshr", "ashr"})
 SQUARE = {"fdiv", "sqrt"}
@@ -50,8 +80,11 @@ class Areas:
     terms: Terms = field(default_factory=lambda: packaged_terms().of("csynth"))
     figures: Path = AREAS
 
-    def operation(self, operation: Operation) -> Resources:
-        """An operation that is not merged into a DSP or a ternary sum; LUT groups count each of theirs."""
+    def operation(self, operation: Operation, *, fabric: bool = False) -> Resources:
+        """An operation that is not merged into a DSP or a ternary sum; LUT groups count each of theirs.
+
+        fabric: of a floating-point core, that it may use no DSP.
+        """
         kind, width = operation.kind, operation.result
         if kind in ("add", "sub"):
             return Resources(lut=_sum_luts(width))
@@ -72,7 +105,10 @@ class Areas:
         if kind in DIVISIONS:
             return self._by_size("divide", max(operation.widths))
         if kind in FLOATS or kind in LIKE:
-            return self._float(operation, FLOATS.get(kind) or LIKE[kind])
+            name = FLOATS.get(kind) or LIKE[kind]
+            return self._float(
+                operation, f"{name}_nodsp" if fabric and self._figures(f"{name}_nodsp") else name
+            )
         return Resources()
 
     def uncounted(self, operation: Operation) -> Resources:
@@ -96,6 +132,12 @@ class Areas:
         least = next((luts for below, luts in HALF_OF_TERNARY.items() if width <= below), 0)
         return Resources(lut=max(width, least))
 
+    def product_in_fabric(self, operation: Operation) -> Resources:
+        """A product that may use no DSP."""
+        if min(operation.widths) == 1:
+            return self._product(operation)
+        return self._by_size("multiplier", max(operation.widths))
+
     def product_in_sum(self) -> Resources:
         """A product together with the sum that it shares a DSP with."""
         return Resources(dsp=1)
@@ -116,6 +158,54 @@ class Areas:
         name = fifo_term(depth, bits)
         taken = cells(self.terms, name, one=1, bits=bits, address=address_bits(depth))
         return taken + Resources(bram18=bram18_for(depth, bits) if name == "fifo_block" else 0)
+
+    def array(self, depth: int, bits: int, storage: str, reads: int) -> Resources:
+        """A bank of `depth` words in memory (`storage`: bram, lutram or uram) that is read at `reads` ports.
+
+        csynth has the best fitting blocks of LUTs for cards, 64 words a LUT on average for other parts.
+        """
+        if storage == "uram":
+            return Resources(uram=uram_for(depth, bits))
+        if storage != "lutram":
+            return Resources(bram18=bram18_for(depth, bits))
+        luts = 1 + bits * -(-depth // 64) if self._is_card else -(-depth * bits // 64)
+        return Resources(lut=luts, ff=bits * reads)
+
+    def chosen_storage(self, depth: int, bits: int) -> str:
+        """Where the tool puts a bank that no pragma is about."""
+        if self._is_card:
+            small = depth * bits <= CARD_SMALL_BITS and depth <= CARD_SMALL_WORDS
+        else:
+            small = depth * bits < SMALL_BITS
+        return "lutram" if small else "bram"
+
+    def stream(self, depth: int, bits: int) -> Resources:
+        """A FIFO between processes; shallow ones are all alike in reports but those of cards."""
+        if self._is_card or fifo_term(depth, bits) == "fifo_block":
+            return self.fifo(depth, bits)
+        return SHALLOW_FIFO
+
+    def axi_adapter(self, bits: int) -> Resources:
+        """The adapter of an AXI port of words of `bits` bits."""
+        version = self.delays.library.version
+        return next(taken for since, taken in ADAPTERS if version >= since)
+
+    def division_alone(self, operation: Operation) -> Resources:
+        """A division that nothing follows before it is done: it has one stage for all of its bits."""
+        if self.delays.library.version < SLOW_DIVISIONS_SINCE:
+            return self.operation(operation)
+        bits = max(operation.widths)
+        return Resources(lut=round(SLOW_DIVISION.lut * bits), ff=round(SLOW_DIVISION.ff * bits))
+
+    def registers_of_host(self, arguments: Sequence[int]) -> Resources:
+        """The AXI-lite port, with a register for each argument of so many bits."""
+        bits = sum(arguments)
+        return LITE_PORT + Resources(lut=2 * bits, ff=bits + LITE_FLAGS * len(arguments))
+
+    @property
+    def _is_card(self) -> bool:
+        library = self.delays.library
+        return library.speed.family == "virtexuplus" and library.version >= CARDS_SINCE
 
     def routed(self, counted: Resources, uncounted: Resources | None = None) -> RoutedCells:
         """What is left of a whole design when routed, by public designs; `uncounted` is added as it is."""
@@ -151,7 +241,7 @@ class Areas:
         timing = self.delays.timing(operation)
         dsps = dsps_of_product(wide, narrow)
         alone = self.delays.library.version <= DSP_ALONE_UNTIL and dsps == 1
-        if not timing.cycles or alone:
+        if not timing.cycles or dsps == 1:  # a single DSP has all its registers inside
             return Resources(dsp=dsps, lut=0 if alone else PRODUCT_IN_DSP * dsps)
         return Resources(dsp=dsps) + self._by_size("multiplier_half", wide)
 

@@ -13,7 +13,7 @@ All nodes of a LUT or a ternary sum stand in one cycle: whoever schedules passes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from hlsgen.schedule import cores
@@ -186,24 +186,39 @@ def products_in_sums(graph: Graph, delays: Delays) -> dict[int, int]:
     return merged
 
 
-def charged(graph: Graph, delays: Delays, together: Together = anywhere) -> list[Timing]:
-    """The timing of every node with all of the rules applied: nothing for what is merged into another."""
+@dataclass(frozen=True, kw_only=True)
+class Merges:
+    """Nodes that are built as a part of another, each with that other, by place."""
+
+    products: Mapping[int, int]
+    ternary: Mapping[int, int]
+    luts: Mapping[int, int]
+
+
+def merges_of(graph: Graph, delays: Delays, together: Together = anywhere) -> Merges:
+    """What is merged by all of the rules."""
     products = products_in_sums(graph, delays)
     busy = set(products) | set(products.values())
     ternary = ternary_sums(graph, lambda a, b: not {a, b} & busy and together(a, b))
     busy |= set(ternary) | set(ternary.values())
     luts = lut_groups(graph, lambda a, b: not {a, b} & busy and together(a, b))
+    return Merges(products=products, ternary=ternary, luts=luts)
+
+
+def charged(graph: Graph, delays: Delays, merges: Merges | None = None) -> list[Timing]:
+    """The timing of every node with all of the rules applied: nothing for what is merged into another."""
+    merged = merges or merges_of(graph, delays)
     found = [FREE if graph.is_wire(place) else None for place in range(len(graph.nodes))]
-    found = _in_dsps(found, products, delays)
-    for first, second in ternary.items():
+    found = _in_dsps(found, merged.products, delays)
+    for first, second in merged.ternary.items():
         width = graph.operation(second).result
         found[first] = FREE
         found[second] = Timing(cycles=0, first_ns=delays.sum_of_three_ns(width), last_ns=0.0)
-    _in_luts(found, luts, graph, delays)
+    _in_luts(found, merged.luts, graph, delays)
     return [delays.timing(graph.operation(place)) if one is None else one for place, one in enumerate(found)]
 
 
-def _in_dsps(found: list[Timing | None], products: dict[int, int], delays: Delays) -> list[Timing | None]:
+def _in_dsps(found: list[Timing | None], products: Mapping[int, int], delays: Delays) -> list[Timing | None]:
     """A product with its sum: all cycles before the sum, which is as fast as the DSP's own feedback is."""
     for product, total in products.items():
         first, last = delays.product_and_sum()
@@ -212,7 +227,7 @@ def _in_dsps(found: list[Timing | None], products: dict[int, int], delays: Delay
     return found
 
 
-def _in_luts(found: list[Timing | None], luts: dict[int, int], graph: Graph, delays: Delays) -> None:
+def _in_luts(found: list[Timing | None], luts: Mapping[int, int], graph: Graph, delays: Delays) -> None:
     longest: dict[int, float] = {}
     for member, last in luts.items():
         parts = [place for place in (member, last) if not graph.is_wire(place)]

@@ -202,11 +202,16 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class GlobalVariable:
-    """A global variable; `constant` is a ROM."""
+    """A global variable; `constant` is a ROM.
+
+    values: the bits of its integers, the least and the greatest of them; None: they differ in width, or are
+    none.
+    """
 
     name: str
     type: Type
     constant: bool
+    values: tuple[int, int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,7 +86,20 @@ def _variable(line: str, structs: dict[str, Type]) -> GlobalVariable:
         if word == "(":
             tokens.closing()
         constant = constant or word == "constant"
-    return GlobalVariable(bare(name), tokens.type() if tokens.peek() else VOID, constant)
+    type_ = tokens.type() if tokens.peek() else VOID
+    return GlobalVariable(bare(name), type_, constant, _values(body) if constant else None)
+
+
+_INTEGER = re.compile(r"\bi(\d+) (-?\d+)")
+
+
+def _values(body: str) -> tuple[int, int, int] | None:
+    """The bits, the least and the greatest of the integers that a constant is made of."""
+    found = [(int(bits), int(value)) for bits, value in _INTEGER.findall(body)]
+    if not found or ' c"' in body or len({bits for bits, _ in found}) > 1:
+        return None
+    values = [value for _, value in found] + [0] * ("zeroinitializer" in body)
+    return found[0][0], min(values), max(values)
 
 
 def _function(line: str, lines: object, structs: dict[str, Type]) -> Function:

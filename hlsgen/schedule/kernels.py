@@ -11,12 +11,14 @@ from pathlib import Path
 
 from hlsgen.base.errors import ToolError
 from hlsgen.base.progress import Progress, silent
+from hlsgen.schedule.areas import Areas
 from hlsgen.schedule.component import Component, components_of_build
 from hlsgen.schedule.front_end import NO_LLVM, FrontEnd, compile_to_ir
 from hlsgen.schedule.kept_parts import KeptParts, Work, read_kept_parts
 from hlsgen.schedule.own_processes import OwnProcesses
 from hlsgen.schedule.processes import Part, parts_of, source_name
 from hlsgen.schedule.results import KernelSchedule, PartSchedule, in_order, merged
+from hlsgen.schedule.usage import usage_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,4 +140,5 @@ def _whole(
         instructions=sum(part.instructions for part in parts),
         seconds=seconds,
         dropped=compiled.front.dropped,
+        usage=usage_of([part.usage for part in parts], Areas(delays=target.delays), target.kernel_flow),
     )

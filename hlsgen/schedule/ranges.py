@@ -6,7 +6,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from hlsgen.schedule.control_flow import Loop
-from hlsgen.schedule.ir import Block, Constant, Function, Instruction, IntType, Local, Operand, Type
+from hlsgen.schedule.ir import (
+    Block,
+    Constant,
+    Function,
+    Global,
+    GlobalVariable,
+    Instruction,
+    IntType,
+    Local,
+    Operand,
+    Type,
+)
+from hlsgen.schedule.pointers import base_of
 
 Interval = tuple[int, int]
 """The least and the greatest value, as a signed number; both inclusive."""
@@ -30,11 +42,19 @@ class Counter:
 class Ranges:
     """Intervals of the integers of one function, found in one pass in the order of its blocks."""
 
-    def __init__(self, function: Function, order: Sequence[str], loops: Sequence[Loop]) -> None:
+    def __init__(
+        self,
+        function: Function,
+        order: Sequence[str],
+        loops: Sequence[Loop],
+        variables: Mapping[str, GlobalVariable] | None = None,
+    ) -> None:
+        """variables: global ones, of which constants tell what is loaded from them."""
         self.known: dict[str, Interval] = {}
         self.counters: dict[str, Counter] = {}
         self.trips: dict[str, int] = {}
-        definitions = {one.name: one for _, one in function.instructions() if one.name}
+        self.variables = variables or {}
+        self.definitions = definitions = {one.name: one for _, one in function.instructions() if one.name}
         for loop in loops:
             for counter in counters_of(loop, function, definitions):
                 self.counters[counter.name] = counter
@@ -95,7 +115,15 @@ class Ranges:
             return (low, high) if least <= low and high <= most else None
         if one.opcode in ("select", "call"):
             return self._choice(one)
-        return None
+        return self._loaded(one, bits) if one.opcode == "load" and self.variables else None
+
+    def _loaded(self, one: Instruction, bits: int) -> Interval | None:
+        """What a constant array can give."""
+        base, _ = base_of(one.operands[0], self.definitions)
+        variable = self.variables.get(base.name) if isinstance(base, Global) else None
+        if variable is None or variable.values is None or variable.values[0] != bits:
+            return None
+        return variable.values[1:]
 
     def _phi(self, one: Instruction, bits: int) -> Interval | None:
         counter = self.counters.get(one.name)

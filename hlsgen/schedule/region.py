@@ -327,11 +327,20 @@ class _Building:
         parts = len(offset.terms) + (offset.constant != memory.start)
         if not sources or parts < 2 or memory.depth == 1:
             return sources
-        width = max(1, (max(1, memory.depth) - 1).bit_length()) if memory.depth else 32
+        width = (
+            max(1, (max(1, memory.depth) - 1).bit_length())
+            if memory.depth
+            else self._index_bits(offset, memory)
+        )
         operation = Operation(
             kind="add", widths=(width, width), result=width, constants=int(len(sources) < 2)
         )
         return [self._new(operation, None, block, sources).index]
+
+    def _index_bits(self, offset: Linear, memory: Memory) -> int:
+        """Bits of an index into an array whose extent only the caller knows: those of its range."""
+        _, high = self.owner.addresses.interval(offset + Linear(-memory.start))
+        return min(32, max(1, (max(0, high) // max(1, memory.element_bytes)).bit_length()))
 
     def _word_of_stream(self, one: Instruction, address: Address, writes: bool) -> None:
         """A part of the word that a stream's read gave, or that a write will take: wires."""

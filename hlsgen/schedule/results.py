@@ -10,6 +10,7 @@ from typing import Any
 
 from hlsgen.schedule.ir import Place
 from hlsgen.schedule.pragmas import Pragma
+from hlsgen.schedule.usage import PartUsage, Usage
 
 
 class Tier(StrEnum):
@@ -170,6 +171,8 @@ class KernelSchedule:
     instructions: int
     """Of the IR after unrolling: the size of the vendor's front end's work."""
     seconds: float
+    usage: Usage
+    """Estimate: what the kernel takes."""
     dropped: tuple[Pragma, ...] = ()
     """Pragmas that count for nothing: they name what does not exist, or stand where no pragma can."""
 
@@ -187,6 +190,7 @@ class KernelSchedule:
             "budget_ns": round(self.budget_ns, 4),
             "instructions": self.instructions,
             "seconds_measured": round(self.seconds, 2),
+            "usage_estimated": self.usage.as_json(),
             "loops": [loop.as_json() for loop in self.loops],
             "dropped_pragmas": [f"{one.file}:{one.line}: {one.name}" for one in self.dropped],
         }
@@ -198,6 +202,7 @@ class PartSchedule:
 
     loops: tuple[LoopSchedule, ...]
     instructions: int
+    usage: PartUsage
 
 
 def in_order(loops: Iterable[LoopSchedule]) -> list[LoopSchedule]:

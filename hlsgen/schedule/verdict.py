@@ -11,13 +11,14 @@ from hlsgen.schedule.accesses import Access, Paths, PortUse, port_uses, replicat
 from hlsgen.schedule.control_flow import Loop
 from hlsgen.schedule.delays import FLOATS, Delays
 from hlsgen.schedule.dependences import Broken, carry_memories, promises_of
-from hlsgen.schedule.groups import SUMS, Graph, charged
+from hlsgen.schedule.groups import SUMS, Graph, charged, merges_of
 from hlsgen.schedule.ir import Module, Place
 from hlsgen.schedule.iteration import Carried, Node
 from hlsgen.schedule.labels import label_of
 from hlsgen.schedule.memories import Memory, Residues
 from hlsgen.schedule.modulo import MOST, Schedule, Scheduler, without_chains
 from hlsgen.schedule.operation import Operation, Timing
+from hlsgen.schedule.parts import Part
 from hlsgen.schedule.region import RegionBuilder
 from hlsgen.schedule.results import BankUse, LoopSchedule, Recurrence, Step, Tier
 from hlsgen.schedule.sites import Sites
@@ -40,6 +41,8 @@ class Verdict:
         self.loop, self.module, self.target, self.automatic = loop, module, target, automatic
         self.delays, self.builder, self.sites = delays, builder, sites
         self.known: dict[Operation, Timing] = {}
+        self.schedule: Schedule | None = None
+        """That of the last `result`."""
         self.region = builder.of_loop(loop) if loop is not None else builder.of_function()
         counters = {
             one.instruction.name: builder.ranges.counters[one.instruction.name]
@@ -97,7 +100,7 @@ class Verdict:
                 node.operation = None
         alone = [None if node.operation is None else self._timing(node.operation) for node in nodes]
         starts = Scheduler(self.region, alone, self.delays.budget_ns).once().starts
-        graph = Graph(
+        self.graph = Graph(
             nodes=[
                 grouping.Node(operation=node.operation, operands=tuple(node.after), outside=_outside(node))
                 for node in nodes
@@ -112,7 +115,8 @@ class Verdict:
                 return True
             return one.result == other.result  # an extension in between keeps sums apart
 
-        merged = charged(graph, self.delays, together)
+        self.merges = merges_of(self.graph, self.delays, together)
+        merged = charged(self.graph, self.delays, self.merges)
         return [
             None if node.operation is None else timing for node, timing in zip(nodes, merged, strict=True)
         ]
@@ -130,6 +134,19 @@ class Verdict:
             self.known[operation] = self.delays.timing(operation)
         return self.known[operation]
 
+    def part(self, *, pipelined: bool) -> Part:
+        """The operations with their schedule: as a pipeline, after `result`, or one state after the other."""
+        schedule = self.schedule if pipelined else None
+        once = Scheduler(self.region, self.timings, self.delays.budget_ns).once
+        return Part(
+            region=self.region,
+            graph=self.graph,
+            merges=self.merges,
+            schedule=schedule or once(),
+            pipelined=pipelined,
+            place=self._place(),
+        )
+
     def result(self) -> LoopSchedule:
         """The loop's II, and what it follows from."""
         least, reasons = self._ports()
@@ -140,7 +157,7 @@ class Verdict:
         high = found.interval if found is not None else MOST
         recurrence = self._recurrence(high, least)
         unknown = self._unknown()
-        shown = found or bare
+        shown = self.schedule = found or bare
         assert shown is not None or low == MOST
         chain_ns, end = shown.longest if shown is not None else (0.0, -1)
         if recurrence is not None:

@@ -36,23 +36,26 @@ class Plan:
     """What does not change with depths and interval: the processes' loops and how streams join them.
 
     frames: of a call; None: the steady state, a period of which has as many frames as all stages take in
-    whole blocks. latencies: False for loops of a single stage, each iteration of which ends before the next
-    begins: those of the C-simulation, which stand still wherever any others would.
+    whole blocks. latencies: of processes by name, where they are known better than by their round figures. 0
+    is a loop of a single stage, each iteration of which ends before the next begins: those of the
+    C-simulation, which stand still wherever any others would.
     """
 
-    def __init__(self, pipeline: Pipeline, frames: int | None, *, latencies: bool = True) -> None:
+    def __init__(
+        self, pipeline: Pipeline, frames: int | None, latencies: Mapping[str, int] | None = None
+    ) -> None:
         self.pipeline = pipeline
         self.frames = frames or frames_of_period(pipeline)
         self.periodic = frames is None
         self.iterations: list[int] = []  # of a call, by process
-        self.loops = [self._loop(process, latencies) for process in pipeline.processes]
+        self.loops = [self._loop(process, latencies or {}) for process in pipeline.processes]
         writers = _ends([process.writes for process in pipeline.processes])
         readers = _ends([process.reads for process in pipeline.processes])
         self.links = {name: Link(writer=writers[name], reader=readers[name]) for name in pipeline.streams}
         self.parts = self._parts()
 
-    def _loop(self, process: Process, latencies: bool) -> Loop:
-        latency = process.latency if latencies else 0
+    def _loop(self, process: Process, latencies: Mapping[str, int]) -> Loop:
+        latency = latencies.get(process.name, process.latency)
         held = max(1, latency)
         if not self.periodic:
             schedule = process.schedule(self.frames)

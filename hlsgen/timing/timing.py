@@ -73,14 +73,21 @@ class Timing(Brief):
         return -(-self.period_cycles // self.period_frames)
 
 
-def simulate(pipeline: Pipeline, depths: Mapping[str, int] | None = None) -> Timing:
+def simulate(
+    pipeline: Pipeline,
+    depths: Mapping[str, int] | None = None,
+    latencies: Mapping[str, int] | None = None,
+) -> Timing:
     """The kernel with FIFOs of `depths`, or as deep as they are.
+
+    latencies: of processes by name, as hlsgen.schedule.stage_depths finds them in the emitted code; without
+    them the round figures of their stages, for which FIFOs are deep enough.
 
     Raises DesignError: it stands still with them.
     """
     depths = depths or {name: stream.depth for name, stream in pipeline.streams.items()}
-    steady, waits = steady_state(pipeline, depths)
-    call = one_call(pipeline, depths)
+    steady, waits = steady_state(pipeline, depths, latencies)
+    call = one_call(pipeline, depths, latencies=latencies)
     spans = [_span(call, number) for number in range(len(pipeline.processes))]
     processes = []
     for number, process in enumerate(pipeline.processes):
@@ -116,22 +123,29 @@ def can_simulate(pipeline: Pipeline) -> bool:
     return words * frames_of_period(pipeline) <= MOST_WORDS
 
 
-def one_call(pipeline: Pipeline, depths: Mapping[str, int], frames: int = 1) -> Relaxation:
+def one_call(
+    pipeline: Pipeline,
+    depths: Mapping[str, int],
+    frames: int = 1,
+    latencies: Mapping[str, int] | None = None,
+) -> Relaxation:
     """All times of a call with FIFOs of `depths`, with which the steady state is known not to stand still."""
-    call = Relaxation(Plan(pipeline, frames), depths)
+    call = Relaxation(Plan(pipeline, frames, latencies), depths)
     settled = call.settle()
     assert settled
     return call
 
 
-def steady_state(pipeline: Pipeline, depths: Mapping[str, int]) -> tuple[Relaxation, tuple[Wait, ...]]:
+def steady_state(
+    pipeline: Pipeline, depths: Mapping[str, int], latencies: Mapping[str, int] | None = None
+) -> tuple[Relaxation, tuple[Wait, ...]]:
     """All times of a period, and what makes it longer than the iterations of the slowest process.
 
     Begins with that one's iterations as the period, and lengthens it by every circle that takes longer; where
     none shows among those that take just the period, the least period with which it settles is searched for.
     Raises DesignError: a circle takes no period at all, so the kernel stands still.
     """
-    plan = Plan(pipeline, None)
+    plan = Plan(pipeline, None, latencies)
     tried = [_Tried(period=part.period, short=part.period - 1) for part in plan.parts]
     anchors = [part.slowest for part in plan.parts]
     waits: tuple[Wait, ...] = ()

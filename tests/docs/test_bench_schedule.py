@@ -31,11 +31,12 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> Any:
     return schedule
 
 
-def ours(bench: Any, path: str = "src/sums.cpp", **changes: Any) -> Callable[[Any], list[Any]]:
+def ours(bench: Any, path: str = "src/sums.cpp", **changes: Any) -> Callable[[Any], Any]:
     """What hlsgen would say: by default what the small report says."""
     said = {"file": path, "line": 6, "function": "sums", "ii": 3, "tier": "likely", "trips": 16, "depth": 9}
     found = bench.Found(**{**said, "chain_ns": 6.9, "reasons": (), **changes})
-    return lambda solution: [found]
+    usage = {"lut": 110, "ff": 90, "dsp": 4, "bram18": 0, "uram": 0}
+    return lambda solution: bench.Scheduled(loops=(found,), usage=usage)
 
 
 def only(result: dict[str, Any]) -> dict[str, Any]:
@@ -118,3 +119,35 @@ def test_the_score_counts_each_loop_once(bench: Any, tmp_path: Path) -> None:
     assert (score["above_one"], score["above_one_right"]) == (3, 2)
     assert score["depth_error"] == {"median": 1.5, "within_90": 3}
     assert score["chain_error_ns"]["within_90"] == pytest.approx(0.488)
+
+
+def test_cells_of_a_design_stand_beside_the_reports(bench: Any, tmp_path: Path) -> None:
+    result = bench.compare(write_solution(tmp_path, PLAIN), tmp_path, ours(bench))
+    usage = result["usage"]
+    assert usage["predicted"]["lut"] == 110
+    assert set(usage["reported"]) == {"lut", "ff", "dsp", "bram18", "uram"}
+
+
+def test_errors_of_cells_by_kind(bench: Any) -> None:
+    """Two designs of 100 and 200 LUTs: 10 % and 50 % off; one is there twice, one has too few DSPs."""
+    from schedule_areas import distinct, is_held_out, score
+
+    def row(repository: str, lut: int, predicted: int) -> dict[str, Any]:
+        reported = {"lut": lut, "ff": 1000, "dsp": 1, "bram18": 0}
+        return {
+            "repository": repository,
+            "version": "2022.1",
+            "part": "xc7z020",
+            "reported": reported,
+            "predicted": {**reported, "lut": predicted},
+        }
+
+    rows = distinct([row("a/b", 100, 110), row("a/b", 100, 110), row("c/d", 200, 100)])
+    found = score(rows)
+    assert len(rows) == 2
+    assert set(found) == {"lut", "ff"}
+    assert found["lut"]["median"] == pytest.approx(0.3)
+    assert found["lut"]["within_90"] == pytest.approx(0.5)
+    assert (found["lut"]["within_fifth"], found["ff"]["median"]) == (0.5, 0.0)
+    held = sum(is_held_out(f"repository {number}") for number in range(300))
+    assert 70 < held < 130

@@ -149,7 +149,7 @@ def test_the_cycles_of_a_period_are_all_accounted_for(pipeline: Pipeline) -> Non
 @given(kernels())
 def test_without_pipelines_it_stands_still_wherever_the_c_simulation_does(pipeline: Pipeline) -> None:
     """That may be where hardware does not: its pipelines have room too."""
-    plan = Plan(pipeline, None, latencies=False)
+    plan = Plan(pipeline, None, dict.fromkeys((one.name for one in pipeline.processes), 0))
     period = 100 * pipeline.interval
     relaxation = Relaxation(plan, depths_of(pipeline), (period,), (plan.parts[0].slowest,))
     if relaxation.settle(most=200):

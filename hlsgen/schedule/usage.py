@@ -9,7 +9,7 @@ from typing import Any
 from hlsgen.cost.resources import Resources
 from hlsgen.schedule.areas import Areas, RoutedCells
 from hlsgen.schedule.ir import Place
-from hlsgen.schedule.nests import counter_bits, flattened, flattening
+from hlsgen.schedule.nest_cells import counter_bits, flattened, flattening
 from hlsgen.schedule.part_cells import MODULES_SINCE, Core, CoreUse, core_cells, part_cells
 from hlsgen.schedule.parts import FunctionParts, Part
 from hlsgen.schedule.pragmas import Pragma

@@ -1,4 +1,4 @@
-"""Nests of loops that the vendor's compiler makes one loop of: those with nothing between their loops."""
+"""What counting over a nest takes that the vendor's compiler makes one loop of."""
 
 from __future__ import annotations
 

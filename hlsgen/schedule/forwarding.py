@@ -16,7 +16,6 @@ from collections.abc import Collection, Mapping, Sequence
 
 from hlsgen.schedule.accesses import Access, same_bank, same_word
 from hlsgen.schedule.iteration import Carried, Node, Region
-from hlsgen.schedule.linear import Linear
 from hlsgen.schedule.memories import ANY_BANK, Memory
 from hlsgen.schedule.operation import Operation
 from hlsgen.schedule.ranges import Counter
@@ -104,15 +103,23 @@ def _is_fixed(access: Access, counters: Mapping[str, Counter], inside: Collectio
 
 
 def forwarded(
-    region: Region, memory: Memory, store: Access, load: Access, *, assumed: bool, kept: dict[int, int]
+    region: Region,
+    memory: Memory,
+    store: Access,
+    load: Access,
+    *,
+    assumed: bool,
+    runs: bool,
+    kept: dict[int, int],
 ) -> Carried | None:
     """Keep the value of a store for the next iteration's load; what the memory still carries, if any.
 
+    `runs`: whether the loop's own counters move the addresses, so that the word is known to be the same.
     `kept`: by the store's node that of the register's write, which grows.
     """
     if store.node not in kept:
         kept[store.node] = _register_write(region, store).index
-    certain = not assumed and not _is_conditional(region, store) and _is_running(store, load)
+    certain = runs and not _is_conditional(region, store)
     target = region.nodes[load.node if certain else load.value]
     region.carried.append(Carried(kept[store.node], target.index, 1, memory.name, assumed, late=0))
     if certain:
@@ -132,14 +139,6 @@ def only_store(accesses: Sequence[Access], load: Access) -> bool:
         if one.writes and one.where and load.where and same_bank(one.where, load.where)
     ]
     return len(stores) == 1
-
-
-def _is_running(store: Access, load: Access) -> bool:
-    """Whether the addresses move from iteration to iteration."""
-    if store.where is None or load.where is None:
-        return False
-    forms: list[Linear] = [*store.where.word, *load.where.word]
-    return any(form.terms for form in forms)
 
 
 def _is_conditional(region: Region, access: Access) -> bool:

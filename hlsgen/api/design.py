@@ -203,8 +203,10 @@ class Design(Brief):
         frames: int | None = None,
         input_file: Path | None = None,
         csim: bool = True,
+        schedule: bool = True,
     ) -> Project:
-        """Emits the project into `folder`, C-simulates it, writes the report; see hlsgen.api.project.build.
+        """Emits the project into `folder`, C-simulates it, schedules it, writes the report; see
+        hlsgen.api.project.build.
 
         A CalibrationWarning says that number types were chosen from frames that are not the user's own.
         """
@@ -212,7 +214,7 @@ class Design(Brief):
 
         if self.calibration is not None and self.calibration.warning is not None:
             warn_caller(self.calibration.warning, CalibrationWarning)
-        return build(self, Path(folder), frames=frames, input_file=input_file, csim=csim)
+        return build(self, Path(folder), frames=frames, input_file=input_file, csim=csim, schedule=schedule)
 
 
 def load(

@@ -1,10 +1,10 @@
 """The command line: arguments and printing only.
 
 Exit codes: 0 fine, 1 the design is wrong, 2 usage, 3 C-simulation differs from golden, 4 an outside tool
-failed or is missing (or the output cannot be written), 5 hlsgen emitted code that its own lint refuses (a
-bug), 130 interrupted. A standard stream that is closed counts as /dev/null, and a reader of standard output
-that ends (| head) as satisfied: 0. With --json, standard output holds one JSON document, on errors too:
-{"error": [{"message", "fix"?, "file"?, "line"?, "column"?}], "exit_code"}.
+failed or is missing (or the output cannot be written), 5 hlsgen emitted code that its own lint or schedule
+refuses (a bug), 130 interrupted. A standard stream that is closed counts as /dev/null, and a reader of
+standard output that ends (| head) as satisfied: 0. With --json, standard output holds one JSON document, on
+errors too: {"error": [{"message", "fix"?, "file"?, "line"?, "column"?}], "exit_code"}.
 """
 
 from __future__ import annotations
@@ -137,6 +137,7 @@ def frame_options(command: F) -> F:
     "-o", "--output", type=click.Path(path_type=Path), metavar="DIR", help="Build folder [build/NAME]."
 )
 @click.option("--no-csim", is_flag=True, help="Emit and report without C-simulation (no compiler needed).")
+@click.option("--no-schedule", is_flag=True, help="Do not schedule the emitted code (hlsgen schedule).")
 def build(
     design: Path,
     board: str | None,
@@ -146,8 +147,9 @@ def build(
     input_file: Path | None,
     output: Path | None,
     no_csim: bool,
+    no_schedule: bool,
 ) -> None:
-    """Check, map, emit, C-simulate and report DESIGN."""
+    """Check, map, emit, C-simulate, schedule and report DESIGN."""
     with reporting(as_json):
         from hlsgen.api.design import load
         from hlsgen.api.project import build as build_project
@@ -157,7 +159,13 @@ def build(
             loaded = load(design, board=board, terms=terms, say=note, progress=progress)
             folder = output or Path("build") / loaded.name
             project = build_project(
-                loaded, folder, frames=frames, input_file=input_file, csim=not no_csim, progress=progress
+                loaded,
+                folder,
+                frames=frames,
+                input_file=input_file,
+                csim=not no_csim,
+                schedule=not no_schedule,
+                progress=progress,
             )
         if as_json:
             print_json({**project.report, "folder": str(folder)})

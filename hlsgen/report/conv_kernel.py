@@ -19,6 +19,7 @@ from hlsgen.report.figures import Banks, Folding, Layer, Memory, OmpssFigures, S
 from hlsgen.report.fit import fit_text
 from hlsgen.report.frames import clipping_text, warning_lines
 from hlsgen.report.roofline import Roofline, built_ceiling, dsp_ceiling, roofline_figures
+from hlsgen.report.schedule import interval_text, schedule_text
 from hlsgen.report.section import resource_counts
 from hlsgen.report.summary import summary_rows
 from hlsgen.report.tables import SHARE_HEADS, kind_cells, page, shares, table
@@ -210,6 +211,7 @@ def conv_kernel_markdown(mapping: ConvMapping, report: Report) -> str:
         "## Banks\n\n" + _banks(mapping, report.banks),
         clipping_text(report.clipping),
         "## C-simulation\n\n" + _csim(report.csim),
+        schedule_text(report.schedule),
         lint_text(report.lint),
     )
     return page(parts)
@@ -270,7 +272,7 @@ def _folding(mapping: ConvMapping, report: Report) -> str:
         f"| rows x PE x SIMD x taps | {product} = {folding.macs_per_cycle} multiply-accumulates a cycle |",
         f"| arithmetic | {kinds[mapping.arithmetic]} |",
         f"| outermost loop | {folding.order} |",
-        f"| II | {layer.ii} |",
+        f"| II | {interval_text(layer.ii, report.schedule)} |",
         f"| words | input {folding.in_lanes} elements, output {folding.out_lanes} elements |",
     ]
     if mapping.arithmetic == "packed":

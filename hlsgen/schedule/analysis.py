@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 
 from hlsgen.schedule import optimise
@@ -36,7 +35,6 @@ def schedule_part(
 
     `careful` leaves out the pass of LLVM that is known to end the process on some code.
     """
-    begun = time.perf_counter()
     whole = {part.root: part.interval} if part.interval else {}
     inlined = localised(optimise.inline(part.ir, [part.root]))
     before = read_module(inlined)
@@ -57,7 +55,6 @@ def schedule_part(
     return PartSchedule(
         loops=tuple(loop for loop in loops if _is_of_part(loop, part)),
         instructions=sum(1 for function in after.functions.values() for _ in function.instructions()),
-        seconds=time.perf_counter() - begun,
     )
 
 

@@ -4,19 +4,19 @@ time."""
 from __future__ import annotations
 
 import time
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import count
+from pathlib import Path
 
 from hlsgen.base.errors import ToolError
-from hlsgen.schedule.component import Component, Target
+from hlsgen.base.progress import Progress, silent
+from hlsgen.schedule.component import Component, components_of_build
 from hlsgen.schedule.front_end import NO_LLVM, FrontEnd, compile_to_ir
+from hlsgen.schedule.kept_parts import KeptParts, Work, read_kept_parts
 from hlsgen.schedule.own_processes import in_own_processes
-from hlsgen.schedule.pragmas import Pragma
 from hlsgen.schedule.processes import Part, parts_of, source_name
 from hlsgen.schedule.results import KernelSchedule, PartSchedule, in_order, merged
-
-Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,17 +25,6 @@ class _Compiled:
 
     front: FrontEnd
     parts: tuple[Part, ...]
-    seconds: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Work:
-    """A part of the kernel with that index, and all that its schedule depends on."""
-
-    kernel: int
-    part: Part
-    pragmas: Sequence[Pragma]
-    target: Target
 
 
 def schedule_component(component: Component, careful: bool = False) -> KernelSchedule:
@@ -43,38 +32,70 @@ def schedule_component(component: Component, careful: bool = False) -> KernelSch
 
     `careful` leaves out the pass of LLVM that is known to end the process on some code.
     """
+    begun = time.perf_counter()
     compiled = _compiled(component)
-    work = _work([component], [compiled])
-    return _whole(component, compiled, [_scheduled(one, careful) for one in work])
+    kept = KeptParts(component.folder)
+    parts = [kept.relative(_scheduled(work, careful)) for work in _work(component, compiled)]
+    return _whole(component, compiled, parts, time.perf_counter() - begun)
 
 
 def schedule_components(
-    components: Sequence[Component], *, jobs: int | None = None, progress: Progress | None = None
+    components: Sequence[Component],
+    *,
+    kept: KeptParts | None = None,
+    jobs: int | None = None,
+    progress: Progress = silent,
 ) -> list[KernelSchedule]:
     """The schedules of several kernels, in their order, as many parts at a time as there are processors.
 
-    `progress` is told the name of each that is done. Raises what schedule_component raises, for the first
-    that fails.
+    kept: schedules that are known already, if all kernels are of one folder; those that were needed stay in
+    it, and new ones come to it. Raises what schedule_component raises, for the first that fails.
     """
+    begun = time.perf_counter()
     titles = [component.top or ", ".join(map(str, component.files)) for component in components]
+    progress("compiling", 0, len(components))
     compiled = in_own_processes(_compiled, components, titles, jobs=jobs)
-    work = _work(components, compiled)
-    left = Counter(one.kernel for one in work)
+    works = [_work(component, one) for component, one in zip(components, compiled, strict=True)]
+    schedules = [KeptParts(component.folder) if kept is None else kept for component in components]
+    digests = [[mine.digest(work) for work in part] for mine, part in zip(schedules, works, strict=True)]
+    new = {
+        digest: (at, work)
+        for at, mine in enumerate(schedules)
+        for digest, work in zip(digests[at], works[at], strict=True)
+        if digest not in mine.known
+    }
+    done = count()
 
-    def done(at: int) -> None:
-        left[work[at].kernel] -= 1
-        if progress and not left[work[at].kernel]:
-            progress(components[work[at].kernel].top)
+    def said(at: int) -> None:
+        progress("scheduling", next(done) + 1, len(new))
 
-    parts = in_own_processes(_scheduled, work, [titles[one.kernel] for one in work], jobs=jobs, done=done)
+    names = [titles[at] for at, _ in new.values()]
+    found = in_own_processes(_scheduled, [work for _, work in new.values()], names, jobs=jobs, done=said)
+    for (digest, (at, _)), part in zip(new.items(), found, strict=True):
+        schedules[at].known[digest] = schedules[at].relative(part)
+    if kept is not None:
+        kept.forget_but({digest for mine in digests for digest in mine})
+    seconds = time.perf_counter() - begun
     return [
-        _whole(component, one, [part for part, mine in zip(parts, work, strict=True) if mine.kernel == at])
-        for at, (component, one) in enumerate(zip(components, compiled, strict=True))
+        _whole(component, one, [mine.known[digest] for digest in keys], seconds)
+        for component, one, mine, keys in zip(components, compiled, schedules, digests, strict=True)
     ]
 
 
+def schedule_build(
+    folder: Path, *, earlier: Path | None = None, progress: Progress = silent
+) -> tuple[list[KernelSchedule], KeptParts]:
+    """The schedules of the kernels of a build folder, with what the folder may keep for the next time.
+
+    earlier: a folder of an earlier build, which may keep parts that are still the same. Raises DesignError:
+    the folder holds no kernel; what schedule_component raises.
+    """
+    folder = folder.resolve()
+    kept = KeptParts(folder, read_kept_parts(earlier) if earlier is not None else {})
+    return schedule_components(components_of_build(folder), kept=kept, progress=progress), kept
+
+
 def _compiled(component: Component, careful: bool = False) -> _Compiled:
-    begun = time.perf_counter()
     try:
         import llvmlite.binding  # noqa: F401
     except (ImportError, OSError):
@@ -86,24 +107,24 @@ def _compiled(component: Component, careful: bool = False) -> _Compiled:
         flags=component.flags,
     )
     parts = tuple(parts_of(front.ir, component.top, front.pragmas))
-    return _Compiled(front=replace(front, ir=""), parts=parts, seconds=time.perf_counter() - begun)
+    return _Compiled(front=replace(front, ir=""), parts=parts)
 
 
-def _work(components: Sequence[Component], compiled: Sequence[_Compiled]) -> list[_Work]:
+def _work(component: Component, compiled: _Compiled) -> list[Work]:
     return [
-        _Work(kernel=at, part=part, pragmas=one.front.pragmas, target=component.target)
-        for at, (component, one) in enumerate(zip(components, compiled, strict=True))
-        for part in one.parts
+        Work(part=part, pragmas=compiled.front.pragmas, target=component.target) for part in compiled.parts
     ]
 
 
-def _scheduled(work: _Work, careful: bool) -> PartSchedule:
+def _scheduled(work: Work, careful: bool) -> PartSchedule:
     from hlsgen.schedule.analysis import schedule_part
 
     return schedule_part(work.part, work.pragmas, work.target, careful=careful)
 
 
-def _whole(component: Component, compiled: _Compiled, parts: Sequence[PartSchedule]) -> KernelSchedule:
+def _whole(
+    component: Component, compiled: _Compiled, parts: Sequence[PartSchedule], seconds: float
+) -> KernelSchedule:
     target = component.target
     names = dict.fromkeys(source_name(part.root) for part in compiled.parts)
     return KernelSchedule(
@@ -114,6 +135,6 @@ def _whole(component: Component, compiled: _Compiled, parts: Sequence[PartSchedu
         clock_ns=target.clock_ns,
         budget_ns=target.delays.budget_ns,
         instructions=sum(part.instructions for part in parts),
-        seconds=compiled.seconds + sum(part.seconds for part in parts),
+        seconds=seconds,
         dropped=compiled.front.dropped,
     )

@@ -194,11 +194,10 @@ class KernelSchedule:
 
 @dataclass(frozen=True, kw_only=True)
 class PartSchedule:
-    """The loops of a part of a kernel. instructions: of its IR after unrolling. seconds: measured."""
+    """The loops of a part of a kernel. instructions: of its IR after unrolling."""
 
     loops: tuple[LoopSchedule, ...]
     instructions: int
-    seconds: float
 
 
 def in_order(loops: Iterable[LoopSchedule]) -> list[LoopSchedule]:

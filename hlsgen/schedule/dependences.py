@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from hlsgen.schedule.accesses import Access, Dependence, carried
+from hlsgen.schedule.accesses import Access, Dependence, Paths, carried
 from hlsgen.schedule.forwarding import forwarded, may_forward, only_store, promote
 from hlsgen.schedule.ir import Global
 from hlsgen.schedule.iteration import Carried, Region
@@ -98,6 +98,8 @@ def _carry_memory(
 ) -> list[Broken]:
     broken = []
     kept: dict[int, int] = {}
+    paths = Paths(region)
+    sole = {one.node for one in accesses if forwards and not one.writes and only_store(accesses, one, paths)}
     for first in accesses:
         for second in accesses:
             if not (first.writes or second.writes) or (not first.writes and memory.storage != "register"):
@@ -106,7 +108,7 @@ def _carry_memory(
             if found is None:
                 continue
             reads = first.writes and not second.writes
-            if forwards and reads and found.distance == 1 and only_store(accesses, second):
+            if reads and found.distance == 1 and second.node in sole:
                 runs = not found.assumed and _runs(first, counters)
                 edge = forwarded(region, memory, first, second, assumed=found.assumed, runs=runs, kept=kept)
                 contradiction = None

@@ -14,12 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from hlsgen.schedule.accesses import Access, same_bank, same_word
+from hlsgen.schedule.accesses import Access, Paths, same_bank, same_word
 from hlsgen.schedule.iteration import Carried, Node, Region
 from hlsgen.schedule.memories import ANY_BANK, Memory
 from hlsgen.schedule.operation import Operation
 from hlsgen.schedule.ranges import Counter
 
+MOST_BRANCHES = 8
+"""Writes of one word in branches that exclude each other, which the tool makes one."""
 REUSED = 2
 """Iterations over which a memory still carries what was written, where the value of one is kept."""
 
@@ -131,14 +133,17 @@ def forwarded(
     return Carried(store.node, load.node, REUSED, memory.name, assumed, cycles=1)
 
 
-def only_store(accesses: Sequence[Access], load: Access) -> bool:
-    """Whether a single access writes the bank that is read."""
-    stores = [
-        one
-        for one in accesses
-        if one.writes and one.where and load.where and same_bank(one.where, load.where)
-    ]
-    return len(stores) == 1
+def only_store(accesses: Sequence[Access], load: Access, paths: Paths) -> bool:
+    """Whether a single access writes the bank that is read, or several to one word of which one alone runs."""
+    if load.where is None:
+        return False
+    stores = [one for one in accesses if one.writes and one.where and same_bank(one.where, load.where)]
+    words = {one.where and one.where.word for one in stores[: MOST_BRANCHES + 1]}
+    if not stores or len(stores) > MOST_BRANCHES or len(words) > 1:
+        return False
+    return not any(
+        one is not other and paths.follows(one.block, other.block) for one in stores for other in stores
+    )
 
 
 def _is_conditional(region: Region, access: Access) -> bool:

@@ -1,27 +1,27 @@
 """Loops that the vendor's compiler unrolls though no pragma asks for it, so that their parents are pipelined.
 
-- A nest of at most 64 iterations in which nothing stands but its innermost loop is unrolled, where it stands
-  beside other statements in a loop: that is pipelined (config_compile's pipeline_loops). One level only.
-- From 2021.2 on a loop whose counter is an index into a dimension that a pragma splits wholly, likewise.
+- From 2021.2 on all within the innermost loops that have more iterations than 64 (config_compile's
+  pipeline_loops), with those of the loops within them, if none of these has more.
+- Before, and where no loop has as many: a nest of at most 64 in which nothing stands but its innermost loop,
+  if it stands beside other statements in a loop. One level only.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
-from hlsgen.schedule.control_flow import Loop, reverse_postorder
+from hlsgen.schedule.control_flow import Loop
 from hlsgen.schedule.ir import Constant, Function, Instruction, Local, Module, Place
-from hlsgen.schedule.linear import Addresses
-from hlsgen.schedule.memories import COMPLETE, Memories, locate, memories_of
+from hlsgen.schedule.memories import Memories, memories_of
 from hlsgen.schedule.nests import is_perfect
 from hlsgen.schedule.pointers import base_of
-from hlsgen.schedule.ranges import Ranges
 from hlsgen.schedule.sites import Sites
 
 MOST_TRIPS = 64
-UNROLLS_FOR_PARTITIONS = (2021, 2)
+COUNTS_NESTS = (2021, 2)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,6 +77,21 @@ class Nests:
                 return False
         return total <= MOST_TRIPS and not self._uses_ports(loop)
 
+    def total(self, loop: Loop) -> int | None:
+        """The iterations of a loop and all within it; None where one of them is not to be unrolled."""
+        if not self.is_free(loop) or self._uses_ports(loop):
+            return None
+        inner = [self.total(one) for one in self.inner(loop)]
+        if any(one is None for one in inner):
+            return None
+        return self.trips[loop.header] * max(1, sum(one or 0 for one in inner))
+
+    def unroll(self, loops: Iterable[Loop]) -> None:
+        """Unroll loops with all within them."""
+        for loop in loops:
+            for one in _with_inner(loop):
+                self.unrolled[one.node] = 0
+
     def may_be_pipelined(self, parent: Loop) -> bool:
         """Whether a loop may be pipelined for the sake of those within it."""
         above: Loop | None = parent
@@ -94,21 +109,29 @@ class Nests:
             return False
         return (inner.function, _calls(inner)) == (outer.function, _calls(outer))
 
-    def _uses_ports(self, loop: Loop) -> bool:
-        """Whether a loop reads or writes an AXI port."""
-        ports = {
+    @cached_property
+    def definitions(self) -> dict[str, Instruction]:
+        """The function's instructions by the names of their results."""
+        return {one.name: one for _, one in self.function.instructions() if one.name}
+
+    @cached_property
+    def ports(self) -> set[str]:
+        """The arguments that are AXI ports."""
+        return {
             base.name
             for base, memories in self.memories.by_base.items()
             if any(memory.bundle for memory in memories)
         }
-        definitions = _definitions(self.function)
+
+    def _uses_ports(self, loop: Loop) -> bool:
+        """Whether a loop reads or writes an AXI port."""
         for name in loop.blocks:
             for one in self.function.blocks[name].instructions:
                 if one.callee.startswith("__hls_maxi"):
                     return True
                 if one.opcode in ("load", "store"):
-                    base, _ = base_of(one.operands[-1], definitions)
-                    if isinstance(base, Local) and base.name in ports:
+                    base, _ = base_of(one.operands[-1], self.definitions)
+                    if isinstance(base, Local) and base.name in self.ports:
                         return True
         return False
 
@@ -143,8 +166,8 @@ def unroll_by_itself(nests: Nests, version: str) -> None:
     """Unroll what the tool unrolls without a pragma."""
     _unroll_elements(nests)
     numbers = tuple(int(number) for number in re.findall(r"\d+", version)[:2])
-    if numbers >= UNROLLS_FOR_PARTITIONS:
-        _unroll_for_partitions(nests)
+    if numbers >= COUNTS_NESTS:
+        _unroll_below_large(nests)
     chosen: list[Loop] = []
     for parent in nests.loops:
         left = list(nests.inner(parent))
@@ -156,15 +179,13 @@ def unroll_by_itself(nests: Nests, version: str) -> None:
             and all(nests.is_small(one) and nests.together(one, parent) for one in left)
         ):
             chosen += left
-    for loop in chosen:
-        for one in _with_inner(loop):
-            nests.unrolled[one.node] = 0
+    nests.unroll(chosen)
 
 
 def _unroll_elements(nests: Nests) -> None:
     """The loops that construct the elements of a small array are no loops of the source."""
     for loop in nests.loops:
-        trips = _elements(loop, nests.function)
+        trips = _elements(loop, nests)
         if loop.node >= 0 and trips is not None and trips <= MOST_TRIPS:
             nests.unrolled[loop.node] = 0
 
@@ -173,72 +194,35 @@ _OVER_ARRAY = re.compile(r"array(?:init|ctor)\.")
 _DONE = re.compile(r"array(?:init|ctor)\.done")
 
 
-def _elements(loop: Loop, function: Function) -> int | None:
+def _elements(loop: Loop, nests: Nests) -> int | None:
     """The elements of the array that a loop of Clang's own constructs; None of any other loop."""
     if not _OVER_ARRAY.match(loop.header):
         return None
-    definitions = _definitions(function)
-    for one in function.blocks[loop.header].instructions:
+    for one in nests.function.blocks[loop.header].instructions:
         if one.opcode == "icmp" and _DONE.match(one.name) and isinstance(one.operands[1], Local):
-            end = definitions.get(one.operands[1].name)
+            end = nests.definitions.get(one.operands[1].name)
             last = end.operands[-1] if end is not None and end.opcode == "getelementptr" else None
             return last.value if isinstance(last, Constant) else None
     return None
 
 
-def _unroll_for_partitions(nests: Nests) -> None:
-    """Unroll the loops whose counters are indices into dimensions that are split wholly, from within."""
-    if not any(
-        dimension.split == COMPLETE and not dimension.reshaped and memory.marked
-        for memories in nests.memories.by_base.values()
-        for memory in memories
-        for dimension in memory.dimensions
-    ):
-        return
-    function = nests.function
-    entry = next(iter(function.blocks))
-    order = reverse_postorder(entry, {name: block.successors for name, block in function.blocks.items()})
-    addresses = Addresses(_definitions(function), Ranges(function, order, nests.loops))
-    for loop in sorted(nests.loops, key=lambda one: len(one.blocks)):
-        if (
-            loop.parent is not None
-            and nests.unrolled.get(loop.node) != 0
-            and list(nests.inner(loop.parent)) == [loop]
-            and not list(nests.inner(loop))
-            and nests.is_free(loop)
-            and nests.may_be_pipelined(loop.parent)
-            and nests.together(loop, loop.parent)
-            and _indexes_split(loop, nests, addresses)
-        ):
-            nests.unrolled[loop.node] = 0
-
-
-def _indexes_split(loop: Loop, nests: Nests, addresses: Addresses) -> bool:
-    counters = {one.name for one in nests.function.blocks[loop.header].instructions if one.opcode == "phi"}
-    for name in loop.blocks:
-        for one in nests.function.blocks[name].instructions:
-            if one.opcode not in ("load", "store"):
-                continue
-            address = addresses.of(one.operands[-1])
-            memory = nests.memories.find(address, addresses.interval) if address else None
-            if address is None or memory is None or not memory.marked:
-                continue
-            words = locate(memory, address.offset, addresses.interval, addresses.residue).word
-            for dimension, word in zip(memory.dimensions, words, strict=False):
-                split = dimension.split == COMPLETE and not dimension.reshaped
-                if split and any(term in counters for term, _ in word.terms):
-                    return True
-    return False
+def _unroll_below_large(nests: Nests) -> None:
+    """Unroll all within the innermost loops that have more iterations, with those within them, than 64."""
+    for parent in sorted(nests.loops, key=lambda one: len(one.blocks)):
+        left = list(nests.inner(parent))
+        if not left or nests.unrolled.get(parent.node) == 0 or not nests.may_be_pipelined(parent):
+            continue
+        totals = [nests.total(one) if nests.together(one, parent) else None for one in left]
+        own = nests.trips.get(parent.header, MOST_TRIPS + 1) * sum(total or 0 for total in totals)
+        if own > MOST_TRIPS and all(total is not None and total <= MOST_TRIPS for total in totals):
+            nests.unroll(left)
+            nests.named.add(parent.node)  # it is pipelined, and not unrolled for the sake of one around it
 
 
 def _with_inner(loop: Loop) -> Iterator[Loop]:
     yield loop
     for one in loop.inner:
         yield from _with_inner(one)
-
-
-def _definitions(function: Function) -> dict[str, Instruction]:
-    return {one.name: one for _, one in function.instructions() if one.name}
 
 
 def _calls(place: Place) -> tuple[tuple[str, int], ...]:

@@ -134,7 +134,7 @@ def forwarded(
 
 
 def only_store(accesses: Sequence[Access], load: Access, paths: Paths) -> bool:
-    """Whether a single access writes the bank that is read, or several to one word of which one alone runs."""
+    """Whether a single access writes the bank that is read, or several write one word, each in its branch."""
     if load.where is None:
         return False
     stores = [one for one in accesses if one.writes and one.where and same_bank(one.where, load.where)]

@@ -14,10 +14,10 @@ work:
     }
 }
 
-extern "C" void pooled(const int in[12][12], int out[6][6]) {
-    for (int i = 0; i < 6; ++i)
+extern "C" void pooled(const int in[6][6], int out[3][3]) {
+    for (int i = 0; i < 3; ++i)
     parent:
-        for (int j = 0; j < 6; ++j) {
+        for (int j = 0; j < 3; ++j) {
             int most = 0;
             for (int k = 0; k < 2; ++k)
                 for (int l = 0; l < 2; ++l)
@@ -29,6 +29,7 @@ extern "C" void pooled(const int in[12][12], int out[6][6]) {
 extern "C" void wide(const int in[20][9][9], int out[20]) {
     for (int i = 0; i < 20; ++i) {
         int sum = 0;
+    parent:
         for (int k = 0; k < 9; ++k)
         innermost:
             for (int l = 0; l < 9; ++l)
@@ -51,6 +52,7 @@ extern "C" void searched(const int in[20][8], int out[20]) {
 }
 
 extern "C" void one_level(const int in[20][4][3], int out[20]) {
+above:
     for (int i = 0; i < 20; ++i) {
         int sum = 0;
     parent:

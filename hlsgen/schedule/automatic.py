@@ -16,7 +16,7 @@ from functools import cached_property
 from hlsgen.schedule.control_flow import Loop
 from hlsgen.schedule.ir import Constant, Function, Instruction, Local, Module, Place
 from hlsgen.schedule.memories import Memories, memories_of
-from hlsgen.schedule.nests import is_perfect
+from hlsgen.schedule.nests import addresses_in, is_perfect
 from hlsgen.schedule.pointers import base_of
 from hlsgen.schedule.sites import Sites
 
@@ -129,8 +129,8 @@ class Nests:
             for one in self.function.blocks[name].instructions:
                 if one.callee.startswith("__hls_maxi"):
                     return True
-                if one.opcode in ("load", "store"):
-                    base, _ = base_of(one.operands[-1], self.definitions)
+                for address in addresses_in(one):
+                    base, _ = base_of(address, self.definitions)
                     if isinstance(base, Local) and base.name in self.ports:
                         return True
         return False

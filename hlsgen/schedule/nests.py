@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hlsgen.schedule.control_flow import Loop
-from hlsgen.schedule.ir import Function
+from hlsgen.schedule.ir import Function, Instruction, Operand
 
 
 def is_perfect(function: Function, parent: Loop, inner: Sequence[Loop]) -> bool:
@@ -14,11 +14,20 @@ def is_perfect(function: Function, parent: Loop, inner: Sequence[Loop]) -> bool:
         return False
     own = parent.blocks - inner[0].blocks
     return not any(
-        one.opcode in ("store", "load")
+        addresses_in(one)
         or (one.opcode == "call" and not one.callee.startswith(("llvm.", "__hls_mark", "__hls_keep")))
         for name in own
         for one in function.blocks[name].instructions
     )
+
+
+def addresses_in(one: Instruction) -> tuple[Operand, ...]:
+    """The addresses that an instruction reads or writes: objects are copied as blocks of bytes."""
+    if one.opcode in ("load", "store"):
+        return one.operands[-1:]
+    if one.callee.startswith(("llvm.memcpy", "llvm.memmove")):
+        return one.operands[:2]
+    return one.operands[:1] if one.callee.startswith("llvm.memset") else ()
 
 
 def flattened(function: Function, loop: Loop) -> list[Loop]:

@@ -1,7 +1,8 @@
 """Loops that the vendor's compiler unrolls though no pragma asks for it, so that their parents are pipelined.
 
 - From 2021.2 on all within the innermost loops that have more iterations than 64 (config_compile's
-  pipeline_loops), with those of the loops within them, if none of these has more.
+  pipeline_loops), with those of the loops within them, if none of these has more; not
+  where nothing stands but one loop.
 - Before, and where no loop has as many: a nest of at most 64 in which nothing stands but its innermost loop,
   if it stands beside other statements in a loop. One level only.
 """
@@ -212,6 +213,8 @@ def _unroll_below_large(nests: Nests) -> None:
         left = list(nests.inner(parent))
         if not left or nests.unrolled.get(parent.node) == 0 or not nests.may_be_pipelined(parent):
             continue
+        if is_perfect(nests.function, parent, left):
+            continue  # flattened, and nothing is unrolled
         totals = [nests.total(one) if nests.together(one, parent) else None for one in left]
         own = nests.trips.get(parent.header, MOST_TRIPS + 1) * sum(total or 0 for total in totals)
         if own > MOST_TRIPS and all(total is not None and total <= MOST_TRIPS for total in totals):

@@ -51,7 +51,7 @@ extern "C" void searched(const int in[20][8], int out[20]) {
     }
 }
 
-extern "C" void one_level(const int in[20][4][3], int out[20]) {
+extern "C" void one_level(const int in[20][4][3], int parts[20][4], int out[20]) {
 above:
     for (int i = 0; i < 20; ++i) {
         int sum = 0;
@@ -60,9 +60,10 @@ above:
             int most = 0;
             for (int l = 0; l < 3; ++l)
                 most += in[i][k][l];
+            parts[i][k] = most;
             sum += most;
-            out[i] = sum;
         }
+        out[i] = sum;
     }
 }
 

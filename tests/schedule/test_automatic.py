@@ -20,16 +20,17 @@ PIPELINED = [  # with the iterations of the nest that is flattened
     # a nest of 2 x 2 beside other statements: its parent, "Unrolling all sub-loops"
     ("pooled", "2022.1", "parent", 9),
     ("pooled", "2020.2", "parent", 9),
-    # 81 iterations are more than 64, 9 are not
-    ("wide", "2022.1", "parent", 9),
+    # 81 iterations are more than 64
+    ("wide", "2022.1", "innermost", 81),
     ("wide", "2020.2", "innermost", 81),
     # a loop that ends at two places stays one
     ("searched", "2022.1", "innermost", None),
     # the parent of the innermost one, and no more, though both together have 12 iterations
-    ("one_level", "2020.2", "parent", 80),
+    ("one_level", "2020.2", "parent", 4),
+    # from 2021.2 on all within the innermost loop of more than 64 iterations
     ("one_level", "2022.1", "above", 20),
-    # from 2021.2 on all within the innermost loop of more than 64 iterations, in a perfect nest too
-    ("split", "2022.1", "parent", 20),
+    # a perfect nest is flattened
+    ("split", "2022.1", "innermost", 460),
     ("split", "2020.2", "innermost", 460),
 ]
 

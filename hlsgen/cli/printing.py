@@ -165,7 +165,7 @@ def _what(figures: Figures) -> str:
         folding = layers[0].folding
         return (
             f"{folding.macs_per_cycle} multiply-accumulates a cycle (rows {folding.rows}, "
-            f"PE {folding.pe}, SIMD {folding.simd}, {folding.arithmetic})"
+            f"PE {folding.pe}, SIMD {folding.simd}, {folding.arithmetic}, {folding.algorithm})"
         )
     if figures.cost.style == "tasks":
         return f"{len(layers)} kernels in turn, {cycles} a frame"

@@ -120,6 +120,8 @@ class Estimate(Estimates):
     def _roofline(self) -> Roofline | None:
         mapping = self.deployment.mapping
         products, dsps = {"float": (1, FMUL_DSP), "fixed": (1, 1), "packed": (2, 1)}[mapping.arithmetic]
+        if mapping.folding.algorithm == "winograd":  # six products by four
+            products, dsps = 3 * products, 2 * dsps
         return roofline_figures(
             ceilings=(
                 dsp_ceiling(self.board, self.clock_mhz, products=products, dsps=dsps),
@@ -173,6 +175,7 @@ def _folding_figures(mapping: ConvMapping) -> Folding:
         simd=folding.simd,
         fabric_pe=folding.fabric_pe,
         order=folding.order,
+        algorithm=folding.algorithm,
         arithmetic=mapping.arithmetic,
         chain=mapping.chain,
         macs_per_cycle=mapping.macs_per_iteration,
@@ -257,6 +260,12 @@ def _slr_table(report: Report) -> str:
     return table(("SLR", "instances", "DDR", *SHARE_HEADS), rows) + "\n" + total
 
 
+ALGORITHMS = {
+    "direct": "direct",
+    "winograd": "Winograd F(2, 3): two rows by four products a column instead of six",
+}
+
+
 def _folding(mapping: ConvMapping, report: Report) -> str:
     (layer,) = report.layers
     folding = layer.folding
@@ -271,6 +280,7 @@ def _folding(mapping: ConvMapping, report: Report) -> str:
         "|-|-|",
         f"| rows x PE x SIMD x taps | {product} = {folding.macs_per_cycle} multiply-accumulates a cycle |",
         f"| arithmetic | {kinds[mapping.arithmetic]} |",
+        f"| algorithm | {ALGORITHMS[mapping.folding.algorithm]} |",
         f"| outermost loop | {folding.order} |",
         f"| II | {interval_text(layer.ii, report.schedule)} |",
         f"| words | input {folding.in_lanes} elements, output {folding.out_lanes} elements |",

@@ -14,7 +14,7 @@ from hlsgen.base.progress import Progress, silent
 from hlsgen.schedule.component import Component, components_of_build
 from hlsgen.schedule.front_end import NO_LLVM, FrontEnd, compile_to_ir
 from hlsgen.schedule.kept_parts import KeptParts, Work, read_kept_parts
-from hlsgen.schedule.own_processes import in_own_processes
+from hlsgen.schedule.own_processes import OwnProcesses
 from hlsgen.schedule.processes import Part, parts_of, source_name
 from hlsgen.schedule.results import KernelSchedule, PartSchedule, in_order, merged
 
@@ -53,24 +53,25 @@ def schedule_components(
     """
     begun = time.perf_counter()
     titles = [component.top or ", ".join(map(str, component.files)) for component in components]
-    progress("compiling", 0, len(components))
-    compiled = in_own_processes(_compiled, components, titles, jobs=jobs)
-    works = [_work(component, one) for component, one in zip(components, compiled, strict=True)]
-    schedules = [KeptParts(component.folder) if kept is None else kept for component in components]
-    digests = [[mine.digest(work) for work in part] for mine, part in zip(schedules, works, strict=True)]
-    new = {
-        digest: (at, work)
-        for at, mine in enumerate(schedules)
-        for digest, work in zip(digests[at], works[at], strict=True)
-        if digest not in mine.known
-    }
-    done = count()
+    with OwnProcesses(jobs) as processes:
+        progress("compiling", 0, len(components))
+        compiled = processes.run(_compiled, components, titles)
+        works = [_work(component, one) for component, one in zip(components, compiled, strict=True)]
+        schedules = [KeptParts(component.folder) if kept is None else kept for component in components]
+        digests = [[mine.digest(work) for work in part] for mine, part in zip(schedules, works, strict=True)]
+        new = {
+            digest: (at, work)
+            for at, mine in enumerate(schedules)
+            for digest, work in zip(digests[at], works[at], strict=True)
+            if digest not in mine.known
+        }
+        done = count()
 
-    def said(at: int) -> None:
-        progress("scheduling", next(done) + 1, len(new))
+        def said(at: int) -> None:
+            progress("scheduling", next(done) + 1, len(new))
 
-    names = [titles[at] for at, _ in new.values()]
-    found = in_own_processes(_scheduled, [work for _, work in new.values()], names, jobs=jobs, done=said)
+        names = [titles[at] for at, _ in new.values()]
+        found = processes.run(_scheduled, [work for _, work in new.values()], names, done=said)
     for (digest, (at, _)), part in zip(new.items(), found, strict=True):
         schedules[at].known[digest] = schedules[at].relative(part)
     if kept is not None:

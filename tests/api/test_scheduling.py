@@ -17,6 +17,7 @@ from hlsgen.base.errors import EmissionError, ToolError
 from hlsgen.report.reading import read_report
 from hlsgen.schedule import kernels
 from hlsgen.schedule.kept_parts import FILE, read_kept_parts
+from hlsgen.schedule.own_processes import OwnProcesses
 from tests.support.command_line import document, failure, text, working_folder
 from tests.support.schedule_ir import needs_llvm
 from tests.support.small_design import DESIGN
@@ -41,13 +42,13 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
 def compiled(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many tasks each call has that starts processes: kernels, then their parts."""
     counts: list[int] = []
-    start = kernels.in_own_processes
+    start = OwnProcesses.run
 
-    def counting(task: Any, items: Any, *given: Any, **named: Any) -> Any:
+    def counting(self: OwnProcesses, task: Any, items: Any, *given: Any, **named: Any) -> Any:
         counts.append(len(items))
-        return start(task, items, *given, **named)
+        return start(self, task, items, *given, **named)
 
-    monkeypatch.setattr(kernels, "in_own_processes", counting)
+    monkeypatch.setattr(OwnProcesses, "run", counting)
     return counts
 
 

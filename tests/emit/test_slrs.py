@@ -83,7 +83,7 @@ def test_it_is_cut_into_slrs_with_relays_at_the_borders(tmp_path: Path) -> None:
     words = {name: one.words.lanes * 8 for name, one in pipeline.streams.items()}
     assert crossings == {
         "SLR0 and SLR1": words["conv2_0_words0_s"] + words["sum_1_words0_s"],
-        "SLR1 and SLR2": words["conv3_0_words1_s"],
+        "SLR1 and SLR2": words["conv3_0_words0_s"],
     }
     source = (tmp_path / "out/src/net.cpp").read_text()
     assert source.count("HLSGEN_STAGE(relay_") == len(pipeline.relays) == 3

@@ -52,11 +52,11 @@ def test_kernels_keep_their_order(tmp_path: Path) -> None:
         component(tmp_path, "second"),
         component(tmp_path, "third", "a[i] + a[i + 1] + a[i + 2] + a[i + 3] + a[i + 4]"),
     ]
-    done: list[str] = []
-    found = schedule_components(components, jobs=2, progress=done.append)
+    told: list[tuple[str, int, int]] = []
+    found = schedule_components(components, jobs=2, progress=lambda *one: told.append(one))
     assert [one.kernel for one in found] == ["first", "second", "third"]
     assert [one.loops[0].interval for one in found] == [2, 1, 3]
-    assert sorted(done) == ["first", "second", "third"]
+    assert told == [("compiling", 0, 3), *(("scheduling", done, 3) for done in (1, 2, 3))]
     assert timeless(found) == timeless([schedule_component(one) for one in components])
 
 
@@ -136,7 +136,7 @@ def test_a_configuration_is_read(tmp_path: Path) -> None:
     assert dict(found.defines) == {"N": "4", "FAST": "1"}
     assert found.flags == ("-std=c++14",)
     assert found.target == Target(part="xczu7ev-ffvc1156-2-e", clock_ns=5.0, uncertainty_ns=0.5)
-    assert components_of_build(tmp_path) == [found]
+    assert components_of_build(tmp_path) == [replace(found, folder=tmp_path)]
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -111,7 +112,7 @@ def schedule_of(solution: VendorSolution) -> Scheduled:
         Found(
             file=loop.place.file,
             line=loop.place.line,
-            function=loop.function,
+            function=loop.place.function,
             ii=loop.interval,
             tier=loop.tier.value,
             trips=loop.trips,
@@ -130,7 +131,7 @@ def matched(expected: Sequence[Expected], found: Sequence[Found]) -> Iterator[tu
     used: set[int] = set()
     for one in expected:
         ranks = [
-            (at, *_unlike(one, ours), int(index in used), index)
+            (_elsewhere(one, ours), at, _other_trips(one, ours), int(index in used), index)
             for index, ours in enumerate(found)
             for at, (path, line) in enumerate(one.lines)
             if line == ours.line and path.parts[-len(Path(ours.file).parts) :] == Path(ours.file).parts
@@ -141,10 +142,16 @@ def matched(expected: Sequence[Expected], found: Sequence[Found]) -> Iterator[tu
         yield one, found[best[-1]] if best else None
 
 
-def _unlike(expected: Expected, found: Found) -> tuple[int, int]:
+def _elsewhere(expected: Expected, found: Found) -> int:
+    """Whether a loop stands in another function than that of the report's module, as far as names tell."""
+    module = expected.loop.module.split("_Pipeline")[0]
+    function = re.sub(r"\W+", "_", found.function).strip("_")
+    return 0 if module == function else 1 if module.startswith(function) else 2
+
+
+def _other_trips(expected: Expected, found: Found) -> int:
     trips = expected.loop.trip_count
-    same_trips = found.trips is not None and trips is not None and found.trips in (trips.low, trips.high)
-    return int(not same_trips), int(expected.loop.module.split("_Pipeline")[0] not in found.function)
+    return int(found.trips is None or trips is None or found.trips not in (trips.low, trips.high))
 
 
 def compare(folder: Path, root: Path, schedule: Callable[[VendorSolution], Scheduled]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from hlsgen.schedule.control_flow import Loop, loops_of, reverse_postorder
 from hlsgen.schedule.inferred import infer_partitions, infers_partitions
 from hlsgen.schedule.ir import ArrayType, Function, Module
 from hlsgen.schedule.ir_reader import read_module
-from hlsgen.schedule.memories import Memories, memories_of, shapes_of
+from hlsgen.schedule.memories import Memories, memories_of
 from hlsgen.schedule.parts import FunctionParts, address_only, function_parts
 from hlsgen.schedule.places import LOOP_NAME
 from hlsgen.schedule.plan import LoopPlan, plan_of
@@ -21,6 +21,7 @@ from hlsgen.schedule.processes import Part
 from hlsgen.schedule.ranges import Ranges
 from hlsgen.schedule.region import RegionBuilder
 from hlsgen.schedule.results import LoopSchedule, PartSchedule
+from hlsgen.schedule.shapes import shapes_of
 from hlsgen.schedule.sites import Sites, sites_of, without_marks
 from hlsgen.schedule.statics import localised
 from hlsgen.schedule.usage import usage_of_part
@@ -43,7 +44,7 @@ def schedule_part(
     before = read_module(inlined)
     sites = sites_of(before, pragmas)
     bundle = DEFAULT_BUNDLE if target.kernel_flow else ""
-    plan = plan_of(before, sites, whole, bundle)
+    plan = plan_of(before, sites, whole, bundle, target.version)
     unrolled = optimise.unroll(
         without_marks(inlined, _loop_metadata(before, plan), _kept(before, sites)), careful=careful
     )
@@ -55,6 +56,8 @@ def schedule_part(
     parts: list[FunctionParts] = []
     for function in after.functions.values():
         memories = memories_of(after, function, sites, bundle, shapes)
+        if part.lines:
+            memories.share()
         found, made_of = _of_function(function, after, sites, memories, plan, target)
         loops += found
         parts += made_of

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from hlsgen.schedule.accesses import Access, Dependence, carried
+from hlsgen.schedule.accesses import Access, Dependence, Paths, carried
 from hlsgen.schedule.forwarding import forwarded, may_forward, only_store, promote
 from hlsgen.schedule.ir import Global
 from hlsgen.schedule.iteration import Carried, Region
@@ -70,14 +70,18 @@ def carry_memories(
     promises: Sequence[Promise],
     *,
     writes_registers: bool = True,
+    around: frozenset[str] = frozenset(),
 ) -> list[Broken]:
-    """Add what memories carry from iteration to iteration to the region; the promises that do not hold."""
+    """Add what memories carry from iteration to iteration to the region; the promises that do not hold.
+
+    `around`: the counters of loops that are flattened with the region's.
+    """
     broken = []
     for memory, all_of_it in list(accesses.items()):
         mine = [promise for promise in promises if promise.memory == memory]
         free = may_forward(memory) and not mine
         if free:
-            promote(region, memory, counters, region.names, writes_registers=writes_registers)
+            promote(region, memory, counters, region.names | around, writes_registers=writes_registers)
             all_of_it = accesses[memory]
         broken += _carry_memory(region, memory, list(all_of_it), counters, mine, forwards=free)
     return broken
@@ -94,6 +98,8 @@ def _carry_memory(
 ) -> list[Broken]:
     broken = []
     kept: dict[int, int] = {}
+    paths = Paths(region)
+    sole = {one.node for one in accesses if forwards and not one.writes and only_store(accesses, one, paths)}
     for first in accesses:
         for second in accesses:
             if not (first.writes or second.writes) or (not first.writes and memory.storage != "register"):
@@ -102,8 +108,9 @@ def _carry_memory(
             if found is None:
                 continue
             reads = first.writes and not second.writes
-            if forwards and reads and found.distance == 1 and only_store(accesses, second):
-                edge = forwarded(region, memory, first, second, assumed=found.assumed, kept=kept)
+            if reads and found.distance == 1 and second.node in sole:
+                runs = not found.assumed and _runs(first, counters)
+                edge = forwarded(region, memory, first, second, assumed=found.assumed, runs=runs, kept=kept)
                 contradiction = None
             else:
                 edge, contradiction = _edge(first, second, memory, found, promises)
@@ -112,6 +119,12 @@ def _carry_memory(
             if contradiction is not None:
                 broken.append(contradiction)
     return broken
+
+
+def _runs(access: Access, counters: dict[str, Counter]) -> bool:
+    """Whether an address moves with the loop's own counters."""
+    where = access.where
+    return where is not None and any(name in counters for form in where.word for name, _ in form.terms)
 
 
 def _edge(

@@ -14,13 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from hlsgen.schedule.accesses import Access, same_bank, same_word
+from hlsgen.schedule.accesses import Access, Paths, same_bank, same_word
 from hlsgen.schedule.iteration import Carried, Node, Region
-from hlsgen.schedule.linear import Linear
 from hlsgen.schedule.memories import ANY_BANK, Memory
 from hlsgen.schedule.operation import Operation
 from hlsgen.schedule.ranges import Counter
 
+MOST_BRANCHES = 8
+"""Writes of one word in branches that exclude each other, which the tool makes one."""
 REUSED = 2
 """Iterations over which a memory still carries what was written, where the value of one is kept."""
 
@@ -104,15 +105,23 @@ def _is_fixed(access: Access, counters: Mapping[str, Counter], inside: Collectio
 
 
 def forwarded(
-    region: Region, memory: Memory, store: Access, load: Access, *, assumed: bool, kept: dict[int, int]
+    region: Region,
+    memory: Memory,
+    store: Access,
+    load: Access,
+    *,
+    assumed: bool,
+    runs: bool,
+    kept: dict[int, int],
 ) -> Carried | None:
     """Keep the value of a store for the next iteration's load; what the memory still carries, if any.
 
+    `runs`: whether the loop's own counters move the addresses, so that the word is known to be the same.
     `kept`: by the store's node that of the register's write, which grows.
     """
     if store.node not in kept:
         kept[store.node] = _register_write(region, store).index
-    certain = not assumed and not _is_conditional(region, store) and _is_running(store, load)
+    certain = runs and not _is_conditional(region, store)
     target = region.nodes[load.node if certain else load.value]
     region.carried.append(Carried(kept[store.node], target.index, 1, memory.name, assumed, late=0))
     if certain:
@@ -124,22 +133,17 @@ def forwarded(
     return Carried(store.node, load.node, REUSED, memory.name, assumed, cycles=1)
 
 
-def only_store(accesses: Sequence[Access], load: Access) -> bool:
-    """Whether a single access writes the bank that is read."""
-    stores = [
-        one
-        for one in accesses
-        if one.writes and one.where and load.where and same_bank(one.where, load.where)
-    ]
-    return len(stores) == 1
-
-
-def _is_running(store: Access, load: Access) -> bool:
-    """Whether the addresses move from iteration to iteration."""
-    if store.where is None or load.where is None:
+def only_store(accesses: Sequence[Access], load: Access, paths: Paths) -> bool:
+    """Whether a single access writes the bank that is read, or several write one word, each in its branch."""
+    if load.where is None:
         return False
-    forms: list[Linear] = [*store.where.word, *load.where.word]
-    return any(form.terms for form in forms)
+    stores = [one for one in accesses if one.writes and one.where and same_bank(one.where, load.where)]
+    words = {one.where and one.where.word for one in stores[: MOST_BRANCHES + 1]}
+    if not stores or len(stores) > MOST_BRANCHES or len(words) > 1:
+        return False
+    return not any(
+        one is not other and paths.follows(one.block, other.block) for one in stores for other in stores
+    )
 
 
 def _is_conditional(region: Region, access: Access) -> bool:

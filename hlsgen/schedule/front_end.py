@@ -17,7 +17,7 @@ from hlsgen.base.errors import DesignError, Place, Problem, ToolError
 from hlsgen.base.scratch import scratch_folder
 from hlsgen.schedule.clang import HEADERS, INSTALL, PLAIN, compile_cpp, messages
 from hlsgen.schedule.exact_widths import with_exact_widths
-from hlsgen.schedule.ir_text import without_aliases
+from hlsgen.schedule.ir_text import with_named_loops, without_aliases
 from hlsgen.schedule.marks import Marked, mark
 from hlsgen.schedule.pragmas import Pragma
 
@@ -90,12 +90,11 @@ def compile_to_ir(
             marked, without, module = unit.compiled()
             pragmas += marked.pragmas
             dropped += [pragma for pragma in marked.pragmas if pragma.index in without]
-            modules.append(without_aliases(with_exact_widths(module)))
+            modules.append(with_exact_widths(module))
             lines += marked.text.count("\n")
+    ir = with_named_loops(without_aliases(_linked(modules)))
     seconds = time.perf_counter() - start
-    return FrontEnd(
-        ir=_linked(modules), pragmas=tuple(pragmas), dropped=tuple(dropped), lines=lines, seconds=seconds
-    )
+    return FrontEnd(ir=ir, pragmas=tuple(pragmas), dropped=tuple(dropped), lines=lines, seconds=seconds)
 
 
 @dataclass(frozen=True)
@@ -152,11 +151,13 @@ class _Unit:
         marks = [argument for name in included for argument in ("-include", str(INCLUDE / name))]
         what = ("-E", "-dD", str(self.path), "-o", str(out))
         words = C_WORDS if self.path.suffix == ".c" else ()
-        errors = compile_cpp(
-            [*HEADERS, *self.language, *self.preprocessing, *words, *marks, *what], self.scratch
-        )
-        if errors is not None:
-            raise _source_error(self.path, errors)
+        elsewhere = self.scratch / "elsewhere"
+        arguments = [*HEADERS, *self.language, *self.preprocessing, f"-I{elsewhere}", *words, *marks, *what]
+        errors = compile_cpp(arguments, self.scratch)
+        while errors is not None:
+            if not _stand_in(errors, elsewhere):
+                raise _source_error(self.path, errors)
+            errors = compile_cpp(arguments, self.scratch)
         return out.read_text(encoding="utf-8", errors="replace")
 
     def _compile(self, text: str) -> tuple[str | None, str]:
@@ -169,6 +170,19 @@ class _Unit:
             return None, errors
         # the same sources give the same text, wherever they are compiled
         return out.read_text(encoding="utf-8").replace(f"{self.scratch}/", ""), ""
+
+
+def _stand_in(errors: str, folder: Path) -> bool:
+    """Put a header of ours where a file wants it by its path on another machine; whether one was missing."""
+    found = False
+    for name in re.findall(r"error: '([A-Za-z]:[\\/][^'\n]*)' file not found", errors):
+        ours = re.split(r"[\\/]", name)[-1]
+        stub = folder / name
+        if (INCLUDE / ours).is_file() and stub.is_relative_to(folder) and ".." not in stub.parts:
+            found = not stub.exists()
+            stub.parent.mkdir(parents=True, exist_ok=True)
+            stub.write_text(f"#include <{ours}>\n", encoding="utf-8")
+    return found
 
 
 def _marks_in_lines(errors: str, marked: Marked) -> frozenset[int]:

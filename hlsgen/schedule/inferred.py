@@ -3,7 +3,8 @@ places.
 
 Its log says `Inferring pragma 'array_partition type=complete dim=1' for array ... due to pipeline pragma`.
 In public logs of 2021.1 to 2024.2 it is complete where unrolled loops made all indices of a dimension
-constants, and cyclic where they made them neighbours of a running one; never of AXI ports.
+constants, and cyclic where they made them neighbours of a running one, or blocks that one runs in; never of
+AXI ports, and not for pipelines that no pragma asks for.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from math import gcd
 
 from hlsgen.schedule.accesses import Access
-from hlsgen.schedule.memories import COMPLETE, CYCLIC, Dimension, Memories, Memory, Residues
+from hlsgen.schedule.linear import Linear
+from hlsgen.schedule.memories import BLOCK, COMPLETE, CYCLIC, Dimension, Intervals, Memories, Memory, Residues
 from hlsgen.schedule.verdict import Verdict
 
 FIRST_VERSION = (2021, 1)
@@ -33,22 +36,27 @@ def infer_partitions(memories: Memories, verdicts: Sequence[Verdict]) -> bool:
     """Split the memories whose ports keep a pipeline's II up, where constants allow it; whether any was."""
     changed = False
     for verdict in verdicts:
+        if verdict.automatic:
+            continue  # "due to pipeline pragma"
         for use in verdict.uses:
             memory = use.memory
             if use.together <= PORTS * verdict.target or memory.bundle or not memory.dimensions:
                 continue
-            split = _split(memory, verdict.region.accesses.get(memory, []), verdict.residue)
+            accesses = verdict.region.accesses.get(memory, [])
+            split = _split(memory, accesses, verdict.residue, verdict.builder.addresses.interval)
             if split is not None:
                 changed = memories.replace(memory, split) or changed
     return changed
 
 
-def _split(memory: Memory, accesses: Sequence[Access], residue: Residues) -> Memory | None:
+def _split(
+    memory: Memory, accesses: Sequence[Access], residue: Residues, interval: Intervals
+) -> Memory | None:
     """The memory with its innermost dimension split that the accesses take apart, and no pragma splits."""
     for at in reversed(range(len(memory.dimensions))):
         if memory.dimensions[at].split:
             continue
-        dimension = _split_dimension(memory.dimensions[at], at, accesses, residue)
+        dimension = _split_dimension(memory.dimensions[at], at, accesses, residue, interval)
         if dimension is not None:
             return replace(
                 memory, dimensions=(*memory.dimensions[:at], dimension, *memory.dimensions[at + 1 :])
@@ -57,7 +65,7 @@ def _split(memory: Memory, accesses: Sequence[Access], residue: Residues) -> Mem
 
 
 def _split_dimension(
-    dimension: Dimension, at: int, accesses: Sequence[Access], residue: Residues
+    dimension: Dimension, at: int, accesses: Sequence[Access], residue: Residues, interval: Intervals
 ) -> Dimension | None:
     forms = [one.where.word[at] for one in accesses if one.where is not None and one.where.exact]
     constants = {form.constant for form in forms}
@@ -68,4 +76,13 @@ def _split_dimension(
     spread = max(constants) - min(constants) + 1
     if all(residue(form, spread) is not None for form in forms):
         return replace(dimension, split=CYCLIC, factor=spread)
+    size = gcd(*(one - min(constants) for one in constants))
+    if dimension.extent % size == 0 and all(_within(form, size, interval) for form in forms):
+        return replace(dimension, split=BLOCK, factor=dimension.extent // size)
     return None
+
+
+def _within(form: Linear, size: int, interval: Intervals) -> bool:
+    """Whether an index stays in one block of that size."""
+    low, high = interval(form)
+    return low // size == high // size

@@ -136,3 +136,22 @@ def without_aliases(text: str) -> str:
         return text
     called = re.compile(rf"@({'|'.join(map(re.escape, names))})(?![-\w$.])")
     return called.sub(lambda found: f"@{names[found[1]]}", _ALIAS.sub("", text))
+
+
+_OVER_ARRAY = re.compile(r"^(  br i1 %array(?:init|ctor)\.done\d*, [^\n!]*), !dbg !(\d+)$", re.MULTILINE)
+
+
+def with_named_loops(text: str) -> str:
+    """The module with metadata for the loops over the elements of an array that Clang makes by itself, where
+    elements have constructors (`ap_fixed<16, 3> sums[7] = {0}`): without it no loop can be unrolled.
+    """
+    nodes: list[str] = []
+    first = 1 + max(map(int, re.findall(r"^!(\d+) = ", text, re.MULTILINE)), default=0)
+
+    def named(found: re.Match[str]) -> str:
+        node = first + len(nodes)
+        nodes.append(f"!{node} = distinct !{{!{node}, !{found[2]}}}\n")
+        return f"{found[1]}, !dbg !{found[2]}, !llvm.loop !{node}"
+
+    text = _OVER_ARRAY.sub(named, text)
+    return text + "".join(nodes) if nodes else text

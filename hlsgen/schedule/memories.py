@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from math import prod
@@ -21,7 +22,9 @@ from hlsgen.schedule.ir import (
     struct_offsets,
 )
 from hlsgen.schedule.linear import Address, Linear
+from hlsgen.schedule.names import variable_name
 from hlsgen.schedule.ranges import Interval
+from hlsgen.schedule.shapes import Shapes
 from hlsgen.schedule.sites import Sites, VariableSite
 
 Intervals = Callable[[Linear], Interval]
@@ -126,6 +129,8 @@ class Memory:
         return _PORTS.get(self.kind, (2, 2, 2))
 
 
+_INLINED = re.compile(r"\.i\d*(?:\.|$)|\.static$")
+"""Ends of the names of variables that came from another function."""
 MANY = 1 << 30
 _PORTS = {
     "ram_1p": (1, 1, 1),
@@ -154,6 +159,8 @@ class Where:
     word: tuple[Linear, ...]
     exact: bool
     """False if the address could not be told apart by dimensions."""
+    is_part: bool = False
+    """Whether it is one of several elements that share a word, which one stays run-time."""
 
     @property
     def runtime_banks(self) -> bool:
@@ -168,17 +175,20 @@ def locate(memory: Memory, offset: Linear, interval: Intervals, residue: Residue
         return Where(memory, (), (offset,), exact=True)  # nothing is known of its shape but the bytes
     indices, field = _indices(memory, offset, interval)
     exact = not field.terms
-    banks, words = [], []
+    banks, words, is_part = [], [], False
     for dimension, index in zip(memory.dimensions, indices, strict=True):
         bank, word = _split(dimension, index, interval, residue)
         if not dimension.reshaped:
             banks.append(bank)
+        elif bank == ANY_BANK:
+            is_part = True
+            word = Linear(0) if dimension.split == COMPLETE else word
         words.append(word)
     if not memory.aggregated and memory.element_bytes:
         # the vendor's compiler makes a memory of each field of a struct, unless told to keep them together
         banks.append(field.constant if exact else ANY_BANK)
     words.append(Linear(0) if memory.aggregated else field)
-    return Where(memory, tuple(banks), tuple(words), exact)
+    return Where(memory, tuple(banks), tuple(words), exact, is_part)
 
 
 def _indices(memory: Memory, offset: Linear, interval: Intervals) -> tuple[list[Linear], Linear]:
@@ -260,6 +270,12 @@ class Memories:
         known[known.index(old)] = new
         return True
 
+    def share(self) -> None:
+        """Take the function's own arrays as ports: a dataflow region's processes have them in common."""
+        for base, found in self.by_base.items():
+            if isinstance(base, Local) and not _INLINED.search(base.name):
+                self.by_base[base] = [replace(memory, argument=True) for memory in found]
+
     def find(self, address: Address, interval: Intervals) -> Memory | None:
         """The memory that an address falls into; None where nothing is known of its base."""
         found = self.by_base.get(address.base, [])
@@ -270,26 +286,6 @@ class Memories:
         low = address.offset.constant + max(0, varying)
         inside = [one for one in found if one.start <= low < one.start + max(1, one.bytes)]
         return inside[0] if inside else (found[0] if found else None)
-
-
-Shapes = Mapping[tuple[str, str], Type]
-"""What pointer arguments point to, by function and argument."""
-
-
-def shapes_of(module: Module) -> dict[tuple[str, str], Type]:
-    """What pointer arguments point to, by how it is addressed: a struct, or arrays (the first extent
-    unknown)."""
-    shapes: dict[tuple[str, str], Type] = {}
-    for function in module.functions.values():
-        arguments = {name for name, type_ in function.arguments if isinstance(type_, PointerType)}
-        for _, one in function.instructions():
-            if one.opcode != "getelementptr" or not isinstance(one.source, StructType | ArrayType):
-                continue
-            base = one.operands[0]
-            if isinstance(base, Local) and base.name in arguments:
-                whole = one.source if isinstance(one.source, StructType) else ArrayType(0, one.source)
-                shapes.setdefault((function.name, base.name), whole)
-    return shapes
 
 
 def memories_of(
@@ -355,7 +351,7 @@ def _fields(base: Local | Global, type_: Type, start: int, *, constant: bool) ->
     if 1 < prod(extents) <= SPLIT_ELEMENTS:
         dimensions = tuple(replace(dimension, split=COMPLETE) for dimension in dimensions)
     memory = Memory(
-        name=base.name,
+        name=variable_name(base.name),
         base=base,
         start=start,
         dimensions=dimensions,
@@ -394,7 +390,7 @@ def _marked(
         whole, _ = shape_of(type_)
         extents = whole if len(whole) > len(extents) or (extents and not extents[0]) else extents
     memory = Memory(
-        name=widest.pragma.variable or base.name,
+        name=widest.pragma.variable or variable_name(base.name),
         base=base,
         start=start,
         dimensions=dimensions_of(extents, widest.element_bytes),
@@ -468,7 +464,7 @@ def _of_argument(
     if not starts:
         return [
             Memory(
-                name=base.name,
+                name=variable_name(base.name),
                 base=base,
                 start=0,
                 dimensions=(),

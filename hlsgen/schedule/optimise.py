@@ -22,6 +22,7 @@ _SIMPLIFY = (
     "instruction_combine",
     "sccp",
     "new_gvn",
+    "dead_store_elimination",
     "instruction_combine",
     "simplify_cfg",
 ) + ("dead_code_elimination",)

@@ -245,14 +245,25 @@ def counters_of(loop: Loop, function: Function, definitions: Mapping[str, Instru
             break
         step = _step(one, loop, definitions)
         if step is not None and isinstance(one.type, IntType):
-            found.append(_counter(one, one.type.bits, step, loop, function, definitions))
+            counter = _counter(one, one.type.bits, step, loop, function, definitions)
+            if counter.trips == 1 or not _has_constant(one, loop):
+                found.append(counter)
     return found
+
+
+def _has_constant(phi: Instruction, loop: Loop) -> bool:
+    """Whether a register's next value is a constant: it counts only where that ends the loop."""
+    pairs = zip(phi.operands, phi.labels, strict=True)
+    return any(isinstance(value, Constant) for value, label in pairs if label in loop.blocks)
 
 
 def _step(phi: Instruction, loop: Loop, definitions: Mapping[str, Instruction]) -> int | None:
     steps = set()
     for value, label in zip(phi.operands, phi.labels, strict=True):
         if label not in loop.blocks:
+            continue
+        if isinstance(value, Constant):
+            steps.add(_to_constant(phi, value, loop))
             continue
         defined = definitions.get(value.name) if isinstance(value, Local) else None
         if defined is None or defined.opcode != "add" or defined.operands[0] != Local(phi.name):
@@ -262,6 +273,17 @@ def _step(phi: Instruction, loop: Loop, definitions: Mapping[str, Instruction]) 
             return None
         steps.add(_signed(step.value, phi.type.bits))
     return steps.pop() if len(steps) == 1 else None
+
+
+def _to_constant(phi: Instruction, value: Constant, loop: Loop) -> int | None:
+    """The step to a second value that is a constant, as LLVM writes it where a loop runs once."""
+    starts = [one for one, label in zip(phi.operands, phi.labels, strict=True) if label not in loop.blocks]
+    start = starts[0] if len(starts) == 1 else None
+    if not isinstance(start, Constant) or start.value is None or value.value is None:
+        return None
+    if not isinstance(phi.type, IntType):
+        return None
+    return _signed(value.value, phi.type.bits) - _signed(start.value, phi.type.bits) or None
 
 
 def _counter(

@@ -18,6 +18,7 @@ from hlsgen.schedule.ir import Constant, Function, Instruction, Local, Operand, 
 from hlsgen.schedule.iteration import Carried, Node, Region
 from hlsgen.schedule.linear import Address, Addresses, Linear
 from hlsgen.schedule.memories import Memories, Memory, locate
+from hlsgen.schedule.names import variable_name
 from hlsgen.schedule.operation import Operation
 from hlsgen.schedule.ranges import Ranges
 from hlsgen.schedule.widths import Widths
@@ -29,6 +30,7 @@ _SKIPPED = frozenset(["alloca", "br", "switch", "ret", "unreachable", "getelemen
 _SHIFTS = frozenset(["shl", "lshr", "ashr"])
 _LOGIC = frozenset(["and", "or", "xor"])
 _SATURATING = {"uadd": "add", "sadd": "add", "usub": "sub", "ssub": "sub"}
+_COUNTS = frozenset(["ctlz", "cttz", "ctpop", "scmp", "ucmp"])
 _MATHS = "sqrt exp log sin cos tan tanh pow atan2 fmod"
 MATHS = {name + end: name for name in _MATHS.split() for end in ("", "f")}
 
@@ -310,6 +312,10 @@ class _Building:
         kind = kinds.get(storage, ("load", "store"))[writes]
         operation = Operation(kind=kind, widths=(bits,), result=0 if writes else bits, storage=storage)
         after = after + self._address(address.offset, memory, block)
+        if writes and where.is_part:  # the word is read, one part of it exchanged, and written
+            word = self._memory_access(one, address, block, bits, writes=False, after=[])
+            exchange = Operation(kind="shl", widths=(memory.word_bits,) * 2, result=memory.word_bits)
+            after.append(self._new(exchange, one, block, [word, *after]).index)
         if writes or memory.bundle:
             after += [self.guard, *self.control.of[block]]
         node = self._new(operation, one, block, after)
@@ -390,6 +396,18 @@ class _Building:
             choose = Operation(kind="select", widths=bits, result=width, constants=_constants(one.operands))
             node = self._new(choose, one, block, [first.index, *self._sources(one.operands)])
             self.node_of[one.name] = node.index
+        elif (
+            name in _COUNTS
+        ):  # of bits, or a comparison with three results: as deep as a comparison and a choice
+            bits = self.owner.widths.operands(one)
+            first = self._new(
+                Operation(kind="icmp", widths=bits[:2], result=1), one, block, self._sources(one.operands)
+            )
+            width = self.owner.widths.result(one)
+            node = self._new(
+                Operation(kind="select", widths=(width, width), result=width), one, block, [first.index]
+            )
+            self.node_of[one.name] = node.index
         elif name == "abs":
             width = self.owner.widths.result(one)
             negate = Operation(kind="sub", widths=(width, width), result=width, constants=1)
@@ -464,7 +482,7 @@ def _constants(operands: Sequence[Operand]) -> int:
 def _unknown(address: Address) -> Memory:
     """A memory that only its address tells of."""
     return Memory(
-        name=address.base.name,
+        name=variable_name(address.base.name),
         base=address.base,
         start=0,
         dimensions=(),

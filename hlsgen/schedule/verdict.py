@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter as Tally
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from math import prod
 
 from hlsgen.schedule import groups as grouping
 from hlsgen.schedule.accesses import Access, Paths, PortUse, port_uses, replicates
@@ -12,11 +13,12 @@ from hlsgen.schedule.control_flow import Loop
 from hlsgen.schedule.delays import FLOATS, Delays
 from hlsgen.schedule.dependences import Broken, carry_memories, promises_of
 from hlsgen.schedule.groups import SUMS, Graph, charged, merges_of
-from hlsgen.schedule.ir import Module, Place
+from hlsgen.schedule.ir import Function, Module, Place
 from hlsgen.schedule.iteration import Carried, Node
 from hlsgen.schedule.labels import label_of
 from hlsgen.schedule.memories import Memory, Residues
 from hlsgen.schedule.modulo import MOST, Schedule, Scheduler, without_chains
+from hlsgen.schedule.nests import flattened
 from hlsgen.schedule.operation import Operation, Timing
 from hlsgen.schedule.parts import Part
 from hlsgen.schedule.region import RegionBuilder
@@ -43,6 +45,7 @@ class Verdict:
         self.known: dict[Operation, Timing] = {}
         self.schedule: Schedule | None = None
         """That of the last `result`."""
+        self.around = flattened(builder.function, loop) if loop is not None else []
         self.region = builder.of_loop(loop) if loop is not None else builder.of_function()
         counters = {
             one.instruction.name: builder.ranges.counters[one.instruction.name]
@@ -57,7 +60,12 @@ class Verdict:
         if loop is not None:
             registers = builder.writes_registers
             self.broken = carry_memories(
-                self.region, accesses, counters, promises, writes_registers=registers
+                self.region,
+                accesses,
+                counters,
+                promises,
+                writes_registers=registers,
+                around=frozenset(_counters(builder.function, self.around)),
             )
         self.uses = port_uses(accesses, self.region, replicates=replicates(delays.version))
         self.timings = self._timings()
@@ -175,7 +183,7 @@ class Verdict:
             interval=high if decided else None,
             between=(low, high),
             reasons=tuple(dict.fromkeys([*unknown, *(reasons if high > self.target else ())])),
-            trips=self.builder.ranges.trips.get(self.loop.header) if self.loop else None,
+            trips=self._trips(),
             banks=tuple(_bank_use(use) for use in self._busiest()),
             recurrence=recurrence,
             depth=shown.depth if shown else 0,
@@ -187,6 +195,14 @@ class Verdict:
             rolled=tuple(dict.fromkeys(self._loop_place(one) for one in self.region.rolled)),
             unknown_calls=tuple(sorted(self.region.calls)),
         )
+
+    def _trips(self) -> int | None:
+        """The iterations of the loop, with those that it is flattened with."""
+        if self.loop is None:
+            return None
+        each = [self.builder.ranges.trips.get(loop.header) for loop in (self.loop, *self.around)]
+        known = [trips for trips in each if trips is not None]
+        return prod(known) if len(known) == len(each) else None
 
     # ports
 
@@ -335,6 +351,11 @@ def _readers(nodes: Sequence[Node], index: int) -> list[int]:
         if any(one in waiting for one in node.after):
             (waiting if node.operation is None else found).append(node.index)
     return found
+
+
+def _counters(function: Function, loops: Sequence[Loop]) -> Iterator[str]:
+    for loop in loops:
+        yield from (one.name for one in function.blocks[loop.header].instructions if one.opcode == "phi")
 
 
 def _outside(node: Node) -> int:

@@ -88,3 +88,17 @@ work:
         }
     }
 }
+
+extern "C" void parts_of_words(const short in[8][46], short out[8][46]) {
+    short lines[8][46];
+#pragma HLS array_reshape variable=lines complete dim=2
+    for (int i = 0; i < 8; ++i)
+    work:
+        for (int j = 0; j < 46; ++j) {
+#pragma HLS pipeline
+            lines[i][j] = in[i][j];
+        }
+    for (int i = 0; i < 8; ++i)
+        for (int j = 0; j < 46; ++j)
+            out[i][j] = lines[i][45 - j];
+}

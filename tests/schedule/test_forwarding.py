@@ -29,6 +29,9 @@ MEASURED = [
     ("sum_in_place", "2023.2", U200, 7, None),
     # four conditional writes of two ports, while what they are compared with is kept: public, 2020.2
     ("greatest", "2020.2", U200, 2, None),
+    # one of the elements that share a word is written: the word is read, and kept for the next iteration,
+    # but the memory must be written before the second one after it reads; public, 2022.1
+    ("parts_of_words", "2022.1", ZYNQ, 2, None),
     # words that nobody writes are read before the loop
     ("bounded", "2023.2", U200, 1, None),
 ]

@@ -76,6 +76,34 @@ def test_an_error_of_the_source_has_its_place(tmp_path: Path) -> None:
     assert caught.value.exit_code == 1
 
 
+@needs_clang
+def test_a_header_is_found_behind_the_path_of_another_machine(tmp_path: Path) -> None:
+    source = '#include "C:/xilinx/Vitis/2024.2/include/ap_int.h"\nap_int<5> top(ap_int<4> x) { return x; }\n'
+    assert "i5" in ir_of(tmp_path, source).ir
+
+
+@needs_clang
+def test_null_is_a_number_too(tmp_path: Path) -> None:
+    # as it is with the compiler's library of the vendor's tool
+    assert ir_of(tmp_path, "#include <stdlib.h>\nint top() {\n    int x = NULL;\n    return x;\n}\n").ir
+
+
+@needs_clang
+def test_constructors_have_one_name_and_loops_over_elements_a_node(tmp_path: Path) -> None:
+    source = """#include <ap_fixed.h>
+struct counted { int count; counted(int x); };
+counted::counted(int x) : count(x) {}
+int top(int x) {
+    ap_fixed<16, 3> sums[7] = {0};
+    return counted(x).count + sums[x].to_int();
+}
+"""
+    text = ir_of(tmp_path, source).ir
+    assert " alias " not in text
+    (loop,) = [line for line in text.splitlines() if "br i1 %arrayinit.done" in line]
+    assert "!llvm.loop !" in loop
+
+
 def test_without_the_compiler_it_says_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

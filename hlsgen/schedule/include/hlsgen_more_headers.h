@@ -7,11 +7,14 @@
 #include <assert.h>
 #include <float.h>
 #include <limits.h>
+#include <locale.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <algorithm>
 #include <array>
@@ -33,5 +36,9 @@
 #include "ap_int.h"
 #include "hls_math.h"
 #include "hls_stream.h"
+
+// an integer zero as well as a pointer, as it is in the vendor's library
+#undef NULL
+#define NULL __null
 
 #endif

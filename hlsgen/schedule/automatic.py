@@ -1,0 +1,238 @@
+"""Loops that the vendor's compiler unrolls though no pragma asks for it, so that their parents are pipelined.
+
+- From 2021.2 on all within the innermost loops that have more iterations than 64 (config_compile's
+  pipeline_loops), with those of the loops within them, if none of these has more; not
+  where nothing stands but one loop.
+- Before, and where no loop has as many: a nest of at most 64 in which nothing stands but its innermost loop,
+  if it stands beside other statements in a loop. One level only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from hlsgen.schedule.control_flow import Loop
+from hlsgen.schedule.ir import Constant, Function, Instruction, Local, Module, Place
+from hlsgen.schedule.memories import Memories, memories_of
+from hlsgen.schedule.nests import addresses_in, is_perfect
+from hlsgen.schedule.pointers import base_of
+from hlsgen.schedule.sites import Sites
+
+MOST_TRIPS = 64
+COUNTS_NESTS = (2021, 2)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Nests:
+    """The loops of a function with what is asked of them, by their nodes.
+
+    unrolled: by which factor, 0: wholly. named: a pragma is about them. settled: whether they are
+    pipelined is said already.
+    """
+
+    module: Module
+    function: Function
+    loops: list[Loop]
+    trips: Mapping[str, int]
+    memories: Memories
+    unrolled: dict[int, int]
+    named: set[int]
+    settled: set[int]
+
+    def inner(self, loop: Loop) -> Iterator[Loop]:
+        """The loops within one, without those that vanish."""
+        for one in loop.inner:
+            if self.unrolled.get(one.node) == 0:
+                yield from self.inner(one)
+            else:
+                yield one
+
+    def is_free(self, loop: Loop) -> bool:
+        """Whether nothing is asked of a loop, and it ends at one place after a known number of iterations."""
+        exits = [
+            name
+            for name in loop.blocks
+            if any(one not in loop.blocks for one in self.function.blocks[name].successors)
+        ]
+        return (
+            loop.node >= 0
+            and loop.node not in self.named
+            and loop.header in self.trips
+            and self.trips[loop.header] <= MOST_TRIPS
+            and len(exits) == 1
+        )
+
+    def is_small(self, loop: Loop) -> bool:
+        """Whether a perfect nest has few iterations, and no AXI port in it."""
+        total, inner = 1, [loop]
+        while inner:
+            if len(inner) > 1 or not self.is_free(inner[0]):
+                return False
+            loop = inner[0]
+            total *= self.trips[loop.header]
+            inner = list(self.inner(loop))
+            if inner and not is_perfect(self.function, loop, inner):
+                return False
+        return total <= MOST_TRIPS and not self._uses_ports(loop)
+
+    def total(self, loop: Loop) -> int | None:
+        """The iterations of a loop and all within it; None where one of them is not to be unrolled."""
+        if not self.is_free(loop) or self._uses_ports(loop):
+            return None
+        inner = [self.total(one) for one in self.inner(loop)]
+        if any(one is None for one in inner):
+            return None
+        return self.trips[loop.header] * max(1, sum(one or 0 for one in inner))
+
+    def unroll(self, loops: Iterable[Loop]) -> None:
+        """Unroll loops with all within them."""
+        for loop in loops:
+            for one in _with_inner(loop):
+                self.unrolled[one.node] = 0
+
+    def may_be_pipelined(self, parent: Loop) -> bool:
+        """Whether a loop may be pipelined for the sake of those within it."""
+        above: Loop | None = parent
+        while above is not None:
+            if above.node in self.settled:
+                return False
+            above = above.parent
+        return True
+
+    def together(self, loop: Loop, parent: Loop) -> bool:
+        """Whether two loops stand in one function of the source, and not one in a function that the other
+        calls."""
+        inner, outer = self.module.loop_places.get(loop.node), self.module.loop_places.get(parent.node)
+        if inner is None or outer is None:
+            return False
+        return (inner.function, _calls(inner)) == (outer.function, _calls(outer))
+
+    @cached_property
+    def definitions(self) -> dict[str, Instruction]:
+        """The function's instructions by the names of their results."""
+        return {one.name: one for _, one in self.function.instructions() if one.name}
+
+    @cached_property
+    def ports(self) -> set[str]:
+        """The arguments that are AXI ports."""
+        return {
+            base.name
+            for base, memories in self.memories.by_base.items()
+            if any(memory.bundle for memory in memories)
+        }
+
+    def _uses_ports(self, loop: Loop) -> bool:
+        """Whether a loop reads or writes an AXI port."""
+        for name in loop.blocks:
+            for one in self.function.blocks[name].instructions:
+                if one.callee.startswith("__hls_maxi"):
+                    return True
+                for address in addresses_in(one):
+                    base, _ = base_of(address, self.definitions)
+                    if isinstance(base, Local) and base.name in self.ports:
+                        return True
+        return False
+
+
+def nests_of(
+    module: Module,
+    function: Function,
+    loops: list[Loop],
+    trips: Mapping[str, int],
+    sites: Sites,
+    bundle: str,
+    *,
+    unrolled: dict[int, int],
+    named: set[int],
+    settled: set[int],
+) -> Nests:
+    """The nests of a function. unrolled, named, settled: by the loops' nodes; `unrolled` grows."""
+    memories = memories_of(module, function, sites, bundle)
+    return Nests(
+        module=module,
+        function=function,
+        loops=loops,
+        trips=trips,
+        memories=memories,
+        unrolled=unrolled,
+        named=named,
+        settled=settled,
+    )
+
+
+def unroll_by_itself(nests: Nests, version: str) -> None:
+    """Unroll what the tool unrolls without a pragma."""
+    _unroll_elements(nests)
+    numbers = tuple(int(number) for number in re.findall(r"\d+", version)[:2])
+    if numbers >= COUNTS_NESTS:
+        _unroll_below_large(nests)
+    chosen: list[Loop] = []
+    for parent in nests.loops:
+        left = list(nests.inner(parent))
+        if (
+            left
+            and nests.unrolled.get(parent.node) != 0
+            and not is_perfect(nests.function, parent, left)
+            and nests.may_be_pipelined(parent)
+            and all(nests.is_small(one) and nests.together(one, parent) for one in left)
+        ):
+            chosen += left
+    nests.unroll(chosen)
+
+
+def _unroll_elements(nests: Nests) -> None:
+    """The loops that construct the elements of a small array are no loops of the source."""
+    for loop in nests.loops:
+        trips = _elements(loop, nests)
+        if loop.node >= 0 and trips is not None and trips <= MOST_TRIPS:
+            nests.unrolled[loop.node] = 0
+
+
+_OVER_ARRAY = re.compile(r"array(?:init|ctor)\.")
+_DONE = re.compile(r"array(?:init|ctor)\.done")
+
+
+def _elements(loop: Loop, nests: Nests) -> int | None:
+    """The elements of the array that a loop of Clang's own constructs; None of any other loop."""
+    if not _OVER_ARRAY.match(loop.header):
+        return None
+    for one in nests.function.blocks[loop.header].instructions:
+        if one.opcode == "icmp" and _DONE.match(one.name) and isinstance(one.operands[1], Local):
+            end = nests.definitions.get(one.operands[1].name)
+            last = end.operands[-1] if end is not None and end.opcode == "getelementptr" else None
+            return last.value if isinstance(last, Constant) else None
+    return None
+
+
+def _unroll_below_large(nests: Nests) -> None:
+    """Unroll all within the innermost loops that have more iterations, with those within them, than 64."""
+    for parent in sorted(nests.loops, key=lambda one: len(one.blocks)):
+        left = list(nests.inner(parent))
+        if not left or nests.unrolled.get(parent.node) == 0 or not nests.may_be_pipelined(parent):
+            continue
+        if is_perfect(nests.function, parent, left):
+            continue  # flattened, and nothing is unrolled
+        totals = [nests.total(one) if nests.together(one, parent) else None for one in left]
+        own = nests.trips.get(parent.header, MOST_TRIPS + 1) * sum(total or 0 for total in totals)
+        if own > MOST_TRIPS and all(total is not None and total <= MOST_TRIPS for total in totals):
+            nests.unroll(left)
+            nests.named.add(parent.node)  # it is pipelined, and not unrolled for the sake of one around it
+
+
+def _with_inner(loop: Loop) -> Iterator[Loop]:
+    yield loop
+    for one in loop.inner:
+        yield from _with_inner(one)
+
+
+def _calls(place: Place) -> tuple[tuple[str, int], ...]:
+    """The calls that a place was inlined at."""
+    found = []
+    above = place.inlined_at
+    while above is not None:
+        found.append((above.file, above.line))
+        above = above.inlined_at
+    return tuple(found)

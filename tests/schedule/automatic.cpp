@@ -1,0 +1,87 @@
+// Loops without pragmas: test_automatic.py says which the vendor's compiler pipelines and which it unrolls.
+#include <ap_fixed.h>
+
+typedef ap_fixed<16, 3> word;
+
+extern "C" void initialised(const word x[100][7], word y[100]) {
+work:
+    for (int i = 0; i < 100; ++i) {
+#pragma HLS pipeline
+        word sums[7] = {0};
+        for (int j = 0; j < 7; ++j)
+            sums[j] += x[i][j];
+        y[i] = sums[0] + sums[6];
+    }
+}
+
+extern "C" void pooled(const int in[6][6], int out[3][3]) {
+    for (int i = 0; i < 3; ++i)
+    parent:
+        for (int j = 0; j < 3; ++j) {
+            int most = 0;
+            for (int k = 0; k < 2; ++k)
+                for (int l = 0; l < 2; ++l)
+                    most = in[2 * i + k][2 * j + l] > most ? in[2 * i + k][2 * j + l] : most;
+            out[i][j] = most;
+        }
+}
+
+extern "C" void wide(const int in[20][9][9], int out[20]) {
+    for (int i = 0; i < 20; ++i) {
+        int sum = 0;
+    parent:
+        for (int k = 0; k < 9; ++k)
+        innermost:
+            for (int l = 0; l < 9; ++l)
+                sum += in[i][k][l];
+        out[i] = sum;
+    }
+}
+
+extern "C" void searched(const int in[20][8], int out[20]) {
+    for (int i = 0; i < 20; ++i) {
+        int at = 8;
+    innermost:
+        for (int k = 0; k < 8; ++k)
+            if (in[i][k] == 0) {
+                at = k;
+                break;
+            }
+        out[i] = at;
+    }
+}
+
+extern "C" void one_level(const int in[20][4][3], int parts[20][4], int out[20]) {
+above:
+    for (int i = 0; i < 20; ++i) {
+        int sum = 0;
+    parent:
+        for (int k = 0; k < 4; ++k) {
+            int most = 0;
+            for (int l = 0; l < 3; ++l)
+                most += in[i][k][l];
+            parts[i][k] = most;
+            sum += most;
+        }
+        out[i] = sum;
+    }
+}
+
+extern "C" void split(const int in[23][20], int out[23]) {
+    int rows[23][20];
+#pragma HLS array_partition variable=rows complete dim=1
+    for (int i = 0; i < 23; ++i)
+        for (int j = 0; j < 20; ++j) {
+#pragma HLS pipeline
+            rows[i][j] = in[i][j] + out[i];
+        }
+parent:
+    for (int j = 0; j < 20; ++j)
+    innermost:
+        for (int i = 0; i < 23; ++i)
+            rows[i][j] += 3;
+    for (int i = 0; i < 23; ++i) {
+#pragma HLS pipeline
+        out[i] = rows[i][in[i][0]];
+    }
+}

@@ -1,0 +1,67 @@
+"""Which loops the vendor's compiler pipelines and unrolls by itself, as logs of public designs say."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+import pytest
+
+from hlsgen.schedule.component import Target
+from hlsgen.schedule.front_end import FrontEnd, compile_to_ir
+from hlsgen.schedule.processes import parts_of
+from hlsgen.schedule.results import LoopSchedule
+from tests.support.schedule_ir import needs_llvm
+
+pytestmark = needs_llvm
+SOURCE = Path(__file__).with_name("automatic.cpp")
+
+PIPELINED = [  # with the iterations of the nest that is flattened
+    # a nest of 2 x 2 beside other statements: its parent, "Unrolling all sub-loops"
+    ("pooled", "2022.1", "parent", 9),
+    ("pooled", "2020.2", "parent", 9),
+    # 81 iterations are more than 64
+    ("wide", "2022.1", "innermost", 81),
+    ("wide", "2020.2", "innermost", 81),
+    # a loop that ends at two places stays one
+    ("searched", "2022.1", "innermost", None),
+    # the parent of the innermost one, and no more, though both together have 12 iterations
+    ("one_level", "2020.2", "parent", 4),
+    # from 2021.2 on all within the innermost loop of more than 64 iterations
+    ("one_level", "2022.1", "above", 20),
+    # a perfect nest is flattened
+    ("split", "2022.1", "innermost", 460),
+    ("split", "2020.2", "innermost", 460),
+]
+
+
+@functools.cache
+def front_end() -> FrontEnd:
+    return compile_to_ir([SOURCE])
+
+
+@functools.cache
+def labelled(version: str) -> dict[tuple[str, str], LoopSchedule]:
+    """The pipelined loops that have a label, by function and label."""
+    from hlsgen.schedule.analysis import schedule_part
+
+    target = Target(part="xc7z020-clg400-1", clock_ns=10.0, version=version, kernel_flow=False)
+    front = front_end()
+    parts = [schedule_part(part, front.pragmas, target) for part in parts_of(front.ir, "", front.pragmas)]
+    return {(loop.function, loop.label): loop for part in parts for loop in part.loops if loop.label}
+
+
+@pytest.mark.parametrize(("function", "version", "label", "trips"), PIPELINED)
+def test_the_loop_is_pipelined(function: str, version: str, label: str, trips: int | None) -> None:
+    found = {name: loop for (where, name), loop in labelled(version).items() if where == function}
+    assert list(found) == [label]
+    assert found[label].automatic
+    assert found[label].interval is not None
+    if trips is not None:
+        assert found[label].trips == trips
+
+
+def test_elements_that_are_constructed_are_no_loop() -> None:
+    loop = labelled("2022.1")["initialised", "work"]
+    assert loop.interval == 1
+    assert loop.rolled == ()

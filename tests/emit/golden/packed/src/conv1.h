@@ -123,14 +123,17 @@ inline int rows_needed(int tile) {
     return rows < 0 ? 0 : rows > IN_HEIGHT ? IN_HEIGHT : rows;
 }
 
-// The last tile that a whole step of rows arrives for, and what is left of the image for the one after it.
+// The first tile that rows arrive for, those beside the padding; the last tile that a whole step of rows arrives for,
+// and what is left of the image for the one after it.
+constexpr int FIRST_TILE = REACH > 0 ? 0 : -REACH / TILE_STEP + 1;
+constexpr int FIRST_ROWS = FIRST_TILE * TILE_STEP + REACH < IN_HEIGHT ? FIRST_TILE * TILE_STEP + REACH : IN_HEIGHT;
 constexpr int LAST_WHOLE_TILE = IN_HEIGHT > REACH ? (IN_HEIGHT - REACH) / TILE_STEP : 0;
 constexpr int ROWS_LEFT = IN_HEIGHT > REACH ? IN_HEIGHT - REACH - LAST_WHOLE_TILE * TILE_STEP : 0;
 
 // rows_needed(tile) - rows_needed(tile - 1), by comparisons alone: it is short enough to be known in a cycle.
 inline int rows_filled(int tile) {
 #pragma HLS inline
-    if (tile == 0) return REACH < IN_HEIGHT ? REACH : IN_HEIGHT;
+    if (tile <= FIRST_TILE) return tile == FIRST_TILE ? FIRST_ROWS : 0;
     return tile <= LAST_WHOLE_TILE ? TILE_STEP : tile == LAST_WHOLE_TILE + 1 ? ROWS_LEFT : 0;
 }
 

@@ -18,6 +18,7 @@ from hlsgen.hardware.storage import Memory, choose_storage
 from hlsgen.hardware.wave import Wave
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.packing import SHORTEST_CHAIN, longest_chain, widths_pack
+from hlsgen.layers.stage import LEAST_SUMS
 from hlsgen.targets.board import Board
 
 Order = Literal["rows", "channels"]
@@ -105,6 +106,16 @@ class ConvMapping(Brief):
     def columns(self) -> int:
         """Iterations of a pass over a row."""
         return pass_columns(self.wave, self.channel_steps, self.drain_words)
+
+    @property
+    def sums(self) -> int:
+        """Words of the memory of an output row's and channel's running sums."""
+        return max(LEAST_SUMS, self.columns if self.lone_sum else self.layer.output_shape[2])
+
+    @property
+    def lone_sum(self) -> bool:
+        """Whether an output row has a single column, so that those outside the image get sums as well."""
+        return self.layer.output_shape[2] == 1
 
     @property
     def tile_iterations(self) -> int:
@@ -408,8 +419,7 @@ def _memories(mapping: ConvMapping, board: Board) -> tuple[Memory, ...]:
     )
     if mapping.channel_steps > 1:
         bits = bits_of(layer.accumulator)
-        columns = max(2, layer.output_shape[2])
-        memories.append(choose_storage("partial", columns, bits, folding.rows * folding.pe, board))
+        memories.append(choose_storage("partial", mapping.sums, bits, folding.rows * folding.pe, board))
     lanes = bits_of(layer.result_type) * mapping.out_lanes
     memories.append(choose_storage("rows", 2 * mapping.out_words, lanes, folding.rows * folding.pe, board))
     if layer.bias.size:

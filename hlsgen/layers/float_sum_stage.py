@@ -11,7 +11,7 @@ import numpy as np
 from hlsgen.base.fixed import Codes, FloatType
 from hlsgen.layers.base import Layer, pairwise_sum
 from hlsgen.layers.periodic_stage import PeriodicStage, whole
-from hlsgen.layers.stage import Buffer, Fold, StreamFormat, Times, Work
+from hlsgen.layers.stage import LEAST_SUMS, Buffer, Fold, StreamFormat, Times, Work
 
 PARTIALS = 16
 """Partial sums of a channel: an adder and the memory around it take 12 cycles, in which others begin."""
@@ -75,8 +75,8 @@ class FloatSumStage(PeriodicStage):
         return (whole(words),), words + self.settle + np.arange(self.output.folds, dtype=np.int64)
 
     def buffers(self) -> tuple[Buffer, ...]:
-        bits = self.fold.simd * FloatType().width
-        return (Buffer(name="totals", depth=self.output.folds, bits=bits, copies=self.partials),)
+        depth, bits = max(LEAST_SUMS, self.output.folds), self.fold.simd * FloatType().width
+        return (Buffer(name="totals", depth=depth, bits=bits, copies=self.partials),)
 
     def work(self) -> tuple[Work, ...]:
         return self._work(adders=self.partials)

@@ -109,7 +109,7 @@ typedef hlsgen::lanes<out_t, PE> result_word;
 typedef hlsgen::ram<in_t, BAND_DEPTH, 15> band_t[SIMD][BANKS];
 typedef hlsgen::word_parts<out_t, PE> result_parts;
 typedef hlsgen::ram<result_parts::part_t, RESULT_WORDS, 24> tile_t[ROWS][PX_OUT][result_parts::PARTS];
-typedef hlsgen::ram<acc_t, 6, 8> partial_t[ROWS][PE];
+typedef hlsgen::ram<acc_t, 8, 8> partial_t[ROWS][PE];
 
 // Rows of the image that must be on chip before a tile begins, and those that arrive for it.
 inline int rows_needed(int tile) {
@@ -239,7 +239,7 @@ struct position {
     }
     void next() {
 #pragma HLS inline
-        slot = hlsgen::moved_on<SLOTS>(slot, tile.last ? FRAME_SLOTS : TILE_SLOTS);
+        slot = tile.last ? hlsgen::moved_on<SLOTS>(slot, FRAME_SLOTS) : hlsgen::moved_on<SLOTS>(slot, TILE_SLOTS);
         row = tile.last ? row_t(-PAD_TOP) : row_t(row + TILE_STEP);
         tile.advance();
     }

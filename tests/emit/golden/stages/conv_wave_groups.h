@@ -240,7 +240,7 @@ struct position {
     }
     void next() {
 #pragma HLS inline
-        slot = hlsgen::moved_on<SLOTS>(slot, tile.last ? FRAME_SLOTS : TILE_SLOTS);
+        slot = tile.last ? hlsgen::moved_on<SLOTS>(slot, FRAME_SLOTS) : hlsgen::moved_on<SLOTS>(slot, TILE_SLOTS);
         row = tile.last ? row_t(-PAD_TOP) : row_t(row + TILE_STEP);
         tile.advance();
     }

@@ -108,7 +108,7 @@ typedef hlsgen::lanes<out_t, OUT_LANES> words_t;
 typedef hlsgen::ram<in_t, BAND_DEPTH> band_t[SIMD][BANKS];
 typedef hlsgen::ram<weight_t, WEIGHT_STEPS> weights_t[PE][TERMS];
 typedef hlsgen::ram<bias_t, NF> biases_t[PE];
-typedef hlsgen::ram<acc_t, OUT_WIDTH> partial_t[ROWS][PE];
+typedef hlsgen::ram<acc_t, 8> partial_t[ROWS][PE];
 
 // Rows of the image that must be on chip before a tile begins, and those that arrive for it.
 inline int rows_needed(int tile) {
@@ -210,8 +210,9 @@ struct position {
     hlsgen::counter<CF> channels;  // step over the input channels, SIMD at a time
     hlsgen::counter<NF> filters;   // step over the output channels, PE at a time
     hlsgen::counter<TILES> tile;
-    row_t row;    // of the image, the tile's first
-    slot_t slot;  // of that row
+    hlsgen::counter<TILES> arriving;  // two tiles on: whose rows arrive while the next one is computed
+    row_t row;                        // of the image, the tile's first
+    slot_t slot;                      // of that row
 
     bool in_image() const {
 #pragma HLS inline
@@ -224,6 +225,7 @@ struct position {
         column_word = FIRST_WORD;
         channels.reset();
         tile.reset();
+        arriving.reset(next_tile(next_tile(0)));
         row = -PAD_TOP;
         slot = FIRST_SLOT;
     }
@@ -243,9 +245,10 @@ struct position {
     }
     void begin_tile() {
 #pragma HLS inline
-        slot = hlsgen::moved_on<SLOTS>(slot, tile.last ? FRAME_SLOTS : TILE_SLOTS);
+        slot = tile.last ? hlsgen::moved_on<SLOTS>(slot, FRAME_SLOTS) : hlsgen::moved_on<SLOTS>(slot, TILE_SLOTS);
         row = tile.last ? row_t(-PAD_TOP) : row_t(row + TILE_STEP);
         tile.advance();
+        arriving.advance();
     }
 };
 
@@ -426,8 +429,9 @@ inline void run(hls::stream<pixels_t> &pixels, hls::stream<results_t> &results, 
     }
 
     // the rows of each tile arrive while the one before is computed; nothing comes for the very last
-    int to_fill = frames * TILES - 1;
-    next.start(to_fill > 0 ? next_tile(0) : NO_TILE);
+    int to_fill = frames * TILES - 2;  // tiles whose rows arrive after the second one's
+    next.start(to_fill >= 0 ? next_tile(0) : NO_TILE);
+    bool fills = to_fill > 0;  // whether there are some, known before the tile ends
     iterations: for (long long i = 0; i < (long long)frames * ITERATIONS; ++i) {
 #pragma HLS pipeline II=1
 #pragma HLS loop_tripcount min=240 max=240
@@ -444,9 +448,11 @@ inline void run(hls::stream<pixels_t> &pixels, hls::stream<results_t> &results, 
         accumulate(window, held, held_bias, partial, at, result);
         if (at.in_image() && at.channels.last) results.write(result);
         if (next.any) fill_band(band, next, pixels.read());
+        const int arriving = at.arriving;
         if (at.advance()) {
+            next.start(fills ? arriving : NO_TILE);
+            fills = to_fill > 1;
             --to_fill;
-            next.start(to_fill > 0 ? next_tile(at.tile) : NO_TILE);
         }
     }
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 
 import pytest
@@ -11,6 +12,9 @@ from tests.support import other_processor
 # A shell that starts this in the background has it ignore Ctrl-C, and all that tests start would do so too.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Builds of tests that are not about it are not scheduled: that takes seconds each. Tests of it unset this.
+os.environ.setdefault("HLSGEN_NO_SCHEDULE", "1")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

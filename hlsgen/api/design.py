@@ -132,6 +132,13 @@ class Design(Brief):
         """
         return Design(self.given.with_terms(terms))
 
+    def at_clock(self, mhz: float) -> Design:
+        """The same design for a clock of `mhz` MHz; its hardware is chosen anew.
+
+        Raises DesignError: there is no such clock.
+        """
+        return Design(self.given.at_clock(mhz))
+
     def with_weights(self, other: Design) -> Design:
         """This hardware and these types with the weights of `other`, a network of the same structure.
 
@@ -203,8 +210,10 @@ class Design(Brief):
         frames: int | None = None,
         input_file: Path | None = None,
         csim: bool = True,
+        schedule: bool = True,
     ) -> Project:
-        """Emits the project into `folder`, C-simulates it, writes the report; see hlsgen.api.project.build.
+        """Emits the project into `folder`, C-simulates it, schedules it, writes the report; see
+        hlsgen.api.project.build.
 
         A CalibrationWarning says that number types were chosen from frames that are not the user's own.
         """
@@ -212,7 +221,7 @@ class Design(Brief):
 
         if self.calibration is not None and self.calibration.warning is not None:
             warn_caller(self.calibration.warning, CalibrationWarning)
-        return build(self, Path(folder), frames=frames, input_file=input_file, csim=csim)
+        return build(self, Path(folder), frames=frames, input_file=input_file, csim=csim, schedule=schedule)
 
 
 def load(
@@ -220,10 +229,13 @@ def load(
     *,
     board: str | None = None,
     terms: str | Path | Terms | None = None,
+    clock_mhz: float | None = None,
     say: Say = lambda _: None,
     progress: Progress = silent,
 ) -> Design:
     """The design in a YAML file; `board` replaces the file's (a path is relative to the working folder).
+
+    `clock_mhz` replaces the file's and the board's clock.
 
     `terms`: of LUTs and FFs, such as a file that `hlsgen calibrate` wrote. `say` is
     told when a model's own code is run, `progress` what is going on while number types are chosen.
@@ -241,5 +253,5 @@ def load(
         from hlsgen.loading.layer_file import load_layer
 
         style = load_layer(Path(path), board=board)
-    design = Design(style)
+    design = Design(style if clock_mhz is None else style.at_clock(clock_mhz))
     return design if terms is None else design.with_terms(terms)

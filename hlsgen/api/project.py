@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hlsgen.api.design import Design
+from hlsgen.api.scheduling import schedule_emitted
 from hlsgen.base.earlier_builds import earlier_builds, has_results
 from hlsgen.base.errors import EmissionError
 from hlsgen.base.fixed import Codes
@@ -145,13 +146,15 @@ def build(
     frames: int | None = None,
     input_file: Path | None = None,
     csim: bool = True,
+    schedule: bool = True,
     progress: Progress = silent,
 ) -> Project:
-    """Emits the project of `design`, C-simulates it, writes its reports; `folder` appears when all is well.
+    """Emits the project of `design`, C-simulates and schedules it, writes its reports; `folder` appears when
+    all is well.
 
     Raises DesignError: nothing fits, or the input is wrong. MismatchError: C-simulation differs from golden,
     iterations from the model, or a memory's ports do not suffice. ToolError: no compiler. OutputError: the
-    folder cannot be written. EmissionError: a bug of hlsgen, which its lint found.
+    folder cannot be written. EmissionError: a bug of hlsgen, which its lint or its schedule found.
     """
     design.choose(progress)
     figures = design.estimate().figures()
@@ -167,7 +170,16 @@ def build(
         verification = None
         if csim:
             verification = design.style.verify(fresh, inputs, golden, progress=progress, executables=scratch)
-        report = Report.of(figures, given.figures, lint_figures(linted, shown), csim_figures(verification))
+        scheduled, kept = schedule_emitted(
+            fresh,
+            earlier=folder,
+            asked=schedule,
+            clock=design.clock,
+            board=design.board,
+            progress=progress,
+        )
+        lint_found, csim_found = lint_figures(linted, shown), csim_figures(verification)
+        report = Report.of(figures, given.figures, lint_found, csim_found, scheduled)
         picture = plan.get(BANK_PICTURE, b"")
         content = picture.encode() if isinstance(picture, str) else picture
         write_files(
@@ -176,6 +188,7 @@ def build(
                 MARK: json.dumps(report.as_json(), indent=2) + "\n",
                 "report.md": design.style.markdown(report),
                 PAGE: html_page(report, content),
+                **kept,
             },
         )
     notes = [

@@ -1,10 +1,10 @@
 """The command line: arguments and printing only.
 
 Exit codes: 0 fine, 1 the design is wrong, 2 usage, 3 C-simulation differs from golden, 4 an outside tool
-failed or is missing (or the output cannot be written), 5 hlsgen emitted code that its own lint refuses (a
-bug), 130 interrupted. A standard stream that is closed counts as /dev/null, and a reader of standard output
-that ends (| head) as satisfied: 0. With --json, standard output holds one JSON document, on errors too:
-{"error": [{"message", "fix"?, "file"?, "line"?, "column"?}], "exit_code"}.
+failed or is missing (or the output cannot be written), 5 hlsgen emitted code that its own lint or schedule
+refuses (a bug), 130 interrupted. A standard stream that is closed counts as /dev/null, and a reader of
+standard output that ends (| head) as satisfied: 0. With --json, standard output holds one JSON document, on
+errors too: {"error": [{"message", "fix"?, "file"?, "line"?, "column"?}], "exit_code"}.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ cli.add_command(synth)
 
 
 def design_options(command: F) -> F:
-    """The arguments DESIGN, --board, --terms and --json, as every command on a design has them."""
+    """The arguments DESIGN, --board, --clock, --terms and --json, as every command on a design has them."""
     for option in (
         as_json_option,
         click.option(
@@ -102,6 +102,7 @@ def design_options(command: F) -> F:
             metavar="FILE",
             help="Terms of LUT and FF, such as hlsgen calibrate writes.",
         ),
+        click.option("--clock", type=float, metavar="MHZ", help="Another clock than the design's."),
         click.option("--board", metavar="B", help="Another board than the design's (see: hlsgen boards)."),
         click.argument("design", type=click.Path(path_type=Path)),
     ):
@@ -137,27 +138,36 @@ def frame_options(command: F) -> F:
     "-o", "--output", type=click.Path(path_type=Path), metavar="DIR", help="Build folder [build/NAME]."
 )
 @click.option("--no-csim", is_flag=True, help="Emit and report without C-simulation (no compiler needed).")
+@click.option("--no-schedule", is_flag=True, help="Do not schedule the emitted code (hlsgen schedule).")
 def build(
     design: Path,
     board: str | None,
+    clock: float | None,
     terms: Path | None,
     as_json: bool,
     frames: int | None,
     input_file: Path | None,
     output: Path | None,
     no_csim: bool,
+    no_schedule: bool,
 ) -> None:
-    """Check, map, emit, C-simulate and report DESIGN."""
+    """Check, map, emit, C-simulate, schedule and report DESIGN."""
     with reporting(as_json):
         from hlsgen.api.design import load
         from hlsgen.api.project import build as build_project
 
         with working(as_json) as progress:
             progress("reading the design")
-            loaded = load(design, board=board, terms=terms, say=note, progress=progress)
+            loaded = load(design, board=board, terms=terms, clock_mhz=clock, say=note, progress=progress)
             folder = output or Path("build") / loaded.name
             project = build_project(
-                loaded, folder, frames=frames, input_file=input_file, csim=not no_csim, progress=progress
+                loaded,
+                folder,
+                frames=frames,
+                input_file=input_file,
+                csim=not no_csim,
+                schedule=not no_schedule,
+                progress=progress,
             )
         if as_json:
             print_json({**project.report, "folder": str(folder)})
@@ -167,14 +177,14 @@ def build(
 
 @cli.command()
 @design_options
-def check(design: Path, board: str | None, terms: Path | None, as_json: bool) -> None:
+def check(design: Path, board: str | None, clock: float | None, terms: Path | None, as_json: bool) -> None:
     """Check DESIGN without building it: every mistake, each with its place."""
     with reporting(as_json):
         from hlsgen.api.design import load
 
         with working(as_json) as progress:
             progress("reading the design")
-            loaded = load(design, board=board, terms=terms, say=note, progress=progress)
+            loaded = load(design, board=board, terms=terms, clock_mhz=clock, say=note, progress=progress)
             note_calibration(loaded)
             loaded.choose(progress)
             loaded.check()
@@ -196,6 +206,7 @@ def check(design: Path, board: str | None, terms: Path | None, as_json: bool) ->
 def csim(
     design: Path,
     board: str | None,
+    clock: float | None,
     terms: Path | None,
     as_json: bool,
     frames: int | None,
@@ -211,7 +222,7 @@ def csim(
 
         with working(as_json) as progress:
             progress("reading the design")
-            loaded = load(design, board=board, terms=terms, say=note, progress=progress)
+            loaded = load(design, board=board, terms=terms, clock_mhz=clock, say=note, progress=progress)
             found = simulate_only(
                 loaded, frames=frames, input_file=input_file, headers=Headers(headers), progress=progress
             )
@@ -228,14 +239,16 @@ def csim(
 @cli.command()
 @design_options
 @click.option("--fifos", is_flag=True, help="Look for the shallowest FIFOs that cost no speed.")
-def estimate(design: Path, board: str | None, terms: Path | None, fifos: bool, as_json: bool) -> None:
+def estimate(
+    design: Path, board: str | None, clock: float | None, terms: Path | None, fifos: bool, as_json: bool
+) -> None:
     """Cycles, resources and speed of DESIGN, modelled; nothing is written."""
     with reporting(as_json):
         from hlsgen.api.design import load
 
         with working(as_json) as progress:
             progress("reading the design")
-            loaded = load(design, board=board, terms=terms, say=note, progress=progress)
+            loaded = load(design, board=board, terms=terms, clock_mhz=clock, say=note, progress=progress)
             note_calibration(loaded)
             loaded.choose(progress)
             found = loaded.estimate()
@@ -265,6 +278,7 @@ def estimate(design: Path, board: str | None, terms: Path | None, fifos: bool, a
 def explore(
     design: Path,
     board: str | None,
+    clock: float | None,
     terms: Path | None,
     as_json: bool,
     target_fps: float | None,
@@ -287,11 +301,13 @@ def explore(
             check_ending(plot)
         with working(as_json) as progress:
             progress("reading the design")
-            loaded = load(design, board=board, terms=terms, say=note, progress=progress)
+            loaded = load(design, board=board, terms=terms, clock_mhz=clock, say=note, progress=progress)
             note_calibration(loaded)
             found = loaded.explore(target_fps=target_fps, max_latency_us=max_latency_us, progress=progress)
         if output is not None:
-            write_design(fixed_design(found, design, output, board=board), output, force=force)
+            write_design(
+                fixed_design(found, design, output, board=board, clock_mhz=clock), output, force=force
+            )
         if plot is not None:
             title = f"{loaded.name} on {loaded.board.title} at {loaded.clock_mhz:g} MHz"
             write_front(draw_front(found.search_figures(), whole_of(loaded.board)), title, plot)

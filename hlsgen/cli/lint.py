@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from hlsgen.cli.console import as_json_option, print_json, reporting
-from hlsgen.cli.schedule import Asked, print_schedules, scheduled, target_options
+from hlsgen.cli.schedule import Asked, print_schedules, scheduled_files, target_options
 
 
 @click.command()
@@ -41,9 +41,7 @@ def lint(
 
         linted = lint_files(files, _regular_file, tuple(map(str, asked.folders)))
         errors, warnings = linted.count(Severity.ERROR), linted.count(Severity.WARNING)
-        kernels = (
-            scheduled([asked.component([Path(file) for file in files])], as_json) if with_schedule else []
-        )
+        kernels = scheduled_files([Path(file) for file in files], asked, as_json) if with_schedule else []
         wrong = errors > 0 or (warnings_as_errors and warnings > 0)
         wrong = wrong or any(kernel.findings() for kernel in kernels)
         if as_json:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from hlsgen.csim.verification import Verification
     from hlsgen.report.content import Figures
     from hlsgen.report.frames import FrameFigures
+    from hlsgen.report.schedule import ScheduleFigures
 
 
 def print_build(project: Project) -> None:
@@ -30,8 +31,18 @@ def print_build(project: Project) -> None:
         print_verification(project.design.macs, project.verification)
     else:
         click.echo("C-simulation skipped")
+    _print_schedule(report.schedule)
     folder = click.format_filename(project.folder)
     click.echo(f"wrote {folder}/ (start with {folder}/report.md)")
+
+
+def _print_schedule(schedule: ScheduleFigures | None) -> None:
+    """Prints what is known of the II and the longest chain, and warns of what exceeds a fast clock."""
+    from hlsgen.report.schedule import schedule_line
+
+    if schedule is not None:
+        print_warnings(schedule.warnings)
+        click.echo(f"schedule: {schedule_line(schedule)}")
 
 
 def note_calibration(design: Design) -> None:
@@ -154,7 +165,7 @@ def _what(figures: Figures) -> str:
         folding = layers[0].folding
         return (
             f"{folding.macs_per_cycle} multiply-accumulates a cycle (rows {folding.rows}, "
-            f"PE {folding.pe}, SIMD {folding.simd}, {folding.arithmetic})"
+            f"PE {folding.pe}, SIMD {folding.simd}, {folding.arithmetic}, {folding.algorithm})"
         )
     if figures.cost.style == "tasks":
         return f"{len(layers)} kernels in turn, {cycles} a frame"

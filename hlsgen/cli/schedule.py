@@ -15,6 +15,7 @@ from rich.table import Table
 from hlsgen.cli.console import as_json_option, note, print_json, reporting, show, working
 
 if TYPE_CHECKING:
+    from hlsgen.base.progress import Progress
     from hlsgen.schedule.component import Component
     from hlsgen.schedule.results import KernelSchedule, LoopSchedule
 
@@ -141,7 +142,8 @@ def schedule(paths: tuple[Path, ...], asked: Asked, verbose: bool, as_json: bool
     Ends with 0 if every loop meets its II and the clock, with 1 if one does not.
     """
     with reporting(as_json):
-        found = scheduled(_components(paths, asked), as_json)
+        with working(as_json) as progress:
+            found = _scheduled(paths, asked, progress)
         if as_json:
             print_json({"kernels": [one.as_json() for one in found]})
         else:
@@ -149,40 +151,34 @@ def schedule(paths: tuple[Path, ...], asked: Asked, verbose: bool, as_json: bool
         sys.exit(int(any(one.findings() for one in found)))
 
 
-def scheduled(components: Sequence[Component], as_json: bool) -> list[KernelSchedule]:
-    """The schedules of components, with a bar meanwhile."""
-    from hlsgen.schedule.kernels import schedule_components
-
+def scheduled_files(files: Sequence[Path], asked: Asked, as_json: bool) -> list[KernelSchedule]:
+    """The schedule of C++ files, with a bar meanwhile."""
     with working(as_json) as progress:
-        progress("scheduling", 0, len(components))
-        done: list[str] = []
-
-        def said(name: str) -> None:
-            done.append(name)
-            progress(f"scheduled {name}", len(done), len(components))
-
-        return schedule_components(components, progress=said)
+        return _scheduled(files, asked, progress)
 
 
-def _components(paths: Sequence[Path], asked: Asked) -> list[Component]:
+def _scheduled(paths: Sequence[Path], asked: Asked, progress: Progress) -> list[KernelSchedule]:
     from hlsgen.base.errors import DesignError, Problem
-    from hlsgen.schedule.component import components_of_build, read_config
+    from hlsgen.schedule.component import read_config
+    from hlsgen.schedule.kernels import schedule_build, schedule_components
 
-    found: list[Component] = []
+    found: list[KernelSchedule] = []
+    components: list[Component] = []
     files: list[Path] = []
     for path in paths:
         if path.is_dir():
-            found += components_of_build(path)
+            found += schedule_build(path, earlier=path, progress=progress)[0]
         elif path.suffix in (".cfg", ".ini"):
             component = read_config(path)
             if component is None:
                 raise DesignError(
                     Problem(message=f"{path} names no syn.top", fix="the configuration of a kernel")
                 )
-            found.append(component)
+            components.append(component)
         else:
             files.append(path)
-    return [*found, asked.component(files)] if files else found
+    components += [asked.component(files)] if files else []
+    return [*found, *(schedule_components(components, progress=progress) if components else [])]
 
 
 def print_schedules(found: Iterable[KernelSchedule], verbose: bool = False) -> None:

@@ -96,6 +96,8 @@ def _built(design: Path, board: str | None, output: Path | None, as_json: bool) 
         folder = output or Path("build") / loaded.name
         project = build(loaded, folder, progress=progress)
     print_warnings(project.figures.warnings)
+    if project.figures.schedule is not None:
+        print_warnings(project.figures.schedule.warnings)
     print_earlier_builds(project)
     return folder
 

@@ -51,6 +51,8 @@ AXI_LATENCY = 70
 MULTIPLY_DEPTH = {"float": 4, "fixed": 3, "packed": 3}
 FLOAT_ADD_DEPTH = 7
 FIXED_ADD_DEPTH = 1
+WINOGRAD_ADDERS = 4
+"""One after the other: rows brought to the points, words packed, two that make rows of the points."""
 WAVE_DEPTH = 6
 """Counters, bank select, memory read and the way to the window."""
 
@@ -91,7 +93,9 @@ def cycles(mapping: ConvMapping) -> Cycles:
 def pipeline_depth(mapping: ConvMapping) -> int:
     """Modelled depth of the compute loop: wave, multiplier, adders, result."""
     levels = (mapping.terms - 1).bit_length()
-    if mapping.arithmetic == "float":
+    if mapping.folding.algorithm == "winograd":
+        adders = mapping.point_terms * FIXED_ADD_DEPTH + WINOGRAD_ADDERS * FIXED_ADD_DEPTH + 2
+    elif mapping.arithmetic == "float":
         adders = (levels + 1) * FLOAT_ADD_DEPTH
     elif mapping.arithmetic == "packed":
         chunks = -(-mapping.terms // max(1, mapping.chain))

@@ -13,7 +13,8 @@ from dataclasses import dataclass, fields
 from hlsgen.base.fixed import FixedType
 from hlsgen.hardware.conv2d import ConvMapping, bits_of, burst_limit, outstanding
 from hlsgen.hardware.storage import Memory, Storage, bram18_for
-from hlsgen.layers.packing import signed_bits
+from hlsgen.layers import winograd
+from hlsgen.layers.packing import PACKED_BITS, signed_bits
 from hlsgen.targets.terms import Terms
 
 FMUL_DSP = 3
@@ -22,7 +23,7 @@ ADDRESS_BITS = 12
 AXI_PORTS = 3
 WEIGHT_PORT_WORDS = 128  # 2 bursts of 64
 RESULT_BITS = 64  # registers behind a floating-point multiplier and its adder
-PACKED_GROWTH = 18  # bits of the upper lane's distance, which taking the lanes apart adds
+KERNEL_ADDERS = 3  # that bring three weights to the points of Winograd's algorithm
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,16 +106,64 @@ def arithmetic_resources(mapping: ConvMapping, terms: Terms) -> Resources:
     if mapping.arithmetic == "float":
         return float_products(terms, sums * mapping.terms, fabric_sums * mapping.terms)
     assert isinstance(layer.input_type, FixedType) and isinstance(layer.weight_type, FixedType)
-    a, w = signed_bits(layer.input_type), signed_bits(layer.weight_type)
     accumulate = sums * (bits_of(layer.accumulator) + bits_of(layer.result_type))
-    rest = cells(terms, "adder", one=2 * sums, bits=accumulate) + cells(terms, "register", bits=accumulate)
+    rest = adders(terms, 2 * sums, accumulate) + cells(terms, "register", bits=accumulate)
+    if folding.algorithm == "winograd":
+        return rest + winograd_products(mapping, terms)
+    a, w = signed_bits(layer.input_type), signed_bits(layer.weight_type)
     dsp_sums = sums - fabric_sums
     rest += fabric_products(terms, fabric_sums * mapping.terms, a, w)
     if mapping.arithmetic == "packed":
-        pairs = dsp_sums // 2
-        chunks = pairs * -(-mapping.terms // mapping.chain)
-        return rest + packed_products(terms, pairs * mapping.terms, chunks, mapping.dot.width, a, w)
+        pairs = PackedSums(
+            pairs=dsp_sums // 2,
+            terms=mapping.terms,
+            chain=mapping.chain,
+            bits=mapping.dot.width,
+            pair_words=dsp_sums // folding.rows // 2 * mapping.terms,
+            factor_words=folding.rows * mapping.terms,
+            factor_bits=a,
+        )
+        return rest + packed_products(terms, pairs) + packing(terms, pairs.pair_words, w)
     return rest + dsp_products(terms, dsp_sums * mapping.terms, a, w)
+
+
+def winograd_products(mapping: ConvMapping, terms: Terms) -> Resources:
+    """The sums of Winograd's points: rows and weights brought to the points, products, and rows of them."""
+    folding, layer = mapping.folding, mapping.layer
+    v, u = winograd.row_bits(layer.input_type), winograd.factor_bits(layer.weight_type)
+    pairs, columns = folding.rows // winograd.ROWS, folding.simd * layer.stride[1]
+    at_points, point_terms = winograd.POINTS * mapping.row_groups, mapping.point_terms
+    dsp_pe = folding.pe - folding.fabric_pe
+    bits = mapping.dot.width + 1
+    to_points = columns * pairs * winograd.POINTS
+    of_kernel = folding.pe * point_terms * KERNEL_ADDERS
+    of_rows = folding.pe * pairs * winograd.POINTS
+    total = (
+        adders(terms, to_points, to_points * v)
+        + adders(terms, of_kernel, of_kernel * u)
+        + adders(terms, of_rows, of_rows * bits)
+        + cells(terms, "register", bits=to_points * v + of_rows * bits)
+        + fabric_products(terms, folding.fabric_pe * pairs * winograd.POINTS * point_terms, v, u)
+    )
+    if mapping.arithmetic != "packed":
+        return total + dsp_products(terms, dsp_pe * at_points * point_terms, v, u)
+    apart = at_points * point_terms if folding.fabric_pe else 0  # words taken apart for logic cells
+    packed = PackedSums(
+        pairs=dsp_pe * at_points,
+        terms=point_terms,
+        chain=mapping.chain,
+        bits=bits,
+        pair_words=at_points * point_terms,
+        factor_words=dsp_pe * winograd.POINTS * point_terms,
+        factor_bits=u,
+    )
+    beside = packing(terms, columns * at_points, v) + adders(terms, apart, apart * (v + 1))
+    return total + beside + packed_products(terms, packed)
+
+
+def adders(terms: Terms, count: int, bits: int) -> Resources:
+    """`count` adders of `bits` bits together."""
+    return cells(terms, "adder", one=count, bits=bits)
 
 
 def float_products(terms: Terms, products: int, in_fabric: int) -> Resources:
@@ -172,17 +221,44 @@ def lut_products(terms: Terms, count: int, a: int, w: int) -> Resources:
     return cells(terms, "lut_product", one=count, square=count * square, rows=count * rows, bits=bits)
 
 
-def packed_products(terms: Terms, pairs: int, chunks: int, sum_bits: int, a: int, w: int) -> Resources:
-    """`pairs` DSPs that multiply an operand of `a` bits by two of `w`; after each of `chunks` chains of them
-    the lanes are taken apart and added to two sums of `sum_bits`.
+@dataclass(frozen=True, kw_only=True)
+class PackedSums:
+    """Pairs of sums whose products share DSPs: words of two numbers side by side times one factor.
+
+    pairs: of sums; terms: products of each; chain: products until the lanes are taken apart; bits: of a sum;
+    pair_words, factor_words: different operands of them all, which wait for their place in the cascade.
     """
-    separate = chunks * (2 * sum_bits + PACKED_GROWTH)
+
+    pairs: int
+    terms: int
+    chain: int
+    bits: int
+    pair_words: int
+    factor_words: int
+    factor_bits: int
+
+
+def packed_products(terms: Terms, sums: PackedSums) -> Resources:
+    """The DSPs of `sums`, their operands' delays, and the lanes taken apart.
+
+    A word is registered once for all products that read it in the same cycle. After each chain the upper lane
+    takes back what it lent; the sums of all chains but the first are added.
+    """
+    products = sums.pairs * sums.terms
+    waiting = sums.pair_words * PACKED_BITS + sums.factor_words * sums.factor_bits
+    chunks = sums.pairs * -(-sums.terms // sums.chain)
+    added = chunks + 2 * (chunks - sums.pairs)
     return (
-        Resources(dsp=pairs)
-        + cells(terms, "packed_product", one=pairs, bits=pairs * (a + 2 * w), operand=pairs * a)
-        + cells(terms, "adder", one=2 * chunks, bits=separate)
-        + cells(terms, "register", bits=separate)
+        Resources(dsp=products)
+        + cells(terms, "packed_product", one=products, delays=waiting)
+        + adders(terms, added, added * sums.bits)
+        + cells(terms, "register", bits=2 * chunks * sums.bits)
     )
+
+
+def packing(terms: Terms, words: int, bits: int) -> Resources:
+    """Two numbers of `bits` bits side by side in each of `words` words: the upper one lends to the lower."""
+    return adders(terms, words, words * (bits + 1))
 
 
 def fabric_products(terms: Terms, products: int, a: int, w: int) -> Resources:
@@ -197,8 +273,7 @@ def _movement(mapping: ConvMapping, terms: Terms) -> Resources:
     in_bits, out_bits = bits_of(layer.input_type), bits_of(layer.result_type)
     wave = len(mapping.wave.row_offsets) * mapping.wave.columns_read
     reads = folding.simd * wave
-    window = folding.simd * len(mapping.wave.row_offsets) * mapping.wave.span * in_bits
-    held = folding.pe * mapping.terms * bits_of(layer.weight_type)
+    window, held = _window_bits(mapping), _held_bits(mapping)
     results = folding.rows * folding.pe * out_bits
     word = mapping.out_lanes * out_bits
     lanes = mapping.in_lanes + 1
@@ -213,6 +288,24 @@ def _movement(mapping: ConvMapping, terms: Terms) -> Resources:
         + cells(terms, "weight_register", bits=held)
         + cells(terms, "register", bits=window + results * (mapping.out_lanes + 1) + crossbar)
     )
+
+
+def _window_bits(mapping: ConvMapping) -> int:
+    """Registers of the columns that a window's taps read."""
+    layer, folding, wave = mapping.layer, mapping.folding, mapping.wave
+    columns = folding.simd * wave.span
+    if folding.algorithm == "direct":
+        return columns * len(wave.row_offsets) * bits_of(layer.input_type)
+    word = PACKED_BITS if mapping.arithmetic == "packed" else winograd.row_bits(layer.input_type)
+    return columns * winograd.POINTS * mapping.row_groups * word
+
+
+def _held_bits(mapping: ConvMapping) -> int:
+    """Registers of the weights of a pass."""
+    layer, pe = mapping.layer, mapping.folding.pe
+    if mapping.folding.algorithm == "direct":
+        return pe * mapping.terms * bits_of(layer.weight_type)
+    return pe * mapping.point_terms * winograd.POINTS * winograd.factor_bits(layer.weight_type)
 
 
 def _interfaces(mapping: ConvMapping, terms: Terms) -> Resources:

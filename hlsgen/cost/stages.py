@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from hlsgen.cost.published_cores import address_bits, fifo_term
 from hlsgen.cost.resources import (
+    PackedSums,
     Resources,
     axi_ports,
     cells,
@@ -20,6 +21,7 @@ from hlsgen.cost.resources import (
     memory_resources,
     multiplexers,
     packed_products,
+    packing,
 )
 from hlsgen.hardware.pipeline import Pipeline, Stream, weight_streams
 from hlsgen.hardware.ports import width_of
@@ -146,8 +148,7 @@ def _work(work: Work, terms: Terms) -> Resources:
     if work.operator == "fabric":
         return fabric_products(terms, work.count, *work.bits)
     if work.operator == "packed":
-        a, w, sum_bits, chunks = work.bits
-        return packed_products(terms, work.count, chunks, sum_bits, a, w)
+        return _packed(terms, work)
     if work.operator == "mux":
         return multiplexers(terms, work.count, *work.bits)
     if work.operator in ("float_mac", "float_mac_fabric"):
@@ -165,6 +166,22 @@ def _work(work: Work, terms: Terms) -> Resources:
 
 OPERATORS = {"add": ("adder",), "compare": ("compare",), "select": ("select",), "max": ("compare", "select")}
 """What a stage's operators are built of."""
+
+
+def _packed(terms: Terms, work: Work) -> Resources:
+    """`count` pairs of sums, of the products of two channels with a pixel's inputs each."""
+    a, w, bits, products, chain, pixels, groups = work.bits
+    words = work.count // pixels * products
+    sums = PackedSums(
+        pairs=work.count,
+        terms=products,
+        chain=chain,
+        bits=bits,
+        pair_words=words,
+        factor_words=pixels * groups * products,
+        factor_bits=a,
+    )
+    return packed_products(terms, sums) + packing(terms, words, w)
 
 
 def _products(terms: Terms, count: int, a: int, w: int) -> Resources:

@@ -143,6 +143,8 @@ class LayerMapping(_Section):
     """How many of `pe` have their adders (fp32) or multipliers (fixed point) in LUTs instead of DSPs."""
     order: Literal["rows", "channels"] | None = None
     """Outermost loop: tiles of rows (all weights on chip), or output channels (those of `pe` on chip)."""
+    algorithm: Literal["direct", "winograd"] | None = None
+    """winograd: two rows by four products of a column instead of six, for kernels of three rows."""
 
 
 class MappingSection(BaseModel):

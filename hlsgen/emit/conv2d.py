@@ -14,6 +14,7 @@ from hlsgen.emit.plan import KernelNames
 from hlsgen.hardware.conv2d import BAND_LATENCY, ConvMapping, bits_of, burst_limit, outstanding
 from hlsgen.hardware.storage import Memory
 from hlsgen.hardware.wave import band_constants, running_float_add, window_constants
+from hlsgen.layers import winograd
 from hlsgen.layers.packing import lower_lane_limit, signed_bits
 
 SHARED_HEADERS = ("static.h", "counter.h", "lanes.h", "memory.h", "iteration.h", "dot.h")
@@ -21,7 +22,8 @@ SHARED_HEADERS = ("static.h", "counter.h", "lanes.h", "memory.h", "iteration.h",
 
 def kernel_files(mapping: ConvMapping, k: dict[str, Any], version: str) -> dict[str, str]:
     """The kernel's sources and its testbench, by path in the build folder."""
-    files = {f"src/hlsgen/{name}": source_text(f"hls/hlsgen/{name}") for name in SHARED_HEADERS}
+    headers = (*SHARED_HEADERS, "winograd.h") if k["winograd"] else SHARED_HEADERS
+    files = {f"src/hlsgen/{name}": source_text(f"hls/hlsgen/{name}") for name in headers}
     for template, path in (
         ("conv2d.h.j2", f"src/{mapping.layer.name}.h"),
         ("kernel.h.j2", f"src/{k['name']}.h"),
@@ -41,6 +43,7 @@ def kernel_constants(mapping: ConvMapping, names: KernelNames) -> dict[str, Any]
         **shape_constants(mapping.layer),
         **window_constants(mapping.layer),
         **_folding(mapping),
+        **_winograd(mapping),
         **band_constants(mapping.wave, mapping.bank_map),
         **_transfers(mapping),
         **_storage(mapping),
@@ -134,6 +137,34 @@ def _folding(mapping: ConvMapping) -> dict[str, Any]:
         else "before + dot[p]",
         "weight_step": steps,
     }
+
+
+def _winograd(mapping: ConvMapping) -> dict[str, Any]:
+    """Lanes and limits of words that hold two pairs of rows, where the algorithm is Winograd's."""
+    layer, used = mapping.layer, mapping.folding.algorithm == "winograd"
+    if not used:
+        return {"winograd": False}
+    assert isinstance(layer.input_type, FixedType)
+    difference = 0  # as all points but one
+    limits = [winograd.limit(layer.input_type, point) for point in range(winograd.POINTS)]
+    return {
+        "winograd": True,
+        "row_groups": "GROUPS" if mapping.arithmetic == "packed" else "PAIRS",
+        "odd_pairs": mapping.folding.rows // winograd.ROWS % 2 == 1,
+        "SUM_LANE": winograd.lane(layer.input_type, winograd.SUM_POINT),
+        "DIFFERENCE_LANE": winograd.lane(layer.input_type, difference),
+        "MOST_SUM": _most_beside(layer.input_type, winograd.SUM_POINT),
+        "MOST_DIFFERENCE": _most_beside(layer.input_type, difference),
+        "SUM_LIMIT": limits[winograd.SUM_POINT],
+        "DIFFERENCE_LIMIT": limits[difference],
+        "POINT_LIMITS": ", ".join(map(str, limits)),
+    }
+
+
+def _most_beside(input_type: FixedType, point: int) -> int:
+    """The largest magnitude that the upper of two words needs room for."""
+    low, high = winograd.row_range(input_type, point)
+    return max(1 - low, high + 1)
 
 
 def _transfers(mapping: ConvMapping) -> dict[str, Any]:

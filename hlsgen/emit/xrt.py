@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from hlsgen.base.fixed import NumberType
+from hlsgen.base.fixed import FixedType, NumberType
 from hlsgen.emit.environment import render, safe_comment, source_text
 from hlsgen.hardware.conv2d import ConvMapping
 from hlsgen.hardware.host_interface import (
@@ -27,6 +27,7 @@ from hlsgen.hardware.host_interface import (
 from hlsgen.hardware.pipeline import Pipeline
 from hlsgen.hardware.ports import ddr_word_bits, slot_bits, width_of
 from hlsgen.hardware.weight_beats import weight_beats
+from hlsgen.layers import winograd
 from hlsgen.layers.packing import lower_lane_limit
 from hlsgen.layers.stage import WEIGHT_BEAT_BITS, StreamFormat
 from hlsgen.model.ir import Graph, Port
@@ -258,6 +259,10 @@ def _packing(mapping: ConvMapping) -> HostPacking | None:
     if mapping.arithmetic != "packed":
         return None
     layer, folding = mapping.layer, mapping.folding
+    assert isinstance(layer.input_type, FixedType)
+    limits: tuple[int, ...] = ()
+    if folding.algorithm == "winograd":
+        limits = tuple(winograd.limit(layer.input_type, point) for point in range(winograd.POINTS))
     return HostPacking(
         weights="weights",
         channel_weights=layer.in_shape[0] * layer.taps,
@@ -265,6 +270,8 @@ def _packing(mapping: ConvMapping) -> HostPacking | None:
         terms=folding.simd * layer.taps,
         chain=mapping.chain,
         limit=lower_lane_limit(layer),
+        columns=layer.kernel[1],
+        point_limits=limits,
     )
 
 

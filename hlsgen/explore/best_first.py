@@ -63,10 +63,10 @@ def fastest(space: Space, layouts: list[Layout], floor: float = 0.0) -> Searched
             return Searched(found=built[number, index], bound=-negative if bound is None else bound)
         if state == 0:
             solution = space.least(layout, index)
-            if solution.picks is not None:
+            if solution.picks is not None and space.may_pack(layout, index):
                 heapq.heappush(heap, (negative, 1, number, index))
                 continue
-            if not solution.proven and bound is None:
+            if solution.picks is None and not solution.proven and bound is None:
                 bound = -negative
         elif space.built < MOST_BUILT or not built:
             found, impossible = space.realised(layout, index), False

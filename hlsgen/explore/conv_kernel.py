@@ -17,7 +17,7 @@ from hlsgen.cost.resources import Resources, dsps_of_product
 from hlsgen.designfile.constraints import NoFit
 from hlsgen.explore.options import non_dominated
 from hlsgen.explore.result import Explored, Goal, LayerChoice
-from hlsgen.hardware.conv2d import map_conv2d
+from hlsgen.hardware.conv2d import mappings
 from hlsgen.layers.packing import signed_bits, widths_pack
 from hlsgen.report.explored import FrontPoint, SearchPoint
 from hlsgen.search.board_limits import KINDS, whole_of
@@ -46,10 +46,10 @@ class _Layer:
     @cached_property
     def _mappings(self) -> list[Any]:
         design = self.design
-        found = []
+        found: list[Any] = []
         for folding in foldings(design.layer, design.constraints):
             try:
-                found.append(map_conv2d(design.layer, folding, design.board))
+                found += mappings(design.layer, folding, design.board)
             except NoFit:
                 continue
         return found
@@ -81,7 +81,7 @@ class _Layer:
 
     def reaching(self, goal: Goal) -> list[Deployment]:
         """A deployment of every folding, with just the instances that the goal takes."""
-        found = []
+        found: list[Any] = []
         for one in self.most:
             if goal.max_latency_us is not None and _latency_us(one) > goal.max_latency_us:
                 continue
@@ -108,6 +108,7 @@ def explore_conv_kernel(design: ConvKernel, goal: Goal, progress: Progress) -> E
         "simd": chosen.mapping.folding.simd,
         "fabric_pe": chosen.mapping.folding.fabric_pe,
         "order": chosen.mapping.folding.order,
+        "algorithm": chosen.mapping.folding.algorithm,
     }
     point = _point(chosen)
     front = _front(layer, chosen)
@@ -236,6 +237,7 @@ def _fixed(design: ConvKernel, chosen: Deployment) -> ConvKernel:
         simd=folding.simd,
         fabric_pe=folding.fabric_pe,
         order=folding.order,
+        algorithm=folding.algorithm,
         instances=len(chosen.instances),
     )
     return replace(design, constraints=constraints)

@@ -14,10 +14,18 @@ from hlsgen.report.cells import cells_line
 from hlsgen.report.fit import fit_line
 
 
-def fixed_design(explored: Explored[Any], source: Path, target: Path, *, board: str | None = None) -> str:
-    """The text of a design file at `target` from the one at `source`; `board`: as of `hlsgen.load`.
+def fixed_design(
+    explored: Explored[Any],
+    source: Path,
+    target: Path,
+    *,
+    board: str | None = None,
+    clock_mhz: float | None = None,
+) -> str:
+    """The text of a design file at `target` from the one at `source`.
 
-    Paths in it are relative to the new file. Raises DesignError: `source` cannot be read any more.
+    `board`, `clock_mhz`: as of `hlsgen.load`. Paths in it are relative to the new file.
+    Raises DesignError: `source` cannot be read any more.
     """
     data = Document.read(source).data
     if board is not None:
@@ -25,6 +33,8 @@ def fixed_design(explored: Explored[Any], source: Path, target: Path, *, board: 
         data["board"] = _moved(board, Path(), target.parent) if board.endswith(".yaml") else board
     elif str(data["board"]).endswith(".yaml"):
         data["board"] = _moved(data["board"], source.parent, target.parent)
+    if clock_mhz is not None:
+        data["clock_mhz"] = clock_mhz
     _move_paths(data, source.parent, target.parent)
     data["mapping"] = dict(explored.mapping)
     point, estimate = explored.point, explored.chosen.estimate()

@@ -12,9 +12,13 @@ from hlsgen.designfile.constraints import NoFit
 from hlsgen.explore.result import Explored, Goal
 from hlsgen.styles.conv_kernel import ConvKernel
 from hlsgen.styles.layerwise import LayerwiseNetwork
+from hlsgen.styles.margin_search import Judged, inside
 from hlsgen.styles.streaming import StreamingNetwork
-from hlsgen.styles.style import MOST_MARGIN_SEARCHES, Style
+from hlsgen.styles.style import Style
 from hlsgen.targets.board import Margins
+
+REFINEMENTS = 2
+"""Searches with smaller margins than those inside which a kernel was found."""
 
 
 def explore(
@@ -46,18 +50,28 @@ def _within_margins(design: Style[Any], goal: Goal, progress: Progress) -> Explo
     Where no kernel fits so, the best one without margins: its build says how likely it is to fit.
     """
     margins = _quick_margins(design)
-    for _ in range(MOST_MARGIN_SEARCHES):
+    try:
+        first = _judged(design, margins, goal, progress)
+    except DesignError:
+        if margins == Margins() or not goal.fastest:
+            raise
+        return _explored(design.with_margins(Margins()), goal, progress)
+
+    def search(tried: Margins) -> Judged[Explored[Style[Any]]] | None:
         try:
-            found = _explored(design.with_margins(margins), goal, progress)
+            return _judged(design, tried, goal, progress)
         except DesignError:
-            if margins == Margins() or not goal.fastest:
-                raise
-            return _explored(design.with_margins(Margins()), goal, progress)
-        fit = found.chosen.estimate().fit
-        if fit.confident:
-            break
-        margins = margins.larger(fit.margins)
-    return found
+            return None
+
+    return inside(search, first, margins, REFINEMENTS if goal.fastest else 0).found
+
+
+def _judged(
+    design: Style[Any], margins: Margins, goal: Goal, progress: Progress
+) -> Judged[Explored[Style[Any]]]:
+    found = _explored(design.with_margins(margins), goal, progress)
+    fit = found.chosen.estimate().fit
+    return Judged(found=found, fit=fit, frames_per_s=found.point.frames_per_s)
 
 
 def _quick_margins(design: Style[Any]) -> Margins:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,8 @@ from hlsgen.explore.solver import full, solve
 MOST_NODES = 1
 """Nodes of branch and cut for one interval: where there is room the first one has an answer."""
 CROSSING_NODES = 20
+INFEASIBLE = 2
+"""The status of a problem without solution, as scipy.optimize.milp has it."""
 GAP = 0.1
 """The distance from the least cost that an answer may have, relative: whether there is one matters most."""
 
@@ -99,16 +102,21 @@ def _runs(
     return Spread(picks=tuple(picks), slrs=tuple(slrs))
 
 
+def unpackable(costs: Sequence[Costs], limits: Sequence[Vector], prices: NDArray[np.float64]) -> bool:
+    """Whether it is proven that no choice of options lies in SLRs, whole layers in each, all together."""
+    amounts, owner, _ = _listed(costs)
+    return bool(_packing(amounts, owner, limits, amounts @ prices, MOST_NODES).status == INFEASIBLE)
+
+
 def anywhere(
     costs: Sequence[Costs], limits: Sequence[Vector], prices: NDArray[np.float64], edges: Edges
 ) -> Spread | None:
     """Each layer in any SLR: binary x[SLR, layer, option], then crossings reduced with the options fixed."""
-    kept = [np.array(sorted(non_dominated(one))) for one in costs]
-    amounts = np.concatenate([one[keep] for one, keep in zip(costs, kept, strict=True)])
-    owner = np.repeat(np.arange(len(costs)), [len(keep) for keep in kept])
-    x = _packed(amounts, owner, limits, amounts @ prices, MOST_NODES)
-    if x is None:
+    amounts, owner, kept = _listed(costs)
+    result = _packing(amounts, owner, limits, amounts @ prices, MOST_NODES)
+    if result.x is None:
         return None
+    x = np.asarray(result.x).reshape(len(limits), len(amounts))
     picks, slrs = [], []
     for layer, keep in enumerate(kept):
         here = np.flatnonzero(owner == layer)
@@ -119,16 +127,25 @@ def anywhere(
     return Spread(picks=tuple(picks), slrs=_few_crossings(chosen, limits, edges) or tuple(slrs))
 
 
-def _packed(
+def _listed(
+    costs: Sequence[Costs],
+) -> tuple[NDArray[np.int64], NDArray[np.int64], list[NDArray[np.int64]]]:
+    """The options of all layers that no other beats, the layer of each, and by layer their numbers."""
+    kept = [np.array(sorted(non_dominated(one))) for one in costs]
+    amounts = np.concatenate([one[keep] for one, keep in zip(costs, kept, strict=True)])
+    return amounts, np.repeat(np.arange(len(costs)), [len(keep) for keep in kept]), kept
+
+
+def _packing(
     amounts: NDArray[np.int64],
     owner: NDArray[np.int64],
     limits: Sequence[Vector],
     price: NDArray[np.float64],
     nodes: int,
-) -> NDArray[np.float64] | None:
-    """The packing as x [SLR, option]."""
+) -> Any:
+    """The packing, its x one after the other for [SLR, option]."""
     count, slrs = len(amounts), len(limits)
-    result = solve(
+    return solve(
         np.tile(price, slrs),
         whole=np.ones(slrs * count),
         upper=1,
@@ -136,7 +153,6 @@ def _packed(
         nodes=nodes,
         gap=GAP,
     )
-    return None if result.x is None else np.asarray(result.x).reshape(slrs, count)
 
 
 def _few_crossings(

@@ -13,7 +13,7 @@ from hlsgen.designfile.constraints import NetworkConstraints
 from hlsgen.explore.kernel import Kernel, kernel_of
 from hlsgen.explore.knapsack import Costs, Solution, cheapest
 from hlsgen.explore.options import LayerOptions, Option, Vector, all_options, vector, vector_of_board
-from hlsgen.explore.over_slrs import in_slrs, spread
+from hlsgen.explore.over_slrs import in_slrs, spread, unpackable
 from hlsgen.explore.slr_layouts import Layout, capacities, placed_in
 from hlsgen.explore.with_converters import Adapters, cheapest_joined
 from hlsgen.model.ir import Graph
@@ -106,6 +106,16 @@ class Space:
         """The cheapest choice, converters and deep FIFOs not counted, all SLRs of a spanning one as one."""
         self.solved += 1
         return cheapest(self.costs(index), layout.capacity, self.prices)
+
+    def may_pack(self, layout: Layout, index: int) -> bool:
+        """False: no choice is one instance over several SLRs, each layer whole in one of them.
+
+        Converters, relays and deep FIFOs only add to what is counted here.
+        """
+        if layout.by_slr is not None or self.constraints.slrs:
+            return True
+        self.solved += 1
+        return not unpackable(self.costs(index), capacities(self.board), self.prices)
 
     def first_feasible(self, layout: Layout, floor: float = 0.0) -> int | None:
         """The number of the shortest interval that fits if options could be mixed; None if none does.

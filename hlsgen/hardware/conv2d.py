@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Literal
 
 import numpy as np
@@ -14,18 +14,22 @@ from hlsgen.base.short_repr import Brief
 from hlsgen.designfile.constraints import NoFit
 from hlsgen.hardware.banks import BankMap, Pattern, map_banks
 from hlsgen.hardware.ports import WIDEST_STREAM
-from hlsgen.hardware.storage import Memory, choose_storage
+from hlsgen.hardware.storage import LUTRAM_MOST_WORDS, Memory, choose_storage
 from hlsgen.hardware.wave import Wave
+from hlsgen.layers import winograd
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.packing import SHORTEST_CHAIN, longest_chain, widths_pack
 from hlsgen.layers.stage import LEAST_SUMS
 from hlsgen.targets.board import Board
 
 Order = Literal["rows", "channels"]
+Algorithm = Literal["direct", "winograd"]
 Arithmetic = Literal["float", "fixed", "packed"]
 
 MOST_PARTITIONS = 1024
 """Elements of an array that are partitioned completely; more of them and synthesis slows down or gives up."""
+LEAN_LUTRAM_WORDS = 32
+"""The deepest LUTRAM where LUTs are short: what a LUT holds a bit of."""
 MOST_EXTRA_SLOTS = 16
 """Row slots beyond the fewest that are tried: more slots can mean fewer banks."""
 FLOAT_SUM_LATENCY = 12
@@ -50,7 +54,7 @@ class Folding:
     rows: output rows; pe: output channels; simd: input channels; fabric_pe: how many of the pe have their
     adders (fp32) or multipliers (fixed point) in logic cells; order: what runs outermost, row tiles (all
     weights on chip) or output channels (the weights of pe channels on chip, the input read again for each of
-    them).
+    them); algorithm: direct, or winograd for two rows by four products of a column instead of six.
     """
 
     rows: int
@@ -58,6 +62,7 @@ class Folding:
     simd: int
     fabric_pe: int = 0
     order: Order = "rows"
+    algorithm: Algorithm = "direct"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,6 +102,17 @@ class ConvMapping(Brief):
     def terms(self) -> int:
         """Products of one sum in one iteration."""
         return self.folding.simd * self.layer.taps
+
+    @property
+    def row_groups(self) -> int:
+        """Pairs of rows of a Winograd convolution, or pairs of those where two share a multiplier."""
+        pairs = self.folding.rows // winograd.ROWS
+        return -(-pairs // 2) if self.arithmetic == "packed" else pairs
+
+    @property
+    def point_terms(self) -> int:
+        """Products of a Winograd convolution that are summed in an iteration, at each point."""
+        return self.folding.simd * self.layer.kernel[1]
 
     @property
     def macs_per_iteration(self) -> int:
@@ -241,6 +257,16 @@ def fill_stalls(wave: Wave, in_lanes: int, tile_iterations: int) -> tuple[int, i
     return int(waits.sum()), int(waits[0])
 
 
+def mappings(layer: Conv2d, folding: Folding, board: Board) -> tuple[ConvMapping, ...]:
+    """The instance with the least memory, and one with few LUTs in its memories if that is another one.
+
+    Raises NoFit as `map_conv2d` does.
+    """
+    first = map_conv2d(layer, folding, board)
+    lean = replace(first, memories=_memories(first, board, lutram_words=LEAN_LUTRAM_WORDS))
+    return (first,) if lean.memories == first.memories else (first, lean)
+
+
 def map_conv2d(layer: Conv2d, folding: Folding, board: Board) -> ConvMapping:
     """The instance of `layer` with this folding and the least memory on `board`.
 
@@ -273,13 +299,24 @@ def bare_mapping(layer: Conv2d, folding: Folding) -> ConvMapping:
 def check_folding(layer: Conv2d, folding: Folding) -> None:
     """Raises NoFit, the first of them, where the folding does not fit the layer."""
     for fault in folding_faults(
-        layer, rows=folding.rows, pe=folding.pe, simd=folding.simd, fabric_pe=folding.fabric_pe
+        layer,
+        rows=folding.rows,
+        pe=folding.pe,
+        simd=folding.simd,
+        fabric_pe=folding.fabric_pe,
+        algorithm=folding.algorithm,
     ):
         raise fault
 
 
 def folding_faults(
-    layer: Conv2d, *, rows: int | None, pe: int | None, simd: int | None, fabric_pe: int | None
+    layer: Conv2d,
+    *,
+    rows: int | None,
+    pe: int | None,
+    simd: int | None,
+    fabric_pe: int | None,
+    algorithm: Algorithm | None = None,
 ) -> list[NoFit]:
     """Everything in which the given values do not fit the layer; None is not looked at."""
     faults = []
@@ -295,16 +332,36 @@ def folding_faults(
     if fabric_pe and fabric_pe > (pe or layer.out_channels):
         limit = pe or layer.out_channels
         faults.append(NoFit(f"fabric_pe: {fabric_pe} is more than pe: {limit}", f"0 to {limit}", "fabric_pe"))
+    if algorithm == "winograd":
+        faults += _winograd_faults(layer, rows)
     if not faults:
         faults += _word_faults(layer, rows or 1, pe or 1)
-    weights = (pe or 1) * (simd or 1) * layer.taps
+    taps = winograd.POINTS * layer.kernel[1] if algorithm == "winograd" else layer.taps
+    weights = (pe or 1) * (simd or 1) * taps
     if not faults and weights > MOST_PARTITIONS:
         given = f"pe: {pe or 1} with simd: {simd or 1}"
         message = f"{given} needs {weights} weights at once, more than {MOST_PARTITIONS}"
-        most = MOST_PARTITIONS // layer.taps
+        most = MOST_PARTITIONS // taps
         fix = f"pe x simd of at most {most}; rows adds parallelism without more weights"
         faults.append(NoFit(message, fix, "pe" if pe else None))
     return faults
+
+
+def _winograd_faults(layer: Conv2d, rows: int | None) -> list[NoFit]:
+    """Why Winograd's algorithm is none for the layer, or for so many rows; empty if it is one."""
+    if not winograd.fits(layer):
+        message = (
+            "algorithm: winograd is for fixed point, kernels of three rows with stride and dilation 1 along "
+            "the rows, and inputs of up to 17 bits by weights of up to 16"
+        )
+        return [NoFit(message, "algorithm: direct", "algorithm")]
+    if layer.output_shape[1] < winograd.ROWS:
+        return [
+            NoFit("algorithm: winograd computes two rows at a time, and there is one", "direct", "algorithm")
+        ]
+    if rows and rows % winograd.ROWS:
+        return [NoFit(f"rows: {rows} is odd, and winograd computes rows in pairs", "an even number", "rows")]
+    return []
 
 
 def _word_faults(layer: Conv2d, rows: int, pe: int) -> list[NoFit]:
@@ -324,6 +381,10 @@ def choose_arithmetic(layer: Conv2d, folding: Folding) -> tuple[Arithmetic, int]
         return "float", 0
     assert isinstance(layer.input_type, FixedType) and isinstance(layer.weight_type, FixedType)
     in_dsp = folding.pe - folding.fabric_pe
+    if folding.algorithm == "winograd":
+        terms, chain = folding.simd * layer.kernel[1], winograd.longest_chain(layer, folding.simd)
+        packs = in_dsp and folding.rows > winograd.ROWS and chain >= min(SHORTEST_CHAIN, terms)
+        return ("packed", chain) if packs else ("fixed", 0)
     if in_dsp and in_dsp % 2 == 0 and widths_pack(layer.input_type, layer.weight_type):
         chain = longest_chain(layer, folding.simd, folding.pe)
         if chain >= min(SHORTEST_CHAIN, folding.simd * layer.taps):
@@ -409,23 +470,23 @@ def _cheapest_band(patterns: tuple[Pattern, ...], fewest: int, band: _Band, boar
     return chosen
 
 
-def _memories(mapping: ConvMapping, board: Board) -> tuple[Memory, ...]:
+def _memories(
+    mapping: ConvMapping, board: Board, lutram_words: int = LUTRAM_MOST_WORDS
+) -> tuple[Memory, ...]:
+    """lutram_words: memories that are deeper lie in blocks, whatever share those are of the board's."""
     layer, folding = mapping.layer, mapping.folding
     memories = [_Band.of(layer, folding.simd).memory(mapping.bank_map, board)]
+    stored = partial(choose_storage, board=board, lutram_words=lutram_words)
     memories.append(
-        choose_storage(
-            "weight", mapping.weight_steps, bits_of(layer.weight_type), folding.pe * mapping.terms, board
-        )
+        stored("weight", mapping.weight_steps, bits_of(layer.weight_type), folding.pe * mapping.terms)
     )
     if mapping.channel_steps > 1:
         bits = bits_of(layer.accumulator)
-        memories.append(choose_storage("partial", mapping.sums, bits, folding.rows * folding.pe, board))
+        memories.append(stored("partial", mapping.sums, bits, folding.rows * folding.pe))
     lanes = bits_of(layer.result_type) * mapping.out_lanes
-    memories.append(choose_storage("rows", 2 * mapping.out_words, lanes, folding.rows * folding.pe, board))
+    memories.append(stored("rows", 2 * mapping.out_words, lanes, folding.rows * folding.pe))
     if layer.bias.size:
-        memories.append(
-            choose_storage("bias", mapping.filter_steps, bits_of(layer.bias_type), folding.pe, board)
-        )
+        memories.append(stored("bias", mapping.filter_steps, bits_of(layer.bias_type), folding.pe))
     return tuple(memories)
 
 

@@ -17,6 +17,7 @@ from pydantic import NonNegativeInt, PositiveInt, TypeAdapter, ValidationError
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import Codes, NumberType, parse_type
 from hlsgen.designfile.validation import printable
+from hlsgen.layers import winograd
 from hlsgen.model.ir import Port, Tensor
 
 FORMAT = 2
@@ -86,6 +87,8 @@ class HostPacking:
     """When two products can share a multiplier; the lower ones are those of every other channel of `pe`.
 
     `chain` neighbouring of their weights, of `terms` that are summed at a time, sum to at most `limit`.
+    point_limits: of a kernel by Winograd's algorithm instead, with `columns` of the kernel: what `chain`
+    neighbouring factors of each point may sum to, of all channels.
     """
 
     weights: str
@@ -94,9 +97,16 @@ class HostPacking:
     terms: PositiveInt
     chain: PositiveInt
     limit: NonNegativeInt
+    columns: NonNegativeInt = 0
+    point_limits: tuple[NonNegativeInt, ...] = ()
 
     def holds(self, codes: Codes) -> bool:
         """Whether it is exact for these weights [M, ...]."""
+        if self.point_limits:
+            kernels = codes.reshape(len(codes), -1, winograd.KERNEL_ROWS, self.columns)
+            return winograd.keeps_apart(
+                kernels, self.terms // winograd.KERNEL_ROWS, self.chain, self.point_limits
+            )
         magnitudes = np.abs(codes.astype(np.int64)).reshape(-1, self.channel_weights)
         lower = magnitudes[np.arange(len(magnitudes)) % self.pe % 2 == 0].reshape(-1, self.terms)
         sums = np.add.reduceat(lower, np.arange(0, self.terms, self.chain), axis=1)

@@ -87,16 +87,17 @@ def choose_storage(
     board: Board,
     *,
     among: Collection[Storage] = tuple(Storage),
+    lutram_words: int = LUTRAM_MOST_WORDS,
 ) -> Memory:
     """The primitive that takes the smallest share of what the board has; one word alone is a register.
 
-    among: what may be chosen; BRAM and registers always.
+    among: what may be chosen; BRAM and registers always. lutram_words: LUTRAM is no deeper.
     """
     options = [Storage.BRAM]
     if depth == 1:
         options = [Storage.REGISTER]
     else:
-        if depth <= LUTRAM_MOST_WORDS and Storage.LUTRAM in among:
+        if depth <= lutram_words and Storage.LUTRAM in among:
             options.append(Storage.LUTRAM)
         if board.total.uram and Storage.URAM in among:
             options.append(Storage.URAM)

@@ -350,7 +350,7 @@ class WaveStage(ConvStage):
         if fabric:
             found.append(Work(operator="fabric", count=fabric, bits=widths))
         if rest and self.fold.multipliers == "packed":
-            found.append(self.packed_work(self.rows * (self.fold.pe - self.fold.fabric_pe)))
+            found.append(self.packed_work(self.rows * (self.fold.pe - self.fold.fabric_pe), self.rows))
         elif rest:
             found.append(Work(operator="mac", count=rest, bits=widths))
         return tuple(found)

@@ -182,18 +182,18 @@ class ConvStage(Stage):
         layer = self.layer
         assert isinstance(layer.input_type, FixedType) and isinstance(layer.weight_type, FixedType)
         if self.fold.multipliers == "packed":
-            return (self.packed_work(self.fold.px * self.fold.pe),)
+            return (self.packed_work(self.fold.px * self.fold.pe, self.fold.px),)
         widths = (layer.input_type.width, layer.weight_type.width)
         operator = "fabric" if self.fold.multipliers == "fabric" else "mac"
         return (Work(operator=operator, count=self.products, bits=widths),)
 
-    def packed_work(self, sums: int) -> Work:
-        """The multipliers of `sums` sums of TERMS products, two sums a multiplier."""
-        layer, pairs = self.layer, sums // 2
+    def packed_work(self, sums: int, pixels: int) -> Work:
+        """The multipliers of `sums` sums of TERMS products for so many pixels, two sums a multiplier."""
+        layer = self.layer
         assert isinstance(layer.input_type, FixedType) and isinstance(layer.weight_type, FixedType)
         codes = (signed_bits(layer.input_type), signed_bits(layer.weight_type))
-        chunks = pairs * -(-self.terms // self.chain)
-        return Work(operator="packed", count=pairs * self.terms, bits=(*codes, self.dot_type.width, chunks))
+        chains = (self.terms, self.chain, pixels, self.groups_at_once)
+        return Work(operator="packed", count=sums // 2, bits=(*codes, self.dot_type.width, *chains))
 
     def buffers(self) -> tuple[Buffer, ...]:
         groups, filters, channels = self.passes

@@ -7,6 +7,7 @@ activation a give both products; sums of them stay apart as long as the lower on
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -51,6 +52,8 @@ def largest_code(type_: FixedType) -> int:
     return max(-type_.min_code, type_.max_code)
 
 
+# a search asks for it with every folding
+@lru_cache(maxsize=256)
 def longest_chain(layer: Conv2d, simd: int, pe: int) -> int:
     """The most products that may be added before the lanes are taken apart: 0 if not even one is exact.
 

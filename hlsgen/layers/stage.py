@@ -131,8 +131,9 @@ class Work:
 
     operator: mac, fabric, packed, mul, add, compare, select, max, mux, float_mac, float_mac_fabric,
     float_mul or float_add. packed:
-    `count` DSPs of two products each; bits of the shared operand, of the others and of a sum, then how often
-    two sums are taken apart. mux: bits are the number of words to choose from, and the bits of one.
+    `count` pairs of sums, a DSP for two products; bits of the shared operand, of the others and of a sum,
+    then the products of a sum, those until lanes are taken apart, pixels (or rows) and groups at a time.
+    mux: bits are the number of words to choose from, and the bits of one.
     float_mac: a multiplier with its adder, the adder in DSPs or in logic cells; float_mul and float_add: one
     of them.
     """

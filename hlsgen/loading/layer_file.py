@@ -113,6 +113,7 @@ def _wish(file: DesignFile) -> ConvConstraints:
         simd=fixed.simd,
         fabric_pe=fixed.fabric_pe,
         order=fixed.order,
+        algorithm=fixed.algorithm,
     )
 
 
@@ -138,6 +139,11 @@ def _folding_problems(graph: Graph, constraints: ConvConstraints, document: Docu
         fix = f"at most {MOST_PARTITIONS} taps, such as 32 x 32"
         return [Problem(message=message, fix=fix, place=document.place(("layers", 0, "kernel")))]
     faults = folding_faults(
-        layer, rows=rows, pe=constraints.pe, simd=constraints.simd, fabric_pe=constraints.fabric_pe
+        layer,
+        rows=rows,
+        pe=constraints.pe,
+        simd=constraints.simd,
+        fabric_pe=constraints.fabric_pe,
+        algorithm=constraints.algorithm,
     )
     return [mapping_problem(fault, layer.name, document) for fault in faults]

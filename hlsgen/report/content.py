@@ -35,6 +35,7 @@ from hlsgen.report.frames import FrameFigures
 from hlsgen.report.interface import Interface
 from hlsgen.report.quality import Quality, TensorAccuracy
 from hlsgen.report.roofline import Roofline
+from hlsgen.report.schedule import ScheduleFigures
 from hlsgen.report.section import MOST_ROWS, Count, Positive, Rows, Section, Text
 from hlsgen.report.structure import GraphSection
 from hlsgen.report.synthesised import SynthesisFigures
@@ -110,14 +111,23 @@ class Figures(Section):
 
 @dataclass(frozen=True, kw_only=True)
 class Report(FrameFigures, Figures):
-    """report.json of a build. synthesised: what the vendor's tools reported, if they have run."""
+    """report.json of a build. schedule: None in builds of before there was one. synthesised: what the
+    vendor's tools reported, if they have run."""
 
     lint: LintFigures
     csim: CsimFigures
+    schedule: ScheduleFigures | None = None
     synthesised: Annotated[tuple[SynthesisFigures, ...], Rows] = ()
 
     @classmethod
-    def of(cls, figures: Figures, frames: FrameFigures, lint: LintFigures, csim: CsimFigures) -> Self:
+    def of(
+        cls,
+        figures: Figures,
+        frames: FrameFigures,
+        lint: LintFigures,
+        csim: CsimFigures,
+        schedule: ScheduleFigures,
+    ) -> Self:
         """The modelled figures of a design with what its build has found."""
         parts = {one.name: getattr(part, one.name) for part in (figures, frames) for one in fields(part)}
-        return cls(**parts, lint=lint, csim=csim)
+        return cls(**parts, lint=lint, csim=csim, schedule=schedule)

@@ -19,6 +19,7 @@ from hlsgen.report.figures import Banks, Folding, Layer, Memory, OmpssFigures, S
 from hlsgen.report.fit import fit_text
 from hlsgen.report.frames import clipping_text, warning_lines
 from hlsgen.report.roofline import Roofline, built_ceiling, dsp_ceiling, roofline_figures
+from hlsgen.report.schedule import interval_text, schedule_text
 from hlsgen.report.section import resource_counts
 from hlsgen.report.summary import summary_rows
 from hlsgen.report.tables import SHARE_HEADS, kind_cells, page, shares, table
@@ -119,6 +120,8 @@ class Estimate(Estimates):
     def _roofline(self) -> Roofline | None:
         mapping = self.deployment.mapping
         products, dsps = {"float": (1, FMUL_DSP), "fixed": (1, 1), "packed": (2, 1)}[mapping.arithmetic]
+        if mapping.folding.algorithm == "winograd":  # six products by four
+            products, dsps = 3 * products, 2 * dsps
         return roofline_figures(
             ceilings=(
                 dsp_ceiling(self.board, self.clock_mhz, products=products, dsps=dsps),
@@ -172,6 +175,7 @@ def _folding_figures(mapping: ConvMapping) -> Folding:
         simd=folding.simd,
         fabric_pe=folding.fabric_pe,
         order=folding.order,
+        algorithm=folding.algorithm,
         arithmetic=mapping.arithmetic,
         chain=mapping.chain,
         macs_per_cycle=mapping.macs_per_iteration,
@@ -210,6 +214,7 @@ def conv_kernel_markdown(mapping: ConvMapping, report: Report) -> str:
         "## Banks\n\n" + _banks(mapping, report.banks),
         clipping_text(report.clipping),
         "## C-simulation\n\n" + _csim(report.csim),
+        schedule_text(report.schedule),
         lint_text(report.lint),
     )
     return page(parts)
@@ -255,6 +260,12 @@ def _slr_table(report: Report) -> str:
     return table(("SLR", "instances", "DDR", *SHARE_HEADS), rows) + "\n" + total
 
 
+ALGORITHMS = {
+    "direct": "direct",
+    "winograd": "Winograd F(2, 3): two rows by four products a column instead of six",
+}
+
+
 def _folding(mapping: ConvMapping, report: Report) -> str:
     (layer,) = report.layers
     folding = layer.folding
@@ -269,8 +280,9 @@ def _folding(mapping: ConvMapping, report: Report) -> str:
         "|-|-|",
         f"| rows x PE x SIMD x taps | {product} = {folding.macs_per_cycle} multiply-accumulates a cycle |",
         f"| arithmetic | {kinds[mapping.arithmetic]} |",
+        f"| algorithm | {ALGORITHMS[mapping.folding.algorithm]} |",
         f"| outermost loop | {folding.order} |",
-        f"| II | {layer.ii} |",
+        f"| II | {interval_text(layer.ii, report.schedule)} |",
         f"| words | input {folding.in_lanes} elements, output {folding.out_lanes} elements |",
     ]
     if mapping.arithmetic == "packed":

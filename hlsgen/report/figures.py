@@ -71,6 +71,7 @@ class Folding(Section):
     fabric_pe: Count | None = None
     multipliers: Text = ""
     order: Text = ""
+    algorithm: Text = ""
     arithmetic: Text = ""
     chain: Count | None = None
     macs_per_cycle: Count

@@ -39,11 +39,13 @@ from hlsgen.report.page_tables import (
     front_table,
     instance_table,
     layer_tables,
+    schedule_table,
     term_table,
 )
 from hlsgen.report.reading import read_report
 from hlsgen.report.roofline import Roofline
 from hlsgen.report.roofline_picture import RooflinePicture, draw_roofline
+from hlsgen.report.schedule import SCHEDULE_NOTE, schedule_line
 
 PAGE = "report.html"
 BANK_PICTURE = "banks.svg"
@@ -99,6 +101,7 @@ class Page:
     accuracy: BarChart | None
     clipping: Table
     csim: Table
+    schedule: Table
     synthesised: tuple[Table, ...]
     notes: dict[str, str]
 
@@ -160,6 +163,7 @@ def page_of(report: Report, bank_picture: bytes) -> Page:
         accuracy=accuracy,
         clipping=clipping_table(report),
         csim=csim_table(report),
+        schedule=schedule_table(report),
         synthesised=difference_tables(report),
         notes=_notes(report),
     )
@@ -189,6 +193,7 @@ def _contents(report: Report) -> tuple[tuple[str, str], ...]:
         ("accuracy", "Accuracy", bool(report.quantisation)),
         ("clipping", "Clipped values", bool(report.clipping)),
         ("csim", "C-simulation", True),
+        ("schedule", "Schedule", report.schedule is not None),
         ("synthesised", "Synthesised", True),
     )
     return tuple((key, title) for key, title, there in sections if there)
@@ -214,6 +219,7 @@ def _tiles(report: Report) -> tuple[Tile, ...]:
             note=f"probability; what is free: {percent_text(report.fit.free)}",
             tone="" if report.fit.confident else "bad",
         ),
+        *_schedule_tiles(report),
         _csim_tile(report),
         Tile(name="What binds", value=speed.binds, note="", width="wide"),
     )
@@ -249,6 +255,24 @@ def _csim_tile(report: Report) -> Tile:
         kind="measured",
         tone="good" if good else "bad",
         width="double",
+    )
+
+
+def _schedule_tiles(report: Report) -> tuple[Tile, ...]:
+    schedule = report.schedule
+    if schedule is None or not schedule.loops:
+        return ()
+    met = sum(loop.ii == loop.ii_target for loop in schedule.loops)
+    sure = sum(loop.known == "shown" for loop in schedule.loops)
+    return (
+        Tile(
+            name="II as asked for",
+            value=f"{met:,} of {len(schedule.loops):,} loops",
+            note=f"{sure:,} shown; longest chain {schedule.longest_ns:.2f} of {schedule.budget_ns:.2f} ns",
+            kind="scheduled",
+            tone="good" if schedule.verdict == "met" else "bad",
+            width="double",
+        ),
     )
 
 
@@ -318,7 +342,15 @@ def _notes(report: Report) -> dict[str, str]:
         "accuracy": _calibration_note(report),
         "clipping": _clipping_note(report),
         "csim": checked,
+        "schedule": _schedule_note(report),
     }
+
+
+def _schedule_note(report: Report) -> str:
+    if report.schedule is None:
+        return ""
+    line = schedule_line(report.schedule)
+    return f"{line[0].upper()}{line[1:]}. " + (SCHEDULE_NOTE if report.schedule.loops else "")
 
 
 def _calibration_note(report: Report) -> str:

@@ -19,6 +19,7 @@ from hlsgen.report.figures import Fifo, Joint, batch_cycles
 from hlsgen.report.fit import fit_text
 from hlsgen.report.frames import calibration_line, clipping_text, warning_lines
 from hlsgen.report.quality import Quality, quantisation_figures
+from hlsgen.report.schedule import schedule_text
 from hlsgen.report.summary import Row, summary_rows
 from hlsgen.report.tables import page, slr_table, table
 
@@ -116,6 +117,7 @@ def network_markdown(
             _quantisation_text(report),
             clipping_text(report.clipping),
             "## C-simulation\n\n" + csim_text(report.csim, compared=compared, at_once=at_once),
+            schedule_text(report.schedule),
             lint_text(report.lint),
         )
     )

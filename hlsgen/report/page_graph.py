@@ -93,7 +93,7 @@ def folding_text(layer: Layer) -> str:
     sizes = [("PX", folding.px), ("ROWS", folding.rows), ("PE", folding.pe), ("SIMD", folding.simd)]
     parts = [f"{name} {size}" for name, size in sizes if size is not None]
     if layer.macs:
-        parts += [kind for kind in (folding.multipliers, folding.arithmetic) if kind]
+        parts += [kind for kind in (folding.multipliers, folding.arithmetic, folding.algorithm) if kind]
     return " · ".join(parts)
 
 

@@ -11,6 +11,7 @@ from hlsgen.report.figures import Fifo, Layer, fifo_memory
 from hlsgen.report.fit import FIT_HEAD, fit_rows
 from hlsgen.report.frames import CLIPPING_HEADS, clipping_cells
 from hlsgen.report.page_graph import folding_text, shape_text
+from hlsgen.report.schedule import SCHEDULE_HEAD, interval_text, schedule_rows
 from hlsgen.report.synthesised import HEADS
 
 SHALLOW = 2
@@ -61,7 +62,7 @@ def instance_table(report: Report) -> Table:
     layer = report.layers[0]
     rows = [(FOLDING.get(key, key), _cell(value)) for key, value in layer.folding.as_json().items()]
     rows += [
-        ("II", f"{layer.ii:,}"),
+        ("II", interval_text(layer.ii, report.schedule)),
         ("interval, cycles a frame", f"{layer.interval_cycles:,}"),
         ("latency, cycles of a call", f"{layer.latency_cycles:,}"),
         ("multiply-accumulates a frame", f"{layer.macs:,}"),
@@ -262,6 +263,14 @@ def csim_table(report: Report) -> Table:
     ]
     head = ("layer", "compared", "mismatches", "verdict")
     return Table(title="Results compared with golden", head=head, rows=tuple(rows), numbers=(1, 2))
+
+
+def schedule_table(report: Report) -> Table:
+    """Every pipelined loop of the emitted code."""
+    loops = () if report.schedule is None else report.schedule.loops
+    rows = schedule_rows(loops)
+    title = f"All {len(rows):,} pipelined loops"
+    return Table(title=title, head=SCHEDULE_HEAD, rows=tuple(rows), numbers=(2, 4, 5, 6, 7))
 
 
 def difference_tables(report: Report) -> tuple[Table, ...]:

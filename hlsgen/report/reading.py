@@ -91,5 +91,8 @@ def _contradictions(figures: Figures) -> Iterator[Mistake]:
     ways = [one.fifos for one in figures.graph.edges] + [one.fifos for one in figures.graph.outputs]
     if not all(set(way) <= streams for way in ways):
         yield Mistake(message="names streams that are not there", fix=AGAIN, at=("graph",))
+    schedule = figures.schedule if isinstance(figures, Report) else None
+    if schedule and schedule.loops and schedule.budget_ns is None:
+        yield Mistake(message="is missing", fix=AGAIN, at=("schedule", "budget_ns"))
     if figures.explored and sum(one.chosen for one in figures.explored.front) != 1:
         yield Mistake(message="must have one point that is chosen", fix=AGAIN, at=("explored", "front"))

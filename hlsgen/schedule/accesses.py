@@ -41,6 +41,8 @@ class Access:
     writes: bool
     block: str
     instruction: Instruction
+    value: int = -1
+    """The node that gives what was read to its users, where a choice may stand behind the read."""
 
 
 def stream_of(call: Instruction, addresses: Addresses) -> tuple[str, str, int] | None:

@@ -1,16 +1,12 @@
-"""From the IR of a kernel to what is said of its loops."""
+"""From the IR of a part of a kernel to what is said of its loops."""
 
 from __future__ import annotations
 
-import re
-import time
 from collections.abc import Iterator, Sequence
 
-from hlsgen.base.errors import DesignError, Problem
 from hlsgen.schedule import optimise
 from hlsgen.schedule.component import Target
 from hlsgen.schedule.control_flow import Loop, loops_of, reverse_postorder
-from hlsgen.schedule.front_end import FrontEnd
 from hlsgen.schedule.inferred import infer_partitions, infers_partitions
 from hlsgen.schedule.ir import ArrayType, Function, Module
 from hlsgen.schedule.ir_reader import read_module
@@ -18,10 +14,11 @@ from hlsgen.schedule.memories import Memories, memories_of, shapes_of
 from hlsgen.schedule.places import LOOP_NAME
 from hlsgen.schedule.plan import LoopPlan, plan_of
 from hlsgen.schedule.pragmas import Pragma
+from hlsgen.schedule.processes import Part
 from hlsgen.schedule.ranges import Ranges
 from hlsgen.schedule.region import RegionBuilder
-from hlsgen.schedule.results import KernelSchedule, LoopSchedule, merged
-from hlsgen.schedule.sites import HERE, PLAIN, Site, Sites, sites_of, without_marks
+from hlsgen.schedule.results import LoopSchedule, PartSchedule
+from hlsgen.schedule.sites import Sites, sites_of, without_marks
 from hlsgen.schedule.statics import localised
 from hlsgen.schedule.verdict import Verdict
 
@@ -30,17 +27,15 @@ DEFAULT_BUNDLE = "gmem"
 FULL = '!{!"llvm.loop.unroll.full"}'
 
 
-def schedule_ir(front: FrontEnd, top: str, target: Target, *, careful: bool = False) -> KernelSchedule:
-    """What is said of the loops of a kernel: of the function `top`, or of all that nothing calls if it is
-    empty.
+def schedule_part(
+    part: Part, pragmas: Sequence[Pragma], target: Target, *, careful: bool = False
+) -> PartSchedule:
+    """What is said of the loops of one part of a kernel.
 
-    Raises DesignError if there is no such function.
+    `careful` leaves out the pass of LLVM that is known to end the process on some code.
     """
-    begun = time.perf_counter()
-    text, pragmas = front.ir, front.pragmas
-    tops = _tops(text, top)
-    whole = _pipelined_functions(text, pragmas)
-    inlined = localised(optimise.inline(text, [*tops, *whole]))
+    whole = {part.root: part.interval} if part.interval else {}
+    inlined = localised(optimise.inline(part.ir, [part.root]))
     before = read_module(inlined)
     sites = sites_of(before, pragmas)
     bundle = DEFAULT_BUNDLE if target.kernel_flow else ""
@@ -54,84 +49,18 @@ def schedule_ir(front: FrontEnd, top: str, target: Target, *, careful: bool = Fa
     for function in after.functions.values():
         memories = memories_of(after, function, sites, bundle, shapes)
         loops += _of_function(function, after, sites, memories, plan, target)
-    return KernelSchedule(
-        kernel=top or ", ".join(_source_name(name) for name in tops),
-        loops=merged(sorted(loops, key=_order)),
-        part=target.part,
-        version=target.version,
-        clock_ns=target.clock_ns,
-        budget_ns=target.delays.budget_ns,
+    return PartSchedule(
+        loops=tuple(loop for loop in loops if _is_of_part(loop, part)),
         instructions=sum(1 for function in after.functions.values() for _ in function.instructions()),
-        seconds=front.seconds + time.perf_counter() - begun,
-        dropped=front.dropped,
     )
 
 
-def _source_name(name: str) -> str:
-    """The name of a function in the source, of the name that C++ gives it in the IR."""
-    found = re.match(r"_Z(\d+)", name)
-    return name[found.end() : found.end() + int(found[1])] if found else name
-
-
-def _order(loop: LoopSchedule) -> tuple[str, int]:
-    return (loop.place.file, loop.place.line) if loop.place else ("", 0)
-
-
-_DEFINED = re.compile(
-    r"^define (?P<how>[^@\n]*)@(?:\"(?P<quoted>[^\"]+)\"|(?P<name>[-\w$.]+))\(", re.MULTILINE
-)
-
-
-def _tops(text: str, top: str) -> list[str]:
-    """The functions of the IR that are kernels, by their names there, where C++ names are mangled."""
-    defined = [(one["quoted"] or one["name"], one["how"]) for one in _DEFINED.finditer(text)]
-    if not top:
-        called = set(re.findall(r"call [^@\n]*@([-\w$.]+)\(", text))
-        return [
-            name
-            for name, how in defined
-            if name not in called and "internal" not in how and "linkonce" not in how
-        ]
-    mangled = f"_Z{len(top)}{top}"
-    found = [name for name, _ in defined if name == top]
-    found = found or [name for name, _ in defined if name.startswith(mangled)]
-    found = found or [name for name, _ in defined if f"{len(top)}{top}" in name and name.startswith("_ZN")]
-    if not found:
-        message = f"the files define no function {top}"
-        raise DesignError(
-            Problem(message=message, fix="name the function that becomes the kernel with --top")
-        )
-    return found[:1]
-
-
-def _pipelined_functions(text: str, pragmas: Sequence[Pragma]) -> dict[str, int]:
-    """The functions that ask to be pipelined as a whole, and are called in no loop."""
-    asked = {pragma.index for pragma in pragmas if pragma.name == "pipeline" and "off" not in pragma.words}
-    site = re.compile(rf"@(?:{PLAIN}|{HERE}\w*)\(i32 (?:noundef )?(\d+)")
-    found: dict[str, int] = {}
-    types = "".join(re.findall(r"^%.* = type .*\n", text, re.MULTILINE))
-    bodies = re.findall(r"^define .*?^\}$", text, re.MULTILINE | re.DOTALL)
-    for body in bodies:
-        if not any(int(number) in asked for number in site.findall(body)):
-            continue
-        module = read_module(types + body)
-        for one in sites_of(module, pragmas).plain:
-            if one.loop < 0 and not _in_loop(one, module) and one.pragma.index in asked:
-                found[one.function] = one.values.get("ii", 1)
-    called = [name for name in found if any(_called_in_loop(name, body, types) for body in bodies)]
-    return {name: ii for name, ii in found.items() if name not in called}
-
-
-def _in_loop(site: Site, module: Module) -> bool:
-    return site.loop >= 0 or site.function not in module.functions
-
-
-def _called_in_loop(name: str, body: str, types: str) -> bool:
-    if f"@{name}(" not in body.split("\n", 1)[1] and f'@"{name}"(' not in body:
-        return False
-    function = next(iter(read_module(types + body).functions.values()))
-    inside = set().union(*(loop.blocks for loop in loops_of(function)), set())
-    return any(block.name in inside and one.callee == name for block, one in function.instructions())
+def _is_of_part(loop: LoopSchedule, part: Part) -> bool:
+    """Whether a loop is within the calls that a part is about."""
+    outermost = loop.place
+    while outermost is not None and outermost.inlined_at is not None:
+        outermost = outermost.inlined_at
+    return not part.lines or outermost is None or outermost.line in part.lines
 
 
 def _loop_metadata(module: Module, plan: LoopPlan) -> dict[int, list[str]]:
@@ -173,7 +102,9 @@ def _of_function(
     entry = next(iter(function.blocks))
     order = reverse_postorder(entry, {name: block.successors for name, block in function.blocks.items()})
     ranges = Ranges(function, order, loops)
-    builder = RegionBuilder(function, memories, ranges, loops)
+    builder = RegionBuilder(
+        function, memories, ranges, loops, writes_registers=target.delays.writes_registers
+    )
     verdicts = [
         Verdict(builder, loop, module, sites, asked, target.delays, automatic=automatic)
         for loop, asked, automatic in _pipelines(function, loops, module, plan)

@@ -22,7 +22,9 @@ COMPILE_SECONDS = 600
 # what any compilation wants: no sanitizer, nothing of exceptions, no optimisation yet but the names and lines
 FLAGS = (
     *("-w", "-O1", "-Xclang", "-disable-llvm-passes"),
-    *("-fno-discard-value-names", "-gline-tables-only", "-fno-sanitize=all", "-fno-stack-protector"),
+    # the names of files are those that are given, wherever this process stands
+    *("-fno-discard-value-names", "-gline-tables-only", "-fdebug-compilation-dir=/-"),
+    *("-fno-sanitize=all", "-fno-stack-protector"),
     *("-fno-strict-aliasing", "-ffp-contract=off", "-fno-math-errno", "-fignore-exceptions"),
     *("-fno-threadsafe-statics", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables"),
     *("-fomit-frame-pointer", "-ferror-limit=0", "-fno-caret-diagnostics", "-fcomplex-arithmetic=basic"),

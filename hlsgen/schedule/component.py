@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from hlsgen.base.errors import DesignError, Place, Problem
@@ -71,13 +72,17 @@ class Component:
     include_folders: tuple[Path, ...] = ()
     defines: Mapping[str, str] = field(default_factory=dict)
     flags: tuple[str, ...] = ()
+    folder: Path | None = None
+    """Places in files below it are said from there."""
 
 
 def components_of_build(folder: Path) -> list[Component]:
     """The kernels of a build folder, or of any folder with configurations of Vitis HLS. Raises
     DesignError."""
     configs = [*sorted(folder.glob("*.cfg")), *sorted(folder.glob("vitis/*.cfg"))]
-    found = [component for path in configs if (component := read_config(path)) is not None]
+    found = [
+        replace(component, folder=folder) for path in configs if (component := read_config(path)) is not None
+    ]
     if not found:
         message = f"{folder} holds no configuration of a kernel (a .cfg file with syn.top)"
         raise DesignError(
@@ -103,7 +108,7 @@ def read_config(path: Path) -> Component | None:
     includes, defines, flags = split_flags(" ".join(reader.all("syn.cflags")), path.parent)
     return Component(
         top=reader.one("syn.top"),
-        files=tuple(path.parent / name for name in reader.all("syn.file")),
+        files=tuple(Path(os.path.normpath(path.parent / name)) for name in reader.all("syn.file")),
         target=Target(
             part=reader.one("part"),
             clock_ns=reader.nanoseconds("clock", 0.0),
@@ -131,7 +136,7 @@ def split_flags(text: str, folder: Path) -> tuple[tuple[Path, ...], dict[str, st
             if word.startswith(option):
                 value = word[2:] or next(words, "")
                 if option == "-I":
-                    includes.append(folder / value)
+                    includes.append(Path(os.path.normpath(folder / value)))
                 else:
                     name, _, meaning = value.partition("=")
                     defines[name] = meaning or "1"

@@ -39,6 +39,7 @@ TO_INTEGER = frozenset({"fptosi", "fptoui", "floor", "ceil", "round", "rint", "n
 SLOWER_REQUESTS = 2023.1
 """From this release on a request to read takes 7 cycles, before it 6."""
 FIRST_WRITE_JOINS = 2023.2
+WRITES_REGISTERS = 2021.2
 WRITE_RESPONSE = 4
 KERNEL_CYCLES = 63
 """More cycles of each request and response in the flow of kernels."""
@@ -117,6 +118,13 @@ class Delays:
         read, as it does from 2023.2 on; before, it has a state of its own.
         """
         return self.library.version >= FIRST_WRITE_JOINS
+
+    @property
+    def writes_registers(self) -> bool:
+        """Whether loops keep what they carry in registers that a cycle writes and reads, as from 2021.2 on,
+        where each pipelined loop is a module, and not in a choice before the next iteration's first cycle.
+        """
+        return self.library.version >= WRITES_REGISTERS
 
     def timing(self, operation: Operation) -> Timing:
         """When the result of an operation is there that no other operation is merged with (groups.py).

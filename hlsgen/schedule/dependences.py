@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from hlsgen.schedule.accesses import Access, Dependence, carried
+from hlsgen.schedule.forwarding import forwarded, may_forward, only_store, promote
 from hlsgen.schedule.ir import Global
 from hlsgen.schedule.iteration import Carried, Region
 from hlsgen.schedule.memories import Memory
@@ -67,24 +68,49 @@ def carry_memories(
     accesses: dict[Memory, list[Access]],
     counters: dict[str, Counter],
     promises: Sequence[Promise],
+    *,
+    writes_registers: bool = True,
 ) -> list[Broken]:
     """Add what memories carry from iteration to iteration to the region; the promises that do not hold."""
-    inside = region.names
     broken = []
-    for memory, all_of_it in accesses.items():
+    for memory, all_of_it in list(accesses.items()):
         mine = [promise for promise in promises if promise.memory == memory]
-        for first in all_of_it:
-            for second in all_of_it:
-                if not (first.writes or second.writes) or (not first.writes and memory.storage != "register"):
-                    continue
-                found = carried(first, second, counters, inside)
-                if found is None:
-                    continue
-                edge, contradiction = _edge(first, second, memory, found, mine)
-                if edge is not None:
-                    region.carried.append(edge)
-                if contradiction is not None:
-                    broken.append(contradiction)
+        free = may_forward(memory) and not mine
+        if free:
+            promote(region, memory, counters, region.names, writes_registers=writes_registers)
+            all_of_it = accesses[memory]
+        broken += _carry_memory(region, memory, list(all_of_it), counters, mine, forwards=free)
+    return broken
+
+
+def _carry_memory(
+    region: Region,
+    memory: Memory,
+    accesses: Sequence[Access],
+    counters: dict[str, Counter],
+    promises: Sequence[Promise],
+    *,
+    forwards: bool,
+) -> list[Broken]:
+    broken = []
+    kept: dict[int, int] = {}
+    for first in accesses:
+        for second in accesses:
+            if not (first.writes or second.writes) or (not first.writes and memory.storage != "register"):
+                continue
+            found = carried(first, second, counters, region.names)
+            if found is None:
+                continue
+            reads = first.writes and not second.writes
+            if forwards and reads and found.distance == 1 and only_store(accesses, second):
+                edge = forwarded(region, memory, first, second, assumed=found.assumed, kept=kept)
+                contradiction = None
+            else:
+                edge, contradiction = _edge(first, second, memory, found, promises)
+            if edge is not None:
+                region.carried.append(edge)
+            if contradiction is not None:
+                broken.append(contradiction)
     return broken
 
 

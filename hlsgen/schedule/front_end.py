@@ -17,6 +17,7 @@ from hlsgen.base.errors import DesignError, Place, Problem, ToolError
 from hlsgen.base.scratch import scratch_folder
 from hlsgen.schedule.clang import HEADERS, INSTALL, PLAIN, compile_cpp, messages
 from hlsgen.schedule.exact_widths import with_exact_widths
+from hlsgen.schedule.ir_text import without_aliases
 from hlsgen.schedule.marks import Marked, mark
 from hlsgen.schedule.pragmas import Pragma
 
@@ -89,7 +90,7 @@ def compile_to_ir(
             marked, without, module = unit.compiled()
             pragmas += marked.pragmas
             dropped += [pragma for pragma in marked.pragmas if pragma.index in without]
-            modules.append(with_exact_widths(module))
+            modules.append(without_aliases(with_exact_widths(module)))
             lines += marked.text.count("\n")
     seconds = time.perf_counter() - start
     return FrontEnd(
@@ -166,7 +167,8 @@ class _Unit:
         errors = compile_cpp([*PLAIN, *self.language, *what], self.scratch)
         if errors is not None:
             return None, errors
-        return out.read_text(encoding="utf-8"), ""
+        # the same sources give the same text, wherever they are compiled
+        return out.read_text(encoding="utf-8").replace(f"{self.scratch}/", ""), ""
 
 
 def _marks_in_lines(errors: str, marked: Marked) -> frozenset[int]:

@@ -42,7 +42,7 @@ def read_module(text: str) -> Module:
     lines = iter(text.splitlines())
     for line in lines:
         first = line[:1]
-        if first == "@":
+        if first == "@" and " alias " not in line:
             variable = _variable(line, structs)
             variables[variable.name] = variable
         elif first == "!" and line[1:2].isdigit():

@@ -34,7 +34,8 @@ class Carried:
 
     `through` says by what: "register", or the name of a memory; `assumed` if nothing shows that it is so,
     but the vendor's compiler cannot rule it out either. `cycles` from the start of the source to that of
-    the target; None: the source's result is needed.
+    the target; None: the source's result is needed, and `late` says how many cycles behind the one in which
+    it is there the target may start: 0 where a register is read in the cycle in which it is written.
     """
 
     source: int
@@ -43,6 +44,7 @@ class Carried:
     through: str
     assumed: bool = False
     cycles: int | None = None
+    late: int = 1
 
 
 @dataclass(slots=True, eq=False)

@@ -1,19 +1,30 @@
-"""The schedules of kernels: the front end, the passes and the verdicts of each, several at a time."""
+"""The schedules of kernels: the front end of each, then the passes and verdicts of their parts, several at a
+time."""
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+from pathlib import Path
 
 from hlsgen.base.errors import ToolError
-from hlsgen.schedule.component import Component
-from hlsgen.schedule.results import KernelSchedule
+from hlsgen.base.progress import Progress, silent
+from hlsgen.schedule.component import Component, components_of_build
+from hlsgen.schedule.front_end import NO_LLVM, FrontEnd, compile_to_ir
+from hlsgen.schedule.kept_parts import KeptParts, Work, read_kept_parts
+from hlsgen.schedule.own_processes import OwnProcesses
+from hlsgen.schedule.processes import Part, parts_of, source_name
+from hlsgen.schedule.results import KernelSchedule, PartSchedule, in_order, merged
 
-Progress = Callable[[str], None]
+
+@dataclass(frozen=True, kw_only=True)
+class _Compiled:
+    """A kernel behind the front end; `front` without its IR, which the parts have."""
+
+    front: FrontEnd
+    parts: tuple[Part, ...]
 
 
 def schedule_component(component: Component, careful: bool = False) -> KernelSchedule:
@@ -21,68 +32,110 @@ def schedule_component(component: Component, careful: bool = False) -> KernelSch
 
     `careful` leaves out the pass of LLVM that is known to end the process on some code.
     """
-    from hlsgen.schedule.front_end import NO_LLVM, compile_to_ir
+    begun = time.perf_counter()
+    compiled = _compiled(component)
+    kept = KeptParts(component.folder)
+    parts = [kept.relative(_scheduled(work, careful)) for work in _work(component, compiled)]
+    return _whole(component, compiled, parts, time.perf_counter() - begun)
 
+
+def schedule_components(
+    components: Sequence[Component],
+    *,
+    kept: KeptParts | None = None,
+    jobs: int | None = None,
+    progress: Progress = silent,
+) -> list[KernelSchedule]:
+    """The schedules of several kernels, in their order, as many parts at a time as there are processors.
+
+    kept: schedules that are known already, if all kernels are of one folder; those that were needed stay in
+    it, and new ones come to it. Raises what schedule_component raises, for the first that fails.
+    """
+    begun = time.perf_counter()
+    titles = [component.top or ", ".join(map(str, component.files)) for component in components]
+    with OwnProcesses(jobs) as processes:
+        progress("compiling", 0, len(components))
+        compiled = processes.run(_compiled, components, titles)
+        works = [_work(component, one) for component, one in zip(components, compiled, strict=True)]
+        schedules = [KeptParts(component.folder) if kept is None else kept for component in components]
+        digests = [[mine.digest(work) for work in part] for mine, part in zip(schedules, works, strict=True)]
+        new = {
+            digest: (at, work)
+            for at, mine in enumerate(schedules)
+            for digest, work in zip(digests[at], works[at], strict=True)
+            if digest not in mine.known
+        }
+        done = count()
+
+        def said(at: int) -> None:
+            progress("scheduling", next(done) + 1, len(new))
+
+        names = [titles[at] for at, _ in new.values()]
+        found = processes.run(_scheduled, [work for _, work in new.values()], names, done=said)
+    for (digest, (at, _)), part in zip(new.items(), found, strict=True):
+        schedules[at].known[digest] = schedules[at].relative(part)
+    if kept is not None:
+        kept.forget_but({digest for mine in digests for digest in mine})
+    seconds = time.perf_counter() - begun
+    return [
+        _whole(component, one, [mine.known[digest] for digest in keys], seconds)
+        for component, one, mine, keys in zip(components, compiled, schedules, digests, strict=True)
+    ]
+
+
+def schedule_build(
+    folder: Path, *, earlier: Path | None = None, progress: Progress = silent
+) -> tuple[list[KernelSchedule], KeptParts]:
+    """The schedules of the kernels of a build folder, with what the folder may keep for the next time.
+
+    earlier: a folder of an earlier build, which may keep parts that are still the same. Raises DesignError:
+    the folder holds no kernel; what schedule_component raises.
+    """
+    folder = folder.resolve()
+    kept = KeptParts(folder, read_kept_parts(earlier) if earlier is not None else {})
+    return schedule_components(components_of_build(folder), kept=kept, progress=progress), kept
+
+
+def _compiled(component: Component, careful: bool = False) -> _Compiled:
     try:
         import llvmlite.binding  # noqa: F401
     except (ImportError, OSError):
         raise ToolError(NO_LLVM) from None
-    from hlsgen.schedule.analysis import schedule_ir
-
     front = compile_to_ir(
         component.files,
         include_folders=component.include_folders,
         defines=component.defines,
         flags=component.flags,
     )
-    return schedule_ir(front, component.top, component.target, careful=careful)
+    parts = tuple(parts_of(front.ir, component.top, front.pragmas))
+    return _Compiled(front=replace(front, ir=""), parts=parts)
 
 
-def schedule_components(
-    components: Sequence[Component], *, jobs: int | None = None, progress: Progress | None = None
-) -> list[KernelSchedule]:
-    """The schedules of several kernels, in their order, as many at a time as there are processors.
-
-    Each in a process of its own, since LLVM ends its process where an assertion of its fails. `progress` is
-    told the name of each that is done. Raises what schedule_component raises, for the first that fails.
-    """
-    say = progress or (lambda name: None)
-    found: dict[int, KernelSchedule] = {}
-    # those that went down with another's process come again alone: what is said of them must not depend on it
-    for careful, alone in ((False, False), (False, True), (True, True)):
-        left = [at for at in range(len(components)) if at not in found]
-        for chosen in [[at] for at in left] if alone else [left]:
-            workers = min(len(chosen), jobs or os.cpu_count() or 1)
-            _schedule([(at, components[at]) for at in chosen], max(1, workers), careful, found, say)
-    lost = [
-        component.top or ", ".join(map(str, component.files))
-        for at, component in enumerate(components)
-        if at not in found
+def _work(component: Component, compiled: _Compiled) -> list[Work]:
+    return [
+        Work(part=part, pragmas=compiled.front.pragmas, target=component.target) for part in compiled.parts
     ]
-    if lost:
-        raise ToolError(
-            f"error: LLVM failed on {', '.join(lost)}\nfix: another release of llvmlite, or --no-schedule"
-        )
-    return [found[at] for at in range(len(components))]
 
 
-def _schedule(
-    components: Sequence[tuple[int, Component]],
-    workers: int,
-    careful: bool,
-    found: dict[int, KernelSchedule],
-    say: Progress,
-) -> None:
-    """Schedule them into `found`; those whose process ends stay out."""
-    # spawn: a fork would copy the threads' locks of the libraries that are loaded here
-    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
-        waiting = {pool.submit(schedule_component, one, careful): (at, one.top) for at, one in components}
-        try:
-            for done in as_completed(waiting):
-                at, name = waiting[done]
-                with suppress(BrokenProcessPool):
-                    found[at] = done.result()
-                    say(name)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+def _scheduled(work: Work, careful: bool) -> PartSchedule:
+    from hlsgen.schedule.analysis import schedule_part
+
+    return schedule_part(work.part, work.pragmas, work.target, careful=careful)
+
+
+def _whole(
+    component: Component, compiled: _Compiled, parts: Sequence[PartSchedule], seconds: float
+) -> KernelSchedule:
+    target = component.target
+    names = dict.fromkeys(source_name(part.root) for part in compiled.parts)
+    return KernelSchedule(
+        kernel=component.top or ", ".join(names),
+        loops=merged(in_order(loop for part in parts for loop in part.loops)),
+        part=target.part,
+        version=target.version,
+        clock_ns=target.clock_ns,
+        budget_ns=target.delays.budget_ns,
+        instructions=sum(part.instructions for part in parts),
+        seconds=seconds,
+        dropped=compiled.front.dropped,
+    )

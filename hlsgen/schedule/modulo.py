@@ -144,7 +144,8 @@ class Scheduler:
             start = found.starts[edge.source][0]
             # what is pushed itself in this round, as the registers behind one another of a delay line
             late = max(0, floors.get(edge.source, 0) - start)
-            ready = start + edge.cycles if edge.cycles is not None else found.finishes[edge.source][0] + 1
+            finish = found.finishes[edge.source][0]
+            ready = finish + edge.late if edge.cycles is None else start + edge.cycles
             earliest = ready + late - found.interval * edge.distance
             if (
                 earliest > max(found.starts[edge.target][0], floors.get(edge.target, 0))

@@ -41,7 +41,7 @@ def _target() -> llvm.TargetMachine:
     llvm.set_option("", "-phi-node-folding-threshold=0")
     llvm.set_option("", "-speculate-one-expensive-inst=0")
     # how far a load looks back for the store that it reads: unrolled loops store a lot in between
-    llvm.set_option("", "-memssa-check-limit=20000")
+    llvm.set_option("", "-memssa-check-limit=1000")
     return llvm.Target.from_default_triple().create_target_machine(opt=1)
 
 

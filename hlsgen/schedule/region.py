@@ -12,7 +12,8 @@ from collections.abc import Sequence
 
 from hlsgen.schedule.accesses import Access, Paths, ordered, stream_of
 from hlsgen.schedule.bits import PossibleOnes
-from hlsgen.schedule.control_flow import Loop, control_dependence, dominators, reverse_postorder
+from hlsgen.schedule.conditions import Conditions
+from hlsgen.schedule.control_flow import Loop, reverse_postorder
 from hlsgen.schedule.ir import Constant, Function, Instruction, Local, Operand, bits_of
 from hlsgen.schedule.iteration import Carried, Node, Region
 from hlsgen.schedule.linear import Address, Addresses, Linear
@@ -28,33 +29,8 @@ _SKIPPED = frozenset(["alloca", "br", "switch", "ret", "unreachable", "getelemen
 _SHIFTS = frozenset(["shl", "lshr", "ashr"])
 _LOGIC = frozenset(["and", "or", "xor"])
 _SATURATING = {"uadd": "add", "sadd": "add", "usub": "sub", "ssub": "sub"}
-MATHS = {
-    name: name.rstrip("f")
-    for name in (
-        [
-            "sqrt",
-            "sqrtf",
-            "exp",
-            "expf",
-            "log",
-            "logf",
-            "sin",
-            "sinf",
-            "cos",
-            "cosf",
-            "tan",
-            "tanf",
-            "tanh",
-            "tanhf",
-            "pow",
-            "powf",
-            "atan2",
-            "atan2f",
-            "fmod",
-            "fmodf",
-        ]
-    )
-}
+_MATHS = "sqrt exp log sin cos tan tanh pow atan2 fmod"
+MATHS = {name + end: name for name in _MATHS.split() for end in ("", "f")}
 
 
 class RegionBuilder:
@@ -66,7 +42,12 @@ class RegionBuilder:
         memories: Memories,
         ranges: Ranges,
         loops: Sequence[Loop],
+        *,
+        writes_registers: bool = True,
     ) -> None:
+        """`writes_registers`: whether what an iteration leaves to the next is written into a register, which
+        may be read in the same cycle (releases from 2021.2 on), or a choice at the start of the next."""
+        self.writes_registers = writes_registers
         self.function = function
         self.memories = memories
         self.ranges = ranges
@@ -126,12 +107,10 @@ class _Building:
         )
         self.entry = entry
         self.node_of: dict[str, int] = {}
-        self.depends = control_dependence(entry, successors)
-        self.immediate = dominators(entry, successors)
-        self.rank = {name: at for at, name in enumerate(order)}
         self.slots: dict[str, list[int]] = {}
+        self.written = self._written()
         self.accesses, self.streams = self.region.accesses, self.region.streams
-        self.conditions: dict[str, list[int]] = {}
+        self.control = Conditions(self.function, self.region, entry, self._sources)
         self.choices: dict[str, tuple[list[Operand], list[int]]] = {}
         # what writes waits for it, and it for the condition that ends the loop, one iteration before
         self.guard = self._new(None, None, entry, []).index
@@ -146,6 +125,17 @@ class _Building:
                     self.region.nodes[target].after.append(source)
                 else:
                     self.region.nodes[target].behind.append((source, cycles))
+
+    def _written(self) -> set[str]:
+        """The bases of the memories that the region writes."""
+        stores = (
+            one.operands[1]
+            for name in self.region.blocks
+            for one in self.function.blocks[name].instructions
+            if one.opcode == "store"
+        )
+        found = (self.owner.addresses.of(pointer) for pointer in stores)
+        return {address.base.name for address in found if address is not None}
 
     # nodes
 
@@ -164,24 +154,11 @@ class _Building:
         ]
 
     def _block(self, name: str) -> None:
-        self.conditions[name] = self._conditions_of(name)
+        self.control.enter(name)
         for one in self.function.blocks[name].instructions:
             if one.name:
                 self.region.names.add(one.name)
             self._instruction(one, name)
-
-    def _conditions_of(self, name: str) -> list[int]:
-        """The nodes of the conditions that decide whether a block runs, those of the blocks around it too."""
-        found: dict[int, None] = {}
-        for branching, _ in self.depends[name]:
-            if self.rank[branching] >= self.rank[name]:
-                continue
-            for node in [*self.conditions[branching], *self._branch_sources(branching)]:
-                found[node] = None
-        return list(found)
-
-    def _branch_sources(self, block: str) -> list[int]:
-        return self._sources(self.function.blocks[block].instructions[-1].operands[:1])
 
     def _instruction(self, one: Instruction, block: str) -> None:
         opcode = one.opcode
@@ -223,6 +200,11 @@ class _Building:
             constants=len(one.operands) - len(operands),
         )
         node = self._new(operation, one, block, self._sources(one.operands))
+        if (
+            one.opcode == "fcmp"
+        ):  # a core that knows no NaN: whether one is among the operands is joined to it
+            number = Operation(kind="and", widths=(1, 1), result=1)
+            node = self._new(number, one, block, [node.index])
         if one.name:
             self.node_of[one.name] = node.index
         return node
@@ -256,7 +238,7 @@ class _Building:
         multiplexer.
         """
         known: dict[Operand, None] = {}
-        choosers: dict[int, None] = dict.fromkeys(self._choosers(one, block))
+        choosers: dict[int, None] = dict.fromkeys(self.control.choosers(one, block))
         for value in one.operands:
             if isinstance(value, Constant) and value.value is None:
                 continue
@@ -270,23 +252,6 @@ class _Building:
             self.choices[one.name] = list(known), list(choosers)
         return list(known), list(choosers)
 
-    def _choosers(self, one: Instruction, block: str) -> list[int]:
-        """The conditions that tell by which edge a block is entered: of branches below its dominator."""
-        above = self.immediate.get(block, self.entry)
-        found: dict[int, None] = {}
-        waiting = [label for label in one.labels if label in self.rank]
-        seen = set(waiting)
-        for label in waiting:
-            if len(self.region.successors.get(label, ())) > 1:
-                found.update(dict.fromkeys(self._branch_sources(label)))
-            for branching, _ in self.depends.get(label, ()):
-                if self.rank[branching] >= self.rank[above] and branching not in seen:
-                    seen.add(branching)
-                    waiting.append(branching)
-                if self.rank[branching] >= self.rank[above]:
-                    found.update(dict.fromkeys(self._branch_sources(branching)))
-        return list(found)
-
     def _carry_registers(self) -> None:
         loop = self.region.loop
         if loop is None:
@@ -296,17 +261,20 @@ class _Building:
                 break
             for value, label in zip(one.operands, one.labels, strict=True):
                 if label in loop.blocks and isinstance(value, Local) and value.name in self.node_of:
-                    self.region.carried.append(
-                        Carried(self.node_of[value.name], self.node_of[one.name], 1, "register")
-                    )
+                    self._carry_register(one, self.node_of[value.name], label)
+
+    def _carry_register(self, phi: Instruction, value: int, latch: str) -> None:
+        """What the next iteration takes from this one: through the write of a register, or a choice."""
+        late = 1
+        if self.owner.writes_registers:
+            width = self.owner.widths.result(phi)
+            write = Operation(kind="register_write", widths=(width, width), result=width)
+            value, late = self._new(write, phi, latch, [value, *self.control.of.get(latch, ())]).index, 0
+        self.region.carried.append(Carried(value, self.node_of[phi.name], 1, "register", late=late))
 
     def _carry_exits(self) -> None:
-        loop = self.region.loop
-        if loop is None:
-            return
         for name in self.region.blocks:
-            leaves = any(one not in loop.blocks for one in self.function.blocks[name].successors)
-            for node in self._branch_sources(name) if leaves else []:
+            for node in self.control.decide(name) if self.control.leaves(name) else []:
                 self.region.carried.append(Carried(node, self.guard, 1, "the condition that ends the loop"))
 
     # memories, streams, ports
@@ -352,11 +320,15 @@ class _Building:
         operation = Operation(kind=kind, widths=(bits,), result=0 if writes else bits, storage=storage)
         after = after + self._address(address.offset, memory, block)
         if writes or memory.bundle:
-            after += [self.guard, *self.conditions[block]]
+            after += [self.guard, *self.control.of[block]]
         node = self._new(operation, one, block, after)
-        node.access = Access(node.index, where, writes, block, one)
+        node.access = Access(node.index, where, writes, block, one, node.index)
         self.accesses.setdefault(memory, []).append(node.access)
-        return node.index
+        if writes or memory.bundle or address.base.name not in self.written:
+            return node.index
+        # the value of an earlier write may be chosen in its place
+        node.access.value = self._new(None, one, block, [node.index]).index
+        return node.access.value
 
     def _address(self, offset: Linear, memory: Memory, block: str) -> list[int]:
         """The nodes that an address waits for: an adder where it has more than one part."""
@@ -396,7 +368,7 @@ class _Building:
                 self._alias(one, self._sources(one.operands), block)
 
     def _stream(self, one: Instruction, block: str, kind: str, which: str, bits: int) -> None:
-        after = [self.guard, *self.conditions[block]]
+        after = [self.guard, *self.control.of[block]]
         if kind in ("fifo_write", "axi_write") and isinstance(one.operands[1], Local):
             after += self.slots.get(one.operands[1].name, [])
         after += self._sources(one.operands[1:])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
@@ -190,6 +190,19 @@ class KernelSchedule:
             "loops": [loop.as_json() for loop in self.loops],
             "dropped_pragmas": [f"{one.file}:{one.line}: {one.name}" for one in self.dropped],
         }
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartSchedule:
+    """The loops of a part of a kernel. instructions: of its IR after unrolling."""
+
+    loops: tuple[LoopSchedule, ...]
+    instructions: int
+
+
+def in_order(loops: Iterable[LoopSchedule]) -> list[LoopSchedule]:
+    """The loops by file and line."""
+    return sorted(loops, key=lambda loop: (loop.place.file, loop.place.line) if loop.place else ("", 0))
 
 
 def merged(loops: Sequence[LoopSchedule]) -> tuple[LoopSchedule, ...]:

@@ -21,6 +21,8 @@ from hlsgen.schedule.pragmas import Pragma
 PLAIN, VARIABLE = "__hls_mark", "__hls_mark_variable"
 HERE = "_ZN9hls_marks4here"
 """What the front end calls, and what calls `PLAIN` until it is inlined."""
+MARK_INDEX = re.compile(r"@(?:__hls_mark|_ZN9hls_marks)\w*\(i32 (?:noundef )?(\d+)")
+"""The index of each mark in the front end's text."""
 _CALL = re.compile(r"^\s+(?:tail |notail )?call void .*@__hls_mark(?:_variable)?\(")
 _LATCH = re.compile(r"^(!(\d+) = distinct !\{!\2\b.*)\}$")
 _VARIABLE_HEAD = 10

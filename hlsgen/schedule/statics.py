@@ -7,7 +7,6 @@ What they hold at first comes from outside, so that nothing is derived from it.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable
 
@@ -17,8 +16,7 @@ _GLOBAL = re.compile(
 _NAME = re.compile(r"@(\"[^\"]+\"|[-\w$.]+)")
 _ELEMENT = re.compile(r"getelementptr (?P<flags>(?:inbounds |nuw |nusw )*)\((?P<inner>[^()]*)\)")
 STATE = "__hls_state"
-MAX_ELEMENTS = 1024
-"""The vendor's compiler allows arrays no more registers than that."""
+_COPY = "@llvm.memcpy.p0.p0.i64"
 
 
 def localised(text: str) -> str:
@@ -42,6 +40,8 @@ def localised(text: str) -> str:
         if mine:
             parts[at] = _with_allocas(parts[at], mine, types)
             added += [f"@{_state(name)} = external global {types[name]}" for name in mine]
+    if added and not re.search(rf"^declare .*{re.escape(_COPY)}\(", text, re.MULTILINE):
+        added.append(f"declare void {_COPY}(ptr, ptr, i64, i1)")
     return "".join(parts) + "\n".join([*added, ""])
 
 
@@ -57,11 +57,6 @@ def _leading_type(text: str) -> str:
             return text[:at]
         depth += (character in "[{<(") - (character in "]}>)")
     return text
-
-
-def _elements(type_: str) -> int:
-    """The elements of an array type, 1 of others."""
-    return math.prod(int(count) for count in re.findall(r"\[(\d+) x ", type_))
 
 
 def local_name(name: str) -> str:
@@ -80,11 +75,9 @@ def _with_allocas(body: str, names: Iterable[str], types: dict[str, str]) -> str
     for name in names:
         local = f'%"{local_name(name)}"'
         entry.append(f"  {local} = alloca {types[name]}")
-        if _elements(types[name]) > MAX_ELEMENTS:
-            continue  # it stays a memory, of whose words nothing is known anyway
-        value = f'%"{local_name(name)}.first"'
-        entry.append(f"  {value} = load {types[name]}, ptr @{_state(name)}")
-        entry.append(f"  store {types[name]} {value}, ptr {local}")
+        # copied, not loaded as one value: a pass makes loads of what is read, and of nothing else
+        size = f"ptrtoint (ptr getelementptr ({types[name]}, ptr null, i32 1) to i64)"
+        entry.append(f"  call void {_COPY}(ptr {local}, ptr @{_state(name)}, i64 {size}, i1 false)")
     replaced = re.compile("|".join(rf"@{re.escape(name)}(?![-\w$.])" for name in names))
 
     def local_of(found: re.Match[str]) -> str:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections import Counter as Tally
 from collections.abc import Sequence
+from dataclasses import replace
 
 from hlsgen.schedule import groups as grouping
 from hlsgen.schedule.accesses import Access, Paths, PortUse, port_uses, replicates
 from hlsgen.schedule.control_flow import Loop
-from hlsgen.schedule.delays import Delays
+from hlsgen.schedule.delays import FLOATS, Delays
 from hlsgen.schedule.dependences import Broken, carry_memories, promises_of
 from hlsgen.schedule.groups import SUMS, Graph, charged
 from hlsgen.schedule.ir import Module, Place
-from hlsgen.schedule.iteration import Node
+from hlsgen.schedule.iteration import Carried, Node
 from hlsgen.schedule.labels import label_of
 from hlsgen.schedule.memories import Memory, Residues
 from hlsgen.schedule.modulo import MOST, Schedule, Scheduler, without_chains
@@ -51,9 +52,24 @@ class Verdict:
         promises = promises_of(sites, self.region.function, accesses)
         self.broken: list[Broken] = []
         if loop is not None:
-            self.broken = carry_memories(self.region, accesses, counters, promises)
+            registers = builder.writes_registers
+            self.broken = carry_memories(
+                self.region, accesses, counters, promises, writes_registers=registers
+            )
         self.uses = port_uses(accesses, self.region, replicates=replicates(delays.version))
         self.timings = self._timings()
+        self.region.carried = [self._fed_back(edge) for edge in self.region.carried]
+
+    def _fed_back(self, edge: Carried) -> Carried:
+        """A choice between a core of several cycles and another that takes its result: it costs no cycle."""
+        if edge.through != "register" or edge.late != 1 or not self._is_core(edge.source):
+            return edge
+        readers = _readers(self.region.nodes, edge.target)
+        return replace(edge, late=0) if readers and all(map(self._is_core, readers)) else edge
+
+    def _is_core(self, index: int) -> bool:
+        operation, timing = self.region.nodes[index].operation, self.timings[index]
+        return operation is not None and operation.kind in FLOATS and bool(timing and timing.cycles)
 
     @property
     def residue(self) -> Residues:
@@ -129,8 +145,8 @@ class Verdict:
         chain_ns, end = shown.longest if shown is not None else (0.0, -1)
         if recurrence is not None:
             reasons = [*reasons, _says(recurrence)]
-        if low != high:
-            unknown = [*unknown, f"a chain of a recurrence is longer than a cycle: the II is {low} to {high}"]
+        if found is None:
+            unknown = [*unknown, f"a chain of a recurrence is longer than a cycle: the II is {low} or more"]
         decided = not unknown
         return LoopSchedule(
             place=self._place(),
@@ -138,7 +154,7 @@ class Verdict:
             function=self.region.function,
             automatic=self.automatic,
             target=self.target,
-            tier=Tier.UNDECIDED if not decided else self._tier(recurrence),
+            tier=Tier.UNDECIDED if not decided else Tier.LIKELY if low != high else self._tier(recurrence),
             interval=high if decided else None,
             between=(low, high),
             reasons=tuple(dict.fromkeys([*unknown, *(reasons if high > self.target else ())])),
@@ -292,6 +308,16 @@ class Verdict:
             for node in self.region.nodes
             if node.operation is not None
         )
+
+
+def _readers(nodes: Sequence[Node], index: int) -> list[int]:
+    """The nodes that take a node's value, through wires."""
+    found: list[int] = []
+    waiting = [index]
+    for node in nodes[index + 1 :]:
+        if any(one in waiting for one in node.after):
+            (waiting if node.operation is None else found).append(node.index)
+    return found
 
 
 def _outside(node: Node) -> int:

@@ -9,8 +9,18 @@ from itertools import product
 from hlsgen.base.short_repr import Brief
 from hlsgen.cost.resources import arithmetic_resources
 from hlsgen.designfile.constraints import NoFit
-from hlsgen.hardware.conv2d import Folding, Order, bare_mapping, bits_of, divisors, folding_faults, map_conv2d
+from hlsgen.hardware.conv2d import (
+    Algorithm,
+    Folding,
+    Order,
+    bare_mapping,
+    bits_of,
+    divisors,
+    folding_faults,
+    mappings,
+)
 from hlsgen.hardware.wave_folds import MOST_ROWS
+from hlsgen.layers import winograd
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.search.board_limits import KINDS, room
 from hlsgen.search.placement import Deployment, deploy
@@ -30,6 +40,7 @@ class ConvConstraints:
     simd: int | None = None
     fabric_pe: int | None = None
     order: Order | None = None
+    algorithm: Algorithm | None = None
     instances: int | None = None
 
 
@@ -61,8 +72,7 @@ def choose(
         if best is not None and _rounded(at_most[number]) < _rounded(best.batch_frames_per_s):
             break
         try:
-            mapping = map_conv2d(layer, all_[number], board)
-            found = deploy(mapping, board, clock_mhz=clock_mhz, batch=batch, instances=constraints.instances)
+            found = _deployed(layer, all_[number], board, constraints, clock_mhz, batch)
         except NoFit as failure:
             failures[number] = failure
             continue
@@ -71,6 +81,24 @@ def choose(
     if best is None:
         raise failures[min(failures)]
     return ConvHardware(deployment=best, tried=len(all_))
+
+
+def _deployed(
+    layer: Conv2d, folding: Folding, board: Board, constraints: ConvConstraints, clock_mhz: float, batch: int
+) -> Deployment:
+    """The better deployment of the ways to store what the folding needs. Raises NoFit: none fits."""
+    found: list[Deployment] = []
+    failures: list[NoFit] = []
+    for mapping in mappings(layer, folding, board):
+        try:
+            found.append(
+                deploy(mapping, board, clock_mhz=clock_mhz, batch=batch, instances=constraints.instances)
+            )
+        except NoFit as failure:
+            failures.append(failure)
+    if not found:
+        raise failures[0]
+    return max(found, key=_merit)
 
 
 def _at_most(
@@ -116,18 +144,32 @@ def foldings(layer: Conv2d, constraints: ConvConstraints) -> Iterator[Folding]:
         pe=constraints.pe,
         simd=constraints.simd,
         fabric_pe=constraints.fabric_pe,
+        algorithm=constraints.algorithm,
     ):
         raise fault
-    for rows, pe, simd, order in product(
-        [constraints.rows] if constraints.rows else _row_counts(height),
-        [constraints.pe] if constraints.pe else divisors(layer.out_channels),
-        [constraints.simd] if constraints.simd else divisors(channels),
-        [constraints.order] if constraints.order else _orders(layer),
-    ):
-        fabric = _fabric_counts(pe) if constraints.fabric_pe is None else [constraints.fabric_pe]
-        for fabric_pe in fabric:
-            if not folding_faults(layer, rows=rows, pe=pe, simd=simd, fabric_pe=fabric_pe):
-                yield Folding(rows=rows, pe=pe, simd=simd, fabric_pe=fabric_pe, order=order)
+    for algorithm in _algorithms(layer, constraints):
+        step = winograd.ROWS if algorithm == "winograd" else 1
+        for rows, pe, simd, order in product(
+            [constraints.rows] if constraints.rows else _row_counts(height, step),
+            [constraints.pe] if constraints.pe else divisors(layer.out_channels),
+            [constraints.simd] if constraints.simd else divisors(channels),
+            [constraints.order] if constraints.order else _orders(layer),
+        ):
+            fabric = _fabric_counts(pe) if constraints.fabric_pe is None else [constraints.fabric_pe]
+            for fabric_pe in fabric:
+                given = {"rows": rows, "pe": pe, "simd": simd, "fabric_pe": fabric_pe}
+                if not folding_faults(layer, **given, algorithm=algorithm):
+                    yield Folding(**given, order=order, algorithm=algorithm)
+
+
+def _algorithms(layer: Conv2d, constraints: ConvConstraints) -> list[Algorithm]:
+    """What is tried: Winograd's algorithm where it is one for the layer and for the rows that are fixed."""
+    if constraints.algorithm:
+        return [constraints.algorithm]
+    fast = not folding_faults(
+        layer, rows=constraints.rows, pe=None, simd=None, fabric_pe=None, algorithm="winograd"
+    )
+    return ["direct", "winograd"] if fast else ["direct"]
 
 
 def _orders(layer: Conv2d) -> list[Order]:
@@ -140,6 +182,7 @@ def _fabric_counts(pe: int) -> range:
     return range(0, pe + 1, max(1, pe // 16))
 
 
-def _row_counts(height: int) -> list[int]:
-    """Row counts up to MOST_ROWS: of those with equally many tiles only the smallest."""
-    return sorted({-(-height // tiles) for tiles in range(1, height + 1) if -(-height // tiles) <= MOST_ROWS})
+def _row_counts(height: int, step: int = 1) -> list[int]:
+    """Row counts up to MOST_ROWS, multiples of `step`: of those with equally many tiles only the smallest."""
+    counts = {-(-height // (tiles * step)) * step for tiles in range(1, height + 1)}
+    return sorted(rows for rows in counts if rows <= min(height, MOST_ROWS))

@@ -19,11 +19,12 @@ from numpy.typing import ArrayLike, NDArray
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import Codes
 from hlsgen.base.progress import Progress, silent
+from hlsgen.base.real_numbers import is_number
 from hlsgen.base.scratch import Scratch
 from hlsgen.base.short_repr import Brief, lines, some
 from hlsgen.csim.compiler import Headers
 from hlsgen.csim.verification import Verification
-from hlsgen.designfile.clock import DEFAULT_UNCERTAINTY, Clock
+from hlsgen.designfile.clock import CLOCKS_MHZ, DEFAULT_UNCERTAINTY, Clock
 from hlsgen.designfile.constraints import NoFit
 from hlsgen.model.accuracy import Accuracy, Reached
 from hlsgen.model.calibration import Calibration
@@ -38,6 +39,7 @@ from hlsgen.report.estimates import Estimates
 from hlsgen.report.explored import Search
 from hlsgen.report.fit import fit_warnings
 from hlsgen.search.board_limits import margin_fix
+from hlsgen.styles.margin_search import Judged, inside
 from hlsgen.targets.board import Board, Margins
 from hlsgen.targets.terms import CostStyle, Terms, load_terms
 
@@ -52,8 +54,8 @@ CLIPPING_MACS = 1 << 30
 """The most multiply-accumulates that they may need together; one is looked at in any case."""
 
 
-MOST_MARGIN_SEARCHES = 3
-"""Searches with margins: another mixture of terms may have a larger error, and ask for a larger one."""
+QUICK_REFINEMENTS = 3
+"""Quick searches with smaller margins than those inside which something was found."""
 
 H = TypeVar("H")
 """What the hardware of a style is: ConvHardware, StreamingHardware, LayerwiseHardware."""
@@ -89,6 +91,16 @@ class Style(Brief, ABC, Generic[H]):
         """
         found = terms if isinstance(terms, Terms) else load_terms(terms)
         return replace(self, board=self.board.with_terms(found))
+
+    def at_clock(self, mhz: float) -> Self:
+        """The same design for another clock; its hardware is chosen anew.
+
+        Raises DesignError: there is no such clock.
+        """
+        if not (is_number(mhz) and CLOCKS_MHZ[0] <= mhz <= CLOCKS_MHZ[1]):
+            fix = "a number from {:g} to {:g}".format(*CLOCKS_MHZ)
+            raise DesignError(Problem(message=f"the clock is {mhz!r:.80} MHz", fix=fix))
+        return replace(self, clock_mhz=float(mhz), chosen=None)
 
     def __repr__(self) -> str:
         return self.described(type(self).__name__)
@@ -131,21 +143,22 @@ class Style(Brief, ABC, Generic[H]):
         return self._inside(found, progress) if self.board.margin_open else found
 
     def _inside(self, found: H, progress: Progress) -> H:
-        """`found`, or what is chosen with the margins that its errors ask for, until it is inside them.
+        """`found`, or the fastest with the margins that its own error asks for.
 
-        Where nothing fits so, `found`: `warnings` says how likely that is to fit.
+        Where nothing fits so, what does without: `warnings` says how likely that is to fit.
         """
-        margins = Margins()
-        for _ in range(MOST_MARGIN_SEARCHES):
-            fit = self.with_hardware(found).estimate().fit
-            if fit.confident:
-                break
-            margins = margins.larger(fit.margins)
+
+        def search(margins: Margins) -> Judged[H] | None:
             try:
-                found = self.with_margins(margins).search(progress)
+                return self._judged(self.with_margins(margins).search(progress))
             except NoFit:
-                break
-        return found
+                return None
+
+        return inside(search, self._judged(found), Margins(), QUICK_REFINEMENTS).found
+
+    def _judged(self, found: H) -> Judged[H]:
+        estimate = self.with_hardware(found).estimate()
+        return Judged(found=found, fit=estimate.fit, frames_per_s=estimate.frames_per_s)
 
     def with_hardware(self, hardware: H) -> Self:
         """The same with this hardware, whatever the design asks for."""

@@ -80,6 +80,18 @@ class Margins:
         """The larger of both, of each kind."""
         return Margins(lut=max(self.lut, other.lut), ff=max(self.ff, other.ff))
 
+    def smaller(self, other: Margins) -> Margins:
+        """The smaller of both, of each kind."""
+        return Margins(lut=min(self.lut, other.lut), ff=min(self.ff, other.ff))
+
+    def between(self, other: Margins) -> Margins:
+        """The middle of both, of each kind."""
+        return Margins(lut=(self.lut + other.lut) / 2, ff=(self.ff + other.ff) / 2)
+
+    def distance(self, other: Margins) -> float:
+        """By how much they differ in the kind in which they differ most."""
+        return max(abs(self.lut - other.lut), abs(self.ff - other.ff))
+
 
 class MemoryBank(_Section):
     """One bank of the board's memory: peak rate in 10^9 bytes a second, and the SLR of its controller."""

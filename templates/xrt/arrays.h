@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 
 #include "../tb/npy.h"
 #include "pack.h"
@@ -64,18 +65,45 @@ inline std::vector<char> read_constants(const std::string &folder, const constan
     return bytes;
 }
 
+inline bool weights_keep_apart(const packing &p, const std::vector<long long> &code) {
+    long long sum = 0;
+    for (std::size_t i = 0; i < code.size(); ++i) {
+        if (i / p.channel_weights % p.pe % 2 != 0) continue;
+        const bool begins = i % p.terms % p.chain == 0;
+        sum = (begins ? 0 : sum) + std::llabs(code[i]);
+        if (sum > p.limit) return false;
+    }
+    return true;
+}
+
+inline bool points_keep_apart(const packing &p, const std::vector<long long> &code) {
+    for (std::size_t first = 0; first < code.size(); first += p.terms) {
+        std::vector<long long> sum(p.point_limits.size());
+        for (std::size_t t = 0; t < p.terms / 3; ++t) {
+            const long long *row = &code[first + t / p.columns * 3 * p.columns + t % p.columns];
+            const long long outer = row[0] + row[2 * p.columns], inner = row[p.columns];
+            const long long point[] = {row[0], outer + inner, outer - inner, row[2 * p.columns]};
+            for (std::size_t k = 0; k < sum.size(); ++k) {
+                sum[k] = (t % p.chain == 0 ? 0 : sum[k]) + std::llabs(point[k]);
+                if (sum[k] > p.point_limits[k]) return false;
+            }
+        }
+    }
+    return true;
+}
+
 // Fails if products of these weights that share a multiplier would run into each other.
 inline void check_packing(const packing &p, const std::string &type, const std::vector<char> &bytes) {
+    std::vector<long long> codes;
     with_container(type, [&](auto code) {
-        long long sum = 0;
         for (std::size_t i = 0; i * sizeof code < bytes.size(); ++i) {
-            if (i / p.channel_weights % p.pe % 2 != 0) continue;
             std::memcpy(&code, &bytes[i * sizeof code], sizeof code);
-            const bool begins = i % p.terms % p.chain == 0;
-            sum = (begins ? 0 : sum) + (code < 0 ? -(long long)code : (long long)code);
-            if (sum > p.limit) tb::fail("the weights are too large for this kernel's packing: build it for them");
+            codes.push_back((long long)code);
         }
     });
+    if (p.point_limits.empty() ? !weights_keep_apart(p, codes) : !points_keep_apart(p, codes)) {
+        tb::fail("the weights are too large for this kernel's packing: build it for them");
+    }
 }
 
 inline void write_frames(const std::string &path, const std::vector<char> &bytes, const tensor &t) {

@@ -40,11 +40,14 @@ struct constants {
 };
 
 // Two products share a multiplier, the lower ones those of every other output channel of `pe`. That is exact as long as
-// `chain` neighbouring of their weights, of `terms` that are summed at a time, sum to no more than `limit`.
+// `chain` neighbouring of their weights, of `terms` that are summed at a time, sum to no more than `limit`. By Winograd's
+// algorithm it is the factors at each point that must not exceed a limit, of kernels of three rows of `columns`.
 struct packing {
     std::string weights;
     std::size_t channel_weights, pe, terms, chain;
     long long limit;
+    std::size_t columns;
+    std::vector<long long> point_limits;
 };
 
 enum class source { tensor, constants, reload, frames };

@@ -47,7 +47,7 @@ def test_link_alveo() -> None:
     deployment = CASES["fixed16"].deployment()
     found = link_settings(deployment)
     assert found[:2] == [
-        ("", "kernel_frequency", "0:300"),
+        ("", "kernel_frequency", "0:220"),
         ("connectivity", "nk", "conv:3:conv_1.conv_2.conv_3"),
     ]
     for number, instance in enumerate(deployment.instances, start=1):

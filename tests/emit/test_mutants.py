@@ -83,10 +83,11 @@ def test_mutant_of_the_layer_is_caught(layer: Conv2d, old: str, new: str, tmp_pa
 def test_mutants_begin_from_kernels_that_pass(tmp_path: Path) -> None:
     for number, layer in enumerate((FIXED, PACKED, FLOAT)):
         assert survives(emit_kernel(layer, FOLDING, tmp_path / str(number)))
+    assert survives(emit_kernel(WINOGRAD_LAYER, WINOGRAD, tmp_path / "winograd"))
 
 
 SHARED_MUTANTS = [
-    ("upper lane's sign", "src/hlsgen/dot.h", "(both - low) >> LANE_BITS", "both >> LANE_BITS"),
+    ("upper lane's sign", "src/hlsgen/dot.h", "upper += high + lent", "upper += high - lent"),
     ("a chain too long", "src/conv1.h", "constexpr int CHAIN = ", "constexpr int CHAIN = 9 + "),
 ]
 
@@ -98,6 +99,52 @@ def test_mutant_of_the_packing_is_caught(file: str, old: str, new: str, tmp_path
     if "CHAIN" in old:  # the testbench would refuse these weights before the kernel sees them
         mutated(kernel, "tb/conv_tb.cpp", "if (!packing_is_exact", "if (false && !packing_is_exact")
     assert not survives(kernel)
+
+
+WINOGRAD_LAYER = conv(
+    (4, 11, 13),
+    4,
+    input_type="fixed<8,3>",
+    weight_type="fixed<6,1>",
+    result_type="fixed<24,12>",
+    extremes=True,
+    seed=1,
+)
+WINOGRAD = Folding(rows=6, pe=4, simd=2, fabric_pe=1, algorithm="winograd")
+WINOGRAD_MUTANTS = [
+    ("a point of the rows", "src/hlsgen/winograd.h", "v[3] = d[1] - d[3]", "v[3] = d[3] - d[1]"),
+    ("a point of the kernel", "src/hlsgen/winograd.h", "u[2] = outer - g[1]", "u[2] = outer + g[1]"),
+    ("words apart", "src/hlsgen/winograd.h", "upper = high + lent;", "upper = high - lent;"),
+    ("a row of the next pair", "src/conv1.h", "set_rows(upper, 4 * g + 2", "set_rows(upper, 4 * g + 0"),
+    ("a weight's row", "src/conv1.h", "first + i * KERNEL_W", "first + i"),
+    ("a chain too long", "src/conv1.h", "constexpr int CHAIN = ", "constexpr int CHAIN = 2 + "),
+]
+
+
+@pytest.mark.parametrize(("file", "old", "new"), [pytest.param(*m[1:], id=m[0]) for m in WINOGRAD_MUTANTS])
+def test_mutant_of_winograd_is_caught(file: str, old: str, new: str, tmp_path: Path) -> None:
+    kernel = emit_kernel(WINOGRAD_LAYER, WINOGRAD, tmp_path)
+    assert kernel.mapping.arithmetic == "packed" and kernel.mapping.chain == 4
+    mutated(kernel, file, old, new)
+    if "CHAIN" in old:  # the testbench would refuse these weights before the kernel sees them
+        mutated(kernel, "tb/conv_tb.cpp", "if (!packing_is_exact", "if (false && !packing_is_exact")
+    assert not survives(kernel)
+
+
+def test_a_lane_too_wide_is_no_kernel(tmp_path: Path) -> None:
+    """-128 - 128, and one lent, need ten bits beside the lane."""
+    kernel = emit_kernel(WINOGRAD_LAYER, WINOGRAD, tmp_path)
+    mutated(kernel, "src/conv1.h", "SUM_LANE = 17", "SUM_LANE = 18")
+    with pytest.raises(ToolError, match="sums fit beside each other"):
+        survives(kernel)
+
+
+def test_weights_too_large_for_winograds_packing_are_refused(tmp_path: Path) -> None:
+    gentle = emit_kernel(_with_weights(WINOGRAD_LAYER, 3), WINOGRAD, tmp_path)
+    harsh = Kernel(mapping=replace(gentle.mapping, layer=WINOGRAD_LAYER), folder=gentle.folder)
+    assert gentle.mapping.chain == 6
+    with pytest.raises(ToolError, match="too large for this kernel's packing"):
+        run_kernel(harsh, frames_for(WINOGRAD_LAYER, 1))
 
 
 def test_offsets_removed_is_a_port_conflict(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from hlsgen.designfile.clock import Clock
 LAYER = """
 name: conv
 board: u200
+clock_mhz: 300
 {uncertainty}
 batch: 2
 input: {{shape: [2, 8, 8], type: "fixed<8,3>", samples: random}}
@@ -24,6 +25,7 @@ mapping: {{instances: 1, conv1: {{rows: 1, pe: 1, simd: 1}}}}
 NETWORK = """
 name: net
 board: u200
+clock_mhz: 300
 {uncertainty}
 batch: 2
 style: {style}

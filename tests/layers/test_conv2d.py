@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -9,10 +10,12 @@ import pytest
 from hypothesis import HealthCheck, assume, given, note, settings
 from hypothesis import strategies as st
 
+from hlsgen.base.fixed import parse_type
 from hlsgen.csim.compiler import Headers, reference_headers
 from hlsgen.csim.verification import compare
 from hlsgen.designfile.constraints import NoFit
 from hlsgen.hardware.conv2d import Folding, Order
+from hlsgen.layers import winograd
 from hlsgen.layers.conv2d import Conv2d
 from tests.support.kernels import ZCU102, assert_exact, conv, emit_kernel, frames_for, run_kernel
 
@@ -72,6 +75,37 @@ INT8 = {"input_type": "fixed<8,3>", "weight_type": "fixed<8,1>", "result_type": 
 )
 def test_kernel_equals_golden(layer: Conv2d, folding: Folding, tmp_path: Path) -> None:
     assert_exact(layer, folding, tmp_path)
+
+
+WINOGRAD = Folding(rows=4, pe=2, simd=2, algorithm="winograd")
+NARROW = {"input_type": "fixed<8,3>", "weight_type": "fixed<5,1>", "result_type": "fixed<20,8>"}
+"""Weights that leave chains room at every point."""
+
+
+@pytest.mark.parametrize(
+    ("layer", "folding"),
+    [
+        pytest.param(conv((4, 12, 10), 4, **NARROW), WINOGRAD, id="packed"),
+        pytest.param(conv((4, 12, 10), 4, **NARROW), replace(WINOGRAD, rows=6), id="pairs-odd"),
+        pytest.param(conv((4, 11, 9), 4, **INT8, extremes=True), WINOGRAD, id="weights-too-large-to-pack"),
+        pytest.param(conv((4, 12, 10), 4, **FIXED16), replace(WINOGRAD, rows=2), id="fixed16"),
+        pytest.param(
+            conv((4, 13, 12), 3, (3, 2), stride=(1, 2), dilation=(1, 3), padding=(2, 1, 1, 3), **NARROW),
+            replace(WINOGRAD, pe=3, fabric_pe=1),
+            id="steps-of-columns-mixed",
+        ),
+        pytest.param(
+            conv((2, 9, 9), 4, **NARROW | {"input_type": "ufixed<8,0>"}),
+            replace(WINOGRAD, simd=1, order="channels"),
+            id="unsigned-channels-outermost",
+        ),
+        pytest.param(conv((2, 9, 9), 2, **NARROW), replace(WINOGRAD, fabric_pe=2), id="in-logic-cells"),
+    ],
+)
+def test_winograd_equals_golden(layer: Conv2d, folding: Folding, tmp_path: Path) -> None:
+    kernel = assert_exact(layer, folding, tmp_path)
+    packs = layer.weight_type == parse_type("fixed<5,1>") and folding.fabric_pe < folding.pe
+    assert kernel.mapping.arithmetic == ("packed" if packs else "fixed")
 
 
 def test_kernel_for_a_board_without_uram(tmp_path: Path) -> None:
@@ -146,7 +180,10 @@ def cases(draw: st.DrawFn) -> tuple[Conv2d, Folding]:
     simd = draw(st.sampled_from([d for d in range(1, 7) if layer.in_shape[0] % d == 0]))
     order: Order = draw(st.sampled_from(["rows", "rows", "channels"]))
     rows = draw(st.integers(1, min(5, layer.output_shape[1])))
-    return layer, Folding(rows=rows, pe=pe, simd=simd, fabric_pe=draw(st.integers(0, pe)), order=order)
+    folding = Folding(rows=rows, pe=pe, simd=simd, fabric_pe=draw(st.integers(0, pe)), order=order)
+    if winograd.fits(layer) and rows > 1:
+        folding = replace(folding, rows=rows // 2 * 2, algorithm="winograd")
+    return layer, folding
 
 
 @settings(

@@ -87,6 +87,24 @@ extern "C" void not_pipelined(const int a[64], int b[64]) {
     }
 }
 
+struct counted {
+    int value, count;
+    counted() : value(0), count(0) {}
+    counted(int v);
+};
+counted::counted(int v) {
+    value = v;
+    count = 1;
+}
+
+extern "C" void constructed(const int a[64], int b[64]) {
+    for (int i = 0; i < 64; ++i) {
+#pragma HLS pipeline II=1
+        counted one(a[i]);
+        b[i] = one.value + one.count;
+    }
+}
+
 // recurrences through memories
 
 extern "C" void histogram(const byte in[1024], int counts[256]) {

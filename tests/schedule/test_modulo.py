@@ -60,6 +60,7 @@ def iterations(draw: st.DrawFn, most: int = 9) -> Iteration:
         through=st.just("register"),
         assumed=st.just(False),
         cycles=st.sampled_from([None, None, 0, 1]),
+        late=st.integers(0, 1),
     )
     carried = draw(st.lists(edge, max_size=3))
     timings = draw(st.lists(st.sampled_from(TIMINGS), min_size=count, max_size=count))
@@ -84,7 +85,8 @@ def holds(iteration: Iteration, cycles: tuple[int, ...], interval: int) -> bool:
         else:
             finishes.append((cycle, ns + timing.first_ns))
     for edge in iteration.region.carried:
-        ready = finishes[edge.source][0] + 1 if edge.cycles is None else cycles[edge.source] + edge.cycles
+        last = finishes[edge.source][0] + edge.late
+        ready = last if edge.cycles is None else cycles[edge.source] + edge.cycles
         if cycles[edge.target] < ready - interval * edge.distance:
             return False
     return True

@@ -42,14 +42,24 @@ input: {shape: [3, 9, 11], type: "fixed<8,3>", samples: random}
 layers:
   - {name: conv1, kind: conv2d, out_channels: 4, kernel: [3, 5], padding: 1, weights: {seed: 3}}
 precision: {weights: "fixed<7,1>", output: "ufixed<13,8,rnd,sat>"}
-mapping: {instances: 3, conv1: {rows: 2, pe: 2, simd: 3}}
+mapping: {instances: 3, conv1: {rows: 2, pe: 2, simd: 3, algorithm: direct}}
 """
+WINOGRAD = (
+    CONV.replace("rows: 2", "rows: 4").replace("direct", "winograd").replace("fixed<7,1>", "fixed<5,1>")
+)
 
 
 def conv_design(folder: Path) -> Design:
     """Two products a multiplier; rows that are no whole words, codes that do not fill their containers."""
     path = folder / "conv.yaml"
     path.write_text(CONV)
+    return hlsgen.load(path)
+
+
+def winograd_design(folder: Path) -> Design:
+    """The same with two pairs of rows a multiplier."""
+    path = folder / "conv.yaml"
+    path.write_text(WINOGRAD)
     return hlsgen.load(path)
 
 
@@ -136,6 +146,7 @@ def float_design(_: Path) -> Design:
 
 DESIGNS: Mapping[str, Callable[[Path], Design]] = {
     "conv": conv_design,
+    "winograd": winograd_design,
     "streaming": streaming_design,
     "tasks": tasks_design,
     "float": float_design,

@@ -33,7 +33,7 @@ def changed(folder: Path, old: str, new: str) -> Path:
 def test_u200() -> None:
     board = load_board("u200")
     assert (board.part, board.flow, board.vitis_max) == ("xcu200-fsgd2104-2-e", "alveo", "2025.1")
-    assert (board.clock_mhz, board.ait_board) == (300, "alveo_u200")
+    assert (board.clock_mhz, board.ait_board) == (220, "alveo_u200")
     total = board.total
     assert (total.lut, total.ff, total.bram18, total.uram, total.dsp) == (979_040, 1_958_080, 3720, 800, 5880)
     assert [slr.dsp for slr in board.slrs] == [2280, 1320, 2280]
@@ -131,7 +131,7 @@ def test_board_by_path(tmp_path: Path) -> None:
         ("title: AMD Alveo U200", "title: 3", "`title` must be text, not 3"),
         ("flow: alveo", "flow: alveos", "`flow` must be alveo or zynqmp"),
         ('vitis_max: "2025.1"', "vitis_max: 2025.1", "`vitis_max` must be text, not 2025.1"),
-        ("clock_mhz: 300", "clock_mhz: 0", "`clock_mhz` must be a number from 50 to 800, not 0"),
+        ("clock_mhz: 220", "clock_mhz: 0", "`clock_mhz` must be a number from 50 to 800, not 0"),
         ("lut: 0.7", "lut: 1.5", "`lut` must be a number from 0 to 1, not 1.5"),
         ("lut: 0.7", "luts: 0.7", "`luts` is no key"),
         ("lut: 388160", "lut: -1", "`lut` must be a whole number from 0 to"),

@@ -95,27 +95,43 @@ constexpr int LANE_BITS = 18;
 constexpr int PACKED_BITS = 27;
 constexpr int DSP_BITS = 48;
 
-// Two dot products of one input with two rows of weights, all as integer codes. No more than CHAIN products are added
-// before the lanes are taken apart; the caller guarantees |sum of CHAIN lower products| < 2^17.
-template <int CHAIN, int SUM_BITS, int CODE_BITS, int A_BITS, int N>
-inline void dot_packed(const ap_int<A_BITS> (&a)[N], const ap_int<CODE_BITS> (&w0)[N], const ap_int<CODE_BITS> (&w1)[N],
-                       ap_int<SUM_BITS> &sum0, ap_int<SUM_BITS> &sum1) {
+// Sums of products of words that hold two numbers each, LANE bits apart. No more than CHAIN products are added before the
+// lanes are taken apart, so that they stay in the DSPs' cascade; the caller guarantees
+// |sum of CHAIN lower products| < 2^(LANE - 1).
+template <int LANE, int CHAIN, int SUM_BITS, int FACTOR_BITS, int N>
+inline void sum_of_pairs(const ap_int<PACKED_BITS> (&pair)[N], const ap_int<FACTOR_BITS> (&factor)[N],
+                         ap_int<SUM_BITS> &lower, ap_int<SUM_BITS> &upper) {
 #pragma HLS inline
 #pragma HLS expression_balance off
-    sum0 = 0;
-    sum1 = 0;
+    lower = 0;
+    upper = 0;
     for (int first = 0; first < N; first += CHAIN) {
 #pragma HLS unroll
         ap_int<DSP_BITS> both = 0;
         for (int n = first; n < first + CHAIN && n < N; ++n) {
 #pragma HLS unroll
-            const ap_int<PACKED_BITS> packed = (ap_int<PACKED_BITS>(w1[n]) << LANE_BITS) + w0[n];
-            both += packed * a[n];
+            both += pair[n] * factor[n];
         }
-        const ap_int<LANE_BITS> low = both;
-        sum0 += low;
-        sum1 += (both - low) >> LANE_BITS;
+        const ap_int<LANE> low = both;
+        const ap_int<DSP_BITS - LANE> high = both >> LANE;
+        const ap_uint<1> lent = both[LANE - 1];  // to a lower sum below zero
+        lower += low;
+        upper += high + lent;
     }
+}
+
+// Two dot products of one input with two rows of weights, all as integer codes.
+template <int CHAIN, int SUM_BITS, int CODE_BITS, int A_BITS, int N>
+inline void dot_packed(const ap_int<A_BITS> (&a)[N], const ap_int<CODE_BITS> (&w0)[N], const ap_int<CODE_BITS> (&w1)[N],
+                       ap_int<SUM_BITS> &sum0, ap_int<SUM_BITS> &sum1) {
+#pragma HLS inline
+    ap_int<PACKED_BITS> pair[N];
+#pragma HLS array_partition variable=pair complete
+    for (int n = 0; n < N; ++n) {
+#pragma HLS unroll
+        pair[n] = (ap_int<PACKED_BITS>(w1[n]) << LANE_BITS) + w0[n];
+    }
+    sum_of_pairs<LANE_BITS, CHAIN>(pair, a, sum0, sum1);
 }
 
 // The same for fixed-point numbers: IN_BITS and WEIGHT_BITS are their widths, IN_CODE and WEIGHT_CODE those of their

@@ -112,6 +112,8 @@ static_assert(DRAIN_STEPS <= CF * COLUMNS, "conv1: a pass must leave before the 
 typedef hlsgen::lanes<in_t, IN_LANES> pixels_t;     // neighbouring columns of a row
 typedef hlsgen::lanes<out_t, PE * ROWS> results_t;  // one column: lane p * ROWS + r
 typedef hlsgen::lanes<out_t, OUT_LANES> words_t;
+typedef in_t window_t[SIMD][WAVE_ROWS][SPAN];
+typedef weight_t held_t[PE][TERMS];
 typedef hlsgen::ram<in_t, BAND_DEPTH> band_t[SIMD][BANKS];
 typedef hlsgen::ram<weight_t, WEIGHT_STEPS> weights_t[PE][TERMS];
 typedef hlsgen::ram<acc_t, 8> partial_t[ROWS][PE];
@@ -358,7 +360,7 @@ inline void load_weights(const weight_t *source, weights_t &weight) {
 
 // This pass's weights go to registers.
 inline void hold_weights(weights_t &weight, const position &at,
-                         weight_t (&held)[PE][TERMS]) {
+                         held_t &held) {
 #pragma HLS inline
     for (int p = 0; p < PE; ++p) {
 #pragma HLS unroll
@@ -370,7 +372,7 @@ inline void hold_weights(weights_t &weight, const position &at,
 }
 
 // Every sum of one column, with this pass added. Sums start at zero.
-inline void accumulate(const in_t (&window)[SIMD][WAVE_ROWS][SPAN], const weight_t (&held)[PE][TERMS],
+inline void accumulate(const window_t &window, const held_t &held,
                        partial_t &partial, const position &at, results_t &result) {
 #pragma HLS inline
     const bool in_image = at.in_image();
@@ -397,9 +399,9 @@ inline void accumulate(const in_t (&window)[SIMD][WAVE_ROWS][SPAN], const weight
 inline void run(hls::stream<pixels_t> &pixels, hls::stream<results_t> &results, int frames, position &at, band_t &band,
                 weights_t &weight, partial_t &partial) {
 #pragma HLS inline
-    HLSGEN_STATIC in_t window[SIMD][WAVE_ROWS][SPAN];
+    HLSGEN_STATIC window_t window;
 #pragma HLS array_partition variable=window complete dim=0
-    HLSGEN_STATIC weight_t held[PE][TERMS];
+    HLSGEN_STATIC held_t held;
 #pragma HLS array_partition variable=held complete dim=0
 
     at.begin();

@@ -1,0 +1,171 @@
+"""Words that the vendor's compiler keeps in registers, so that the next iteration need not read the memory.
+
+Three transformations, each with what public reports show of it:
+
+- a word whose address no iteration changes is a register while the loop runs (a sum in y[j] over k);
+- a read of the word that the iteration before has written takes the value from a register, and no port
+  (`store_forwarded` in reports; a[i + 1] = f(a[i]));
+- where the address alone tells at run time whether it is that word, the value of the only write is kept with
+  its address, and a choice behind the read takes it (`reuse_reg`, `reuse_addr_reg`): what is left waits over
+  two iterations. A histogram is the common case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from hlsgen.schedule.accesses import Access, same_bank, same_word
+from hlsgen.schedule.iteration import Carried, Node, Region
+from hlsgen.schedule.linear import Linear
+from hlsgen.schedule.memories import ANY_BANK, Memory
+from hlsgen.schedule.operation import Operation
+from hlsgen.schedule.ranges import Counter
+
+REUSED = 2
+"""Iterations over which a memory still carries what was written, where the value of one is kept."""
+
+
+def may_forward(memory: Memory) -> bool:
+    """Whether a memory is one of which single words can be kept: on the chip, and no register anyway."""
+    return memory.storage not in ("register", "axi")
+
+
+def promote(
+    region: Region,
+    memory: Memory,
+    counters: Mapping[str, Counter],
+    inside: Collection[str],
+    *,
+    writes_registers: bool,
+) -> None:
+    """Make registers of the words of a memory whose addresses no iteration changes, where nothing else may
+    fall on them. What becomes a register is no access of the memory any more; writes under a condition stay.
+    """
+    accesses = region.accesses[memory]
+    groups: dict[object, list[Access]] = {}
+    for access in accesses:
+        if access.where is not None and _is_fixed(access, counters, inside):
+            groups.setdefault((access.where.banks, access.where.word), []).append(access)
+    for group in groups.values():
+        written = any(one.writes for one in group)
+        others = (one for one in accesses if one not in group and (written or one.writes))
+        if any(_may_meet(group[0], other) for other in others):
+            continue
+        if written:
+            gone = _kept_in_register(region, group, writes_registers=writes_registers)
+        else:
+            gone = [one for one in group if _is_constant(one) or not _is_conditional(region, one)]
+            for load in gone:
+                region.nodes[load.node].operation, region.nodes[load.node].after = None, []
+        for access in gone:
+            accesses.remove(access)
+
+
+def _kept_in_register(region: Region, group: Sequence[Access], *, writes_registers: bool) -> list[Access]:
+    """Make a register of a word that is written; the accesses that are then none."""
+    stores = [one for one in group if one.writes]
+    loads = [one for one in group if not one.writes]
+    for load in loads:
+        node = region.nodes[load.node]
+        node.operation, node.after = Operation(kind="phi", widths=(_bits(node),), result=_bits(node)), []
+    for store in stores:
+        value = next(iter(region.nodes[store.node].after), store.node)
+        if writes_registers:
+            value = _register_write(region, store).index
+        for load in loads:
+            late = 0 if writes_registers else 1
+            region.carried.append(Carried(value, load.node, 1, "register", late=late))
+    gone = [one for one in stores if not _is_conditional(region, one)]
+    for store in gone:
+        region.nodes[store.node].operation = None
+    return [*loads, *gone]
+
+
+def _may_meet(first: Access, second: Access) -> bool:
+    """Whether LLVM has to assume that two accesses fall on one word: indices that vary may leave their
+    dimension."""
+    if first.where is None or second.where is None:
+        return True
+    pairs = zip(first.where.word, second.where.word, strict=True)
+    if any(one.terms != other.terms for one, other in pairs):
+        return True
+    return same_word(first.where, second.where) is not False
+
+
+def _is_constant(access: Access) -> bool:
+    return access.where is not None and not any(form.terms for form in access.where.word)
+
+
+def _is_fixed(access: Access, counters: Mapping[str, Counter], inside: Collection[str]) -> bool:
+    where = access.where
+    if where is None or not where.exact or ANY_BANK in where.banks:
+        return False
+    return not any(name in counters or name in inside for form in where.word for name, _ in form.terms)
+
+
+def forwarded(
+    region: Region, memory: Memory, store: Access, load: Access, *, assumed: bool, kept: dict[int, int]
+) -> Carried | None:
+    """Keep the value of a store for the next iteration's load; what the memory still carries, if any.
+
+    `kept`: by the store's node that of the register's write, which grows.
+    """
+    if store.node not in kept:
+        kept[store.node] = _register_write(region, store).index
+    certain = not assumed and not _is_conditional(region, store) and _is_running(store, load)
+    target = region.nodes[load.node if certain else load.value]
+    region.carried.append(Carried(kept[store.node], target.index, 1, memory.name, assumed, late=0))
+    if certain:
+        target.operation, target.after, target.behind = None, [], []
+        region.accesses[memory].remove(load)
+        return None
+    width = _bits(region.nodes[load.node])
+    target.operation = Operation(kind="select", widths=(width, width), result=width)
+    return Carried(store.node, load.node, REUSED, memory.name, assumed, cycles=1)
+
+
+def only_store(accesses: Sequence[Access], load: Access) -> bool:
+    """Whether a single access writes the bank that is read."""
+    stores = [
+        one
+        for one in accesses
+        if one.writes and one.where and load.where and same_bank(one.where, load.where)
+    ]
+    return len(stores) == 1
+
+
+def _is_running(store: Access, load: Access) -> bool:
+    """Whether the addresses move from iteration to iteration."""
+    if store.where is None or load.where is None:
+        return False
+    forms: list[Linear] = [*store.where.word, *load.where.word]
+    return any(form.terms for form in forms)
+
+
+def _is_conditional(region: Region, access: Access) -> bool:
+    """Whether some way through the iteration passes by the access's block."""
+    last = [name for name in region.blocks if not region.successors.get(name)]
+    seen, waiting = {region.blocks[0]}, [region.blocks[0]]
+    if access.block == region.blocks[0]:
+        return False
+    while waiting:
+        for following in region.successors.get(waiting.pop(), ()):
+            if following != access.block and following not in seen:
+                seen.add(following)
+                waiting.append(following)
+    return any(name in seen for name in last)
+
+
+def _register_write(region: Region, store: Access) -> Node:
+    stored = region.nodes[store.node]
+    node = Node(len(region.nodes), _write(_bits(stored)), stored.instruction, store.block, list(stored.after))
+    region.nodes.append(node)
+    return node
+
+
+def _write(width: int) -> Operation:
+    return Operation(kind="register_write", widths=(width, width), result=width)
+
+
+def _bits(node: Node) -> int:
+    return max(node.operation.widths, default=1) if node.operation else 1

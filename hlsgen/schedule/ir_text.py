@@ -1,0 +1,138 @@
+"""A module's text in pieces: functions, global variables, types, metadata; and what a few of them need."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+_SYMBOL = r"(?:\"[^\"]+\"|[-\w$.]+)"
+_DEFINE = re.compile(rf"define (?P<how>[^@\n]*)@(?P<name>{_SYMBOL})\(")
+_VARIABLE = re.compile(rf"(?P<name>[@$]{_SYMBOL}) = ")
+_DECLARE = re.compile(rf"declare [^@\n]*(?P<name>@{_SYMBOL})\(")
+_NODE = re.compile(r"!(?P<number>\d+) = ")
+_SYMBOLS = re.compile(rf"[@$]{_SYMBOL}")
+_NODES = re.compile(r"!(\d+)\b")
+_LINKAGE = re.compile(r"\b(?:internal|private|linkonce_odr|weak_odr|linkonce|weak|dso_local|hidden)\b ?")
+_ALIAS = re.compile(r"^@([-\w$.]+) = [^\n]*\balias [^\n]*, ptr @([-\w$.]+)\n", re.MULTILINE)
+_HEADER_END = re.compile(r"(?: comdat(?:\([^)]*\))?)?(?: align \d+)?(?: ![a-z]+ !\d+)* \{$")
+
+
+@dataclass(frozen=True)
+class ModuleText:
+    """The pieces of a module, as the text has them; names without quotes.
+
+    functions: bodies from `define` to the brace. symbols: lines of global variables and declarations by
+    `@name`, of comdats by `$name`. nodes: lines of numbered metadata. always: all other lines (types,
+    attributes, named metadata).
+    """
+
+    functions: Mapping[str, str]
+    symbols: Mapping[str, str]
+    nodes: Mapping[int, str]
+    always: tuple[str, ...]
+
+    @cached_property
+    def types(self) -> str:
+        """The lines that define types."""
+        return "".join(f"{line}\n" for line in self.always if line.startswith("%"))
+
+    def alone(self, name: str) -> str:
+        """A text with one function's body only, for a reader that needs no more."""
+        return self.types + self.functions[name]
+
+    def callees(self, name: str) -> set[str]:
+        """The functions with bodies that a function names, itself or through others, and the function."""
+        found = {name}
+        waiting = [name]
+        while waiting:
+            for symbol in set(_SYMBOLS.findall(self.functions[waiting.pop()])):
+                one = symbol[1:].strip('"')
+                if one in self.functions and one not in found:
+                    found.add(one)
+                    waiting.append(one)
+        return found
+
+    def part(self, root: str, body: str, elsewhere: Mapping[str, str]) -> str:
+        """The module of one function with all that it needs.
+
+        body: in place of the function's own. elsewhere: the declarations of functions that stay without body.
+        """
+        bodies = {root: body}
+        lines: dict[str, str] = {}
+        waiting = [body]
+        while waiting:
+            for symbol in dict.fromkeys(_SYMBOLS.findall(waiting.pop())):
+                symbol = symbol.replace('"', "")
+                name = symbol[1:]
+                if name in elsewhere:
+                    lines[symbol] = elsewhere[name]
+                    continue
+                for known in (symbol, f"${name}"):
+                    if known in self.symbols and known not in lines:
+                        lines[known] = self.symbols[known]
+                        waiting.append(lines[known])
+                if name in self.functions and name not in bodies:
+                    bodies[name] = self.functions[name]
+                    waiting.append(bodies[name])
+        text = [*self.always, *lines.values(), *bodies.values()]
+        return "\n".join([*text, *self._nodes_of(text), ""])
+
+    def _nodes_of(self, text: Iterable[str]) -> list[str]:
+        """The metadata that texts name, and what that names."""
+        found: set[int] = set()
+        waiting = [int(number) for piece in text for number in _NODES.findall(piece)]
+        while waiting:
+            number = waiting.pop()
+            if number in found or number not in self.nodes:
+                continue
+            found.add(number)
+            line = self.nodes[number]
+            waiting += [int(one) for one in _NODES.findall(line, line.index(" = "))]
+        return [self.nodes[number] for number in sorted(found)]
+
+
+def module_text(text: str) -> ModuleText:
+    """The pieces of a module's text."""
+    functions: dict[str, str] = {}
+    symbols: dict[str, str] = {}
+    nodes: dict[int, str] = {}
+    always: list[str] = []
+    pieces = re.split(r"(^define .*?^\}$)", text, flags=re.MULTILINE | re.DOTALL)
+    for body in pieces[1::2]:
+        functions[_name(_DEFINE.match(body))] = body
+    for line in "".join(pieces[::2]).splitlines():
+        if found := _NODE.match(line):
+            nodes[int(found["number"])] = line
+        elif found := _VARIABLE.match(line) or _DECLARE.match(line):
+            symbols[_name(found)] = line
+        elif line and not line.startswith(";"):
+            always.append(line)
+    return ModuleText(functions=functions, symbols=symbols, nodes=nodes, always=tuple(always))
+
+
+def linkage_of(body: str) -> str:
+    """What stands before a function's return type and in it: linkage, visibility, attributes."""
+    found = _DEFINE.match(body)
+    return found["how"] if found else ""
+
+
+def declaration(body: str, name: str) -> str:
+    """A function's declaration under another name."""
+    header = body.split("\n", 1)[0]
+    declared = _HEADER_END.sub("", "declare " + _LINKAGE.sub("", header.removeprefix("define ")))
+    return re.sub(rf"@{_SYMBOL}\(", f'@"{name}"(', declared, count=1)
+
+
+def _name(found: re.Match[str] | None) -> str:
+    return found["name"].replace('"', "") if found else ""
+
+
+def without_aliases(text: str) -> str:
+    """The module with functions called by their own names: a constructor's second name is never inlined."""
+    names: dict[str, str] = dict(_ALIAS.findall(text))
+    if not names:
+        return text
+    called = re.compile(rf"@({'|'.join(map(re.escape, names))})(?![-\w$.])")
+    return called.sub(lambda found: f"@{names[found[1]]}", _ALIAS.sub("", text))

@@ -1,0 +1,59 @@
+"""What the cost model counts of a packed sum is what the emitted code has, after all loops are unrolled."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hlsgen.cost.resources import arithmetic_resources
+from hlsgen.hardware.conv2d import Folding
+from hlsgen.layers import winograd
+from hlsgen.schedule.component import Component, Target
+from hlsgen.schedule.kernels import schedule_component
+from tests.support.kernels import U200, conv, emit_kernel
+from tests.support.schedule_ir import needs_llvm
+
+LAYER = conv(
+    (4, 12, 10), 4, input_type="fixed<8,3>", weight_type="fixed<5,1>", result_type="fixed<20,8>", bias=False
+)
+PACKED = 27
+"""Bits of two words beside each other; 24 where the upper has fewer."""
+
+
+def operations(folding: Folding, folder: Path) -> dict[str, int]:
+    """Of the loop that computes, by kind and widths."""
+    emit_kernel(LAYER, folding, folder)
+    (source,) = (path for path in folder.rglob("*.cpp") if not path.name.endswith("_tb.cpp"))
+    component = Component(
+        top="conv",
+        files=(source,),
+        target=Target(part="xcu200-fsgd2104-2-e", version="2024.2", clock_ns=10 / 3),
+        include_folders=(source.parent,),
+    )
+    loops = schedule_component(component).loops
+    (found,) = (loop.operations for loop in loops if loop.label == "iterations")
+    return found
+
+
+def products(found: dict[str, int], least: int) -> int:
+    """Those with an operand of at least so many bits, and none that is an address."""
+    pairs = [(kind.split()[1].split("x"), count) for kind, count in found.items() if kind.startswith("mul ")]
+    return sum(count for (a, b), count in pairs if least <= int(a) <= PACKED and int(b) <= 18)
+
+
+@needs_llvm
+@pytest.mark.parametrize(
+    "folding",
+    [
+        pytest.param(Folding(rows=2, pe=4, simd=2), id="direct"),
+        pytest.param(Folding(rows=4, pe=4, simd=2, algorithm="winograd"), id="winograd"),
+    ],
+)
+def test_a_dsp_for_each_product_of_the_code(folding: Folding, tmp_path: Path) -> None:
+    found = operations(folding, tmp_path)
+    kernel = emit_kernel(LAYER, folding, tmp_path / "again")
+    assert kernel.mapping.arithmetic == "packed"
+    assert products(found, 22) == arithmetic_resources(kernel.mapping, U200.terms).dsp
+    per_pass = {"direct": 4 // 2 * 18 * 2, "winograd": winograd.POINTS * 6 * 4}
+    assert products(found, 22) == per_pass[folding.algorithm], "as by hand"

@@ -1,0 +1,90 @@
+// Words that the vendor's compiler keeps in registers: test_forwarding.py says what public reports have of them.
+#include <ap_int.h>
+
+extern "C" void histogram(const ap_uint<4> x[16], int bins[16]) {
+    int counts[16];
+#pragma HLS bind_storage variable=counts type=ram_2p impl=bram
+    for (int b = 0; b < 16; ++b)
+        counts[b] = bins[b];
+work:
+    for (int i = 0; i < 16; ++i) {
+#pragma HLS pipeline
+        counts[x[i]] = counts[x[i]] + 1;
+    }
+    for (int b = 0; b < 16; ++b)
+        bins[b] = counts[b];
+}
+
+extern "C" void histogram_of_two(const ap_uint<4> x[16], int bins[16]) {
+    int counts[16];
+#pragma HLS bind_storage variable=counts type=ram_2p impl=bram
+    for (int b = 0; b < 16; ++b)
+        counts[b] = bins[b];
+work:
+    for (int i = 0; i < 16; ++i) {
+#pragma HLS pipeline
+#pragma HLS dependence variable=counts type=inter direction=RAW distance=2 dependent=true
+        counts[x[i]] = counts[x[i]] + 1;
+    }
+    for (int b = 0; b < 16; ++b)
+        bins[b] = counts[b];
+}
+
+extern "C" void scatter(const int at[64], const float a[64], float factor, float x[64]) {
+    float y[64];
+    for (int i = 0; i < 64; ++i)
+        y[i] = x[i];
+work:
+    for (int i = 0; i < 64; ++i) {
+#pragma HLS pipeline
+        y[at[i]] -= a[i] * factor;
+    }
+    for (int i = 0; i < 64; ++i)
+        x[i] = y[i];
+}
+
+extern "C" void sum_in_place(const float a[64][64], float y[64]) {
+    for (int j = 0; j < 64; ++j) {
+        y[j] = 0;
+    work:
+        for (int i = 0; i < 64; ++i) {
+#pragma HLS pipeline
+            y[j] += a[j][i];
+        }
+    }
+}
+
+extern "C" void greatest(const int a[64], const int b[64], const int c[64], int found[8]) {
+work:
+    for (int i = 0; i < 64; ++i) {
+#pragma HLS pipeline
+        if (a[i] > found[0])
+            found[0] = a[i];
+        if (b[i] > found[1])
+            found[1] = b[i];
+        if (c[i] > found[2])
+            found[2] = c[i];
+        if (a[i] < found[3])
+            found[3] = a[i];
+    }
+}
+
+extern "C" void bounded(const int limits[8], const int a[64], int b[64]) {
+work:
+    for (int i = 0; i < limits[0]; ++i) {
+#pragma HLS pipeline
+        b[i] = a[i] * limits[1] + limits[2];
+    }
+}
+
+extern "C" void swapped(int a[64]) {
+work:
+    for (int i = 0; i < 63; ++i) {
+#pragma HLS pipeline
+        int first = a[i], second = a[i + 1];
+        if (first > second) {
+            a[i] = second;
+            a[i + 1] = first;
+        }
+    }
+}

@@ -1,0 +1,66 @@
+"""Words kept in registers: the II that reports of public designs have, by release, part and clock."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+import pytest
+
+from hlsgen.schedule.component import Target
+from hlsgen.schedule.front_end import FrontEnd, compile_to_ir
+from hlsgen.schedule.processes import parts_of
+from hlsgen.schedule.results import LoopSchedule
+from tests.support.schedule_ir import needs_llvm
+
+pytestmark = needs_llvm
+SOURCE = Path(__file__).with_name("forwarding.cpp")
+U200, ZYNQ = ("xcu200-fsgd2104-2-e", 10 / 3), ("xc7z020-clg400-1", 10.0)
+MEASURED = [
+    # a public tutorial measured it with 2023.2: the value of the iteration before is kept, and the memory
+    # must be written two iterations later; where the pragma says that, nothing is kept, the II is the same
+    ("histogram", "2023.2", U200, 2, 4),
+    ("histogram_of_two", "2023.2", U200, 2, 4),
+    # public reports of 2020.2: fsub takes 4 cycles (7.25 ns), then the register is written and chosen
+    ("scatter", "2020.2", ZYNQ, 6, None),
+    # the same: a sum in a word whose address stays is one in a register, fed back to the core
+    ("sum_in_place", "2020.2", ZYNQ, 4, None),
+    # from 2021.2 on in a register of its own, whose write does not fit behind 2.34 ns: 7 in public reports
+    ("sum_in_place", "2023.2", U200, 7, None),
+    # four conditional writes of two ports, while what they are compared with is kept: public, 2020.2
+    ("greatest", "2020.2", U200, 2, None),
+    # words that nobody writes are read before the loop
+    ("bounded", "2023.2", U200, 1, None),
+]
+
+
+@functools.cache
+def front_end() -> FrontEnd:
+    return compile_to_ir([SOURCE])
+
+
+@functools.cache
+def schedules(version: str, part: str, clock_ns: float) -> dict[str, LoopSchedule]:
+    from hlsgen.schedule.analysis import schedule_part
+
+    target = Target(part=part, clock_ns=clock_ns, version=version, kernel_flow=False)
+    front = front_end()
+    parts = [schedule_part(part, front.pragmas, target) for part in parts_of(front.ir, "", front.pragmas)]
+    return {loop.function: loop for part in parts for loop in part.loops if loop.label == "work"}
+
+
+@pytest.mark.parametrize(("function", "version", "target", "interval", "depth"), MEASURED)
+def test_the_interval_is_that_of_reports(
+    function: str, version: str, target: tuple[str, float], interval: int, depth: int | None
+) -> None:
+    loop = schedules(version, *target)[function]
+    assert loop.interval == interval, loop.reasons
+    if depth is not None:
+        assert loop.depth == depth
+
+
+def test_two_writes_keep_no_value() -> None:
+    # a bubble sort's exchange: reports have a carried dependence of distance 1 there
+    loop = schedules("2023.2", *U200)["swapped"]
+    assert loop.interval is not None
+    assert loop.interval > 2

@@ -30,6 +30,5 @@ def promised_distances(mapping: ConvMapping) -> dict[int, int]:
     depth = mapping.bank_map.slots * mapping.channel_steps * mapping.column_words
     promised = {depth: mapping.band_distance}
     if mapping.memory("partial"):
-        columns = mapping.layer.output_shape[2]
-        promised[columns] = min(mapping.columns, promised.get(columns, mapping.columns))
+        promised[mapping.sums] = min(mapping.columns, promised.get(mapping.sums, mapping.columns))
     return promised

@@ -128,6 +128,8 @@ def _folding(mapping: ConvMapping) -> dict[str, Any]:
         "BAND_DISTANCE": mapping.band_distance,
         "BAND_MARGIN": BAND_LATENCY,
         "PARTIAL_DISTANCE": mapping.columns,
+        "SUMS": mapping.sums,
+        "lone_sum": several_passes and mapping.lone_sum,
         "has_partial": several_passes,
         "bias_value": bias,
         "running_add": running_float_add(folding.fabric_pe, folding.pe)

@@ -19,6 +19,7 @@ from hlsgen.hardware.wave import Wave
 from hlsgen.layers import winograd
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.packing import SHORTEST_CHAIN, longest_chain, widths_pack
+from hlsgen.layers.stage import LEAST_SUMS
 from hlsgen.targets.board import Board
 
 Order = Literal["rows", "channels"]
@@ -121,6 +122,16 @@ class ConvMapping(Brief):
     def columns(self) -> int:
         """Iterations of a pass over a row."""
         return pass_columns(self.wave, self.channel_steps, self.drain_words)
+
+    @property
+    def sums(self) -> int:
+        """Words of the memory of an output row's and channel's running sums."""
+        return max(LEAST_SUMS, self.columns if self.lone_sum else self.layer.output_shape[2])
+
+    @property
+    def lone_sum(self) -> bool:
+        """Whether an output row has a single column, so that those outside the image get sums as well."""
+        return self.layer.output_shape[2] == 1
 
     @property
     def tile_iterations(self) -> int:
@@ -471,8 +482,7 @@ def _memories(
     )
     if mapping.channel_steps > 1:
         bits = bits_of(layer.accumulator)
-        columns = max(2, layer.output_shape[2])
-        memories.append(stored("partial", columns, bits, folding.rows * folding.pe))
+        memories.append(stored("partial", mapping.sums, bits, folding.rows * folding.pe))
     lanes = bits_of(layer.result_type) * mapping.out_lanes
     memories.append(stored("rows", 2 * mapping.out_words, lanes, folding.rows * folding.pe))
     if layer.bias.size:

@@ -26,7 +26,7 @@ from hlsgen.hardware.conv2d import (
 from hlsgen.hardware.wave import Wave, band_constants, running_float_add, wave_of, window_constants
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.conv2d_stage import ConvStage
-from hlsgen.layers.stage import Buffer, Schedule, StreamFormat, Times, Work
+from hlsgen.layers.stage import LEAST_SUMS, Buffer, Schedule, StreamFormat, Times, Work
 
 MOST_SPARE_SLOTS = 6
 """Row slots beyond the fewest that are tried: more slots can mean fewer banks."""
@@ -272,7 +272,16 @@ class WaveStage(ConvStage):
 
     @property
     def sums(self) -> int:
-        """Running sums of an output row and channel."""
+        """Words of the memory of an output row's and channel's running sums."""
+        return max(LEAST_SUMS, self.columns if self.lone_sum else self._sums_of_row)
+
+    @property
+    def lone_sum(self) -> bool:
+        """Whether an output row has a single sum, so that columns outside the image get sums as well."""
+        return self._sums_of_row == 1
+
+    @property
+    def _sums_of_row(self) -> int:
         return self.layer.output_shape[2] * (self.passes[1] if self.filters_inside else 1)
 
     @property
@@ -302,7 +311,7 @@ class WaveStage(ConvStage):
         ]
         if self.passes[2] > 1:
             bits = bits_of(layer.accumulator)
-            found.append(Buffer(name="partial", depth=max(2, self.sums), bits=bits, copies=at_once))
+            found.append(Buffer(name="partial", depth=self.sums, bits=bits, copies=at_once))
         return tuple(found)
 
     # ---- Arithmetic
@@ -411,7 +420,8 @@ class WaveStage(ConvStage):
             "BAND_DEPTH": self.band_depth,
             "BAND_DISTANCE": self.band_distance,
             "has_partial": several,
-            "SUMS": max(2, self.sums),
+            "SUMS": self.sums,
+            "lone_sum": several and self.lone_sum,
             "PARTIAL_DISTANCE": self.sum_distance,
             "RESULT_WORDS": self.result_words,
             "weight_ports": "ram_1p",

@@ -12,7 +12,7 @@ import numpy as np
 from hlsgen.base.fixed import Codes, FixedType, FloatType, NumberType
 from hlsgen.layers.base import Shape, float_reciprocals, frames_of
 from hlsgen.layers.delay_lines import delay_line
-from hlsgen.layers.float_sum_stage import FloatSumStage, partial_sums
+from hlsgen.layers.float_sum_stage import FloatSumStage, WholeFloatSumStage, partial_sums
 from hlsgen.layers.periodic_stage import PeriodicStage, whole
 from hlsgen.layers.pool import Counts, Pool, PoolingStage
 from hlsgen.layers.stage import Buffer, Fold, Stage, StreamFormat, Times, Work, pixel_folds
@@ -74,7 +74,9 @@ class GlobalPool(Pool, kind="global_pool"):
 
     def stage(self, fold: Fold) -> Stage:
         if self._sums_floats:
-            return FloatSumStage(layer=self, fold=fold, average=self.function == "average")
+            whole = fold.simd == self.source.shape[0]
+            kind = WholeFloatSumStage if whole else FloatSumStage
+            return kind(layer=self, fold=fold, average=self.function == "average")
         return GlobalPoolStage(layer=self, fold=fold)
 
     @property

@@ -109,6 +109,12 @@ class Schedule:
     writes: tuple[Times, ...]
 
 
+LEAST_SUMS = 8
+"""The fewest words of a memory of running sums, each of which a pragma promises to be used again only so many
+iterations later: the vendor's tool makes registers of an array of up to 4, for which no promise counts. LUTs
+hold 8 as well as 2."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Buffer:
     """`copies` on-chip arrays of `depth` words of `bits` bits, each with one read and one write port."""

@@ -297,8 +297,17 @@ class _Building:
 
     def _made_by_call(self, address: Address) -> bool:
         """Whether an address is that of a word that a stream or a burst port gives or takes."""
-        made_by = self.owner.definitions.get(address.base.name) if isinstance(address.base, Local) else None
-        return made_by is not None and made_by.opcode == "call"
+        return self._is_word(address.base, set())
+
+    def _is_word(self, pointer: Operand, seen: set[str]) -> bool:
+        """Whether a pointer is one that calls return, or a choice of such, as where either stream is read."""
+        made_by = self.owner.definitions.get(pointer.name) if isinstance(pointer, Local) else None
+        if made_by is None or made_by.opcode not in ("phi", "select"):
+            return made_by is not None and made_by.opcode == "call"
+        chosen = made_by.operands[made_by.opcode == "select" :]
+        left = [one for one in chosen if not (isinstance(one, Local) and one.name in seen)]
+        seen.add(made_by.name)
+        return all(self._is_word(one, seen) for one in left)
 
     def _memory_access(
         self, one: Instruction, address: Address, block: str, bits: int, *, writes: bool, after: list[int]

@@ -95,8 +95,8 @@ def test_the_reference_headers_agree(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("case", "before", "after"),
     [
-        (SOME[1], "found.value > largest[x].value", "!(found.value < largest[x].value)"),
-        (SOME[3], "best[s + step].value > best[s].value", "!(best[s + step].value < best[s].value)"),
+        (SOME[1], "value > largest[x]", "!(value < largest[x])"),
+        (SOME[3], "value[s + step] > value[s]", "!(value[s + step] < value[s])"),
         (SOME[10], "if (code > below)", "if (code > by.largest)"),
         (SOME[4], "if (fold.last) largest[x]", "if (fold.value == 0) largest[x]"),
         (SOME[5], "sum << (SUM_GROWTH - found.growth)", "sum << SUM_GROWTH"),
@@ -142,8 +142,8 @@ EMITTED = {
         layer=argmax(6),
         fold=fold(1, 3),
         mutants=(
-            ("found.value > largest[x].value", "found.value >= largest[x].value"),
-            ("best[s + step].value > best[s].value", "best[s + step].value >= best[s].value"),
+            ("value > largest[x]", "value >= largest[x]"),
+            ("value[s + step] > value[s]", "value[s + step] >= value[s]"),
             ("first_channel + s", "first_channel - s"),
         ),
     ),

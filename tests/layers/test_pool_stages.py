@@ -234,6 +234,18 @@ EMITTED = {
             ("limited_counter<PIXELS, PARTIALS>", "limited_counter<PIXELS, PARTIALS - 1>"),
         ),
     ),
+    "global_average_whole": Emitted(
+        layer=GlobalPool(name="pool", source=tensor((2, 4, 5)), result_type=FloatType(), function="average"),
+        fold=Fold(px=1, pe=2, simd=2),
+        mutants=(
+            ("OLDEST = PIXELS % PARTIALS", "OLDEST = 1 + PIXELS % PARTIALS"),
+            ("COLLECTS || !pixel.inside", "COLLECTS || pixel.inside"),
+        ),
+    ),
+    "global_sum_of_few": Emitted(
+        layer=GlobalPool(name="pool", source=tensor((2, 2, 3)), result_type=FloatType(), function="sum"),
+        fold=Fold(px=1, pe=2, simd=2),
+    ),
     "global_sum": Emitted(
         layer=GLOBAL,
         fold=Fold(px=1, pe=2, simd=2),

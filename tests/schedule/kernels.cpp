@@ -11,6 +11,16 @@ struct token {
     int data;
     bool last;
 };
+struct six {
+    byte lane[6];
+    six() = default;
+    six(const six &other) {
+        for (int n = 0; n < 6; ++n) {
+#pragma HLS unroll
+            lane[n] = other.lane[n];
+        }
+    }
+};
 extern "C" int unknown(int x);
 
 // recurrences through registers
@@ -540,6 +550,13 @@ extern "C" void stream_read_in_either(hls::stream<int> &in, hls::stream<int> &ou
             out.write(in.read() + 1);
         else
             out.write(in.read() - 1);
+    }
+}
+
+extern "C" void either_stream(hls::stream<six> &in, hls::stream<six> &other, hls::stream<six> &out) {
+    for (int i = 0; i < 256; ++i) {
+#pragma HLS pipeline II=1
+        out.write(i & 1 ? in.read() : other.read());
     }
 }
 

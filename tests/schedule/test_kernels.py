@@ -62,6 +62,7 @@ INTERVALS = {
     "aggregated": (1, "3 structs of one memory, of which the tool keeps copies"),
     "stream_read_twice": (2, "a stream gives a word a cycle"),
     "stream_read_in_either": (1, "one branch alone reads"),
+    "either_stream": (1, "the word of either stream is chosen, not read from a memory"),
     "until_last": (1, "the word read says in the same cycle whether another follows"),
     "axi_one_bundle": (2, "a port reads a word a cycle"),
     "axi_two_bundles": (1, "a port reads a word a cycle"),

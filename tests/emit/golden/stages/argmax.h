@@ -32,35 +32,38 @@ constexpr int FRAME_WORDS = HEIGHT * GROUPS * FOLDS;
 typedef hlsgen::lanes<in_t, PX * SIMD> in_word;
 typedef hlsgen::lanes<out_t, PX> out_word;
 
-struct candidate {
-    in_t value;
-    index_t channel;
-};
-
-// The largest of a pixel's channels in a word, by a tree: of equal ones the first stays.
-inline candidate first_largest(const in_word &word, int x, int first_channel) {
+// Of a pixel's channels in a word the first that is the largest, with its value, by a tree.
+inline index_t first_largest(const in_word &word, int x, int first_channel, in_t &largest) {
 #pragma HLS inline
-    candidate best[SIMD];
-#pragma HLS array_partition variable=best complete
+    in_t value[SIMD];
+#pragma HLS array_partition variable=value complete
+    index_t channel[SIMD];
+#pragma HLS array_partition variable=channel complete
     for (int s = 0; s < SIMD; ++s) {
 #pragma HLS unroll
-        best[s].value = word.lane[x * SIMD + s];
-        best[s].channel = first_channel + s;
+        value[s] = word.lane[x * SIMD + s];
+        channel[s] = first_channel + s;
     }
     for (int step = 1; step < SIMD; step *= 2) {
 #pragma HLS unroll
         for (int s = 0; s + step < SIMD; s += 2 * step) {
 #pragma HLS unroll
-            if (best[s + step].value > best[s].value) best[s] = best[s + step];
+            if (value[s + step] > value[s]) {
+                value[s] = value[s + step];
+                channel[s] = channel[s + step];
+            }
         }
     }
-    return best[0];
+    largest = value[0];
+    return channel[0];
 }
 
 inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames) {
 #pragma HLS inline off
-    candidate largest[PX];  // of the channels so far
+    in_t largest[PX];  // of the channels so far
 #pragma HLS array_partition variable=largest complete
+    index_t channel[PX];  // the first that has it
+#pragma HLS array_partition variable=channel complete
     hlsgen::counter<FOLDS> fold;  // which channels of the pixels
     words: for (long long i = 0; i < (long long)frames * FRAME_WORDS; ++i) {
 #pragma HLS pipeline II=1 style=flp
@@ -70,9 +73,13 @@ inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames
         out_word result;
         for (int x = 0; x < PX; ++x) {
 #pragma HLS unroll
-            const candidate found = first_largest(word, x, fold * SIMD);
-            if (fold == 0 || found.value > largest[x].value) largest[x] = found;
-            result.lane[x] = largest[x].channel;
+            in_t value;
+            const index_t found = first_largest(word, x, fold * SIMD, value);
+            if (fold == 0 || value > largest[x]) {
+                largest[x] = value;
+                channel[x] = found;
+            }
+            result.lane[x] = channel[x];
         }
         if (fold.advance()) out.write(result);
     }

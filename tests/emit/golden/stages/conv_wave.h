@@ -109,7 +109,7 @@ typedef hlsgen::lanes<out_t, PE> result_word;
 typedef hlsgen::ram<in_t, BAND_DEPTH, 15> band_t[SIMD][BANKS];
 typedef hlsgen::word_parts<out_t, PE> result_parts;
 typedef hlsgen::ram<result_parts::part_t, RESULT_WORDS, 24> tile_t[ROWS][PX_OUT][result_parts::PARTS];
-typedef hlsgen::ram<acc_t, 6, 8> partial_t[ROWS][PE];
+typedef hlsgen::ram<acc_t, 8, 8> partial_t[ROWS][PE];
 
 // Rows of the image that must be on chip before a tile begins, and those that arrive for it.
 inline int rows_needed(int tile) {
@@ -118,14 +118,17 @@ inline int rows_needed(int tile) {
     return rows < 0 ? 0 : rows > IN_HEIGHT ? IN_HEIGHT : rows;
 }
 
-// The last tile that a whole step of rows arrives for, and what is left of the image for the one after it.
+// The first tile that rows arrive for, those beside the padding; the last tile that a whole step of rows arrives for,
+// and what is left of the image for the one after it.
+constexpr int FIRST_TILE = REACH > 0 ? 0 : -REACH / TILE_STEP + 1;
+constexpr int FIRST_ROWS = FIRST_TILE * TILE_STEP + REACH < IN_HEIGHT ? FIRST_TILE * TILE_STEP + REACH : IN_HEIGHT;
 constexpr int LAST_WHOLE_TILE = IN_HEIGHT > REACH ? (IN_HEIGHT - REACH) / TILE_STEP : 0;
 constexpr int ROWS_LEFT = IN_HEIGHT > REACH ? IN_HEIGHT - REACH - LAST_WHOLE_TILE * TILE_STEP : 0;
 
 // rows_needed(tile) - rows_needed(tile - 1), by comparisons alone: it is short enough to be known in a cycle.
 inline int rows_filled(int tile) {
 #pragma HLS inline
-    if (tile == 0) return REACH < IN_HEIGHT ? REACH : IN_HEIGHT;
+    if (tile <= FIRST_TILE) return tile == FIRST_TILE ? FIRST_ROWS : 0;
     return tile <= LAST_WHOLE_TILE ? TILE_STEP : tile == LAST_WHOLE_TILE + 1 ? ROWS_LEFT : 0;
 }
 
@@ -236,7 +239,7 @@ struct position {
     }
     void next() {
 #pragma HLS inline
-        slot = hlsgen::moved_on<SLOTS>(slot, tile.last ? FRAME_SLOTS : TILE_SLOTS);
+        slot = tile.last ? hlsgen::moved_on<SLOTS>(slot, FRAME_SLOTS) : hlsgen::moved_on<SLOTS>(slot, TILE_SLOTS);
         row = tile.last ? row_t(-PAD_TOP) : row_t(row + TILE_STEP);
         tile.advance();
     }
@@ -434,7 +437,7 @@ inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames
     position at;
     leaving last;
     next.start(0);
-    hlsgen::counter<TILES> arriving;  // the tile whose rows arrive
+    hlsgen::counter<TILES> arriving(next_tile(0));  // the tile whose rows arrive in the next period
     int to_arrive = frames * TILES - 1;
     bool arrives = true;
     bool works = false;                      // whether there is a tile that is computed in this period
@@ -501,10 +504,10 @@ inline void run(hls::stream<in_word> &in, hls::stream<out_word> &out, int frames
             at.computes = works;
             arrives = to_arrive > 0;
             --to_arrive;
-            arriving.advance();
             next.start(arrives ? int(arriving) : NO_TILE);
             upper = !upper;
             left.start(PERIOD);
+            arriving.advance();
         }
     }
 }

@@ -33,7 +33,7 @@ static_assert(FRAME_ITERATIONS == PIXELS * FOLDS + SETTLE + FOLDS,
 
 typedef hlsgen::lanes<float, SIMD> word_t;
 typedef hlsgen::word_parts<float, SIMD> parts;
-typedef hlsgen::ram<parts::part_t, FOLDS, 14> totals_t[PARTIALS][parts::PARTS];
+typedef hlsgen::ram<parts::part_t, 8, 14> totals_t[PARTIALS][parts::PARTS];
 
 // Their sum: neighbours are combined, then what came of neighbours, and so on.
 template <typename T, int N>

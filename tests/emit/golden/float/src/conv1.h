@@ -110,7 +110,7 @@ typedef weight_t held_t[PE][TERMS];
 typedef hlsgen::ram<in_t, BAND_DEPTH> band_t[SIMD][BANKS];
 typedef hlsgen::ram<weight_t, WEIGHT_STEPS> weights_t[PE][TERMS];
 typedef hlsgen::ram<bias_t, NF> biases_t[PE];
-typedef hlsgen::ram<acc_t, OUT_WIDTH> partial_t[ROWS][PE];
+typedef hlsgen::ram<acc_t, 8> partial_t[ROWS][PE];
 
 // Rows of the image that must be on chip before a tile begins, and those that arrive for it.
 inline int rows_needed(int tile) {
@@ -119,14 +119,17 @@ inline int rows_needed(int tile) {
     return rows < 0 ? 0 : rows > IN_HEIGHT ? IN_HEIGHT : rows;
 }
 
-// The last tile that a whole step of rows arrives for, and what is left of the image for the one after it.
+// The first tile that rows arrive for, those beside the padding; the last tile that a whole step of rows arrives for,
+// and what is left of the image for the one after it.
+constexpr int FIRST_TILE = REACH > 0 ? 0 : -REACH / TILE_STEP + 1;
+constexpr int FIRST_ROWS = FIRST_TILE * TILE_STEP + REACH < IN_HEIGHT ? FIRST_TILE * TILE_STEP + REACH : IN_HEIGHT;
 constexpr int LAST_WHOLE_TILE = IN_HEIGHT > REACH ? (IN_HEIGHT - REACH) / TILE_STEP : 0;
 constexpr int ROWS_LEFT = IN_HEIGHT > REACH ? IN_HEIGHT - REACH - LAST_WHOLE_TILE * TILE_STEP : 0;
 
 // rows_needed(tile) - rows_needed(tile - 1), by comparisons alone: it is short enough to be known in a cycle.
 inline int rows_filled(int tile) {
 #pragma HLS inline
-    if (tile == 0) return REACH < IN_HEIGHT ? REACH : IN_HEIGHT;
+    if (tile <= FIRST_TILE) return tile == FIRST_TILE ? FIRST_ROWS : 0;
     return tile <= LAST_WHOLE_TILE ? TILE_STEP : tile == LAST_WHOLE_TILE + 1 ? ROWS_LEFT : 0;
 }
 
@@ -209,8 +212,9 @@ struct position {
     hlsgen::counter<CF> channels;  // step over the input channels, SIMD at a time
     hlsgen::counter<NF> filters;   // step over the output channels, PE at a time
     hlsgen::counter<TILES> tile;
-    row_t row;    // of the image, the tile's first
-    slot_t slot;  // of that row
+    hlsgen::counter<TILES> arriving;  // two tiles on: whose rows arrive while the next one is computed
+    row_t row;                        // of the image, the tile's first
+    slot_t slot;                      // of that row
 
     bool in_image() const {
 #pragma HLS inline
@@ -223,6 +227,7 @@ struct position {
         column_word = FIRST_WORD;
         channels.reset();
         tile.reset();
+        arriving.reset(next_tile(next_tile(0)));
         row = -PAD_TOP;
         slot = FIRST_SLOT;
     }
@@ -242,9 +247,10 @@ struct position {
     }
     void begin_tile() {
 #pragma HLS inline
-        slot = hlsgen::moved_on<SLOTS>(slot, tile.last ? FRAME_SLOTS : TILE_SLOTS);
+        slot = tile.last ? hlsgen::moved_on<SLOTS>(slot, FRAME_SLOTS) : hlsgen::moved_on<SLOTS>(slot, TILE_SLOTS);
         row = tile.last ? row_t(-PAD_TOP) : row_t(row + TILE_STEP);
         tile.advance();
+        arriving.advance();
     }
 };
 
@@ -425,8 +431,9 @@ inline void run(hls::stream<pixels_t> &pixels, hls::stream<results_t> &results, 
     }
 
     // the rows of each tile arrive while the one before is computed; nothing comes for the very last
-    int to_fill = frames * TILES - 1;
-    next.start(to_fill > 0 ? next_tile(0) : NO_TILE);
+    int to_fill = frames * TILES - 2;  // tiles whose rows arrive after the second one's
+    next.start(to_fill >= 0 ? next_tile(0) : NO_TILE);
+    bool fills = to_fill > 0;  // whether there are some, known before the tile ends
     iterations: for (long long i = 0; i < (long long)frames * ITERATIONS; ++i) {
 #pragma HLS pipeline II=1
 #pragma HLS loop_tripcount min=240 max=240
@@ -443,9 +450,11 @@ inline void run(hls::stream<pixels_t> &pixels, hls::stream<results_t> &results, 
         accumulate(window, held, held_bias, partial, at, result);
         if (at.in_image() && at.channels.last) results.write(result);
         if (next.any) fill_band(band, next, pixels.read());
+        const int arriving = at.arriving;
         if (at.advance()) {
+            next.start(fills ? arriving : NO_TILE);
+            fills = to_fill > 1;
             --to_fill;
-            next.start(to_fill > 0 ? next_tile(at.tile) : NO_TILE);
         }
     }
 }

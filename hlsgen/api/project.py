@@ -176,6 +176,7 @@ def build(
             asked=schedule,
             clock=design.clock,
             board=design.board,
+            modelled=figures.unit_counts,
             progress=progress,
         )
         lint_found, csim_found = lint_figures(linted, shown), csim_figures(verification)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -21,13 +21,20 @@ SHOWN_FINDINGS = 10
 
 
 def schedule_emitted(
-    build: Path, *, earlier: Path, asked: bool, clock: Clock, board: Board, progress: Progress
+    build: Path,
+    *,
+    earlier: Path,
+    asked: bool,
+    clock: Clock,
+    board: Board,
+    modelled: Mapping[str, Mapping[str, int]],
+    progress: Progress,
 ) -> tuple[ScheduleFigures, dict[str, str]]:
     """The section of the report, and what the build folder keeps of it.
 
     earlier: the folder of an earlier build, whose schedules of equal code count. asked: False leaves it out.
-    Raises EmissionError: a loop misses its II, or, at a clock that is not faster than the board's, the time
-    for chains.
+    modelled: the cells of a compute unit of each kernel. Raises EmissionError: a loop misses its II, or, at a
+    clock that is not faster than the board's, the time for chains.
     """
     why = _why_not(asked)
     if why:
@@ -43,7 +50,7 @@ def schedule_emitted(
         return skipped_schedule(f"it failed, which is a fault of hlsgen or of {PACKAGES[1]}: {first}"), {}
     slow = clock.mhz <= board.clock_mhz and clock.uncertainty <= DEFAULT_UNCERTAINTY
     warnings = _checked(kernels, slow)
-    return schedule_figures(kernels, warnings), {FILE: kept.text()}
+    return schedule_figures(kernels, warnings, modelled), {FILE: kept.text()}
 
 
 def _why_not(asked: bool) -> str:

@@ -31,6 +31,7 @@ from hlsgen.report.page_graph import DEEP_WORDS, graph_picture
 from hlsgen.report.page_tables import (
     Table,
     bank_tables,
+    cells_table,
     clipping_table,
     csim_table,
     difference_tables,
@@ -45,7 +46,7 @@ from hlsgen.report.page_tables import (
 from hlsgen.report.reading import read_report
 from hlsgen.report.roofline import Roofline
 from hlsgen.report.roofline_picture import RooflinePicture, draw_roofline
-from hlsgen.report.schedule import SCHEDULE_NOTE, schedule_line
+from hlsgen.report.schedule import CELLS_NOTE, SCHEDULE_NOTE, schedule_line
 
 PAGE = "report.html"
 BANK_PICTURE = "banks.svg"
@@ -102,6 +103,7 @@ class Page:
     clipping: Table
     csim: Table
     schedule: Table
+    cells: Table
     synthesised: tuple[Table, ...]
     notes: dict[str, str]
 
@@ -164,6 +166,7 @@ def page_of(report: Report, bank_picture: bytes) -> Page:
         clipping=clipping_table(report),
         csim=csim_table(report),
         schedule=schedule_table(report),
+        cells=cells_table(report),
         synthesised=difference_tables(report),
         notes=_notes(report),
     )
@@ -343,6 +346,7 @@ def _notes(report: Report) -> dict[str, str]:
         "clipping": _clipping_note(report),
         "csim": checked,
         "schedule": _schedule_note(report),
+        "cells": CELLS_NOTE,
     }
 
 

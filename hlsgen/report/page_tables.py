@@ -11,7 +11,7 @@ from hlsgen.report.figures import Fifo, Layer, fifo_memory
 from hlsgen.report.fit import FIT_HEAD, fit_rows
 from hlsgen.report.frames import CLIPPING_HEADS, clipping_cells
 from hlsgen.report.page_graph import folding_text, shape_text
-from hlsgen.report.schedule import SCHEDULE_HEAD, interval_text, schedule_rows
+from hlsgen.report.schedule import CELLS_HEAD, SCHEDULE_HEAD, cells_rows, interval_text, schedule_rows
 from hlsgen.report.synthesised import HEADS
 
 SHALLOW = 2
@@ -271,6 +271,15 @@ def schedule_table(report: Report) -> Table:
     rows = schedule_rows(loops)
     title = f"All {len(rows):,} pipelined loops"
     return Table(title=title, head=SCHEDULE_HEAD, rows=tuple(rows), numbers=(2, 4, 5, 6, 7))
+
+
+def cells_table(report: Report) -> Table:
+    """What a compute unit takes by its operations, beside the model."""
+    cells = () if report.schedule is None else report.schedule.cells
+    numbers = (1, 2, 3, 4, 5, 6)
+    return Table(
+        title="LUT and FF by operations", head=CELLS_HEAD, rows=tuple(cells_rows(cells)), numbers=numbers
+    )
 
 
 def difference_tables(report: Report) -> tuple[Table, ...]:

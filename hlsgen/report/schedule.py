@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -45,6 +45,29 @@ class ScheduledLoop(Section):
 
 
 @dataclass(frozen=True, kw_only=True)
+class KernelCells(Section):
+    """What a compute unit takes by the operations of its code, beside the cost model's figures.
+
+    csynth_*: what Vitis HLS will report. routed_*: of the routed design, with the least and the greatest by
+    the share that public designs have of csynth's. modelled_*: the cost model's, routed.
+    """
+
+    kernel: Text
+    csynth_lut_estimated: Count
+    csynth_ff_estimated: Count
+    csynth_dsp_estimated: Count
+    csynth_bram18_estimated: Count
+    routed_lut_estimated: Count
+    routed_lut_low: Count
+    routed_lut_high: Count
+    routed_ff_estimated: Count
+    routed_ff_low: Count
+    routed_ff_high: Count
+    modelled_lut: Count
+    modelled_ff: Count
+
+
+@dataclass(frozen=True, kw_only=True)
 class ScheduleFigures(Section):
     """What is known of the II and the chains of the emitted code before any vendor tool has run.
 
@@ -59,6 +82,7 @@ class ScheduleFigures(Section):
     budget_ns: Number | None = None
     instructions: Count | None = None
     loops: Annotated[tuple[ScheduledLoop, ...], Rows] = ()
+    cells: Annotated[tuple[KernelCells, ...], Rows] = ()
     warnings: Texts = ()
 
     @property
@@ -77,8 +101,13 @@ def skipped_schedule(why: str) -> ScheduleFigures:
     return ScheduleFigures(verdict="skipped", why=why)
 
 
-def schedule_figures(kernels: Sequence[KernelSchedule], warnings: Sequence[str]) -> ScheduleFigures:
-    """The section of a build whose kernels were scheduled; all of them are for one device and clock."""
+def schedule_figures(
+    kernels: Sequence[KernelSchedule], warnings: Sequence[str], modelled: Mapping[str, Mapping[str, int]]
+) -> ScheduleFigures:
+    """The section of a build whose kernels were scheduled; all of them are for one device and clock.
+
+    modelled: what a compute unit of each kernel takes, by kind, as the cost model has it.
+    """
     loops = tuple(_figures(kernel.kernel, loop) for kernel in kernels for loop in kernel.loops)
     return ScheduleFigures(
         verdict="met" if all(loop.ii is not None for loop in loops) else "open",
@@ -86,6 +115,7 @@ def schedule_figures(kernels: Sequence[KernelSchedule], warnings: Sequence[str])
         budget_ns=round(kernels[0].budget_ns, 3),
         instructions=sum(kernel.instructions for kernel in kernels),
         loops=loops,
+        cells=tuple(_cells(kernel, modelled[kernel.kernel]) for kernel in kernels),
         warnings=tuple(warnings),
     )
 
@@ -104,6 +134,25 @@ def _figures(kernel: str, loop: LoopSchedule) -> ScheduledLoop:
         trips=loop.trips,
         copies=loop.copies,
         reasons=loop.reasons,
+    )
+
+
+def _cells(kernel: KernelSchedule, modelled: Mapping[str, int]) -> KernelCells:
+    csynth, routed = kernel.usage.csynth, kernel.usage.routed
+    return KernelCells(
+        kernel=kernel.kernel,
+        csynth_lut_estimated=csynth.lut,
+        csynth_ff_estimated=csynth.ff,
+        csynth_dsp_estimated=csynth.dsp,
+        csynth_bram18_estimated=csynth.bram18,
+        routed_lut_estimated=routed.lut,
+        routed_lut_low=routed.lut_low,
+        routed_lut_high=routed.lut_high,
+        routed_ff_estimated=routed.ff,
+        routed_ff_low=routed.ff_low,
+        routed_ff_high=routed.ff_high,
+        modelled_lut=modelled["lut"],
+        modelled_ff=modelled["ff"],
     )
 
 
@@ -152,6 +201,39 @@ def schedule_rows(loops: Sequence[ScheduledLoop]) -> list[tuple[str, ...]]:
     ]
 
 
+CELLS_HEAD = (
+    "compute unit of",
+    "csynth LUT ~",
+    "csynth FF ~",
+    "routed LUT ~",
+    "modelled",
+    "routed FF ~",
+    "modelled",
+)
+
+
+def cells_rows(cells: Sequence[KernelCells]) -> list[tuple[str, ...]]:
+    """The cells of the kernels, below CELLS_HEAD."""
+    return [
+        (
+            one.kernel,
+            f"{one.csynth_lut_estimated:,}",
+            f"{one.csynth_ff_estimated:,}",
+            f"{one.routed_lut_estimated:,} ({one.routed_lut_low:,} to {one.routed_lut_high:,})",
+            f"{one.modelled_lut:,}",
+            f"{one.routed_ff_estimated:,} ({one.routed_ff_low:,} to {one.routed_ff_high:,})",
+            f"{one.modelled_ff:,}",
+        )
+        for one in cells
+    ]
+
+
+CELLS_NOTE = (
+    "LUT and FF of a compute unit once more, by the operations of its code at their widths, beside what the "
+    "cost model has, which all other figures rest on. Both are estimates made apart from each other: where "
+    "they differ by much, trust the fit less. In brackets what public designs kept of csynth's cells."
+)
+
 SCHEDULE_NOTE = (
     "Of the emitted code, compiled to LLVM IR and scheduled with the delays of public reports; no vendor "
     "tool has run. II shown: by the ports of memories and the recurrences that the code has; likely: it "
@@ -181,5 +263,7 @@ def schedule_text(schedule: ScheduleFigures | None) -> str:
         f"## Schedule\n\n{line[0].upper()}{line[1:]}. {SCHEDULE_NOTE}\n\n"
         + table(SCHEDULE_HEAD, schedule_rows(listed))
         + more
+        + f"\n\n{CELLS_NOTE}\n\n"
+        + table(CELLS_HEAD, cells_rows(schedule.cells))
         + ("\n\n" + "\n".join(notes) if notes else "")
     )

@@ -112,6 +112,11 @@ def test_the_texts_say_what_the_report_says(project: Project) -> None:
         name = f"{loop['label']} {loop['place'].rpartition('/')[2]}".strip()
         assert f"| {name} |" in said
         assert f"<td>{name}</td>" in page or f">{name}<" in page
+    (cells,) = found["cells"]
+    assert cells["modelled_lut"] == project.report["total"]["lut"]
+    assert cells["routed_lut_low"] < cells["routed_lut_estimated"] < cells["routed_lut_high"]
+    assert f"| small | {cells['csynth_lut_estimated']:,} | {cells['csynth_ff_estimated']:,} |" in said
+    assert f"{cells['routed_lut_estimated']:,} ({cells['routed_lut_low']:,} to" in page
     assert read_report(project.folder).as_json() == project.report
 
 

@@ -3,36 +3,22 @@
 from __future__ import annotations
 
 from hlsgen.cost.resources import Resources
+from hlsgen.schedule import nests
 from hlsgen.schedule.areas import Areas
-from hlsgen.schedule.control_flow import Loop
 from hlsgen.schedule.operation import Operation
 from hlsgen.schedule.parts import FunctionParts, Part
 
-COUNTING = frozenset({"phi", "icmp", "add", "sub"})
-
 
 def flattened(parts: FunctionParts) -> frozenset[int]:
-    """The numbers of the parts that are loops around a pipeline and nothing else."""
-    loops: list[Loop] = [
-        one.region.loop for one in parts.parts if one.region.loop is not None and one.pipelined
-    ]
-    numbers = {id(one.region.loop): at for at, one in enumerate(parts.parts)}
-    found: set[int] = set()
-    for pipeline in loops:
-        above = pipeline.parent
-        while above is not None and len(above.inner) == 1 and id(above) in numbers:
-            number = numbers[id(above)]
-            if not _only_counts(parts.parts[number]):
-                break
-            found.add(number)
-            above = above.parent
-    return frozenset(found)
-
-
-def _only_counts(part: Part) -> bool:
-    region = part.region
-    kinds = {node.operation.kind for node in region.nodes if node.operation is not None}
-    return kinds <= COUNTING and not region.accesses and not region.streams and not region.calls
+    """The numbers of the parts that are loops around a pipeline and become one loop with it."""
+    loops = {id(one.region.loop): at for at, one in enumerate(parts.parts)}
+    return frozenset(
+        loops[id(above)]
+        for one in parts.parts
+        if one.pipelined and one.region.loop is not None
+        for above in nests.flattened(parts.function, one.region.loop)
+        if id(above) in loops
+    )
 
 
 def counter_bits(part: Part) -> int:

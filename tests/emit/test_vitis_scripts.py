@@ -78,7 +78,7 @@ def network_build(folder: Path, style: str, board: str, part: str, period: str) 
 def build(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Build:
     """One of every kind of design; the folder's name has a blank in it where the vendor's tools bear that."""
     folder = tmp_path_factory.mktemp("builds") / "build"
-    u200, zcu102 = ("xcu200-fsgd2104-2-e", "3.333"), ("xczu9eg-ffvb1156-2-e", "5.000")
+    u200, zcu102 = ("xcu200-fsgd2104-2-e", "4.545"), ("xczu9eg-ffvb1156-2-e", "5.000")
     kinds = {
         "layer": lambda: layer_build(folder, "fixed16", *u200),
         "layer of zcu102": lambda: layer_build(folder, "channels", *zcu102),
@@ -199,8 +199,8 @@ EDITS = {
     "no top": ("set_top conv\n", "", "set_top was not called"),
     "no part": ("set_part {xcu200-fsgd2104-2-e}\n", "", "set_part was not called"),
     "a part there is not": ("{xcu200-fsgd2104-2-e}", "u200", "u200 is no part"),
-    "no clock": ("create_clock -period 3.333 -name default\n", "", "create_clock was not called"),
-    "a period in words": ("-period 3.333", "-period fast", "no period is fast"),
+    "no clock": ("create_clock -period 4.545 -name default\n", "", "create_clock was not called"),
+    "a period in words": ("-period 4.545", "-period fast", "no period is fast"),
     "no share": ("set_clock_uncertainty 27%", "set_clock_uncertainty", "takes a share and a clock"),
     "a share in words": ("set_clock_uncertainty 27%", "set_clock_uncertainty much", "no uncertainty is much"),
     "no testbench": (
@@ -219,7 +219,7 @@ EDITS = {
 @pytest.mark.parametrize("edit", list(EDITS))
 def test_a_wrong_script_is_refused(edit: str, generation: str, tmp_path: Path) -> None:
     before, after, said = EDITS[edit]
-    build = layer_build(tmp_path / "build", "fixed16", "xcu200-fsgd2104-2-e", "3.333")
+    build = layer_build(tmp_path / "build", "fixed16", "xcu200-fsgd2104-2-e", "4.545")
     script = build.folder / "vitis" / "run_hls.tcl"
     text = script.read_text()
     assert before in text
@@ -299,7 +299,7 @@ HLS_EDITS = {
     "a file there is not": ("tb.file=../tb/golden.npy", "tb.file=../tb/golden.npz"),
     "a top there is not": ("syn.top=conv", "syn.top=con"),
     "a folder there is not": ("-I../src", "-I../sources"),
-    "a clock in words": ("clock=300MHz", "clock=fast"),
+    "a clock in words": ("clock=220MHz", "clock=fast"),
     "a share in words": ("clock_uncertainty=27%", "clock_uncertainty=0.27"),
     "a key twice": ("flow_target=vitis", "flow_target=vitis\nflow_target=vitis"),
     "no part": ("part=xcu200-fsgd2104-2-e\n", ""),

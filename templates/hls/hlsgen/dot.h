@@ -95,8 +95,8 @@ constexpr int LANE_BITS = 18;
 constexpr int PACKED_BITS = 27;
 constexpr int DSP_BITS = 48;
 
-// Sums of products of words that hold two numbers each, LANE bits apart. No more than CHAIN products are added before the
-// lanes are taken apart, so that they stay in the DSPs' cascade; the caller guarantees
+// Sums of products of words that hold two numbers each, LANE bits apart. No more than CHAIN products are added
+// before the lanes are taken apart, so that they stay in the DSPs' cascade; the caller guarantees
 // |sum of CHAIN lower products| < 2^(LANE - 1).
 template <int LANE, int CHAIN, int SUM_BITS, int FACTOR_BITS, int N>
 inline void sum_of_pairs(const ap_int<PACKED_BITS> (&pair)[N], const ap_int<FACTOR_BITS> (&factor)[N],

@@ -187,6 +187,8 @@ FOUND_STAGES: list[Case] = [
         ),
         Fold(pe=2, rows=1, fabric_pe=1),
     ),
+    # channels apart, a word of some of them at a time: as all of MobileNet's
+    (window.small((96, 6, 6), 96, groups=96), Fold(pe=8, simd=8)),
 ]
 
 

@@ -11,7 +11,7 @@ from hlsgen.schedule.areas import Areas
 from hlsgen.schedule.linear import Linear
 from hlsgen.schedule.memories import BLOCK, CYCLIC, Memory
 from hlsgen.schedule.operation import Operation
-from hlsgen.schedule.parts import Part
+from hlsgen.schedule.scheduled_regions import ScheduledRegion
 
 MOST_SHIFTS = 3
 """An index times a constant that takes more powers of two is a product."""
@@ -20,7 +20,7 @@ AXI_BITS = 64
 UNKNOWN_BITS = 32
 
 
-def address_cells(part: Part, areas: Areas, left_out: Collection[int]) -> Resources:
+def address_cells(part: ScheduledRegion, areas: Areas, left_out: Collection[int]) -> Resources:
     """The adders and products of all addresses of a part."""
     sums: dict[object, int] = {}
     products: dict[object, Operation] = {}
@@ -38,7 +38,7 @@ def address_cells(part: Part, areas: Areas, left_out: Collection[int]) -> Resour
     return total
 
 
-def _bits(memory: Memory, part: Part, access: Access) -> int:
+def _bits(memory: Memory, part: ScheduledRegion, access: Access) -> int:
     """Bits of an address within a bank."""
     if memory.bundle:
         return AXI_BITS

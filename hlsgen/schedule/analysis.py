@@ -13,7 +13,6 @@ from hlsgen.schedule.inferred import infer_partitions, infers_partitions
 from hlsgen.schedule.ir import ArrayType, Function, Module
 from hlsgen.schedule.ir_reader import read_module
 from hlsgen.schedule.memories import Memories, memories_of
-from hlsgen.schedule.parts import FunctionParts, address_only, function_parts
 from hlsgen.schedule.places import LOOP_NAME
 from hlsgen.schedule.plan import LoopPlan, plan_of
 from hlsgen.schedule.pragmas import Pragma
@@ -21,6 +20,7 @@ from hlsgen.schedule.processes import Part
 from hlsgen.schedule.ranges import Ranges
 from hlsgen.schedule.region import RegionBuilder
 from hlsgen.schedule.results import LoopSchedule, PartSchedule
+from hlsgen.schedule.scheduled_regions import FunctionRegions, address_only, function_regions
 from hlsgen.schedule.shapes import shapes_of
 from hlsgen.schedule.sites import Sites, sites_of, without_marks
 from hlsgen.schedule.statics import localised
@@ -53,18 +53,18 @@ def schedule_part(
         balance(function, after, pragmas, address_only(function))
     shapes = shapes_of(before)
     loops: list[LoopSchedule] = []
-    parts: list[FunctionParts] = []
+    functions: list[FunctionRegions] = []
     for function in after.functions.values():
         memories = memories_of(after, function, sites, bundle, shapes)
         if part.lines:
             memories.share()
         found, made_of = _of_function(function, after, sites, memories, plan, target)
         loops += found
-        parts += made_of
+        functions += made_of
     return PartSchedule(
         loops=tuple(loop for loop in loops if _is_of_part(loop, part)),
         instructions=sum(1 for function in after.functions.values() for _ in function.instructions()),
-        usage=usage_of_part(parts, pragmas, Areas(delays=target.delays), part.lines),
+        usage=usage_of_part(functions, pragmas, Areas(delays=target.delays), part.lines),
     )
 
 
@@ -108,7 +108,7 @@ def _kept(module: Module, sites: Sites) -> dict[str, list[str]]:
 
 def _of_function(
     function: Function, module: Module, sites: Sites, memories: Memories, plan: LoopPlan, target: Target
-) -> tuple[list[LoopSchedule], list[FunctionParts]]:
+) -> tuple[list[LoopSchedule], list[FunctionRegions]]:
     if not function.blocks:
         return [], []
     loops = loops_of(function)
@@ -133,7 +133,7 @@ def _of_function(
     ]
     parts = [verdict.part(pipelined=True) for verdict in verdicts]
     parts += [verdict.part(pipelined=False) for verdict in others]
-    return results, [function_parts(function, module, memories, sites, parts)]
+    return results, [function_regions(function, module, memories, sites, parts)]
 
 
 def _pipelines(

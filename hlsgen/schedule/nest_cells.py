@@ -6,10 +6,10 @@ from hlsgen.cost.resources import Resources
 from hlsgen.schedule import nests
 from hlsgen.schedule.areas import Areas
 from hlsgen.schedule.operation import Operation
-from hlsgen.schedule.parts import FunctionParts, Part
+from hlsgen.schedule.scheduled_regions import FunctionRegions, ScheduledRegion
 
 
-def flattened(parts: FunctionParts) -> frozenset[int]:
+def flattened(parts: FunctionRegions) -> frozenset[int]:
     """The numbers of the parts that are loops around a pipeline and become one loop with it."""
     loops = {id(one.region.loop): at for at, one in enumerate(parts.parts)}
     return frozenset(
@@ -21,7 +21,7 @@ def flattened(parts: FunctionParts) -> frozenset[int]:
     )
 
 
-def counter_bits(part: Part) -> int:
+def counter_bits(part: ScheduledRegion) -> int:
     """Bits of the counters of a loop."""
     return sum(
         node.operation.result
@@ -30,7 +30,7 @@ def counter_bits(part: Part) -> int:
     )
 
 
-def flattening(part: Part, areas: Areas) -> Resources:
+def flattening(part: ScheduledRegion, areas: Areas) -> Resources:
     """What it takes to count over two loops as one: a counter of both, and choices of either's next value."""
     bits = counter_bits(part)
     choice = Operation(kind="select", widths=(bits, bits), result=bits)

@@ -10,8 +10,8 @@ from collections import Counter as Tally
 from collections.abc import Collection, Iterator, Sequence
 
 from hlsgen.schedule.ir import Place
-from hlsgen.schedule.parts import FunctionParts, Part
 from hlsgen.schedule.pragmas import Pragma
+from hlsgen.schedule.scheduled_regions import FunctionRegions, ScheduledRegion
 from hlsgen.schedule.source_functions import SourceFunctions, calls_of, function_at, named
 
 KEPT_OPERATIONS = 300
@@ -29,14 +29,14 @@ def path_of(place: Place | None) -> Calls:
     return tuple(reversed(found))
 
 
-def process_of(part: Part, source: Source) -> Calls:
+def process_of(part: ScheduledRegion, source: Source) -> Calls:
     """The process of a dataflow that a part belongs to; empty: it stands in none."""
     path = path_of(part.place)
     inside = [at for at, one in enumerate(path[:-1]) if one[:2] in source.dataflow]
     return path[: inside[-1] + 2] if inside else ()
 
 
-def repeated(parts: FunctionParts, source: Source) -> list[set[int]]:
+def repeated(parts: FunctionRegions, source: Source) -> list[set[int]]:
     """For each part the nodes that stand for a call of a function that was counted at its first call."""
     first: dict[Calls, Calls] = {}
     found: list[set[int]] = []
@@ -74,7 +74,7 @@ def _is_first(path: Calls, source: Source, first: dict[Calls, Calls]) -> bool:
 class Source:
     """What of the source's functions matters: which are kept as modules, which are dataflows."""
 
-    def __init__(self, parts: FunctionParts, pragmas: Sequence[Pragma]) -> None:
+    def __init__(self, parts: FunctionRegions, pragmas: Sequence[Pragma]) -> None:
         functions = SourceFunctions(parts.function, parts.module)
         self.dataflow = functions.around(named(pragmas, "dataflow"))
         inlined = [one for one in named(pragmas, "inline") if not {"off", "recursive"} & set(one.words)]
@@ -82,7 +82,7 @@ class Source:
         self.kept |= functions.around(named(pragmas, "inline", "off"))
 
 
-def _kept(parts: FunctionParts) -> Collection[tuple[str, str]]:
+def _kept(parts: FunctionRegions) -> Collection[tuple[str, str]]:
     """The functions of many operations in one call."""
     kept: set[tuple[str, str]] = set()
     tally: Tally[Calls] = Tally()
@@ -95,7 +95,7 @@ def _kept(parts: FunctionParts) -> Collection[tuple[str, str]]:
     return kept
 
 
-def _operations(part: Part, parts: FunctionParts) -> Iterator[Place]:
+def _operations(part: ScheduledRegion, parts: FunctionRegions) -> Iterator[Place]:
     for node in part.region.nodes:
         if node.operation is not None and node.instruction is not None:
             place = parts.module.places.get(node.instruction.place)

@@ -13,8 +13,8 @@ from hlsgen.schedule.accesses import Access
 from hlsgen.schedule.areas import Areas
 from hlsgen.schedule.ir import Global, Local, PointerType, bits_of
 from hlsgen.schedule.memories import ANY_BANK, Memory
-from hlsgen.schedule.parts import FunctionParts
 from hlsgen.schedule.pragmas import Pragma
+from hlsgen.schedule.scheduled_regions import FunctionRegions
 
 MOST_BANKS = 1 << 16
 """An array of more banks is one whose extent is not known."""
@@ -45,7 +45,7 @@ class _Use:
 
 
 def arrays(
-    parts: FunctionParts, left_out: Sequence[Collection[int]], areas: Areas
+    parts: FunctionRegions, left_out: Sequence[Collection[int]], areas: Areas
 ) -> tuple[dict[str, Resources], Resources]:
     """The memories and registers of the arrays that are reached, by name, and the multiplexers in front of
     them."""
@@ -64,13 +64,13 @@ def arrays(
     return memories, muxes
 
 
-def _is_alloca(memory: Memory, parts: FunctionParts) -> bool:
+def _is_alloca(memory: Memory, parts: FunctionRegions) -> bool:
     arguments = {name for name, _ in parts.function.arguments}
     return isinstance(memory.base, Local) and memory.base.name not in arguments
 
 
 def _uses(
-    parts: FunctionParts, left_out: Sequence[Collection[int]]
+    parts: FunctionRegions, left_out: Sequence[Collection[int]]
 ) -> dict[Memory, dict[tuple[int, ...], _Use]]:
     """By array and bank. An access whose bank is chosen when it runs reaches all banks that others name."""
     found: dict[Memory, dict[tuple[int, ...], _Use]] = {}
@@ -175,7 +175,7 @@ def _port_muxes(use: _Use, areas: Areas) -> Resources:
     return total
 
 
-def fifos(parts: FunctionParts, left_out: Sequence[Collection[int]]) -> dict[str, tuple[int, int]]:
+def fifos(parts: FunctionRegions, left_out: Sequence[Collection[int]]) -> dict[str, tuple[int, int]]:
     """Words and bits of the streams between processes, by name, at the depths that pragmas give them."""
     depths = {
         site.base.name: site.values["depth"]
@@ -199,7 +199,7 @@ def fifos(parts: FunctionParts, left_out: Sequence[Collection[int]]) -> dict[str
     return found
 
 
-def host_arguments(parts: FunctionParts, pragmas: Sequence[Pragma]) -> tuple[list[int], list[int]]:
+def host_arguments(parts: FunctionRegions, pragmas: Sequence[Pragma]) -> tuple[list[int], list[int]]:
     """The bits of the arguments that a host gives by AXI-lite: those that a pragma or a port says so of, and
     the other scalars, which are so in the flow of kernels."""
     lite = [one for one in pragmas if one.name == "interface" and _is_lite(one)]
@@ -224,7 +224,7 @@ def has_lite_port(pragmas: Sequence[Pragma]) -> bool:
     return any(one.name == "interface" and _is_lite(one) for one in pragmas)
 
 
-def bundles(parts: FunctionParts) -> dict[str, int]:
+def bundles(parts: FunctionRegions) -> dict[str, int]:
     """The AXI ports with the bits of their words: of pointers, and burst ports, which are read as streams."""
     found: dict[str, int] = {}
     ports_of = {

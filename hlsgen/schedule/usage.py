@@ -10,9 +10,9 @@ from hlsgen.cost.resources import Resources
 from hlsgen.schedule.areas import Areas, RoutedCells
 from hlsgen.schedule.ir import Place
 from hlsgen.schedule.nest_cells import counter_bits, flattened, flattening
-from hlsgen.schedule.part_cells import MODULES_SINCE, Core, CoreUse, core_cells, part_cells
-from hlsgen.schedule.parts import FunctionParts, Part
 from hlsgen.schedule.pragmas import Pragma
+from hlsgen.schedule.region_cells import MODULES_SINCE, Core, CoreUse, core_cells, region_cells
+from hlsgen.schedule.scheduled_regions import FunctionRegions, ScheduledRegion
 from hlsgen.schedule.shared import Calls, Source, process_of, repeated
 from hlsgen.schedule.source_functions import calls_of
 from hlsgen.schedule.storage_cells import arrays, bundles, fifos, has_lite_port, host_arguments
@@ -64,7 +64,7 @@ class PartUsage:
 
 
 def usage_of_part(
-    functions: Sequence[FunctionParts], pragmas: Sequence[Pragma], areas: Areas, lines: Collection[int]
+    functions: Sequence[FunctionRegions], pragmas: Sequence[Pragma], areas: Areas, lines: Collection[int]
 ) -> PartUsage:
     """What a part of a kernel takes: the sum over its functions.
 
@@ -103,7 +103,7 @@ def usage_of_part(
     )
 
 
-def _elsewhere(one: FunctionParts, part: Part, lines: Collection[int]) -> set[int]:
+def _elsewhere(one: FunctionRegions, part: ScheduledRegion, lines: Collection[int]) -> set[int]:
     """The nodes that the kernel's function has from calls that other parts are about."""
     if not lines:
         return set()
@@ -162,7 +162,7 @@ def _arrays(parts: Sequence[PartUsage]) -> Resources:
 
 
 def _function(
-    one: FunctionParts,
+    one: FunctionRegions,
     source: Source,
     left_out: Sequence[Collection[int]],
     areas: Areas,
@@ -175,7 +175,7 @@ def _function(
     for number, part in enumerate(one.parts):
         if len(left_out[number]) == len(part.region.nodes):
             continue
-        cells = part_cells(part, areas, one.escaping.get(number, ()), left_out[number])
+        cells = region_cells(part, areas, one.escaping.get(number, ()), left_out[number])
         for kind in ("operations", "multiplexers", "registers", "control"):
             found[kind] += getattr(cells, kind)
         process = process_of(part, source)

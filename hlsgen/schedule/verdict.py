@@ -20,9 +20,9 @@ from hlsgen.schedule.memories import Memory, Residues
 from hlsgen.schedule.modulo import MOST, Schedule, Scheduler, without_chains
 from hlsgen.schedule.nests import flattened
 from hlsgen.schedule.operation import Operation, Timing
-from hlsgen.schedule.parts import Part
 from hlsgen.schedule.region import RegionBuilder
 from hlsgen.schedule.results import BankUse, LoopSchedule, Recurrence, Step, Tier
+from hlsgen.schedule.scheduled_regions import ScheduledRegion
 from hlsgen.schedule.sites import Sites
 
 
@@ -142,11 +142,11 @@ class Verdict:
             self.known[operation] = self.delays.timing(operation)
         return self.known[operation]
 
-    def part(self, *, pipelined: bool) -> Part:
+    def part(self, *, pipelined: bool) -> ScheduledRegion:
         """The operations with their schedule: as a pipeline, after `result`, or one state after the other."""
         schedule = self.schedule if pipelined else None
         once = Scheduler(self.region, self.timings, self.delays.budget_ns).once
-        return Part(
+        return ScheduledRegion(
             region=self.region,
             graph=self.graph,
             merges=self.merges,

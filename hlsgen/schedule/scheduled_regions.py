@@ -21,7 +21,7 @@ _THROUGH = frozenset({"sext", "zext", "trunc", "add", "sub", "mul", "shl", "or",
 
 
 @dataclass(frozen=True, kw_only=True)
-class Part:
+class ScheduledRegion:
     """The operations of one region: an iteration of a pipeline, or of a loop that is none, without the loops
     within; or a function without its loops.
     """
@@ -47,21 +47,21 @@ class Part:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FunctionParts:
+class FunctionRegions:
     """A function that is left when all that can be is inlined, with its memories."""
 
     function: Function
     module: Module
     memories: Memories
     sites: Sites
-    parts: tuple[Part, ...]
+    parts: tuple[ScheduledRegion, ...]
     escaping: Mapping[int, frozenset[str]] = field(default_factory=dict)
     """By the number of a part: values that another part reads."""
 
 
-def function_parts(
-    function: Function, module: Module, memories: Memories, sites: Sites, parts: Sequence[Part]
-) -> FunctionParts:
+def function_regions(
+    function: Function, module: Module, memories: Memories, sites: Sites, parts: Sequence[ScheduledRegion]
+) -> FunctionRegions:
     """The parts with what each leaves to others."""
     home = {name: at for at, part in enumerate(parts) for name in part.region.names}
     blocks = {block: at for at, part in enumerate(parts) for block in part.region.blocks}
@@ -81,7 +81,7 @@ def function_parts(
         for operand in one.operands:
             if isinstance(operand, Local) and home.get(operand.name, reader) != reader:
                 escaping.setdefault(home[operand.name], set()).add(operand.name)
-    return FunctionParts(
+    return FunctionRegions(
         function=function,
         module=module,
         memories=memories,
@@ -99,7 +99,7 @@ def function_parts(
     )
 
 
-def _unread(part: Part, only: frozenset[str]) -> frozenset[int]:
+def _unread(part: ScheduledRegion, only: frozenset[str]) -> frozenset[int]:
     """The nodes of values that only addresses are made of, and that stand for no address themselves."""
     found: set[int] = set()
     for node in reversed(part.region.nodes):
@@ -133,7 +133,7 @@ def address_only(function: Function) -> frozenset[str]:
     return frozenset(found)
 
 
-def _in_fabric(part: Part, module: Module, bound: Sequence[Pragma]) -> frozenset[int]:
+def _in_fabric(part: ScheduledRegion, module: Module, bound: Sequence[Pragma]) -> frozenset[int]:
     """The nodes that those pragmas are about: operations of the statement above one."""
     lines = {
         (PurePath(one.file).name, one.line - above, one.texts.get("op", "").lower())

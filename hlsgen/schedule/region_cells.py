@@ -22,7 +22,7 @@ from hlsgen.schedule.ir import Local
 from hlsgen.schedule.iteration import Node
 from hlsgen.schedule.memories import ANY_BANK
 from hlsgen.schedule.operation import Operation
-from hlsgen.schedule.parts import Part
+from hlsgen.schedule.scheduled_regions import ScheduledRegion
 
 SHIFTED_FROM = 3
 """Intervals for which a word is kept, from which on a shift register takes the place of registers."""
@@ -57,7 +57,7 @@ class CoreUse:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PartCells:
+class RegionCells:
     """Cells of a part by what they are for, and how many states its machine has."""
 
     operations: Resources
@@ -69,13 +69,15 @@ class PartCells:
     states: int
 
 
-def part_cells(part: Part, areas: Areas, escaping: Collection[str], left_out: Collection[int]) -> PartCells:
+def region_cells(
+    part: ScheduledRegion, areas: Areas, escaping: Collection[str], left_out: Collection[int]
+) -> RegionCells:
     """The cells of a part. escaping: values that others read; left_out: nodes that are not counted, for
     another part has them.
     """
     counted = _Counted(part, areas, escaping, frozenset(left_out))
     operations, cores = counted.operations()
-    return PartCells(
+    return RegionCells(
         operations=operations,
         multiplexers=counted.multiplexers(),
         registers=counted.registers(),
@@ -88,7 +90,9 @@ def part_cells(part: Part, areas: Areas, escaping: Collection[str], left_out: Co
 class _Counted:
     """One part while it is counted."""
 
-    def __init__(self, part: Part, areas: Areas, escaping: Collection[str], left_out: frozenset[int]) -> None:
+    def __init__(
+        self, part: ScheduledRegion, areas: Areas, escaping: Collection[str], left_out: frozenset[int]
+    ) -> None:
         self.part, self.areas, self.escaping = part, areas, escaping
         self.version = areas.delays.library.version
         self.schedule = part.schedule

@@ -3,6 +3,7 @@
     for (int i = 0; i < N; ++i) {
     #pragma HLS pipeline II=2              ::hls_marks::here(3, (2));
     #pragma HLS dependence variable=a      ::hls_marks::variable(4, a);
+    #pragma HLS array_partition variable=p ::hls_marks::parameter<(N)>(5, p);   of a parameter p[N]
 
 The calls are those of include/hlsgen_marks.h.
 """
@@ -18,6 +19,7 @@ from functools import cached_property
 
 from hlsgen.schedule.directives import Directive, Unplaced
 from hlsgen.schedule.macros import Macros
+from hlsgen.schedule.parameters import Parameters
 from hlsgen.schedule.placing import PlacedCode, Spot
 from hlsgen.schedule.pragmas import ParsedPragma, Pragma, parse_pragma
 
@@ -30,6 +32,7 @@ _DIRECTIVE = re.compile(
 )
 _BLANK = re.compile(r"(?:\s|^[ \t]*#[^\n]*$)*", re.MULTILINE)
 _CONTROL = frozenset(("for", "while", "if", "switch", "constexpr", "catch"))
+_NAME = re.compile(r"[A-Za-z_]\w*")
 _UNBRACED = frozenset(("else", "do"))
 
 
@@ -162,9 +165,22 @@ class _Marker:
         return index
 
     def _call(self, index: int, parsed: ParsedPragma, offset: int, *, unbraced: bool) -> None:
-        call = ", ".join(_calls(index, parsed))
+        call = ", ".join(self._calls(index, parsed, offset))
         # where it is a body, the else is this if's, so that one behind the statement stays the other if's
         self.edits.append((offset, offset, f"if (({call}), false) ; else " if unbraced else f" {call};"))
+
+    def _calls(self, index: int, parsed: ParsedPragma, offset: int) -> Iterator[str]:
+        values = "".join(f", ({value})" for value in parsed.values)
+        if not parsed.variables:
+            yield f"::hls_marks::here({index}{values})"
+        for variable in parsed.variables:
+            extent = self._parameters.extent(variable, offset) if _NAME.fullmatch(variable) else ""
+            mark = f"parameter<({extent})>" if extent else "variable"
+            yield f"::hls_marks::{mark}({index}, {variable}{values})"
+
+    @cached_property
+    def _parameters(self) -> Parameters:
+        return Parameters(self.text)
 
 
 class Position(StrEnum):
@@ -219,11 +235,3 @@ def _word_ending(text: str, at: int) -> str:
     while at >= 0 and (text[at].isalnum() or text[at] == "_"):
         at -= 1
     return text[at + 1 : end]
-
-
-def _calls(index: int, parsed: ParsedPragma) -> Iterator[str]:
-    values = "".join(f", ({value})" for value in parsed.values)
-    if not parsed.variables:
-        yield f"::hls_marks::here({index}{values})"
-    for variable in parsed.variables:
-        yield f"::hls_marks::variable({index}, {variable}{values})"

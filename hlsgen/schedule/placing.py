@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from hlsgen.schedule.directives import Directive
+from hlsgen.schedule.plain_code import plain_code
 from hlsgen.schedule.pragmas import closed
 
-_HIDDEN = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|^[ \t]*#[^\n]*', re.MULTILINE)
 _LINE = re.compile(r'^[ \t]*#[ \t]*(?:line[ \t]+)?(\d+)[ \t]+"((?:\\.|[^"\\])*)"([ \t\d]*)$', re.MULTILINE)
 _BODY = re.compile(
     r"\s*(?:(?:const|noexcept|override|final|volatile|&&?|->[\w\s:<>,*&]+?)\s*)*(?::(?!:)[^;{}]*)?\{"
@@ -58,8 +58,7 @@ class PlacedCode:
 
     @cached_property
     def _plain(self) -> str:
-        """The text without literals and directives of the preprocessor; nothing else moves."""
-        return _HIDDEN.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), self.text)
+        return plain_code(self.text)
 
     @cached_property
     def _markers(self) -> list[tuple[int, int, bool]]:

@@ -69,7 +69,7 @@ def _filling(mapping: ConvMapping, terms: Terms) -> Resources:
     first = _around(terms, 1, bank) + multiplexers(terms, 1, mapping.bank_map.slots, bank)
     return (
         first
-        + multiplexers(terms, banks, 1 << _bits_for(mapping.in_lanes), bits_of(mapping.layer.input_type))
+        + cells(terms, "select", bits=banks * bank * bits_of(mapping.layer.input_type))
         + adders(terms, 2 * banks, banks * (bank + address))
         + comparisons(terms, 3 * banks, bank)
         + cells(terms, "select", bits=banks * (bank + 2 * simd))

@@ -80,6 +80,7 @@ int main() {
 
 FAULTS = [
     ("the other way round", "return from - place.first;", "return place.first - from;"),
+    ("a turn the other way", "(b + BANKS - (1 << k) % BANKS)", "(b + (1 << k))"),
     ("banks before the first", "place.first <= bank ? bank", "place.first < bank ? bank"),
     ("one lane too many", "element < place.count", "element <= place.count"),
     ("no carry", "element >= place.carry ? carried", "element > place.carry ? carried"),

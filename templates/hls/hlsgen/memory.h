@@ -64,22 +64,30 @@ inline ap_uint<bits_for(BANKS)> element_of(int bank, const run<BANKS, DEPTH> &pl
     return from - place.first;
 }
 
-// Gives each bank the element of the run that is its own, of N at most; any where the run has none for it.
+// Gives each bank the element of the run that is its own, of N at most; any where the run has none for it. The elements
+// go round by a power of two at a time, for each bit of `first`: fewer choices than one of N for every bank.
 template <int N, int BANKS, int DEPTH, typename T>
 inline void turn(const run<BANKS, DEPTH> &place, const T (&value)[N], T (&of_bank)[BANKS]) {
 #pragma HLS inline
     static_assert(N <= BANKS, "turn: each bank takes one element at most");
-    constexpr int PADDED = 1 << bits_for(N);  // whatever its bits say, an index is inside
-    T from[PADDED];
-#pragma HLS array_partition variable=from complete
-    for (int n = 0; n < PADDED; ++n) {
+    constexpr int STEPS = bits_for(BANKS);
+    T turned[STEPS + 1][BANKS];
+#pragma HLS array_partition variable=turned complete dim=0
+    for (int b = 0; b < BANKS; ++b) {
 #pragma HLS unroll
-        from[n] = value[n < N ? n : 0];
+        turned[0][b] = value[b < N ? b : 0];
+    }
+    for (int k = 0; k < STEPS; ++k) {
+#pragma HLS unroll
+        const bool turns = place.first[k];
+        for (int b = 0; b < BANKS; ++b) {
+#pragma HLS unroll
+            turned[k + 1][b] = turns ? turned[k][(b + BANKS - (1 << k) % BANKS) % BANKS] : turned[k][b];
+        }
     }
     for (int b = 0; b < BANKS; ++b) {
 #pragma HLS unroll
-        const ap_uint<bits_for(N)> element = element_of(b, place);
-        of_bank[b] = from[element];
+        of_bank[b] = turned[STEPS][b];
     }
 }
 

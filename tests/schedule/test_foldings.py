@@ -48,6 +48,7 @@ from tests.layers import test_pool_stages as pools
 from tests.layers import test_rearrange_stage as rearrange
 from tests.layers import test_steps as steps
 from tests.support.kernels import conv, emit_kernel
+from tests.support.layers.random_convolutions import convolutions
 from tests.support.layers.stage_cases import Case, folded
 from tests.support.pipelines import side_by_side
 from tests.support.schedule_ir import needs_llvm
@@ -58,6 +59,7 @@ MHZ = {"u200": 300} if KERNELS <= 2 else {"u200": 300, "zcu102": 200}
 """By board."""
 STAGES: tuple[st.SearchStrategy[Case], ...] = (
     window.folded(),
+    folded(convolutions(most_groups=12, most_channels=8)),
     wave.folded(),
     channels.folded(channels.argmaxes()),
     channels.folded(channels.softmaxes()),

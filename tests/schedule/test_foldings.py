@@ -164,6 +164,19 @@ FOUND: dict[str, tuple[Conv2d, Folding]] = {
         ),
         Folding(rows=3, pe=2, simd=2, fabric_pe=2, order="channels"),
     ),
+    "words of one row of several channels": (
+        conv(
+            (6, 3, 13),
+            4,
+            (1, 1),
+            stride=(3, 2),
+            padding=(3, 4, 3, 4),
+            input_type="fixed<5,9>",
+            weight_type="fixed<17,2>",
+            result_type="fixed<36,8,rnd,sat>",
+        ),
+        Folding(rows=1, pe=4, simd=3, fabric_pe=2),
+    ),
 }
 """Kernels of which a loop had a higher II."""
 FOUND_STAGES: list[Case] = [

@@ -190,6 +190,15 @@ FOUND_STAGES: list[Case] = [
         ),
         Fold(px=1, pe=6, simd=6),
     ),
+    # loops of its trees, as many copies of which were left as there had been loops
+    (
+        ArgMax(
+            name="layer",
+            source=Tensor(shape=(10, 1, 4), type=FixedType(19, 6)),
+            result_type=FixedType(7, 7, False),
+        ),
+        Fold(px=2, pe=5, simd=5),
+    ),
     (
         conv(
             (1, 5, 2),

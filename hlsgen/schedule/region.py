@@ -15,12 +15,15 @@ from hlsgen.schedule.bits import PossibleOnes
 from hlsgen.schedule.conditions import Conditions
 from hlsgen.schedule.control_flow import Loop, reverse_postorder
 from hlsgen.schedule.ir import Constant, Function, Instruction, Local, Operand, bits_of
-from hlsgen.schedule.iteration import Carried, Node, Region
+from hlsgen.schedule.iteration import Carried, Node, Region, drop_unread
 from hlsgen.schedule.linear import Address, Addresses, Linear
 from hlsgen.schedule.memories import Memories, Memory, locate
 from hlsgen.schedule.names import variable_name
+from hlsgen.schedule.nest_counters import NestCounters
+from hlsgen.schedule.nests import flattened
 from hlsgen.schedule.operation import Operation
 from hlsgen.schedule.ranges import Ranges
+from hlsgen.schedule.scheduled_regions import address_only
 from hlsgen.schedule.widths import Widths
 
 _FREE = frozenset(
@@ -46,9 +49,12 @@ class RegionBuilder:
         loops: Sequence[Loop],
         *,
         writes_registers: bool = True,
+        compares_before: bool = False,
     ) -> None:
         """`writes_registers`: whether what an iteration leaves to the next is written into a register, which
-        may be read in the same cycle (releases from 2021.2 on), or a choice at the start of the next."""
+        may be read in the same cycle (releases from 2021.2 on), or a choice at the start of the next.
+        `compares_before`: of nest_counters.py."""
+        self.compares_before = compares_before
         self.writes_registers = writes_registers
         self.function = function
         self.memories = memories
@@ -59,6 +65,7 @@ class RegionBuilder:
         self.ones = PossibleOnes(function, order)
         self.definitions = {one.name: one for _, one in function.instructions() if one.name}
         self.addresses = Addresses(self.definitions, ranges)
+        self.address_parts = address_only(function)
         self.readers = Tally(
             operand.name
             for _, one in function.instructions()
@@ -116,6 +123,13 @@ class _Building:
         self.choices: dict[str, tuple[list[Operand], list[int]]] = {}
         # what writes waits for it, and it for the condition that ends the loop, one iteration before
         self.guard = self._new(None, None, entry, []).index
+        self.nest = NestCounters(
+            owner.function,
+            owner.ranges,
+            owner.widths,
+            self._counting,
+            ahead=owner.compares_before,
+        )
         for name in order:
             self._block(name)
         self._carry_registers()
@@ -127,6 +141,7 @@ class _Building:
                     self.region.nodes[target].after.append(source)
                 else:
                     self.region.nodes[target].behind.append((source, cycles))
+        drop_unread(self.region, owner.address_parts)
 
     def _written(self) -> set[str]:
         """The bases of the memories that the region writes."""
@@ -157,10 +172,26 @@ class _Building:
 
     def _block(self, name: str) -> None:
         self.control.enter(name)
+        counted = name != self.entry or self.region.loop is None
         for one in self.function.blocks[name].instructions:
+            if not counted and one.opcode != "phi":
+                self._count_nest()
+                counted = True
             if one.name:
                 self.region.names.add(one.name)
             self._instruction(one, name)
+
+    def _counting(self, operation: Operation, after: Sequence[int]) -> int:
+        index = self._new(operation, None, self.entry, list(after)).index
+        self.region.counting.add(index)
+        return index
+
+    def _count_nest(self) -> None:
+        """The nodes that the counters of a nest go through, behind those of its registers."""
+        loop = self.region.loop
+        around = flattened(self.function, loop) if loop is not None else []
+        if loop is not None and around:
+            self.nest.count(loop, around, self.node_of)
 
     def _instruction(self, one: Instruction, block: str) -> None:
         opcode = one.opcode
@@ -338,7 +369,7 @@ class _Building:
 
     def _address(self, offset: Linear, memory: Memory, block: str) -> list[int]:
         """The nodes that an address waits for: an adder where it has more than one part."""
-        sources = [self.node_of[name] for name, _ in offset.terms if name in self.node_of]
+        sources = self.nest.sources(offset, memory.element_bytes, self.node_of)
         parts = len(offset.terms) + (offset.constant != memory.start)
         if not sources or parts < 2 or memory.depth == 1:
             return sources

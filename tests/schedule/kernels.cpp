@@ -404,6 +404,15 @@ extern "C" void rows_of_argument(const int a[3 * (2 + 2)][16], int b[64])
     }
 }
 
+extern "C" void greatest_float(const float a[64], float *b) {
+    float most = 0;
+    for (int i = 0; i < 64; ++i) {
+#pragma HLS pipeline II=1
+        most = fmaxf(most, a[i]);
+    }
+    *b = most;
+}
+
 extern "C" void complete(const int a[32][8], int b[32]) {
 #pragma HLS array_partition variable=a complete dim=2
     for (int i = 0; i < 32; ++i) {

@@ -200,6 +200,12 @@ def test_what_cannot_be_decided_is_not_1() -> None:
     assert unknown.unknown_calls == ("unknown",)
 
 
+def test_the_greater_of_two_floats_is_a_comparison_and_a_choice() -> None:
+    loop = schedule_of("greatest_float")
+    assert loop.unknown_calls == () and loop.interval is not None
+    assert {"fcmp 32x32", "select 32x32"} <= set(loop.operations)
+
+
 def test_pipeline_off_is_no_pipeline() -> None:
     assert "not_pipelined" not in schedules()
     assert schedule_of("automatic").automatic

@@ -404,6 +404,19 @@ extern "C" void rows_of_argument(const int a[3 * (2 + 2)][16], int b[64])
     }
 }
 
+extern "C" void few_cores(const float a[64][8], float b[64][8]) {
+#pragma HLS array_partition variable=a complete dim=2
+#pragma HLS array_partition variable=b complete dim=2
+#pragma HLS interface ap_memory port=a
+#pragma HLS interface ap_memory port=b
+    for (int i = 0; i < 64; ++i) {
+#pragma HLS pipeline II=1
+#pragma HLS allocation operation instances=fmul limit=3
+        for (int k = 0; k < 8; ++k)
+            b[i][k] = a[i][k] * 3.0f;
+    }
+}
+
 extern "C" void greatest_float(const float a[64], float *b) {
     float most = 0;
     for (int i = 0; i < 64; ++i) {

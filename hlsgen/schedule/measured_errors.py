@@ -30,21 +30,21 @@ class MeasuredErrors:
     def __str__(self) -> str:
         return (
             f"measured on {self.loops} loops of {self.repositories} public repositories that it was not made "
-            f"with: the II decided in {self.ii_decided} % and right in {self.ii_right} % of these; where it is "
-            f"right, the depth is off by {self.depth_median} in the median and by up to "
+            f"with: the II decided in {self.ii_decided} % and right in {self.ii_right} % of these; where it "
+            f"is right, the depth is off by {self.depth_median} in the median and by up to "
             f"{self.depth_within_90} in 90 %, the chain by {self.chain_ns_median:g} and "
             f"{self.chain_ns_within_90:g} ns"
         )
 
 
 HELD_OUT = MeasuredErrors(
-    loops=0,
-    repositories=0,
-    ii_decided=0,
-    ii_right=0,
-    depth_median=0,
-    depth_within_90=0,
-    chain_ns_median=0.0,
-    chain_ns_within_90=0.0,
+    loops=738,
+    repositories=14,
+    ii_decided=84,
+    ii_right=59,
+    depth_median=1,
+    depth_within_90=4,
+    chain_ns_median=0.27,
+    chain_ns_within_90=1.14,
 )
 """The score of the half that was held out, with the method as it was frozen for it."""

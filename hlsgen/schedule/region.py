@@ -22,6 +22,7 @@ from hlsgen.schedule.memories import Memories, Memory, locate, unknown_memory
 from hlsgen.schedule.nest_counters import NestCounters
 from hlsgen.schedule.nests import flattened
 from hlsgen.schedule.operation import Operation
+from hlsgen.schedule.overwritten import drop_overwritten
 from hlsgen.schedule.pointers import is_word_of_call
 from hlsgen.schedule.ranges import Ranges
 from hlsgen.schedule.scheduled_regions import address_only
@@ -126,6 +127,7 @@ class _Building:
             self._block(name)
         self._carry_registers()
         self._carry_exits()
+        drop_overwritten(self.region, self.function)
         self._order_accesses()
         drop_unread(self.region, owner.address_parts)
 

@@ -56,6 +56,8 @@ INTERVALS = {
     "complete": (1, "8 words stand in 8 banks"),
     "reshaped": (1, "4 neighbours are one word"),
     "unrolled_and_cyclic": (1, "a counter by 4 leaves the bank constant"),
+    "first_write": (1, "the first write is dead: the second one follows it in any case"),
+    "written_in_one_branch": (2, "here it is not, and another word may be read between: 3 accesses"),
     "few_cores": (3, "3 multipliers for 8 products, each of which begins one a cycle"),
     "block": (1, "so they do of an argument, whose first extent is in its declaration"),
     "block_of_template": (1, "so do those of a function whose extent is a parameter of its template"),

@@ -202,16 +202,20 @@ class Sources:
         return exact or [line for line in found if line[0] in files] or found
 
     def parts(self, name: str) -> list[str]:
-        """The loops that a flattened nest's name is joined of, outermost first; digits of clones fall off."""
-        reached: dict[int, list[str]] = {0: []}
+        """The loops that a flattened nest's name is joined of, outermost first; digits of clones fall off, as
+        few as may be: loop11 is no clone of loop1 where there is a loop11."""
+        reached: dict[int, tuple[int, list[str]]] = {0: (0, [])}
         for at in range(len(name)):
             for part in self._names_at(name, at) if at in reached else ():
+                fallen, before = reached[at]
                 for after in _CLONE.findall(name[at + len(part) :])[:1]:
                     for digits in ("", after):
                         stop = at + len(part) + len(digits)
                         if name[stop : stop + 1] in ("", "_"):
-                            reached.setdefault(min(stop + 1, len(name)), [*reached[at], part])
-        return reached.get(len(name), [])
+                            way = fallen + len(digits), [*before, part]
+                            stop = min(stop + 1, len(name))
+                            reached[stop] = min(reached.get(stop, way), way)
+        return reached.get(len(name), (0, []))[1]
 
     def _names_at(self, name: str, at: int) -> Iterator[str]:
         named = _NAMED_BY_LINE.match(name, at)

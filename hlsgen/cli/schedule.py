@@ -197,6 +197,8 @@ def _scheduled(paths: Sequence[Path], asked: Asked, progress: Progress) -> list[
 
 def print_schedules(found: Iterable[KernelSchedule], verbose: bool = False) -> None:
     """Prints a table of each kernel's loops, and what is wrong with them."""
+    from hlsgen.schedule.measured_errors import HELD_OUT
+
     for kernel in found:
         clock = f"{kernel.clock_ns:.2f} ns of which {kernel.budget_ns:.2f} ns for chains"
         title = f"{kernel.kernel}: {kernel.part}, {clock}"
@@ -224,6 +226,7 @@ def print_schedules(found: Iterable[KernelSchedule], verbose: bool = False) -> N
             for loop in kernel.loops:
                 _print_details(loop)
         click.echo(f"{kernel.instructions:,} instructions after unrolling, {kernel.seconds:.1f} s here")
+        click.echo(f"errors {HELD_OUT}")
 
 
 def _print_usage(usage: Usage, verbose: bool) -> None:

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 from hlsgen.report.section import Count, Number, Rows, Section, Text, Texts
 from hlsgen.report.tables import table
+from hlsgen.schedule.measured_errors import HELD_OUT
 from hlsgen.schedule.results import KernelSchedule, LoopSchedule, Tier
 
 SHOWN_LOOPS = 40
@@ -73,7 +74,8 @@ class ScheduleFigures(Section):
 
     verdict: "met": each loop has the II that is asked for, by what is shown or likely; "open": of some it is
     not decided. why: what it was skipped for. warnings: chains beyond a clock that is faster than the
-    board's. instructions: of the IR, the size of the vendor's front end's work.
+    board's. instructions: of the IR, the size of the vendor's front end's work. errors_measured: how far such
+    figures were off on public designs.
     """
 
     verdict: Literal["met", "open", "skipped"]
@@ -84,6 +86,7 @@ class ScheduleFigures(Section):
     loops: Annotated[tuple[ScheduledLoop, ...], Rows] = ()
     cells: Annotated[tuple[KernelCells, ...], Rows] = ()
     warnings: Texts = ()
+    errors_measured: Text = ""
 
     @property
     def longest_ns(self) -> float:
@@ -117,6 +120,7 @@ def schedule_figures(
         loops=loops,
         cells=tuple(_cells(kernel, modelled[kernel.kernel]) for kernel in kernels),
         warnings=tuple(warnings),
+        errors_measured=str(HELD_OUT),
     )
 
 
@@ -238,7 +242,7 @@ SCHEDULE_NOTE = (
     "Of the emitted code, compiled to LLVM IR and scheduled with the delays of public reports; no vendor "
     "tool has run. II shown: by the ports of memories and the recurrences that the code has; likely: it "
     "rests on cycles of the tool's cores, or on a dependence that it has to assume. Depth and chain are "
-    "estimates (docs/schedule.md says how often each is right)."
+    f"estimates. The method's errors, {HELD_OUT} (docs/schedule.md)."
 )
 
 

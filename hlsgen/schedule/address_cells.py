@@ -46,7 +46,9 @@ def _bits(memory: Memory, part: ScheduledRegion, access: Access) -> int:
         return (memory.depth - 1).bit_length()
     for before in part.region.nodes[access.node].after:
         node = part.region.nodes[before]
-        if node.instruction is None and node.operation is not None and node.operation.kind == "add":
+        if node.instruction is not None or before in part.region.counting:
+            continue
+        if node.operation is not None and node.operation.kind == "add":
             return node.operation.result
     return UNKNOWN_BITS
 

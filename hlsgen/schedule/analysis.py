@@ -13,6 +13,7 @@ from hlsgen.schedule.inferred import infer_partitions, infers_partitions
 from hlsgen.schedule.ir import ArrayType, Function, Module
 from hlsgen.schedule.ir_reader import read_module
 from hlsgen.schedule.memories import Memories, memories_of
+from hlsgen.schedule.nest_counters import compares_before
 from hlsgen.schedule.padding import padding_cleared
 from hlsgen.schedule.places import LOOP_NAME
 from hlsgen.schedule.plan import LoopPlan, plan_of
@@ -117,7 +118,12 @@ def _of_function(
     order = reverse_postorder(entry, {name: block.successors for name, block in function.blocks.items()})
     ranges = Ranges(function, order, loops, module.variables)
     builder = RegionBuilder(
-        function, memories, ranges, loops, writes_registers=target.delays.writes_registers
+        function,
+        memories,
+        ranges,
+        loops,
+        writes_registers=target.delays.writes_registers,
+        compares_before=compares_before(target.version),
     )
     verdicts = [
         Verdict(builder, loop, module, sites, asked, target.delays, automatic=automatic)

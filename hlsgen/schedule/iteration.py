@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter as Tally
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from hlsgen.schedule.accesses import Access
@@ -64,5 +66,22 @@ class Region:
     accesses: dict[Memory, list[Access]] = field(default_factory=dict)
     streams: dict[str, list[Access]] = field(default_factory=dict)
     """By the stream or port and the kind of operation, as `in+0.fifo_read`."""
+    counting: set[int] = field(default_factory=set)
+    """Nodes that count over the nest that became one loop with this."""
     names: set[str] = field(default_factory=set)
     """Every value that an iteration computes anew."""
+
+
+def drop_unread(region: Region, names: Collection[str]) -> None:
+    """Take from nodes the operations of values that nothing reads here.
+
+    names: the values that only addresses are made of: what these take is that of the accesses.
+    """
+    readers = Tally(index for node in region.nodes for index in node.after)
+    readers.update(index for node in region.nodes for index, _ in node.behind)
+    readers.update(index for edge in region.carried for index in (edge.source, edge.target))
+    for node in reversed(region.nodes):
+        name = node.instruction.name if node.instruction is not None else ""
+        if name in names and node.access is None and not readers[node.index]:
+            readers.subtract(node.after)
+            node.operation, node.after = None, []

@@ -290,6 +290,19 @@ class Memories:
         return inside[0] if inside else (found[0] if found else None)
 
 
+def unknown_memory(address: Address) -> Memory:
+    """A memory that only its address tells of."""
+    return Memory(
+        name=variable_name(address.base.name),
+        base=address.base,
+        start=0,
+        dimensions=(),
+        element_bits=0,
+        element_bytes=0,
+        argument=True,
+    )
+
+
 def memories_of(
     module: Module, function: Function, sites: Sites, bundle: str = "", shapes: Shapes | None = None
 ) -> Memories:

@@ -69,3 +69,19 @@ def steps_of(source: Type, indices: tuple[Operand, ...]) -> list[tuple[int, Oper
             type_ = type_.element
             steps.append((bytes_of(type_), index))
     return steps
+
+
+def is_word_of_call(pointer: Operand, definitions: Mapping[str, Instruction]) -> bool:
+    """Whether an address is that of a word that a stream or a burst port gives or takes, or a choice of such,
+    as where either stream is read."""
+    return _is_word(pointer, definitions, set())
+
+
+def _is_word(pointer: Operand, definitions: Mapping[str, Instruction], seen: set[str]) -> bool:
+    made_by = definitions.get(pointer.name) if isinstance(pointer, Local) else None
+    if made_by is None or made_by.opcode not in ("phi", "select"):
+        return made_by is not None and made_by.opcode == "call"
+    chosen = made_by.operands[made_by.opcode == "select" :]
+    left = [one for one in chosen if not (isinstance(one, Local) and one.name in seen)]
+    seen.add(made_by.name)
+    return all(_is_word(one, definitions, seen) for one in left)

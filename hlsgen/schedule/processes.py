@@ -114,21 +114,47 @@ def _of_function(
 
 
 def _pipelined_functions(text: ModuleText, pragmas: Sequence[Pragma]) -> dict[str, int]:
-    """The functions that ask to be pipelined as a whole, and are called in no loop, with their II."""
+    """The functions that ask to be pipelined as a whole, with their II.
+
+    Not those that a loop calls, nor those that a pipelined loop or another such function calls by way of
+    others: they are a part of that pipeline.
+    """
     found: dict[str, int] = {}
     for name in text.functions:
         values = _of_function(text, name, pragmas, "pipeline")
         if values is not None:
             found[name] = values.get("ii", 1)
-    return {name: ii for name, ii in found.items() if not _called_in_loop(name, text)}
+    return {name: ii for name, ii in found.items() if not _is_within(name, text, pragmas, frozenset(found))}
 
 
-def _called_in_loop(name: str, text: ModuleText) -> bool:
-    for caller, body in text.functions.items():
-        if caller == name or not re.search(rf"@\"?{re.escape(name)}\"?\(", body):
-            continue
-        function = next(iter(read_module(text.alone(caller)).functions.values()))
-        inside = set().union(*(loop.blocks for loop in loops_of(function)), set())
+def _is_within(name: str, text: ModuleText, pragmas: Sequence[Pragma], pipelined: frozenset[str]) -> bool:
+    """Whether a loop calls a function, or a pipeline does by way of others."""
+    if _loops_that_call(name, text, pragmas, all_loops=True):
+        return True
+    waiting, seen = [name], {name}
+    while waiting:
+        called = waiting.pop()
+        callers = {one for one in _callers(called, text) if one not in seen}
+        if callers & pipelined or _loops_that_call(called, text, pragmas, all_loops=False):
+            return True
+        seen |= callers
+        waiting += sorted(callers)
+    return False
+
+
+def _callers(name: str, text: ModuleText) -> Iterator[str]:
+    call = re.compile(rf"@\"?{re.escape(name)}\"?\(")
+    return (one for one, body in text.functions.items() if one != name and call.search(body))
+
+
+def _loops_that_call(name: str, text: ModuleText, pragmas: Sequence[Pragma], *, all_loops: bool) -> bool:
+    """Whether a loop calls a function itself; without `all_loops` one that asks to be pipelined."""
+    for caller in _callers(name, text):
+        module = read_module(text.alone(caller))
+        function = next(iter(module.functions.values()))
+        asked = sites_of(module, pragmas).of_loops("pipeline")
+        loops = [loop for loop in loops_of(function) if all_loops or loop.node in asked]
+        inside = set().union(*(loop.blocks for loop in loops), set())
         if any(block.name in inside and one.callee == name for block, one in function.instructions()):
             return True
     return False

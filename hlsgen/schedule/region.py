@@ -14,13 +14,18 @@ from hlsgen.schedule.accesses import Access, Paths, ordered, stream_of
 from hlsgen.schedule.bits import PossibleOnes
 from hlsgen.schedule.conditions import Conditions
 from hlsgen.schedule.control_flow import Loop, reverse_postorder
+from hlsgen.schedule.intrinsics import COUNTS, EXTREMES, MATHS, SATURATING
 from hlsgen.schedule.ir import Constant, Function, Instruction, Local, Operand, bits_of
-from hlsgen.schedule.iteration import Carried, Node, Region
+from hlsgen.schedule.iteration import Carried, Node, Region, drop_unread
 from hlsgen.schedule.linear import Address, Addresses, Linear
-from hlsgen.schedule.memories import Memories, Memory, locate
-from hlsgen.schedule.names import variable_name
+from hlsgen.schedule.memories import Memories, Memory, locate, unknown_memory
+from hlsgen.schedule.nest_counters import NestCounters
+from hlsgen.schedule.nests import flattened
 from hlsgen.schedule.operation import Operation
+from hlsgen.schedule.overwritten import drop_overwritten
+from hlsgen.schedule.pointers import is_word_of_call
 from hlsgen.schedule.ranges import Ranges
+from hlsgen.schedule.scheduled_regions import address_only
 from hlsgen.schedule.widths import Widths
 
 _FREE = frozenset(
@@ -29,10 +34,6 @@ _FREE = frozenset(
 _SKIPPED = frozenset(["alloca", "br", "switch", "ret", "unreachable", "getelementptr"])
 _SHIFTS = frozenset(["shl", "lshr", "ashr"])
 _LOGIC = frozenset(["and", "or", "xor"])
-_SATURATING = {"uadd": "add", "sadd": "add", "usub": "sub", "ssub": "sub"}
-_COUNTS = frozenset(["ctlz", "cttz", "ctpop", "scmp", "ucmp"])
-_MATHS = "sqrt exp log sin cos tan tanh pow atan2 fmod"
-MATHS = {name + end: name for name in _MATHS.split() for end in ("", "f")}
 
 
 class RegionBuilder:
@@ -46,9 +47,12 @@ class RegionBuilder:
         loops: Sequence[Loop],
         *,
         writes_registers: bool = True,
+        compares_before: bool = False,
     ) -> None:
         """`writes_registers`: whether what an iteration leaves to the next is written into a register, which
-        may be read in the same cycle (releases from 2021.2 on), or a choice at the start of the next."""
+        may be read in the same cycle (releases from 2021.2 on), or a choice at the start of the next.
+        `compares_before`: of nest_counters.py."""
+        self.compares_before = compares_before
         self.writes_registers = writes_registers
         self.function = function
         self.memories = memories
@@ -59,6 +63,7 @@ class RegionBuilder:
         self.ones = PossibleOnes(function, order)
         self.definitions = {one.name: one for _, one in function.instructions() if one.name}
         self.addresses = Addresses(self.definitions, ranges)
+        self.address_parts = address_only(function)
         self.readers = Tally(
             operand.name
             for _, one in function.instructions()
@@ -116,10 +121,17 @@ class _Building:
         self.choices: dict[str, tuple[list[Operand], list[int]]] = {}
         # what writes waits for it, and it for the condition that ends the loop, one iteration before
         self.guard = self._new(None, None, entry, []).index
+        ahead = owner.compares_before
+        self.nest = NestCounters(owner.function, owner.ranges, owner.widths, self._counting, ahead=ahead)
         for name in order:
             self._block(name)
         self._carry_registers()
         self._carry_exits()
+        drop_overwritten(self.region, self.function)
+        self._order_accesses()
+        drop_unread(self.region, owner.address_parts)
+
+    def _order_accesses(self) -> None:
         paths = Paths(self.region)
         for accesses in [*self.accesses.values(), *self.streams.values()]:
             for source, target, cycles in ordered(accesses, paths):
@@ -157,10 +169,26 @@ class _Building:
 
     def _block(self, name: str) -> None:
         self.control.enter(name)
+        counted = name != self.entry or self.region.loop is None
         for one in self.function.blocks[name].instructions:
+            if not counted and one.opcode != "phi":
+                self._count_nest()
+                counted = True
             if one.name:
                 self.region.names.add(one.name)
             self._instruction(one, name)
+
+    def _counting(self, operation: Operation, after: Sequence[int]) -> int:
+        index = self._new(operation, None, self.entry, list(after)).index
+        self.region.counting.add(index)
+        return index
+
+    def _count_nest(self) -> None:
+        """The nodes that the counters of a nest go through, behind those of its registers."""
+        loop = self.region.loop
+        around = flattened(self.function, loop) if loop is not None else []
+        if loop is not None and around:
+            self.nest.count(loop, around, self.node_of)
 
     def _instruction(self, one: Instruction, block: str) -> None:
         opcode = one.opcode
@@ -286,7 +314,7 @@ class _Building:
         address = self.owner.addresses.of(one.operands[1 if writes else 0])
         if address is None:
             return
-        if self._made_by_call(address):
+        if is_word_of_call(address.base, self.owner.definitions):
             self._word_of_stream(one, address, writes)
             return
         bits = bits_of(one.types[0]) if writes else bits_of(one.type)
@@ -295,26 +323,12 @@ class _Building:
         if one.name:
             self.node_of[one.name] = node
 
-    def _made_by_call(self, address: Address) -> bool:
-        """Whether an address is that of a word that a stream or a burst port gives or takes."""
-        return self._is_word(address.base, set())
-
-    def _is_word(self, pointer: Operand, seen: set[str]) -> bool:
-        """Whether a pointer is one that calls return, or a choice of such, as where either stream is read."""
-        made_by = self.owner.definitions.get(pointer.name) if isinstance(pointer, Local) else None
-        if made_by is None or made_by.opcode not in ("phi", "select"):
-            return made_by is not None and made_by.opcode == "call"
-        chosen = made_by.operands[made_by.opcode == "select" :]
-        left = [one for one in chosen if not (isinstance(one, Local) and one.name in seen)]
-        seen.add(made_by.name)
-        return all(self._is_word(one, seen) for one in left)
-
     def _memory_access(
         self, one: Instruction, address: Address, block: str, bits: int, *, writes: bool, after: list[int]
     ) -> int:
         """The node of an access to a memory."""
         interval = self.owner.addresses.interval
-        memory = self.owner.memories.find(address, interval) or _unknown(address)
+        memory = self.owner.memories.find(address, interval) or unknown_memory(address)
         where = locate(memory, address.offset, interval, self.owner.addresses.residue)
         storage = memory.storage
         kinds = {"axi": ("axi_read", "axi_write"), "register": ("register_read", "register_write")}
@@ -338,7 +352,7 @@ class _Building:
 
     def _address(self, offset: Linear, memory: Memory, block: str) -> list[int]:
         """The nodes that an address waits for: an adder where it has more than one part."""
-        sources = [self.node_of[name] for name, _ in offset.terms if name in self.node_of]
+        sources = self.nest.sources(offset, memory.element_bytes, self.node_of)
         parts = len(offset.terms) + (offset.constant != memory.start)
         if not sources or parts < 2 or memory.depth == 1:
             return sources
@@ -397,17 +411,17 @@ class _Building:
 
     def _intrinsic(self, one: Instruction, block: str) -> None:
         name = one.callee.split(".")[1]
-        if name in ("smax", "smin", "umax", "umin"):
+        if name in EXTREMES:
             bits = self.owner.widths.operands(one)
-            compare = Operation(kind="icmp", widths=bits, result=1, constants=_constants(one.operands))
+            compare = Operation(
+                kind=EXTREMES[name], widths=bits, result=1, constants=_constants(one.operands)
+            )
             first = self._new(compare, one, block, self._sources(one.operands))
             width = self.owner.widths.result(one)
             choose = Operation(kind="select", widths=bits, result=width, constants=_constants(one.operands))
             node = self._new(choose, one, block, [first.index, *self._sources(one.operands)])
             self.node_of[one.name] = node.index
-        elif (
-            name in _COUNTS
-        ):  # of bits, or a comparison with three results: as deep as a comparison and a choice
+        elif name in COUNTS:  # of bits, or of three results: as deep as a comparison and a choice
             bits = self.owner.widths.operands(one)
             first = self._new(
                 Operation(kind="icmp", widths=bits[:2], result=1), one, block, self._sources(one.operands)
@@ -424,19 +438,17 @@ class _Building:
             choose = Operation(kind="select", widths=(width, width), result=width)
             node = self._new(choose, one, block, [first.index, *self._sources(one.operands)])
             self.node_of[one.name] = node.index
-        elif (
-            name in ("fshl", "fshr")
-            and isinstance(one.operands[2], Constant)
-            or name in ("bswap", "bitreverse")
+        elif name in ("bswap", "bitreverse") or (
+            name in ("fshl", "fshr") and isinstance(one.operands[2], Constant)
         ):
             self._alias(one, self._sources(one.operands), block)
         elif name == "fmuladd" or name == "fma":
             self._multiply_add(one, block)
         elif name in ("memcpy", "memset", "memmove"):
             self._copy(one, block)
-        elif name in _SATURATING:
+        elif name in SATURATING:
             width = self.owner.widths.result(one)
-            first = self._plain(one, block, _SATURATING[name])
+            first = self._plain(one, block, SATURATING[name])
             choose = Operation(kind="select", widths=(width, width), result=width, constants=1)
             self.node_of[one.name] = self._new(choose, one, block, [first.index]).index
         elif one.name:
@@ -460,7 +472,7 @@ class _Building:
         if address is None:
             return []
         name = address.base.name
-        if self._made_by_call(address):
+        if is_word_of_call(address.base, self.owner.definitions):
             return [self.node_of[name]] if name in self.node_of else self.slots.get(name, [])
         return [self._memory_access(one, address, block, bits, writes=False, after=[])]
 
@@ -470,7 +482,7 @@ class _Building:
         address = self.owner.addresses.of(pointer)
         if address is None:
             return
-        if self._made_by_call(address):
+        if is_word_of_call(address.base, self.owner.definitions):
             self.slots.setdefault(address.base.name, []).extend(sources)
         else:
             self._memory_access(one, address, block, bits, writes=True, after=sources)
@@ -486,16 +498,3 @@ class _Building:
 
 def _constants(operands: Sequence[Operand]) -> int:
     return sum(isinstance(operand, Constant) for operand in operands)
-
-
-def _unknown(address: Address) -> Memory:
-    """A memory that only its address tells of."""
-    return Memory(
-        name=variable_name(address.base.name),
-        base=address.base,
-        start=0,
-        dimensions=(),
-        element_bits=0,
-        element_bytes=0,
-        argument=True,
-    )

@@ -96,9 +96,9 @@ class _Counted:
         self.part, self.areas, self.escaping = part, areas, escaping
         self.version = areas.delays.library.version
         self.schedule = part.schedule
-        self.left_out = left_out
+        self.left_out = left_out | part.region.counting  # nest_cells.py counts those
         self.late: set[int] = set()
-        self.nodes = [node for node in part.region.nodes if node.index not in left_out]
+        self.nodes = [node for node in part.region.nodes if node.index not in self.left_out]
         self.inner = {**part.merges.products, **part.merges.ternary, **part.merges.luts}
         self.products = {
             product: total for product, total in part.merges.products.items() if product not in part.in_fabric
@@ -282,11 +282,11 @@ class _Counted:
         start, ready = self.schedule.starts[index][0], self.schedule.finishes[index][0]
         if operation is None or node.access is not None or start != ready or until[index] <= ready:
             return False
-        if operation.kind in NEVER_LATE or index in self.inner:
+        if operation.kind in NEVER_LATE or index in self.inner or index in self.part.region.counting:
             return False
         own = operation.result * self._intervals(until[index] - ready)
         more = 0
-        for before in node.after:
+        for before in set(node.after) - self.part.region.counting:
             made = self.schedule.finishes[before][0]
             longer = self._intervals(until[index] - made) - self._intervals(until[before] - made)
             more += self._bits(before) * max(0, longer)

@@ -10,6 +10,7 @@ from typing import Any
 
 from hlsgen.schedule.directives import Unplaced
 from hlsgen.schedule.ir import Place
+from hlsgen.schedule.measured_errors import HELD_OUT
 from hlsgen.schedule.pragmas import Pragma
 from hlsgen.schedule.usage import PartUsage, Usage
 
@@ -197,6 +198,7 @@ class KernelSchedule:
             "usage_estimated": self.usage.as_json(),
             "loops": [loop.as_json() for loop in self.loops],
             "dropped_pragmas": [str(one) for one in self.dropped],
+            "errors_measured": HELD_OUT.as_json(),
             "unplaced_directives": [str(one) for one in self.unplaced],
         }
 

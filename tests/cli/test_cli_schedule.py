@@ -70,6 +70,7 @@ def test_a_kernel_that_meets_its_interval() -> None:
     assert "work right.cpp:5" in said
     assert "shown" in said
     assert "is asked for" not in said
+    assert "errors measured on" in said and "the depth is off by" in said
 
 
 @needs_llvm

@@ -116,6 +116,17 @@ def test_listed_pragmas_that_stand_in_the_sources_are_no_reason(bench: Any, tmp_
     )
 
 
+def test_a_label_that_ends_in_digits_is_no_clone_of_a_shorter_one(bench: Any, tmp_path: Path) -> None:
+    from schedule_truth import Sources
+
+    loops = "".join(f"loop{n}: for (int i = 0; i < 4; i++) a[i] = {n};\n" for n in (1, 2, 11, 12))
+    folder = write_solution(tmp_path, {**PLAIN, "src/sums.cpp": f"void sums(int *a) {{\n{loops}}}\n"})
+    solution = bench.read_solution(folder, tmp_path)
+    code = Sources(solution, tmp_path)
+    assert code.parts("loop11_loop12") == ["loop11", "loop12"]
+    assert code.parts("loop13_loop2") == ["loop1", "loop2"]  # a clone, for there is no loop13
+
+
 def test_directives_are_obeyed(bench: Any, tmp_path: Path) -> None:
     listed = DIRECTED.format(line=1)
     changes = {

@@ -404,6 +404,53 @@ extern "C" void rows_of_argument(const int a[3 * (2 + 2)][16], int b[64])
     }
 }
 
+extern "C" void few_cores(const float a[64][8], float b[64][8]) {
+#pragma HLS array_partition variable=a complete dim=2
+#pragma HLS array_partition variable=b complete dim=2
+#pragma HLS interface ap_memory port=a
+#pragma HLS interface ap_memory port=b
+    for (int i = 0; i < 64; ++i) {
+#pragma HLS pipeline II=1
+#pragma HLS allocation operation instances=fmul limit=3
+        for (int k = 0; k < 8; ++k)
+            b[i][k] = a[i][k] * 3.0f;
+    }
+}
+
+extern "C" void first_write(const int x[64][64], int c[64]) {
+#pragma HLS interface ap_memory port=c
+#pragma HLS interface ap_memory port=x
+    for (int k = 0; k < 64; ++k)
+        for (int i = 0; i < 64; ++i) {
+#pragma HLS pipeline II=1
+            if (k == 0)
+                c[i] = 0;
+            c[i] += x[k][i];
+        }
+}
+
+extern "C" void written_in_one_branch(const int x[64], int c[64], int d[64]) {
+#pragma HLS interface ap_memory port=c
+#pragma HLS interface ap_memory port=x
+#pragma HLS interface ap_memory port=d
+    for (int i = 0; i < 64; ++i) {
+#pragma HLS pipeline II=1
+        c[i] = 0;
+        d[i] = c[x[i] & 63];
+        if (x[i] > 3)
+            c[i] = x[i];
+    }
+}
+
+extern "C" void greatest_float(const float a[64], float *b) {
+    float most = 0;
+    for (int i = 0; i < 64; ++i) {
+#pragma HLS pipeline II=1
+        most = fmaxf(most, a[i]);
+    }
+    *b = most;
+}
+
 extern "C" void complete(const int a[32][8], int b[32]) {
 #pragma HLS array_partition variable=a complete dim=2
     for (int i = 0; i < 32; ++i) {

@@ -56,6 +56,9 @@ INTERVALS = {
     "complete": (1, "8 words stand in 8 banks"),
     "reshaped": (1, "4 neighbours are one word"),
     "unrolled_and_cyclic": (1, "a counter by 4 leaves the bank constant"),
+    "first_write": (1, "the first write is dead: the second one follows it in any case"),
+    "written_in_one_branch": (2, "here it is not, and another word may be read between: 3 accesses"),
+    "few_cores": (3, "3 multipliers for 8 products, each of which begins one a cycle"),
     "block": (1, "so they do of an argument, whose first extent is in its declaration"),
     "block_of_template": (1, "so do those of a function whose extent is a parameter of its template"),
     "block_of_local": (1, "4 quarters stand in 4 banks"),
@@ -199,6 +202,12 @@ def test_what_cannot_be_decided_is_not_1() -> None:
     assert rolled.rolled
     assert "stays rolled" in rolled.reasons[0]
     assert unknown.unknown_calls == ("unknown",)
+
+
+def test_the_greater_of_two_floats_is_a_comparison_and_a_choice() -> None:
+    loop = schedule_of("greatest_float")
+    assert loop.unknown_calls == () and loop.interval is not None
+    assert {"fcmp 32x32", "select 32x32"} <= set(loop.operations)
 
 
 def test_pipeline_off_is_no_pipeline() -> None:

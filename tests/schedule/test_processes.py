@@ -140,6 +140,27 @@ void top(int a[4], int *b) { *b = weigh(a); }
     assert "weigh" not in "".join(line for line in top.ir.splitlines() if line.startswith("define"))
 
 
+@pytest.mark.parametrize(("pragma", "count"), [("#pragma HLS pipeline II=2", 1), ("", 2)])
+def test_a_function_that_a_pipeline_calls_through_another_is_part_of_it(
+    tmp_path: Path, pragma: str, count: int
+) -> None:
+    text = f"""int weigh(int a[4]) {{
+#pragma HLS pipeline II=2
+    int sum = 0;
+    for (int i = 0; i < 4; ++i) sum += a[i];
+    return sum;
+}}
+int twice(int a[4]) {{ return 2 * weigh(a); }}
+void top(int a[4], int b[9]) {{
+    for (int n = 0; n < 9; ++n) {{
+{pragma}
+        b[n] = twice(a);
+    }}
+}}
+"""
+    assert len(parts(tmp_path, text)) == count
+
+
 def test_a_top_that_is_missing_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DesignError, match="define no function absent"):
         parts(tmp_path, source(), top="absent")

@@ -1,0 +1,107 @@
+"""How a nest that became one loop counts: what stands between its registers and an address.
+
+    inner = inner == limit ? 0 : inner        a comparison, and a choice
+    outer = inner == limit ? outer + 1 : outer
+
+Every release up to 2024.1 compares in the iteration itself; in reports of 2024.2 the one before has done so.
+An outer counter is multiplied by the bytes of its dimension where those are no power of two.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from hlsgen.schedule.control_flow import Loop
+from hlsgen.schedule.ir import Function
+from hlsgen.schedule.linear import Linear
+from hlsgen.schedule.operation import Operation
+from hlsgen.schedule.ranges import Ranges
+from hlsgen.schedule.widths import Widths
+
+COMPARES_BEFORE = (2024, 2)
+_SUM_DIGITS = 2
+"""A product by a constant of no more signed digits is a sum of shifted values."""
+
+
+def compares_before(version: str) -> bool:
+    """Whether that release compares a counter with its limit an iteration ahead."""
+    return tuple(int(number) for number in re.findall(r"\d+", version)[:2]) >= COMPARES_BEFORE
+
+
+class NestCounters:
+    """The counters of a nest, as nodes of the region of its innermost loop.
+
+    add: makes a node of an operation and the nodes that it waits for.
+    """
+
+    def __init__(
+        self,
+        function: Function,
+        ranges: Ranges,
+        widths: Widths,
+        add: Callable[[Operation, Sequence[int]], int],
+        *,
+        ahead: bool,
+    ) -> None:
+        self._function, self._ranges, self._widths, self._add = function, ranges, widths, add
+        self._ahead = ahead
+        self._values: dict[str, int] = {}
+        self._outer: dict[str, int] = {}
+        self._products: dict[tuple[str, int], int] = {}
+
+    def count(self, loop: Loop, around: Sequence[Loop], registers: dict[str, int]) -> None:
+        """Make the nodes. around: the loops that became one with `loop`, the nearest first. registers: the
+        nodes of the region's own counters."""
+        ends: list[int] = []
+        for own in (loop, *around):
+            for name, bits in self._counters_of(own):
+                register = [registers[name]] if name in registers else []
+                if own is not loop:
+                    register = [self._add(_plain("add", bits, constants=1), register)]
+                    self._outer[name] = bits
+                if own is loop and not self._ahead:
+                    ends.append(self._add(Operation(kind="icmp", widths=(bits, bits), result=1), register))
+                self._values[name] = self._add(_plain("select", bits), [*ends, *register])
+
+    def value(self, name: str, factor: int, element_bytes: int) -> int | None:
+        """The node of a counter times the elements that it steps over; None if it is none of a nest's."""
+        known = self._values.get(name)
+        steps = abs(factor) // max(1, element_bytes)
+        digits = _signed_digits(steps)
+        if known is None or name not in self._outer or digits < _SUM_DIGITS:
+            return known
+        bits = self._outer[name]
+        total = bits + steps.bit_length()
+        if (name, steps) not in self._products:
+            operation = (
+                _plain("add", total)
+                if digits == _SUM_DIGITS
+                else Operation(kind="mul", widths=(bits, steps.bit_length()), result=total, constants=1)
+            )
+            self._products[name, steps] = self._add(operation, [known])
+        return self._products[name, steps]
+
+    def sources(self, offset: Linear, element_bytes: int, others: dict[str, int]) -> list[int]:
+        """The nodes of an address's terms. others: those that are no counters of the nest."""
+        found = [(self.value(name, factor, element_bytes), others.get(name)) for name, factor in offset.terms]
+        return [node for counted, plain in found for node in [plain if counted is None else counted] if node]
+
+    def _counters_of(self, loop: Loop) -> list[tuple[str, int]]:
+        phis = (one for one in self._function.blocks[loop.header].instructions if one.opcode == "phi")
+        return [(one.name, self._widths.result(one)) for one in phis if one.name in self._ranges.counters]
+
+
+def _plain(kind: str, bits: int, constants: int = 0) -> Operation:
+    return Operation(kind=kind, widths=(bits, bits), result=bits, constants=constants)
+
+
+def _signed_digits(value: int) -> int:
+    """The digits other than 0 of the shortest form of a number with digits -1, 0 and 1."""
+    count = 0
+    while value:
+        if value & 1:
+            value -= 2 - (value & 3)
+            count += 1
+        value >>= 1
+    return count

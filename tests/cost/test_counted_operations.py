@@ -77,15 +77,17 @@ WIDE = {"input_type": "fixed<16,6>", "weight_type": "fixed<16,2>", "result_type"
         pytest.param(NARROW, Folding(rows=5, pe=4, simd=2), id="two products a DSP"),
         pytest.param(NARROW, Folding(rows=4, pe=4, simd=2, algorithm="winograd"), id="winograd"),
         pytest.param(WIDE, Folding(rows=6, pe=2, simd=1), id="sixteen bits"),
-        pytest.param({}, Folding(rows=3, pe=2, simd=1), id="float"),
+        pytest.param({}, Folding(rows=4, pe=4, simd=1, fabric_pe=2), id="float"),
     ],
 )
 def test_luts_are_those_of_the_operations(types: dict[str, str], folding: Folding, tmp_path: Path) -> None:
     """csynth's LUTs by the model's structure and by the operations of the code, which share only the terms of
     operators. Index arithmetic and the choices of banks were half of an instance, and in no term.
     """
-    layer = conv((8, 40, 40), 8, **types)
-    usage = scheduled(layer, folding, tmp_path).usage
+    layer = conv((16, 64, 64), 16, **types)
+    schedule = scheduled(layer, folding, tmp_path)
+    assert all(loop.interval == 1 and not loop.rolled for loop in schedule.loops)
+    usage = schedule.usage
     mapping = emit_kernel(layer, folding, tmp_path / "again").mapping
     assert usage is not None
     counted = instance_resources(mapping, U200.terms.of("csynth")).lut

@@ -174,5 +174,24 @@ class Addresses:
             if counter is not None and counter.start is not None and not factor * counter.step % modulus:
                 rest += factor * counter.start
             elif factor % modulus:
-                return None
+                low, power = self._low_bits(name)
+                if factor * power % modulus:
+                    return None
+                rest += factor * low
         return rest % modulus
+
+    def _low_bits(self, name: str) -> tuple[int, int]:
+        """What a value leaves when it is divided by a power of two, and that power: as far as a mask says.
+
+        Below the bits that `or` sets are those of the value itself.
+        """
+        one = self.definitions.get(name)
+        if one is None or one.opcode not in ("and", "or") or not isinstance(one.operands[1], Constant):
+            return 0, 1
+        mask = one.operands[1].value or 0
+        lowest = mask & -mask
+        if one.opcode == "and" or not mask:
+            return 0, lowest or 1
+        below = self.residue(self.form(one.operands[0], one.types[0]), lowest)
+        power = ~(mask + lowest - 1) & (mask + lowest)
+        return (0, 1) if below is None else ((mask & (power - 1)) + below, power)

@@ -679,6 +679,16 @@ extern "C" int whole_function(const int a[4]) {
     return sum;
 }
 
+extern "C" void even_places_of_words(const int a[1024], const ap_uint<8> starts[64], int b[64]) {
+#pragma HLS array_partition variable=a cyclic factor=8
+    for (int i = 0; i < 64; ++i) {
+#pragma HLS pipeline II=1
+        const int start = 2 * starts[i].to_int();
+        const int word = start / 8 * 8;
+        b[i] = a[word] + a[word + 2] + a[word + 4] + a[start | 6];
+    }
+}
+
 struct padded {
     ap_fixed<11, 6> value;
     ap_uint<3> index;

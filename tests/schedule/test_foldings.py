@@ -47,6 +47,8 @@ from tests.layers import test_moving_stages as moving
 from tests.layers import test_pool_stages as pools
 from tests.layers import test_rearrange_stage as rearrange
 from tests.layers import test_steps as steps
+from tests.support.build_folders import Case as Built
+from tests.support.build_folders import emitted
 from tests.support.kernels import conv, emit_kernel
 from tests.support.layers.random_convolutions import convolutions
 from tests.support.layers.stage_cases import Case, folded
@@ -59,7 +61,7 @@ MHZ = {"u200": 300} if KERNELS <= 2 else {"u200": 300, "zcu102": 200}
 """By board."""
 STAGES: tuple[st.SearchStrategy[Case], ...] = (
     window.folded(),
-    folded(convolutions(most_groups=12, most_channels=8)),
+    folded(convolutions(most_groups=8)),
     wave.folded(),
     channels.folded(channels.argmaxes()),
     channels.folded(channels.softmaxes()),
@@ -90,24 +92,29 @@ few_kernels = settings(
 )
 
 
-def assert_scheduled(source: Path, top: str) -> KernelSchedule:
+def assert_scheduled(
+    source: Path, top: str, board: str = "u200", *, kernel_flow: bool = True
+) -> KernelSchedule:
     """Every loop of a kernel has the II that is asked for, in the time that the clock leaves."""
-    for board, mhz in MHZ.items():
-        target = Target(part=load_board(board).part, clock_ns=1000 / mhz, version="2024.2", kernel_flow=True)
-        files, folders = (source,), (source.parent,)
-        found = schedule_component(Component(top=top, files=files, target=target, include_folders=folders))
-        assert found.findings() == [], f"{board} at {mhz} MHz"
+    part, mhz = load_board(board).part, MHZ[board]
+    target = Target(part=part, clock_ns=1000 / mhz, version="2024.2", kernel_flow=kernel_flow)
+    files, folders = (source,), (source.parent, source.parent.parent / "src")
+    found = schedule_component(Component(top=top, files=files, target=target, include_folders=folders))
+    assert found.findings() == [], f"{board} at {mhz} MHz"
     return found
 
 
 def emit_stages(
-    graph: Graph, folds: Mapping[str, Fold], places: Mapping[str, WeightPlace], folder: Path
+    graph: Graph,
+    folds: Mapping[str, Fold],
+    places: Mapping[str, WeightPlace],
+    folder: Path,
+    board: str = "u200",
 ) -> Path:
     """The kernel's source in `folder`."""
     pipeline = pipeline_of(graph, folds, places)
-    write_files(
-        folder, dataflow_files(pipeline, KernelNames(kernel="cases", source="test"), load_board("u200"))
-    )
+    names = KernelNames(kernel="cases", source="test")
+    write_files(folder, dataflow_files(pipeline, names, load_board(board)))
     return folder / "src" / "cases.cpp"
 
 
@@ -129,24 +136,32 @@ def test_every_stage_has_ii_1_in_any_folding(
     first, second, third = (layer.name for layer in graph.layers[-3:])
     places = auto_places(graph) | {name: WeightPlace(layer=name, place="runtime") for name in (first, second)}
     places[third] = streamed.streamed(graph.layers[-1], from_ddr.batch)
-    source = emit_stages(graph, folds, places, tmp_path_factory.mktemp("stages"))
-    found = assert_scheduled(source, "cases")
-    shown = {Path(loop.place.file).stem for loop in found.loops if loop.place is not None}
-    assert {layer.name for layer in graph.layers} <= shown
+    for board in MHZ:
+        source = emit_stages(graph, folds, places, tmp_path_factory.mktemp("stages"), board)
+        found = assert_scheduled(source, "cases", board)
+        shown = {Path(loop.place.file).stem for loop in found.loops if loop.place is not None}
+        assert {layer.name for layer in graph.layers} <= shown
 
 
 @few_kernels
-@given(case=conv2d.cases())
+@given(case=st.one_of(conv2d.cases(), conv2d.cases(of_winograd=True)), instances=st.integers(1, 3))
 def test_every_layer_of_its_own_has_ii_1_in_any_folding(
-    case: tuple[Conv2d, Folding], tmp_path_factory: pytest.TempPathFactory
+    case: tuple[Conv2d, Folding], instances: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
+    """The kernel for Vitis, and the accelerator of its OmpSs-2@FPGA application with local arrays."""
+    layer, folding = case
     folder = tmp_path_factory.mktemp("layer")
-    try:
-        emit_kernel(*case, folder)
-    except NoFit:
-        return
-    found = assert_scheduled(folder / "src" / "conv.cpp", "conv")
-    assert len(found.loops) > 5
+    for board in MHZ:
+        built = Built(layer=lambda: layer, folding=folding, board=board, instances=instances)
+        try:
+            write_files(folder / board, emitted(built.deployment()))
+        except NoFit:
+            continue
+        found = assert_scheduled(folder / board / "src" / "conv.cpp", "conv", board)
+        assert len(found.loops) > 5
+        tasks = folder / board / "ompss" / "conv_tasks.cpp"
+        found = assert_scheduled(tasks, "conv_instance", board, kernel_flow=False)
+        assert len(found.loops) > 4
 
 
 FOUND: dict[str, tuple[Conv2d, Folding]] = {

@@ -72,6 +72,7 @@ INTERVALS = {
     "axi_one_bundle": (2, "a port reads a word a cycle"),
     "axi_two_bundles": (1, "a port reads a word a cycle"),
     "axi_read_and_write": (1, "a port has channels for reads and for writes"),
+    "even_places_of_words": (1, "4 even places from a multiple of 8 on stand in 4 of 8 banks"),
     "bits_between_members": (1, "nothing but the counter is carried"),
     "products": (1, "nothing is carried"),
     "unsigned_products": (1, "nothing is carried"),

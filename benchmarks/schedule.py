@@ -106,6 +106,7 @@ def schedule_of(solution: VendorSolution) -> Scheduled:
         target=target,
         include_folders=solution.include_folders,
         defines=defines,
+        directives=solution.directives,
     )
     kernel = schedule_components([component], jobs=1)[0]
     loops = (

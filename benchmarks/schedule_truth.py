@@ -55,8 +55,6 @@ def unfit(solution: VendorSolution) -> str:
         return "of another version"
     if solution.missing or not solution.sources:
         return "sources are not there"
-    if any(one.name in ("pipeline", "unroll", "array_partition", "dataflow") for one in solution.directives):
-        return "directives stand in a script"
     return ""
 
 
@@ -100,19 +98,25 @@ def _other_pragmas(solution: VendorSolution, code: Sources) -> str:
     """
     listed = [pragma for pragma in solution.pragmas if pragma.name in SCHEDULING]
     for pragma in listed:
-        if Path(pragma.place.file).suffix in (".cfg", ".tcl"):
-            return "directives stand in a script"
-        if not code.has_pragma(pragma):
+        if not (_is_directive(pragma, solution) or code.has_pragma(pragma)):
             return "its pragmas are not those of the sources"
     version, report = solution.report.version, solution.folder / REPORT.with_suffix(".rpt")
     obeyed = any((loop.ii_target or 1) > 1 for loop in solution.loops)  # some lists lack what was obeyed
     if not obeyed and version >= LISTS_PRAGMAS and report.is_file():
         lines = (line for path in solution.sources for line in code.files[path])
         written = [found[1].lower() for found in map(_PRAGMA.match, lines) if found]
+        written += [one.name for one in solution.directives]
         many = sum(name in ("pipeline", "unroll", "array_partition") for name in written)
         if sum(one.name in ("pipeline", "unroll", "array_partition") for one in listed) < many / 2:
             return "its pragmas are not those of the sources"
     return ""
+
+
+def _is_directive(pragma: ReportedPragma, solution: VendorSolution) -> bool:
+    """Whether csynth lists a directive that the solution has."""
+    return Path(pragma.place.file).suffix in (".cfg", ".tcl") and any(
+        one.name == pragma.name and one.line == pragma.place.line for one in solution.directives
+    )
 
 
 class Sources:

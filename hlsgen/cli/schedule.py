@@ -34,6 +34,7 @@ def target_options(command: Callable[..., None]) -> Callable[..., None]:
         flow: str,
         folders: tuple[str, ...],
         defines: tuple[str, ...],
+        scripts: tuple[str, ...],
         **rest: Any,
     ) -> None:
         asked = Asked(
@@ -45,6 +46,7 @@ def target_options(command: Callable[..., None]) -> Callable[..., None]:
             flow=flow,
             folders=tuple(Path(folder) for folder in folders),
             defines=defines,
+            scripts=tuple(Path(script) for script in scripts),
         )
         command(asked=asked, **rest)
 
@@ -79,6 +81,14 @@ _OPTIONS = (
         help="Look for included headers there too.",
     ),
     click.option("-D", "defines", multiple=True, metavar="NAME[=VALUE]", help="Define a macro."),
+    click.option(
+        "--directives",
+        "scripts",
+        multiple=True,
+        type=click.Path(exists=True, dir_okay=False),
+        metavar="FILE",
+        help="Obey directives of a Tcl script (read, not run) or a configuration.",
+    ),
 )
 
 
@@ -94,11 +104,13 @@ class Asked:
     flow: str
     folders: tuple[Path, ...]
     defines: tuple[str, ...]
+    scripts: tuple[Path, ...]
 
     def component(self, files: Sequence[Path]) -> Component:
-        """The kernel of those files. Raises DesignError: a time cannot be read."""
+        """The kernel of those files. Raises DesignError: a time, or a script, cannot be read."""
         from hlsgen.base.errors import DesignError, Problem
         from hlsgen.schedule.component import Component, Target, amount
+        from hlsgen.schedule.directives import read_directives
 
         clock_ns = amount(self.clock)
         kept = None if self.uncertainty is None else amount(self.uncertainty, clock_ns or 0.0)
@@ -119,6 +131,7 @@ class Asked:
             target=target,
             include_folders=self.folders,
             defines={name: value or "1" for name, value in macros.items()},
+            directives=tuple(one for script in self.scripts for one in read_directives(script)),
         )
 
 
@@ -204,7 +217,9 @@ def print_schedules(found: Iterable[KernelSchedule], verbose: bool = False) -> N
         for finding in kernel.findings():
             click.echo(f"  {finding}")
         for pragma in kernel.dropped:
-            note(f"{pragma.file}:{pragma.line}: #pragma HLS {pragma.name} counts for nothing here")
+            note(f"{pragma} counts for nothing here")
+        for unplaced in kernel.unplaced:
+            note(f"{unplaced}; it counts for nothing")
         if verbose:
             for loop in kernel.loops:
                 _print_details(loop)

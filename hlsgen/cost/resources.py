@@ -11,17 +11,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
 from hlsgen.base.fixed import FixedType
-from hlsgen.hardware.conv2d import ConvMapping, bits_of, burst_limit, outstanding
-from hlsgen.hardware.storage import Memory, Storage, bram18_for
+from hlsgen.hardware.conv2d import ConvMapping, bits_of
+from hlsgen.hardware.storage import Memory, Storage
 from hlsgen.layers import winograd
 from hlsgen.layers.packing import PACKED_BITS, signed_bits
 from hlsgen.targets.terms import Terms
 
 FMUL_DSP = 3
 FADD_DSP = 2
-ADDRESS_BITS = 12
-AXI_PORTS = 3
-WEIGHT_PORT_WORDS = 128  # 2 bursts of 64
 RESULT_BITS = 64  # registers behind a floating-point multiplier and its adder
 KERNEL_ADDERS = 3  # that bring three weights to the points of Winograd's algorithm
 
@@ -90,14 +87,6 @@ def memory_resources(terms: Terms, memory: Memory) -> Resources:
     return taken + Resources(bram18=memory.bram18, uram=memory.uram)
 
 
-def instance_resources(mapping: ConvMapping, terms: Terms) -> Resources:
-    """One instance, its share of the platform's interconnect included."""
-    total = arithmetic_resources(mapping, terms) + _movement(mapping, terms) + _interfaces(mapping, terms)
-    for memory in mapping.memories:
-        total += memory_resources(terms, memory)
-    return total
-
-
 def arithmetic_resources(mapping: ConvMapping, terms: Terms) -> Resources:
     """Multipliers and adders: what follows from layer and folding alone."""
     folding, layer = mapping.folding, mapping.layer
@@ -108,6 +97,8 @@ def arithmetic_resources(mapping: ConvMapping, terms: Terms) -> Resources:
     assert isinstance(layer.input_type, FixedType) and isinstance(layer.weight_type, FixedType)
     accumulate = sums * (bits_of(layer.accumulator) + bits_of(layer.result_type))
     rest = adders(terms, 2 * sums, accumulate) + cells(terms, "register", bits=accumulate)
+    if mapping.channel_steps > 1:  # a running sum is read as soon as it can be, and waits for the products
+        rest += cells(terms, "cascaded_product", delays=sums * bits_of(layer.accumulator))
     if folding.algorithm == "winograd":
         return rest + winograd_products(mapping, terms)
     a, w = signed_bits(layer.input_type), signed_bits(layer.weight_type)
@@ -124,7 +115,8 @@ def arithmetic_resources(mapping: ConvMapping, terms: Terms) -> Resources:
             factor_bits=a,
         )
         return rest + packed_products(terms, pairs) + packing(terms, pairs.pair_words, w)
-    return rest + dsp_products(terms, dsp_sums * mapping.terms, a, w)
+    words = dsp_sums // folding.rows * mapping.terms * w + folding.rows * mapping.terms * a
+    return rest + shared_products(terms, dsp_sums * mapping.terms, a, w, waiting=words)
 
 
 def winograd_products(mapping: ConvMapping, terms: Terms) -> Resources:
@@ -146,7 +138,8 @@ def winograd_products(mapping: ConvMapping, terms: Terms) -> Resources:
         + fabric_products(terms, folding.fabric_pe * pairs * winograd.POINTS * point_terms, v, u)
     )
     if mapping.arithmetic != "packed":
-        return total + dsp_products(terms, dsp_pe * at_points * point_terms, v, u)
+        words = at_points * point_terms * v + dsp_pe * winograd.POINTS * point_terms * u
+        return total + shared_products(terms, dsp_pe * at_points * point_terms, v, u, waiting=words)
     apart = at_points * point_terms if folding.fabric_pe else 0  # words taken apart for logic cells
     packed = PackedSums(
         pairs=dsp_pe * at_points,
@@ -159,6 +152,11 @@ def winograd_products(mapping: ConvMapping, terms: Terms) -> Resources:
     )
     beside = packing(terms, columns * at_points, v) + adders(terms, apart, apart * (v + 1))
     return total + beside + packed_products(terms, packed)
+
+
+def comparisons(terms: Terms, count: int, bits: int) -> Resources:
+    """`count` comparisons of words of `bits` bits."""
+    return cells(terms, "compare", one=count, bits=count * bits)
 
 
 def adders(terms: Terms, count: int, bits: int) -> Resources:
@@ -202,6 +200,15 @@ def dsps_of_product(a: int, w: int) -> int:
     """DSP48E2 of a signed a x w bit multiplication: 27 x 18 tiles, all but the first ones a bit narrower."""
     tiles = [-(-max(1, x - 1) // 26) * -(-max(1, y - 1) // 17) for x, y in ((a, w), (w, a))]
     return min(tiles)
+
+
+def shared_products(terms: Terms, count: int, a: int, w: int, *, waiting: int) -> Resources:
+    """Multiply-accumulates of a x w bits along cascades of DSPs, whose different operands have `waiting` bits
+    together: each is registered once for all products that read it.
+    """
+    if dsps_of_product(a, w) > 1:
+        return dsp_products(terms, count, a, w)
+    return Resources(dsp=count) + cells(terms, "cascaded_product", one=count, delays=waiting)
 
 
 def dsp_products(terms: Terms, count: int, a: int, w: int) -> Resources:
@@ -250,7 +257,7 @@ def packed_products(terms: Terms, sums: PackedSums) -> Resources:
     added = chunks + 2 * (chunks - sums.pairs)
     return (
         Resources(dsp=products)
-        + cells(terms, "packed_product", one=products, delays=waiting)
+        + cells(terms, "cascaded_product", one=products, delays=waiting)
         + adders(terms, added, added * sums.bits)
         + cells(terms, "register", bits=2 * chunks * sums.bits)
     )
@@ -267,67 +274,6 @@ def fabric_products(terms: Terms, products: int, a: int, w: int) -> Resources:
     return lut_products(terms, products, a, w) + adders
 
 
-def _movement(mapping: ConvMapping, terms: Terms) -> Resources:
-    """Crossbars of the band, window and weight registers, streams, and the turn from columns to words."""
-    layer, folding, banks = mapping.layer, mapping.folding, mapping.bank_map.banks
-    in_bits, out_bits = bits_of(layer.input_type), bits_of(layer.result_type)
-    wave = len(mapping.wave.row_offsets) * mapping.wave.columns_read
-    reads = folding.simd * wave
-    window, held = _window_bits(mapping), _held_bits(mapping)
-    results = folding.rows * folding.pe * out_bits
-    word = mapping.out_lanes * out_bits
-    lanes = mapping.in_lanes + 1
-    crossbar = reads * in_bits * mux_luts(banks) + banks * ADDRESS_BITS * mux_luts(wave + 1)
-    return (
-        multiplexers(terms, reads, banks, in_bits)
-        + multiplexers(terms, banks, wave + 1, ADDRESS_BITS)
-        + multiplexers(terms, banks, lanes, in_bits)
-        + multiplexers(terms, banks, lanes, ADDRESS_BITS)
-        + multiplexers(terms, mapping.out_lanes, folding.rows * folding.pe, out_bits)
-        + cells(terms, "stream_word", bits=results + 2 * (mapping.in_lanes * in_bits + word))
-        + cells(terms, "weight_register", bits=held)
-        + cells(terms, "register", bits=window + results * (mapping.out_lanes + 1) + crossbar)
-    )
-
-
-def _window_bits(mapping: ConvMapping) -> int:
-    """Registers of the columns that a window's taps read."""
-    layer, folding, wave = mapping.layer, mapping.folding, mapping.wave
-    columns = folding.simd * wave.span
-    if folding.algorithm == "direct":
-        return columns * len(wave.row_offsets) * bits_of(layer.input_type)
-    word = PACKED_BITS if mapping.arithmetic == "packed" else winograd.row_bits(layer.input_type)
-    return columns * winograd.POINTS * mapping.row_groups * word
-
-
-def _held_bits(mapping: ConvMapping) -> int:
-    """Registers of the weights of a pass."""
-    layer, pe = mapping.layer, mapping.folding.pe
-    if mapping.folding.algorithm == "direct":
-        return pe * mapping.terms * bits_of(layer.weight_type)
-    return pe * mapping.point_terms * winograd.POINTS * winograd.factor_bits(layer.weight_type)
-
-
-def _interfaces(mapping: ConvMapping, terms: Terms) -> Resources:
-    """m_axi adapters with their burst buffers, s_axilite, control, and the platform's interconnect ports."""
-    layer = mapping.layer
-    ports = (
-        (mapping.in_lanes * layer.input_type.container_bits, _burst_words(mapping.input_burst)),
-        (mapping.out_lanes * layer.result_type.container_bits, _burst_words(mapping.output_burst)),
-        (max(layer.weight_type.container_bits, layer.bias_type.container_bits), WEIGHT_PORT_WORDS),
-    )
-    return (
-        Resources(bram18=sum(bram18_for(words, max(32, width)) for width, words in ports))
-        + cells(terms, "conv_control", one=1)
-        + axi_ports(terms, AXI_PORTS, sum(width for width, _ in ports))
-    )
-
-
 def axi_ports(terms: Terms, count: int, bits: int) -> Resources:
     """Adapters of `count` m_axi ports with `bits` data bits together, and their ports in the interconnect."""
     return cells(terms, "axi_adapter", one=count, bits=bits) + cells(terms, "interconnect", one=count)
-
-
-def _burst_words(shortest: int) -> int:
-    """Words that an adapter holds: every burst that may be under way, at its longest."""
-    return burst_limit(shortest) * outstanding(shortest)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from hlsgen.cost.conv_instance import instance_resources
 from hlsgen.cost.cycles import AXI_LATENCY, iterations
-from hlsgen.cost.resources import FMUL_DSP, Resources, instance_resources
+from hlsgen.cost.resources import FMUL_DSP, Resources
 from hlsgen.designfile.clock import Clock
 from hlsgen.emit.bank_picture import bank_table
 from hlsgen.emit.conv2d import folding_names

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from hlsgen.base.errors import DesignError, Place, Problem
 from hlsgen.schedule.delays import Delays
+from hlsgen.schedule.directives import Directive, configured_directives
 from hlsgen.schedule.speed import is_known
 
 NEWEST_VERSION = "2024.2"
@@ -72,6 +73,7 @@ class Component:
     include_folders: tuple[Path, ...] = ()
     defines: Mapping[str, str] = field(default_factory=dict)
     flags: tuple[str, ...] = ()
+    directives: tuple[Directive, ...] = ()
     folder: Path | None = None
     """Places in files below it are said from there."""
 
@@ -118,6 +120,7 @@ def read_config(path: Path) -> Component | None:
         include_folders=includes,
         defines=defines,
         flags=flags,
+        directives=tuple(configured_directives(text, str(path))),
     )
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from hlsgen.base.errors import DesignError, Place, Problem, ToolError
 from hlsgen.base.scratch import scratch_folder
 from hlsgen.schedule.clang import HEADERS, INSTALL, PLAIN, compile_cpp, messages
+from hlsgen.schedule.directives import Directive, Unplaced
 from hlsgen.schedule.exact_widths import with_exact_widths
 from hlsgen.schedule.ir_text import with_named_loops, without_aliases
 from hlsgen.schedule.marks import Marked, mark
@@ -46,12 +47,14 @@ class FrontEnd:
 
     ir: the text of one LLVM module. pragmas: every pragma by its index. dropped: those that have no mark in
     the IR, for the compiler refuses one where they stand (a variable that does not exist, a place outside of
-    functions). lines: of preprocessed C++. seconds: measured.
+    functions). unplaced: directives that no file has a place for. lines: of preprocessed C++. seconds:
+    measured.
     """
 
     ir: str
     pragmas: tuple[Pragma, ...]
     dropped: tuple[Pragma, ...]
+    unplaced: tuple[Unplaced, ...]
     lines: int
     seconds: float
 
@@ -63,13 +66,15 @@ def compile_to_ir(
     defines: Mapping[str, str] | None = None,
     flags: Sequence[str] = (),
     standard: str = STANDARD,
+    directives: Sequence[Directive] = (),
 ) -> FrontEnd:
     """The IR of C++ files.
 
     defines: macros besides `DEFINES`, with values ("" for none). flags: more arguments of the compiler, as a
     project gives them; those of optimisation, machine, warnings, linking and the language have no effect.
-    standard: the language; one before `STANDARD` is taken as that. Raises SourceError: a file is not C++ that
-    compiles, or two do not link. ToolError: the compiler is missing, cannot be started, or does not end.
+    standard: the language; one before `STANDARD` is taken as that. directives: count as pragmas. Raises
+    SourceError: a file is not C++ that compiles, or two do not link. ToolError: the compiler is missing,
+    cannot be started, or does not end.
     """
     start = time.perf_counter()
     language = [f"-std={standard if NEWER.fullmatch(standard) else STANDARD}", "-x", "c++"]
@@ -83,29 +88,47 @@ def compile_to_ir(
     pragmas: list[Pragma] = []
     dropped: list[Pragma] = []
     modules: list[str] = []
-    lines = 0
+    units: list[Marked] = []
     with scratch_folder() as scratch:
         for path in files:
-            unit = _Unit(path, language, preprocessing, scratch, first=len(pragmas))
+            unit = _Unit(path, language, preprocessing, scratch, first=len(pragmas), directives=directives)
             marked, without, module = unit.compiled()
             pragmas += marked.pragmas
             dropped += [pragma for pragma in marked.pragmas if pragma.index in without]
             modules.append(with_exact_widths(module))
-            lines += marked.text.count("\n")
+            units.append(marked)
     ir = with_named_loops(without_aliases(_linked(modules)))
     seconds = time.perf_counter() - start
-    return FrontEnd(ir=ir, pragmas=tuple(pragmas), dropped=tuple(dropped), lines=lines, seconds=seconds)
+    return FrontEnd(
+        ir=ir,
+        pragmas=tuple(pragmas),
+        dropped=tuple(dropped),
+        unplaced=_without_place(units),
+        lines=sum(marked.text.count("\n") for marked in units),
+        seconds=seconds,
+    )
+
+
+def _without_place(units: Sequence[Marked]) -> tuple[Unplaced, ...]:
+    """The directives that have no place in any unit."""
+    everywhere = [{one.directive.origin for one in marked.unplaced} for marked in units]
+    first = units[0].unplaced if units else ()
+    return tuple(one for one in first if all(one.directive.origin in names for names in everywhere))
 
 
 @dataclass(frozen=True)
 class _Unit:
-    """A translation unit. language, preprocessing: arguments. first: the index of its first pragma."""
+    """A translation unit. language, preprocessing: arguments. first: the index of its first pragma.
+
+    directives: those of the kernel, of which some have their place in another unit.
+    """
 
     path: Path
     language: Sequence[str]
     preprocessing: Sequence[str]
     scratch: Path
     first: int
+    directives: Sequence[Directive] = ()
 
     def compiled(self) -> tuple[Marked, frozenset[int], str]:
         """The C++ with marks, the pragmas that have none, and the IR."""
@@ -120,7 +143,7 @@ class _Unit:
     def _compiled(self, included: Sequence[str]) -> tuple[Marked, frozenset[int], str]:
         text = self._preprocessed(included)
         without: frozenset[int] = frozenset()
-        marked = mark(text, first=self.first)
+        marked = self._marked(text)
         every = frozenset(pragma.index for pragma in marked.pragmas)
         module, errors = self._compile(marked.text)
         for attempt in range(MAX_DROPPING):
@@ -133,15 +156,18 @@ class _Unit:
                 refused = _marks_before(errors, marked) - without
             # when none is named, or new ones come each time, none stays
             without = without | refused if refused and attempt + 1 < MAX_DROPPING else every
-            marked = mark(text, first=self.first, without=without)
+            marked = self._marked(text, without)
             module, errors = self._compile(marked.text)
         if module is None:
             raise _source_error(self.path, errors)
         return marked, without, module
 
+    def _marked(self, text: str, without: frozenset[int] = frozenset()) -> Marked:
+        return mark(text, first=self.first, without=without, directives=self.directives)
+
     def _compile_unmarked(self, text: str, every: frozenset[int]) -> None:
         """Raises SourceError: it does not compile."""
-        module, errors = self._compile(mark(text, first=self.first, without=every).text)
+        module, errors = self._compile(self._marked(text, every).text)
         if module is None:
             raise _source_error(self.path, errors)
 

@@ -3,8 +3,8 @@ places.
 
 Its log says `Inferring pragma 'array_partition type=complete dim=1' for array ... due to pipeline pragma`.
 In public logs of 2021.1 to 2024.2 it is complete where unrolled loops made all indices of a dimension
-constants, and cyclic where they made them neighbours of a running one, or blocks that one runs in; never of
-AXI ports, and not for pipelines that no pragma asks for.
+constants, and cyclic where they made them neighbours of a running one, or blocks that one runs in (none was
+seen of a parameter); never of AXI ports, and not for pipelines that no pragma asks for.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dataclasses import replace
 from math import gcd
 
 from hlsgen.schedule.accesses import Access
+from hlsgen.schedule.ir import Local
 from hlsgen.schedule.linear import Linear
 from hlsgen.schedule.memories import BLOCK, COMPLETE, CYCLIC, Dimension, Intervals, Memories, Memory, Residues
 from hlsgen.schedule.verdict import Verdict
@@ -44,9 +45,20 @@ def infer_partitions(memories: Memories, verdicts: Sequence[Verdict]) -> bool:
                 continue
             accesses = verdict.region.accesses.get(memory, [])
             split = _split(memory, accesses, verdict.residue, verdict.builder.addresses.interval)
-            if split is not None:
+            if split is not None and not (_has_blocks(split, memory) and _is_parameter(memory, verdict)):
                 changed = memories.replace(memory, split) or changed
     return changed
+
+
+def _has_blocks(split: Memory, before: Memory) -> bool:
+    """Whether a dimension was split into blocks."""
+    pairs = zip(split.dimensions, before.dimensions, strict=True)
+    return any(new.split == BLOCK and not old.split for new, old in pairs)
+
+
+def _is_parameter(memory: Memory, verdict: Verdict) -> bool:
+    names = {name for name, _ in verdict.builder.function.arguments}
+    return isinstance(memory.base, Local) and memory.base.name in names
 
 
 def _split(

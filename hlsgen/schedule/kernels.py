@@ -108,6 +108,7 @@ def _compiled(component: Component, careful: bool = False) -> _Compiled:
         include_folders=component.include_folders,
         defines=component.defines,
         flags=component.flags,
+        directives=component.directives,
     )
     parts = tuple(parts_of(front.ir, component.top, front.pragmas))
     return _Compiled(front=replace(front, ir=""), parts=parts)
@@ -140,5 +141,6 @@ def _whole(
         instructions=sum(part.instructions for part in parts),
         seconds=seconds,
         dropped=compiled.front.dropped,
+        unplaced=compiled.front.unplaced,
         usage=usage_of([part.usage for part in parts], Areas(delays=target.delays), target.kernel_flow),
     )

@@ -3,6 +3,7 @@
     for (int i = 0; i < N; ++i) {
     #pragma HLS pipeline II=2              ::hls_marks::here(3, (2));
     #pragma HLS dependence variable=a      ::hls_marks::variable(4, a);
+    #pragma HLS array_partition variable=p ::hls_marks::parameter<(N)>(5, p);   of a parameter p[N]
 
 The calls are those of include/hlsgen_marks.h.
 """
@@ -11,12 +12,15 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
+from hlsgen.schedule.directives import Directive, Unplaced
 from hlsgen.schedule.macros import Macros
+from hlsgen.schedule.parameters import Parameters
+from hlsgen.schedule.placing import PlacedCode, Spot
 from hlsgen.schedule.pragmas import ParsedPragma, Pragma, parse_pragma
 
 _DIRECTIVE = re.compile(
@@ -28,24 +32,36 @@ _DIRECTIVE = re.compile(
 )
 _BLANK = re.compile(r"(?:\s|^[ \t]*#[^\n]*$)*", re.MULTILINE)
 _CONTROL = frozenset(("for", "while", "if", "switch", "constexpr", "catch"))
+_NAME = re.compile(r"[A-Za-z_]\w*")
 _UNBRACED = frozenset(("else", "do"))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Marked:
-    """C++ with marks. places: for each mark, its index, by the file and line that a compiler names."""
+    """C++ with marks. places: for each mark, its index, by the file and line that a compiler names.
+
+    unplaced: the directives that count for nothing in this code.
+    """
 
     text: str
     pragmas: tuple[Pragma, ...]
+    unplaced: tuple[Unplaced, ...] = ()
     places: dict[tuple[str, int], list[int]] = field(repr=False)
 
 
-def mark(text: str, *, first: int = 0, without: frozenset[int] = frozenset()) -> Marked:
+def mark(
+    text: str,
+    *,
+    first: int = 0,
+    without: frozenset[int] = frozenset(),
+    directives: Sequence[Directive] = (),
+) -> Marked:
     """Preprocessed C++ (clang's -E -dD) with its pragmas as calls, and without its macros.
 
-    first: the index of the first pragma. without: indices of pragmas that get no mark.
+    first: the index of the first pragma. without: indices of pragmas that get no mark. directives: become
+    pragmas behind those of the text.
     """
-    return _Marker(text=text, first=first, without=without).marked()
+    return _Marker(text=text, first=first, without=without).marked(directives)
 
 
 @dataclass(kw_only=True)
@@ -58,6 +74,8 @@ class _Marker:
     macros: Macros = field(default_factory=Macros)
     edits: list[tuple[int, int, str]] = field(default_factory=list)
     """Beginning and end of what is replaced, and by what."""
+    lines: list[tuple[int, str, int]] = field(default_factory=list)
+    """Where lines are numbered anew: the offset, the file and the number."""
 
     @cached_property
     def _ends(self) -> list[int]:
@@ -66,11 +84,11 @@ class _Marker:
     def _lines_before(self, place: int) -> int:
         return bisect_right(self._ends, place)
 
-    def marked(self) -> Marked:
-        file, line, begin = "", 1, 0  # `line` is the number of the line that begins at `begin`
+    def marked(self, directives: Sequence[Directive]) -> Marked:
         for match in _DIRECTIVE.finditer(self.text):
             if match["line"]:
-                file, line, begin = match["file"].replace("\\\\", "\\"), int(match["line"]), match.end() + 1
+                file = match["file"].replace("\\\\", "\\")
+                self.lines.append((match.end() + 1, file, int(match["line"])))
                 continue
             self.edits.append((match.start(), match.end(), ""))
             if match["macro"]:
@@ -78,8 +96,31 @@ class _Marker:
             elif match["undefined"]:
                 self.macros.undefine(match["undefined"])
             else:
-                self._mark(match, file, line + self._lines_before(match.start()) - self._lines_before(begin))
-        return Marked(text=self._edited(), pragmas=tuple(self.pragmas), places=self.places)
+                self._mark(match)
+        unplaced = tuple(self._directed(directives)) if directives else ()
+        return Marked(text=self._edited(), pragmas=tuple(self.pragmas), unplaced=unplaced, places=self.places)
+
+    def _place(self, offset: int) -> tuple[str, int]:
+        """The file and the number of the line at an offset."""
+        at = bisect_right(self.lines, offset, key=lambda line: line[0])
+        begin, file, number = self.lines[at - 1] if at else (0, "", 1)
+        return file, number + self._lines_before(offset) - self._lines_before(begin)
+
+    def _directed(self, directives: Sequence[Directive]) -> Iterator[Unplaced]:
+        """Mark directives where their pragmas would stand; those that have no place."""
+        code = PlacedCode(self.text)
+        for directive in directives:
+            spots, why = code.spots(directive) if not directive.trouble else ([], directive.trouble)
+            for spot in spots:
+                self._direct(directive, spot)
+            if not spots:
+                yield Unplaced(directive=directive, why=why)
+
+    def _direct(self, directive: Directive, spot: Spot) -> None:
+        parsed = parse_pragma(directive.text)
+        index = self._added(parsed, self._place(spot.offset), directive.text, directive.origin)
+        if index not in self.without:
+            self._call(index, parsed, spot.offset, unbraced=spot.unbraced)
 
     def _edited(self) -> str:
         out: list[str] = []
@@ -89,39 +130,57 @@ class _Marker:
             done = max(done, end)
         return "".join((*out, self.text[done:]))
 
-    def _mark(self, match: re.Match[str], file: str, line: int) -> None:
+    def _mark(self, match: re.Match[str]) -> None:
         parsed = parse_pragma(match["pragma"], self.macros.expanded)
-        index = self.first + len(self.pragmas)
-        self.pragmas.append(_pragma(index, parsed, file, line, match["pragma"].strip()))
-        self.places.setdefault((file, line), []).append(index)
+        index = self._added(parsed, self._place(match.start()), match["pragma"].strip())
         if index in self.without:
             return
-        call = ", ".join(_calls(index, parsed))
         before = _before(self.text, match.start())
-        if before is Position.UNBRACED:
-            # the else is this if's, so that one behind the statement stays the other if's
-            self.edits.append((match.start(), match.start(), f"if (({call}), false) ; else"))
-            return
         place = match.start()
         if before is Position.DECLARATOR:
             blank = _BLANK.match(self.text, match.end())
             brace = blank.end() if blank else place
             place = brace + 1 if self.text[brace : brace + 1] == "{" else place
-        self.edits.append((place, place, f" {call};"))
+        self._call(index, parsed, place, unbraced=before is Position.UNBRACED)
 
+    def _added(self, parsed: ParsedPragma, place: tuple[str, int], text: str, origin: str = "") -> int:
+        """The index of one more pragma."""
+        file, line = place
+        index = self.first + len(self.pragmas)
+        self.pragmas.append(
+            Pragma(
+                index=index,
+                name=parsed.name,
+                words=parsed.words,
+                options=parsed.options,
+                texts=parsed.texts,
+                variable=",".join(parsed.variables),
+                file=file,
+                line=line,
+                text=text,
+                origin=origin,
+            )
+        )
+        self.places.setdefault(place, []).append(index)
+        return index
 
-def _pragma(index: int, parsed: ParsedPragma, file: str, line: int, text: str) -> Pragma:
-    return Pragma(
-        index=index,
-        name=parsed.name,
-        words=parsed.words,
-        options=parsed.options,
-        texts=parsed.texts,
-        variable=",".join(parsed.variables),
-        file=file,
-        line=line,
-        text=text,
-    )
+    def _call(self, index: int, parsed: ParsedPragma, offset: int, *, unbraced: bool) -> None:
+        call = ", ".join(self._calls(index, parsed, offset))
+        # where it is a body, the else is this if's, so that one behind the statement stays the other if's
+        self.edits.append((offset, offset, f"if (({call}), false) ; else " if unbraced else f" {call};"))
+
+    def _calls(self, index: int, parsed: ParsedPragma, offset: int) -> Iterator[str]:
+        values = "".join(f", ({value})" for value in parsed.values)
+        if not parsed.variables:
+            yield f"::hls_marks::here({index}{values})"
+        for variable in parsed.variables:
+            extent = self._parameters.extent(variable, offset) if _NAME.fullmatch(variable) else ""
+            mark = f"parameter<({extent})>" if extent else "variable"
+            yield f"::hls_marks::{mark}({index}, {variable}{values})"
+
+    @cached_property
+    def _parameters(self) -> Parameters:
+        return Parameters(self.text)
 
 
 class Position(StrEnum):
@@ -176,11 +235,3 @@ def _word_ending(text: str, at: int) -> str:
     while at >= 0 and (text[at].isalnum() or text[at] == "_"):
         at -= 1
     return text[at + 1 : end]
-
-
-def _calls(index: int, parsed: ParsedPragma) -> Iterator[str]:
-    values = "".join(f", ({value})" for value in parsed.values)
-    if not parsed.variables:
-        yield f"::hls_marks::here({index}{values})"
-    for variable in parsed.variables:
-        yield f"::hls_marks::variable({index}, {variable}{values})"

@@ -384,7 +384,7 @@ def dimensions_of(extents: tuple[int, ...], element_bytes: int) -> tuple[Dimensi
 def _marked(
     base: Local | Global, start: int, sites: list[VariableSite], *, constant: bool, type_: Type | None
 ) -> Memory:
-    widest = max(sites, key=lambda site: len(site.extents))
+    widest = max(sites, key=lambda site: (len(site.extents), site.extents))
     extents = widest.extents
     if type_ is not None and start == 0:
         whole, _ = shape_of(type_)

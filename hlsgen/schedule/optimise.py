@@ -70,19 +70,24 @@ def unroll(text: str, *, careful: bool = False) -> str:
     """
     target = _target()
     module = _parse(text)
+    size = _size(module)
     for _ in range(ROUNDS):
-        before = _loops(module)
+        before = size
         _run(module, _UNROLL, target)
         _run(module, _TIDY, target)
-        if _loops(module) == before:
+        size = _size(module)
+        if size == before:
             break
     _run(module, [name for name in _SIMPLIFY if not (careful and name == "new_gvn")], target)
     return str(module)
 
 
-def _loops(module: llvm.ModuleRef) -> int:
-    """How many loops ask to be unrolled: the attachments of metadata that do."""
-    return str(module).count("!llvm.loop !")
+def _size(module: llvm.ModuleRef) -> tuple[int, int]:
+    """How many loops there are, and how long the text is: as many inner loops may be left of an outer one's
+    copies as outer ones were unrolled.
+    """
+    text = str(module)
+    return text.count("!llvm.loop !"), len(text)
 
 
 def _parse(text: str) -> llvm.ModuleRef:

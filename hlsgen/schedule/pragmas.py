@@ -36,7 +36,8 @@ class Pragma:
     index: its number, which its marks in the IR carry. name: lower case. words: those without a value, lower
     case (complete, off, inter). options: the names, lower case, whose integer values its marks carry, in
     their order. texts: the other options. variable: the expressions that it names, as written; "" if none.
-    file, line: where it stands in the source, line from 1. text: as written.
+    file, line: where it stands in the source, line from 1. text: as written. origin: file:line of the
+    directive that it is; "" of a pragma in the source.
     """
 
     index: int
@@ -48,6 +49,11 @@ class Pragma:
     file: str = ""
     line: int = 0
     text: str = ""
+    origin: str = ""
+
+    def __str__(self) -> str:
+        where = self.origin or f"{self.file}:{self.line}"
+        return f"{where}: {'directive' if self.origin else '#pragma HLS'} {self.name}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,6 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from hlsgen.schedule.directives import Unplaced
 from hlsgen.schedule.ir import Place
 from hlsgen.schedule.pragmas import Pragma
 from hlsgen.schedule.usage import PartUsage, Usage
@@ -175,6 +176,7 @@ class KernelSchedule:
     """Estimate: what the kernel takes."""
     dropped: tuple[Pragma, ...] = ()
     """Pragmas that count for nothing: they name what does not exist, or stand where no pragma can."""
+    unplaced: tuple[Unplaced, ...] = ()
 
     def findings(self) -> list[str]:
         """What is wrong with its loops."""
@@ -192,7 +194,8 @@ class KernelSchedule:
             "seconds_measured": round(self.seconds, 2),
             "usage_estimated": self.usage.as_json(),
             "loops": [loop.as_json() for loop in self.loops],
-            "dropped_pragmas": [f"{one.file}:{one.line}: {one.name}" for one in self.dropped],
+            "dropped_pragmas": [str(one) for one in self.dropped],
+            "unplaced_directives": [str(one) for one in self.unplaced],
         }
 
 

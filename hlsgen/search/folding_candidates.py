@@ -9,8 +9,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from hlsgen.cost.conv_instance import instance_resources
 from hlsgen.cost.cycles import Cycles, cycles, ddr_cost
-from hlsgen.cost.resources import Resources, arithmetic_resources, instance_resources
+from hlsgen.cost.resources import Resources, arithmetic_resources
 from hlsgen.designfile.constraints import NoFit
 from hlsgen.hardware.conv2d import ConvMapping, Folding, bare_mapping, mappings, row_columns
 from hlsgen.layers.conv2d import Conv2d

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from hlsgen.base.short_repr import Brief
+from hlsgen.cost.conv_instance import instance_resources
 from hlsgen.cost.cycles import Cycles, cycles, ddr_cost
-from hlsgen.cost.resources import Resources, instance_resources
+from hlsgen.cost.resources import Resources
 from hlsgen.designfile.constraints import NoFit
 from hlsgen.hardware.conv2d import ConvMapping
 from hlsgen.hardware.storage import bram18_for

@@ -38,7 +38,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = {
     "float_adder_dsp": ("one",),
     "float_adder_fabric": ("one",),
     "dsp_product": ("one", "bits", "tiles"),
-    "packed_product": ("one", "delays"),
+    "cascaded_product": ("one", "delays"),
     "lut_product": ("one", "square", "rows", "bits"),
     "adder": ("one", "bits"),
     "compare": ("one", "bits"),

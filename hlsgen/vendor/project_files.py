@@ -14,8 +14,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from hlsgen.designfile.tcl_commands import TclCommand
 from hlsgen.designfile.text_files import read_text
-from hlsgen.vendor.tcl_commands import TclCommand
 from hlsgen.vendor.xml_tree import read_tree
 
 CODE = (".c", ".cc", ".cpp", ".cxx", ".c++")

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from hlsgen.base.errors import DesignError
+from hlsgen.designfile.tcl_commands import TclCommand, commands
 from hlsgen.designfile.text_files import read_text, refuse
+from hlsgen.schedule.directives import Directive, configured_directives, directives_of
 from hlsgen.vendor.csynth import read_csynth
 from hlsgen.vendor.pragma_report import ReportedPragma, read_pragmas
 from hlsgen.vendor.project_files import (
@@ -30,19 +32,8 @@ from hlsgen.vendor.project_files import (
 from hlsgen.vendor.report import Loop, Module, Range, SynthesisReport
 from hlsgen.vendor.schedule_report import ModuleSchedule, SourcePlace, places_of, read_schedule
 from hlsgen.vendor.synthesis_messages import SynthesisMessages, read_messages
-from hlsgen.vendor.tcl_commands import TclCommand, commands
 
 REPORT = Path("syn/report/csynth.xml")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Directive:
-    """A set_directive command: a pragma that stands in a script. place: function, or function/label."""
-
-    name: str
-    place: str
-    variable: str = ""
-    options: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,10 +159,16 @@ def _lists(folder: Path, script: Sequence[TclCommand]) -> Iterator[list[ProjectF
             yield list(named_in_data(path))
         except DesignError:
             continue
+    for _, text in _configurations(folder):
+        yield list(_named_in_configuration(text))
+
+
+def _configurations(folder: Path) -> Iterator[tuple[Path, str]]:
+    """The configurations that a solution may be of, with their texts: its own first."""
     above = (folder, folder.parent, folder.parent.parent)
     for path in [path for one in above for path in sorted(one.glob("*.cfg"))[:4]]:
         try:
-            yield list(_named_in_configuration(read_text(path)))
+            yield path, read_text(path)
         except DesignError:
             continue
 
@@ -184,19 +181,18 @@ def _named_in_configuration(text: str) -> Iterator[ProjectFile]:
 
 
 def _directives(folder: Path, script: Sequence[TclCommand]) -> Iterator[Directive]:
-    """Those of directives.tcl; of script.tcl, if the solution has no such file."""
+    """Those of directives.tcl, of script.tcl if the solution has no such file; of a configuration if it has
+    neither."""
     path = folder / "directives.tcl"
     try:
-        found = list(commands(path, read_text(path)))
+        found = list(directives_of(commands(path, read_text(path)), str(path)))
     except DesignError:
-        found = list(script)
-    for command in found:
-        name = command.name.removeprefix("set_directive_")
-        if name == command.name or name == "top":
-            continue
-        options, loose = command.values()
-        place, variable = (*loose, "", "")[:2]
-        yield Directive(name=name, place=place, variable=variable, options=options)
+        found = list(directives_of(script, str(folder / "script.tcl")))
+    yield from found
+    for path, text in [] if found else _configurations(folder):
+        if found := list(configured_directives(text, str(path))):
+            yield from found
+            return
 
 
 def _schedules(folder: Path) -> dict[str, ModuleSchedule]:

@@ -170,3 +170,23 @@ def test_without_its_packages_it_says_what_to_install(
     said = failure(4, "schedule", "right.cpp")
     assert package in said
     assert "pip install 'hlsgen[schedule]'" in said
+
+
+@needs_llvm
+def test_directives_of_a_script_and_of_a_configuration(folder: Path) -> None:
+    (folder / "d.tcl").write_text(
+        'set_directive_array_partition -type complete "slow" a\nset_directive_unroll "slow/none"\n'
+        "exec touch run\n",
+        encoding="utf-8",
+    )
+    result = run("schedule", "slow.cpp", "--directives", "d.tcl")
+    assert result.exit_code == 0, result.output
+    assert (
+        "d.tcl:2: directive unroll slow/none: slow has no loop none; it counts for nothing" in result.output
+    )
+    assert not (folder / "run").exists()
+    text = CONFIG.format(name="slow") + "syn.directive.array_partition=slow a type=complete\n"
+    (folder / "slow.cfg").write_text(text, encoding="utf-8")
+    (kernel,) = documented(0, "slow.cfg")["kernels"]
+    assert kernel["loops"][0]["ii"] == 1 and kernel["unplaced_directives"] == []
+    assert "no directive" in failure(1, "schedule", "slow.cpp", "--directives", "slow.cpp")

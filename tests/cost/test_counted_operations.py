@@ -1,4 +1,4 @@
-"""What the cost model counts of a packed sum is what the emitted code has, after all loops are unrolled."""
+"""What the cost model counts is what the emitted code has, after all loops are unrolled."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from hlsgen.cost.conv_instance import instance_resources
 from hlsgen.cost.resources import arithmetic_resources
 from hlsgen.hardware.conv2d import Folding
 from hlsgen.layers import winograd
+from hlsgen.layers.conv2d import Conv2d
 from hlsgen.schedule.component import Component, Target
-from hlsgen.schedule.kernels import schedule_component
+from hlsgen.schedule.kernels import KernelSchedule, schedule_component
 from tests.support.kernels import U200, conv, emit_kernel
 from tests.support.schedule_ir import needs_llvm
 
@@ -21,9 +23,9 @@ PACKED = 27
 """Bits of two words beside each other; 24 where the upper has fewer."""
 
 
-def operations(folding: Folding, folder: Path) -> dict[str, int]:
-    """Of the loop that computes, by kind and widths."""
-    emit_kernel(LAYER, folding, folder)
+def scheduled(layer: Conv2d, folding: Folding, folder: Path) -> KernelSchedule:
+    """The kernel's loops and what it takes, from its compiled code."""
+    emit_kernel(layer, folding, folder)
     (source,) = (path for path in folder.rglob("*.cpp") if not path.name.endswith("_tb.cpp"))
     component = Component(
         top="conv",
@@ -31,7 +33,12 @@ def operations(folding: Folding, folder: Path) -> dict[str, int]:
         target=Target(part="xcu200-fsgd2104-2-e", version="2024.2", clock_ns=10 / 3),
         include_folders=(source.parent,),
     )
-    loops = schedule_component(component).loops
+    return schedule_component(component)
+
+
+def operations(folding: Folding, folder: Path) -> dict[str, int]:
+    """Of the loop that computes, by kind and widths."""
+    loops = scheduled(LAYER, folding, folder).loops
     (found,) = (loop.operations for loop in loops if loop.label == "iterations")
     return found
 
@@ -57,3 +64,31 @@ def test_a_dsp_for_each_product_of_the_code(folding: Folding, tmp_path: Path) ->
     assert products(found, 22) == arithmetic_resources(kernel.mapping, U200.terms).dsp
     per_pass = {"direct": 4 // 2 * 18 * 2, "winograd": winograd.POINTS * 6 * 4}
     assert products(found, 22) == per_pass[folding.algorithm], "as by hand"
+
+
+NARROW = {"input_type": "fixed<8,1>", "weight_type": "fixed<8,1>", "result_type": "fixed<8,3,rnd,sat>"}
+WIDE = {"input_type": "fixed<16,6>", "weight_type": "fixed<16,2>", "result_type": "fixed<16,6,rnd,sat>"}
+
+
+@needs_llvm
+@pytest.mark.parametrize(
+    ("types", "folding"),
+    [
+        pytest.param(NARROW, Folding(rows=5, pe=4, simd=2), id="two products a DSP"),
+        pytest.param(NARROW, Folding(rows=4, pe=4, simd=2, algorithm="winograd"), id="winograd"),
+        pytest.param(WIDE, Folding(rows=6, pe=2, simd=1), id="sixteen bits"),
+        pytest.param({}, Folding(rows=4, pe=4, simd=1, fabric_pe=2), id="float"),
+    ],
+)
+def test_luts_are_those_of_the_operations(types: dict[str, str], folding: Folding, tmp_path: Path) -> None:
+    """csynth's LUTs by the model's structure and by the operations of the code, which share only the terms of
+    operators. Index arithmetic and the choices of banks were half of an instance, and in no term.
+    """
+    layer = conv((16, 64, 64), 16, **types)
+    schedule = scheduled(layer, folding, tmp_path)
+    assert all(loop.interval == 1 and not loop.rolled for loop in schedule.loops)
+    usage = schedule.usage
+    mapping = emit_kernel(layer, folding, tmp_path / "again").mapping
+    assert usage is not None
+    counted = instance_resources(mapping, U200.terms.of("csynth")).lut
+    assert 0.7 < counted / usage.csynth.lut < 1.15

@@ -20,6 +20,9 @@ LISTED = """* Valid Pragma Syntax
 | pipeline | {options} | src/sums.cpp:6 in sums  |
 +----------+---------+-------------------------+
 """
+DIRECTED = LISTED.format(options="II=2   ").replace(
+    "src/sums.cpp:6 in sums  ", "directives.tcl:{line} in sums"
+)
 
 
 @pytest.fixture
@@ -81,7 +84,13 @@ def test_what_does_not_compile_is_a_loop_that_was_not_decided(bench: Any, tmp_pa
     [
         ({"src/sums.cpp": "void sums() {}\n"}, "lines"),
         ({"src/sums.cpp": None}, "sources are not there"),
-        ({"prj/solution1/directives.tcl": 'set_directive_unroll "sums/rows"\n'}, "directives"),
+        (
+            {
+                "prj/solution1/directives.tcl": 'set_directive_pipeline -II 2 "sums/columns"\n',
+                "prj/solution1/syn/report/csynth.rpt": DIRECTED.format(line=2),
+            },
+            "pragmas",
+        ),
         ({"prj/solution1/syn/report/csynth.rpt": LISTED.format(options="II=2   ")}, "pragmas"),
         ({"prj/solution1/syn/report/csynth.xml": csynth().replace(">2022.1<", ">2019.2<")}, "version"),
     ],
@@ -105,6 +114,23 @@ def test_listed_pragmas_that_stand_in_the_sources_are_no_reason(bench: Any, tmp_
         only(bench.compare(write_solution(tmp_path, changes), tmp_path, ours(bench, line=5)))["outcome"]
         == "right"
     )
+
+
+def test_directives_are_obeyed(bench: Any, tmp_path: Path) -> None:
+    listed = DIRECTED.format(line=1)
+    changes = {
+        "prj/solution1/directives.tcl": 'set_directive_pipeline -II 2 "sums/columns"\n',
+        "prj/solution1/syn/report/csynth.rpt": listed,
+    }
+    given: list[Any] = []
+
+    def schedule(solution: Any) -> Any:
+        given.extend(solution.directives)
+        return ours(bench)(solution)
+
+    row = only(bench.compare(write_solution(tmp_path, changes), tmp_path, schedule))
+    assert row["outcome"] == "right"
+    assert [(one.text, one.place) for one in given] == [("pipeline II=2", "sums/columns")]
 
 
 def test_the_score_counts_each_loop_once(bench: Any, tmp_path: Path) -> None:

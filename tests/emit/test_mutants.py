@@ -66,6 +66,8 @@ MUTANTS = [
     ("a wrong row slot", FIXED, "constexpr int TILE_SLOTS = 2", "constexpr int TILE_SLOTS = 3"),
     ("a wrong half", FIXED, "(upper ? 0 : OUT_WORDS)", "(upper ? OUT_WORDS : 0)"),
     ("an iteration too many", FIXED, "counter<COLUMNS> column", "counter<COLUMNS + 1> column"),
+    ("columns of a last word", FIXED, "? LAST_LANES : IN_LANES", "? LAST_LANES - 1 : IN_LANES"),
+    ("where a last word begins", FIXED, "out_word.last ? last_word(word) : word", "word"),
     ("lane order", FIXED, "result.lane[p * ROWS + r]", "result.lane[r * ROWS + p]"),
     ("no saturation", FIXED, "AP_RND, AP_SAT> out_t", "AP_RND, AP_WRAP> out_t"),
     ("the other rounding", FIXED, "AP_RND, AP_SAT> out_t", "AP_TRN, AP_SAT> out_t"),
@@ -145,6 +147,15 @@ def test_weights_too_large_for_winograds_packing_are_refused(tmp_path: Path) -> 
     assert gentle.mapping.chain == 6
     with pytest.raises(ToolError, match="too large for this kernel's packing"):
         run_kernel(harsh, frames_for(WINOGRAD_LAYER, 1))
+
+
+def test_a_word_that_goes_round_the_banks_has_two_addresses(tmp_path: Path) -> None:
+    """Where banks are no multiple of a word's lanes; elsewhere a word begins in the first column's bank."""
+    kernel = emit_kernel(conv((4, 14, 40), 4), Folding(rows=7, pe=1, simd=1), tmp_path)
+    assert kernel.mapping.bank_map.banks % kernel.mapping.in_lanes
+    assert survives(kernel)
+    mutated(kernel, "src/conv1.h", "place.carry = BANKS - next.bank;", "place.carry = BANKS;")
+    assert not survives(kernel)
 
 
 def test_offsets_removed_is_a_port_conflict(tmp_path: Path) -> None:

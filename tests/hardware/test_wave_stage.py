@@ -124,8 +124,8 @@ FIXED = conv(
 )
 FOLD = Fold(rows=2, pe=2, simd=2)
 MUTANTS = [
-    ("an offset of the banks", "(at.bank + j) + OFFSET[slot]", "(at.bank + j) + OFFSET[0]"),
-    ("a bank of the fill", "+ OFFSET[slot]);\n        place[x].address", ");\n        place[x].address"),
+    ("an offset of the banks", "(at.bank.value, j), OFFSET[slot])", "(at.bank.value, j), OFFSET[0])"),
+    ("a bank of the fill", "next.bank.value, OFFSET[next.slot]);", "next.bank.value, 0);"),
     ("the tile's last rows", "at.tile.last ? LAST_ROWS : ROWS", "at.tile.last ? ROWS : ROWS"),
     ("the half that leaves", "results_of(results, !upper, last)", "results_of(results, upper, last)"),
     ("the pass of the weights", "at.filters * CF + at.channels;", "at.filters * CF;"),
@@ -178,7 +178,7 @@ EMITTED = {
     ("before", "after", "message"),
     [
         ("hlsgen::ram<in_t, BAND_DEPTH, ", "hlsgen::ram<in_t, BAND_DEPTH, 99", "sooner than its dependence"),
-        ("(at.bank + j) + OFFSET[slot]", "(at.bank + j) + OFFSET[0]", "more ports than it has"),
+        ("(at.bank.value, j), OFFSET[slot])", "(at.bank.value, j), OFFSET[0])", "more ports than it has"),
     ],
     ids=["promise", "ports"],
 )

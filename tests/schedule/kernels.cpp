@@ -373,10 +373,34 @@ extern "C" void cyclic_of_two(const int a[256], int b[64]) {
 }
 
 extern "C" void block(const int a[256], int b[64]) {
+#pragma HLS interface ap_memory port=a
 #pragma HLS array_partition variable=a block factor=4
     for (int i = 0; i < 64; ++i) {
 #pragma HLS pipeline II=1
         b[i] = a[i] + a[i + 64] + a[i + 128] + a[i + 192];
+    }
+}
+
+template <int COUNT> static int quarters(const int a[COUNT * 4], int at)
+{
+#pragma HLS array_partition variable=a block factor=4
+    return a[at] + a[at + COUNT] + a[at + 2 * COUNT] + a[at + 3 * COUNT];
+}
+
+extern "C" void block_of_template(const int a[256], int b[64]) {
+    for (int i = 0; i < 64; ++i) {
+#pragma HLS pipeline II=1
+        b[i] = quarters<64>(a, i);
+    }
+}
+
+extern "C" void rows_of_argument(const int a[3 * (2 + 2)][16], int b[64])
+#pragma HLS interface ap_memory port=a
+#pragma HLS array_partition variable=a complete dim=1
+{
+    for (int i = 0; i < 64; ++i) {
+#pragma HLS pipeline II=1
+        b[i] = a[0][i & 15] + a[11][i & 15];
     }
 }
 

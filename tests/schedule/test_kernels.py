@@ -56,6 +56,8 @@ INTERVALS = {
     "complete": (1, "8 words stand in 8 banks"),
     "reshaped": (1, "4 neighbours are one word"),
     "unrolled_and_cyclic": (1, "a counter by 4 leaves the bank constant"),
+    "block": (1, "so they do of an argument, whose first extent is in its declaration"),
+    "block_of_template": (1, "so do those of a function whose extent is a parameter of its template"),
     "block_of_local": (1, "4 quarters stand in 4 banks"),
     "disaggregated": (1, "each field is a memory, read twice"),
     "members": (1, "each element holds a memory of its own, read and written once"),
@@ -228,6 +230,12 @@ def test_trips_are_counted() -> None:
     assert schedule_of("pointer_chase").trips is None
     assert schedule_of("until_last").trips is None
     assert sorted(loop.trips or 0 for loop in schedules()["template_of_both"]) == [64, 128]
+
+
+@pytest.mark.parametrize(("function", "array", "banks"), [("rows_of_argument", "a", 12), ("block", "a", 4)])
+def test_a_split_argument_has_as_many_banks_as_its_extent_says(function: str, array: str, banks: int) -> None:
+    loop = schedule_of(function)
+    assert [bank.banks for bank in loop.banks if bank.array == array] == [banks]
 
 
 def test_places_are_lines_of_the_source() -> None:

@@ -163,11 +163,11 @@ def test_marks_carry_addresses_forms_and_values(tmp_path: Path) -> None:
         ("array_partition", 13): (True, [4, 32, 1, 8, 0, 0, 0, 0, 0, 4]),
         ("unroll", 16): (False, [8]),
         ("interface", 22): (True, [8, 64, 1, 0, 0, 0, 0, 0, 0, 8]),
-        ("interface", 23): (True, [2, 12, 2, 0, 2, 0, 0, 0, 0]),
+        ("interface", 23): (True, [2, 12, 2, 8, 2, 0, 0, 0, 0]),
         ("interface", 24): (True, [4, 32, 0, 0, 0, 0, 0, 0, 0]),
         ("data_pack", 27): (True, [8, 64, 1, 4, 0, 0, 0, 0, 0]),
         ("pipeline", 30): (False, [2]),
-        ("dependence", 31): (True, [2, 12, 2, 0, 2, 0, 0, 0, 0]),
+        ("dependence", 31): (True, [2, 12, 2, 8, 2, 0, 0, 0, 0]),
         ("unroll", 36): (False, []),
     }
 

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from hlsgen.cost.conv_instance import instance_resources
 from hlsgen.cost.cycles import cycles, ddr_bursts, ddr_bytes, ddr_cost, interval, iterations
-from hlsgen.cost.resources import Resources, dsps_of_product, instance_resources
+from hlsgen.cost.resources import Resources, dsps_of_product
 from hlsgen.designfile.constraints import NoFit
 from hlsgen.hardware.conv2d import ConvMapping, Folding, map_conv2d
 from hlsgen.layers.conv2d import Conv2d

@@ -11,8 +11,9 @@ from itertools import product
 import numpy as np
 import pytest
 
+from hlsgen.cost.conv_instance import instance_resources
 from hlsgen.cost.cycles import cycles, ddr_cost
-from hlsgen.cost.resources import Resources, instance_resources
+from hlsgen.cost.resources import Resources
 from hlsgen.designfile.constraints import NoFit
 from hlsgen.hardware.conv2d import ConvMapping, mappings
 from hlsgen.layers.conv2d import Conv2d

@@ -18,6 +18,7 @@ from click.testing import CliRunner
 import hlsgen
 from hlsgen.base.errors import DesignError
 from hlsgen.cli.commands import cli
+from hlsgen.cost.conv_instance import instance_resources
 from hlsgen.cost.error_margins import by_term, whole_error
 from hlsgen.cost.fitting import (
     HELD_OUT_SHARE,
@@ -30,7 +31,6 @@ from hlsgen.cost.fitting import (
     solve,
 )
 from hlsgen.cost.published_cores import FAMILIES, Family, Row, address_bits, fifo_term, published_rows
-from hlsgen.cost.resources import instance_resources
 from hlsgen.hardware.conv2d import Folding, map_conv2d
 from hlsgen.targets.board import load_board
 from hlsgen.targets.terms import (

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from hlsgen.base.errors import DesignError
-from hlsgen.vendor import tcl_commands
+from hlsgen.designfile import tcl_commands
+from hlsgen.designfile.tcl_commands import commands
 from hlsgen.vendor.project_files import Finder
 from hlsgen.vendor.report import Range
 from hlsgen.vendor.schedule_report import SourcePlace, places_of, read_schedule
 from hlsgen.vendor.solution import Directive, find_solutions, read_solution
 from hlsgen.vendor.synthesis_messages import read_messages
-from hlsgen.vendor.tcl_commands import commands
 from tests.support.vendor_solutions import SCHEDULE, VIOLATIONS, csynth, write_solution
 
 SCHEDULE_FILE = "prj/solution1/.autopilot/db/sums_Pipeline_rows_columns.verbose.sched.rpt"

@@ -88,6 +88,11 @@ template <class X_, class... V>
 constexpr inline __attribute__((always_inline)) void variable(int index, X_& x, V... values) {
     if (!__builtin_is_constant_evaluated()) at<typename target<X_>::type>(index, target<X_>::address(x), values...);
 }
+// One that names an array parameter, which is a pointer by then.
+template <unsigned long N_, class T_, class... V>
+constexpr inline __attribute__((always_inline)) void parameter(int index, T_* x, V... values) {
+    if (!__builtin_is_constant_evaluated()) at<T_[N_]>(index, x, values...);
+}
 
 }  // namespace hls_marks
 

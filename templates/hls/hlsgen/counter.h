@@ -100,6 +100,15 @@ inline V moved_on(const V &value, int step) {
     return value >= back ? V(value - back) : V(value + forth);
 }
 
+// The same of a step that only run time knows, below LIMIT.
+template <int LIMIT>
+inline ap_uint<bits_for(LIMIT)> wrapped(const ap_uint<bits_for(LIMIT)> &value, const ap_uint<bits_for(LIMIT)> &step) {
+#pragma HLS inline
+    typedef ap_uint<bits_for(LIMIT) + 1> sum_t;
+    const sum_t sum = value + step;
+    return sum >= sum_t(LIMIT) ? sum_t(sum - sum_t(LIMIT)) : sum;
+}
+
 // 0, STRIDE, 2 * STRIDE .. modulo MODULUS: where the elements of a row lie that are MODULUS to a word.
 template <int MODULUS, int STRIDE>
 struct strided_counter {

@@ -5,6 +5,10 @@
 #ifndef HLSGEN_MEMORY_H
 #define HLSGEN_MEMORY_H
 
+#include <ap_int.h>
+
+#include "hlsgen/counter.h"
+
 namespace hlsgen {
 
 // A memory of DEPTH words, none of which is read sooner than DISTANCE iterations after its write. In hardware a plain
@@ -12,30 +16,24 @@ namespace hlsgen {
 template <typename T, int DEPTH, int DISTANCE = 1>
 using ram = T[DEPTH];
 
-// One access of an iteration: where it goes, and whether it takes place.
+// One access of an iteration to BANKS memories of DEPTH words: where it goes, and whether it takes place.
+template <int BANKS, int DEPTH>
 struct access {
     bool enable;
-    int bank;
-    int address;
+    ap_uint<bits_for(BANKS)> bank;
+    ap_uint<bits_for(DEPTH)> address;
 };
-
-// value modulo LIMIT for a value below 2 * LIMIT.
-template <int LIMIT>
-inline int wrap(int value) {
-#pragma HLS inline
-    return value >= LIMIT ? value - LIMIT : value;
-}
 
 // Reads N elements that lie in N different banks. Written from the banks' side, so that each bank has one
 // read whatever the addresses are; a read that is not enabled gives any value.
 template <int N, int BANKS, int DEPTH, typename T>
-inline void read_banks(const T (&memory)[BANKS][DEPTH], const access (&wanted)[N], T (&value)[N]) {
+inline void read_banks(const T (&memory)[BANKS][DEPTH], const access<BANKS, DEPTH> (&wanted)[N], T (&value)[N]) {
 #pragma HLS inline
     T port[BANKS];
 #pragma HLS array_partition variable=port complete
     for (int b = 0; b < BANKS; ++b) {
 #pragma HLS unroll
-        int address = 0;
+        ap_uint<bits_for(DEPTH)> address = 0;
         for (int n = 0; n < N; ++n) {
 #pragma HLS unroll
             if (wanted[n].enable && wanted[n].bank == b) address = wanted[n].address;
@@ -48,24 +46,61 @@ inline void read_banks(const T (&memory)[BANKS][DEPTH], const access (&wanted)[N
     }
 }
 
-// Writes N elements to N different banks.
-template <int N, int BANKS, int DEPTH, typename T>
-inline void write_banks(T (&memory)[BANKS][DEPTH], const access (&wanted)[N], const T (&value)[N]) {
+// Neighbouring elements, of which each bank takes one at most: element n, below `count`, goes to bank
+// (first + n) mod BANKS, at `address` or, from element `carry` on, at the address after it.
+template <int BANKS, int DEPTH>
+struct run {
+    ap_uint<bits_for(BANKS)> first;
+    ap_uint<bits_for(BANKS + 1)> count;
+    ap_uint<bits_for(BANKS + 1)> carry;
+    ap_uint<bits_for(DEPTH)> address;
+};
+
+// Which element of a run is a bank's: seen from there they go round by `first`, so that a subtraction tells.
+template <int BANKS, int DEPTH>
+inline ap_uint<bits_for(BANKS)> element_of(int bank, const run<BANKS, DEPTH> &place) {
 #pragma HLS inline
+    const ap_uint<bits_for(BANKS)> from = place.first <= bank ? bank : bank + BANKS;  // the low bits are enough
+    return from - place.first;
+}
+
+// Gives each bank the element of the run that is its own, of N at most; any where the run has none for it. The elements
+// go round by a power of two at a time, for each bit of `first`: fewer choices than one of N for every bank.
+template <int N, int BANKS, int DEPTH, typename T>
+inline void turn(const run<BANKS, DEPTH> &place, const T (&value)[N], T (&of_bank)[BANKS]) {
+#pragma HLS inline
+    static_assert(N <= BANKS, "turn: each bank takes one element at most");
+    constexpr int STEPS = bits_for(BANKS);
+    T turned[STEPS + 1][BANKS];
+#pragma HLS array_partition variable=turned complete dim=0
     for (int b = 0; b < BANKS; ++b) {
 #pragma HLS unroll
-        bool enable = false;
-        int address = 0;
-        T data = value[0];
-        for (int n = 0; n < N; ++n) {
+        turned[0][b] = value[b < N ? b : 0];
+    }
+    for (int k = 0; k < STEPS; ++k) {
 #pragma HLS unroll
-            if (wanted[n].enable && wanted[n].bank == b) {
-                enable = true;
-                address = wanted[n].address;
-                data = value[n];
-            }
+        const bool turns = place.first[k];
+        for (int b = 0; b < BANKS; ++b) {
+#pragma HLS unroll
+            turned[k + 1][b] = turns ? turned[k][(b + BANKS - (1 << k) % BANKS) % BANKS] : turned[k][b];
         }
-        if (enable) memory[b][address] = data;
+    }
+    for (int b = 0; b < BANKS; ++b) {
+#pragma HLS unroll
+        of_bank[b] = turned[STEPS][b];
+    }
+}
+
+// Writes a run, each bank its own element, if the memory `takes` it.
+template <int BANKS, int DEPTH, typename T>
+inline void write_run(bool takes, T (&memory)[BANKS][DEPTH], const run<BANKS, DEPTH> &place,
+                      const T (&of_bank)[BANKS]) {
+#pragma HLS inline
+    const ap_uint<bits_for(DEPTH)> carried = place.address + 1;
+    for (int b = 0; b < BANKS; ++b) {
+#pragma HLS unroll
+        const ap_uint<bits_for(BANKS)> element = element_of(b, place);
+        if (takes && element < place.count) memory[b][element >= place.carry ? carried : place.address] = of_bank[b];
     }
 }
 

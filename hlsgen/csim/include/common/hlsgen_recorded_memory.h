@@ -91,29 +91,42 @@ private:
     mutable port write_;
 };
 
+// Places as wide as int: one outside its memory is seen, and not cut to a narrow type's bits.
+template <int BANKS, int DEPTH>
 struct access {
     bool enable;
     int bank;
     int address;
 };
 
-template <int LIMIT>
-inline int wrap(int value) {
-    return value >= LIMIT ? value - LIMIT : value;
-}
+template <int BANKS, int DEPTH>
+struct run {
+    int first;
+    int count;
+    int carry;
+    int address;
+};
 
 // The same accesses as in hardware, but each is made as asked for: two in one bank are seen.
 template <int N, int BANKS, int DEPTH, int DISTANCE, typename T>
-inline void read_banks(const ram<T, DEPTH, DISTANCE> (&memory)[BANKS], const access (&wanted)[N], T (&value)[N]) {
+inline void read_banks(const ram<T, DEPTH, DISTANCE> (&memory)[BANKS], const access<BANKS, DEPTH> (&wanted)[N],
+                       T (&value)[N]) {
     for (int n = 0; n < N; ++n) {
         if (wanted[n].enable) value[n] = memory[wanted[n].bank][wanted[n].address];
     }
 }
 
-template <int N, int BANKS, int DEPTH, int DISTANCE, typename T>
-inline void write_banks(ram<T, DEPTH, DISTANCE> (&memory)[BANKS], const access (&wanted)[N], const T (&value)[N]) {
-    for (int n = 0; n < N; ++n) {
-        if (wanted[n].enable) memory[wanted[n].bank][wanted[n].address] = value[n];
+template <int N, int BANKS, int DEPTH, typename T>
+inline void turn(const run<BANKS, DEPTH> &place, const T (&value)[N], T (&of_bank)[BANKS]) {
+    for (int n = 0; n < place.count; ++n) of_bank[(place.first + n) % BANKS] = value[n];
+}
+
+template <int BANKS, int DEPTH, int DISTANCE, typename T>
+inline void write_run(bool takes, ram<T, DEPTH, DISTANCE> (&memory)[BANKS], const run<BANKS, DEPTH> &place,
+                      const T (&of_bank)[BANKS]) {
+    for (int n = 0; takes && n < place.count; ++n) {
+        const int bank = (place.first + n) % BANKS;
+        memory[bank][place.address + (n >= place.carry ? 1 : 0)] = of_bank[bank];
     }
 }
 

@@ -62,13 +62,14 @@ constexpr int LAG = 2;      // iterations from a row's first column in to its fi
 constexpr int COLUMNS = 6;  // iterations of a pass over a row
 constexpr int PX_IN = 8;    // neighbouring pixels of an input word
 constexpr int IN_STEPS = (IN_WIDTH + PX_IN - 1) / PX_IN;
+constexpr int LAST_PIXELS = IN_WIDTH - (IN_STEPS - 1) * PX_IN;  // of a row's last word
 constexpr int PX_OUT = 4;
 constexpr int OUT_STEPS = (OUT_WIDTH + PX_OUT - 1) / PX_OUT;
 
 // ---- The band: rows of the input on chip, a circular buffer of row slots ----------------------------------
 constexpr int SLOTS = 7;
 constexpr int BANKS = 8;  // element (slot, column) lies in bank (column + OFFSET[slot]) mod BANKS
-constexpr int OFFSET[SLOTS] = {0, 1, 2, 3, 4, 5, 6};
+constexpr unsigned short OFFSET[SLOTS] = {0, 1, 2, 3, 4, 5, 6};
 constexpr int WAVE_ROWS = 4;                                     // rows that an iteration reads
 constexpr int WAVE_ROW[WAVE_ROWS] = {0, 1, 2, 3};                // counted from the tile's first row
 constexpr int WAVE_SLOT[WAVE_ROWS] = {0, 1, 2, 3};               // the same, modulo SLOTS
@@ -174,17 +175,11 @@ struct filling {
 inline void fill_band(band_t &band, filling &next, const in_word &word) {
 #pragma HLS inline
 #pragma HLS array_partition variable=OFFSET complete
-    const int slot = next.slot;
-    hlsgen::access place[PX_IN];
-#pragma HLS array_partition variable=place complete
-    for (int x = 0; x < PX_IN; ++x) {
-#pragma HLS unroll
-        const int column = next.bank + x;
-        const int carry = column >= BANKS ? 1 : 0;
-        place[x].enable = next.step * PX_IN + x < IN_WIDTH;
-        place[x].bank = hlsgen::wrap<BANKS>(hlsgen::wrap<BANKS>(column) + OFFSET[slot]);
-        place[x].address = (slot * FOLDS_IN + next.group) * COLUMN_WORDS + next.column_word + carry;
-    }
+    hlsgen::run<BANKS, BAND_DEPTH> place;
+    place.first = hlsgen::wrapped<BANKS>(next.bank.value, OFFSET[next.slot]);
+    place.count = next.step.last ? LAST_PIXELS : PX_IN;
+    place.carry = BANKS - next.bank;
+    place.address = (next.slot * FOLDS_IN + next.group) * COLUMN_WORDS + next.column_word;
     for (int s = 0; s < SIMD; ++s) {
 #pragma HLS unroll
         in_t pixels[PX_IN];
@@ -193,7 +188,10 @@ inline void fill_band(band_t &band, filling &next, const in_word &word) {
 #pragma HLS unroll
             pixels[x] = word.lane[x * SIMD + s];
         }
-        hlsgen::write_banks<PX_IN>(band[s], place, pixels);
+        in_t of_bank[BANKS];
+#pragma HLS array_partition variable=of_bank complete
+        hlsgen::turn(place, pixels, of_bank);
+        hlsgen::write_run(true, band[s], place, of_bank);
     }
     next.advance();
 }
@@ -250,19 +248,19 @@ struct position {
 inline void read_wave(const band_t &band, const position &at, in_t (&wave)[SIMD][WAVE_ROWS * STRIDE_W]) {
 #pragma HLS inline
 #pragma HLS array_partition variable=OFFSET complete
-    hlsgen::access place[WAVE_ROWS * STRIDE_W];
+    hlsgen::access<BANKS, BAND_DEPTH> place[WAVE_ROWS * STRIDE_W];
 #pragma HLS array_partition variable=place complete
     for (int i = 0; i < WAVE_ROWS; ++i) {
 #pragma HLS unroll
         const int row = at.row + WAVE_ROW[i];
-        const int slot = hlsgen::wrap<SLOTS>(at.slot + WAVE_SLOT[i]);
+        const int slot = hlsgen::moved_on<SLOTS>(at.slot, WAVE_SLOT[i]);
         for (int j = 0; j < STRIDE_W; ++j) {
 #pragma HLS unroll
             const int column = at.column * STRIDE_W - PAD_LEFT + j;
             const int carry = at.bank + j >= BANKS ? 1 : 0;
-            hlsgen::access &there = place[i * STRIDE_W + j];
+            hlsgen::access<BANKS, BAND_DEPTH> &there = place[i * STRIDE_W + j];
             there.enable = row >= 0 && row < IN_HEIGHT && column >= 0 && column < IN_WIDTH;
-            there.bank = hlsgen::wrap<BANKS>(hlsgen::wrap<BANKS>(at.bank + j) + OFFSET[slot]);
+            there.bank = hlsgen::wrapped<BANKS>(hlsgen::moved_on<BANKS>(at.bank.value, j), OFFSET[slot]);
             there.address = (slot * FOLDS_IN + at.group * CF + at.channels) * COLUMN_WORDS + at.column_word + carry;
         }
     }

@@ -68,7 +68,7 @@ constexpr int WEIGHT_STEPS = NF * CF;
 // ---- The band: rows of the input on chip, a circular buffer of row slots ----------------------------------
 constexpr int SLOTS = 8;
 constexpr int BANKS = 8;  // element (slot, column) lies in bank (column + OFFSET[slot]) mod BANKS
-constexpr int OFFSET[SLOTS] = {0, 1, 2, 3, 4, 5, 6, 7};
+constexpr unsigned short OFFSET[SLOTS] = {0, 1, 2, 3, 4, 5, 6, 7};
 constexpr int WAVE_ROWS = 4;                                     // rows that an iteration reads
 constexpr int WAVE_ROW[WAVE_ROWS] = {0, 1, 2, 3};                // counted from the tile's first row
 constexpr int WAVE_SLOT[WAVE_ROWS] = {0, 1, 2, 3};               // the same, modulo SLOTS
@@ -89,11 +89,13 @@ typedef ap_int<hlsgen::bits_for((COLUMNS * STRIDE_W + PAD_LEFT) / BANKS + 2) + 1
 
 // ---- DDR: planes of rows, each row padded to whole words --------------------------------------------------
 constexpr int IN_LANES = 8;
-constexpr int IN_WORDS = (IN_WIDTH + IN_LANES - 1) / IN_LANES;  // of a row
-constexpr int FIRST_FILL = 4 * IN_CHANNELS * IN_WORDS;          // words that the first tile needs
+constexpr int IN_WORDS = (IN_WIDTH + IN_LANES - 1) / IN_LANES;    // of a row
+constexpr int LAST_LANES = IN_WIDTH - (IN_WORDS - 1) * IN_LANES;  // of its last word that hold columns
+constexpr int FIRST_FILL = 4 * IN_CHANNELS * IN_WORDS;            // words that the first tile needs
 constexpr int OUT_LANES = 2;
 constexpr int OUT_WORDS = (OUT_WIDTH + OUT_LANES - 1) / OUT_LANES;
-constexpr int DRAIN_WORDS = ROWS * PE * OUT_WORDS;  // that a pass yields
+constexpr int LAST_OUT_LANES = OUT_WIDTH - (OUT_WORDS - 1) * OUT_LANES;  // of a row's last word that hold columns
+constexpr int DRAIN_WORDS = ROWS * PE * OUT_WORDS;                       // that a pass yields
 constexpr int DRAIN_STEPS = DRAIN_WORDS > OUT_WIDTH ? DRAIN_WORDS : OUT_WIDTH;
 
 static_assert(OUT_CHANNELS % PE == 0, "conv1: PE must divide the output channels");
@@ -184,24 +186,20 @@ struct filling {
 inline void fill_band(band_t &band, filling &next, const pixels_t &pixels) {
 #pragma HLS inline
 #pragma HLS array_partition variable=OFFSET complete
-    const int slot = next.slot;
-    hlsgen::access place[IN_LANES];
-#pragma HLS array_partition variable=place complete
-    for (int l = 0; l < IN_LANES; ++l) {
-#pragma HLS unroll
-        const int column = next.bank + l;
-        const int carry = column >= BANKS ? 1 : 0;
-        place[l].enable = next.word * IN_LANES + l < IN_WIDTH;
-        place[l].bank = hlsgen::wrap<BANKS>(hlsgen::wrap<BANKS>(column) + OFFSET[slot]);
-        place[l].address = (slot * CF + next.group) * COLUMN_WORDS + next.column_word + carry;
-    }
+    hlsgen::run<BANKS, BAND_DEPTH> place;
+    place.first = hlsgen::wrapped<BANKS>(next.bank.value, OFFSET[next.slot]);
+    place.count = next.word.last ? LAST_LANES : IN_LANES;
+    place.carry = BANKS - next.bank;
+    place.address = (next.slot * CF + next.group) * COLUMN_WORDS + next.column_word;
+    in_t of_bank[BANKS];
+#pragma HLS array_partition variable=of_bank complete
+    hlsgen::turn(place, pixels.lane, of_bank);
     for (int s = 0; s < SIMD; ++s) {
 #pragma HLS unroll
-        if (next.lane.at[s]) hlsgen::write_banks<IN_LANES>(band[s], place, pixels.lane);
+        hlsgen::write_run(next.lane.at[s], band[s], place, of_bank);
     }
     next.advance();
 }
-
 // ---- Computing --------------------------------------------------------------------------------------------
 
 // Where an iteration stands. Columns run innermost, then input channels; counters instead of divisions.
@@ -258,19 +256,19 @@ struct position {
 inline void read_wave(const band_t &band, const position &at, in_t (&wave)[SIMD][WAVE_ROWS * STRIDE_W]) {
 #pragma HLS inline
 #pragma HLS array_partition variable=OFFSET complete
-    hlsgen::access place[WAVE_ROWS * STRIDE_W];
+    hlsgen::access<BANKS, BAND_DEPTH> place[WAVE_ROWS * STRIDE_W];
 #pragma HLS array_partition variable=place complete
     for (int i = 0; i < WAVE_ROWS; ++i) {
 #pragma HLS unroll
         const int row = at.row + WAVE_ROW[i];
-        const int slot = hlsgen::wrap<SLOTS>(at.slot + WAVE_SLOT[i]);
+        const int slot = hlsgen::moved_on<SLOTS>(at.slot, WAVE_SLOT[i]);
         for (int j = 0; j < STRIDE_W; ++j) {
 #pragma HLS unroll
             const int column = at.column * STRIDE_W - PAD_LEFT + j;
             const int carry = at.bank + j >= BANKS ? 1 : 0;
-            hlsgen::access &there = place[i * STRIDE_W + j];
+            hlsgen::access<BANKS, BAND_DEPTH> &there = place[i * STRIDE_W + j];
             there.enable = row >= 0 && row < IN_HEIGHT && column >= 0 && column < IN_WIDTH;
-            there.bank = hlsgen::wrap<BANKS>(hlsgen::wrap<BANKS>(at.bank + j) + OFFSET[slot]);
+            there.bank = hlsgen::wrapped<BANKS>(hlsgen::moved_on<BANKS>(at.bank.value, j), OFFSET[slot]);
             there.address = (slot * CF + at.channels) * COLUMN_WORDS + at.column_word + carry;
         }
     }
@@ -488,6 +486,18 @@ inline void compute(hls::stream<pixels_t> &pixels, const weight_t *weights, cons
 
 // ---- Draining: columns of results become words of a row ---------------------------------------------------
 
+// The last word of a row, whose columns stand at the word's end, from its beginning on; zeros follow them.
+inline words_t last_word(const words_t &word) {
+#pragma HLS inline
+    words_t moved;
+    for (int l = 0; l < OUT_LANES; ++l) {
+#pragma HLS unroll
+        if (l < LAST_OUT_LANES) moved.lane[l] = word.lane[l + OUT_LANES - LAST_OUT_LANES];
+        else moved.lane[l] = 0;
+    }
+    return moved;
+}
+
 // One half of `rows` takes the results of a pass while the words of the pass before leave the other.
 inline void drain(hls::stream<results_t> &results, hls::stream<words_t> &words, int frames) {
 #pragma HLS inline off
@@ -496,7 +506,7 @@ inline void drain(hls::stream<results_t> &results, hls::stream<words_t> &words, 
 #pragma HLS array_partition variable=rows complete dim=1
 #pragma HLS array_partition variable=rows complete dim=2
 #pragma HLS bind_storage variable=rows type=ram_s2p impl=lutram
-    HLSGEN_STATIC out_t gathered[PE * ROWS][OUT_LANES];
+    HLSGEN_STATIC words_t gathered[PE * ROWS];  // the last columns, the latest at the end
 #pragma HLS array_partition variable=gathered complete dim=0
 
     const long long passes = (long long)frames * TILES * NF;
@@ -519,20 +529,24 @@ inline void drain(hls::stream<results_t> &results, hls::stream<words_t> &words, 
 #pragma HLS loop_tripcount min=176 max=176
 #pragma HLS dependence variable=rows inter false
         hlsgen::iteration(hlsgen::LOOP_DRAIN);
+        results_t result;
+        if (arrives) result = results.read();
+        // a pass comes without a gap, so that its columns may pass through whether there are some or not
+        for (int n = 0; n < PE * ROWS; ++n) {
+#pragma HLS unroll
+            for (int l = 0; l < OUT_LANES - 1; ++l) {
+#pragma HLS unroll
+                gathered[n].lane[l] = gathered[n].lane[l + 1];
+            }
+            gathered[n].lane[OUT_LANES - 1] = result.lane[n];
+        }
         if (arrives) {
-            const results_t result = results.read();
             const bool complete = in_lane.last || column.last;
             const int address = in_word + (upper ? OUT_WORDS : 0);
             for (int n = 0; n < PE * ROWS; ++n) {
 #pragma HLS unroll
-                words_t word;
-                for (int l = 0; l < OUT_LANES; ++l) {
-#pragma HLS unroll
-                    if (in_lane.value == l) gathered[n][l] = result.lane[n];
-                    else if (in_lane.value < l) gathered[n][l] = 0;
-                    word.lane[l] = gathered[n][l];
-                }
-                if (complete) rows[n / ROWS][n % ROWS][address] = hlsgen::pack<OUT_BITS, OUT_BITS, OUT_LANES>(word);
+                const word_bits word = hlsgen::pack<OUT_BITS, OUT_BITS, OUT_LANES>(gathered[n]);
+                if (complete) rows[n / ROWS][n % ROWS][address] = word;
             }
             if (complete) {
                 in_lane.reset();
@@ -557,7 +571,8 @@ inline void drain(hls::stream<results_t> &results, hls::stream<words_t> &words, 
                 of_channel[p] = of_row[out_row.value];
             }
             const bool valid = !tile.last || out_row.value < LAST_ROWS;
-            if (valid) words.write(hlsgen::unpack<OUT_BITS, OUT_BITS, OUT_LANES, out_t>(of_channel[out_channel.value]));
+            const words_t word = hlsgen::unpack<OUT_BITS, OUT_BITS, OUT_LANES, out_t>(of_channel[out_channel.value]);
+            if (valid) words.write(out_word.last ? last_word(word) : word);
             if (out_word.advance() && out_row.advance() && out_channel.advance()) leaves = false;
         }
         if (step.advance()) {

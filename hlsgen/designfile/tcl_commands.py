@@ -7,7 +7,7 @@ backslash. Variables and commands in brackets stay as they are written.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,8 +29,11 @@ class TclCommand:
     def name(self) -> str:
         return self.words[0]
 
-    def values(self) -> tuple[dict[str, str], list[str]]:
-        """Options (`-name value`; of a switch it is empty), and the words that stand for themselves."""
+    def values(self, switches: Collection[str] = ()) -> tuple[dict[str, str], list[str]]:
+        """Options (`-name value`; of a switch it is empty), and the words that stand for themselves.
+
+        switches: options without a value besides those that every command has.
+        """
         options: dict[str, str] = {}
         loose: list[str] = []
         words = self.words[1:]
@@ -40,7 +43,10 @@ class TclCommand:
             if not re.fullmatch(r"-[A-Za-z_]\w*", word):
                 loose.append(word)
             elif (
-                word[1:] in _SWITCHES or at + 1 == len(words) or re.fullmatch(r"-[A-Za-z_]\w*", words[at + 1])
+                word[1:] in _SWITCHES
+                or word[1:] in switches
+                or at + 1 == len(words)
+                or re.fullmatch(r"-[A-Za-z_]\w*", words[at + 1])
             ):
                 options[word[1:]] = ""
             else:

@@ -157,7 +157,8 @@ def build(
     folder cannot be written. EmissionError: a bug of hlsgen, which its lint or its schedule found.
     """
     design.choose(progress)
-    figures = design.estimate().figures()
+    estimate = design.estimate()
+    figures = estimate.figures()
     given = Stimulus.of(design, frames, input_file, progress)
     inputs, golden = given.inputs, given.golden
     earlier, scratch = earlier_builds(folder), Scratch()
@@ -170,7 +171,7 @@ def build(
         verification = None
         if csim:
             verification = design.style.verify(fresh, inputs, golden, progress=progress, executables=scratch)
-        scheduled, kept = schedule_emitted(
+        scheduled = schedule_emitted(
             fresh,
             earlier=folder,
             asked=schedule,
@@ -179,8 +180,11 @@ def build(
             modelled=figures.unit_counts,
             progress=progress,
         )
+        if scheduled.kernels:
+            estimate = estimate.scheduled(scheduled.kernels)
+            figures, scheduled = estimate.figures(), scheduled.warning(estimate.slowed)
         lint_found, csim_found = lint_figures(linted, shown), csim_figures(verification)
-        report = Report.of(figures, given.figures, lint_found, csim_found, scheduled)
+        report = Report.of(figures, given.figures, lint_found, csim_found, scheduled.figures)
         picture = plan.get(BANK_PICTURE, b"")
         content = picture.encode() if isinstance(picture, str) else picture
         write_files(
@@ -189,7 +193,7 @@ def build(
                 MARK: json.dumps(report.as_json(), indent=2) + "\n",
                 "report.md": design.style.markdown(report),
                 PAGE: html_page(report, content),
-                **kept,
+                **scheduled.files,
             },
         )
     notes = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -20,6 +21,24 @@ VARIABLE = "HLSGEN_NO_SCHEDULE"
 SHOWN_FINDINGS = 10
 
 
+@dataclass(frozen=True, kw_only=True)
+class Scheduled:
+    """What a build knows of its schedule: the section of its reports, the kernels, what its folder keeps of
+    it for the next time.
+
+    kernels: none where it was left out.
+    """
+
+    figures: ScheduleFigures
+    kernels: tuple[KernelSchedule, ...] = ()
+    files: Mapping[str, str] = field(default_factory=dict)
+
+    def warning(self, warnings: Sequence[str]) -> Scheduled:
+        """The same with more warnings."""
+        said = (*self.figures.warnings, *warnings)
+        return replace(self, figures=replace(self.figures, warnings=said))
+
+
 def schedule_emitted(
     build: Path,
     *,
@@ -29,8 +48,8 @@ def schedule_emitted(
     board: Board,
     modelled: Mapping[str, Mapping[str, int]],
     progress: Progress,
-) -> tuple[ScheduleFigures, dict[str, str]]:
-    """The section of the report, and what the build folder keeps of it.
+) -> Scheduled:
+    """The schedule of a build.
 
     earlier: the folder of an earlier build, whose schedules of equal code count. asked: False leaves it out.
     modelled: the cells of a compute unit of each kernel. Raises EmissionError: a loop misses its II, or, at a
@@ -38,7 +57,7 @@ def schedule_emitted(
     """
     why = _why_not(asked)
     if why:
-        return skipped_schedule(why), {}
+        return Scheduled(figures=skipped_schedule(why))
     from hlsgen.schedule.front_end import SourceError
     from hlsgen.schedule.kept_parts import FILE
     from hlsgen.schedule.kernels import schedule_build
@@ -47,10 +66,12 @@ def schedule_emitted(
         kernels, kept = schedule_build(build, earlier=earlier, progress=progress)
     except (ToolError, SourceError) as error:
         first = str(error).splitlines()[0].removeprefix("error: ")
-        return skipped_schedule(f"it failed, which is a fault of hlsgen or of {PACKAGES[1]}: {first}"), {}
+        failed = f"it failed, which is a fault of hlsgen or of {PACKAGES[1]}: {first}"
+        return Scheduled(figures=skipped_schedule(failed))
     slow = clock.mhz <= board.clock_mhz and clock.uncertainty <= DEFAULT_UNCERTAINTY
     warnings = _checked(kernels, slow)
-    return schedule_figures(kernels, warnings, modelled), {FILE: kept.text()}
+    figures = schedule_figures(kernels, warnings, modelled)
+    return Scheduled(figures=figures, kernels=tuple(kernels), files={FILE: kept.text()})
 
 
 def _why_not(asked: bool) -> str:

@@ -126,7 +126,8 @@ def _print_timing(figures: Figures) -> None:
     if timing is None:
         return
     microseconds = timing.latency_cycles / figures.clock_mhz
-    text = f"first frame after {timing.latency_cycles:,} cycles ({microseconds:,.1f} us)"
+    text = f"first frame after {timing.latency_cycles:,} cycles ({microseconds:,.1f} us), "
+    text += figures.total.depths_text
     if timing.waits:
         text += f"; slower than its slowest stage alone: {', '.join(timing.waits)}"
     click.echo(text)

@@ -78,29 +78,47 @@ def _filling(mapping: ConvMapping, terms: Terms) -> Resources:
 
 
 def _reading(mapping: ConvMapping, terms: Terms) -> Resources:
-    """read_wave: the bank and the address of each row, the choice of a row by each bank, and of a bank by
-    each element that is read; zeros in the padding.
+    """read_wave: the address of each row, what brings addresses to the banks and words back, zeros in the
+    padding.
     """
-    banks, simd = mapping.bank_map.banks, mapping.folding.simd
-    bank, address, slot = _band_bits(mapping)
-    rows, columns = len(mapping.wave.row_offsets), mapping.wave.columns_read
-    wave, in_bits = rows * columns, bits_of(mapping.layer.input_type)
+    _, address, slot = _band_bits(mapping)
+    rows, wave = len(mapping.wave.row_offsets), _elements_read(mapping)
     row = _bits_for(mapping.layer.in_shape[1] + mapping.layer.kernel[0])
-    of_rows = (
+    brought = _reading_anywhere if mapping.bank_map.step is None else _reading_turned
+    return (
         _around(terms, rows, slot)
-        + multiplexers(terms, rows, mapping.bank_map.slots, bank)
         + adders(terms, 3 * rows, rows * (row + 2 * address))
         + comparisons(terms, 2 * rows, row)
+        + brought(mapping, terms)
+        + cells(terms, "select", bits=mapping.folding.simd * wave * bits_of(mapping.layer.input_type))
     )
-    choices = comparisons(terms, banks * wave, bank) + cells(
-        terms, "select", bits=banks * (wave - 1) * address + banks * wave * 2
-    )
+
+
+def _elements_read(mapping: ConvMapping) -> int:
+    """Of each channel in an iteration."""
+    return len(mapping.wave.row_offsets) * mapping.wave.columns_read
+
+
+def _reading_turned(mapping: ConvMapping, terms: Terms) -> Resources:
+    """read_turned: addresses go round the banks by the bits of the first one, words go back."""
+    banks, simd = mapping.bank_map.banks, mapping.folding.simd
+    bank, address, _ = _band_bits(mapping)
+    word = address + simd * bits_of(mapping.layer.input_type)
+    first = _around(terms, 1, bank) + multiplexers(terms, 1, mapping.bank_map.slots, bank)
+    return first + cells(terms, "select", bits=banks * bank * word)
+
+
+def _reading_anywhere(mapping: ConvMapping, terms: Terms) -> Resources:
+    """read_banks: each row finds its bank, each bank its row, each element its bank."""
+    banks, simd = mapping.bank_map.banks, mapping.folding.simd
+    bank, address, _ = _band_bits(mapping)
+    rows, wave = len(mapping.wave.row_offsets), _elements_read(mapping)
     return (
-        of_rows
+        multiplexers(terms, rows, mapping.bank_map.slots, bank)
         + _around(terms, wave, bank)
-        + choices
-        + multiplexers(terms, simd * wave, banks, in_bits)
-        + cells(terms, "select", bits=simd * wave * in_bits)
+        + comparisons(terms, banks * wave, bank)
+        + cells(terms, "select", bits=banks * (wave - 1) * address + banks * wave * 2)
+        + multiplexers(terms, simd * wave, banks, bits_of(mapping.layer.input_type))
     )
 
 
@@ -123,7 +141,7 @@ def _registers(mapping: ConvMapping, terms: Terms) -> Resources:
     out_bits = bits_of(layer.result_type)
     results = folding.rows * folding.pe * out_bits
     words = mapping.in_lanes * bits_of(layer.input_type) + mapping.out_lanes * out_bits
-    reads = folding.simd * len(mapping.wave.row_offsets) * mapping.wave.columns_read
+    reads = folding.simd * _elements_read(mapping)
     return (
         cells(terms, "weight_register", bits=_held_bits(mapping))
         + cells(terms, "stream_word", bits=results + 2 * words)

@@ -62,6 +62,15 @@ class BankMap:
     def slots(self) -> int:
         return len(self.offsets)
 
+    @property
+    def step(self) -> int | None:
+        """What the offsets grow by from each slot to the next, from the last to the first too; None: they do
+        not all. The banks of a pattern's elements, counted from its anchor's, are the same everywhere then.
+        """
+        after = (*self.offsets[1:], self.offsets[0])
+        steps = {(b - a) % self.banks for a, b in zip(self.offsets, after, strict=True)}
+        return steps.pop() if len(steps) == 1 else None
+
     def bank(self, slot: int, column: int) -> int:
         return (column + self.offsets[slot % self.slots]) % self.banks
 

@@ -478,7 +478,7 @@ class _Band:
 @lru_cache(maxsize=4096)
 def _cheapest_band(patterns: tuple[Pattern, ...], fewest: int, band: _Band, board: Board) -> BankMap:
     """fewest: row slots, of which some more may need fewer banks."""
-    best: tuple[float, int, int] | None = None
+    best: tuple[float, bool, int, int] | None = None
     chosen: BankMap | None = None
     for slots in range(fewest, fewest + min(fewest, MOST_EXTRA_SLOTS) + 1):
         found = _fewest_banks(patterns, slots)
@@ -490,8 +490,9 @@ def _cheapest_band(patterns: tuple[Pattern, ...], fewest: int, band: _Band, boar
             memory.lut / board.total.lut,
             memory.uram / max(1, board.total.uram),
         )
-        if best is None or (share, found.banks, slots) < best:
-            best, chosen = (share, found.banks, slots), found
+        merit = share, found.step is None, found.banks, slots
+        if best is None or merit < best:
+            best, chosen = merit, found
     assert chosen is not None, "slots beyond the reach of the wave always have a map"
     return chosen
 

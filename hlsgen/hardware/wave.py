@@ -127,9 +127,16 @@ def wave_of(layer: Conv2d, rows: int) -> Wave:
 
 def band_constants(wave: Wave, bank_map: BankMap) -> dict[str, Any]:
     """What a template names of the wave and of the banks that it reads."""
-    slots, banks = bank_map.slots, bank_map.banks
+    slots, banks, step = bank_map.slots, bank_map.banks, bank_map.step
     top, left = wave.layer.padding[:2]
+    after = [
+        (row * (step or 0) + column) % banks
+        for row in wave.row_offsets
+        for column in range(wave.columns_read)
+    ]
     return {
+        "cyclic": step is not None,
+        "WAVE_BANK": _numbers(tuple(after)),
         "SLOTS": slots,
         "BANKS": banks,
         "OFFSET": _numbers(bank_map.offsets),

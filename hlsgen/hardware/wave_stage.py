@@ -495,6 +495,6 @@ def _band_map(patterns: tuple[Pattern, ...], fewest: int, width: int, words: int
         one = _linear_map(patterns, slots)
         if one is not None:
             blocks = one.banks * -(-slots * words * -(-width // one.banks) // LUTRAM_WORDS)
-            found.append((blocks, one.banks, slots, one))
+            found.append((blocks, one.step is None, one.banks, slots, one))
     assert found, "slots beyond the reach of the wave always have a map"
-    return min(found, key=lambda one: one[:3])[3]
+    return min(found, key=lambda one: one[:4])[4]

@@ -205,12 +205,26 @@ class ConvStage(Stage):
             found.append(delay_line("lines", raster.row_steps * folds, bits * raster.lines))
         if self.has_window:
             found.append(delay_line("window", folds, window))
+        if self.holds_window:
+            found.append(delay_line("here", 1, window))
         return tuple(found)
 
     @property
     def has_window(self) -> bool:
-        """Whether an iteration needs more than the word that arrives in it."""
-        return self.raster.window_words * self.layer.kernel[0] > 1 or self.passes[1] > 1
+        """Whether windows lie in a memory, a word of each for every pass."""
+        of_several_words = self.raster.window_words * self.layer.kernel[0] > 1
+        return of_several_words or (self.passes[1] > 1 and not self.holds_window)
+
+    @property
+    def holds_window(self) -> bool:
+        """Whether a register keeps a window for the filters that follow each other on it.
+
+        So it is where all input channels of some groups are taken at once, and other groups follow: an
+        iteration would read what the one before has written, sooner than a memory has it. Few words are
+        registers in any case.
+        """
+        groups, filters, channels = self.passes
+        return channels == 1 and filters > 1 and groups > MOST_REGISTER_WORDS
 
     def weight_shape(self) -> tuple[int, int, int]:
         groups, filters, channels = self.passes
@@ -256,6 +270,8 @@ class ConvStage(Stage):
             "lines_registers": raster.row_steps * groups * channels <= MOST_REGISTER_WORDS,
             "weight_ports": "ram_1p",
             "has_window": self.has_window,
+            "holds_window": self.holds_window,
+            "window_distance": channels if filters > 1 and not self.holds_window else groups * channels,
             "window_registers": groups * channels <= MOST_REGISTER_WORDS,
             "FRAME_ITERATIONS": self.interval,
             "FLUSH_ITERATIONS": raster.lag * groups * channels,

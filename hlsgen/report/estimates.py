@@ -14,12 +14,13 @@ from hlsgen.designfile.clock import Clock
 from hlsgen.model.ir import Graph
 from hlsgen.report.cells import Cost
 from hlsgen.report.content import Figures
-from hlsgen.report.figures import ClockBudget, Layer, Slr, Total, performance_figures
+from hlsgen.report.figures import ClockBudget, Depths, Layer, Slr, Total, performance_figures
 from hlsgen.report.fit import Fit, fit_figures
 from hlsgen.report.roofline import Roofline
 from hlsgen.report.section import resource_counts
 from hlsgen.report.structure import GraphSection, graph_figures
 from hlsgen.report.timing import Span
+from hlsgen.schedule.results import KernelSchedule
 from hlsgen.targets.board import Board
 
 
@@ -102,6 +103,20 @@ class Estimates(Brief, ABC):
         """Operations (two a multiply-accumulate) in 10^9 a second, in the steady state."""
         return 2 * self.graph.macs * self.frames_per_s / 1e9
 
+    @property
+    def depths(self) -> Depths:
+        """Whose depths of pipelines the latency rests on."""
+        return "modelled"
+
+    def scheduled(self, kernels: Sequence[KernelSchedule]) -> Estimates:
+        """The same with the depths that the schedule of the emitted code has, where the style counts them."""
+        return self
+
+    @property
+    def slowed(self) -> tuple[str, ...]:
+        """What scheduled depths cost that the design has not reckoned with, as warnings."""
+        return ()
+
     def as_json(self) -> dict[str, Any]:
         """The figures as report.json has them."""
         return self.figures().as_json()
@@ -124,6 +139,7 @@ class Estimates(Brief, ABC):
                 latency_cycles=self.latency_cycles,
                 **resource_counts(self.used),
                 instances=self.instances,
+                depths=self.depths,
             ),
             performance=performance_figures(
                 frames_per_s=self.frames_per_s,

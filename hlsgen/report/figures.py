@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import fifo_resources, process_resources
@@ -29,6 +29,8 @@ from hlsgen.report.section import (
 )
 from hlsgen.search.board_limits import usable
 from hlsgen.targets.board import SLR, Board
+
+Depths = Literal["modelled", "scheduled"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,7 +173,11 @@ class Fifo(Section):
 
 @dataclass(frozen=True, kw_only=True)
 class Total(Section):
-    """All instances together; cycles are those of one."""
+    """All instances together; cycles are those of one.
+
+    depths: whose depths of pipelines the latency rests on: round figures of the model, or the schedule of
+    the emitted code.
+    """
 
     macs: Count
     interval_cycles: Some
@@ -182,6 +188,12 @@ class Total(Section):
     lut: Count
     ff: Count
     instances: Count
+    depths: Depths = "modelled"
+
+    @property
+    def depths_text(self) -> str:
+        """The same in words, as a remark to the latency."""
+        return f"with the {self.depths} depths of pipelines"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -311,8 +323,8 @@ def performance_figures(
     )
 
 
-def layer_figures(process: StageProcess, board: Board) -> Layer:
-    """A layer's stage as report.json has it."""
+def layer_figures(process: StageProcess, board: Board, latency: int) -> Layer:
+    """A layer's stage as report.json has it. latency: cycles from reading to writing."""
     stage = process.stage
     layer = stage.layer
     return Layer(
@@ -326,7 +338,7 @@ def layer_figures(process: StageProcess, board: Board) -> Layer:
         ),
         ii=1,
         interval_cycles=stage.interval,
-        latency_cycles=int(stage.schedule(1).writes[0][0]) + stage.latency,
+        latency_cycles=int(stage.schedule(1).writes[0][0]) + latency,
         weights=_weights(process, board),
         **resource_counts(process_resources(process, board)),
     )

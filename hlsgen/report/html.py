@@ -216,7 +216,11 @@ def _tiles(report: Report) -> tuple[Tile, ...]:
             note=f"{speed.batch_frames_per_s:,.1f} on a batch of {speed.batch:,}",
         ),
         Tile(name="G operations/s", value=f"{speed.gops:,.1f}", note=f"{2 * total.macs:,} a frame"),
-        Tile(name="Latency", value=_time(micro), note=f"{total.latency_cycles:,} cycles, one frame"),
+        Tile(
+            name="Latency",
+            value=_time(micro),
+            note=f"{total.latency_cycles:,} cycles, one frame, {total.depths} depths",
+        ),
         Tile(name="Interval", value=f"{total.interval_cycles:,}", note=f"cycles a {per_frame}"),
         Tile(name="Instances", value=f"{total.instances:,}", note=_slr_note(report)),
         Tile(

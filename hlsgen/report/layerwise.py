@@ -8,6 +8,7 @@ from functools import cached_property
 
 from hlsgen.cost.resources import Resources
 from hlsgen.emit.layerwise import layerwise_weight_files
+from hlsgen.hardware.pipeline import Pipeline
 from hlsgen.hardware.ports import frame_bytes
 from hlsgen.model.ir import Graph
 from hlsgen.report.cells import Cells, CellsByTarget, Cost, cost_figures
@@ -60,7 +61,14 @@ class LayerwiseEstimate(NetworkEstimate):
 
     def _call_cycles(self, kernel: TaskKernel) -> int:
         """Cycles of a call of `kernel` with one frame."""
-        return max(kernel.latency_cycles, self.hardware.ddr_cycles(kernel))
+        return max(self._latency_of(kernel), self.hardware.ddr_cycles(kernel))
+
+    def _latency_of(self, kernel: TaskKernel) -> int:
+        """The same as far as DDR keeps up."""
+        return kernel.latency_with(self._latencies_of(kernel.name))
+
+    def _pipelines(self) -> dict[str, Pipeline]:
+        return {kernel.name: kernel.pipeline for kernel in self.hardware.kernels}
 
     @property
     def cost(self) -> Cost:
@@ -117,14 +125,14 @@ class LayerwiseEstimate(NetworkEstimate):
         (process,) = kernel.pipeline.stage_processes
         ddr = self.hardware.ddr_cycles(kernel)
         return replace(
-            layer_figures(process, self.board),
+            layer_figures(process, self.board, process.latency),
             kernel=kernel.name,
             interval_cycles=self.hardware.interval_of(kernel),
             stage_interval_cycles=process.interval,
             kernel_interval_cycles=kernel.interval,
             ddr_cycles=ddr,
             ddr_bytes=DdrBytes(read=kernel.bytes_read, written=kernel.bytes_written),
-            latency_cycles=kernel.latency_cycles,
+            latency_cycles=self._latency_of(kernel),
             binds="DDR bandwidth" if ddr > kernel.interval else kernel.pipeline.slowest.name,
             **resource_counts(kernel.resources),
             cells=CellsByTarget(routed=self._cells(kernel, "routed"), csynth=self._cells(kernel, "csynth")),

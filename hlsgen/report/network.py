@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Protocol, Self
 
 from hlsgen.cost.resources import Resources
+from hlsgen.hardware.pipeline import Pipeline
 from hlsgen.model.accuracy import Accuracy
 from hlsgen.model.ir import Graph
 from hlsgen.report.cells import cost_text
@@ -15,13 +16,15 @@ from hlsgen.report.checks import csim_text, lint_text
 from hlsgen.report.content import Figures, Report
 from hlsgen.report.estimates import Estimates
 from hlsgen.report.explored import Search, explored_text
-from hlsgen.report.figures import Fifo, Joint, batch_cycles
+from hlsgen.report.figures import Depths, Fifo, Joint, batch_cycles
 from hlsgen.report.fit import fit_text
 from hlsgen.report.frames import calibration_line, clipping_text, warning_lines
 from hlsgen.report.quality import Quality, quantisation_figures
 from hlsgen.report.schedule import schedule_text
 from hlsgen.report.summary import Row, summary_rows
 from hlsgen.report.tables import page, slr_table, table
+from hlsgen.schedule.results import KernelSchedule
+from hlsgen.schedule.stage_depths import latencies_of_processes
 
 
 class NetworkHardware(Protocol):
@@ -38,13 +41,34 @@ class NetworkEstimate(Estimates, ABC):
     """The modelled figures of a network.
 
     quality: how near its outputs are to floating point, if known. explored: what the search for the best
-    mapping found, if there was one.
+    mapping found, if there was one. latencies: of processes by kernel and name, cycles from reading to
+    writing by the schedule of the emitted code; None: round figures.
     """
 
     hardware: NetworkHardware
     accuracy: tuple[Accuracy, ...]
     quality: Quality | None
     explored: Search | None = None
+    latencies: Mapping[str, Mapping[str, int]] | None = None
+
+    @property
+    def depths(self) -> Depths:
+        return "modelled" if self.latencies is None else "scheduled"
+
+    def scheduled(self, kernels: Sequence[KernelSchedule]) -> Self:
+        found = {
+            name: latencies_of_processes([one for one in kernels if one.kernel == name], pipeline)
+            for name, pipeline in self._pipelines().items()
+        }
+        return replace(self, latencies=found)
+
+    @abstractmethod
+    def _pipelines(self) -> Mapping[str, Pipeline]:
+        """The kernels by name."""
+
+    def _latencies_of(self, kernel: str) -> Mapping[str, int]:
+        """Those that are known of the processes of a kernel."""
+        return (self.latencies or {}).get(kernel, {})
 
     @property
     def hardware_text(self) -> str:

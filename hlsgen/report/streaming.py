@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Self
 
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.cost.stages import total_resources
@@ -31,6 +32,7 @@ from hlsgen.report.roofline import Roofline, built_ceiling, roofline_figures, st
 from hlsgen.report.structure import GraphSection, graph_figures
 from hlsgen.report.tables import KIND_HEADS, LAYER_HEADS, kind_cells, layer_cells, table, weight_text
 from hlsgen.report.timing import Span, timing_figures, timing_spans, timing_text
+from hlsgen.schedule.results import KernelSchedule
 from hlsgen.search.board_limits import whole_of
 from hlsgen.search.placement import Instance, ddr_bytes_per_s
 from hlsgen.search.slr_cut import border_bits, taken_by_slr
@@ -46,19 +48,49 @@ from hlsgen.timing.timing import Timing, can_simulate, simulate
 class StreamingEstimate(NetworkEstimate):
     """The modelled figures of a streaming network. `as_json` has the keys of report.json.
 
-    search_fifos: whether the smallest FIFOs are looked for in a large network too.
+    search_fifos: whether the smallest FIFOs are looked for in a large network too. unscheduled: the same with
+    the round figures for which FIFOs are made; None: these are those.
     """
 
     hardware: StreamingHardware
     search_fifos: bool = False
+    unscheduled: StreamingEstimate | None = None
 
     @cached_property
     def timing(self) -> Timing | None:
         """The simulated timing; None: no period can be (too many words, or frames that never repeat)."""
+        latencies = self._latencies_of(self.design)
         try:
-            return simulate(self._pipeline) if can_simulate(self._pipeline) else None
+            return simulate(self._pipeline, latencies=latencies) if can_simulate(self._pipeline) else None
         except Unrepeated:
             return None
+
+    def scheduled(self, kernels: Sequence[KernelSchedule]) -> Self:
+        return replace(super().scheduled(kernels), unscheduled=self)
+
+    def _pipelines(self) -> dict[str, Pipeline]:
+        return {self.design: self._pipeline}
+
+    @property
+    def slowed(self) -> tuple[str, ...]:
+        """The FIFOs that are too shallow for the depths of the schedule, if that costs cycles of a frame."""
+        round_figures = self.unscheduled and self.unscheduled.timing
+        if not (self.timing and round_figures):
+            return ()
+        before, after = round_figures.interval_cycles, self.timing.interval_cycles
+        if after <= before:
+            return ()
+        needed = fifos.fifo_depths(self._pipeline, self._latencies_of(self.design))
+        shallow = [
+            f"{name} ({needed[name]:,} for {stream.depth:,} words)"
+            for name, stream in self._pipeline.streams.items()
+            if needed[name] > stream.depth
+        ]
+        return (
+            f"a frame takes {after:,} cycles, not the {before:,} that the design is made for: the pipelines "
+            f"are deeper than the FIFOs allow for: {', '.join(map(str, self.timing.waits))}. Deeper FIFOs "
+            f"would mend it: {', '.join(shallow) or 'of all streams'}",
+        )
 
     @property
     def _pipeline(self) -> Pipeline:
@@ -81,7 +113,7 @@ class StreamingEstimate(NetworkEstimate):
     def latency_cycles(self) -> int:
         if self.timing:
             return self.timing.latency_cycles
-        return fifos.run_unbounded(self._pipeline, 1).latency_cycles
+        return fifos.run_unbounded(self._pipeline, 1, self._latencies_of(self.design)).latency_cycles
 
     @property
     def _unlimited_frames_per_s(self) -> float:
@@ -135,8 +167,12 @@ class StreamingEstimate(NetworkEstimate):
 
     def _layers(self) -> list[Layer]:
         names, slrs = [slr.name for slr in self.board.slrs], self._pipeline.slrs
+        latencies = self._latencies_of(self.design)
         return [
-            replace(layer_figures(process, self.board), slr=names[slrs[process.name]] if slrs else "")
+            replace(
+                layer_figures(process, self.board, latencies.get(process.name, process.latency)),
+                slr=names[slrs[process.name]] if slrs else "",
+            )
             for process in self._pipeline.stage_processes
         ]
 
@@ -153,6 +189,11 @@ class StreamingEstimate(NetworkEstimate):
         return [adapter_figures(process, self.board) for process in self._pipeline.adapters]
 
     def _fifos(self) -> list[Fifo]:
+        return self.unscheduled._fifo_figures if self.unscheduled else self._fifo_figures
+
+    @cached_property
+    def _fifo_figures(self) -> list[Fifo]:
+        """What is emitted, which rests on round figures."""
         least = least_depths(self._pipeline) if small_enough(self._pipeline) else {}
         most = MOST_WORDS if self.search_fifos else QUICK_WORDS
         searched = self.timing is not None and can_search(self._pipeline, most)
@@ -208,7 +249,7 @@ def streaming_markdown(report: Report, graph: Graph) -> str:
         notes=("## Ports\n\n" + interface_text(report.interface), _borders_text(report)),
         sections=(
             "## Layers of one instance\n\n" + _layer_table(report),
-            timing_text(report.timing),
+            timing_text(report.timing, report.total.depths_text),
             "## Streams\n\n" + _fifo_table(report.fifos),
         ),
         compared="layers",

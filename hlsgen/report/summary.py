@@ -24,7 +24,7 @@ def summary_rows(
             f"{speed.batch_gops:,.1f} G operations/s, {speed.batch_frames_per_s:,.{decimals}f} frames/s",
         ),
         interval,
-        (latency[0], f"{total.latency_cycles:,} cycles, {latency[1]}"),
+        (latency[0], f"{total.latency_cycles:,} cycles, {latency[1]}, {total.depths_text}"),
         ("what binds", speed.binds),
         ("multiply-accumulates a frame", f"{total.macs:,}"),
     )

@@ -92,16 +92,19 @@ def _stall(one: ProcessTiming) -> Stall:
     )
 
 
-def timing_text(timing: Timing | None) -> str:
-    """A section of report.md: the stages that wait most, and for what. None: it was not simulated."""
+def timing_text(timing: Timing | None, depths: str) -> str:
+    """A section of report.md: the stages that wait most, and for what. None: it was not simulated.
+
+    depths: whose depths of pipelines it rests on, in words.
+    """
     if timing is None:
         why = "its frames have too many words, or are too short to repeat themselves"
         return f"## Timing\n\nNot simulated: {why}."
     period = timing.period_cycles
     what = "a frame" if timing.period_frames == 1 else f"{timing.period_frames} frames"
     text = (
-        f"Simulated with FIFOs of these depths: {timing.latency_cycles:,} cycles for the first frame, "
-        f"{period:,} for {what} in the steady state."
+        f"Simulated with FIFOs of these depths, {depths}: {timing.latency_cycles:,} cycles for the first "
+        f"frame, {period:,} for {what} in the steady state."
     )
     if timing.waits:
         text += f" Longer than the slowest stage alone: {', '.join(timing.waits)}."

@@ -13,6 +13,7 @@ from hlsgen.schedule.inferred import infer_partitions, infers_partitions
 from hlsgen.schedule.ir import ArrayType, Function, Module
 from hlsgen.schedule.ir_reader import read_module
 from hlsgen.schedule.memories import Memories, memories_of
+from hlsgen.schedule.padding import padding_cleared
 from hlsgen.schedule.places import LOOP_NAME
 from hlsgen.schedule.plan import LoopPlan, plan_of
 from hlsgen.schedule.pragmas import Pragma
@@ -45,9 +46,9 @@ def schedule_part(
     sites = sites_of(before, pragmas)
     bundle = DEFAULT_BUNDLE if target.kernel_flow else ""
     plan = plan_of(before, sites, whole, bundle, target.version)
-    unrolled = optimise.unroll(
-        without_marks(inlined, _loop_metadata(before, plan), _kept(before, sites)), careful=careful
-    )
+    kept = _kept(before, sites)
+    unmarked = without_marks(inlined, _loop_metadata(before, plan), kept)
+    unrolled = optimise.unroll(padding_cleared(unmarked, before, kept), careful=careful)
     after = read_module(unrolled)
     for function in after.functions.values():
         balance(function, after, pragmas, address_only(function))

@@ -131,6 +131,8 @@ class Memory:
 
 _INLINED = re.compile(r"\.i\d*(?:\.|$)|\.static$")
 """Ends of the names of variables that came from another function."""
+_PIECE = re.compile(r"\.sroa\.")
+"""In the names of variables that LLVM has cut off others. It leaves memories whole: these are registers."""
 MANY = 1 << 30
 _PORTS = {
     "ram_1p": (1, 1, 1),
@@ -300,7 +302,10 @@ def memories_of(
     described = _described(sites, function.name)
     for _, one in function.instructions():
         if one.opcode == "alloca" and one.source is not None:
-            found += _of_base(Local(one.name), one.source, described, constant=False)
+            if _PIECE.search(one.name) and isinstance(one.source, ArrayType):
+                found.append(_piece(one.name, one.source))
+            else:
+                found += _of_base(Local(one.name), one.source, described, constant=False)
     for name, variable in module.variables.items():
         found += _of_base(Global(name), variable.type, described, constant=variable.constant)
     for name, type_ in function.arguments:
@@ -308,6 +313,19 @@ def memories_of(
             shape = (shapes or {}).get((function.name, name))
             found += _of_argument(Local(name), described, bundle, shape)
     return Memories(found)
+
+
+def _piece(name: str, type_: ArrayType) -> Memory:
+    """A word that LLVM has cut off a larger variable and only copies, as bytes."""
+    size = bytes_of(type_)
+    return Memory(
+        name=variable_name(name),
+        base=Local(name),
+        start=0,
+        dimensions=(),
+        element_bits=8 * size,
+        element_bytes=size,
+    )
 
 
 def _described(sites: Sites, function: str) -> dict[tuple[Local | Global, int], list[VariableSite]]:

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import functools
 import re
+from collections import Counter
 from collections.abc import Collection, Sequence
 
 import llvmlite.binding as llvm
 
+_LOOP = re.compile(r"!llvm\.loop (!\d+)")
 _NATIVE_WIDTHS = re.compile(r"-n8:16:32:64")
 _INLINE = ("always_inliner", "sroa", "sccp", "global_dead_code_eliminate")
 _UNROLL = ("simplify_cfg", "instruction_combine", "loop_unroll")
@@ -70,24 +72,22 @@ def unroll(text: str, *, careful: bool = False) -> str:
     """
     target = _target()
     module = _parse(text)
-    size = _size(module)
     for _ in range(ROUNDS):
-        before = size
+        before = _loops(module)
         _run(module, _UNROLL, target)
         _run(module, _TIDY, target)
-        size = _size(module)
-        if size == before:
+        if _loops(module) == before:
             break
     _run(module, [name for name in _SIMPLIFY if not (careful and name == "new_gvn")], target)
     return str(module)
 
 
-def _size(module: llvm.ModuleRef) -> tuple[int, int]:
-    """How many loops there are, and how long the text is: as many inner loops may be left of an outer one's
-    copies as outer ones were unrolled.
+def _loops(module: llvm.ModuleRef) -> list[int]:
+    """How many loops each of the loops in the source has become: the attachments of its metadata.
+
+    Their sum would not tell: an outer loop that is gone may leave as many copies of its inner one.
     """
-    text = str(module)
-    return text.count("!llvm.loop !"), len(text)
+    return sorted(Counter(_LOOP.findall(str(module))).values())
 
 
 def _parse(text: str) -> llvm.ModuleRef:

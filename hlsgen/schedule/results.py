@@ -99,6 +99,8 @@ class LoopSchedule:
     copies: int = 1
     """How often the loop stands in the hardware with the same schedule: functions are inlined, loops
     unrolled."""
+    other_places: tuple[Place, ...] = ()
+    """Of the copies: the same line by other calls."""
 
     @property
     def title(self) -> str:
@@ -229,7 +231,11 @@ def merged(loops: Sequence[LoopSchedule]) -> tuple[LoopSchedule, ...]:
             loop.chain_ns,
         )
         before = found.get(key)
-        found[key] = loop if before is None else replace(before, copies=before.copies + 1)
+        if before is None:
+            found[key] = loop
+            continue
+        others = before.other_places if loop.place is None else (*before.other_places, loop.place)
+        found[key] = replace(before, copies=before.copies + 1, other_places=others)
     return tuple(found.values())
 
 

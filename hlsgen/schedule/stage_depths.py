@@ -5,8 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from pathlib import PurePath
 
+from hlsgen.hardware.pipeline import Pipeline
+from hlsgen.schedule.ir import Place
 from hlsgen.schedule.results import KernelSchedule, LoopSchedule
 from hlsgen.schedule.source_functions import calls_of
+
+
+def latencies_of_processes(kernels: Iterable[KernelSchedule], pipeline: Pipeline) -> dict[str, int]:
+    """The same of a kernel's processes but those whose latency is that of DDR, of which no code tells."""
+    return latencies_of_stages(kernels, {one.name for one in pipeline.processes if not one.ddr_bits})
 
 
 def latencies_of_stages(kernels: Iterable[KernelSchedule], stages: Collection[str]) -> dict[str, int]:
@@ -19,9 +26,9 @@ def latencies_of_stages(kernels: Iterable[KernelSchedule], stages: Collection[st
     found: dict[str, LoopSchedule] = {}
     for kernel in kernels:
         for loop in kernel.loops:
-            stage = _stage_of(loop, stages)
-            if stage and (stage not in found or _weight(loop) > _weight(found[stage])):
-                found[stage] = loop
+            for stage in _stages_of(loop, stages):
+                if stage not in found or _weight(loop) > _weight(found[stage]):
+                    found[stage] = loop
     return {stage: max(1, loop.depth - 1) for stage, loop in found.items()}
 
 
@@ -29,10 +36,15 @@ def _weight(loop: LoopSchedule) -> tuple[int, int]:
     return loop.trips or 1 << 62, loop.depth
 
 
-def _stage_of(loop: LoopSchedule, stages: Collection[str]) -> str:
-    """The stage whose file or function the loop stands in, or is called from."""
-    for place in calls_of(loop.place):
-        for name in (PurePath(place.file).stem, place.function):
+def _stages_of(loop: LoopSchedule, stages: Collection[str]) -> set[str]:
+    """The stages whose file or function the loop, or a copy of it, stands in or is called from."""
+    found = (_stage_at(place, stages) for place in (loop.place, *loop.other_places))
+    return {stage for stage in found if stage}
+
+
+def _stage_at(place: Place | None, stages: Collection[str]) -> str:
+    for call in calls_of(place):
+        for name in (PurePath(call.file).stem, call.function):
             if name in stages:
                 return name
     return ""

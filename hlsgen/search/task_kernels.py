@@ -123,10 +123,12 @@ class TaskKernel(Brief):
     def bytes_moved(self) -> int:
         return self.bytes_read + self.bytes_written
 
-    @cached_property
-    def latency_cycles(self) -> int:
-        """Cycles of one frame from the call to its last word in DDR."""
-        return run_unbounded(self.pipeline, 1).latency_cycles
+    def latency_with(self, latencies: Mapping[str, int]) -> int:
+        """Cycles of one frame from the call to its last word in DDR.
+
+        latencies: of processes by name, in place of their round figures.
+        """
+        return run_unbounded(self.pipeline, 1, latencies).latency_cycles
 
     @property
     def place(self) -> WeightPlace | None:

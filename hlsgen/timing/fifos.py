@@ -34,9 +34,14 @@ class UnboundedRun:
     latency_cycles: int
 
 
-def run_unbounded(pipeline: Pipeline, frames: int = FRAMES) -> UnboundedRun:
-    """The kernel with unbounded FIFOs, its inputs arriving at the pace of its interval."""
-    run = _Run(piped=True)
+def run_unbounded(
+    pipeline: Pipeline, frames: int = FRAMES, latencies: Mapping[str, int] | None = None
+) -> UnboundedRun:
+    """The kernel with unbounded FIFOs, its inputs arriving at the pace of its interval.
+
+    latencies: of processes by name, where they are known better than by their round figures.
+    """
+    run = _Run(piped=True, latencies=latencies)
     _simulate(pipeline, frames, run)
     return run.timing
 
@@ -45,11 +50,15 @@ class _Run:
     """The kernel's time. piped: an iteration ends its process's latency after it began; else at once.
 
     cycles: of a period of an endless run, which is looked at; None: a call that begins with empty FIFOs.
+    latencies: of processes by name, in place of their round figures.
     """
 
-    def __init__(self, *, piped: bool, cycles: int | None = None) -> None:
+    def __init__(
+        self, *, piped: bool, cycles: int | None = None, latencies: Mapping[str, int] | None = None
+    ) -> None:
         self.piped = piped
         self.cycles = cycles
+        self.latencies = latencies or {}
         self.written: dict[str, Times] = {}
         self.held: dict[str, int] = {}
         self.end = self.longest = 0
@@ -74,8 +83,9 @@ class _Run:
                 else held_for_ever(arrival - 1, begin, self.cycles)
             )
             self.longest = max(self.longest, int((begin - arrival).max(initial=0)))
+        latency = self.latencies.get(process.name, process.latency) if self.piped else 0
         for stream, begin in zip(process.writes, begins[len(arrivals) :], strict=True):
-            self.written[stream] = begin + (process.latency if self.piped else 0)
+            self.written[stream] = begin + latency
             self.end = max(self.end, int(self.written[stream][-1]) if len(begin) else 0)
 
 
@@ -137,26 +147,31 @@ def _paced(process: Process, interval: int, times: Times) -> Times:
     return times * interval // max(1, process.interval)
 
 
-def fifo_depths(pipeline: Pipeline) -> dict[str, int]:
-    """The words that each stream needs room for. Weights that are streamed wait in DDR: theirs stay."""
-    *_, found = growing_depths(pipeline)
+def fifo_depths(pipeline: Pipeline, latencies: Mapping[str, int] | None = None) -> dict[str, int]:
+    """The words that each stream needs room for. Weights that are streamed wait in DDR: theirs stay.
+
+    latencies: as of `run_unbounded`.
+    """
+    *_, found = growing_depths(pipeline, latencies)
     return found
 
 
-def growing_depths(pipeline: Pipeline) -> Iterator[dict[str, int]]:
+def growing_depths(
+    pipeline: Pipeline, latencies: Mapping[str, int] | None = None
+) -> Iterator[dict[str, int]]:
     """What `fifo_depths` gives, after what is sooner known to be the least of it."""
     # a stage that takes in blocks of frames works on the second one while the third arrives
     frames = max(FRAMES, 2 * pipeline.frames_at_once)
-    held, longest = _held_in_call(pipeline, frames)
+    held, longest = _held_in_call(pipeline, frames, latencies)
     yield _depths(pipeline, held)
     # a branch may have to hold words of several frames: those that arrive while one word waits
     meeting = -(-longest // pipeline.interval) + 1
     if meeting <= frames:
         return
     try:
-        more = _held_for_ever(pipeline)
+        more = _held_for_ever(pipeline, latencies)
     except Unrepeated:
-        more, _ = _held_in_call(pipeline, meeting + 1)
+        more, _ = _held_in_call(pipeline, meeting + 1, latencies)
     yield _depths(pipeline, {name: max(words, more[name]) for name, words in held.items()})
 
 
@@ -168,23 +183,26 @@ def _depths(pipeline: Pipeline, held: Mapping[str, int]) -> dict[str, int]:
     }
 
 
-def _held_in_call(pipeline: Pipeline, frames: int) -> tuple[dict[str, int], int]:
+def _held_in_call(
+    pipeline: Pipeline, frames: int, latencies: Mapping[str, int] | None
+) -> tuple[dict[str, int], int]:
     """The most words of each stream, and the longest that a word of it waits, in cycles.
 
     What lies in a pipeline needs no room in a FIFO, but there are no pipelines in a C-simulation.
     """
-    piped, plain = _Run(piped=True), _Run(piped=False)
+    piped, plain = _Run(piped=True, latencies=latencies), _Run(piped=False)
     _simulate(pipeline, frames, piped, plain)
     return {name: max(piped.held[name], plain.held[name]) for name in pipeline.streams}, piped.longest
 
 
-def _held_for_ever(pipeline: Pipeline) -> dict[str, int]:
+def _held_for_ever(pipeline: Pipeline, latencies: Mapping[str, int] | None) -> dict[str, int]:
     """The same of an endless run, less any frames of which is a call: it never has more in a FIFO.
 
     Raises Unrepeated: frames so short that none repeats the one before.
     """
     cycles = frames_of_period(pipeline) * pipeline.interval
-    piped, plain = _Run(piped=True, cycles=cycles), _Run(piped=False, cycles=cycles)
+    piped = _Run(piped=True, cycles=cycles, latencies=latencies)
+    plain = _Run(piped=False, cycles=cycles)
     _repeat(pipeline, piped, plain)
     return {name: max(piped.held[name], plain.held[name]) for name in pipeline.streams}
 

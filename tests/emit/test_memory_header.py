@@ -49,6 +49,31 @@ void try_all() {
                 }
 }
 
+// Elements that lie so many banks after each other, some of them not enabled, against each read by itself.
+template <int N, int BANKS, int DEPTH>
+void try_reads(const int (&after)[N]) {
+    int memory[BANKS][DEPTH], value[N];
+    for (int b = 0; b < BANKS; ++b)
+        for (int d = 0; d < DEPTH; ++d) memory[b][d] = b * DEPTH + d;
+    for (int first = 0; first < BANKS; ++first)
+        for (int turn = 0; turn < 4 * DEPTH; ++turn, ++tried) {
+            hlsgen::access<BANKS, DEPTH> wanted[N];
+            for (int n = 0; n < N; ++n) {
+                wanted[n].enable = (turn + n) % 4 != 0;
+                wanted[n].bank = (first + after[n]) % BANKS;
+                wanted[n].address = (turn + 3 * n) % DEPTH;
+            }
+            for (int way = 0; way < 2; ++way) {
+                if (way == 0) hlsgen::read_turned(memory, first, after, wanted, value);
+                else hlsgen::read_banks(memory, wanted, value);
+                for (int n = 0; n < N; ++n) {
+                    const int expected = memory[(first + after[n]) % BANKS][(turn + 3 * n) % DEPTH];
+                    wrong += wanted[n].enable && value[n] != expected;
+                }
+            }
+        }
+}
+
 template <int LIMIT>
 void try_sums() {
     for (int value = 0; value < LIMIT; ++value)
@@ -66,6 +91,12 @@ int main() {
     try_all<8, 8, 4>();
     try_all<8, 10, 4>();
     try_all<16, 17, 2>();
+    constexpr int lone[1] = {0}, row[3] = {0, 1, 2}, strided[4] = {0, 2, 4, 6}, round[5] = {0, 3, 6, 2, 5};
+    try_reads<1, 1, 5>(lone);
+    try_reads<3, 3, 5>(row);
+    try_reads<3, 8, 5>(row);
+    try_reads<4, 8, 7>(strided);
+    try_reads<5, 7, 5>(round);
     try_sums<1>();
     try_sums<2>();
     try_sums<3>();
@@ -80,7 +111,8 @@ int main() {
 
 FAULTS = [
     ("the other way round", "return from - place.first;", "return place.first - from;"),
-    ("a turn the other way", "(b + BANKS - (1 << k) % BANKS)", "(b + (1 << k))"),
+    ("a turn the other way", "turns ? turned[k][b]", "!turns ? turned[k][b]"),
+    ("no way back", "turn_back<BANKS>(first, port, turned)", "turn_on<BANKS>(first, port, turned)"),
     ("banks before the first", "place.first <= bank ? bank", "place.first < bank ? bank"),
     ("one lane too many", "element < place.count", "element <= place.count"),
     ("no carry", "element >= place.carry ? carried", "element > place.carry ? carried"),

@@ -124,7 +124,7 @@ FIXED = conv(
 )
 FOLD = Fold(rows=2, pe=2, simd=2)
 MUTANTS = [
-    ("an offset of the banks", "(at.bank.value, j), OFFSET[slot])", "(at.bank.value, j), OFFSET[0])"),
+    ("an offset of the banks", "(at.bank.value, OFFSET[at.slot])", "(at.bank.value, OFFSET[0])"),
     ("a bank of the fill", "next.bank.value, OFFSET[next.slot]);", "next.bank.value, 0);"),
     ("the tile's last rows", "at.tile.last ? LAST_ROWS : ROWS", "at.tile.last ? ROWS : ROWS"),
     ("the half that leaves", "results_of(results, !upper, last)", "results_of(results, upper, last)"),
@@ -178,7 +178,11 @@ EMITTED = {
     ("before", "after", "message"),
     [
         ("hlsgen::ram<in_t, BAND_DEPTH, ", "hlsgen::ram<in_t, BAND_DEPTH, 99", "sooner than its dependence"),
-        ("(at.bank.value, j), OFFSET[slot])", "(at.bank.value, j), OFFSET[0])", "more ports than it has"),
+        (
+            "WAVE_BANK[WAVE_ROWS * STRIDE_W] = {0, 1",
+            "WAVE_BANK[WAVE_ROWS * STRIDE_W] = {0, 0",
+            "more ports than it has",
+        ),
     ],
     ids=["promise", "ports"],
 )

@@ -21,7 +21,7 @@ CASES = 12
 
 @st.composite
 def folded(draw: st.DrawFn) -> tuple[Conv2d, Fold]:
-    layer = draw(convolutions())
+    layer = draw(convolutions(most_groups=6))
     return layer, draw(st.sampled_from(list(layer.folds())))
 
 
@@ -72,6 +72,12 @@ EMITTED = {
         ),
     ),
     "conv_depthwise": Emitted(layer=small((4, 5, 6), 4, groups=4, stride=(2, 2)), fold=Fold()),
+    # five groups one after the other, each with two passes over its filters
+    "conv_grouped": Emitted(
+        layer=small((10, 4, 5), 20, groups=5),
+        fold=Fold(pe=2, simd=2),
+        mutants=(("hlsgen::read_words(window, fold, here);", ""),),
+    ),
     "conv_packed": Emitted(
         layer=small((2, 4, 6), 4),
         fold=Fold(px=1, pe=4, simd=1, multipliers="packed"),

@@ -212,7 +212,7 @@ def texts(value: object, way: tuple[str | int, ...] = ()) -> list[tuple[str | in
     return [way] if isinstance(value, str) else []
 
 
-CHOICES = {("cost", "style"), ("csim", "verdict"), ("schedule", "verdict")}
+CHOICES = {("cost", "style"), ("csim", "verdict"), ("schedule", "verdict"), ("total", "depths")}
 """Texts that are no texts, but one of a few words; so is how an II is known."""
 
 

@@ -632,6 +632,33 @@ extern "C" int whole_function(const int a[4]) {
     return sum;
 }
 
+struct padded {
+    ap_fixed<11, 6> value;
+    ap_uint<3> index;
+};
+
+static padded larger(const ap_fixed<11, 6> (&word)[2], int first) {
+#pragma HLS inline
+    padded of[2];
+#pragma HLS array_partition variable=of complete
+    for (int s = 0; s < 2; ++s) {
+#pragma HLS unroll
+        of[s].value = word[s];
+        of[s].index = first + s;
+    }
+    if (of[1].value > of[0].value) of[0] = of[1];
+    return of[0];
+}
+
+extern "C" void bits_between_members(const ap_fixed<11, 6> a[64][2], ap_uint<3> b[64]) {
+#pragma HLS array_partition variable=a complete dim=2
+    for (int i = 0; i < 64; ++i) {
+#pragma HLS pipeline II=1
+        const ap_fixed<11, 6> word[2] = {a[i][0], a[i][1]};
+        b[i] = larger(word, i).index;
+    }
+}
+
 // what cannot be decided
 
 extern "C" void rolled_inside(const int a[64][64], const int lengths[64], int b[64]) {

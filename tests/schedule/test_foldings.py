@@ -48,6 +48,7 @@ from tests.layers import test_pool_stages as pools
 from tests.layers import test_rearrange_stage as rearrange
 from tests.layers import test_steps as steps
 from tests.support.kernels import conv, emit_kernel
+from tests.support.layers.random_convolutions import convolutions
 from tests.support.layers.stage_cases import Case, folded
 from tests.support.pipelines import side_by_side
 from tests.support.schedule_ir import needs_llvm
@@ -58,6 +59,7 @@ MHZ = {"u200": 300} if KERNELS <= 2 else {"u200": 300, "zcu102": 200}
 """By board."""
 STAGES: tuple[st.SearchStrategy[Case], ...] = (
     window.folded(),
+    folded(convolutions(most_groups=12, most_channels=8)),
     wave.folded(),
     channels.folded(channels.argmaxes()),
     channels.folded(channels.softmaxes()),
@@ -162,6 +164,19 @@ FOUND: dict[str, tuple[Conv2d, Folding]] = {
         ),
         Folding(rows=3, pe=2, simd=2, fabric_pe=2, order="channels"),
     ),
+    "words of one row of several channels": (
+        conv(
+            (6, 3, 13),
+            4,
+            (1, 1),
+            stride=(3, 2),
+            padding=(3, 4, 3, 4),
+            input_type="fixed<5,9>",
+            weight_type="fixed<17,2>",
+            result_type="fixed<36,8,rnd,sat>",
+        ),
+        Folding(rows=1, pe=4, simd=3, fabric_pe=2),
+    ),
 }
 """Kernels of which a loop had a higher II."""
 FOUND_STAGES: list[Case] = [
@@ -174,6 +189,15 @@ FOUND_STAGES: list[Case] = [
             result_type=FixedType(5, 5, False),
         ),
         Fold(px=1, pe=6, simd=6),
+    ),
+    # loops of its trees, as many copies of which were left as there had been loops
+    (
+        ArgMax(
+            name="layer",
+            source=Tensor(shape=(10, 1, 4), type=FixedType(19, 6)),
+            result_type=FixedType(7, 7, False),
+        ),
+        Fold(px=2, pe=5, simd=5),
     ),
     (
         conv(

@@ -69,6 +69,7 @@ INTERVALS = {
     "axi_one_bundle": (2, "a port reads a word a cycle"),
     "axi_two_bundles": (1, "a port reads a word a cycle"),
     "axi_read_and_write": (1, "a port has channels for reads and for writes"),
+    "bits_between_members": (1, "nothing but the counter is carried"),
     "products": (1, "nothing is carried"),
     "unsigned_products": (1, "nothing is carried"),
 }
@@ -219,6 +220,11 @@ def test_a_function_is_pipelined_as_a_whole(version: str) -> None:
 def test_operations_have_their_own_widths(function: str, widths: set[int]) -> None:
     (product,) = [name for name in schedule_of(function).operations if name.startswith("mul ")]
     assert {int(width) for width in product.removeprefix("mul ").split("x")} == widths
+
+
+def test_bits_between_members_are_not_carried() -> None:
+    carried = [name for name in schedule_of("bits_between_members").operations if name.startswith("phi")]
+    assert carried == ["phi 6"]  # the counter
 
 
 def test_trips_are_counted() -> None:

@@ -7,8 +7,8 @@ from dataclasses import replace
 from hlsgen.schedule.areas import Areas
 from hlsgen.schedule.delays import Delays
 from hlsgen.schedule.ir import Place
-from hlsgen.schedule.results import KernelSchedule, LoopSchedule, Tier
-from hlsgen.schedule.stage_depths import latencies_of_stages
+from hlsgen.schedule.results import KernelSchedule, LoopSchedule, Tier, merged
+from hlsgen.schedule.stage_depths import latencies_of_processes, latencies_of_stages
 from hlsgen.schedule.usage import usage_of
 from hlsgen.timing.timing import simulate
 from tests.timing.test_timing import emitted, residual
@@ -66,6 +66,24 @@ def test_a_stage_is_found_by_its_file_or_its_function() -> None:
         ["conv1", "convert_1", "pool1"],
     )
     assert found == {"conv1": 14, "convert_1": 3}
+
+
+def test_copies_of_a_loop_are_found_by_their_own_calls() -> None:
+    words = [loop("src/hlsgen/stream.h", 4, caller=f"convert_{number}") for number in range(3)]
+    (one,) = merged(words)
+    assert one.copies == 3
+    assert latencies_of_stages([kernel(one)], ["convert_0", "convert_1", "convert_2"]) == {
+        "convert_0": 3,
+        "convert_1": 3,
+        "convert_2": 3,
+    }
+
+
+def test_of_ddr_the_code_says_nothing() -> None:
+    pipeline = emitted(residual(6, 6))
+    loops = [loop(f"src/{process.name}.h", 9) for process in pipeline.processes]
+    found = latencies_of_processes([kernel(*loops)], pipeline)
+    assert {one.name for one in pipeline.processes} - found.keys() == {"load_x", "store_y"}
 
 
 def test_the_simulation_waits_for_the_depths_that_are_given() -> None:

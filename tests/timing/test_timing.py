@@ -287,7 +287,7 @@ def test_what_does_not_repeat_itself_is_not_simulated(monkeypatch: pytest.Monkey
     from hlsgen.report import streaming as network
     from hlsgen.timing.relaxation import Unrepeated
 
-    def refuses(_pipeline: Pipeline) -> Timing:
+    def refuses(_pipeline: Pipeline, **_: object) -> Timing:
         raise Unrepeated("conv")
 
     design = hlsgen.from_torch(nn.Conv2d(1, 2, 3).eval(), (1, 6, 6), precision="fixed<8,4>")

@@ -64,31 +64,95 @@ inline ap_uint<bits_for(BANKS)> element_of(int bank, const run<BANKS, DEPTH> &pl
     return from - place.first;
 }
 
-// Gives each bank the element of the run that is its own, of N at most; any where the run has none for it. The elements
-// go round by a power of two at a time, for each bit of `first`: fewer choices than one of N for every bank.
-template <int N, int BANKS, int DEPTH, typename T>
-inline void turn(const run<BANKS, DEPTH> &place, const T (&value)[N], T (&of_bank)[BANKS]) {
+// Moves what stands at one bank for each to the bank `by` after it, round the banks; by a power of two at a time, which
+// takes fewer choices than one of BANKS for every bank.
+template <int BANKS, typename T>
+inline void turn_on(const ap_uint<bits_for(BANKS)> &by, const T (&from)[BANKS], T (&to)[BANKS]) {
 #pragma HLS inline
-    static_assert(N <= BANKS, "turn: each bank takes one element at most");
     constexpr int STEPS = bits_for(BANKS);
     T turned[STEPS + 1][BANKS];
 #pragma HLS array_partition variable=turned complete dim=0
     for (int b = 0; b < BANKS; ++b) {
 #pragma HLS unroll
-        turned[0][b] = value[b < N ? b : 0];
+        turned[0][b] = from[b];
     }
     for (int k = 0; k < STEPS; ++k) {
 #pragma HLS unroll
-        const bool turns = place.first[k];
+        const bool turns = by[k];
         for (int b = 0; b < BANKS; ++b) {
 #pragma HLS unroll
-            turned[k + 1][b] = turns ? turned[k][(b + BANKS - (1 << k) % BANKS) % BANKS] : turned[k][b];
+            turned[k + 1][(b + (1 << k)) % BANKS] = turns ? turned[k][b] : turned[k][(b + (1 << k)) % BANKS];
         }
     }
     for (int b = 0; b < BANKS; ++b) {
 #pragma HLS unroll
-        of_bank[b] = turned[STEPS][b];
+        to[b] = turned[STEPS][b];
     }
+}
+
+// The way back: from the bank `by` after each.
+template <int BANKS, typename T>
+inline void turn_back(const ap_uint<bits_for(BANKS)> &by, const T (&from)[BANKS], T (&to)[BANKS]) {
+#pragma HLS inline
+    T there[BANKS], back[BANKS];
+#pragma HLS array_partition variable=there complete
+#pragma HLS array_partition variable=back complete
+    for (int b = 0; b < BANKS; ++b) {
+#pragma HLS unroll
+        there[b] = from[BANKS - 1 - b];
+    }
+    turn_on<BANKS>(by, there, back);
+    for (int b = 0; b < BANKS; ++b) {
+#pragma HLS unroll
+        to[b] = back[BANKS - 1 - b];
+    }
+}
+
+// Reads N elements, each enabled one from the bank `after[n]` banks after `first`, round the banks: as read_banks, of
+// elements whose banks, seen from the first one's, are always the same.
+template <int N, int BANKS, int DEPTH, typename T>
+inline void read_turned(const T (&memory)[BANKS][DEPTH], const ap_uint<bits_for(BANKS)> &first, const int (&after)[N],
+                        const access<BANKS, DEPTH> (&wanted)[N], T (&value)[N]) {
+#pragma HLS inline
+    typedef ap_uint<bits_for(DEPTH)> address_t;
+    address_t address[BANKS], of_bank[BANKS];
+    T port[BANKS], turned[BANKS];
+#pragma HLS array_partition variable=address complete
+#pragma HLS array_partition variable=of_bank complete
+#pragma HLS array_partition variable=port complete
+#pragma HLS array_partition variable=turned complete
+    for (int b = 0; b < BANKS; ++b) {
+#pragma HLS unroll
+        address[b] = 0;
+        for (int n = 0; n < N; ++n) {
+#pragma HLS unroll
+            if (after[n] == b && wanted[n].enable) address[b] = wanted[n].address;
+        }
+    }
+    turn_on<BANKS>(first, address, of_bank);
+    for (int b = 0; b < BANKS; ++b) {
+#pragma HLS unroll
+        port[b] = memory[b][of_bank[b]];
+    }
+    turn_back<BANKS>(first, port, turned);
+    for (int n = 0; n < N; ++n) {
+#pragma HLS unroll
+        value[n] = turned[after[n]];
+    }
+}
+
+// Gives each bank the element of the run that is its own, of N at most; any where the run has none for it.
+template <int N, int BANKS, int DEPTH, typename T>
+inline void turn(const run<BANKS, DEPTH> &place, const T (&value)[N], T (&of_bank)[BANKS]) {
+#pragma HLS inline
+    static_assert(N <= BANKS, "turn: each bank takes one element at most");
+    T from[BANKS];
+#pragma HLS array_partition variable=from complete
+    for (int b = 0; b < BANKS; ++b) {
+#pragma HLS unroll
+        from[b] = value[b < N ? b : 0];
+    }
+    turn_on<BANKS>(place.first, from, of_bank);
 }
 
 // Writes a run, each bank its own element, if the memory `takes` it.

@@ -12,9 +12,10 @@ from hlsgen.layers.conv2d import Conv2d
 
 
 @st.composite
-def convolutions(draw: st.DrawFn, most_groups: int = 4) -> Conv2d:
+def convolutions(draw: st.DrawFn, most_groups: int = 4, most_channels: int = 4) -> Conv2d:
+    """most_channels: of a group, in and out."""
     groups = draw(st.sampled_from([1, 1, 1, *range(2, most_groups + 1)]))
-    size, members = draw(st.integers(1, 4)), draw(st.integers(1, 4))
+    size, members = draw(st.integers(1, most_channels)), draw(st.integers(1, most_channels))
     kernel = (draw(st.integers(1, 4)), draw(st.integers(1, 4)))
     stride = (draw(st.integers(1, 3)), draw(st.integers(1, 3)))
     dilation = (draw(st.integers(1, 2)), draw(st.integers(1, 2)))

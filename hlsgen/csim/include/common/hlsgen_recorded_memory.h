@@ -116,6 +116,14 @@ inline void read_banks(const ram<T, DEPTH, DISTANCE> (&memory)[BANKS], const acc
     }
 }
 
+template <int N, int BANKS, int DEPTH, int DISTANCE, typename T>
+inline void read_turned(const ram<T, DEPTH, DISTANCE> (&memory)[BANKS], int first, const int (&after)[N],
+                        const access<BANKS, DEPTH> (&wanted)[N], T (&value)[N]) {
+    for (int n = 0; n < N; ++n) {
+        if (wanted[n].enable) value[n] = memory[(first + after[n]) % BANKS][wanted[n].address];
+    }
+}
+
 template <int N, int BANKS, int DEPTH, typename T>
 inline void turn(const run<BANKS, DEPTH> &place, const T (&value)[N], T (&of_bank)[BANKS]) {
     for (int n = 0; n < place.count; ++n) of_bank[(place.first + n) % BANKS] = value[n];

@@ -69,9 +69,11 @@ constexpr int WEIGHT_STEPS = NF * CF;
 constexpr int SLOTS = 8;
 constexpr int BANKS = 8;  // element (slot, column) lies in bank (column + OFFSET[slot]) mod BANKS
 constexpr unsigned short OFFSET[SLOTS] = {0, 1, 2, 3, 4, 5, 6, 7};
-constexpr int WAVE_ROWS = 4;                                     // rows that an iteration reads
-constexpr int WAVE_ROW[WAVE_ROWS] = {0, 1, 2, 3};                // counted from the tile's first row
-constexpr int WAVE_SLOT[WAVE_ROWS] = {0, 1, 2, 3};               // the same, modulo SLOTS
+constexpr int WAVE_ROWS = 4;                        // rows that an iteration reads
+constexpr int WAVE_ROW[WAVE_ROWS] = {0, 1, 2, 3};   // counted from the tile's first row
+constexpr int WAVE_SLOT[WAVE_ROWS] = {0, 1, 2, 3};  // the same, modulo SLOTS
+// which bank each of their columns lies in, counted from the first one's: the offsets go round with the slots
+constexpr int WAVE_BANK[WAVE_ROWS * STRIDE_W] = {0, 1, 2, 3};
 constexpr int TAP_ROW[ROWS][KERNEL_H] = {{0, 1, 2}, {1, 2, 3}};  // which of them a tap reads
 constexpr int SPAN = 3;                                          // columns held in registers
 constexpr int COLUMN_WORDS = (IN_WIDTH + BANKS - 1) / BANKS;
@@ -256,6 +258,7 @@ struct position {
 inline void read_wave(const band_t &band, const position &at, in_t (&wave)[SIMD][WAVE_ROWS * STRIDE_W]) {
 #pragma HLS inline
 #pragma HLS array_partition variable=OFFSET complete
+    const ap_uint<hlsgen::bits_for(BANKS)> first = hlsgen::wrapped<BANKS>(at.bank.value, OFFSET[at.slot]);
     hlsgen::access<BANKS, BAND_DEPTH> place[WAVE_ROWS * STRIDE_W];
 #pragma HLS array_partition variable=place complete
     for (int i = 0; i < WAVE_ROWS; ++i) {
@@ -268,13 +271,12 @@ inline void read_wave(const band_t &band, const position &at, in_t (&wave)[SIMD]
             const int carry = at.bank + j >= BANKS ? 1 : 0;
             hlsgen::access<BANKS, BAND_DEPTH> &there = place[i * STRIDE_W + j];
             there.enable = row >= 0 && row < IN_HEIGHT && column >= 0 && column < IN_WIDTH;
-            there.bank = hlsgen::wrapped<BANKS>(hlsgen::moved_on<BANKS>(at.bank.value, j), OFFSET[slot]);
             there.address = (slot * CF + at.channels) * COLUMN_WORDS + at.column_word + carry;
         }
     }
     for (int s = 0; s < SIMD; ++s) {
 #pragma HLS unroll
-        hlsgen::read_banks<WAVE_ROWS * STRIDE_W>(band[s], place, wave[s]);
+        hlsgen::read_turned(band[s], first, WAVE_BANK, place, wave[s]);
         for (int n = 0; n < WAVE_ROWS * STRIDE_W; ++n) {
 #pragma HLS unroll
             if (!place[n].enable) wave[s][n] = 0;

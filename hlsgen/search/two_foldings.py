@@ -141,7 +141,8 @@ def _filled(first: Candidates, second: Candidates, rows: Counts, columns: Counts
     bound = np.minimum(total, task.most * np.maximum(speeds, others)) * task.hertz
     # until an instance has its first frame, it has loaded weights and filled its pipeline
     begins = np.minimum(first.overhead[rows], second.overhead[columns]) / task.hertz
-    bound = task.batch / (task.batch / bound + begins)
+    with np.errstate(divide="ignore"):  # a pair of which nothing fits
+        bound = task.batch / (task.batch / bound + begins)
     carried = sum(bank_rate(bank, task.board, task.clock_mhz) for bank in task.board.memory.banks)
     found: Floats = (
         np.minimum(bound, carried / np.minimum(first.moved[rows], second.moved[columns])) * ROUNDING

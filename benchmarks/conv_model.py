@@ -138,5 +138,5 @@ def modelled(design: str, board: str) -> Modelled:
             )
             for slr in deployment.board.slrs
         ),
-        proven=deployment.mapping.bank_map.proves(deployment.mapping.patterns),
+        proven=all(one.mapping.bank_map.proves(one.mapping.patterns) for one in deployment.kernels),
     )

@@ -98,6 +98,8 @@ def print_estimate(figures: Figures) -> None:
         f"({speed.batch_gops:,.1f} and {speed.batch_frames_per_s:,.0f} on a batch of {speed.batch})"
         f"; binds: {speed.binds}"
     )
+    if figures.kernels:
+        click.echo(f"foldings: {', '.join(f'{one.kernel} {one.text}' for one in figures.kernels)}")
     _print_timing(figures)
     _print_streamed(figures)
     _print_slrs(figures)
@@ -161,13 +163,13 @@ def print_fifos(figures: Figures) -> None:
 
 def _what(figures: Figures) -> str:
     """One instance in a line: a layer's folding, or a network's stages."""
+    from hlsgen.report.kernels import folding_line
+
     layers, cycles = figures.layers, f"{figures.total.interval_cycles:,} cycles"
     if figures.cost.style == "layer":
-        folding = layers[0].folding
-        return (
-            f"{folding.macs_per_cycle} multiply-accumulates a cycle (rows {folding.rows}, "
-            f"PE {folding.pe}, SIMD {folding.simd}, {folding.arithmetic}, {folding.algorithm})"
-        )
+        if figures.kernels:
+            return f"{len(figures.kernels)} foldings"
+        return folding_line(layers[0].folding)
     if figures.cost.style == "tasks":
         return f"{len(layers)} kernels in turn, {cycles} a frame"
     return f"{len(layers)} stages, a frame every {cycles}"

@@ -130,8 +130,8 @@ class PrecisionSection(_Section):
     """exact: no overflow for any weights; tight: none for these weights; or a type."""
 
 
-class LayerMapping(_Section):
-    """How one layer becomes hardware. None: chosen by hlsgen."""
+class FoldingMapping(_Section):
+    """A folding. None: chosen by hlsgen."""
 
     rows: Annotated[int, Whole(1, 65536)] | None = None
     """Output rows computed at once."""
@@ -147,6 +147,20 @@ class LayerMapping(_Section):
     """winograd: two rows by four products of a column instead of six, for kernels of three rows."""
 
 
+class SecondFolding(FoldingMapping):
+    """A second folding of the layer, a kernel of its own. None: chosen by hlsgen."""
+
+    instances: Annotated[int, Whole(1, 1024)] | None = None
+    """Copies of this kernel; those of the first are `instances` of the mapping."""
+
+
+class LayerMapping(FoldingMapping):
+    """How one layer becomes hardware. None: chosen by hlsgen."""
+
+    second: SecondFolding | None = None
+    """A second folding, whose instances fill what those of the first leave; None: none is asked for."""
+
+
 class MappingSection(BaseModel):
     """Folding of the layers, by layer name; `auto` is the same as an empty mapping."""
 
@@ -155,6 +169,8 @@ class MappingSection(BaseModel):
 
     instances: Annotated[int, Whole(1, 1024)] | None = None
     """Copies of the kernel; None: chosen by hlsgen."""
+    foldings: Annotated[int, Whole(1, 2)] | None = None
+    """The most foldings that instances may have; None: two where the mapping fixes nothing, else one."""
 
     @property
     def layers(self) -> dict[str, LayerMapping]:

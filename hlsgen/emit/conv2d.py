@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from string import ascii_lowercase
 from typing import Any
 
 import numpy as np
@@ -16,8 +18,32 @@ from hlsgen.hardware.storage import Memory
 from hlsgen.hardware.wave import band_constants, running_float_add, window_constants
 from hlsgen.layers import winograd
 from hlsgen.layers.packing import lower_lane_limit, signed_bits
+from hlsgen.search.placement import Deployment
 
 SHARED_HEADERS = ("static.h", "counter.h", "lanes.h", "memory.h", "iteration.h", "dot.h")
+
+
+def deployed_constants(deployment: Deployment, name: str, source: str) -> list[dict[str, Any]]:
+    """What the templates use of each kernel of a design that is called `name`, in their order."""
+    names = folding_names(name, deployment.layer.name, len(deployment.kernels))
+    return [
+        kernel_constants(kernel.mapping, KernelNames(kernel=one, source=source, space=space))
+        for kernel, (one, space) in zip(deployment.kernels, names, strict=True)
+    ]
+
+
+def folding_names(design: str, layer: str, count: int) -> list[tuple[str, str]]:
+    """(kernel, namespace) of each folding of a layer: those of the first are the design's and the layer's.
+
+    The others end in _b, _c and so on; no two files are called alike, on any file system.
+    """
+    found, taken = [(design, layer)], {design.lower(), layer.lower()}
+    for letter in ascii_lowercase[1:count]:
+        ends = (f"{'_' * more}_{letter}" for more in itertools.count())
+        end = next(end for end in ends if not taken & {(design + end).lower(), (layer + end).lower()})
+        found.append((design + end, layer + end))
+        taken |= {(design + end).lower(), (layer + end).lower()}
+    return found
 
 
 def kernel_files(mapping: ConvMapping, k: dict[str, Any], version: str) -> dict[str, str]:
@@ -25,7 +51,7 @@ def kernel_files(mapping: ConvMapping, k: dict[str, Any], version: str) -> dict[
     headers = (*SHARED_HEADERS, "winograd.h") if k["winograd"] else SHARED_HEADERS
     files = {f"src/hlsgen/{name}": source_text(f"hls/hlsgen/{name}") for name in headers}
     for template, path in (
-        ("conv2d.h.j2", f"src/{mapping.layer.name}.h"),
+        ("conv2d.h.j2", f"src/{k['layer']}.h"),
         ("kernel.h.j2", f"src/{k['name']}.h"),
         ("kernel.cpp.j2", f"src/{k['name']}.cpp"),
         ("testbench.cpp.j2", f"tb/{k['name']}_tb.cpp"),
@@ -51,7 +77,7 @@ def kernel_constants(mapping: ConvMapping, names: KernelNames) -> dict[str, Any]
 
 
 def _names(mapping: ConvMapping, names: KernelNames) -> dict[str, Any]:
-    layer = mapping.layer.name
+    layer = names.space or mapping.layer.name
     return {
         "name": names.kernel,
         "source": names.source,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 from hlsgen.base.fixed import FixedType, NumberType
@@ -17,36 +19,78 @@ BLOCK_BITS = 512
 NARROWEST_PORT_BITS = 64
 
 
-def ompss_files(deployment: Deployment, clock: Clock, k: dict[str, Any], version: str) -> dict[str, str]:
-    """{"ompss/Makefile": text, ...}"""
-    slrs = slrs_with(deployment, frame_copies(deployment.mapping))
-    instance = Accelerator(
-        name=function_name(f"{k['name']}_instance"), instances=max(1, len(slrs)), slrs=slrs
-    )
-    batch = creator(deployment.board, function_name(f"{k['name']}_batch"))
-    context: dict[str, Any] = {"k": k, "version": version, "source": safe_comment(k["source"])}
-    context |= {"instances": instance.instances, "instance": instance.name, "batch": batch.name}
-    context |= _arrays(deployment.mapping, k, instance.name, batch.name)
-    names = {
-        "kernel.fpga.h": f"{k['name']}_kernel.fpga.h",
-        "tasks.cpp": f"{k['name']}_tasks.cpp",
-        "main.cpp": "main.cpp",
+def ompss_files(
+    deployment: Deployment, clock: Clock, ks: Sequence[dict[str, Any]], version: str
+) -> dict[str, str]:
+    """{"ompss/Makefile": text, ...}; ks: what the templates use of each kernel.
+
+    A kernel of which no instance has room for whole frames on chip is left out; the first of them is there in
+    any case.
+    """
+    k = ks[0]
+    name = k["name"]
+    copies = [frame_copies(kernel.mapping) for kernel in deployment.kernels]
+    placed = slrs_with(deployment, copies)
+    used = [number for number, slrs in enumerate(placed) if slrs] or [0]
+    batch = creator(deployment.board, function_name(f"{name}_batch"))
+    instances = [
+        Accelerator(
+            name=function_name(f"{ks[number]['name']}_instance"),
+            instances=max(1, len(placed[number])),
+            slrs=placed[number],
+        )
+        for number in used
+    ]
+    shared = {"version": version, "source": safe_comment(k["source"]), "design": name, "batch": batch.name}
+    speeds = [deployment.kernels[number].speed for number in used]
+    parts = frame_shares([speed * one.instances for speed, one in zip(speeds, instances, strict=True)])
+    contexts: list[dict[str, Any]] = [
+        {
+            "k": ks[number],
+            "instances": one.instances,
+            "instance": one.name,
+            "share": part,
+            "first": one is instances[0],
+            **shared,
+            **_arrays(deployment.kernels[number].mapping, ks[number], one.name, batch.name, name),
+        }
+        for number, one, part in zip(used, instances, parts, strict=True)
+    ]
+    files = {
+        f"ompss/{context['k']['name']}_kernel.fpga.h": render("ompss/kernel.fpga.h.j2", **context)
+        for context in contexts
     }
-    files = {f"ompss/{path}": render(f"ompss/{name}.j2", **context) for name, path in names.items()}
+    whole = {**contexts[0], "tasks": contexts, "shares": sum(parts)}
+    files[f"ompss/{name}_tasks.cpp"] = render("ompss/tasks.cpp.j2", **whole)
+    files["ompss/main.cpp"] = render("ompss/main.cpp.j2", **whole)
     return files | tool_files(
         deployment.board,
         clock,
         k,
-        (instance, batch),
+        (*instances, batch),
         version,
         port_bits=_port_bits(deployment),
         arguments=not deployment.mapping.layer.is_float,
     )
 
 
-def _arrays(mapping: ConvMapping, k: dict[str, Any], instance: str, batch: str) -> dict[str, Any]:
-    """Sizes of the local arrays, the code's integer type, and the columns that continued lines begin at."""
-    layer, name = mapping.layer, k["name"]
+SHARES = 64
+"""Of about so many frames in turn each kernel takes a whole number."""
+
+
+def frame_shares(speeds: Sequence[float]) -> list[int]:
+    """Of some frames in turn how many each takes, by its speed: at least one."""
+    parts = [max(1, round(SHARES * one / sum(speeds))) for one in speeds]
+    common = math.gcd(*parts)
+    return [part // common for part in parts]
+
+
+def _arrays(mapping: ConvMapping, k: dict[str, Any], instance: str, batch: str, name: str) -> dict[str, Any]:
+    """Sizes of the local arrays, the code's integer type, and the columns that continued lines begin at.
+
+    name: of the design.
+    """
+    layer = mapping.layer
     channels, height, width = layer.in_shape
     out_channels, out_height, out_width = layer.output_shape
     decoded = not layer.is_float

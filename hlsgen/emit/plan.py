@@ -14,10 +14,14 @@ Plan = dict[str, str | bytes]
 
 @dataclass(frozen=True, kw_only=True)
 class KernelNames:
-    """The kernel's name, and where the design was written (for the files' headers)."""
+    """The kernel's name, and where the design was written (for the files' headers).
+
+    space: the C++ namespace and the header of a convolution's folding; empty: the layer's name.
+    """
 
     kernel: str
     source: str
+    space: str = ""
 
 
 def npy_bytes(codes: Codes, type_: NumberType) -> bytes:

@@ -20,9 +20,13 @@ SCRIPTS = ("check.sh", "tools.sh")
 INCLUDE = Path(hlsgen.__file__).resolve().parent / "csim" / "include"
 
 
-def project_files(deployment: Deployment, k: dict[str, Any], version: str) -> dict[str, str]:
-    """The Makefile and what it runs."""
-    return makefile(deployment.board, k, _layer_line(k), version, streaming=False, ompss=True)
+def project_files(deployment: Deployment, ks: Sequence[dict[str, Any]], version: str) -> dict[str, str]:
+    """The Makefile and what it runs; ks: what the templates use of each kernel."""
+    names = [k["name"] for k in ks] if len(ks) > 1 else []
+    line = _layer_line(ks[0])
+    return makefile(
+        deployment.board, ks[0], line, version, streaming=False, kernels=names, alike=True, ompss=True
+    )
 
 
 def makefile(
@@ -33,13 +37,14 @@ def makefile(
     *,
     streaming: bool,
     kernels: Sequence[str] = (),
+    alike: bool = False,
     ompss: bool = False,
     host: bool = True,
     free_running: bool = False,
 ) -> dict[str, str]:
     """The Makefile and what it runs; k: the kernel's name and where the design was written; kernels: those of
-    tasks; ompss, host: whether there is an application of OmpSs-2@FPGA, and a host program. free_running:
-    whether the kernel runs by itself, without an end.
+    tasks, or `alike`: of foldings that do the same; ompss, host: whether there is an application of
+    OmpSs-2@FPGA, and a host program. free_running: whether the kernel runs by itself, without an end.
     """
     context = {
         "k": k,
@@ -48,6 +53,7 @@ def makefile(
         "layer_line": layer_line,
         "streaming": streaming,
         "kernels": kernels,
+        "alike": alike and bool(kernels),
         "ompss": ompss,
         "host": host,
         "free_running": free_running,

@@ -10,7 +10,7 @@ from typing import Any
 from hlsgen.designfile.clock import Clock
 from hlsgen.emit.conv2d import COSIM_FRAMES
 from hlsgen.emit.environment import render, safe_comment
-from hlsgen.search.placement import Deployment
+from hlsgen.search.placement import Deployment, PlacedKernel
 from hlsgen.targets.board import Board
 
 FILES = ("hls_config.cfg", "run_hls.tcl", "link.cfg")
@@ -35,17 +35,18 @@ class LinkedKernel:
 _UNUSUAL = re.compile(r"[^\w .:+/\[\]-]", re.ASCII)
 
 
-def vitis_files(deployment: Deployment, clock: Clock, k: dict[str, Any], version: str) -> dict[str, str]:
-    """{"vitis/hls_config.cfg": text, ...}"""
-    instances = named_instances(deployment, k["name"])
-    return tool_files(
-        deployment.board,
-        clock,
-        k,
-        version,
-        files=data_files(k),
-        linked=LinkedKernel(name=k["name"], ports=PORTS, instances=instances),
-    )
+def vitis_files(
+    deployment: Deployment, clock: Clock, ks: Sequence[dict[str, Any]], version: str
+) -> dict[str, str]:
+    """{"vitis/hls_config.cfg": text, ...}; ks: what the templates use of each kernel."""
+    kernels = [
+        LinkedKernel(name=k["name"], ports=PORTS, instances=named_instances(kernel, k["name"]))
+        for kernel, k in zip(deployment.kernels, ks, strict=True)
+    ]
+    board, files = deployment.board, data_files(ks[0])
+    if len(kernels) == 1:
+        return tool_files(board, clock, ks[0], version, files=files, linked=kernels[0])
+    return task_tool_files(board, clock, ks[0], version, files=files, kernels=kernels, alike=True)
 
 
 def tool_files(
@@ -70,17 +71,22 @@ def task_tool_files(
     *,
     files: Sequence[str],
     kernels: Sequence[LinkedKernel],
+    alike: bool = False,
 ) -> dict[str, str]:
-    """The same for kernels that are called in turn: settings for each, one script for all, one linking."""
-    context = _context(board, clock, k, version, files=files, kernels=kernels)
+    """The same for several kernels: settings for each, one script for all, one linking.
+
+    They are called in turn by one testbench, or `alike`: do the same, and each has a testbench of its own.
+    """
+    context = _context(board, clock, k, version, files=files, kernels=kernels) | {"alike": alike}
     names = [kernel.name for kernel in kernels]
     found = {
         "vitis/run_hls.tcl": render("vitis/run_hls_tasks.tcl.j2", **context),
         "vitis/link.cfg": render("vitis/link.cfg.j2", **context),
     }
     for name in names:
-        others = [k["name"], *(other for other in names if other != name)]
-        settings = {**context, "k": {**context["k"], "name": name}, "testbench": k["name"], "others": others}
+        others = [] if alike else [k["name"], *(other for other in names if other != name)]
+        settings = {**context, "k": {**context["k"], "name": name}, "config": f"{name}.cfg", "others": others}
+        settings["testbench"] = name if alike else k["name"]
         found[f"vitis/{name}.cfg"] = render("vitis/hls_config.cfg.j2", **settings)
     return found
 
@@ -112,6 +118,8 @@ def _context(
         "kernels": kernels,
         "testbench": k["name"],
         "others": [],
+        "config": "hls_config.cfg",
+        "alike": False,
     }
 
 
@@ -125,9 +133,9 @@ def plain_word(text: str) -> str:
     return _UNUSUAL.sub("_", text)
 
 
-def named_instances(deployment: Deployment, kernel: str) -> list[dict[str, str]]:
-    """The compute units as link.cfg has them."""
+def named_instances(placed: PlacedKernel, kernel: str) -> list[dict[str, str]]:
+    """The compute units of a kernel as link.cfg has them."""
     return [
         {"name": f"{kernel}_{number}", "slr": plain_word(instance.slr), "bank": plain_word(instance.bank)}
-        for number, instance in enumerate(deployment.instances, start=1)
+        for number, instance in enumerate(placed.instances, start=1)
     ]

@@ -32,6 +32,7 @@ from hlsgen.layers.packing import lower_lane_limit
 from hlsgen.layers.stage import WEIGHT_BEAT_BITS, StreamFormat
 from hlsgen.model.ir import Graph, Port
 from hlsgen.search.layerwise import LayerwiseHardware
+from hlsgen.search.placement import Deployment
 from hlsgen.search.task_kernels import TaskKernel
 
 HEADERS = ("interface.h", "pack.h", "arrays.h", "options.h", "device.h", "lane.h", "statistics.h", "batch.h")
@@ -51,17 +52,11 @@ def host_files(interface: HostInterface, version: str) -> dict[str, str]:
 
 
 def conv_interface(
-    mapping: ConvMapping,
-    *,
-    name: str,
-    source: str,
-    units: Sequence[str],
-    board: str,
-    clock_mhz: float,
-    frame_cycles: float,
+    deployment: Deployment, *, source: str, units: Mapping[str, Sequence[str]]
 ) -> HostInterface:
-    """The host's view of a convolution that is a kernel. frame_cycles: of one compute unit."""
-    layer = mapping.layer
+    """The host's view of a convolution. units: compute units by kernel; the first is called as the design."""
+    mapping, layer, name = deployment.mapping, deployment.layer, next(iter(units))
+    kernels = [kernel for kernel, here in units.items() for _ in here] if len(units) > 1 else []
     tensors = (
         _planar("input", layer.in_shape, layer.input_type, mapping.in_lanes),
         _planar("output", layer.output_shape, layer.result_type, mapping.out_lanes),
@@ -90,17 +85,28 @@ def conv_interface(
     return HostInterface(
         name=name,
         source=safe_comment(source),
-        board=board,
-        clock_mhz=clock_mhz,
+        board=deployment.board.title,
+        clock_mhz=deployment.clock_mhz,
         streaming=False,
         tensors=tensors,
         constants=tuple(constants),
-        steps=(HostStep(kernel=name, units=tuple(units), arguments=arguments),),
+        steps=(
+            HostStep(
+                kernel=name,
+                units=tuple(unit for here in units.values() for unit in here),
+                arguments=arguments,
+                kernels=tuple(kernels),
+            ),
+        ),
         inputs=(ports[0],),
         outputs=(ports[1],),
-        chunk_frames=_chunk_frames(tensors, frame_cycles, clock_mhz),
+        chunk_frames=_chunk_frames(tensors, deployment.cycles.interval, deployment.clock_mhz),
         block_frames=1,
-        packing=_packing(mapping),
+        packing=tuple(
+            packing
+            for packing in (_packing(kernel.mapping) for kernel in deployment.kernels)
+            if packing is not None
+        ),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +15,7 @@ from hlsgen.base.fixed import FixedType
 from hlsgen.base.progress import Progress
 from hlsgen.cost.resources import Resources, dsps_of_product
 from hlsgen.designfile.constraints import NoFit
+from hlsgen.emit.conv2d import folding_names
 from hlsgen.explore.options import non_dominated
 from hlsgen.explore.result import Explored, Goal, LayerChoice
 from hlsgen.hardware.conv2d import mappings
@@ -22,7 +23,7 @@ from hlsgen.layers.packing import signed_bits, widths_pack
 from hlsgen.report.explored import FrontPoint, SearchPoint
 from hlsgen.search.board_limits import KINDS, whole_of
 from hlsgen.search.candidates import share_of
-from hlsgen.search.conv_kernel import foldings
+from hlsgen.search.conv_kernel import ConvConstraints, foldings
 from hlsgen.search.placement import Deployment, deploy
 from hlsgen.styles.conv_kernel import ConvKernel
 from hlsgen.styles.style import Style
@@ -102,14 +103,7 @@ def explore_conv_kernel(design: ConvKernel, goal: Goal, progress: Progress) -> E
     greedy = _greedy(layer) if goal.fastest else None
     progress("the Pareto front")
     bound = _multiplier_fps(design)
-    folding = {
-        "rows": chosen.mapping.folding.rows,
-        "pe": chosen.mapping.folding.pe,
-        "simd": chosen.mapping.folding.simd,
-        "fabric_pe": chosen.mapping.folding.fabric_pe,
-        "order": chosen.mapping.folding.order,
-        "algorithm": chosen.mapping.folding.algorithm,
-    }
+    names = folding_names(design.name, design.layer.name, len(chosen.kernels))
     point = _point(chosen)
     front = _front(layer, chosen)
     return Explored(
@@ -122,28 +116,34 @@ def explore_conv_kernel(design: ConvKernel, goal: Goal, progress: Progress) -> E
         binds=chosen.bottleneck if goal.fastest else "the goal: it is reached at least cost",
         greedy=_point(greedy) if greedy else None,
         front=front,
-        layers=(
+        layers=tuple(
             LayerChoice(
-                name=design.layer.name,
+                name=name,
                 kind=design.layer.kind,
-                mapping=folding,
+                mapping=asdict(one.mapping.folding),
                 slr=None,
-                interval_cycles=chosen.cycles.interval,
-                used=_by_kind(chosen.each),
+                interval_cycles=one.cycles.interval,
+                used=_by_kind(one.each),
                 seen=len(layer.most),
                 options=len(front),
-            ),
+            )
+            for one, (_, name) in zip(chosen.kernels, names, strict=True)
         ),
         crossings=0,
         solved=layer.solved,
         built=len(layer.most),
         chosen=_fixed(design, chosen),
-        mapping={"instances": len(chosen.instances), design.layer.name: folding},
+        mapping=_mapping(chosen),
     )
 
 
 def _cheapest(design: ConvKernel, layer: _Layer, goal: Goal) -> Deployment:
     found = layer.reaching(goal)
+    if design.constraints.second is not None:
+        both = design.hardware.deployment  # which asks for so many foldings
+        slow = goal.target_fps is not None and both.frames_per_s < goal.target_fps
+        late = goal.max_latency_us is not None and _latency_us(both) > goal.max_latency_us
+        found = [] if slow or late else [both]
     if found:
         return min(found, key=lambda one: (share_of(one.total, design.board), -one.frames_per_s))
     best = design.hardware.deployment
@@ -228,16 +228,18 @@ def _multiplier_fps(design: ConvKernel) -> float:
     return float(whole_of(design.board).dsp * design.clock_mhz * 1e6 / (each * layer.macs))
 
 
+def _mapping(chosen: Deployment) -> dict[str, Any]:
+    """The key of a design file that fixes the deployment."""
+    first, *others = chosen.kernels
+    folding = asdict(first.mapping.folding)
+    for one in others:
+        folding["second"] = {"instances": len(one.instances), **asdict(one.mapping.folding)}
+    return {"instances": len(first.instances), chosen.layer.name: folding}
+
+
 def _fixed(design: ConvKernel, chosen: Deployment) -> ConvKernel:
-    folding = chosen.mapping.folding
-    constraints = replace(
-        design.constraints,
-        rows=folding.rows,
-        pe=folding.pe,
-        simd=folding.simd,
-        fabric_pe=folding.fabric_pe,
-        order=folding.order,
-        algorithm=folding.algorithm,
-        instances=len(chosen.instances),
-    )
+    first, *others = [
+        ConvConstraints(**asdict(one.mapping.folding), instances=len(one.instances)) for one in chosen.kernels
+    ]
+    constraints = replace(first, second=others[0] if others else None)
     return replace(design, constraints=constraints)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
+from itertools import product
 from typing import Literal
 
 import numpy as np
@@ -24,6 +25,8 @@ from hlsgen.targets.board import Board
 
 Order = Literal["rows", "channels"]
 Algorithm = Literal["direct", "winograd"]
+RowColumns = tuple[int, int]
+"""Columns of a row in DDR, with its padding, in and out."""
 Arithmetic = Literal["float", "fixed", "packed"]
 
 MOST_PARTITIONS = 1024
@@ -257,26 +260,40 @@ def fill_stalls(wave: Wave, in_lanes: int, tile_iterations: int) -> tuple[int, i
     return int(waits.sum()), int(waits[0])
 
 
-def mappings(layer: Conv2d, folding: Folding, board: Board) -> tuple[ConvMapping, ...]:
+def mappings(
+    layer: Conv2d, folding: Folding, board: Board, rows: RowColumns | None = None
+) -> tuple[ConvMapping, ...]:
     """The instance with the least memory, and one with few LUTs in its memories if that is another one.
 
-    Raises NoFit as `map_conv2d` does.
+    rows, and what is raised: as of `map_conv2d`.
     """
-    first = map_conv2d(layer, folding, board)
+    first = map_conv2d(layer, folding, board, rows)
     lean = replace(first, memories=_memories(first, board, lutram_words=LEAN_LUTRAM_WORDS))
     return (first,) if lean.memories == first.memories else (first, lean)
 
 
-def map_conv2d(layer: Conv2d, folding: Folding, board: Board) -> ConvMapping:
+def row_columns(layer: Conv2d, board: Board) -> list[RowColumns]:
+    """The columns of a row in DDR, its padding to whole words included, that there may be in and out."""
+    ports = ((layer.input_type, layer.in_shape[2]), (layer.result_type, layer.output_shape[2]))
+    read, written = (
+        sorted({_padded(width, lanes) for lanes in _lane_choices(type_, width, board)})
+        for type_, width in ports
+    )
+    return list(product(read, written))
+
+
+def map_conv2d(layer: Conv2d, folding: Folding, board: Board, rows: RowColumns | None = None) -> ConvMapping:
     """The instance of `layer` with this folding and the least memory on `board`.
 
+    rows: the columns of a row in DDR, one of `row_columns`; None: whatever suits the folding.
     Raises NoFit: the folding does not divide the layer, or needs more than MOST_PARTITIONS registers in
     an array.
     """
     check_folding(layer, folding)
     bare = bare_mapping(layer, folding)
-    bare = replace(bare, out_lanes=output_lanes(bare.wave, folding, board))
-    in_lanes = input_lanes(bare.wave, bare.tile_iterations, board)
+    read, written = rows or (None, None)
+    bare = replace(bare, out_lanes=output_lanes(bare.wave, folding, board, written))
+    in_lanes = input_lanes(bare.wave, bare.tile_iterations, board, read)
     mapping = replace(bare, in_lanes=in_lanes, bank_map=_band(bare.wave, folding.simd, in_lanes, board))
     return replace(mapping, memories=_memories(mapping, board))
 
@@ -392,15 +409,15 @@ def choose_arithmetic(layer: Conv2d, folding: Folding) -> tuple[Arithmetic, int]
     return "fixed", 0
 
 
-def input_lanes(wave: Wave, tile_iterations: int, board: Board) -> int:
+def input_lanes(wave: Wave, tile_iterations: int, board: Board, columns: int | None = None) -> int:
     """Neighbouring columns of a word: a power of two, the fewest with which no tile (or the least time) waits
     for its rows.
     """
-    choices = _lane_choices(wave.layer.input_type, wave.layer.in_shape[2], board)
+    choices = _lane_choices(wave.layer.input_type, wave.layer.in_shape[2], board, columns)
     return min(choices, key=lambda lanes: (fill_stalls(wave, lanes, tile_iterations), lanes))
 
 
-def output_lanes(wave: Wave, folding: Folding, board: Board) -> int:
+def output_lanes(wave: Wave, folding: Folding, board: Board, padded: int | None = None) -> int:
     """Neighbouring columns of an output word: the fewest with which a pass is not longer than its columns."""
     layer = wave.layer
     channel_steps = layer.in_shape[0] // folding.simd
@@ -409,13 +426,22 @@ def output_lanes(wave: Wave, folding: Folding, board: Board) -> int:
     def columns(lanes: int) -> int:
         return pass_columns(wave, channel_steps, folding.rows * folding.pe * -(-width // lanes))
 
-    return min(_lane_choices(layer.result_type, width, board), key=lambda lanes: (columns(lanes), lanes))
+    choices = _lane_choices(layer.result_type, width, board, padded)
+    return min(choices, key=lambda lanes: (columns(lanes), lanes))
 
 
-def _lane_choices(type_: NumberType, width: int, board: Board) -> list[int]:
-    """Powers of two up to the port's width; more than a row has columns would only be padding."""
+def _lane_choices(type_: NumberType, width: int, board: Board, columns: int | None = None) -> list[int]:
+    """Powers of two up to the port's width; more than a row has columns would only be padding.
+
+    columns: those of a row with its padding; None: any.
+    """
     most = max(1, board.memory.port_bits // type_.container_bits)
-    return [1 << power for power in range(most.bit_length()) if power == 0 or 1 << power - 1 < width]
+    found = [1 << power for power in range(most.bit_length()) if power == 0 or 1 << power - 1 < width]
+    return [lanes for lanes in found if columns in (None, _padded(width, lanes))]
+
+
+def _padded(width: int, lanes: int) -> int:
+    return -(-width // lanes) * lanes
 
 
 @lru_cache(maxsize=4096)

@@ -9,10 +9,10 @@ import json
 import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
-from pydantic import NonNegativeInt, PositiveInt, TypeAdapter, ValidationError
+from pydantic import BeforeValidator, NonNegativeInt, PositiveInt, TypeAdapter, ValidationError
 
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import Codes, NumberType, parse_type
@@ -20,8 +20,10 @@ from hlsgen.designfile.validation import printable
 from hlsgen.layers import winograd
 from hlsgen.model.ir import Port, Tensor
 
-FORMAT = 2
+FORMAT = 3
 """The format of interface.json; another number, another meaning of its keys."""
+READS = (2, FORMAT)
+"""The formats that are read: bitstreams take hours, so those of earlier builds are still of use."""
 INTERFACE = "interface.json"
 
 Container = Literal["<i1", "<i2", "<i4", "<i8", "<u1", "<u2", "<u4", "<u8", "<f4"]
@@ -124,11 +126,20 @@ class HostArgument:
 
 @dataclass(frozen=True, kw_only=True)
 class HostStep:
-    """A call. units: compute units of the kernel; the n-th ones of all steps share a memory bank."""
+    """A call. units: compute units of the kernel; the n-th ones of all steps share a memory bank.
+
+    kernels: of each unit the kernel that it is of, where they are not all of `kernel`: kernels that give the
+    same results for the same arguments, at other speeds.
+    """
 
     kernel: str
     units: tuple[str, ...]
     arguments: tuple[HostArgument, ...]
+    kernels: tuple[str, ...] = ()
+
+    def kernel_of(self, number: int) -> str:
+        """The kernel that the unit with this number is of."""
+        return self.kernels[number] if self.kernels else self.kernel
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,11 +163,16 @@ class HostPort:
     csim: str = ""
 
 
+def _of_format_2(packing: object) -> object:
+    """What format 2 has in the place of a list: nothing or one."""
+    return (packing,) if isinstance(packing, dict) else packing or ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class HostInterface:
     """All that a caller has to know. streaming: which C-simulation headers the kernel needs.
 
-    packing: what other weights must keep to; None: nothing, or those who write them see to it.
+    packing: what other weights must keep to; empty: nothing, or those who write them see to it.
     chunk_frames: of a call. block_frames: those that weights from DDR are read once for.
     """
 
@@ -172,7 +188,7 @@ class HostInterface:
     outputs: tuple[HostPort, ...]
     chunk_frames: PositiveInt
     block_frames: PositiveInt
-    packing: HostPacking | None = None
+    packing: Annotated[tuple[HostPacking, ...], BeforeValidator(_of_format_2)] = ()
 
     @property
     def lanes(self) -> int:
@@ -220,7 +236,7 @@ def read_interface(folder: Path) -> HostInterface:
     except (ValueError, RecursionError) as error:
         message = f"{path} is no JSON document: {printable(str(error))}"
         raise DesignError(Problem(message=message, fix=fix)) from None
-    if not isinstance(data, dict) or data.pop("format", None) != FORMAT:
+    if not isinstance(data, dict) or data.pop("format", None) not in READS:
         message = f"{path} is not of format {FORMAT}, which this hlsgen reads"
         raise DesignError(Problem(message=message, fix=fix))
     try:
@@ -246,6 +262,8 @@ def _contradiction(found: HostInterface) -> str | None:
                 return f"{step.kernel} takes {argument.name}, which is not there"
     if not found.steps or {len(step.units) for step in found.steps} in ({0}, set()):
         return "there are no compute units"
+    if any(len(step.kernels) not in (0, len(step.units)) for step in found.steps):
+        return "there is not one kernel for each compute unit"
     if len({len(step.units) for step in found.steps}) > 1:
         return "the kernels have different numbers of compute units"
     for port in (*found.inputs, *found.outputs):
@@ -269,7 +287,8 @@ def _contradiction(found: HostInterface) -> str | None:
 
 
 def _file_names(found: HostInterface) -> list[str]:
-    names = [one.file for one in found.constants] + [step.kernel for step in found.steps] + [found.name]
+    names = [one.file for one in found.constants] + [found.name]
+    names += [name for step in found.steps for name in (step.kernel, *step.kernels)]
     for port in (*found.inputs, *found.outputs):
         names += [port.name, port.golden, port.csim]
     return [name for name in names if name]

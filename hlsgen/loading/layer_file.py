@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hlsgen.base.errors import DesignError, Problem, collecting
 from hlsgen.base.quantise import quantised
 from hlsgen.designfile.document import Document
-from hlsgen.designfile.schema import DesignFile, read_design_file
+from hlsgen.designfile.schema import DesignFile, FoldingMapping, read_design_file
 from hlsgen.designfile.schema_values import SampleFile
 from hlsgen.frontends.builder.design_file import graph_of, interface_problem
 from hlsgen.hardware.conv2d import MOST_PARTITIONS, folding_faults
@@ -65,7 +65,9 @@ def load_layer(path: Path, *, board: str | None = None) -> ConvKernel:
     given: NDArray[np.float64] | None = None
     with collecting(problems):
         given = _given_frames(file, document)
-    broken += wrong + _folding_problems(graph, constraints, document)
+    broken += (
+        wrong + _folding_problems(graph, constraints, document) + _contradictions(file, constraints, document)
+    )
     if not broken:
         with collecting(broken):
             graph = run_passes(graph)
@@ -102,10 +104,18 @@ def _board(file: DesignFile, document: Document, other: str | None) -> Board:
 
 
 def _wish(file: DesignFile) -> ConvConstraints:
-    constraints = ConvConstraints(instances=file.mapping.instances)
+    constraints = ConvConstraints(instances=file.mapping.instances, foldings=file.mapping.foldings)
     fixed = file.mapping.layers.get(file.layers[0].name)
     if fixed is None:
         return constraints
+    second = fixed.second
+    if second is not None:
+        beside = _folded(ConvConstraints(instances=second.instances), second)
+        constraints = replace(constraints, second=beside)
+    return _folded(constraints, fixed)
+
+
+def _folded(constraints: ConvConstraints, fixed: FoldingMapping) -> ConvConstraints:
     return replace(
         constraints,
         rows=fixed.rows,
@@ -138,12 +148,30 @@ def _folding_problems(graph: Graph, constraints: ConvConstraints, document: Docu
         message = f"{layer.name}: the kernel has {layer.taps} taps, more than {MOST_PARTITIONS}"
         fix = f"at most {MOST_PARTITIONS} taps, such as 32 x 32"
         return [Problem(message=message, fix=fix, place=document.place(("layers", 0, "kernel")))]
-    faults = folding_faults(
-        layer,
-        rows=rows,
-        pe=constraints.pe,
-        simd=constraints.simd,
-        fabric_pe=constraints.fabric_pe,
-        algorithm=constraints.algorithm,
-    )
-    return [mapping_problem(fault, layer.name, document) for fault in faults]
+    found = []
+    for one, keys in ((constraints, ()), (constraints.second, ("second",))):
+        if one is None:
+            continue
+        faults = folding_faults(
+            layer,
+            rows=rows and one.rows,
+            pe=one.pe,
+            simd=one.simd,
+            fabric_pe=one.fabric_pe,
+            algorithm=one.algorithm,
+        )
+        found += [mapping_problem(fault, layer.name, document, inside=keys) for fault in faults]
+    return found
+
+
+def _contradictions(file: DesignFile, constraints: ConvConstraints, document: Document) -> list[Problem]:
+    """Whether the number of foldings and what is fixed of them go together."""
+    place = document.place(("mapping", "foldings"))
+    if constraints.foldings == 1 and constraints.second is not None:
+        message = f"foldings: 1 allows no `second` of {file.layers[0].name}"
+        return [Problem(message=message, fix="foldings: 2, or leave one of the two out", place=place)]
+    if constraints.foldings == 2 and constraints.second is None and not constraints.open:
+        message = "foldings: 2 says nothing where a folding or `instances` is fixed, but no `second` folding"
+        fix = f"add `second: {{}}` to {file.layers[0].name}, or leave foldings or what is fixed out"
+        return [Problem(message=message, fix=fix, place=place)]
+    return []

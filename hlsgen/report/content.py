@@ -33,6 +33,7 @@ from hlsgen.report.figures import (
 from hlsgen.report.fit import Fit
 from hlsgen.report.frames import FrameFigures
 from hlsgen.report.interface import Interface
+from hlsgen.report.kernels import KernelFigures
 from hlsgen.report.quality import Quality, TensorAccuracy
 from hlsgen.report.roofline import Roofline
 from hlsgen.report.schedule import ScheduleFigures
@@ -52,8 +53,9 @@ def _none_if_empty(value: object) -> object:
 class Figures(Section):
     """The modelled figures of a design of any style; what a style has not is None or empty.
 
-    memories and banks, ompss: of one convolution. interface, joints, fifos, timing, quantisation, quality,
-    explored: of networks. memory: of a network of tasks.
+    memories and banks, ompss: of one convolution. kernels: of one whose instances differ in folding; layers,
+    cycles of the total, memories and banks are those of the first of them. interface, joints, fifos, timing,
+    quantisation, quality, explored: of networks. memory: of a network of tasks.
     """
 
     design: Text
@@ -85,6 +87,7 @@ class Figures(Section):
     quality: Quality | None = None
     explored: Search | None = None
     foldings_tried: Count | None = None
+    kernels: Annotated[tuple[KernelFigures, ...], Rows] = ()
 
     @property
     def nulls(self) -> Collection[str]:
@@ -95,6 +98,8 @@ class Figures(Section):
         """What a compute unit of each kernel takes, by kind."""
         if self.cost.style == "tasks":
             return {one.kernel: {kind: getattr(one, kind) for kind in COLUMNS} for one in self.layers}
+        if self.kernels:
+            return {one.kernel: {kind: getattr(one, kind) for kind in COLUMNS} for one in self.kernels}
         total = self.total
         return {self.design: {kind: getattr(total, kind) // total.instances for kind in COLUMNS}}
 

@@ -6,19 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from hlsgen.cost.conv_instance import instance_resources
-from hlsgen.cost.cycles import AXI_LATENCY, ddr_cost, iterations
+from hlsgen.cost.cycles import AXI_LATENCY, iterations
 from hlsgen.cost.resources import FMUL_DSP, Resources
 from hlsgen.designfile.clock import Clock
 from hlsgen.emit.bank_picture import bank_table
+from hlsgen.emit.conv2d import folding_names
 from hlsgen.hardware.conv2d import ConvMapping
 from hlsgen.model.ir import Graph
-from hlsgen.report.cells import Cost, cost_figures, cost_text
+from hlsgen.report.cells import Cells, CellsByTarget, Cost, cost_figures, cost_text
 from hlsgen.report.checks import CsimFigures, lint_text
 from hlsgen.report.content import Figures, Report
 from hlsgen.report.estimates import Estimates
 from hlsgen.report.figures import Banks, Folding, Layer, Memory, OmpssFigures, Slr, slr_figures
 from hlsgen.report.fit import fit_text
 from hlsgen.report.frames import clipping_text, warning_lines
+from hlsgen.report.kernels import KERNEL_HEADS, KernelFigures, kernel_rows
 from hlsgen.report.roofline import Roofline, built_ceiling, dsp_ceiling, roofline_figures
 from hlsgen.report.schedule import interval_text, schedule_text
 from hlsgen.report.section import resource_counts
@@ -27,7 +29,8 @@ from hlsgen.report.tables import SHARE_HEADS, kind_cells, page, shares, table
 from hlsgen.report.timing import Span, spans_in_turn
 from hlsgen.search.board_limits import COLUMNS
 from hlsgen.search.conv_kernel import ConvHardware
-from hlsgen.search.placement import Deployment, ddr_bytes_per_s, frame_copies, slrs_with
+from hlsgen.search.placement import Deployment, PlacedKernel, frame_copies, slrs_with
+from hlsgen.targets.terms import OUTSIDE, Target, Terms
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,33 +75,54 @@ class Estimate(Estimates):
 
     @property
     def cost(self) -> Cost:
-        return cost_figures(
-            lambda terms: instance_resources(self.deployment.mapping, terms).times(self.instances), self.board
-        )
+        def taken(terms: Terms) -> Resources:
+            return Resources.sum(
+                instance_resources(one.mapping, terms).times(len(one.instances))
+                for one in self.deployment.kernels
+            )
+
+        return cost_figures(taken, self.board)
 
     def figures(self) -> Figures:
-        copies = frame_copies(self.deployment.mapping)
+        copies = [frame_copies(one.mapping) for one in self.deployment.kernels]
         return replace(
             super().figures(),
             ompss=OmpssFigures(
-                instances=len(slrs_with(self.deployment, copies)), frames_bram18=copies.bram18
+                instances=sum(map(len, slrs_with(self.deployment, copies))), frames_bram18=copies[0].bram18
             ),
             banks=_banks_figures(self.deployment.mapping),
-            memories=tuple(
-                Memory(
-                    name=memory.name,
-                    depth=memory.depth,
-                    bits=memory.bits,
-                    copies=memory.copies,
-                    storage=memory.storage.value,
-                    bram18=memory.bram18,
-                    uram=memory.uram,
-                    lut=memory.lut,
-                )
-                for memory in self.deployment.mapping.memories
-            ),
+            memories=_memory_figures(self.deployment.mapping),
             foldings_tried=self.foldings_tried,
+            kernels=self._kernels() if len(self.deployment.kernels) > 1 else (),
         )
+
+    def _kernels(self) -> tuple[KernelFigures, ...]:
+        deployment = self.deployment
+        names = folding_names(self.design, deployment.layer.name, len(deployment.kernels))
+        return tuple(
+            KernelFigures(
+                kernel=name,
+                folding=_folding_figures(one.mapping),
+                instances=len(one.instances),
+                slrs=tuple(instance.slr for instance in one.instances),
+                frames_share=round(share, 6),
+                interval_cycles=one.cycles.interval,
+                latency_cycles=one.cycles.latency,
+                **resource_counts(one.each),
+                cells=CellsByTarget(
+                    routed=self._cells(one.mapping, "routed"), csynth=self._cells(one.mapping, "csynth")
+                ),
+                banks=_banks_figures(one.mapping),
+                memories=_memory_figures(one.mapping),
+            )
+            for (name, _), one, share in zip(names, deployment.kernels, deployment.shares, strict=True)
+        )
+
+    def _cells(self, mapping: ConvMapping, target: Target) -> Cells:
+        """Those of an instance without what lies outside of the kernel."""
+        terms = self.board.terms.of(target)
+        whole, outside = (instance_resources(mapping, one) for one in (terms, terms.only(OUTSIDE)))
+        return Cells(lut=whole.lut - outside.lut, ff=whole.ff - outside.ff)
 
     def _layers(self) -> tuple[Layer, ...]:
         mapping = self.deployment.mapping
@@ -114,24 +138,27 @@ class Estimate(Estimates):
                 ii=1,
                 interval_cycles=self.interval_cycles,
                 latency_cycles=self.latency_cycles,
-                **resource_counts(self.deployment.each),
+                **resource_counts(self.deployment.kernels[0].each),
             ),
         )
 
     def _roofline(self) -> Roofline | None:
-        mapping = self.deployment.mapping
+        deployment, mapping = self.deployment, self.deployment.mapping
         products, dsps = {"float": (1, FMUL_DSP), "fixed": (1, 1), "packed": (2, 1)}[mapping.arithmetic]
         if mapping.folding.algorithm == "winograd":  # six products by four
             products, dsps = 3 * products, 2 * dsps
         return roofline_figures(
             ceilings=(
                 dsp_ceiling(self.board, self.clock_mhz, products=products, dsps=dsps),
-                built_ceiling(mapping.macs_per_iteration, self.instances, self.clock_mhz),
+                built_ceiling(
+                    ((one.mapping.macs_per_iteration, len(one.instances)) for one in deployment.kernels),
+                    self.clock_mhz,
+                ),
             ),
             gops=self.gops,
             macs=mapping.layer.macs,
-            frame_bytes=ddr_cost(mapping),
-            ddr_gb_per_s=ddr_bytes_per_s(self.deployment.instances, self.board, self.clock_mhz) / 1e9,
+            frame_bytes=round(deployment.ddr_cost),
+            ddr_gb_per_s=deployment.ddr_rate / 1e9,
         )
 
     def _timeline(self) -> list[Span]:
@@ -185,6 +212,22 @@ def _folding_figures(mapping: ConvMapping) -> Folding:
     )
 
 
+def _memory_figures(mapping: ConvMapping) -> tuple[Memory, ...]:
+    return tuple(
+        Memory(
+            name=memory.name,
+            depth=memory.depth,
+            bits=memory.bits,
+            copies=memory.copies,
+            storage=memory.storage.value,
+            bram18=memory.bram18,
+            uram=memory.uram,
+            lut=memory.lut,
+        )
+        for memory in mapping.memories
+    )
+
+
 def _banks_figures(mapping: ConvMapping) -> Banks:
     bank_map = mapping.bank_map
     return Banks(
@@ -200,8 +243,9 @@ def _banks_figures(mapping: ConvMapping) -> Banks:
 # ---------------------------------------------------------------- report.md
 
 
-def conv_kernel_markdown(mapping: ConvMapping, report: Report) -> str:
+def conv_kernel_markdown(deployment: Deployment, report: Report) -> str:
     """The report of a build. Every figure is modelled unless it says measured."""
+    mapping = deployment.mapping
     parts = (
         f"# {report.design} on {report.board_title}",
         _summary(mapping, report),
@@ -210,9 +254,11 @@ def conv_kernel_markdown(mapping: ConvMapping, report: Report) -> str:
         cost_text(report.cost),
         fit_text(report.fit),
         _ompss(report.ompss),
+        _kernels(report),
         "## One instance\n\n" + _folding(mapping, report),
         "## On-chip memory\n\n" + _memory_table(report.memories),
         "## Banks\n\n" + _banks(mapping, report.banks),
+        *(_other(*pair) for pair in zip(deployment.kernels[1:], report.kernels[1:], strict=True)),
         clipping_text(report.clipping),
         "## C-simulation\n\n" + _csim(report.csim),
         schedule_text(report.schedule),
@@ -261,6 +307,26 @@ def _slr_table(report: Report) -> str:
     return table(("SLR", "instances", "DDR", *SHARE_HEADS), rows) + "\n" + total
 
 
+def _kernels(report: Report) -> str:
+    """The kernels of instances that differ in folding; empty if they do not."""
+    if not report.kernels:
+        return ""
+    return (
+        "## Kernels\n\nThe instances differ in folding: what some of them leave of an SLR, others fill. All "
+        "give the same results, and the host gives frames to each as fast as it takes them. Resources are "
+        f"those of one instance; what follows is said of `{report.kernels[0].kernel}` first.\n\n"
+        + table(KERNEL_HEADS, kernel_rows(report.kernels))
+    )
+
+
+def _other(placed: PlacedKernel, figures: KernelFigures) -> str:
+    """Memories and banks of a kernel beside the first."""
+    return (
+        f"## Memory and banks of `{figures.kernel}`\n\n{_memory_table(figures.memories)}\n\n"
+        + _banks_text(placed.mapping, figures.banks)
+    )
+
+
 ALGORITHMS = {
     "direct": "direct",
     "winograd": "Winograd F(2, 3): two rows by four products a column instead of six",
@@ -305,13 +371,17 @@ def _memory_table(memories: Sequence[Memory]) -> str:
 
 def _banks(mapping: ConvMapping, banks: Banks | None) -> str:
     assert banks is not None
+    picture = "\n\n![accesses over banks, before and after the offsets](banks.svg)"
+    return _banks_text(mapping, banks) + picture
+
+
+def _banks_text(mapping: ConvMapping, banks: Banks) -> str:
     return (
         f"Each iteration reads {banks.reads_per_iteration} elements of a channel and writes "
         f"{mapping.in_lanes}. Element (slot, column) of the {banks.slots} rows on chip lies in bank "
         f"(column + offset[slot]) mod {banks.banks}; {banks.proof}. Proven without conflict at all "
         f"{banks.proven_anchors} positions that differ (slots x banks).\n\n"
         + bank_table(mapping.bank_map).strip()
-        + "\n\n![accesses over banks, before and after the offsets](banks.svg)"
     )
 
 

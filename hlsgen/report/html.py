@@ -39,6 +39,7 @@ from hlsgen.report.page_tables import (
     fit_table,
     front_table,
     instance_table,
+    kernel_table,
     layer_tables,
     schedule_table,
     term_table,
@@ -88,6 +89,7 @@ class Page:
     graph: GraphPicture | None
     cycles: BarChart | None
     instance: Table | None
+    kernels: Table | None
     resources: tuple[BarChart, ...]
     fit: Table
     terms: Table
@@ -151,6 +153,7 @@ def page_of(report: Report, bank_picture: bytes) -> Page:
         graph=graph_picture(report),
         cycles=None if one_layer else cycles_chart(report),
         instance=instance_table(report) if one_layer else None,
+        kernels=kernel_table(report) if report.kernels else None,
         resources=resource_charts(report),
         fit=fit_table(report),
         terms=term_table(report),

@@ -10,6 +10,7 @@ from hlsgen.report.explored import Search
 from hlsgen.report.figures import Fifo, Layer, fifo_memory
 from hlsgen.report.fit import FIT_HEAD, fit_rows
 from hlsgen.report.frames import CLIPPING_HEADS, clipping_cells
+from hlsgen.report.kernels import KERNEL_HEADS, kernel_rows
 from hlsgen.report.page_graph import folding_text, shape_text
 from hlsgen.report.schedule import CELLS_HEAD, SCHEDULE_HEAD, cells_rows, interval_text, schedule_rows
 from hlsgen.report.synthesised import HEADS
@@ -69,6 +70,13 @@ def instance_table(report: Report) -> Table:
         *((TITLES[kind], f"{getattr(layer, kind):,}") for kind in RESOURCES),
     ]
     return Table(title=f"{layer.name}, {layer.kind}", head=("what", "value"), rows=tuple(rows), numbers=(1,))
+
+
+def kernel_table(report: Report) -> Table:
+    """The kernels of instances that differ in folding, resources of one instance each."""
+    rows = tuple(kernel_rows(report.kernels))
+    title = "Kernels: the instances differ in folding; above is the first of them"
+    return Table(title=title, head=KERNEL_HEADS, rows=rows, numbers=(1, 4, 5, 6, 7, 8, 9, 10))
 
 
 def _cell(value: int | str) -> str:

@@ -60,13 +60,22 @@ def stage_ceilings(stages: Iterable[Stage], board: Board, clock_mhz: float) -> t
     )
 
 
-def built_ceiling(macs_per_cycle: int, instances: int, clock_mhz: float) -> Ceiling:
-    """The multipliers that are built, in DSPs or in logic cells."""
+def built_ceiling(kernels: Iterable[tuple[int, int]], clock_mhz: float) -> Ceiling:
+    """The multipliers that are built, in DSPs or in logic cells.
+
+    kernels: of each the products a cycle of an instance, and how many instances there are.
+    """
+    found = list(kernels)
+    if len(found) == 1:
+        products, instances = found[0]
+        basis = f"{products:,} products a cycle and instance, all of them busy, {instances} in all"
+    else:
+        parts = " and ".join(f"{instances} instances of {products:,}" for products, instances in found)
+        basis = f"{parts} products a cycle, all of them busy"
     return Ceiling(
         name="multipliers built",
-        gops=2 * macs_per_cycle * instances * clock_mhz / 1e3,
-        basis=f"{macs_per_cycle:,} products a cycle and instance, all of them busy, {instances} in all, "
-        f"{clock_mhz:g} MHz",
+        gops=2 * sum(products * instances for products, instances in found) * clock_mhz / 1e3,
+        basis=f"{basis}, {clock_mhz:g} MHz",
     )
 
 

@@ -209,7 +209,7 @@ class StreamingEstimate(NetworkEstimate):
     def _roofline(self) -> Roofline | None:
         stages = self._pipeline.stages.values()
         built = sum(-(-stage.layer.macs // stage.interval) for stage in stages)
-        own = built_ceiling(built, self.instances, self.clock_mhz)
+        own = built_ceiling([(built, self.instances)], self.clock_mhz)
         return roofline_figures(
             ceilings=(*stage_ceilings(stages, self.board, self.clock_mhz), own),
             gops=self.gops,

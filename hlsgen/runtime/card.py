@@ -150,7 +150,7 @@ class Lane:
         steps = card.interface.steps
         self.units = [step.units[number] for step in steps]
         self.kernels = [
-            card.xrt.kernel(card.device, uuid, f"{step.kernel}:{{{unit}}}", card.xrt.kernel.shared)
+            card.xrt.kernel(card.device, uuid, f"{step.kernel_of(number)}:{{{unit}}}", card.xrt.kernel.shared)
             for step, unit in zip(steps, self.units, strict=True)
         ]
         self.groups: dict[str, int] = {}
@@ -324,7 +324,8 @@ def _check_units(container: Any, interface: HostInterface, path: Path) -> None:
     """Checks that the compute units are there. Raises ToolError: one is not in the xclbin."""
     there = {ip.get_name() for ip in container.get_ips()}
     for step in interface.steps:
-        missing = [f"{step.kernel}:{unit}" for unit in step.units if f"{step.kernel}:{unit}" not in there]
+        wanted = [f"{step.kernel_of(number)}:{unit}" for number, unit in enumerate(step.units)]
+        missing = [name for name in wanted if name not in there]
         if missing:
             raise ToolError(
                 f"error: {path} has no compute unit {', '.join(missing)}; it has "

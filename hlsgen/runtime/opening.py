@@ -161,7 +161,7 @@ def open(
     return Runtime(interface, Card(interface, constants, Path(xclbin), device=device, timeout_s=timeout_s))
 
 
-def _constants(path: Path, wanted: HostConstants, packing: HostPacking | None) -> bytes:
+def _constants(path: Path, wanted: HostConstants, packing: Sequence[HostPacking]) -> bytes:
     """The bytes of weights. Raises DesignError: the file is missing, of another size, or its weights do not
     suit the kernel.
     """
@@ -176,7 +176,7 @@ def _constants(path: Path, wanted: HostConstants, packing: HostPacking | None) -
             f"{np.dtype(wanted.container)}"
         )
         raise DesignError(Problem(message=message, fix=fix))
-    if packing is not None and packing.weights == wanted.name and not packing.holds(codes):
+    if any(one.weights == wanted.name and not one.holds(codes) for one in packing):
         message = f"the weights in {path} are too large for this kernel's packing"
         raise DesignError(Problem(message=message, fix="build the design for them"))
     content: bytes = codes.tobytes()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import shutil
 import tempfile
 import time
@@ -30,17 +31,24 @@ class Simulation(Backend):
     measured_on = "C-simulation on this machine"
 
     def __init__(self, folder: Path, interface: HostInterface) -> None:
-        """Compiles the testbench. Raises ToolError: no compiler, or it fails."""
+        """Compiles the testbench, or that of each kernel which does the same.
+
+        Raises ToolError: no compiler, or it fails.
+        """
         self.folder, self.interface = folder, interface
         with scratch_errors():
             # removed also for who never closes it
             self.scratch, self._remove = scratch_of(self)
-        kernels = [step.kernel for step in interface.steps if step.kernel != interface.name]
-        self.executable = self.scratch / "testbench"
+        self.executables = [self.scratch / f"testbench_{name}" for name in _testbenches(interface)]
         try:
-            compile_testbench(
-                folder, interface.name, self.executable, streaming=interface.streaming, kernels=kernels
-            )
+            for name, executable in zip(_testbenches(interface), self.executables, strict=True):
+                compile_testbench(
+                    folder,
+                    name,
+                    executable,
+                    streaming=interface.streaming,
+                    kernels=[step.kernel for step in interface.steps if step.kernel != interface.name],
+                )
         except ToolError:
             self.close()
             raise
@@ -58,14 +66,14 @@ class Simulation(Backend):
             for first in range(0, frames, chunk)
         ]
         with scratch_errors(), ThreadPoolExecutor(max_workers=workers()) as pool:
-            done = list(pool.map(self._run_part, parts))
+            done = list(pool.map(self._run_part, itertools.cycle(self.executables), parts))
         tensors = {
             port.tensor: np.concatenate([part[port.tensor] for part, _ in done])
             for port in self.interface.outputs
         }
         return tensors, [seconds for _, seconds in done]
 
-    def _run_part(self, inputs: Mapping[str, Codes]) -> tuple[dict[str, Codes], float]:
+    def _run_part(self, executable: Path, inputs: Mapping[str, Codes]) -> tuple[dict[str, Codes], float]:
         start = time.perf_counter()
         with tempfile.TemporaryDirectory(dir=self.scratch) as name:
             folder = Path(name)
@@ -74,7 +82,7 @@ class Simulation(Backend):
                 save_frames(folder / f"{port.name}.npy", inputs[port.name], number)
             for one in self.interface.constants:
                 shutil.copy(self.folder / "tb" / one.file, folder / one.file)
-            run_testbench([str(self.executable), str(folder)], REFUSALS)
+            run_testbench([str(executable), str(folder)], REFUSALS)
             tensors = {port.tensor: self._result(folder, port) for port in self.interface.outputs}
         return tensors, time.perf_counter() - start
 
@@ -88,3 +96,8 @@ class Simulation(Backend):
             # a streaming testbench writes the bits of elements as whole numbers
             found = signed_codes(found, tensor.number)
         return of_container(found.astype(tensor.number.dtype), tensor)
+
+
+def _testbenches(interface: HostInterface) -> list[str]:
+    """The design's, or that of each kernel which does the same."""
+    return list(dict.fromkeys(interface.steps[0].kernels)) or [interface.name]

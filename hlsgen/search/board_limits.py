@@ -51,6 +51,11 @@ def capacity(each: Resources, limit: Resources) -> tuple[int, str]:
     return counts[binding], binding
 
 
+def left_of(limit: Resources, taken: Resources) -> Resources:
+    """What is left of `limit` beside what is taken of it."""
+    return Resources(**{kind: getattr(limit, kind) - getattr(taken, kind) for kind in KINDS})
+
+
 def fitting(each: Resources, board: Board) -> dict[str, tuple[int, str]]:
     """What `capacity` gives for each SLR, by its name."""
     return {slr.name: capacity(each, allowed(slr, board)) for slr in board.slrs}

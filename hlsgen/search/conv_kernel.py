@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import product
 
 from hlsgen.base.short_repr import Brief
@@ -22,10 +23,16 @@ from hlsgen.hardware.conv2d import (
 from hlsgen.hardware.wave_folds import MOST_ROWS
 from hlsgen.layers import winograd
 from hlsgen.layers.conv2d import Conv2d
-from hlsgen.search.board_limits import KINDS, room
+from hlsgen.search.board_limits import KINDS, margin_text, room
+from hlsgen.search.folding_candidates import Candidates, Words, candidates, least_interval
 from hlsgen.search.placement import Deployment, deploy
-from hlsgen.targets.board import Board
+from hlsgen.search.two_foldings import Task, best_pair
+from hlsgen.targets.board import Board, Margins
 
+WORTH = 1.02
+"""How much faster two foldings must be than one. A second kernel is synthesised as long as the first, and one
+that is routed at 294 MHz for 300 has lost 2 % again.
+"""
 WEIGHTS_ON_CHIP_BITS = 1 << 20
 """The size up to which weights always stay on chip; keeping only a part of them is not considered there.
 """
@@ -42,6 +49,15 @@ class ConvConstraints:
     order: Order | None = None
     algorithm: Algorithm | None = None
     instances: int | None = None
+    foldings: int | None = None
+    """The most foldings that instances may have, 1 or 2; None: 2 where nothing else is fixed."""
+    second: ConvConstraints | None = None
+    """What is fixed of a second folding, which there must be then."""
+
+    @property
+    def open(self) -> bool:
+        """Whether a second folding may be looked for: nothing is fixed."""
+        return self.foldings != 1 and replace(self, foldings=None) == ConvConstraints()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +75,80 @@ def choose(
     layer: Conv2d, board: Board, constraints: ConvConstraints, *, clock_mhz: float, batch: int
 ) -> ConvHardware:
     """The deployment that takes `batch` frames through `layer` fastest; of equal ones the smallest.
+
+    Instances of two foldings if the design fixes a second one, or where they are WORTH it.
+    Raises NoFit: a fixed value does not fit the layer, or nothing fits the board.
+    """
+    if constraints.second is not None:
+        return _of_two(layer, board, constraints, constraints.second, clock_mhz=clock_mhz, batch=batch)
+    found = _of_one(layer, board, constraints, clock_mhz=clock_mhz, batch=batch)
+    if not constraints.open:
+        return found
+    least = WORTH * found.deployment.batch_frames_per_s
+    task = Task(board=board, clock_mhz=clock_mhz, batch=batch, least=least)
+    all_ = _candidates(layer, board.with_margins(Margins()), ConvConstraints())
+    pair = best_pair(all_, all_, task)
+    return found if pair is None else replace(found, deployment=pair)
+
+
+@lru_cache(maxsize=4)
+def _candidates(
+    layer: Conv2d, board: Board, constraints: ConvConstraints, *, any_words: bool = False
+) -> Candidates:
+    """Of a board without margins, so that searches with several margins have the same."""
+    return candidates(layer, board, foldings(layer, constraints), any_words=any_words)
+
+
+def _of_two(
+    layer: Conv2d,
+    board: Board,
+    first: ConvConstraints,
+    second: ConvConstraints,
+    *,
+    clock_mhz: float,
+    batch: int,
+) -> ConvHardware:
+    """The best deployment of two foldings that the design asks for. Raises NoFit: there is none."""
+    counts = (first.instances, second.instances)
+    task = Task(board=board, clock_mhz=clock_mhz, batch=batch, counts=counts)
+    bare = board.with_margins(Margins())
+    pairs = [
+        _candidates(layer, bare, replace(one, instances=None, foldings=None, second=None), any_words=True)
+        for one in (first, second)
+    ]
+    found = best_pair(pairs[0], pairs[1], task)
+    if found is None:
+        raise _no_pair(board, *pairs)
+    return ConvHardware(deployment=found, tried=len(pairs[0]) * len(pairs[1]))
+
+
+def _no_pair(board: Board, first: Candidates, second: Candidates) -> NoFit:
+    """Why nothing of two foldings fits."""
+    title = f"{board.title}{margin_text(board)}"
+    words = [sorted({one.words for one in candidates.all}) for candidates in (first, second)]
+    if not all(words):
+        message = f"one of the two foldings that the design asks for does not even fit {title} alone"
+    elif not set(words[0]) & set(words[1]):
+        pair = " and ".join(_words_text(one) for one in words)
+        message = f"two foldings must read and write the same words of DDR, but these have {pair}"
+    else:
+        message = f"the two foldings that the design asks for do not fit {title} beside each other"
+    return NoFit(message, "other rows, pe or simd, fewer instances, or leave `second` out", "second")
+
+
+def _words_text(words: Sequence[Words]) -> str:
+    """How rows are padded, in words."""
+    return " or ".join(
+        f"rows of {read} columns in and {written} out"
+        + (f" with sums over {added} channels" if added else "")
+        for read, written, added in words
+    )
+
+
+def _of_one(
+    layer: Conv2d, board: Board, constraints: ConvConstraints, *, clock_mhz: float, batch: int
+) -> ConvHardware:
+    """The best deployment of equal instances.
 
     Those that could be fastest by their multipliers alone are looked at first, so that most need not be.
     Raises NoFit: a fixed value does not fit the layer, or nothing fits the board.
@@ -110,8 +200,7 @@ def _at_most(
     bare = bare_mapping(layer, folding)
     each = arithmetic_resources(bare, board.terms)
     count = constraints.instances or min(room(each, board), board.max_compute_units, batch)
-    iterations = bare.load_times * bare.wave.tiles * bare.weight_steps * bare.wave.columns
-    return count * clock_mhz * 1e6 / iterations
+    return count * clock_mhz * 1e6 / least_interval(bare)
 
 
 def _merit(deployment: Deployment) -> tuple[float, float]:

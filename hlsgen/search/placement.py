@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from hlsgen.base.short_repr import Brief
@@ -12,9 +13,20 @@ from hlsgen.cost.resources import Resources
 from hlsgen.designfile.constraints import NoFit
 from hlsgen.hardware.conv2d import ConvMapping
 from hlsgen.hardware.storage import bram18_for
-from hlsgen.search.board_limits import KINDS, allowed, bank_rate, fitting, margin_text
+from hlsgen.layers.conv2d import Conv2d
+from hlsgen.search.board_limits import (
+    KINDS,
+    allowed,
+    bank_rate,
+    capacity,
+    fitting,
+    left_of,
+    margin_text,
+)
 from hlsgen.targets.board import Board
 
+NEARLY = 1e-9
+"""What sums of numbers may be off by, relative."""
 LIMIT_NAMES = {
     "lut": "LUT",
     "ff": "FF",
@@ -33,21 +45,42 @@ class Instance:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Deployment(Brief):
-    """Equal instances of one layer on a board. Every figure is modelled.
-
-    frames_per_s: steady state, the whole board. batch_frames_per_s: `batch` frames in one go, the loading of
-    the weights, the uneven last frames and the way through the pipeline included. bottleneck: what keeps it
-    from being faster.
-    """
+class PlacedKernel(Brief):
+    """One folding of the layer as a kernel, and its instances. Resources and cycles are those of one."""
 
     mapping: ConvMapping
+    each: Resources
+    cycles: Cycles
+    instances: tuple[Instance, ...]
+
+    @property
+    def speed(self) -> float:
+        """Frames a cycle of one instance, in the steady state."""
+        return 1 / self.cycles.interval
+
+    @property
+    def total(self) -> Resources:
+        return self.each.times(len(self.instances))
+
+    def used_in(self, slr: str) -> Resources:
+        """What its instances take of an SLR."""
+        return self.each.times(sum(instance.slr == slr for instance in self.instances))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deployment(Brief):
+    """Instances of one layer on a board, of one folding or of several. Every figure is modelled.
+
+    kernels: a folding each, the fastest instances first; all of them give the same results and read and write
+    the same words. frames_per_s: steady state, the whole board. batch_frames_per_s: `batch` frames in one go,
+    the loading of the weights, the uneven last frames and the way through the pipeline included. bottleneck:
+    what keeps it from being faster.
+    """
+
+    kernels: tuple[PlacedKernel, ...]
     board: Board
     clock_mhz: float
     batch: int
-    instances: tuple[Instance, ...]
-    each: Resources
-    cycles: Cycles
     frames_per_s: float
     batch_frames_per_s: float
     bottleneck: str
@@ -55,32 +88,88 @@ class Deployment(Brief):
     def __str__(self) -> str:
         count = len(self.instances)
         each = f"a frame every {self.cycles.interval:,} cycles each"
+        if len(self.kernels) > 1:
+            each = "; ".join(
+                f"{len(one.instances)} with a frame every {one.cycles.interval:,} cycles"
+                for one in self.kernels
+            )
+            each = f"of {len(self.kernels)} foldings: {each}"
         return f"{count} instance{'s' if count > 1 else ''}, {each}; binds: {self.bottleneck}"
 
     @property
+    def layer(self) -> Conv2d:
+        return self.kernels[0].mapping.layer
+
+    @property
+    def mapping(self) -> ConvMapping:
+        """That of the first kernel."""
+        return self.kernels[0].mapping
+
+    @property
+    def cycles(self) -> Cycles:
+        """Those of an instance of the first kernel."""
+        return self.kernels[0].cycles
+
+    @property
+    def instances(self) -> tuple[Instance, ...]:
+        """Of all kernels, in their order."""
+        return tuple(instance for kernel in self.kernels for instance in kernel.instances)
+
+    @property
     def total(self) -> Resources:
-        return self.each.times(len(self.instances))
+        return Resources.sum(kernel.total for kernel in self.kernels)
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """The part of a large batch that the instances of each kernel take together."""
+        speeds = [kernel.speed * len(kernel.instances) for kernel in self.kernels]
+        return tuple(speed / sum(speeds) for speed in speeds)
+
+    @property
+    def ddr_cost(self) -> float:
+        """What `ddr_cost` says of a frame, on the average over the kernels."""
+        costs = [ddr_cost(kernel.mapping) for kernel in self.kernels]
+        return sum(share * cost for share, cost in zip(self.shares, costs, strict=True))
+
+    @property
+    def ddr_rate(self) -> float:
+        """Bytes a second that DDR carries for all instances together."""
+        return ddr_bytes_per_s(self.instances, self.board, self.clock_mhz, demands(self.kernels))
 
     @property
     def gops(self) -> float:
         """Operations (two a multiply-accumulate) in 10^9 a second, steady state."""
-        return 2 * self.mapping.layer.macs * self.frames_per_s / 1e9
+        return 2 * self.layer.macs * self.frames_per_s / 1e9
 
     @property
     def batch_gops(self) -> float:
-        return 2 * self.mapping.layer.macs * self.batch_frames_per_s / 1e9
+        return 2 * self.layer.macs * self.batch_frames_per_s / 1e9
 
     def used_in(self, slr: str) -> Resources:
-        return self.each.times(sum(instance.slr == slr for instance in self.instances))
+        return Resources.sum(kernel.used_in(slr) for kernel in self.kernels)
 
 
-def slrs_with(deployment: Deployment, extra: Resources) -> tuple[str, ...]:
-    """The SLRs of as many of the deployment's instances as fit when each takes `extra` besides."""
-    board = deployment.board
-    each = deployment.each + extra
-    fits = fitting(each, board)
-    count = min(sum(number for number, _ in fits.values()), len(deployment.instances))
-    return tuple(instance.slr for instance in _place(fits, count, board))
+def demands(kernels: Sequence[PlacedKernel]) -> list[float]:
+    """Bytes a cycle that each instance moves when it does not wait, kernel by kernel."""
+    each = [one.speed * ddr_cost(one.mapping) for one in kernels]
+    return [moved for moved, one in zip(each, kernels, strict=True) for _ in one.instances]
+
+
+def slrs_with(deployment: Deployment, extra: Sequence[Resources]) -> tuple[tuple[str, ...], ...]:
+    """By kernel the SLRs of as many of its instances as fit when each takes its `extra` besides.
+
+    Those of the first kernel come first.
+    """
+    board, found = deployment.board, list[tuple[str, ...]]()
+    room = {slr.name: allowed(slr, board) for slr in board.slrs}
+    for kernel, more in zip(deployment.kernels, extra, strict=True):
+        each = kernel.each + more
+        fits = {name: capacity(each, limit) for name, limit in room.items()}
+        count = min(sum(number for number, _ in fits.values()), len(kernel.instances))
+        slrs = tuple(instance.slr for instance in _place(fits, count, board))
+        room = {name: left_of(limit, each.times(slrs.count(name))) for name, limit in room.items()}
+        found.append(slrs)
+    return tuple(found)
 
 
 def frame_copies(mapping: ConvMapping) -> Resources:
@@ -96,15 +185,20 @@ def frame_copies(mapping: ConvMapping) -> Resources:
     return Resources(bram18=sum(lanes * bram18_for(-(-size // lanes), bits) for size, bits, lanes in arrays))
 
 
-def ddr_bytes_per_s(placed: Sequence[Instance], board: Board, clock_mhz: float) -> float:
-    """What DDR carries for all instances together when every one works alike: the bank with the most
-    instances for its speed sets it.
+def ddr_bytes_per_s(
+    placed: Sequence[Instance], board: Board, clock_mhz: float, demand: Sequence[float] | None = None
+) -> float:
+    """What DDR carries for all instances together when each has its part: the bank with the most to carry
+    for its speed sets it.
+
+    demand: of each instance, in any unit; None: every one works alike.
     """
+    weights = [1.0] * len(placed) if demand is None else demand
     limits = []
     for bank in board.memory.banks:
-        share = sum(instance.bank == bank.name for instance in placed) / len(placed)
-        if share:
-            limits.append(bank_rate(bank, board, clock_mhz) / share)
+        here = sum(one for instance, one in zip(placed, weights, strict=True) if instance.bank == bank.name)
+        if here:
+            limits.append(bank_rate(bank, board, clock_mhz) * sum(weights) / here)
     return min(limits)
 
 
@@ -133,14 +227,12 @@ def deploy(
     count = max(options, key=lambda n: (round(speeds[n], 6), -n))
     compute = count * clock_mhz * 1e6 / timing.interval
     bound = ddr[count] <= compute
+    kernel = PlacedKernel(mapping=mapping, each=each, cycles=timing, instances=placements[count])
     return Deployment(
-        mapping=mapping,
+        kernels=(kernel,),
         board=board,
         clock_mhz=clock_mhz,
         batch=batch,
-        instances=placements[count],
-        each=each,
-        cycles=timing,
         frames_per_s=min(compute, ddr[count]),
         batch_frames_per_s=speeds[count],
         bottleneck=_bottleneck(fits, count, most, board, bound, fixed=instances is not None, batch=batch),
@@ -174,15 +266,33 @@ def _place(fits: dict[str, tuple[int, str]], count: int, board: Board) -> tuple[
 
 def at_banks(slrs: Sequence[str], board: Board) -> tuple[Instance, ...]:
     """An instance for each of `slrs`, in the board's order: at the least loaded bank, its SLR's first."""
-    load = {bank.name: 0 for bank in board.memory.banks}
+    ordered = sorted(slrs, key=[s.name for s in board.slrs].index)
+    return tuple(unlike_at_banks([(slr, 1.0) for slr in ordered], board))
+
+
+def unlike_at_banks(moving: Sequence[tuple[str, float]], board: Board) -> list[Instance]:
+    """Instances in their order, each with its SLR and what it moves, in any unit.
+
+    Those that move the most come first to the banks: to the least loaded one, that of its SLR first as long
+    as no bank gets more than an even share.
+    """
+    load = {bank.name: 0.0 for bank in board.memory.banks}
     home = {bank.name: bank.slr for bank in board.memory.banks}
-    fair = -(-len(slrs) // len(load))
-    placed = []
-    for slr in sorted(slrs, key=[s.name for s in board.slrs].index):
-        bank = min(load, key=lambda b: (load[b] >= fair, home[b] != slr, load[b]))
-        load[bank] += 1
-        placed.append(Instance(slr=slr, bank=bank))
-    return tuple(placed)
+    largest = max((moved for _, moved in moving), default=1.0)
+    smallest = min((moved for _, moved in moving), default=1.0)
+    share = sum(moved for _, moved in moving) / len(load)
+    fair = max(largest, math.ceil(share / smallest * (1 - NEARLY)) * smallest) * (1 + NEARLY)
+    banks = [""] * len(moving)
+    for at in sorted(range(len(moving)), key=lambda one: -moving[one][1]):
+        slr, moved = moving[at]
+        room = [bank for bank in load if load[bank] + moved <= fair]
+        if room:
+            bank = min(room, key=lambda b: (home[b] != slr, load[b]))
+        else:
+            bank = min(load, key=lambda b: (load[b], home[b] != slr))
+        load[bank] += moved
+        banks[at] = bank
+    return [Instance(slr=slr, bank=bank) for (slr, _), bank in zip(moving, banks, strict=True)]
 
 
 def _bottleneck(
@@ -205,8 +315,13 @@ def _bottleneck(
         return "the batch: it does not divide evenly over more instances"
     if most > board.max_compute_units:
         return f"the platform's {board.max_compute_units} compute units"
-    names = [LIMIT_NAMES[kind] for kind in KINDS if any(binding == kind for _, binding in fits.values())]
-    return ", ".join(names)
+    return limits_text(binding for _, binding in fits.values())
+
+
+def limits_text(kinds: Iterable[str]) -> str:
+    """The kinds of resources that bind, in words."""
+    found = set(kinds)
+    return ", ".join(LIMIT_NAMES[kind] for kind in KINDS if kind in found)
 
 
 def _too_large(each: Resources, board: Board, limit: int, instances: int | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -23,8 +23,10 @@ from hlsgen.csim.verification import Comparison, Verification, compare
 from hlsgen.designfile.constraints import NoFit
 from hlsgen.designfile.document import Document
 from hlsgen.designfile.schema import DesignFile
+from hlsgen.emit.conv2d import folding_names
 from hlsgen.emit.conv_kernel import conv_kernel_plan
 from hlsgen.emit.ompss_project import uncertainty_notes
+from hlsgen.hardware.conv2d import ConvMapping
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.model import samples
 from hlsgen.model.clipping import Clipped, values_of
@@ -137,8 +139,9 @@ class ConvKernel(Style[ConvHardware]):
         ]
 
     def plan(self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]) -> dict[str, str | bytes]:
-        mapping = self.hardware.deployment.mapping
-        assert mapping.bank_map.proves(mapping.patterns), "the bank mapper returned a map with collisions"
+        for kernel in self.hardware.deployment.kernels:
+            proven = kernel.mapping.bank_map.proves(kernel.mapping.patterns)
+            assert proven, "the bank mapper returned a map with collisions"
         return conv_kernel_plan(
             self.hardware.deployment,
             name=self.name,
@@ -149,7 +152,7 @@ class ConvKernel(Style[ConvHardware]):
         )
 
     def markdown(self, report: Report) -> str:
-        return conv_kernel_markdown(self.hardware.deployment.mapping, report)
+        return conv_kernel_markdown(self.hardware.deployment, report)
 
     def verify(
         self,
@@ -161,24 +164,58 @@ class ConvKernel(Style[ConvHardware]):
         progress: Progress = silent,
         executables: Scratch | None = None,
     ) -> LayerVerification:
-        """C-simulates twice: on all frames, and recording memory ports on the first few."""
+        """C-simulates each kernel twice: on all frames, and recording memory ports on the first few."""
         progress("compiling and running the C-simulation")
-        layer, codes, want = self.layer, inputs["input"], golden[self.layer.name]
+        kernels = dict(zip(self._kernels, self.hardware.deployment.kernels, strict=True))
         with scratch_folder(executables) as scratch:
-            plain = executable_in(scratch, folder, self.name, headers)
-            recording = scratch / "recording"
-            with (
-                compiling(folder, self.name, plain, headers=headers) as first,
-                compiling(folder, self.name, recording, record_ports=True, optimise="-O1") as second,
-            ):
-                compiled = first.wait()
-                second.wait()
-            run = simulate(layer, plain, codes, scratch)
-            few = codes[:PORT_CHECK_FRAMES]
-            recorded = simulate(layer, recording, few, scratch)
-        comparison = compare(run.output, want, layer.output_type)
-        _check(self, comparison, run.output, want)
-        check_counts(recorded, self.hardware.deployment.mapping, len(few))
+            found = [
+                self._verified(name, kernel.mapping, folder, scratch, headers, inputs["input"], golden)
+                for name, kernel in kernels.items()
+            ]
+        first, *others = found
+        iterations = dict(first.iterations)
+        for name, one in zip(self._kernels[1:], others, strict=True):
+            iterations |= {f"{name} {loop}": count for loop, count in one.iterations.items()}
+        compared = sum(one.comparison.compared for one in found)
+        return replace(
+            first,
+            comparison=replace(first.comparison, compared=compared),
+            iterations=iterations,
+            compile_seconds=sum(one.compile_seconds for one in found),
+            run_seconds=sum(one.run_seconds for one in found),
+        )
+
+    @property
+    def _kernels(self) -> list[str]:
+        """The kernels' names."""
+        deployment = self.hardware.deployment
+        return [name for name, _ in folding_names(self.name, self.layer.name, len(deployment.kernels))]
+
+    def _verified(
+        self,
+        kernel: str,
+        mapping: ConvMapping,
+        folder: Path,
+        scratch: Path,
+        headers: Headers,
+        codes: Codes,
+        golden: Mapping[str, Codes],
+    ) -> LayerVerification:
+        """What C-simulation shows of one kernel. Raises as `verify` does."""
+        plain = executable_in(scratch, folder, kernel, headers)
+        recording = scratch / f"recording_{kernel}"
+        with (
+            compiling(folder, kernel, plain, headers=headers) as first,
+            compiling(folder, kernel, recording, record_ports=True, optimise="-O1") as second,
+        ):
+            compiled = first.wait()
+            second.wait()
+        run = simulate(self.layer, plain, codes, scratch)
+        few, want = codes[:PORT_CHECK_FRAMES], golden[self.layer.name]
+        recorded = simulate(self.layer, recording, few, scratch)
+        comparison = compare(run.output, want, self.layer.output_type)
+        _check(self, kernel, comparison, run.output, want)
+        check_counts(recorded, mapping, len(few))
         return LayerVerification(
             comparison=comparison,
             iterations=asdict(recorded.iterations),
@@ -191,15 +228,28 @@ class ConvKernel(Style[ConvHardware]):
     def simulator(
         self, folder: Path, scratch: Path, headers: Headers
     ) -> Callable[[Mapping[str, Codes]], dict[str, Codes]]:
-        executable = executable_in(scratch, folder, self.name, headers)
-        if not executable.exists():
-            compile_testbench(folder, self.name, executable, headers=headers)
-        return lambda inputs: {
-            self.layer.name: simulate(self.layer, executable, inputs["input"], scratch).output
-        }
+        executables = [executable_in(scratch, folder, name, headers) for name in self._kernels]
+        for name, executable in zip(self._kernels, executables, strict=True):
+            if not executable.exists():
+                compile_testbench(folder, name, executable, headers=headers)
+        return lambda inputs: {self.layer.name: _dealt(self.layer, executables, inputs["input"], scratch)}
 
 
-def _check(design: ConvKernel, comparison: Comparison, got: Codes, want: Codes) -> None:
+def _dealt(layer: Conv2d, executables: Sequence[Path], codes: Codes, scratch: Path) -> Codes:
+    """The results of `codes`, whose frames the kernels take in turn, as compute units would."""
+    count = len(executables)
+    parts = [
+        (number, simulate(layer, executable, codes[number::count], scratch).output)
+        for number, executable in enumerate(executables)
+        if len(codes) > number
+    ]
+    found = np.empty((len(codes), *parts[0][1].shape[1:]), parts[0][1].dtype)
+    for number, output in parts:
+        found[number::count] = output
+    return found
+
+
+def _check(design: ConvKernel, kernel: str, comparison: Comparison, got: Codes, want: Codes) -> None:
     if comparison.mismatches == 0:
         return
     assert comparison.first is not None
@@ -209,17 +259,21 @@ def _check(design: ConvKernel, comparison: Comparison, got: Codes, want: Codes) 
         (array[comparison.first], float(type_.decode(array[comparison.first])))
         for array in (got, want.astype(got.dtype))
     ]
+    where = "" if kernel == design.name else f" of {kernel}"
     raise MismatchError(
-        f"error: C-simulation differs from golden in {comparison.mismatches} of {comparison.compared} "
+        f"error: C-simulation{where} differs from golden in {comparison.mismatches} of {comparison.compared} "
         f"results; the first is frame {frame}, channel {channel}, row {row}, column {column}: "
         f"code {pair[0][0]} ({pair[0][1]:g}), golden {pair[1][0]} ({pair[1][1]:g})"
     )
 
 
-def mapping_problem(failure: NoFit, layer: str, document: Document) -> Problem:
-    keys: tuple[str, ...] = ("mapping", layer)
-    if failure.key == "instances":
-        keys = ("mapping", "instances")
+def mapping_problem(
+    failure: NoFit, layer: str, document: Document, *, inside: tuple[str, ...] = ()
+) -> Problem:
+    """What a user reads of a mapping that does not fit. inside: keys below the layer's where it stands."""
+    keys: tuple[str, ...] = ("mapping", layer, *inside)
+    if failure.key in ("instances", "foldings"):
+        keys = ("mapping", failure.key)
     elif failure.key is not None:
         keys = (*keys, failure.key)
     return Problem(message=f"{layer}: {failure}", fix=failure.fix, place=document.place(keys))

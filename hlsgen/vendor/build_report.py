@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from hlsgen.base.output import MARK
 from hlsgen.designfile.text_files import refuse
 from hlsgen.report.content import Figures
 from hlsgen.report.figures import Layer
+from hlsgen.report.kernels import KernelFigures
 from hlsgen.report.reading import build_json, checked_figures
 from hlsgen.report.section import AGAIN
 from hlsgen.search.board_limits import COLUMNS
@@ -38,10 +39,17 @@ class Build:
         """The C++ functions that are synthesised, each by itself."""
         if self.style == "tasks":
             return [layer.kernel for layer in self.figures.layers]
-        return [self.figures.design]
+        return [one.kernel for one in self.figures.kernels] or [self.figures.design]
+
+    def units(self, kernel: str) -> int:
+        """Compute units of a kernel."""
+        return next((one.instances for one in self.figures.kernels if one.kernel == kernel), self.instances)
 
     def parts(self, target: Target, kind: Kind) -> dict[str, float]:
-        """Modelled cells of one instance by term, without what lies outside the kernels."""
+        """Modelled cells of one instance by term, without what lies outside the kernels.
+
+        Of instances that differ in folding it is the average.
+        """
         return {
             part.term: getattr(part.of(target), kind) / self.instances
             for part in self.figures.cost.by_term
@@ -55,12 +63,15 @@ class Build:
 
     def modelled_kernel(self, name: str, target: Target) -> dict[str, float]:
         """The modelled figures of one kernel."""
-        if self.style != "tasks":
+        found: Sequence[Layer | KernelFigures] = self.figures.kernels
+        if self.style == "tasks":
+            found = self.figures.layers
+        elif not found:
             return self.modelled(target)
-        layer = next(layer for layer in self.figures.layers if layer.kernel == name)
-        assert layer.cells is not None
-        cells = layer.cells.of(target)
-        figures = {kind: float(getattr(layer, kind)) for kind in COLUMNS}
+        one = next(one for one in found if one.kernel == name)
+        assert one.cells is not None
+        cells = one.cells.of(target)
+        figures = {kind: float(getattr(one, kind)) for kind in COLUMNS}
         return {**figures, **{kind: float(getattr(cells, kind)) for kind in CELLS}}
 
 

@@ -175,20 +175,24 @@ def _designs(folder: Path, terms: Terms, notes: list[str]) -> Iterator[Design]:
 
 
 def _reported(build: Build, target: Target, reports: Sequence[SynthesisReport]) -> dict[Kind, float] | None:
-    """LUT and FF of one instance, its kernels together; None if a kernel has no report."""
+    """LUT and FF of one instance, its kernels together; None if a kernel has no report.
+
+    Of instances that differ in folding it is the average.
+    """
     stage = Stage.CSYNTH if target == "csynth" else Stage.ROUTED
     total: dict[Kind, float] = {kind: 0.0 for kind in CELLS}
     linked = [one for one in reports if one.stage is stage and not one.top and one.modules]
     for kernel in build.kernels:
         found = [one.resources for one in reports if one.stage is stage and one.top == kernel]
         units = 1
+        part = build.units(kernel) / build.instances
         if not found:
             found = [module.resources for one in linked for module in one.modules if module.name == kernel]
-            units = build.instances
+            units = build.units(kernel)
         if not found:
             return None
         for kind in CELLS:
-            total[kind] += found[-1][kind] / units
+            total[kind] += found[-1][kind] / units * part
     return total if all(total.values()) else None
 
 

@@ -49,30 +49,42 @@ inline void check_arguments(const xrt::xclbin::kernel &kernel, const step &s, co
     bool same = found.size() == s.arguments.size();
     for (std::size_t a = 0; same && a < found.size(); ++a) same = found[a].get_name() == s.arguments[a].port;
     if (same) return;
-    throw trouble("kernel " + s.kernel + " of " + path + " takes (" + listed(found, [](const auto &one) { return one.get_name(); }) +
+    throw trouble("kernel " + kernel.get_name() + " of " + path + " takes (" + listed(found, [](const auto &one) { return one.get_name(); }) +
                   "), but this host program gives (" + listed(s.arguments, [](const auto &one) { return one.port; }) +
                   "): they are not of the same build");
 }
 
+// The kernel called `name`, with the arguments of the step and with all of its compute units that the step takes.
+inline void check_kernel(const xrt::xclbin &xclbin, const step &s, const std::string &name, const std::string &path) {
+    const auto kernels = xclbin.get_kernels();
+    std::size_t at = 0;
+    while (at < kernels.size() && kernels[at].get_name() != name) ++at;
+    if (at == kernels.size()) {
+        throw trouble(path + " has no kernel " + name + "; it has: " +
+                      listed(kernels, [](const auto &one) { return one.get_name(); }));
+    }
+    check_arguments(kernels[at], s, path);
+    std::vector<std::string> wanted;
+    for (std::size_t u = 0; u < s.units.size(); ++u) {
+        if (s.kernel_of(u) == name) wanted.push_back(s.units[u]);
+    }
+    const std::vector<std::string> units = unit_names(kernels[at]);
+    for (const std::string &unit : wanted) {
+        bool there = false;
+        for (const std::string &one : units) there = there || one == unit;
+        if (there) continue;
+        const auto itself = [](const std::string &one) { return one; };
+        throw trouble(path + " has no compute unit " + unit + " of kernel " + name + "; looked for: " + listed(wanted, itself) +
+                      "; it has: " + listed(units, itself) + " (nk= in vitis/link.cfg names them)");
+    }
+}
+
 // Every kernel with its arguments and compute units must be there.
 inline void check_xclbin(const xrt::xclbin &xclbin, const design &d, const std::string &path) {
-    const auto kernels = xclbin.get_kernels();
     for (const step &s : d.steps) {
-        std::size_t at = 0;
-        while (at < kernels.size() && kernels[at].get_name() != s.kernel) ++at;
-        if (at == kernels.size()) {
-            throw trouble(path + " has no kernel " + s.kernel + "; it has: " +
-                          listed(kernels, [](const auto &one) { return one.get_name(); }));
-        }
-        check_arguments(kernels[at], s, path);
-        const std::vector<std::string> units = unit_names(kernels[at]);
-        for (const std::string &unit : s.units) {
-            bool there = false;
-            for (const std::string &name : units) there = there || name == unit;
-            if (there) continue;
-            const auto itself = [](const std::string &name) { return name; };
-            throw trouble(path + " has no compute unit " + unit + " of kernel " + s.kernel + "; looked for: " + listed(s.units, itself) +
-                          "; it has: " + listed(units, itself) + " (nk= in vitis/link.cfg names them)");
+        check_kernel(xclbin, s, s.kernel, path);
+        for (std::size_t u = 1; u < s.kernels.size(); ++u) {
+            if (s.kernels[u] != s.kernels[u - 1]) check_kernel(xclbin, s, s.kernels[u], path);
         }
     }
 }
@@ -107,7 +119,7 @@ public:
 
     // One compute unit, so that buffers come to lie in its own memory bank.
     xrt::kernel open(const step &s, std::size_t lane) const {
-        const std::string name = s.kernel + ":{" + s.units[lane] + "}";
+        const std::string name = s.kernel_of(lane) + ":{" + s.units[lane] + "}";
         try {
             return xrt::kernel(device_, uuid_, name);
         } catch (const std::exception &error) {

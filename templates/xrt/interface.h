@@ -61,11 +61,15 @@ struct argument {
     bool in_memory() const { return from == source::tensor || from == source::constants; }
 };
 
-// A call of a kernel. units: the kernel's compute units, of which lane i takes the i-th.
+// A call of a kernel. units: the kernel's compute units, of which lane i takes the i-th. kernels: of each unit the kernel
+// that it is of, where that is not always `kernel`; all of them take the same arguments and give the same results.
 struct step {
     std::string kernel;
     std::vector<std::string> units;
     std::vector<argument> arguments;
+    std::vector<std::string> kernels = {};
+
+    const std::string &kernel_of(std::size_t unit) const { return kernels.empty() ? kernel : kernels[unit]; }
 };
 
 // An input or output of the design: the tensor that holds it, its data and (of an output) what it should be.

@@ -118,7 +118,7 @@ def test_a_kernel_that_differs_from_golden_is_an_error(
     def doubled(*args: object) -> dict[str, object]:
         return {**kernel_constants(*args), "running_add": "before + dot[p] + dot[p]"}  # type: ignore[arg-type]
 
-    monkeypatch.setattr("hlsgen.emit.conv_kernel.kernel_constants", doubled)
+    monkeypatch.setattr("hlsgen.emit.conv2d.kernel_constants", doubled)
     with pytest.raises(
         hlsgen.MismatchError, match="differs from golden in .* of .* results; the first is frame 0"
     ):

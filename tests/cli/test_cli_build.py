@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from hlsgen.cost.cycles import Iterations
-from hlsgen.emit import conv_kernel
+from hlsgen.emit import conv2d
 from hlsgen.hardware.banks import BankMap
 from hlsgen.layers.conv2d import Conv2d
 from tests.support.command_line import document, failure, run, text, working_folder
@@ -127,8 +127,8 @@ def test_a_bank_conflict(
         zero = BankMap(mapping.bank_map.banks, (0,) * mapping.bank_map.slots)
         return kernel_constants(replace(mapping, bank_map=zero), names)
 
-    kernel_constants = conv_kernel.kernel_constants
-    monkeypatch.setattr(conv_kernel, "kernel_constants", no_offsets)
+    kernel_constants = conv2d.kernel_constants
+    monkeypatch.setattr(conv2d, "kernel_constants", no_offsets)
     assert "the emitted kernel breaks a rule of its memories" in failure(3, "build", "small.yaml")
     assert content_of(folder / "build") == earlier_build
 

@@ -13,7 +13,7 @@ from hlsgen.designfile.layer_sections import NOT_WRITTEN, SECTIONS
 from hlsgen.designfile.layers_file import LayersFile, LayersInput, is_network
 from hlsgen.designfile.model_schema import ModelFile, ModelMapping, ModelSection, StageMapping
 from hlsgen.designfile.precision_grammar import LayerTypes
-from hlsgen.designfile.schema import DesignFile, LayerMapping
+from hlsgen.designfile.schema import DesignFile, LayerMapping, MappingSection
 from tests.support.documents import blocks, document
 
 DOC = document("design-file.md")
@@ -42,7 +42,7 @@ def test_a_design_of_a_layer() -> None:
         assert set(data[section]) == fields(type(getattr(design, section)))
     assert set(data["layers"][0]) == fields(type(design.layers[0]))
     said = yaml.safe_load(commented(LAYER)["mapping"].removeprefix("or any of "))
-    assert set(said) == {"instances", "conv1"} and set(said["conv1"]) == fields(LayerMapping)
+    assert set(said) == {*fields(MappingSection), "conv1"} and set(said["conv1"]) == fields(LayerMapping)
     DesignFile.model_validate(data | {"mapping": said})
 
 

@@ -134,16 +134,22 @@ def test_rules_of_the_compiler(name: str) -> None:
     files = emitted(CASES[name].deployment())
     source, header = files["ompss/conv_tasks.cpp"], files["ompss/conv_kernel.fpga.h"]
     # only such headers reach the accelerator
-    assert re.findall(r'#include ["<](.*?)[">]', source) == ["conv_kernel.fpga.h"]
-    fpga = [source, header, *(text for path, text in files.items() if path.startswith("src/"))]
+    kernels = ["conv", "conv_b"][: 2 if CASES[name].second else 1]
+    assert re.findall(r'#include ["<](.*?)[">]', source) == [f"{one}_kernel.fpga.h" for one in kernels]
+    fpga = [
+        source,
+        *(files[f"ompss/{one}_kernel.fpga.h"] for one in kernels),
+        *(text for path, text in files.items() if path.startswith("src/")),
+    ]
     for text in fpga:
         if "burst_maxi" not in text:  # the kernel for Vitis is not part of this
             assert re.search(r"\bsize_t\b|(?<!long )\blong\b(?! long)", without_comments(text)) is None
-    instance, batch = tasks(source)
+    *instances, batch = tasks(source)
     assert f"constexpr unsigned INSTANCES = {CASES[name].instances};" in header
-    assert "num_instances(conv_task::INSTANCES) copy_deps" in instance
+    for one, instance in zip(kernels, instances, strict=True):
+        assert f"num_instances({one}_task::INSTANCES) copy_deps" in instance
     assert "copy_deps" not in batch and "num_instances" not in batch
-    for task in (instance, batch):
+    for task in (*instances, batch):
         pragma = task.split(" void ")[0]
         assert set(re.findall(r"(\w+)\(", pragma)) <= CLAUSES
         assert "const conv_task::out_code_t" not in task

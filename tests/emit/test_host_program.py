@@ -198,8 +198,8 @@ def test_weights_too_large_at_a_point_are_refused(
     assert made.stand_in(str(made.build / "tb"), cwd=tmp_path).returncode == 0
     data = changed_data(made, tmp_path)
     weights = np.load(data / "weights.npy")
-    packing = read_interface(made.build).packing
-    assert packing is not None and packing.point_limits == (514, 255, 514, 514) and packing.chain > 5
+    (packing,) = read_interface(made.build).packing
+    assert packing.point_limits == (514, 255, 514, 514) and packing.chain > 5
     assert packing.holds(weights) and not packing.holds(weights * 0 - 16)
     np.save(data / "weights.npy", weights * 0 - 16)
     done = made.stand_in(str(data), cwd=tmp_path)
@@ -293,7 +293,12 @@ def test_a_stuck_unit_is_named(made: HostBuild, tmp_path: Path) -> None:
 
 
 def test_arguments_and_units_are_those_of_the_kernels(made: HostBuild) -> None:
-    steps = {step["kernel"]: step for step in interface(made.build)["steps"]}
+    steps = {}
+    for step in interface(made.build)["steps"]:
+        of = step["kernels"] or [step["kernel"]] * len(step["units"])
+        for name in dict.fromkeys(of):
+            units = [unit for unit, one in zip(step["units"], of, strict=True) if one == name]
+            steps[name] = {**step, "units": units}
     linked = {kernel.name: kernel for kernel in kernels(made.build)}
     assert list(steps) == list(linked)
     for name, step in steps.items():

@@ -256,7 +256,7 @@ def put(data: dict[str, Any], *path: Any, value: Any) -> None:
 
 
 WRONG_INTERFACES = {
-    "format": (partial(put, value=1), ("format",), "is not of format 2"),
+    "format": (partial(put, value=1), ("format",), "is not of format 3"),
     "zero": (
         partial(put, value=0),
         ("tensors", 0, "width"),

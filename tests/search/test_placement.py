@@ -92,12 +92,13 @@ def test_the_choice_keeps_to_every_slr_and_to_ddr(board, kind: str) -> None:  # 
     for slr in board.slrs:
         used, limit = deployment.used_in(slr.name), usable(slr, board)
         assert all(getattr(used, which) <= getattr(limit, which) for which in KINDS), slr.name
-    ddr = ddr_bytes_per_s(deployment.instances, board, 300) / ddr_cost(deployment.mapping)
+    ddr = deployment.ddr_rate / deployment.ddr_cost
     assert deployment.frames_per_s <= ddr * (1 + 1e-9)
     assert deployment.batch_frames_per_s <= deployment.frames_per_s * (1 + 1e-9)
     assert len(deployment.instances) <= board.max_compute_units
     assert {instance.bank for instance in deployment.instances} <= {bank.name for bank in board.memory.banks}
-    assert deployment.mapping.bank_map.proves(deployment.mapping.patterns)
+    for kernel in deployment.kernels:
+        assert kernel.mapping.bank_map.proves(kernel.mapping.patterns)
 
 
 def test_ddr_bandwidth_binds_on_the_zcu102() -> None:

@@ -92,7 +92,7 @@ def test_dsp_memory_and_what_reports_call_usable_have_no_margin(tmp_path: Path) 
 
 def test_what_the_design_fixes_is_built_with_a_warning(tmp_path: Path) -> None:
     """The mapping that fills 99 % is what the user asked for: it is not refused, and not passed over."""
-    found = made(tmp_path, "layer", "margin: 0").style.hardware.deployment
+    found = made(tmp_path, "layer", "margin: 0", "{foldings: 1}").style.hardware.deployment
     folding, count = found.mapping.folding, len(found.instances)
     values = f"rows: {folding.rows}, pe: {folding.pe}, simd: {folding.simd}, fabric_pe: {folding.fabric_pe}"
     mapping = f"{{instances: {count}, conv1: {{{values}}}}}"

@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -14,13 +14,13 @@ import pytest
 
 from hlsgen.base.output import write_files
 from hlsgen.designfile.clock import Clock
-from hlsgen.emit.conv2d import kernel_constants, kernel_files
+from hlsgen.emit.conv2d import deployed_constants, kernel_files
 from hlsgen.emit.ompss import ompss_files
-from hlsgen.emit.plan import KernelNames
 from hlsgen.emit.project import csim_header_files, project_files
 from hlsgen.emit.vitis import vitis_files
 from hlsgen.hardware.conv2d import Folding, map_conv2d
 from hlsgen.layers.conv2d import Conv2d
+from hlsgen.search.conv_kernel import ConvConstraints, choose
 from hlsgen.search.placement import Deployment, deploy
 from hlsgen.targets.board import load_board
 from tests.support.kernels import conv, frames_for
@@ -37,9 +37,13 @@ class Case:
     folding: Folding
     board: str = "u200"
     instances: int = 2
+    second: ConvConstraints | None = None
 
     def deployment(self) -> Deployment:
         board = load_board(self.board)
+        if self.second is not None:
+            first = ConvConstraints(**asdict(self.folding), instances=self.instances, second=self.second)
+            return choose(self.layer(), board, first, clock_mhz=board.clock_mhz, batch=8).deployment
         mapping = map_conv2d(self.layer(), self.folding, board)
         return deploy(mapping, board, clock_mhz=board.clock_mhz, batch=8, instances=self.instances)
 
@@ -72,6 +76,18 @@ CASES = {
         ),
         folding=Folding(rows=3, pe=2, simd=2),
     ),
+    "foldings": Case(
+        layer=lambda: conv(
+            (4, 9, 11),
+            6,
+            padding=(1, 1, 1, 1),
+            input_type="fixed<8,3>",
+            weight_type="fixed<8,1>",
+            result_type="fixed<12,5>",
+        ),
+        folding=Folding(rows=3, pe=2, simd=2),
+        second=ConvConstraints(rows=3, pe=1, simd=2, algorithm="direct", instances=1),
+    ),
     "channels": Case(
         layer=lambda: conv((4, 14, 15), 4, dilation=(2, 3), padding=(2, 3, 2, 3), bias=False),
         folding=Folding(rows=4, pe=2, simd=2, order="channels"),
@@ -83,13 +99,16 @@ CASES = {
 def emitted(deployment: Deployment, kernel: str = "conv") -> dict[str, str]:
     """All text files of the build folder."""
     clock = Clock(mhz=deployment.clock_mhz)
-    k = kernel_constants(deployment.mapping, KernelNames(kernel=kernel, source="test.yaml"))
+    ks = deployed_constants(deployment, kernel, "test.yaml")
+    files: dict[str, str] = {}
+    for one, k in zip(deployment.kernels, ks, strict=True):
+        files |= kernel_files(one.mapping, k, "0")
     return {
-        **kernel_files(deployment.mapping, k, "0"),
+        **files,
         **csim_header_files(),
-        **vitis_files(deployment, clock, k, "0"),
-        **ompss_files(deployment, clock, k, "0"),
-        **project_files(deployment, k, "0"),
+        **vitis_files(deployment, clock, ks, "0"),
+        **ompss_files(deployment, clock, ks, "0"),
+        **project_files(deployment, ks, "0"),
     }
 
 

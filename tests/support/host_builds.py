@@ -56,6 +56,14 @@ def conv_design(folder: Path) -> Design:
     return hlsgen.load(path)
 
 
+def foldings_design(folder: Path) -> Design:
+    """Compute units of two foldings of the layer, of which one packs its products and one does not."""
+    path = folder / "conv.yaml"
+    second = "second: {rows: 2, pe: 1, simd: 3, instances: 2}"
+    path.write_text(CONV.replace("algorithm: direct", f"algorithm: direct, {second}"))
+    return hlsgen.load(path)
+
+
 def winograd_design(folder: Path) -> Design:
     """The same with two pairs of rows a multiplier."""
     path = folder / "conv.yaml"
@@ -146,6 +154,7 @@ def float_design(_: Path) -> Design:
 
 DESIGNS: Mapping[str, Callable[[Path], Design]] = {
     "conv": conv_design,
+    "foldings": foldings_design,
     "winograd": winograd_design,
     "streaming": streaming_design,
     "tasks": tasks_design,

@@ -10,7 +10,14 @@ import pytest
 
 from tests.support.build_folders import make, write_build
 from tests.support.vendor_tools import PLATFORMS, SYSTEM, VendorTools, vendor_tools
-from tests.support.vitis_builds import both_builds, build_for_u200, build_for_zcu102, said, stand_ins
+from tests.support.vitis_builds import (
+    both_builds,
+    build_for_u200,
+    build_for_zcu102,
+    copy_of,
+    said,
+    stand_ins,
+)
 
 U200, ZCU102 = PLATFORMS
 builds = pytest.fixture(scope="module")(both_builds)
@@ -78,6 +85,17 @@ def test_all_of_u200(target: str, u200: Path, tools: VendorTools) -> None:
     assert (u200 / "host/conv_host").is_file()
     assert make(u200, "all", f"TARGET={target}", env=tools.environment).returncode == 0
     assert tools.calls() == expected, "nothing is made twice"
+
+
+def test_two_foldings_are_two_kernels_of_one_bitstream(tools: VendorTools, tmp_path: Path) -> None:
+    build = copy_of(write_build("foldings", tmp_path / "written"), tmp_path / "build")
+    for goal in ("cosim", "all"):
+        done = make(build, goal, env=tools.environment)
+        assert done.returncode == 0, done.stderr
+    steps = [f"vitis_hls [{step}] -f run_hls.tcl" for step in ("cosim", "csynth", "export") for _ in range(2)]
+    assert sorted(tools.calls()[:6]) == steps, "each once for each kernel"
+    (link,) = (call for call in tools.calls() if " -l " in call)
+    assert link.endswith(" vitis/conv.xo vitis/conv_b.xo")
 
 
 @pytest.mark.parametrize(("target", "frames"), [("hw", ""), ("hw_emu", "--frames 2")])

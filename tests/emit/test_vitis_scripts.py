@@ -320,5 +320,8 @@ def test_wrong_settings_are_refused(edit: str, tmp_path: Path) -> None:
 def test_every_case_of_a_layer_has_settings_that_are_read(tmp_path: Path) -> None:
     for name in CASES:
         folder = write_build(name, tmp_path / name)
-        read_hls(folder / "vitis" / "hls_config.cfg")
+        settings = {path.name for path in (folder / "vitis").glob("*.cfg")} - {"link.cfg"}
+        assert len(settings) == (2 if name == "foldings" else 1)
+        for one in settings:
+            read_hls(folder / "vitis" / one)
         read_link(folder / "vitis" / "link.cfg", kernels_in((folder / "src").glob("*.cpp")))

@@ -104,12 +104,12 @@ def test_common_scale_comes_back(tmp_path: Path, estimates: list[dict[str, Any]]
 
 def test_scales_of_terms_come_back(tmp_path: Path, estimates: list[dict[str, Any]]) -> None:
     """Each large term has its own once there are enough designs."""
-    wanted = {"all": 1.0, "lut_product": 1.5, "dsp_product": 0.7}
+    wanted = {"all": 1.0, "lut_product": 1.5, "cascaded_product": 0.7}
     for estimate in estimates:
         write(tmp_path, estimate, "routed", wanted)
     lut = refits(tmp_path)["lut"]
     assert lut.after[1] < 0.02 < lut.before[1]
-    for name in ("lut_product", "dsp_product", "memory_lutram"):
+    for name in ("lut_product", "cascaded_product", "memory_lutram"):
         assert lut.scales[name] == pytest.approx(wanted.get(name, 1.0), rel=0.05)
 
 

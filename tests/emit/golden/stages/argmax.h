@@ -13,6 +13,7 @@
 #include <hls_stream.h>
 
 #include "hlsgen/counter.h"
+#include "hlsgen/dot.h"
 #include "hlsgen/lanes.h"
 #include "hlsgen/stage.h"
 
@@ -44,8 +45,10 @@ inline index_t first_largest(const in_word &word, int x, int first_channel, in_t
         value[s] = word.lane[x * SIMD + s];
         channel[s] = first_channel + s;
     }
-    for (int step = 1; step < SIMD; step *= 2) {
+    constexpr int LEVELS = hlsgen::levels_of(SIMD);
+    for (int level = 0; level < LEVELS; ++level) {
 #pragma HLS unroll
+        const int step = 1 << level;
         for (int s = 0; s + step < SIMD; s += 2 * step) {
 #pragma HLS unroll
             if (value[s + step] > value[s]) {

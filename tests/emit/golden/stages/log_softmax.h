@@ -13,6 +13,7 @@
 #include <hls_stream.h>
 
 #include "hlsgen/counter.h"
+#include "hlsgen/dot.h"
 #include "hlsgen/lanes.h"
 #include "hlsgen/stage.h"
 #include "hlsgen/words.h"
@@ -83,8 +84,10 @@ inline in_t largest_of(const in_word &word, int x) {
 #pragma HLS unroll
         most[s] = word.lane[x * SIMD + s];
     }
-    for (int step = 1; step < SIMD; step *= 2) {
+    constexpr int LEVELS = hlsgen::levels_of(SIMD);
+    for (int level = 0; level < LEVELS; ++level) {
 #pragma HLS unroll
+        const int step = 1 << level;
         for (int s = 0; s + step < SIMD; s += 2 * step) {
 #pragma HLS unroll
             if (most[s + step] > most[s]) most[s] = most[s + step];

@@ -531,22 +531,17 @@ inline void drain(hls::stream<results_t> &results, hls::stream<words_t> &words, 
 #pragma HLS loop_tripcount min=176 max=176
 #pragma HLS dependence variable=rows inter false
         hlsgen::iteration(hlsgen::LOOP_DRAIN);
-        results_t result;
-        if (arrives) result = results.read();
-        // a pass comes without a gap, so that its columns may pass through whether there are some or not
-        for (int n = 0; n < PE * ROWS; ++n) {
-#pragma HLS unroll
-            for (int l = 0; l < OUT_LANES - 1; ++l) {
-#pragma HLS unroll
-                gathered[n].lane[l] = gathered[n].lane[l + 1];
-            }
-            gathered[n].lane[OUT_LANES - 1] = result.lane[n];
-        }
         if (arrives) {
+            const results_t result = results.read();
             const bool complete = in_lane.last || column.last;
             const int address = in_word + (upper ? OUT_WORDS : 0);
             for (int n = 0; n < PE * ROWS; ++n) {
 #pragma HLS unroll
+                for (int l = 0; l < OUT_LANES - 1; ++l) {
+#pragma HLS unroll
+                    gathered[n].lane[l] = gathered[n].lane[l + 1];
+                }
+                gathered[n].lane[OUT_LANES - 1] = result.lane[n];
                 const word_bits word = hlsgen::pack<OUT_BITS, OUT_BITS, OUT_LANES>(gathered[n]);
                 if (complete) rows[n / ROWS][n % ROWS][address] = word;
             }

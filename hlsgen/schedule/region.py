@@ -15,7 +15,7 @@ from hlsgen.schedule.bits import PossibleOnes
 from hlsgen.schedule.conditions import Conditions
 from hlsgen.schedule.control_flow import Loop, reverse_postorder
 from hlsgen.schedule.intrinsics import COUNTS, EXTREMES, MATHS, SATURATING
-from hlsgen.schedule.ir import Constant, Function, Instruction, Local, Operand, bits_of
+from hlsgen.schedule.ir import Constant, Function, Instruction, Local, Operand, bits_of, constants_among
 from hlsgen.schedule.iteration import Carried, Node, Region, drop_unread
 from hlsgen.schedule.linear import Address, Addresses, Linear
 from hlsgen.schedule.memories import Memories, Memory, locate, unknown_memory
@@ -25,6 +25,7 @@ from hlsgen.schedule.operation import Operation
 from hlsgen.schedule.overwritten import drop_overwritten
 from hlsgen.schedule.pointers import is_word_of_call
 from hlsgen.schedule.ranges import Ranges
+from hlsgen.schedule.repeated import drop_repeated
 from hlsgen.schedule.scheduled_regions import address_only
 from hlsgen.schedule.widths import Widths
 
@@ -127,6 +128,7 @@ class _Building:
             self._block(name)
         self._carry_registers()
         self._carry_exits()
+        drop_repeated(self.region, lambda store: self._sources(store.operands[:1]))
         drop_overwritten(self.region, self.function)
         self._order_accesses()
         drop_unread(self.region, owner.address_parts)
@@ -412,13 +414,11 @@ class _Building:
     def _intrinsic(self, one: Instruction, block: str) -> None:
         name = one.callee.split(".")[1]
         if name in EXTREMES:
-            bits = self.owner.widths.operands(one)
-            compare = Operation(
-                kind=EXTREMES[name], widths=bits, result=1, constants=_constants(one.operands)
-            )
+            bits, constants = self.owner.widths.operands(one), constants_among(one.operands)
+            compare = Operation(kind=EXTREMES[name], widths=bits, result=1, constants=constants)
             first = self._new(compare, one, block, self._sources(one.operands))
             width = self.owner.widths.result(one)
-            choose = Operation(kind="select", widths=bits, result=width, constants=_constants(one.operands))
+            choose = Operation(kind="select", widths=bits, result=width, constants=constants)
             node = self._new(choose, one, block, [first.index, *self._sources(one.operands)])
             self.node_of[one.name] = node.index
         elif name in COUNTS:  # of bits, or of three results: as deep as a comparison and a choice
@@ -494,7 +494,3 @@ class _Building:
         total = Operation(kind="fadd", widths=(bits, bits), result=bits)
         node = self._new(total, one, block, [first.index, *self._sources(one.operands[2:])])
         self.node_of[one.name] = node.index
-
-
-def _constants(operands: Sequence[Operand]) -> int:
-    return sum(isinstance(operand, Constant) for operand in operands)

@@ -1,5 +1,5 @@
-"""Words that an iteration knows, banks that are chosen once, partitions of several dimensions: the II of public
-reports (UCLA-VAST/Stream-HLS, 2023.2, xcu280, 300 MHz)."""
+"""Words that an iteration knows, banks that are chosen once, partitions of several dimensions: the II of
+public reports (UCLA-VAST/Stream-HLS, 2023.2, xcu280, 300 MHz)."""
 
 from __future__ import annotations
 

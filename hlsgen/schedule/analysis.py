@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from hlsgen.schedule import optimise
 from hlsgen.schedule.areas import Areas
 from hlsgen.schedule.balance import balance
+from hlsgen.schedule.bursts import divides
 from hlsgen.schedule.component import Target
 from hlsgen.schedule.control_flow import Loop, loops_of, reverse_postorder
 from hlsgen.schedule.declared_memories import memories_of
@@ -125,6 +126,7 @@ def _of_function(
         loops,
         writes_registers=target.delays.writes_registers,
         compares_before=compares_before(target.version),
+        divides=divides(target.version),
     )
     verdicts = [
         Verdict(builder, loop, module, sites, asked, target.delays, automatic=automatic)

@@ -12,6 +12,19 @@ from collections.abc import Mapping, Sequence
 from hlsgen.schedule.accesses import Access, same_word
 from hlsgen.schedule.ir import Function
 from hlsgen.schedule.iteration import Region
+from hlsgen.schedule.linear import Addresses
+
+
+def written_bases(region: Region, function: Function, addresses: Addresses) -> set[str]:
+    """The bases of the memories that the region writes."""
+    stores = (
+        one.operands[1]
+        for name in region.blocks
+        for one in function.blocks[name].instructions
+        if one.opcode == "store"
+    )
+    found = (addresses.of(pointer) for pointer in stores)
+    return {address.base.name for address in found if address is not None}
 
 
 def drop_overwritten(region: Region, function: Function) -> None:

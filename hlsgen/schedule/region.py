@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from hlsgen.schedule.accesses import Access, Paths, ordered, stream_of
 from hlsgen.schedule.bits import PossibleOnes
+from hlsgen.schedule.bursts import PortRequests
 from hlsgen.schedule.conditions import Conditions
 from hlsgen.schedule.control_flow import Loop, reverse_postorder
 from hlsgen.schedule.intrinsics import COUNTS, EXTREMES, MATHS, SATURATING
@@ -22,7 +23,7 @@ from hlsgen.schedule.memories import Memories, Memory, locate, unknown_memory
 from hlsgen.schedule.nest_counters import NestCounters
 from hlsgen.schedule.nests import flattened
 from hlsgen.schedule.operation import Operation
-from hlsgen.schedule.overwritten import drop_overwritten
+from hlsgen.schedule.overwritten import drop_overwritten, written_bases
 from hlsgen.schedule.pointers import is_word_of_call
 from hlsgen.schedule.ranges import Ranges
 from hlsgen.schedule.repeated import drop_repeated
@@ -49,11 +50,12 @@ class RegionBuilder:
         *,
         writes_registers: bool = True,
         compares_before: bool = False,
+        divides: bool = False,
     ) -> None:
         """`writes_registers`: whether what an iteration leaves to the next is written into a register, which
         may be read in the same cycle (releases from 2021.2 on), or a choice at the start of the next.
-        `compares_before`: of nest_counters.py."""
-        self.compares_before = compares_before
+        `compares_before`: of nest_counters.py; `divides`: of bursts.py."""
+        self.compares_before, self.divides = compares_before, divides
         self.writes_registers = writes_registers
         self.function = function
         self.memories = memories
@@ -116,10 +118,11 @@ class _Building:
         self.entry = entry
         self.node_of: dict[str, int] = {}
         self.slots: dict[str, list[int]] = {}
-        self.written = self._written()
+        self.written = written_bases(self.region, self.function, owner.addresses)
         self.accesses, self.streams = self.region.accesses, self.region.streams
         self.control = Conditions(self.function, self.region, entry, self._sources)
         self.choices: dict[str, tuple[list[Operand], list[int]]] = {}
+        self.requests = PortRequests(self._unwritten, divides=owner.divides)
         # what writes waits for it, and it for the condition that ends the loop, one iteration before
         self.guard = self._new(None, None, entry, []).index
         ahead = owner.compares_before
@@ -130,6 +133,8 @@ class _Building:
         self._carry_exits()
         drop_repeated(self.region, lambda store: self._sources(store.operands[:1]))
         drop_overwritten(self.region, self.function)
+        always = {name for name in order if not self.control.depends[name]}
+        self.requests.settle(self.region, owner.function, owner.ranges, always)
         self._order_accesses()
         drop_unread(self.region, owner.address_parts)
 
@@ -142,17 +147,6 @@ class _Building:
                 else:
                     self.region.nodes[target].behind.append((source, cycles))
 
-    def _written(self) -> set[str]:
-        """The bases of the memories that the region writes."""
-        stores = (
-            one.operands[1]
-            for name in self.region.blocks
-            for one in self.function.blocks[name].instructions
-            if one.opcode == "store"
-        )
-        found = (self.owner.addresses.of(pointer) for pointer in stores)
-        return {address.base.name for address in found if address is not None}
-
     # nodes
 
     def _new(
@@ -161,6 +155,10 @@ class _Building:
         node = Node(len(self.region.nodes), operation, one, block, list(dict.fromkeys(after)))
         self.region.nodes.append(node)
         return node
+
+    def _unwritten(self, operation: Operation | None, after: Sequence[int]) -> int:
+        """A node of what no instruction says."""
+        return self._new(operation, None, self.entry, list(after)).index
 
     def _sources(self, operands: Sequence[Operand]) -> list[int]:
         return [
@@ -181,7 +179,7 @@ class _Building:
             self._instruction(one, name)
 
     def _counting(self, operation: Operation, after: Sequence[int]) -> int:
-        index = self._new(operation, None, self.entry, list(after)).index
+        index = self._unwritten(operation, after)
         self.region.counting.add(index)
         return index
 
@@ -336,16 +334,21 @@ class _Building:
         kinds = {"axi": ("axi_read", "axi_write"), "register": ("register_read", "register_write")}
         kind = kinds.get(storage, ("load", "store"))[writes]
         operation = Operation(kind=kind, widths=(bits,), result=0 if writes else bits, storage=storage)
-        after = after + self._address(address.offset, memory, block)
+        values, after = len(after), after + self._address(address.offset, memory, block)
         if writes and where.is_part:  # the word is read, one part of it exchanged, and written
             word = self._memory_access(one, address, block, bits, writes=False, after=[])
             exchange = Operation(kind="shl", widths=(memory.word_bits,) * 2, result=memory.word_bits)
             after.append(self._new(exchange, one, block, [word, *after]).index)
         if writes or memory.bundle:
             after += [self.guard, *self.control.of[block]]
+        if memory.bundle:
+            request = self.requests.ask(memory, address.offset, bits, block, after[values:], writes=writes)
+            after.append(request)
         node = self._new(operation, one, block, after)
         node.access = Access(node.index, where, writes, block, one, node.index)
         self.accesses.setdefault(memory, []).append(node.access)
+        if memory.bundle:
+            self.requests.answer(node.index)
         if writes or memory.bundle or address.base.name not in self.written:
             return node.index
         # the value of an earlier write may be chosen in its place
@@ -413,31 +416,19 @@ class _Building:
 
     def _intrinsic(self, one: Instruction, block: str) -> None:
         name = one.callee.split(".")[1]
+        bits = self.owner.widths.operands(one)
+        width = self.owner.widths.result(one)
+        constants = constants_among(one.operands)
+        choose = Operation(kind="select", widths=(width, width), result=width)
         if name in EXTREMES:
-            bits, constants = self.owner.widths.operands(one), constants_among(one.operands)
             compare = Operation(kind=EXTREMES[name], widths=bits, result=1, constants=constants)
-            first = self._new(compare, one, block, self._sources(one.operands))
-            width = self.owner.widths.result(one)
             choose = Operation(kind="select", widths=bits, result=width, constants=constants)
-            node = self._new(choose, one, block, [first.index, *self._sources(one.operands)])
-            self.node_of[one.name] = node.index
+            self._two(one, block, compare, choose, self._sources(one.operands))
         elif name in COUNTS:  # of bits, or of three results: as deep as a comparison and a choice
-            bits = self.owner.widths.operands(one)
-            first = self._new(
-                Operation(kind="icmp", widths=bits[:2], result=1), one, block, self._sources(one.operands)
-            )
-            width = self.owner.widths.result(one)
-            node = self._new(
-                Operation(kind="select", widths=(width, width), result=width), one, block, [first.index]
-            )
-            self.node_of[one.name] = node.index
+            self._two(one, block, Operation(kind="icmp", widths=bits[:2], result=1), choose, [])
         elif name == "abs":
-            width = self.owner.widths.result(one)
             negate = Operation(kind="sub", widths=(width, width), result=width, constants=1)
-            first = self._new(negate, one, block, self._sources(one.operands))
-            choose = Operation(kind="select", widths=(width, width), result=width)
-            node = self._new(choose, one, block, [first.index, *self._sources(one.operands)])
-            self.node_of[one.name] = node.index
+            self._two(one, block, negate, choose, self._sources(one.operands))
         elif name in ("bswap", "bitreverse") or (
             name in ("fshl", "fshr") and isinstance(one.operands[2], Constant)
         ):
@@ -447,12 +438,18 @@ class _Building:
         elif name in ("memcpy", "memset", "memmove"):
             self._copy(one, block)
         elif name in SATURATING:
-            width = self.owner.widths.result(one)
             first = self._plain(one, block, SATURATING[name])
             choose = Operation(kind="select", widths=(width, width), result=width, constants=1)
             self.node_of[one.name] = self._new(choose, one, block, [first.index]).index
         elif one.name:
             self._plain(one, block, name)
+
+    def _two(
+        self, one: Instruction, block: str, first: Operation, second: Operation, values: list[int]
+    ) -> None:
+        """An operation on the operands, and another on its result and those values."""
+        index = self._new(first, one, block, self._sources(one.operands)).index
+        self.node_of[one.name] = self._new(second, one, block, [index, *values]).index
 
     def _copy(self, one: Instruction, block: str) -> None:
         """A word of several parts that is copied, or set, as one: what it comes from is read, what it

@@ -1,0 +1,119 @@
+// Loops over AXI ports, each with the figures of a public report or a rule of the vendor's documents.
+extern "C" {
+
+// the words of one iteration lie behind those of the one before: one burst, asked for before the loop
+void in_order(const int* from, int to[512]) {
+#pragma HLS interface ap_memory port=to
+#pragma HLS interface m_axi port=from bundle=first
+work:
+    for (int i = 0; i < 512; ++i) {
+#pragma HLS pipeline
+        to[i] = from[i];
+    }
+}
+
+// of a length that is known when the loop begins
+void of_any_length(int* to, const int from[512], int words) {
+#pragma HLS interface ap_memory port=from
+#pragma HLS interface m_axi port=to bundle=first
+work:
+    for (int i = 0; i < words; ++i) {
+#pragma HLS pipeline
+        to[i] = from[i];
+    }
+}
+
+// "Stride is incompatible": each word is asked for
+void every_second(const int* from, int to[512]) {
+#pragma HLS interface ap_memory port=to
+#pragma HLS interface m_axi port=from bundle=first
+work:
+    for (int i = 0; i < 512; ++i) {
+#pragma HLS pipeline
+        to[i] = from[2 * i];
+    }
+}
+
+// "is in the conditional branch"
+void under_a_condition(int* to, const int from[512], const bool is[512]) {
+#pragma HLS interface ap_memory port=from
+#pragma HLS interface ap_memory port=is
+#pragma HLS interface m_axi port=to bundle=first
+work:
+    for (int i = 0; i < 512; ++i) {
+#pragma HLS pipeline
+        if (is[i]) to[i] = from[i];
+    }
+}
+
+// "is clobbered": the array is read and written
+void read_and_written(int* words) {
+#pragma HLS interface m_axi port=words bundle=first
+work:
+    for (int i = 0; i < 512; ++i) {
+#pragma HLS pipeline
+        words[i] = words[i] + 1;
+    }
+}
+
+// "multiple potential reads to the same bundle in the same region"
+void two_of_one_port(const int* one, const int* other, int to[512]) {
+#pragma HLS interface ap_memory port=to
+#pragma HLS interface m_axi port=one bundle=first
+#pragma HLS interface m_axi port=other bundle=first
+work:
+    for (int i = 0; i < 512; ++i) {
+#pragma HLS pipeline ii=2
+        to[i] = one[i] ^ other[i];
+    }
+}
+
+// rows of a larger picture: a burst for each, asked for within the loop that the nest became
+void rows(const int* from, int to[8][64]) {
+#pragma HLS interface ap_memory port=to
+#pragma HLS interface m_axi port=from bundle=first
+    for (int y = 0; y < 8; ++y) {
+    work:
+        for (int x = 0; x < 64; ++x) {
+#pragma HLS pipeline
+            to[y][x] = from[100 * y + x];
+        }
+    }
+}
+
+void rows_of_twenty(int* to, const int from[16][20]) {
+#pragma HLS interface ap_memory port=from
+#pragma HLS interface m_axi port=to bundle=first
+    for (int y = 0; y < 16; ++y) {
+    work:
+        for (int x = 0; x < 20; ++x) {
+#pragma HLS pipeline
+            to[100 * y + x] = from[y][x];
+        }
+    }
+}
+
+// the whole picture: one burst
+void all_rows(const int* from, int to[8][64]) {
+#pragma HLS interface ap_memory port=to
+#pragma HLS interface m_axi port=from bundle=first
+    for (int y = 0; y < 8; ++y) {
+    work:
+        for (int x = 0; x < 64; ++x) {
+#pragma HLS pipeline
+            to[y][x] = from[64 * y + x];
+        }
+    }
+}
+
+// neighbouring words of one iteration follow one another in one burst
+void fours(const int* from, int to[128]) {
+#pragma HLS interface ap_memory port=to
+#pragma HLS interface m_axi port=from bundle=first
+work:
+    for (int i = 0; i < 128; ++i) {
+#pragma HLS pipeline ii=4
+        to[i] = from[4 * i] ^ from[4 * i + 1] ^ from[4 * i + 2] ^ from[4 * i + 3];
+    }
+}
+}

@@ -1,0 +1,88 @@
+"""Requests of AXI ports: the depths of loops with bursts and without, as public reports have them.
+
+A request to read takes 7 cycles, from 2023.1 on 8, and 63 more in the flow of kernels; one to write takes 1,
+its answer 5, 68 in the flow of kernels. In state 1 the loop counts, and an address is made.
+"""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+import pytest
+
+from hlsgen.schedule.component import Target
+from hlsgen.schedule.front_end import FrontEnd, compile_to_ir
+from hlsgen.schedule.processes import parts_of
+from hlsgen.schedule.results import LoopSchedule
+from tests.support.schedule_ir import needs_llvm
+
+pytestmark = needs_llvm
+SOURCE = Path(__file__).with_name("bursts.cpp")
+MEASURED = [
+    # charisvt/lab1 (readB, writeC), nav-jk/hardware_acc, jichengzh/fpt_LLM: count, read or load, store
+    ("in_order", "2022.2", False, 3),
+    ("in_order", "2023.2", True, 3),
+    ("of_any_length", "2022.2", False, 3),
+    # Arun-66/AN50_ZCU104 (norm1), devanshj1996: the nest is one burst
+    ("all_rows", "2022.2", False, 3),
+    # charisvt/lab1 (readA): count, 7 of the request, the word, store
+    ("every_second", "2022.2", False, 10),
+    # LiuHanpei, Arun-66: 8 of the request from 2023.1 on
+    ("every_second", "2023.1", False, 11),
+    # SeungahLEE0820/xacc_2022, nightt5879/xilinx_fpga_class: 70 and 71 in the flow of kernels
+    ("every_second", "2022.2", True, 73),
+    ("every_second", "2024.2", True, 74),
+]
+ASKED_FOR = ["under_a_condition", "read_and_written", "two_of_one_port", "rows", "every_second"]
+"""By UG1448, Burst Inference Failure 1 to 9, and the messages of csynth reports."""
+
+
+@functools.cache
+def front_end() -> FrontEnd:
+    return compile_to_ir([SOURCE])
+
+
+@functools.cache
+def schedules(version: str, kernel_flow: bool) -> dict[str, LoopSchedule]:
+    from hlsgen.schedule.analysis import schedule_part
+
+    target = Target(part="xczu7ev", clock_ns=10.0, version=version, kernel_flow=kernel_flow)
+    front = front_end()
+    parts = [schedule_part(part, front.pragmas, target) for part in parts_of(front.ir, "", front.pragmas)]
+    return {loop.function: loop for part in parts for loop in part.loops if loop.label == "work"}
+
+
+@pytest.mark.parametrize(("function", "version", "kernel_flow", "depth"), MEASURED)
+def test_the_depth_is_that_of_reports(function: str, version: str, kernel_flow: bool, depth: int) -> None:
+    loop = schedules(version, kernel_flow)[function]
+    assert (loop.interval, loop.depth) == (1, depth), loop.operations
+
+
+@pytest.mark.parametrize("function", ASKED_FOR)
+def test_what_keeps_a_burst_from_being_joined_asks_for_each_word(function: str) -> None:
+    short, long = (schedules("2023.2", flow)[function] for flow in (False, True))
+    assert long.interval == short.interval
+    assert long.depth - short.depth in (63, 126)  # of reads or writes, and of both one behind the other
+
+
+@pytest.mark.parametrize("function", ["in_order", "of_any_length", "all_rows", "fours"])
+def test_a_burst_is_asked_for_before_the_loop(function: str) -> None:
+    short, long = (schedules("2023.2", flow)[function] for flow in (False, True))
+    assert long.depth == short.depth
+
+
+def test_up_to_2022_1_a_remainder_tells_where_the_bursts_of_a_nest_begin() -> None:
+    """Ritarka/8893Lab2 (store_output_tile_to_DRAM, 2022.1.2): `urem` of 11 bits, 15 cycles, in a nest of rows
+    of 20 words; none where rows are a power of two."""
+    assert "urem 9x9" in schedules("2022.1", False)["rows_of_twenty"].operations
+    assert "urem 9x9" not in schedules("2022.2", False)["rows_of_twenty"].operations
+    assert not any("urem" in name for name in schedules("2022.1", False)["rows"].operations)
+    # as in the report, where 15 states are of 11 bits: the remainder, request, word, 5 of the answer
+    assert schedules("2022.1", False)["rows_of_twenty"].depth == (9 + 4) + 1 + 1 + 5
+
+
+def test_words_of_one_iteration_follow_one_another() -> None:
+    """Arun-66/AN50_ZCU104 (conv2, M1): 27 words of an iteration in a burst are 27 cycles."""
+    loop = schedules("2022.2", False)["fours"]
+    assert (loop.interval, loop.depth) == (4, 6)  # count, four words, store

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from hlsgen.schedule.ir import Constant, Instruction, Local
 from hlsgen.schedule.linear import Addresses, Linear
-from hlsgen.schedule.memories import ANY_BANK, COMPLETE, CYCLIC, Memory, Where
+from hlsgen.schedule.memories import ANY_BANK, BLOCK, Memory, Where
 from hlsgen.schedule.ranges import Counter
 
 if TYPE_CHECKING:
@@ -339,13 +339,16 @@ def _shared(memory: Memory, access: Access) -> tuple[object, object]:
     shared: list[object] = []
     apart: list[int] = []
     for (at, dimension), bank in zip(split, where.banks, strict=False):
+        form = where.word[at]
         if bank != ANY_BANK:
             shared.append(bank)
-        elif dimension.split not in (CYCLIC, COMPLETE):
-            return None, None
+        elif dimension.split == BLOCK:
+            size = dimension.block
+            shared.append((form.terms, form.constant % size))
+            apart.append(form.constant // size)
         else:
-            shared.append(where.word[at].terms)
-            apart.append(where.word[at].constant % dimension.banks)
+            shared.append(form.terms)
+            apart.append(form.constant % dimension.banks)
     return tuple(shared), tuple(apart) if apart else None
 
 

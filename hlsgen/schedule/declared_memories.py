@@ -20,7 +20,7 @@ from hlsgen.schedule.ir import (
     bytes_of,
     struct_offsets,
 )
-from hlsgen.schedule.memories import BLOCK, COMPLETE, CYCLIC, Dimension, Memories, Memory
+from hlsgen.schedule.memories import AXI_LITE, BLOCK, COMPLETE, CYCLIC, Dimension, Memories, Memory
 from hlsgen.schedule.names import variable_name
 from hlsgen.schedule.shapes import Shapes
 from hlsgen.schedule.sites import Sites, VariableSite
@@ -188,9 +188,16 @@ def _applied(memory: Memory, site: VariableSite) -> Memory:
             pragma.texts.get("storage_impl", "").lower(),
         )
         return replace(memory, kind=kind, implementation=implementation, argument=True)
-    if pragma.name == "interface" and (pragma.texts.get("mode", "") == "m_axi" or "m_axi" in pragma.words):
+    if pragma.name == "interface" and _is_mode(site, AXI_LITE):
+        is_array = memory.bytes > memory.element_bytes
+        return replace(memory, kind=memory.kind or AXI_LITE) if is_array else memory
+    if pragma.name == "interface" and _is_mode(site, "m_axi"):
         return replace(memory, bundle=pragma.texts.get("bundle", "gmem"), argument=True)
     return memory
+
+
+def _is_mode(site: VariableSite, mode: str) -> bool:
+    return site.pragma.texts.get("mode", "") == mode or mode in site.pragma.words
 
 
 def _partitioned(dimensions: tuple[Dimension, ...], site: VariableSite) -> tuple[Dimension, ...]:

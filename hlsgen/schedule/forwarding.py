@@ -16,7 +16,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from hlsgen.schedule.accesses import Access, Paths, same_bank, same_word
 from hlsgen.schedule.iteration import Carried, Node, Region
-from hlsgen.schedule.memories import ANY_BANK, Memory
+from hlsgen.schedule.memories import ANY_BANK, AXI_LITE, Memory
 from hlsgen.schedule.operation import Operation
 from hlsgen.schedule.ranges import Counter
 
@@ -27,8 +27,9 @@ REUSED = 2
 
 
 def may_forward(memory: Memory) -> bool:
-    """Whether a memory is one of which single words can be kept: on the chip, and no register anyway."""
-    return memory.storage not in ("register", "axi")
+    """Whether a memory is one of which single words can be kept: on the chip, no register anyway, and out of
+    the host's reach."""
+    return memory.storage not in ("register", "axi") and memory.kind != AXI_LITE
 
 
 def promote(

@@ -26,7 +26,7 @@ FIRST_VERSION = (2021, 1)
 PORTS = 2
 """Of a memory as the tool first takes it: only later does it copy those that are read more often."""
 MOST_ELEMENTS = 1024
-"""A dimension of more is not split."""
+"""A dimension of more is not split completely."""
 
 
 def infers_partitions(version: str) -> bool:
@@ -89,10 +89,10 @@ def _split_dimension(
 ) -> Dimension | None:
     forms = [one.where.word[at] for one in accesses if one.where is not None and one.where.exact]
     constants = {form.constant for form in forms}
-    if len(constants) < 2 or len(forms) < len(accesses) or dimension.extent > MOST_ELEMENTS:
+    if len(constants) < 2 or len(forms) < len(accesses):
         return None
     if not any(form.terms for form in forms):
-        return replace(dimension, split=COMPLETE)
+        return replace(dimension, split=COMPLETE) if dimension.extent <= MOST_ELEMENTS else None
     spread = max(constants) - min(constants) + 1
     if all(residue(form, spread) is not None for form in forms) or _run_together(forms, spread):
         return replace(dimension, split=CYCLIC, factor=spread)

@@ -46,6 +46,11 @@ class Dimension:
             return self.extent or UNKNOWN_BANKS
         return max(1, min(self.factor, self.extent or self.factor)) if self.split else 1
 
+    @property
+    def block(self) -> int:
+        """Neighbours that stand in one part, where it is split into blocks."""
+        return -(-self.extent // self.banks) or 1
+
 
 @dataclass(frozen=True, kw_only=True)
 class Memory:
@@ -123,7 +128,10 @@ class Memory:
 _INLINED = re.compile(r"\.i\d*(?:\.|$)|\.static$")
 """Ends of the names of variables that came from another function."""
 MANY = 1 << 30
+AXI_LITE = "s_axilite"
+"""Kind of an array that the host reaches through the AXI-lite port, as it does at any time."""
 _PORTS = {
+    AXI_LITE: (1, 1, 1),
     "ram_1p": (1, 1, 1),
     "ram_2p": (2, 1, 2),
     "ram_s2p": (1, 1, 2),
@@ -131,7 +139,8 @@ _PORTS = {
     "rom_1p": (1, 1, 1),
     "rom_np": (MANY, 1, MANY),
 }
-"""By the kinds of `bind_storage`: a ram_2p reads at both ports, but writes at one of them only."""
+"""By the kinds of `bind_storage`: a ram_2p reads at both ports, but writes at one of them only. Of a memory
+on AXI-lite the bus has the other port (public reports of 2022.1, 2024.2: 11 reads, II 11)."""
 SMALL_BITS = 1024
 
 
@@ -234,7 +243,7 @@ def _split(dimension: Dimension, index: Linear, interval: Intervals, residue: Re
     if dimension.split == CYCLIC:
         bank = residue(index, banks)
         return (ANY_BANK, index) if bank is None else (bank, index + Linear(-bank))
-    size = -(-dimension.extent // banks) or 1
+    size = dimension.block
     low, high = interval(index)
     return (
         (low // size, index + Linear(-(low // size) * size))

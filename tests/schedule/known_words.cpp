@@ -118,4 +118,30 @@ void of_interface(const float weights[16][16][9], float out[72][8]) {
         }
     }
 }
+
+// jichengzh/fpt_LLM, 2022.2: an index runs over two of 64 blocks, and the copies two blocks from each other
+void over_blocks(unsigned short x[49152], unsigned short y[49152]) {
+#pragma HLS array_partition variable=x block factor=64
+#pragma HLS array_partition variable=y block factor=64
+    for (int i = 0; i < 1536; i++) {
+#pragma HLS pipeline II=1
+        for (int u = 0; u < 64; u += 2) y[i + u * 768] = x[i + u * 768] + 1;
+    }
+}
+
+// whywhytellmewhy/SOC-design, 2022.1: the bus has the other port of an array on AXI-lite, and may write it
+void axi_lite(const int coefficients[12], const int in[64], int out[64]) {
+#pragma HLS interface s_axilite port=coefficients
+    int taps[11];
+#pragma HLS array_partition variable=taps complete
+    for (int i = 0; i < 64; i++) {
+#pragma HLS pipeline II=1
+        int sum = 0;
+        for (int k = 10; k >= 0; k--) {
+            taps[k] = k ? taps[k - 1] : in[i];
+            sum += taps[k] * coefficients[k];
+        }
+        out[i] = sum;
+    }
+}
 }

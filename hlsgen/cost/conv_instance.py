@@ -18,7 +18,8 @@ from hlsgen.cost.resources import (
     memory_resources,
     multiplexers,
 )
-from hlsgen.hardware.conv2d import ConvMapping, bits_of, burst_limit, outstanding
+from hlsgen.hardware.conv2d import ConvMapping
+from hlsgen.hardware.conv_words import burst_limit, outstanding
 from hlsgen.hardware.storage import Storage, bram18_for
 from hlsgen.layers import winograd
 from hlsgen.layers.packing import PACKED_BITS
@@ -69,7 +70,7 @@ def _filling(mapping: ConvMapping, terms: Terms) -> Resources:
     first = _around(terms, 1, bank) + multiplexers(terms, 1, mapping.bank_map.slots, bank)
     return (
         first
-        + cells(terms, "select", bits=banks * bank * bits_of(mapping.layer.input_type))
+        + cells(terms, "select", bits=banks * bank * mapping.layer.input_type.width)
         + adders(terms, 2 * banks, banks * (bank + address))
         + comparisons(terms, 3 * banks, bank)
         + cells(terms, "select", bits=banks * (bank + 2 * simd))
@@ -90,7 +91,7 @@ def _reading(mapping: ConvMapping, terms: Terms) -> Resources:
         + adders(terms, 3 * rows, rows * (row + 2 * address))
         + comparisons(terms, 2 * rows, row)
         + brought(mapping, terms)
-        + cells(terms, "select", bits=mapping.folding.simd * wave * bits_of(mapping.layer.input_type))
+        + cells(terms, "select", bits=mapping.folding.simd * wave * mapping.layer.input_type.width)
     )
 
 
@@ -103,7 +104,7 @@ def _reading_turned(mapping: ConvMapping, terms: Terms) -> Resources:
     """read_turned: addresses go round the banks by the bits of the first one, words go back."""
     banks, simd = mapping.bank_map.banks, mapping.folding.simd
     bank, address, _ = _band_bits(mapping)
-    word = address + simd * bits_of(mapping.layer.input_type)
+    word = address + simd * mapping.layer.input_type.width
     first = _around(terms, 1, bank) + multiplexers(terms, 1, mapping.bank_map.slots, bank)
     return first + cells(terms, "select", bits=banks * bank * word)
 
@@ -118,13 +119,13 @@ def _reading_anywhere(mapping: ConvMapping, terms: Terms) -> Resources:
         + _around(terms, wave, bank)
         + comparisons(terms, banks * wave, bank)
         + cells(terms, "select", bits=banks * (wave - 1) * address + banks * wave * 2)
-        + multiplexers(terms, simd * wave, banks, bits_of(mapping.layer.input_type))
+        + multiplexers(terms, simd * wave, banks, mapping.layer.input_type.width)
     )
 
 
 def _ports(mapping: ConvMapping, terms: Terms) -> Resources:
     """What loops share of a memory's ports: addresses and data of the band, enables of all."""
-    in_bits = bits_of(mapping.layer.input_type)
+    in_bits = mapping.layer.input_type.width
     _, address, _ = _band_bits(mapping)
     copies = sum(one.copies for one in mapping.memories if one.storage is not Storage.REGISTER)
     bands = mapping.folding.simd * mapping.bank_map.banks
@@ -138,9 +139,9 @@ def _ports(mapping: ConvMapping, terms: Terms) -> Resources:
 def _registers(mapping: ConvMapping, terms: Terms) -> Resources:
     """The window, the weights of a pass, and the words that come and go."""
     layer, folding = mapping.layer, mapping.folding
-    out_bits = bits_of(layer.result_type)
+    out_bits = layer.result_type.width
     results = folding.rows * folding.pe * out_bits
-    words = mapping.in_lanes * bits_of(layer.input_type) + mapping.out_lanes * out_bits
+    words = mapping.in_lanes * layer.input_type.width + mapping.out_lanes * out_bits
     reads = folding.simd * _elements_read(mapping)
     return (
         cells(terms, "weight_register", bits=_held_bits(mapping))
@@ -149,7 +150,7 @@ def _registers(mapping: ConvMapping, terms: Terms) -> Resources:
             terms,
             "register",
             bits=_window_bits(mapping)
-            + 2 * reads * bits_of(layer.input_type)
+            + 2 * reads * layer.input_type.width
             + results * (mapping.out_lanes + 1),
         )
     )
@@ -158,11 +159,11 @@ def _registers(mapping: ConvMapping, terms: Terms) -> Resources:
 def _results(mapping: ConvMapping, terms: Terms) -> Resources:
     """Results fitted to their type, each compared with what it can hold; the word that leaves is chosen."""
     layer, folding = mapping.layer, mapping.folding
-    out_bits, sums = bits_of(layer.result_type), folding.rows * folding.pe
+    out_bits, sums = layer.result_type.width, folding.rows * folding.pe
     total = multiplexers(terms, mapping.out_lanes, sums, out_bits)
     if not isinstance(layer.result_type, FixedType):
         return total
-    wide = bits_of(layer.accumulator)
+    wide = layer.accumulator.width
     fitted = comparisons(terms, 2 * sums, (wide + out_bits) // 2) + multiplexers(terms, 2 * sums, 2, out_bits)
     return total + fitted
 
@@ -172,7 +173,7 @@ def _window_bits(mapping: ConvMapping) -> int:
     layer, folding, wave = mapping.layer, mapping.folding, mapping.wave
     columns = folding.simd * wave.span
     if folding.algorithm == "direct":
-        return columns * len(wave.row_offsets) * bits_of(layer.input_type)
+        return columns * len(wave.row_offsets) * layer.input_type.width
     word = PACKED_BITS if mapping.arithmetic == "packed" else winograd.row_bits(layer.input_type)
     return columns * winograd.POINTS * mapping.row_groups * word
 
@@ -181,7 +182,7 @@ def _held_bits(mapping: ConvMapping) -> int:
     """Registers of the weights of a pass."""
     layer, pe = mapping.layer, mapping.folding.pe
     if mapping.folding.algorithm == "direct":
-        return pe * mapping.terms * bits_of(layer.weight_type)
+        return pe * mapping.terms * layer.weight_type.width
     return pe * mapping.point_terms * winograd.POINTS * winograd.factor_bits(layer.weight_type)
 
 

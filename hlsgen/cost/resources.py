@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
 from hlsgen.base.fixed import FixedType
-from hlsgen.hardware.conv2d import ConvMapping, bits_of
+from hlsgen.hardware.conv2d import ConvMapping
 from hlsgen.hardware.storage import Memory, Storage
 from hlsgen.layers import winograd
 from hlsgen.layers.packing import PACKED_BITS, signed_bits
@@ -95,10 +95,10 @@ def arithmetic_resources(mapping: ConvMapping, terms: Terms) -> Resources:
     if mapping.arithmetic == "float":
         return float_products(terms, sums * mapping.terms, fabric_sums * mapping.terms)
     assert isinstance(layer.input_type, FixedType) and isinstance(layer.weight_type, FixedType)
-    accumulate = sums * (bits_of(layer.accumulator) + bits_of(layer.result_type))
+    accumulate = sums * (layer.accumulator.width + layer.result_type.width)
     rest = adders(terms, 2 * sums, accumulate) + cells(terms, "register", bits=accumulate)
     if mapping.channel_steps > 1:  # a running sum is read as soon as it can be, and waits for the products
-        rest += cells(terms, "cascaded_product", delays=sums * bits_of(layer.accumulator))
+        rest += cells(terms, "cascaded_product", delays=sums * layer.accumulator.width)
     if folding.algorithm == "winograd":
         return rest + winograd_products(mapping, terms)
     a, w = signed_bits(layer.input_type), signed_bits(layer.weight_type)

@@ -24,7 +24,6 @@ from hlsgen.cost.resources import (
     packing,
 )
 from hlsgen.hardware.pipeline import Pipeline, Stream, weight_streams
-from hlsgen.hardware.ports import width_of
 from hlsgen.hardware.processes import Carrier, LoadWeights, Process, StageProcess
 from hlsgen.hardware.storage import Storage, block_fifo, bram18_for, lutram_luts
 from hlsgen.hardware.weights import WeightPlace
@@ -126,7 +125,7 @@ def lies_in_uram(stream: Stream, board: Board) -> bool:
 
 
 def _word_bits(stream: Stream) -> int:
-    return stream.words.lanes * width_of(stream.words.type)
+    return stream.words.lanes * stream.words.type.width
 
 
 def _fifo(depth: int, bits: int, board: Board) -> Resources:

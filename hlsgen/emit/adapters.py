@@ -8,7 +8,7 @@ from typing import Any
 
 from hlsgen.cost.stages import CARRIER_FIFO_WORDS
 from hlsgen.emit.environment import counted
-from hlsgen.hardware.ports import MOST_DDR_BITS, ddr_word_bits, slot_bits, width_of
+from hlsgen.hardware.ports import MOST_DDR_BITS, ddr_word_bits, slot_bits
 from hlsgen.hardware.processes import (
     Carrier,
     DmaProcess,
@@ -53,7 +53,7 @@ def ddr_format(words: StreamFormat) -> dict[str, Any]:
 def axi_format(process: DmaProcess) -> dict[str, Any]:
     """How a tensor comes through an AXI stream: a stream word is BEATS transfers of WIDTH bits."""
     return _format(process.words) | {
-        "SLOT": width_of(process.words.type),
+        "SLOT": process.words.type.width,
         "BEATS": process.transfers,
         "WIDTH": process.axi_bits,
         "FRAME_BEATS": process.port_words(1),
@@ -70,7 +70,7 @@ def _format(words: StreamFormat) -> dict[str, Any]:
         "ch": words.channels,
         "format": format_text(words),
         "type": str(words.type),
-        "BITS": width_of(words.type),
+        "BITS": words.type.width,
     }
 
 
@@ -178,8 +178,8 @@ def _(process: LoadWeights, kernel: str) -> dict[str, Any]:
         "word": weight_word,
         "bias_word": bias_word[0] if bias_word else None,
         "WIDTH": stage.beat_bits,
-        "BITS": width_of(weights.type),
-        "BIAS_BITS": width_of(biases[0].type) if biases else 0,
+        "BITS": weights.type.width,
+        "BIAS_BITS": biases[0].type.width if biases else 0,
         "GROUPS": stage.passes[1],
         "WORDS": stage.filter_words,
         "BATCH": stage.batch,
@@ -227,7 +227,7 @@ def _port_constants(process: PortProcess, kernel: str) -> dict[str, Any]:
 
 
 def _stream(name: str, words: StreamFormat) -> dict[str, Any]:
-    return {"word": word_name(name), "WORDS": words.frame_words, "BITS": width_of(words.type)}
+    return {"word": word_name(name), "WORDS": words.frame_words, "BITS": words.type.width}
 
 
 @singledispatch

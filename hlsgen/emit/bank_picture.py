@@ -12,7 +12,7 @@ from functools import cached_property
 from html import escape
 
 from hlsgen.hardware.banks import BankMap, Pattern
-from hlsgen.hardware.conv2d import access_patterns
+from hlsgen.hardware.conv_band import access_patterns
 from hlsgen.hardware.wave import Wave
 
 WIDTH = 900

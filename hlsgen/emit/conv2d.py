@@ -13,7 +13,8 @@ from hlsgen.cost.cycles import has_bias, interval, iterations
 from hlsgen.emit.constants import c_type, shape_constants
 from hlsgen.emit.environment import render, source_text
 from hlsgen.emit.plan import KernelNames
-from hlsgen.hardware.conv2d import BAND_LATENCY, ConvMapping, bits_of, burst_limit, outstanding
+from hlsgen.hardware.conv2d import ConvMapping
+from hlsgen.hardware.conv_words import BAND_LATENCY, burst_limit, outstanding
 from hlsgen.hardware.storage import Memory
 from hlsgen.hardware.wave import band_constants, running_float_add, window_constants
 from hlsgen.layers import winograd
@@ -96,12 +97,12 @@ def _types(mapping: ConvMapping) -> dict[str, Any]:
         "bias_t": layer.bias_type.cpp,
         "acc_t": layer.accumulator.cpp,
         "out_t": layer.result_type.cpp,
-        "IN_BITS": bits_of(layer.input_type),
+        "IN_BITS": layer.input_type.width,
         "IN_SLOT": layer.input_type.container_bits,
-        "OUT_BITS": bits_of(layer.result_type),
+        "OUT_BITS": layer.result_type.width,
         "OUT_SLOT": layer.result_type.container_bits,
-        "WEIGHT_BITS": bits_of(layer.weight_type),
-        "BIAS_BITS": bits_of(layer.bias_type),
+        "WEIGHT_BITS": layer.weight_type.width,
+        "BIAS_BITS": layer.bias_type.width,
         "in_npy": c_type(layer.input_type),
         "weight_npy": c_type(layer.weight_type),
         "bias_npy": c_type(layer.bias_type),

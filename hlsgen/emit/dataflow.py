@@ -24,7 +24,6 @@ from hlsgen.emit.constants import c_type, shape_constants
 from hlsgen.emit.environment import render, safe_comment, source_text
 from hlsgen.emit.plan import KernelNames
 from hlsgen.hardware.pipeline import Pipeline
-from hlsgen.hardware.ports import width_of
 from hlsgen.hardware.processes import buffer_memories
 from hlsgen.hardware.weight_beats import streamed_beats, weight_beats, weight_data
 from hlsgen.hardware.weights import WeightPlace
@@ -127,8 +126,8 @@ def _weights(stage: Stage, place: WeightPlace, board: Board) -> dict[str, Any]:
     bound = memory is not None and (place.place == "runtime" or place.storage is not None)
     found: dict[str, Any] = {
         "weights": place.place,
-        "WEIGHT_BITS": width_of(layer.weight_type),
-        "BIAS_BITS": width_of(layer.bias_type),
+        "WEIGHT_BITS": layer.weight_type.width,
+        "BIAS_BITS": layer.bias_type.width,
         "weight_storage": memory.storage.value if memory is not None and bound else None,
     }
     if place.place == "constant":

@@ -25,7 +25,7 @@ from hlsgen.hardware.host_interface import (
     HostTensor,
 )
 from hlsgen.hardware.pipeline import Pipeline
-from hlsgen.hardware.ports import ddr_word_bits, slot_bits, width_of
+from hlsgen.hardware.ports import ddr_word_bits, slot_bits
 from hlsgen.hardware.weight_beats import weight_beats
 from hlsgen.layers import winograd
 from hlsgen.layers.packing import lower_lane_limit
@@ -254,7 +254,7 @@ def _sizes(shape: tuple[int, int, int]) -> dict[str, Any]:
 
 
 def _number(type_: NumberType) -> dict[str, Any]:
-    return {"type": str(type_), "container": _container(type_), "bits": width_of(type_)}
+    return {"type": str(type_), "container": _container(type_), "bits": type_.width}
 
 
 def _container(type_: NumberType) -> Container:

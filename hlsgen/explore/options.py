@@ -24,7 +24,7 @@ from hlsgen.cost.stages import (
 )
 from hlsgen.designfile.constraints import LayerWeightConstraints, NetworkConstraints
 from hlsgen.hardware.pipeline import Stream, first_readers, staged
-from hlsgen.hardware.ports import Interfaces, ddr_port, interfaces_of, width_of, words_fit
+from hlsgen.hardware.ports import Interfaces, ddr_port, interfaces_of, words_fit
 from hlsgen.hardware.processes import DmaRead, DmaWrite, Fork, weight_loader
 from hlsgen.hardware.storage import LUTRAM_MOST_WORDS, Storage
 from hlsgen.hardware.weights import WeightPlace, placed
@@ -277,7 +277,7 @@ class _Adapters:
 
 def least_fifo(words: StreamFormat, board: Board) -> Resources:
     """What a FIFO of `words` takes at any depth: of each kind the least of all ways to build one."""
-    bits = words.lanes * width_of(words.type)
+    bits = words.lanes * words.type.width
     # of each way the shallowest
     depths = (2, 3, SHIFT_WORDS + 1, max(SHIFT_WORDS, SMALL_FIFO_BITS // bits) + 1)
     ways = [vector(fifo_resources(Stream(name="", words=words, depth=depth), board)) for depth in depths]

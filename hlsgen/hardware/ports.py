@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from hlsgen.base.fixed import FixedType, NumberType
+from hlsgen.base.fixed import NumberType
 from hlsgen.designfile.constraints import InterfaceConstraints
 from hlsgen.layers.stage import Stage, StreamFormat
 from hlsgen.targets.board import Board
@@ -27,11 +27,6 @@ def slot_bits(type_: NumberType) -> int:
     return type_.container_bits
 
 
-def width_of(type_: NumberType) -> int:
-    """Bits of an element in a stream."""
-    return type_.width if isinstance(type_, FixedType) else type_.container_bits
-
-
 WIDEST_STREAM = 4096
 """Bits of a word of a stream beyond which Vitis HLS fails."""
 
@@ -39,7 +34,7 @@ WIDEST_STREAM = 4096
 def words_fit(stage: Stage) -> bool:
     """Whether no word of the stage's streams is wider than WIDEST_STREAM."""
     streams = (*stage.inputs, stage.output, *stage.weight_streams)
-    return all(words.lanes * width_of(words.type) <= WIDEST_STREAM for words in streams)
+    return all(words.lanes * words.type.width <= WIDEST_STREAM for words in streams)
 
 
 def ddr_word_bits(words: StreamFormat) -> int:
@@ -92,7 +87,7 @@ class StreamPort:
 
     def transfer_bits(self, words: StreamFormat) -> int:
         """Bits of a transfer, TDATA. No element lies in two of them."""
-        width = width_of(words.type)
+        width = words.type.width
         most = MOST_STREAM_BITS // width
         lanes = -(-words.lanes // -(-words.lanes // most))
         return -(-lanes * width // 8) * 8
@@ -103,7 +98,7 @@ class StreamPort:
 
     def transfers(self, words: StreamFormat) -> int:
         """Transfers of a stream word: 1 up to 1024 bits, else as few as there can be."""
-        return -(-words.lanes // (self.transfer_bits(words) // width_of(words.type)))
+        return -(-words.lanes // (self.transfer_bits(words) // words.type.width))
 
     def together(self, words: StreamFormat) -> int:
         """Stream words of a transfer: never more than one."""

@@ -15,7 +15,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from hlsgen.base.short_repr import Brief
-from hlsgen.hardware.ports import DdrPort, Port, width_of
+from hlsgen.hardware.ports import DdrPort, Port
 from hlsgen.hardware.storage import Memory, choose_storage
 from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.conv2d_stream import ConvStream
@@ -110,7 +110,7 @@ class StageProcess(Process):
 
     @property
     def word_bits(self) -> int:
-        return self.stage.output.lanes * width_of(self.stage.output.type)
+        return self.stage.output.lanes * self.stage.output.type.width
 
     @property
     def result_bits(self) -> int:
@@ -314,7 +314,7 @@ class LoadWeights(PortProcess):
 
     @property
     def word_bits(self) -> int:
-        return sum(words.lanes * width_of(words.type) for words in self.stage.weight_streams)
+        return sum(words.lanes * words.type.width for words in self.stage.weight_streams)
 
     def port_words(self, frames: int) -> int:
         return -(-frames // self.stage.batch) * self.block_port_words
@@ -369,7 +369,7 @@ class Relay(Process):
 
     @property
     def result_bits(self) -> int:
-        return self.words.lanes * width_of(self.words.type)
+        return self.words.lanes * self.words.type.width
 
     def schedule(self, frames: int) -> Schedule:
         times = np.arange(frames * self.words.frame_words, dtype=np.int64)
@@ -387,7 +387,7 @@ class WidthConverter(Process):
 
     @property
     def word_bits(self) -> int:
-        return (self.before.lanes + self.after.lanes) * width_of(self.before.type)
+        return (self.before.lanes + self.after.lanes) * self.before.type.width
 
     @cached_property
     def form(self) -> str:
@@ -437,7 +437,7 @@ class WidthConverter(Process):
         if self.form != "regroup":
             return ()
         depth = 2 * self.before.shape[0] // self.together
-        bits = width_of(self.before.type)
+        bits = self.before.type.width
         return (choose_storage("block", depth, bits, self.block * self.together, board),)
 
     def schedule(self, frames: int) -> Schedule:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from hlsgen.hardware.conv2d import MOST_PARTITIONS
+from hlsgen.hardware.conv_folding import MOST_PARTITIONS
 from hlsgen.hardware.wave import wave_of
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.conv2d_stage import MOST_TERMS, in_dsp

@@ -16,13 +16,8 @@ import numpy as np
 
 from hlsgen.base.fixed import FixedType, FloatType
 from hlsgen.hardware.banks import BankMap, Pattern, map_banks
-from hlsgen.hardware.conv2d import (
-    BAND_LATENCY,
-    FIXED_SUM_LATENCY,
-    FLOAT_SUM_LATENCY,
-    access_patterns,
-    bits_of,
-)
+from hlsgen.hardware.conv_band import access_patterns
+from hlsgen.hardware.conv_words import BAND_LATENCY, FIXED_SUM_LATENCY, FLOAT_SUM_LATENCY
 from hlsgen.hardware.wave import Wave, band_constants, running_float_add, wave_of, window_constants
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.conv2d_stage import ConvStage
@@ -291,9 +286,9 @@ class WaveStage(ConvStage):
 
     def buffers(self) -> tuple[Buffer, ...]:
         layer, wave, at_once = self.layer, self.wave, self.rows * self.fold.pe
-        in_bits = bits_of(layer.input_type)
+        in_bits = layer.input_type.width
         registers = self.fold.simd * len(wave.row_offsets) * wave.span * in_bits
-        held = self.fold.pe * self.terms * bits_of(layer.weight_type)
+        held = self.fold.pe * self.terms * layer.weight_type.width
         found = [
             Buffer(
                 name="band",
@@ -305,12 +300,12 @@ class WaveStage(ConvStage):
             Buffer(
                 name="tile",
                 depth=self.result_words,
-                bits=self.fold.pe * bits_of(layer.result_type),
+                bits=self.fold.pe * layer.result_type.width,
                 copies=self.rows * self.px_out,
             ),
         ]
         if self.passes[2] > 1:
-            bits = bits_of(layer.accumulator)
+            bits = layer.accumulator.width
             found.append(Buffer(name="partial", depth=self.sums, bits=bits, copies=at_once))
         return tuple(found)
 
@@ -345,7 +340,7 @@ class WaveStage(ConvStage):
             return tuple(Work(operator=name, count=count) for name, count in built if count)
         assert isinstance(layer.input_type, FixedType) and isinstance(layer.weight_type, FixedType)
         widths = (layer.input_type.width, layer.weight_type.width)
-        sums = Work(operator="add", count=self.rows * self.fold.pe, bits=(bits_of(layer.accumulator),))
+        sums = Work(operator="add", count=self.rows * self.fold.pe, bits=(layer.accumulator.width,))
         found = [sums]
         if fabric:
             found.append(Work(operator="fabric", count=fabric, bits=widths))
@@ -358,10 +353,10 @@ class WaveStage(ConvStage):
     def _move(self) -> tuple[Work, ...]:
         """The crossbars of the band, and the choice of the row that leaves."""
         layer, wave, banks = self.layer, self.wave, self.bank_map.banks
-        in_bits = bits_of(layer.input_type)
+        in_bits = layer.input_type.width
         reads = len(wave.row_offsets) * wave.columns_read
         address = max(1, (self.band_depth - 1).bit_length())
-        word = self.fold.pe * bits_of(layer.result_type)
+        word = self.fold.pe * layer.result_type.width
         return (
             Work(operator="mux", count=self.fold.simd * reads, bits=(banks, in_bits)),
             Work(operator="mux", count=banks, bits=(reads + 1, address)),

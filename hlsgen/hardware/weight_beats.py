@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from hlsgen.base.fixed import Codes
 from hlsgen.hardware.pipeline import Pipeline
-from hlsgen.hardware.ports import width_of
 from hlsgen.layers.conv2d_stream import ConvStream
 from hlsgen.layers.stage import WEIGHT_BEAT_BITS, Stage, StreamFormat
 
@@ -40,7 +39,7 @@ def streamed_beats(stage: ConvStream) -> NDArray[np.uint64]:
 
 
 def _whole_beats(codes: Codes, words: StreamFormat, stage: ConvStream) -> NDArray[np.uint64]:
-    packed = _packed(codes, width_of(words.type)).reshape(len(codes), -1)
+    packed = _packed(codes, words.type.width).reshape(len(codes), -1)
     room = stage.word_beats(words) * stage.beat_bits // WEIGHT_BEAT_BITS
     return np.pad(packed, ((0, 0), (0, room - packed.shape[1])))
 
@@ -49,9 +48,9 @@ def _stage_beats(stage: Stage) -> list[NDArray[np.uint64]]:
     layer: Any = stage.layer
     words = stage.weight_words()
     assert words is not None
-    beats = [_packed(words, width_of(layer.weight_type))]
+    beats = [_packed(words, layer.weight_type.width)]
     if layer.bias.size:
-        beats.append(_packed(stage.bias_words(), width_of(layer.bias_type)))  # type: ignore[attr-defined]
+        beats.append(_packed(stage.bias_words(), layer.bias_type.width))  # type: ignore[attr-defined]
     return beats
 
 
@@ -62,7 +61,7 @@ def _beat_counts(stage: Stage) -> tuple[int, int]:
     assert shape is not None
     words, lanes, bits = shape
     biases = stage.bias_words().shape if layer.bias.size else (0, 0)  # type: ignore[attr-defined]
-    return words * _word_beats(lanes, bits), biases[0] * _word_beats(biases[1], width_of(layer.bias_type))
+    return words * _word_beats(lanes, bits), biases[0] * _word_beats(biases[1], layer.bias_type.width)
 
 
 def _word_beats(lanes: int, bits: int) -> int:

@@ -14,7 +14,7 @@ from hlsgen.designfile.document import Document
 from hlsgen.designfile.schema import DesignFile, FoldingMapping, read_design_file
 from hlsgen.designfile.schema_values import SampleFile
 from hlsgen.frontends.builder.design_file import graph_of, interface_problem
-from hlsgen.hardware.conv2d import MOST_PARTITIONS, folding_faults
+from hlsgen.hardware.conv_folding import MOST_PARTITIONS, folding_faults
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.model import samples
 from hlsgen.model.ir import Graph, verify

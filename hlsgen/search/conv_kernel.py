@@ -10,19 +10,12 @@ from itertools import product
 from hlsgen.base.short_repr import Brief
 from hlsgen.cost.resources import arithmetic_resources
 from hlsgen.designfile.constraints import NoFit
-from hlsgen.hardware.conv2d import (
-    Algorithm,
-    Folding,
-    Order,
-    bare_mapping,
-    bits_of,
-    divisors,
-    folding_faults,
-    mappings,
-)
+from hlsgen.hardware.conv2d import bare_mapping, mappings
+from hlsgen.hardware.conv_folding import Algorithm, Folding, Order, folding_faults
 from hlsgen.hardware.wave_folds import MOST_ROWS
 from hlsgen.layers import winograd
 from hlsgen.layers.conv2d import Conv2d
+from hlsgen.layers.stage import divisors
 from hlsgen.search.board_limits import KINDS, margin_text, room
 from hlsgen.search.folding_candidates import Candidates, Words, candidates, least_interval
 from hlsgen.search.placement import Deployment, deploy
@@ -262,7 +255,7 @@ def _algorithms(layer: Conv2d, constraints: ConvConstraints) -> list[Algorithm]:
 
 
 def _orders(layer: Conv2d) -> list[Order]:
-    large = layer.weights.size * bits_of(layer.weight_type) > WEIGHTS_ON_CHIP_BITS
+    large = layer.weights.size * layer.weight_type.width > WEIGHTS_ON_CHIP_BITS
     return ["rows", "channels"] if large else ["rows"]
 
 

@@ -13,7 +13,9 @@ from hlsgen.cost.conv_instance import instance_resources
 from hlsgen.cost.cycles import Cycles, cycles, ddr_cost
 from hlsgen.cost.resources import Resources, arithmetic_resources
 from hlsgen.designfile.constraints import NoFit
-from hlsgen.hardware.conv2d import ConvMapping, Folding, bare_mapping, mappings, row_columns
+from hlsgen.hardware.conv2d import ConvMapping, bare_mapping, mappings
+from hlsgen.hardware.conv_folding import Folding
+from hlsgen.hardware.conv_words import row_columns
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.search.board_limits import KINDS, allowed
 from hlsgen.targets.board import Board

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from hlsgen.cost.resources import Resources
 from hlsgen.cost.stages import layer_resources
 from hlsgen.hardware.pipeline import Pipeline
-from hlsgen.hardware.ports import width_of
 from hlsgen.search.board_limits import allowed
 from hlsgen.search.task_placement import packed, share_of_slr
 from hlsgen.targets.board import Board
@@ -59,7 +58,7 @@ def border_bits(pipeline: Pipeline, board: Board) -> list[int]:
             begin, end = pipeline.slrs[pipeline.owners[stream]], pipeline.slrs[pipeline.owners[process.name]]
             words = pipeline.streams[stream].words
             for border in range(min(begin, end), max(begin, end)):
-                found[border] += words.lanes * width_of(words.type)
+                found[border] += words.lanes * words.type.width
     return found
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from hlsgen.cost.published_cores import SHIFT_WORDS
 from hlsgen.hardware.pipeline import Pipeline, Stream
-from hlsgen.hardware.ports import width_of
 from hlsgen.timing.relaxation import Relaxation, frames_of_period
 from hlsgen.timing.timing import steady_state
 
@@ -40,7 +39,7 @@ def smallest_depths(pipeline: Pipeline) -> dict[str, int]:
 
 
 def _bits(stream: Stream) -> int:
-    return stream.depth * stream.words.lanes * width_of(stream.words.type)
+    return stream.depth * stream.words.lanes * stream.words.type.width
 
 
 def _shallower(relaxation: Relaxation, stream: Stream) -> Relaxation:

@@ -8,7 +8,7 @@ import pytest
 
 from hlsgen.cost.conv_instance import instance_resources
 from hlsgen.cost.resources import arithmetic_resources
-from hlsgen.hardware.conv2d import Folding
+from hlsgen.hardware.conv_folding import Folding
 from hlsgen.layers import winograd
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.schedule.component import Component, Target

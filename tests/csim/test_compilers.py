@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hlsgen.hardware.conv2d import Folding
+from hlsgen.hardware.conv_folding import Folding
 from hlsgen.layers.base import Layer
 from hlsgen.layers.stage import Fold
 from tests.csim.test_fast_headers import PROGRAM, arithmetic_calls, conversion_calls

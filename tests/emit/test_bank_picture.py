@@ -11,7 +11,7 @@ import pytest
 from hlsgen.base.fixed import FixedType
 from hlsgen.emit.bank_picture import CONFLICT, WIDTH, access, bank_picture, bank_table
 from hlsgen.hardware.banks import BankMap, Pattern, map_banks
-from hlsgen.hardware.conv2d import access_patterns
+from hlsgen.hardware.conv_band import access_patterns
 from hlsgen.hardware.wave import Wave
 from hlsgen.layers.conv2d import Conv2d
 

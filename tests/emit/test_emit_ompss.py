@@ -12,7 +12,7 @@ import pytest
 
 from hlsgen.base.fixed import parse_type
 from hlsgen.emit.ompss_project import ait_name
-from hlsgen.hardware.conv2d import Folding
+from hlsgen.hardware.conv_folding import Folding
 from tests.support.build_folders import (
     CASES,
     Case,

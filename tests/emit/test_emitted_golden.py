@@ -8,7 +8,8 @@ import pytest
 
 from hlsgen.emit.conv2d import kernel_constants, kernel_files
 from hlsgen.emit.plan import KernelNames
-from hlsgen.hardware.conv2d import Folding, map_conv2d
+from hlsgen.hardware.conv2d import map_conv2d
+from hlsgen.hardware.conv_folding import Folding
 from hlsgen.layers.conv2d import Conv2d
 from tests.support.kernels import U200, conv
 

@@ -10,7 +10,7 @@ import pytest
 from hlsgen.base.errors import MismatchError, ToolError
 from hlsgen.cost.cycles import iterations
 from hlsgen.csim.verification import compare
-from hlsgen.hardware.conv2d import Folding
+from hlsgen.hardware.conv_folding import Folding
 from hlsgen.layers.conv2d import Conv2d
 from tests.support.kernels import Kernel, conv, emit_kernel, frames_for, run_kernel
 

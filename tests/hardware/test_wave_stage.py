@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from hlsgen.base.errors import MismatchError
 from hlsgen.base.fixed import FloatType
 from hlsgen.hardware.banks import Pattern
-from hlsgen.hardware.conv2d import FLOAT_SUM_LATENCY, access_patterns
+from hlsgen.hardware.conv_band import access_patterns
+from hlsgen.hardware.conv_words import FLOAT_SUM_LATENCY
 from hlsgen.hardware.wave_folds import spread_folds, wave_folds
 from hlsgen.hardware.wave_stage import WaveStage
 from hlsgen.hardware.weights import WeightPlace

@@ -14,7 +14,7 @@ from hlsgen.base.fixed import parse_type
 from hlsgen.csim.compiler import Headers, reference_headers
 from hlsgen.csim.verification import compare
 from hlsgen.designfile.constraints import NoFit
-from hlsgen.hardware.conv2d import Folding, Order
+from hlsgen.hardware.conv_folding import Folding, Order
 from hlsgen.layers import winograd
 from hlsgen.layers.conv2d import Conv2d
 from tests.support.kernels import ZCU102, assert_exact, conv, emit_kernel, frames_for, run_kernel

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hlsgen.base.fixed import FixedType
-from hlsgen.hardware.conv2d import Folding, folding_faults
+from hlsgen.hardware.conv_folding import Folding, folding_faults
 from hlsgen.layers import winograd
 from hlsgen.layers.conv2d import Conv2d
 from tests.support.kernels import conv

@@ -10,7 +10,7 @@ import pytest
 from hlsgen.base.output import write_files
 from hlsgen.emit.dataflow import dataflow_files
 from hlsgen.emit.plan import KernelNames
-from hlsgen.hardware.conv2d import Folding
+from hlsgen.hardware.conv_folding import Folding
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.schedule.front_end import FrontEnd, compile_to_ir
 from hlsgen.targets.board import load_board

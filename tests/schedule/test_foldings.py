@@ -20,7 +20,7 @@ from hlsgen.base.output import write_files
 from hlsgen.designfile.constraints import NoFit
 from hlsgen.emit.dataflow import dataflow_files
 from hlsgen.emit.plan import KernelNames
-from hlsgen.hardware.conv2d import Folding
+from hlsgen.hardware.conv_folding import Folding
 from hlsgen.hardware.pipeline import pipeline_of
 from hlsgen.hardware.weights import WeightPlace, auto_places
 from hlsgen.layers.argmax import ArgMax

@@ -10,7 +10,8 @@ from hlsgen.cost.conv_instance import instance_resources
 from hlsgen.cost.cycles import cycles, ddr_bursts, ddr_bytes, ddr_cost, interval, iterations
 from hlsgen.cost.resources import Resources, dsps_of_product
 from hlsgen.designfile.constraints import NoFit
-from hlsgen.hardware.conv2d import ConvMapping, Folding, map_conv2d
+from hlsgen.hardware.conv2d import ConvMapping, map_conv2d
+from hlsgen.hardware.conv_folding import Folding
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.search.board_limits import KINDS, capacity, usable
 from hlsgen.search.conv_kernel import ConvConstraints, choose, foldings

@@ -6,7 +6,8 @@ import pytest
 
 from hlsgen.base.fixed import FixedType
 from hlsgen.designfile.constraints import NetworkConstraints, NoFit
-from hlsgen.hardware.conv2d import Folding, bare_mapping, folding_faults, map_conv2d
+from hlsgen.hardware.conv2d import bare_mapping, map_conv2d
+from hlsgen.hardware.conv_folding import Folding, folding_faults
 from hlsgen.layers.base import Tensor
 from hlsgen.layers.clamp import Clamp
 from hlsgen.search.candidates import foldings, nothing_fits

@@ -18,7 +18,8 @@ from hlsgen.emit.conv2d import deployed_constants, kernel_files
 from hlsgen.emit.ompss import ompss_files
 from hlsgen.emit.project import csim_header_files, project_files
 from hlsgen.emit.vitis import vitis_files
-from hlsgen.hardware.conv2d import Folding, map_conv2d
+from hlsgen.hardware.conv2d import map_conv2d
+from hlsgen.hardware.conv_folding import Folding
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.search.conv_kernel import ConvConstraints, choose
 from hlsgen.search.placement import Deployment, deploy

@@ -16,7 +16,8 @@ from hlsgen.csim.conv_kernel import Run, simulate
 from hlsgen.csim.verification import compare
 from hlsgen.emit.conv2d import kernel_constants, kernel_files
 from hlsgen.emit.plan import KernelNames
-from hlsgen.hardware.conv2d import ConvMapping, Folding, map_conv2d
+from hlsgen.hardware.conv2d import ConvMapping, map_conv2d
+from hlsgen.hardware.conv_folding import Folding
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.targets.board import Board, load_board
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from hlsgen.base.errors import DesignError
 from hlsgen.base.fixed import FixedType, Overflow, Rounding
-from hlsgen.hardware.conv2d import Folding
+from hlsgen.hardware.conv_folding import Folding
 from hlsgen.hardware.weights import Place, WeightPlace
 from hlsgen.layers.base import Layer
 from hlsgen.layers.conv2d import Conv2d

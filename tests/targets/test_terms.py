@@ -31,7 +31,8 @@ from hlsgen.cost.fitting import (
     solve,
 )
 from hlsgen.cost.published_cores import FAMILIES, Family, Row, address_bits, fifo_term, published_rows
-from hlsgen.hardware.conv2d import Folding, map_conv2d
+from hlsgen.hardware.conv2d import map_conv2d
+from hlsgen.hardware.conv_folding import Folding
 from hlsgen.targets.board import load_board
 from hlsgen.targets.terms import (
     CELLS,

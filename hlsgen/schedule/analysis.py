@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from hlsgen.schedule import optimise
 from hlsgen.schedule.areas import Areas
 from hlsgen.schedule.balance import balance
-from hlsgen.schedule.bursts import divides
+from hlsgen.schedule.bursts import port_rules
 from hlsgen.schedule.component import Target
 from hlsgen.schedule.control_flow import Loop, loops_of, reverse_postorder
 from hlsgen.schedule.inferred import infer_partitions, infers_partitions
@@ -125,7 +125,7 @@ def _of_function(
         loops,
         writes_registers=target.delays.writes_registers,
         compares_before=compares_before(target.version),
-        divides=divides(target.version),
+        ports=port_rules(target.version, kernel_flow=target.kernel_flow),
     )
     verdicts = [
         Verdict(builder, loop, module, sites, asked, target.delays, automatic=automatic)

@@ -73,6 +73,7 @@ class _Word:
     """One access of a port, with the nodes of its request, of itself and of a write's answer (else -1)."""
 
     asked: Asked
+    address: int
     begins: int
     """The node that tells whether a burst begins with it."""
     request: int
@@ -108,11 +109,11 @@ class PortRequests:
     def ask(self, asked: Asked, after: Sequence[int]) -> int:
         """The node of the request of a word; `after` what its address and itself wait for."""
         width = Operation(kind="add", widths=(ADDRESS_BITS, ADDRESS_BITS), result=ADDRESS_BITS)
-        address = [self._add(width, after)] if asked.offset.terms else []
+        address = self._add(width if asked.offset.terms else None, after)
         kind = "axi_write_request" if asked.writes else "axi_read_request"
         begins = self._add(None, [self._add(None, [])])
         request = Operation(kind=kind, widths=(asked.bits,), result=0)
-        self._words.append(_Word(asked, begins, self._add(request, [*after, begins, *address])))
+        self._words.append(_Word(asked, address, begins, self._add(request, [address, begins])))
         return self._words[-1].request
 
     def answer(self, access: int) -> None:
@@ -140,7 +141,7 @@ class PortRequests:
             if self._rules.divides:
                 _divide(region, chains[0][0], nest.iterations(covered), nest.iterations(len(nest.loops)))
             if covered:
-                chains = [_widened(region, chains[0], self._rules.widest)]
+                chains = [_widened(region, chains[0], ranges, self._rules.widest)]
             _in_turn(region, chains)
 
 
@@ -168,19 +169,21 @@ def _join(region: Region, chain: Chain, *, whole: bool) -> None:
     for at, word in enumerate(chain):
         request = region.nodes[word.request]
         if whole or at:
-            request.operation = None
+            request.operation = region.nodes[word.address].operation = None
         if not whole and at:
             request.after = [chain[0].request]
         if word.answer >= 0 and (whole or at + 1 < len(chain)):
             region.nodes[word.answer].operation, region.nodes[word.answer].after = None, []
 
 
-def _widened(region: Region, chain: Chain, widest: int) -> Chain:
+def _widened(region: Region, chain: Chain, ranges: Ranges, widest: int) -> Chain:
     """A chain with its words joined to wide ones, as far as they lie: the first of those that are read, the
     last of those that are written, when all are there."""
     size = len(chain) * chain[0].bytes
     width = min(size, widest)
-    starts = [chain[0].asked.offset.constant, *(factor for _, factor in chain[0].asked.offset.terms)]
+    offset = chain[0].asked.offset
+    steps = {name: one.step for name, one in ranges.counters.items()}
+    starts = [offset.constant, *(factor * steps.get(name, 1) for name, factor in offset.terms)]
     if width & (width - 1) or size % max(1, width) or any(start % max(1, width) for start in starts):
         return chain
     together = max(1, width // chain[0].bytes)

@@ -20,8 +20,10 @@ FREE = Timing(cycles=0, first_ns=0.0, last_ns=0.0)
 
 LINEAR = {"add": "add", "sub": "add", "select": "select", "and": "logic", "or": "logic", "xor": "logic"}
 """Combinational operations by the width of their result, and the curve of each."""
-NOTHING = frozenset({"phi", "register_read", "trunc", "zext", "sext", "bitcast", "freeze", "switch"})
-"""Wires. (What chooses among the values of a phi is a mux before it.)"""
+NOTHING = frozenset(
+    {"phi", "register_read", "trunc", "zext", "sext", "bitcast", "freeze", "switch", "fifo_state"}
+)
+"""Wires, as is whether a FIFO has words. (What chooses among the values of a phi is a mux before it.)"""
 FLOATS = {
     "fadd": "fadd",
     "fsub": "fadd",

@@ -21,6 +21,7 @@ from hlsgen.schedule.memories import Memory, Residues
 from hlsgen.schedule.modulo import MOST, Schedule, Scheduler, without_chains
 from hlsgen.schedule.nests import flattened
 from hlsgen.schedule.operation import Operation, Timing
+from hlsgen.schedule.port_order import in_turn
 from hlsgen.schedule.region import RegionBuilder
 from hlsgen.schedule.results import BankUse, LoopSchedule, Recurrence, Step, Tier
 from hlsgen.schedule.scheduled_regions import ScheduledRegion
@@ -166,6 +167,8 @@ class Verdict:
         high = found.interval if found is not None else MOST
         recurrence = self._recurrence(high, least)
         unknown = self._unknown()
+        if found is not None:
+            found = in_turn(self.region, self.uses, self.timings, self.delays.budget_ns, found)
         shown = self.schedule = found or bare
         assert shown is not None or low == MOST
         chain_ns, end = shown.longest if shown is not None else (0.0, -1)
@@ -305,14 +308,8 @@ class Verdict:
     def _place(self) -> Place | None:
         if self.loop is not None:
             return self.module.loop_places.get(self.loop.node)
-        return next(
-            (
-                self.module.places.get(node.instruction.place)
-                for node in self.region.nodes
-                if node.instruction
-            ),
-            None,
-        )
+        told = (node.instruction.place for node in self.region.nodes if node.instruction is not None)
+        return next((place for place in map(self.module.places.get, told) if place is not None), None)
 
     def _loop_place(self, loop: Loop) -> str:
         return str(self.module.loop_places.get(loop.node, "?"))

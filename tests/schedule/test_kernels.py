@@ -217,6 +217,15 @@ def test_pipeline_off_is_no_pipeline() -> None:
     assert not schedule_of("sum_int").automatic
 
 
+@pytest.mark.parametrize(("function", "reads"), [("outer_pipelined", 8), ("whole_function", 4)])
+def test_an_iteration_is_as_deep_as_its_reads_wait_for_ports(function: str, reads: int) -> None:
+    """Ritarka/8893Lab2 (conv_7x7.cpp, 2020.2): 147 reads of two ports make a depth of 87, at II 74. The last
+    two reads begin `reads` / 2 - 1 cycles behind the first, and take a cycle more."""
+    loop = schedule_of(function, version="2020.2")  # later releases split the arrays
+    assert loop.interval == reads // 2
+    assert loop.depth >= reads // 2 + 1
+
+
 @pytest.mark.parametrize("version", ["2020.2", "2024.2"])
 def test_a_function_is_pipelined_as_a_whole(version: str) -> None:
     loop = schedule_of("whole_function", version=version)

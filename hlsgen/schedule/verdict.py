@@ -9,7 +9,7 @@ from math import prod
 
 from hlsgen.schedule import groups as grouping
 from hlsgen.schedule.accesses import Access, Paths, PortUse, port_uses, replicates
-from hlsgen.schedule.allocations import core_uses
+from hlsgen.schedule.allocations import limited_uses
 from hlsgen.schedule.control_flow import Loop
 from hlsgen.schedule.delays import FLOATS, Delays
 from hlsgen.schedule.dependences import Broken, carry_memories, promises_of
@@ -225,12 +225,12 @@ class Verdict:
             if count > self.target:
                 reasons.append(f"{count} accesses of stream {name.rsplit('.', 1)[0]} in an iteration")
             least = max(least, count)
-        for kind, count, limit in core_uses(self.region, self.sites, self.module):
-            if count > limit * self.target:
+        for limited in limited_uses(self.region, self.sites, self.module):
+            if limited.interval > self.target:
                 reasons.append(
-                    f"{count} operations {kind} in an iteration, where a pragma allows {limit} cores"
+                    f"{limited.count} {limited.what} in an iteration, where a pragma allows {limited.limit}"
                 )
-            least = max(least, -(-count // limit))
+            least = max(least, limited.interval)
         return least, reasons
 
     def _busiest(self) -> list[PortUse]:

@@ -59,6 +59,8 @@ INTERVALS = {
     "first_write": (1, "the first write is dead: the second one follows it in any case"),
     "written_in_one_branch": (2, "here it is not, and another word may be read between: 3 accesses"),
     "few_cores": (3, "3 multipliers for 8 products, each of which begins one a cycle"),
+    # jichengzh/fpt_LLM (normalize_blocks_rms_norm3): 64 calls, 32 instances: II 2 in 2022.2 and 2024.2
+    "few_instances": (3, "8 calls of a function, of which a pragma allows 3"),
     "block": (1, "so they do of an argument, whose first extent is in its declaration"),
     "block_of_template": (1, "so do those of a function whose extent is a parameter of its template"),
     "block_of_local": (1, "4 quarters stand in 4 banks"),

@@ -255,8 +255,10 @@ class Verdict:
             path = self._path(edge.target, edge.source)
             if path and (best is None or len(path) > len(best[1])):
                 best = number, path
-        if best is None:
-            return None
+        if best is None:  # a circle of several edges: one of them, from where it arrives to where it starts
+            number = min(scheduler.blocking)
+            edge = self.region.carried[number]
+            best = number, list(dict.fromkeys([edge.target, edge.source]))
         edge = self.region.carried[best[0]]
         return Recurrence(
             through=edge.through,
@@ -274,7 +276,7 @@ class Verdict:
         for node in self.region.nodes[start + 1 : end + 1]:
             timing = self.timings[node.index]
             own = (timing.cycles * self.delays.budget_ns + timing.first_ns) if timing else 0.0
-            for before in node.after:
+            for before in (*node.after, *(first for first, _ in node.behind)):
                 if before in best and best[before][0] + own >= best.get(node.index, (-1.0, 0))[0]:
                     best[node.index] = best[before][0] + own, before
         if end not in best:
@@ -402,7 +404,7 @@ def _says_port(use: PortUse) -> str:
 
 
 def _says(recurrence: Recurrence) -> str:
-    chain = " > ".join(step.kind for step in recurrence.steps)
+    chain = " > ".join(step.kind for step in recurrence.steps) or "no operation"
     assumed = ", which cannot be ruled out" if recurrence.assumed else ""
     return (
         f"an iteration waits for what the one {recurrence.distance} before leaves in "

@@ -436,6 +436,17 @@ extern "C" void few_instances(const float a[64][8], unsigned short b[64][8]) {
     }
 }
 
+extern "C" void two_scattered(const int at[64], const int other[64], int c[64]) {
+#pragma HLS interface ap_memory port=at
+#pragma HLS interface ap_memory port=other
+#pragma HLS interface ap_memory port=c
+    for (int i = 0; i < 64; ++i) {
+#pragma HLS pipeline II=1
+        c[at[i]] = i;
+        c[other[i]] = -i;
+    }
+}
+
 extern "C" void first_write(const int x[64][64], int c[64]) {
 #pragma HLS interface ap_memory port=c
 #pragma HLS interface ap_memory port=x

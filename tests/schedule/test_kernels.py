@@ -59,6 +59,7 @@ INTERVALS = {
     "first_write": (1, "the first write is dead: the second one follows it in any case"),
     "written_in_one_branch": (2, "here it is not, and another word may be read between: 3 accesses"),
     "few_cores": (3, "3 multipliers for 8 products, each of which begins one a cycle"),
+    "two_scattered": (2, "either write may be of the word of the other, before it and behind it"),
     # jichengzh/fpt_LLM (normalize_blocks_rms_norm3): 64 calls, 32 instances: II 2 in 2022.2 and 2024.2
     "few_instances": (3, "8 calls of a function, of which a pragma allows 3"),
     "block": (1, "so they do of an argument, whose first extent is in its declaration"),
@@ -211,6 +212,15 @@ def test_the_greater_of_two_floats_is_a_comparison_and_a_choice() -> None:
     loop = schedule_of("greatest_float")
     assert loop.unknown_calls == () and loop.interval is not None
     assert {"fcmp 32x32", "select 32x32"} <= set(loop.operations)
+
+
+@pytest.mark.parametrize(("clock_ns", "version"), [(5.0, "2024.2"), (5.0, "2020.2"), (2.0, "2023.2")])
+def test_every_loop_that_misses_its_interval_says_why(clock_ns: float, version: str) -> None:
+    for function, loops in schedules(clock_ns, version).items():
+        for loop in loops:
+            missed = loop.interval is None or loop.interval > loop.target
+            assert bool(loop.reasons) >= missed, function
+            assert all(reason and reason[-1] not in ": " for reason in loop.reasons), loop.reasons
 
 
 def test_pipeline_off_is_no_pipeline() -> None:

@@ -149,7 +149,7 @@ def _pipelines(
     function: Function, loops: Sequence[Loop], module: Module, plan: LoopPlan
 ) -> Iterator[tuple[Loop | None, int, bool]]:
     """The loops that are pipelined, with the II that is asked for and whether no pragma asks; None: the
-    function."""
+    function. Those that stay within a pipeline the tool pipelines in its place."""
     if function.name in plan.functions:
         yield None, plan.functions[function.name], False
     for loop in loops:
@@ -157,14 +157,5 @@ def _pipelines(
         asked = plan.pipelined.get(name)
         if asked is not None:
             yield loop, asked, False
-        elif not (loop.inner or name in plan.off or _inner_of_pipelined(loop, module, plan)):
+        elif not (loop.inner or name in plan.off):
             yield loop, 1, True
-
-
-def _inner_of_pipelined(loop: Loop, module: Module, plan: LoopPlan) -> bool:
-    above = loop.parent
-    while above is not None:
-        if module.loop_names.get(above.node, -1) in plan.pipelined:
-            return True
-        above = above.parent
-    return False

@@ -295,7 +295,12 @@ class Verdict:
         return Tier.SHOWN
 
     def _unknown(self) -> list[str]:
-        found = [f"the loop at {self._loop_place(one)} stays rolled within it" for one in self.region.rolled]
+        trips = self.builder.ranges.trips
+        found = [
+            f"the loop at {self._loop_place(one)} stays rolled within it"
+            + ("" if one.header in trips else ": its iterations vary, so that the tool pipelines it alone")
+            for one in self.region.rolled
+        ]
         found += [f"nothing is known of {name}" for name in sorted(self.region.calls)]
         for broken in self.broken:
             promised = broken.promise.distance or "no dependence"

@@ -199,13 +199,21 @@ def test_a_promise_is_of_its_function_alone() -> None:
 
 
 def test_what_cannot_be_decided_is_not_1() -> None:
-    rolled, unknown = schedule_of("rolled_inside"), schedule_of("calls_unknown")
+    (rolled,) = [loop for loop in schedules()["rolled_inside"] if loop.rolled]
+    unknown = schedule_of("calls_unknown")
     for loop in (rolled, unknown):
         assert (loop.tier, loop.interval) == (Tier.UNDECIDED, None)
         assert loop.findings()
     assert rolled.rolled
     assert "stays rolled" in rolled.reasons[0]
     assert unknown.unknown_calls == ("unknown",)
+
+
+def test_a_loop_that_stays_within_a_pipeline_is_one_itself() -> None:
+    """UG1399: a loop with variable bounds cannot be unrolled, which prevents those around it from being
+    pipelined; Warrior-li/SDMA (spmm_device_fpga.cpp:114) reports the inner one, II 1."""
+    (inner,) = [loop for loop in schedules()["rolled_inside"] if not loop.rolled]
+    assert inner.automatic and inner.interval is not None
 
 
 def test_the_greater_of_two_floats_is_a_comparison_and_a_choice() -> None:

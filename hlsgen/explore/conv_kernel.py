@@ -23,7 +23,7 @@ from hlsgen.layers.packing import signed_bits, widths_pack
 from hlsgen.report.explored import FrontPoint, SearchPoint
 from hlsgen.search.board_limits import KINDS, whole_of
 from hlsgen.search.candidates import share_of
-from hlsgen.search.conv_kernel import ConvConstraints, foldings
+from hlsgen.search.conv_kernel import ConvConstraints, cheapest_of_two, foldings
 from hlsgen.search.placement import Deployment, deploy
 from hlsgen.styles.conv_kernel import ConvKernel
 from hlsgen.styles.style import Style
@@ -145,18 +145,35 @@ def _cheapest(design: ConvKernel, layer: _Layer, goal: Goal) -> Deployment:
         late = goal.max_latency_us is not None and _latency_us(both) > goal.max_latency_us
         found = [] if slow or late else [both]
     if found:
-        return min(found, key=lambda one: (share_of(one.total, design.board), -one.frames_per_s))
-    best = design.hardware.deployment
+        best = min(found, key=lambda one: (share_of(one.total, design.board), -one.frames_per_s))
+        return _cheaper_of_two(design, goal, best) or best
+    fastest = design.hardware.deployment
     quickest = min(layer.most, key=_latency_us)
     reachable, fix = [], []
     if goal.target_fps is not None:
-        reachable.append(f"{best.frames_per_s:,.0f} frames/s at most")
-        fix.append(f"--target-fps {int(best.frames_per_s)} or less")
+        reachable.append(f"{fastest.frames_per_s:,.0f} frames/s at most")
+        fix.append(f"--target-fps {int(fastest.frames_per_s)} or less")
     if goal.max_latency_us is not None:
         reachable.append(f"a latency of {_latency_us(quickest):,.1f} us at least")
         fix.append(f"--max-latency-us {math.ceil(_latency_us(quickest) * 10) / 10} or more")
     message = f"{design.name}: the targets cannot be reached on {design.board.title}: it has "
     raise DesignError(Problem(message=message + " and ".join(reachable), fix=", ".join(fix)))
+
+
+def _cheaper_of_two(design: ConvKernel, goal: Goal, equal: Deployment) -> Deployment | None:
+    """Two foldings that reach the goal at less cost than equal instances; None where nothing is gained."""
+    if goal.target_fps is None or not design.constraints.open:
+        return None
+    both = cheapest_of_two(
+        design.layer,
+        design.board,
+        clock_mhz=design.clock_mhz,
+        batch=design.batch,
+        frames_per_s=goal.target_fps,
+        cost=share_of(equal.total, design.board),
+    )
+    late = both and goal.max_latency_us is not None and _latency_us(both) > goal.max_latency_us
+    return None if late else both
 
 
 def _greedy(layer: _Layer) -> Deployment | None:
@@ -205,7 +222,8 @@ def _point(one: Deployment) -> SearchPoint:
 
 
 def _latency_us(one: Deployment) -> float:
-    return one.cycles.latency / one.clock_mhz
+    """Of a frame on the instance that takes longest."""
+    return max(kernel.cycles.latency for kernel in one.kernels) / one.clock_mhz
 
 
 def _by_kind(resources: Resources) -> dict[str, int]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from hlsgen.schedule.ir import Constant, Instruction, Local
 from hlsgen.schedule.linear import Addresses, Linear
-from hlsgen.schedule.memories import ANY_BANK, Memory, Where
+from hlsgen.schedule.memories import ANY_BANK, COMPLETE, CYCLIC, Memory, Where
 from hlsgen.schedule.ranges import Counter
 
 if TYPE_CHECKING:
@@ -294,6 +294,7 @@ def _use(
             for mine, its in zip(one.where.banks, banks, strict=True)
         )
     ]
+    here = _at_once(memory, here, paths)
     reads = _weights(memory, [one for one in here if not one.writes])
     writes = _weights(memory, [one for one in here if one.writes])
     both = {block: reads.get(block, 0) + writes.get(block, 0) for block in {**reads, **writes}}
@@ -306,6 +307,46 @@ def _use(
         runtime=any(one.where is not None and one.where.runtime_banks for one in here),
         replicated=replicates and not any(one.writes for one in accesses),
     )
+
+
+def _at_once(memory: Memory, accesses: Sequence[Access], paths: Paths) -> list[Access]:
+    """Of accesses whose bank is chosen at run time those that may fall into one bank together.
+
+    a[13 * i], a[13 * i + 1], ... of an array that is split cyclically: the vendor's compiler has one choice
+    of all their banks, by the index that they share.
+    """
+    kept: list[Access] = []
+    groups: dict[object, dict[object, list[Access]]] = {}
+    for one in accesses:
+        shared, apart = _shared(memory, one)
+        if apart is None:
+            kept.append(one)
+        else:
+            groups.setdefault(shared, {}).setdefault(apart, []).append(one)
+    for classes in groups.values():
+        sizes = [(paths.most(_weights(memory, some)), some) for some in classes.values()]
+        kept += max(sizes, key=lambda pair: pair[0])[1]
+    return kept
+
+
+def _shared(memory: Memory, access: Access) -> tuple[object, object]:
+    """The index that an access's bank is chosen by, and how far from it the bank is; None if that is not
+    known."""
+    where = access.where
+    if where is None or not where.exact or ANY_BANK not in where.banks:
+        return None, None
+    split = [(at, one) for at, one in enumerate(memory.dimensions) if not one.reshaped]
+    shared: list[object] = []
+    apart: list[int] = []
+    for (at, dimension), bank in zip(split, where.banks, strict=False):
+        if bank != ANY_BANK:
+            shared.append(bank)
+        elif dimension.split not in (CYCLIC, COMPLETE):
+            return None, None
+        else:
+            shared.append(where.word[at].terms)
+            apart.append(where.word[at].constant % dimension.banks)
+    return tuple(shared), tuple(apart) if apart else None
 
 
 def _weights(memory: Memory, accesses: Sequence[Access]) -> dict[str, int]:
@@ -323,7 +364,7 @@ def _weights(memory: Memory, accesses: Sequence[Access]) -> dict[str, int]:
             )
             + words[len(memory.dimensions) :]
         )
-        together = memory.aggregated or any(dimension.reshaped for dimension in memory.dimensions)
+        together = memory.has_parts
         if together and not one.writes and memory.dimensions:
             block = first.setdefault(word, one.block)  # one word, whichever of its parts are looked at where
         else:

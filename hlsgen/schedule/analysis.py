@@ -10,10 +10,11 @@ from hlsgen.schedule.balance import balance
 from hlsgen.schedule.bursts import port_rules
 from hlsgen.schedule.component import Target
 from hlsgen.schedule.control_flow import Loop, loops_of, reverse_postorder
+from hlsgen.schedule.declared_memories import memories_of
 from hlsgen.schedule.inferred import infer_partitions, infers_partitions
 from hlsgen.schedule.ir import ArrayType, Function, Module
 from hlsgen.schedule.ir_reader import read_module
-from hlsgen.schedule.memories import Memories, memories_of
+from hlsgen.schedule.memories import Memories
 from hlsgen.schedule.nest_counters import compares_before
 from hlsgen.schedule.padding import padding_cleared
 from hlsgen.schedule.places import LOOP_NAME
@@ -131,7 +132,7 @@ def _of_function(
         Verdict(builder, loop, module, sites, asked, target.delays, automatic=automatic)
         for loop, asked, automatic in _pipelines(function, loops, module, plan)
     ]
-    if infers_partitions(target.version) and infer_partitions(memories, verdicts):
+    while infers_partitions(target.version) and infer_partitions(memories, verdicts):
         verdicts = [verdict.again() for verdict in verdicts]
     results = [verdict.result() for verdict in verdicts]
     pipelined = {id(verdict.loop) for verdict in verdicts}

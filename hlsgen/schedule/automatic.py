@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from hlsgen.schedule.control_flow import Loop
+from hlsgen.schedule.declared_memories import memories_of
 from hlsgen.schedule.ir import Constant, Function, Instruction, Local, Module, Place
-from hlsgen.schedule.memories import Memories, memories_of
+from hlsgen.schedule.memories import Memories
 from hlsgen.schedule.nests import addresses_in, is_perfect
 from hlsgen.schedule.pointers import base_of
 from hlsgen.schedule.sites import Sites

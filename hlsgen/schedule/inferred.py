@@ -4,7 +4,9 @@ places.
 Its log says `Inferring pragma 'array_partition type=complete dim=1' for array ... due to pipeline pragma`.
 In public logs of 2021.1 to 2024.2 it is complete where unrolled loops made all indices of a dimension
 constants, and cyclic where they made them neighbours of a running one, or blocks that one runs in (none was
-seen of a parameter); never of AXI ports, and not for pipelines that no pragma asks for.
+seen of a parameter); never of the top's own arrays and AXI ports (Stream-HLS: 4 reads of such an array keep
+the II at 2, where local ones of the same loop are split), and not for pipelines that no pragma asks for.
+One dimension after the other, from the innermost on.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ def infer_partitions(memories: Memories, verdicts: Sequence[Verdict]) -> bool:
             continue  # "due to pipeline pragma"
         for use in verdict.uses:
             memory = use.memory
-            if use.together <= PORTS * verdict.target or memory.bundle or not memory.dimensions:
+            if use.together <= PORTS * verdict.target or _is_interface(memory, verdict):
                 continue
             accesses = verdict.region.accesses.get(memory, [])
             split = _split(memory, accesses, verdict.residue, verdict.builder.addresses.interval)
@@ -54,6 +56,12 @@ def _has_blocks(split: Memory, before: Memory) -> bool:
     """Whether a dimension was split into blocks."""
     pairs = zip(split.dimensions, before.dimensions, strict=True)
     return any(new.split == BLOCK and not old.split for new, old in pairs)
+
+
+def _is_interface(memory: Memory, verdict: Verdict) -> bool:
+    """Whether an array is a port of the kernel: only a function that is pipelined as a whole may have arrays
+    of its caller."""
+    return bool(memory.bundle) or (verdict.loop is not None and _is_parameter(memory, verdict))
 
 
 def _is_parameter(memory: Memory, verdict: Verdict) -> bool:
@@ -86,12 +94,18 @@ def _split_dimension(
     if not any(form.terms for form in forms):
         return replace(dimension, split=COMPLETE)
     spread = max(constants) - min(constants) + 1
-    if all(residue(form, spread) is not None for form in forms):
+    if all(residue(form, spread) is not None for form in forms) or _run_together(forms, spread):
         return replace(dimension, split=CYCLIC, factor=spread)
     size = gcd(*(one - min(constants) for one in constants))
     if dimension.extent % size == 0 and all(_within(form, size, interval) for form in forms):
         return replace(dimension, split=BLOCK, factor=dimension.extent // size)
     return None
+
+
+def _run_together(forms: Sequence[Linear], spread: int) -> bool:
+    """Whether indices are neighbours of one that moves by as many, wherever it starts: 14 * i + r + c."""
+    shared = {form.terms for form in forms}
+    return len(shared) == 1 and any(factor % spread == 0 for _, factor in forms[0].terms)
 
 
 def _within(form: Linear, size: int, interval: Intervals) -> bool:

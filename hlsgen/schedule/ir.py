@@ -6,7 +6,7 @@ their edges, and places in the source.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 
@@ -55,6 +55,11 @@ class OtherType:
 Type = IntType | FloatType | PointerType | ArrayType | StructType | OtherType
 POINTER = PointerType()
 VOID = OtherType("void")
+
+
+def constants_among(operands: Sequence[Operand]) -> int:
+    """How many of some operands are constants."""
+    return sum(isinstance(operand, Constant) for operand in operands)
 
 
 def bits_of(type_: Type) -> int:

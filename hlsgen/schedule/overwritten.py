@@ -7,9 +7,9 @@ c[i] = c[i] + x;
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from hlsgen.schedule.accesses import Access, Paths, same_word
+from hlsgen.schedule.accesses import Access, same_word
 from hlsgen.schedule.ir import Function
 from hlsgen.schedule.iteration import Region
 from hlsgen.schedule.linear import Addresses
@@ -29,16 +29,18 @@ def written_bases(region: Region, function: Function, addresses: Addresses) -> s
 
 def drop_overwritten(region: Region, function: Function) -> None:
     """Take such writes from the accesses of memories on the chip; reads behind wait for what they write."""
-    paths = Paths(region)
     for memory, accesses in region.accesses.items():
-        if memory.storage in ("register", "axi"):
+        if memory.storage in ("register", "axi") or memory.has_parts:
             continue
+        by_block: dict[str, list[Access]] = {}
+        for one in accesses:
+            by_block.setdefault(one.block, []).append(one)
         for write in [one for one in accesses if one.writes]:
-            at = accesses.index(write)
-            between = _overwritten_by(region, function, paths, write, accesses[at + 1 :])
+            between = _read_before(region, function, by_block, write)
             if between is None:
                 continue
             accesses.remove(write)
+            by_block[write.block].remove(write)
             node = region.nodes[write.node]
             node.operation, node.access = None, None
             for read in between:
@@ -46,45 +48,51 @@ def drop_overwritten(region: Region, function: Function) -> None:
                 value.after = [*value.after, write.node]
 
 
-def _overwritten_by(
-    region: Region, function: Function, paths: Paths, write: Access, later: Sequence[Access]
+def _read_before(
+    region: Region, function: Function, by_block: Mapping[str, Sequence[Access]], write: Access
 ) -> list[Access] | None:
-    """The reads of the written word before another write always overwrites it; None if none does, or a read
-    between may be of the word without being known to be."""
+    """The reads of the written word before it is overwritten, whichever way the iteration takes; None if on
+    some way it is not, or a read between may be of the word without being known to be."""
     between: list[Access] = []
-    for one in later:
-        if write.where is None or one.where is None or not paths.follows(write.block, one.block):
-            continue
-        same = same_word(write.where, one.where)
-        if same is None:
-            return None
-        if (
-            same
-            and one.writes
-            and one.block != write.block
-            and _always_follows(region, function, write.block, one.block)
-        ):
-            return between
-        if same and one.writes:
-            return None
-        if same and one.value != one.node:
-            between.append(one)
-        elif same:
-            return None
-    return None
-
-
-def _always_follows(region: Region, function: Function, first: str, second: str) -> bool:
-    """Whether every way from a block to the end of the iteration passes another."""
-    waiting, seen = [first], {first}
+    own = by_block[write.block]
+    waiting = [(write.block, own[own.index(write) + 1 :])]
+    seen: set[str] = set()
     while waiting:
-        name = waiting.pop()
-        if name == second:
+        name, later = waiting.pop()
+        reads, ends = _until_overwritten(region, write, later)
+        if reads is None:
+            return None
+        between += reads
+        if ends:
             continue
         followers = region.successors.get(name, [])
         leaves = any(one not in region.successors for one in function.blocks[name].successors)
         if leaves or not followers:
-            return False
-        waiting += [one for one in followers if one not in seen]
+            return None
+        waiting += [(one, by_block.get(one, ())) for one in followers if one not in seen]
         seen.update(followers)
-    return True
+    return between
+
+
+def _until_overwritten(
+    region: Region, write: Access, later: Sequence[Access]
+) -> tuple[list[Access] | None, bool]:
+    """The reads of the word among later accesses of one block, and whether one of these overwrites it."""
+    reads: list[Access] = []
+    for one in later:
+        if write.where is None or one.where is None:
+            return None, False
+        same = same_word(write.where, one.where)
+        if one.writes and same:
+            return reads, _is_as_wide(region, write, one)
+        if not one.writes and same is not False:
+            if not same or one.value == one.node:
+                return None, False
+            reads.append(one)
+    return reads, False
+
+
+def _is_as_wide(region: Region, write: Access, other: Access) -> bool:
+    """Whether another write of the word has all of its bits."""
+    mine, its = region.nodes[write.node].operation, region.nodes[other.node].operation
+    return mine is not None and its is not None and its.widths[0] >= mine.widths[0]

@@ -16,7 +16,7 @@ from hlsgen.schedule.bursts import AS_IP, Asked, PortRequests, PortRules
 from hlsgen.schedule.conditions import Conditions
 from hlsgen.schedule.control_flow import Loop, reverse_postorder
 from hlsgen.schedule.intrinsics import COUNTS, EXTREMES, MATHS, SATURATING
-from hlsgen.schedule.ir import Constant, Function, Instruction, Local, Operand, bits_of
+from hlsgen.schedule.ir import Constant, Function, Instruction, Local, Operand, bits_of, constants_among
 from hlsgen.schedule.iteration import Carried, Node, Region, drop_unread
 from hlsgen.schedule.linear import Address, Addresses, Linear
 from hlsgen.schedule.memories import Memories, Memory, locate, unknown_memory
@@ -26,6 +26,7 @@ from hlsgen.schedule.operation import Operation
 from hlsgen.schedule.overwritten import drop_overwritten, written_bases
 from hlsgen.schedule.pointers import is_word_of_call
 from hlsgen.schedule.ranges import Ranges
+from hlsgen.schedule.repeated import drop_repeated
 from hlsgen.schedule.scheduled_regions import address_only
 from hlsgen.schedule.widths import Widths
 
@@ -130,6 +131,7 @@ class _Building:
             self._block(name)
         self._carry_registers()
         self._carry_exits()
+        drop_repeated(self.region, lambda store: self._sources(store.operands[:1]))
         drop_overwritten(self.region, self.function)
         always = {name for name in order if not self.control.depends[name]}
         self.requests.settle(self.region, owner.function, owner.ranges, always)
@@ -416,7 +418,7 @@ class _Building:
         name = one.callee.split(".")[1]
         bits = self.owner.widths.operands(one)
         width = self.owner.widths.result(one)
-        constants = _constants(one.operands)
+        constants = constants_among(one.operands)
         choose = Operation(kind="select", widths=(width, width), result=width)
         if name in EXTREMES:
             compare = Operation(kind=EXTREMES[name], widths=bits, result=1, constants=constants)
@@ -489,7 +491,3 @@ class _Building:
         total = Operation(kind="fadd", widths=(bits, bits), result=bits)
         node = self._new(total, one, block, [first.index, *self._sources(one.operands[2:])])
         self.node_of[one.name] = node.index
-
-
-def _constants(operands: Sequence[Operand]) -> int:
-    return sum(isinstance(operand, Constant) for operand in operands)

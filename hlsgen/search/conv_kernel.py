@@ -17,6 +17,7 @@ from hlsgen.layers import winograd
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.stage import divisors
 from hlsgen.search.board_limits import KINDS, margin_text, room
+from hlsgen.search.cheapest_pair import cheapest_pair
 from hlsgen.search.folding_candidates import Candidates, Words, candidates, least_interval
 from hlsgen.search.placement import Deployment, deploy
 from hlsgen.search.two_foldings import Task, best_pair
@@ -82,6 +83,18 @@ def choose(
     all_ = _candidates(layer, board.with_margins(Margins()), ConvConstraints())
     pair = best_pair(all_, all_, task)
     return found if pair is None else replace(found, deployment=pair)
+
+
+def cheapest_of_two(
+    layer: Conv2d, board: Board, *, clock_mhz: float, batch: int, frames_per_s: float, cost: float
+) -> Deployment | None:
+    """Instances of two foldings with `frames_per_s` in steady state, where they are WORTH it beside `cost`.
+
+    cost: of equal instances with as many frames a second (`share_of`). None: they are not.
+    """
+    task = Task(board=board, clock_mhz=clock_mhz, batch=batch)
+    all_ = _candidates(layer, board.with_margins(Margins()), ConvConstraints())
+    return cheapest_pair(all_, task, frames_per_s, cost / WORTH)
 
 
 @lru_cache(maxsize=4)

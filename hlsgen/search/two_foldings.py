@@ -76,7 +76,7 @@ def best_pair(first: Candidates, second: Candidates, task: Task) -> Deployment |
     for at in np.lexsort((columns, rows, -bounds)):
         if bounds[at] < least:
             break
-        found = _Pair(first.all[rows[at]], second.all[columns[at]], task).deployed(least)
+        found = Pair(first.all[rows[at]], second.all[columns[at]], task).deployed(least)
         if found is not None:
             best, least = found, found.batch_frames_per_s * NOTABLY
     return best
@@ -151,7 +151,7 @@ def _filled(first: Candidates, second: Candidates, rows: Counts, columns: Counts
 
 
 @dataclass(frozen=True)
-class _Pair:
+class Pair:
     """Two foldings, of which each has an instance at least."""
 
     first: Candidate

@@ -16,6 +16,7 @@ from hlsgen.explore.console import headline
 from hlsgen.explore.design_file import fixed_design
 from hlsgen.explore.result import Explored
 from tests.support.command_line import document, failure, text, working_folder
+from tests.support.places import ROOT
 
 NET = """
 import torch
@@ -198,6 +199,22 @@ def test_one_layer_is_as_build_chooses_it_and_cheapest_for_a_target(folder: Path
     cheap = design.explore(target_fps=rate).point
     assert cheap.frames_per_s >= rate and cheap.cost < found.point.cost
     assert all(one.frames_per_s > 0 for one in found.front) and any(one.chosen for one in found.front)
+
+
+def test_two_foldings_reach_a_target_for_less(folder: Path) -> None:
+    source = ROOT / "designs/conv_int8.yaml"
+    design = hlsgen.load(source)
+    both = design.explore(target_fps=80_000)
+    assert both.point.frames_per_s >= 80_000 and len(both.layers) == 2
+    target = folder / "fixed.yaml"
+    target.write_text(fixed_design(both, source, target))
+    again = hlsgen.load(target).style.hardware.deployment
+    assert again.frames_per_s == both.point.frames_per_s
+    assert [len(kernel.instances) for kernel in again.kernels] == [1, 1]
+    target.write_text(source.read_text().replace("mapping: auto", "mapping: {foldings: 1}"))
+    single = hlsgen.load(target).explore(target_fps=80_000)
+    assert len(single.layers) == 1
+    assert both.point.cost < 0.98 * single.point.cost
 
 
 def test_the_front_has_no_point_that_another_beats() -> None:

@@ -82,7 +82,7 @@ def in_slrs(one: Resources, other: Resources, board: Board) -> set[tuple[int, in
             )
         ]
         found = {(a + c, b + d) for a, b in found for c, d in here if a + b + c + d <= most}
-    return {(a, b) for a, b in found if a and b}
+    return found
 
 
 def seconds_of(batch: int, calls: list[tuple[int, int]], hertz: float) -> float:
@@ -100,14 +100,14 @@ def brute_force(layer: Conv2d, board: Board, batch: int, clock_mhz: float) -> fl
     taken = [
         (mapping, each, (cycles(mapping).call(1) - cycles(mapping).interval, cycles(mapping).interval))
         for mapping, each in all_mappings(layer, board)
-        if in_slrs(each, Resources(), board)
+        if (1, 0) in in_slrs(each, Resources(), board)
     ]
     best = 0.0
     for number, (first, each, call) in enumerate(taken):
         for second, other, slower in taken[number + 1 :]:
             if words(first) != words(second):
                 continue
-            counts = in_slrs(each, other, board)
+            counts = {(a, b) for a, b in in_slrs(each, other, board) if a and b}
             largest = [p for p in counts if not any(q != p and q[0] >= p[0] and q[1] >= p[1] for q in counts)]
             for a, b in largest:
                 if (a / call[1] + b / slower[1]) * hertz <= best:

@@ -1,0 +1,239 @@
+"""The memories of a function, from its variables and what pragmas say of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from math import prod
+
+from hlsgen.schedule.ir import (
+    ArrayType,
+    Function,
+    Global,
+    Local,
+    Module,
+    PointerType,
+    StructType,
+    Type,
+    bits_of,
+    bytes_of,
+    struct_offsets,
+)
+from hlsgen.schedule.memories import BLOCK, COMPLETE, CYCLIC, Dimension, Memories, Memory
+from hlsgen.schedule.names import variable_name
+from hlsgen.schedule.shapes import Shapes
+from hlsgen.schedule.sites import Sites, VariableSite
+
+_PIECE = re.compile(r"\.sroa\.")
+"""In the names of variables that LLVM has cut off others. It leaves memories whole: these are registers."""
+SPLIT_ELEMENTS = 4
+"""Arrays of no more elements are registers without a pragma: config_array_partition's complete_threshold."""
+
+
+def memories_of(
+    module: Module, function: Function, sites: Sites, bundle: str = "", shapes: Shapes | None = None
+) -> Memories:
+    """The memories that a function of the module uses: its allocas and arguments, and the global variables.
+
+    `bundle` is the AXI port of pointer arguments that no pragma gives an interface; empty if they are no
+    AXI ports.
+    """
+    found: list[Memory] = []
+    described = _described(sites, function.name)
+    for _, one in function.instructions():
+        if one.opcode == "alloca" and one.source is not None:
+            if _PIECE.search(one.name) and isinstance(one.source, ArrayType):
+                found.append(_piece(one.name, one.source))
+            else:
+                found += _of_base(Local(one.name), one.source, described, constant=False)
+    for name, variable in module.variables.items():
+        found += _of_base(Global(name), variable.type, described, constant=variable.constant)
+    for name, type_ in function.arguments:
+        if isinstance(type_, PointerType):
+            shape = (shapes or {}).get((function.name, name))
+            found += _of_argument(Local(name), described, bundle, shape)
+    return Memories(found)
+
+
+def _piece(name: str, type_: ArrayType) -> Memory:
+    """A word that LLVM has cut off a larger variable and only copies, as bytes."""
+    size = bytes_of(type_)
+    return Memory(
+        name=variable_name(name),
+        base=Local(name),
+        start=0,
+        dimensions=(),
+        element_bits=8 * size,
+        element_bytes=size,
+    )
+
+
+def _described(sites: Sites, function: str) -> dict[tuple[Local | Global, int], list[VariableSite]]:
+    found: dict[tuple[Local | Global, int], list[VariableSite]] = {}
+    for site in sites.variables:
+        if isinstance(site.base, Global) or site.function == function:
+            found.setdefault((site.base, site.offset), []).append(site)
+    return found
+
+
+def _of_base(
+    base: Local | Global,
+    type_: Type,
+    described: Mapping[tuple[Local | Global, int], list[VariableSite]],
+    *,
+    constant: bool,
+) -> list[Memory]:
+    """The memory of a variable; several if pragmas name members of it."""
+    starts = [offset for known, offset in described if known == base]
+    found = []
+    for start in sorted(starts):
+        found.append(_marked(base, start, described[base, start], constant=constant, type_=type_))
+    if starts != [0] or isinstance(type_, StructType):
+        taken = set(starts)
+        found += [one for one in _fields(base, type_, 0, constant=constant) if one.start not in taken]
+    return found
+
+
+def _fields(base: Local | Global, type_: Type, start: int, *, constant: bool) -> list[Memory]:
+    """A memory for each field of a struct, as the vendor's compiler takes them apart; one for any other
+    variable."""
+    if isinstance(type_, StructType):
+        offsets = struct_offsets(type_)
+        return [
+            memory
+            for offset, element in zip(offsets, type_.elements, strict=False)
+            for memory in _fields(base, element, start + offset, constant=constant)
+        ]
+    extents, element = shape_of(type_)
+    dimensions = dimensions_of(extents, bytes_of(element))
+    if 1 < prod(extents) <= SPLIT_ELEMENTS:
+        dimensions = tuple(replace(dimension, split=COMPLETE) for dimension in dimensions)
+    memory = Memory(
+        name=variable_name(base.name),
+        base=base,
+        start=start,
+        dimensions=dimensions,
+        element_bits=bits_of(element),
+        element_bytes=bytes_of(element),
+        constant=constant,
+    )
+    return [memory]
+
+
+def shape_of(type_: Type) -> tuple[tuple[int, ...], Type]:
+    """The extents of an array type, and the type of its elements."""
+    extents = []
+    while isinstance(type_, ArrayType):
+        extents.append(type_.count)
+        type_ = type_.element
+    return tuple(extents), type_
+
+
+def dimensions_of(extents: tuple[int, ...], element_bytes: int) -> tuple[Dimension, ...]:
+    """Dimensions that are not split, the last with neighbours beside each other."""
+    found = []
+    stride = element_bytes
+    for extent in reversed(extents):
+        found.append(Dimension(extent=extent, stride=stride))
+        stride *= max(1, extent)
+    return tuple(reversed(found))
+
+
+def _marked(
+    base: Local | Global, start: int, sites: list[VariableSite], *, constant: bool, type_: Type | None
+) -> Memory:
+    widest = max(sites, key=lambda site: (len(site.extents), site.extents))
+    extents = widest.extents
+    if type_ is not None and start == 0:
+        whole, _ = shape_of(type_)
+        extents = whole if len(whole) > len(extents) or (extents and not extents[0]) else extents
+    memory = Memory(
+        name=widest.pragma.variable or variable_name(base.name),
+        base=base,
+        start=start,
+        dimensions=dimensions_of(extents, widest.element_bytes),
+        element_bits=widest.element_bits,
+        element_bytes=widest.element_bytes,
+        constant=constant,
+        marked=True,
+    )
+    for site in sites:
+        memory = _applied(memory, site)
+    return memory
+
+
+def _applied(memory: Memory, site: VariableSite) -> Memory:
+    pragma = site.pragma
+    if pragma.name in ("array_partition", "array_reshape"):
+        return replace(memory, dimensions=_partitioned(memory.dimensions, site))
+    if pragma.name in ("bind_storage", "resource"):
+        kind = pragma.texts.get("type", pragma.texts.get("core", "")).lower()
+        implementation = pragma.texts.get("impl", "").lower()
+        for name, meant in (
+            ("_lutram", "lutram"),
+            ("_uram", "uram"),
+            ("_bram", "bram"),
+            ("xpm_memory", "uram"),
+        ):
+            implementation = meant if name in kind else implementation
+        for ending in ("_lutram", "_uram", "_bram"):
+            kind = kind.removesuffix(ending)
+        return replace(memory, kind=kind, implementation=implementation)
+    if pragma.name in ("aggregate", "data_pack"):
+        return replace(memory, aggregated=True)
+    if pragma.name == "interface" and "storage_type" in pragma.texts:
+        kind, implementation = (
+            pragma.texts["storage_type"].lower(),
+            pragma.texts.get("storage_impl", "").lower(),
+        )
+        return replace(memory, kind=kind, implementation=implementation, argument=True)
+    if pragma.name == "interface" and (pragma.texts.get("mode", "") == "m_axi" or "m_axi" in pragma.words):
+        return replace(memory, bundle=pragma.texts.get("bundle", "gmem"), argument=True)
+    return memory
+
+
+def _partitioned(dimensions: tuple[Dimension, ...], site: VariableSite) -> tuple[Dimension, ...]:
+    pragma = site.pragma
+    split = pragma.texts.get("type", "").lower()
+    for word in (COMPLETE, CYCLIC, BLOCK):
+        split = word if word in pragma.words else split
+    split = split or COMPLETE
+    chosen = site.values.get("dim", 1)
+    reshaped = pragma.name == "array_reshape"
+    return tuple(
+        replace(dimension, split=split, factor=site.values.get("factor", 1), reshaped=reshaped)
+        if chosen in (0, at)
+        else dimension
+        for at, dimension in enumerate(dimensions, start=1)
+    )
+
+
+def _of_argument(
+    base: Local,
+    described: Mapping[tuple[Local | Global, int], list[VariableSite]],
+    bundle: str,
+    shape: Type | None,
+) -> list[Memory]:
+    starts = [offset for known, offset in described if known == base]
+    told = any(site.pragma.name == "interface" for start in starts for site in described[base, start])
+    bundle = "" if told else bundle
+    if not starts and not bundle and shape is not None:
+        return [replace(memory, argument=True) for memory in _fields(base, shape, 0, constant=False)]
+    if not starts:
+        return [
+            Memory(
+                name=variable_name(base.name),
+                base=base,
+                start=0,
+                dimensions=(),
+                element_bits=0,
+                element_bytes=0,
+                bundle=bundle,
+                argument=True,
+            )
+        ]
+    found = [
+        _marked(base, start, described[base, start], constant=False, type_=None) for start in sorted(starts)
+    ]
+    return [replace(memory, argument=True, bundle=memory.bundle or bundle) for memory in found]

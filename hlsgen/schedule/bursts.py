@@ -112,16 +112,18 @@ class PortRequests:
         address = self._add(width if asked.offset.terms else None, after)
         kind = "axi_write_request" if asked.writes else "axi_read_request"
         begins = self._add(None, [self._add(None, [])])
-        request = Operation(kind=kind, widths=(asked.bits,), result=0)
+        request = Operation(kind=kind, widths=(asked.bits,), result=0, latency=asked.memory.latency)
         self._words.append(_Word(asked, address, begins, self._add(request, [address, begins])))
         return self._words[-1].request
 
     def answer(self, access: int) -> None:
         """The node of the word that was asked for last; what is written is answered."""
         word = self._words[-1]
-        word.access = access
+        word.access, latency = access, word.asked.memory.latency
         if word.asked.writes:
-            word.answer = self._add(Operation(kind="axi_write_response", widths=(1,), result=1), [access])
+            word.answer = self._add(
+                Operation(kind="axi_write_response", widths=(1,), result=1, latency=latency), [access]
+            )
 
     def settle(self, region: Region, function: Function, ranges: Ranges, always: set[str]) -> None:
         """Take the requests from the region that bursts do without, and let those of one port follow one
@@ -180,7 +182,8 @@ def _widened(region: Region, chain: Chain, ranges: Ranges, widest: int) -> Chain
     """A chain with its words joined to wide ones, as far as they lie: the first of those that are read, the
     last of those that are written, when all are there."""
     size = len(chain) * chain[0].bytes
-    width = min(size, widest)
+    told = chain[0].asked.memory.widest
+    width = min(size, widest, widest if told is None else told // 8)
     offset = chain[0].asked.offset
     steps = {name: one.step for name, one in ranges.counters.items()}
     starts = [offset.constant, *(factor * steps.get(name, 1) for name, factor in offset.terms)]

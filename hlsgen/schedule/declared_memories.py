@@ -189,7 +189,13 @@ def _applied(memory: Memory, site: VariableSite) -> Memory:
         )
         return replace(memory, kind=kind, implementation=implementation, argument=True)
     if pragma.name == "interface" and (pragma.texts.get("mode", "") == "m_axi" or "m_axi" in pragma.words):
-        return replace(memory, bundle=pragma.texts.get("bundle", "gmem"), argument=True)
+        return replace(
+            memory,
+            bundle=pragma.texts.get("bundle", "gmem"),
+            latency=site.values.get("latency"),
+            widest=site.values.get("max_widen_bitwidth"),
+            argument=True,
+        )
     return memory
 
 

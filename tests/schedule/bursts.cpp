@@ -116,6 +116,30 @@ void rows_of_twenty(int* to, const int from[16][20]) {
     }
 }
 
+// Marui-9/swiglu: latency=64 makes a request take 71 cycles, in the flow of IP too
+void late(volatile int* from, int to[512]) {
+#pragma HLS interface ap_memory port=to
+#pragma HLS interface m_axi port=from bundle=first latency=64
+work:
+    for (int i = 0; i < 512; ++i) {
+#pragma HLS pipeline
+        to[i] = from[i];
+    }
+}
+
+// words of no more than 128 bits
+void sixteen_in_fours(const int* from, int to[64]) {
+#pragma HLS interface ap_memory port=to
+#pragma HLS interface m_axi port=from bundle=first max_widen_bitwidth=128
+work:
+    for (int i = 0; i < 64; ++i) {
+#pragma HLS pipeline
+        int sum = 0;
+        for (int j = 0; j < 16; ++j) sum ^= from[16 * i + j];
+        to[i] = sum;
+    }
+}
+
 // "volatile": each word is asked for (UG1399, Preconditions and Limitations of Burst Transfer)
 void one_by_one(volatile int* from, int to[512]) {
 #pragma HLS interface ap_memory port=to

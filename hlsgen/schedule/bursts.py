@@ -130,10 +130,16 @@ class PortRequests:
         another. always: the blocks that each iteration runs.
         """
         loop = region.loop
-        ports: dict[tuple[str, bool], list[_Word]] = {}
-        for word in self._words:
-            ports.setdefault((word.asked.memory.bundle, word.asked.writes), []).append(word)
         nest = _Nest(function, ranges, [] if loop is None else [loop, *flattened(function, loop)])
+        ports: dict[tuple[str, bool], list[_Word]] = {}
+        written = {word.asked.memory.base.name for word in self._words if word.asked.writes}
+        for word in self._words:
+            if region.nodes[word.access].operation is None or nest.reads_before(word.asked, always, written):
+                _drop(region, word)
+                for index in (word.request, word.address):
+                    region.nodes[index].operation = None
+            else:
+                ports.setdefault((word.asked.memory.bundle, word.asked.writes), []).append(word)
         for (bundle, writes), words in ports.items():
             chains = list(_chains(words))
             others = {word.asked.memory.base.name for word in ports.get((bundle, not writes), ())}
@@ -145,6 +151,14 @@ class PortRequests:
             if covered:
                 chains = [_widened(region, chains[0], ranges, self._rules.widest)]
             _in_turn(region, chains)
+
+
+def _drop(region: Region, word: _Word) -> None:
+    """Take an access from the region; its request stays."""
+    node = region.nodes[word.access]
+    if node.access is not None:
+        region.accesses[word.asked.memory].remove(node.access)
+    node.operation, node.access = None, None
 
 
 def _chains(words: Sequence[_Word]) -> Iterator[Chain]:
@@ -199,14 +213,11 @@ def _one(region: Region, words: Chain) -> _Word:
     for word in words:
         if word is kept:
             continue
-        node = region.nodes[word.access]
-        if node.access is not None:
-            region.accesses[word.asked.memory].remove(node.access)
-        node.operation, node.access = None, None
+        _drop(region, word)
         if word.asked.writes:
             region.nodes[kept.access].after.append(word.access)
         else:
-            node.after = [kept.access]
+            region.nodes[word.access].after = [kept.access]
     return kept
 
 
@@ -257,6 +268,12 @@ class _Nest:
             expected *= self.ranges.trips.get(loop.header) or 0
         outside = {name for loop in self.loops[covered:] for name in self._phis(loop)}
         return covered if set(moves).isdisjoint(self._inside() - outside) else 0
+
+    def reads_before(self, asked: Asked, always: set[str], written: set[str]) -> bool:
+        """Whether a word is the same in all iterations, and read before the first."""
+        if asked.writes or asked.alone or asked.block not in always or asked.memory.base.name in written:
+            return False
+        return bool(self.loops) and set(dict(asked.offset.terms)).isdisjoint(self._inside())
 
     def iterations(self, count: int) -> int:
         """The iterations of so many of the loops; 0 if they are not known."""

@@ -70,7 +70,7 @@ def test_what_keeps_a_burst_from_being_joined_asks_for_each_word(function: str) 
     assert long.depth - short.depth in (63, 126)  # of reads or writes, and of both one behind the other
 
 
-@pytest.mark.parametrize("function", ["in_order", "of_any_length", "all_rows"])
+@pytest.mark.parametrize("function", ["in_order", "of_any_length", "all_rows", "bias"])
 def test_a_burst_is_asked_for_before_the_loop(function: str) -> None:
     short, long = (schedules("2023.2", flow)[function] for flow in (False, True))
     assert long.depth == short.depth

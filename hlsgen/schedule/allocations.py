@@ -1,16 +1,17 @@
-"""`allocation operation` pragmas: no more cores of an operation than that, so that a pipeline waits for them.
-
-A limit of function instances is not counted: which calls the tool inlines first is not known here.
-"""
+"""`allocation` pragmas: no more cores of an operation, or instances of a function, than that, so that a
+pipeline waits for them. A function of which there may be so many stays one: it is not inlined."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter as Tally
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from hlsgen.schedule.control_flow import Loop
-from hlsgen.schedule.ir import Module
+from hlsgen.schedule.ir import Module, Place
 from hlsgen.schedule.iteration import Region
 from hlsgen.schedule.sites import Sites
+from hlsgen.schedule.source_functions import calls_of
 
 _KINDS = {"fexp": "exp", "dexp": "exp", "flog": "log", "dlog": "log", "fsqrt": "sqrt", "dsqrt": "sqrt"} | {
     f"{precision}{kind}": f"f{kind}" for precision in "hd" for kind in ("add", "sub", "mul", "div")
@@ -18,22 +19,61 @@ _KINDS = {"fexp": "exp", "dexp": "exp", "flog": "log", "dlog": "log", "fsqrt": "
 """Names of operations in pragmas, where they are not those of operations here."""
 
 
-def core_uses(region: Region, sites: Sites, module: Module) -> Iterator[tuple[str, int, int]]:
-    """Of each operation that a pragma within the region's loop, or one around it, limits: its name, how often
-    an iteration has it, and how many cores there may be."""
-    limits: dict[str, int] = {}
+@dataclass(frozen=True, kw_only=True)
+class LimitedUse:
+    """How often an iteration has what a pragma limits."""
+
+    what: str
+    count: int
+    limit: int
+
+    @property
+    def interval(self) -> int:
+        """The least II that it allows."""
+        return -(-self.count // self.limit)
+
+
+def limited_uses(region: Region, sites: Sites, module: Module) -> Iterator[LimitedUse]:
+    """Of each operation and function that a pragma within the region's loop, or one around it, limits."""
+    operations, functions = _limits(region, sites, module)
+    for kind, limit in operations.items():
+        written = (node.operation for node in region.nodes if node.instruction is not None)
+        count = sum(one is not None and one.kind == kind for one in written)
+        yield LimitedUse(what=f"operations {kind}", count=count, limit=limit)
+    for name, limit in functions.items():
+        yield LimitedUse(what=f"calls of {name}", count=_calls(name, region, module), limit=limit)
+
+
+def _limits(region: Region, sites: Sites, module: Module) -> tuple[Mapping[str, int], Mapping[str, int]]:
+    operations: dict[str, int] = {}
+    functions: dict[str, int] = {}
     nodes = set(_names(region.loop, module))
     for site in sites.plain:
-        if site.pragma.name != "allocation" or site.loop not in nodes:
-            continue
         limit = site.values.get("limit", 0)
-        if limit > 0 and "function" not in (*site.pragma.words, site.pragma.texts.get("type", "")):
-            name = site.pragma.texts.get("instances", "").lower()
-            kind = _KINDS.get(name, name)
-            limits[kind] = min(limit, limits.get(kind, limit))
-    for kind, limit in limits.items():
-        written = (node.operation for node in region.nodes if node.instruction is not None)
-        yield kind, sum(one is not None and one.kind == kind for one in written), limit
+        if site.pragma.name != "allocation" or site.loop not in nodes or limit <= 0:
+            continue
+        of_function = "function" in (*site.pragma.words, site.pragma.texts.get("type", ""))
+        for name in site.pragma.texts.get("instances", "").split(","):
+            name = name.strip()
+            found = functions if of_function else operations
+            name = name if of_function else _KINDS.get(name.lower(), name.lower())
+            found[name] = min(limit, found.get(name, limit))
+    return operations, functions
+
+
+def _calls(name: str, region: Region, module: Module) -> int:
+    """How often an iteration calls a function: of each call that was inlined, how many copies unrolling made
+    of most of its operations."""
+    copies: dict[Place, Tally[tuple[int, str]]] = {}
+    for node in region.nodes:
+        one = node.instruction
+        if one is None or node.operation is None:
+            continue
+        for place in calls_of(module.places.get(one.place)):
+            if place.function == name and place.inlined_at is not None:
+                copies.setdefault(place.inlined_at, Tally())[one.place, one.opcode] += 1
+                break
+    return sum(Tally(tally.values()).most_common(1)[0][0] for tally in copies.values())
 
 
 def _names(loop: Loop | None, module: Module) -> Iterator[int]:

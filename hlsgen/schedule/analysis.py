@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from hlsgen.schedule import optimise
 from hlsgen.schedule.areas import Areas
 from hlsgen.schedule.balance import balance
-from hlsgen.schedule.bursts import divides
+from hlsgen.schedule.bursts import port_rules
 from hlsgen.schedule.component import Target
 from hlsgen.schedule.control_flow import Loop, loops_of, reverse_postorder
 from hlsgen.schedule.declared_memories import memories_of
@@ -126,7 +126,7 @@ def _of_function(
         loops,
         writes_registers=target.delays.writes_registers,
         compares_before=compares_before(target.version),
-        divides=divides(target.version),
+        ports=port_rules(target.version, kernel_flow=target.kernel_flow),
     )
     verdicts = [
         Verdict(builder, loop, module, sites, asked, target.delays, automatic=automatic)
@@ -150,7 +150,7 @@ def _pipelines(
     function: Function, loops: Sequence[Loop], module: Module, plan: LoopPlan
 ) -> Iterator[tuple[Loop | None, int, bool]]:
     """The loops that are pipelined, with the II that is asked for and whether no pragma asks; None: the
-    function."""
+    function. Those that stay within a pipeline the tool pipelines in its place."""
     if function.name in plan.functions:
         yield None, plan.functions[function.name], False
     for loop in loops:
@@ -158,14 +158,5 @@ def _pipelines(
         asked = plan.pipelined.get(name)
         if asked is not None:
             yield loop, asked, False
-        elif not (loop.inner or name in plan.off or _inner_of_pipelined(loop, module, plan)):
+        elif not (loop.inner or name in plan.off):
             yield loop, 1, True
-
-
-def _inner_of_pipelined(loop: Loop, module: Module, plan: LoopPlan) -> bool:
-    above = loop.parent
-    while above is not None:
-        if module.loop_names.get(above.node, -1) in plan.pipelined:
-            return True
-        above = above.parent
-    return False

@@ -5,7 +5,8 @@ It joins them where one iteration's words lie one behind the other, the next ite
 over all loops that became one; where they stand under no condition, in a loop whose iterations are known when
 it begins; with no other words of the port in that direction, and no access of the array in the other
 (reports: "Stride is incompatible", "is in the conditional branch", "Could not analyze pattern", "multiple
-potential reads to the same bundle", "is clobbered"). Neighbouring words of one iteration have one request.
+potential reads to the same bundle", "is clobbered"), and never volatile ones. Neighbouring words of one
+iteration have one request.
 
 Of a nest that became one loop, bursts of its inner loops alone are asked for within it. Up to 2022.1 the
 remainder of the iterations' count tells where one begins, a division where that is no power of two.
@@ -30,23 +31,49 @@ from hlsgen.schedule.ranges import Ranges
 ADDRESS_BITS = 64
 DIVIDES = (2022, 1)
 """The last release in whose reports a remainder tells where bursts begin."""
+WIDEST = 64
+"""Bytes of the widest word that the tool makes of neighbouring ones (max_widen_bitwidth, 512 in the flow of
+kernels, where arrays begin at such words; 0 in the flow of IP)."""
 _COUNTS = frozenset({"add", "sub", "zext", "sext", "trunc", "icmp", "and", "or", "xor", "select", "freeze"})
 
 
-def divides(version: str) -> bool:
-    """Whether that release counts where bursts begin by a remainder."""
-    return tuple(int(number) for number in re.findall(r"\d+", version)[:2]) <= DIVIDES
+@dataclass(frozen=True, kw_only=True)
+class PortRules:
+    """What a release and a flow of the tool do with accesses to AXI ports."""
+
+    divides: bool = False
+    """Whether it counts where bursts begin by a remainder."""
+    widest: int = 0
+    """Bytes that neighbouring words of an iteration are joined to at the most."""
+
+
+AS_IP = PortRules()
+
+
+def port_rules(version: str, *, kernel_flow: bool) -> PortRules:
+    """The rules of a release, in the flow of kernels or of IP."""
+    release = tuple(int(number) for number in re.findall(r"\d+", version)[:2])
+    return PortRules(divides=release <= DIVIDES, widest=WIDEST if kernel_flow else 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A word of so many bits that a port is asked for. alone: it is volatile, and joined to no other."""
+
+    memory: Memory
+    offset: Linear
+    bits: int
+    block: str
+    writes: bool
+    alone: bool
 
 
 @dataclass(slots=True, eq=False)
 class _Word:
     """One access of a port, with the nodes of its request, of itself and of a write's answer (else -1)."""
 
-    memory: Memory
-    offset: Linear
-    bytes: int
-    block: str
-    writes: bool
+    asked: Asked
+    address: int
     begins: int
     """The node that tells whether a burst begins with it."""
     request: int
@@ -54,9 +81,15 @@ class _Word:
     answer: int = -1
 
     @property
+    def bytes(self) -> int:
+        """The bytes from it to the next."""
+        size, bits = self.asked.memory.element_bytes, self.asked.bits
+        return size if 4 * size < bits <= 8 * size else 1 << max(0, (max(1, bits) - 1).bit_length() - 3)
+
+    @property
     def start(self) -> tuple[str, tuple[tuple[str, int], ...]]:
         """What words have in common that lie a constant number of bytes apart."""
-        return self.memory.base.name, self.offset.terms
+        return self.asked.memory.base.name, self.asked.offset.terms
 
 
 Chain = list[_Word]
@@ -69,50 +102,63 @@ class PortRequests:
     add: makes a node of an operation and the nodes that it waits for.
     """
 
-    def __init__(self, add: Callable[[Operation | None, Sequence[int]], int], *, divides: bool) -> None:
-        """divides: whether that release counts where bursts begin by a remainder."""
-        self._add, self._divides = add, divides
+    def __init__(self, add: Callable[[Operation | None, Sequence[int]], int], rules: PortRules) -> None:
+        self._add, self._rules = add, rules
         self._words: list[_Word] = []
 
-    def ask(
-        self, memory: Memory, offset: Linear, bits: int, block: str, after: Sequence[int], *, writes: bool
-    ) -> int:
-        """The node of the request of a word of so many bits; `after` what its address and itself wait for."""
+    def ask(self, asked: Asked, after: Sequence[int]) -> int:
+        """The node of the request of a word; `after` what its address and itself wait for."""
         width = Operation(kind="add", widths=(ADDRESS_BITS, ADDRESS_BITS), result=ADDRESS_BITS)
-        address = self._add(width, after) if offset.terms else None
-        kind = "axi_write_request" if writes else "axi_read_request"
+        address = self._add(width if asked.offset.terms else None, after)
+        kind = "axi_write_request" if asked.writes else "axi_read_request"
         begins = self._add(None, [self._add(None, [])])
-        waits = [*after, begins, *([] if address is None else [address])]
-        request = self._add(Operation(kind=kind, widths=(bits,), result=0), waits)
-        length = 1 << max(0, (max(1, bits) - 1).bit_length() - 3)
-        self._words.append(_Word(memory, offset, length, block, writes, begins, request))
-        return request
+        request = Operation(kind=kind, widths=(asked.bits,), result=0, latency=asked.memory.latency)
+        self._words.append(_Word(asked, address, begins, self._add(request, [address, begins])))
+        return self._words[-1].request
 
     def answer(self, access: int) -> None:
         """The node of the word that was asked for last; what is written is answered."""
         word = self._words[-1]
-        word.access = access
-        if word.writes:
-            word.answer = self._add(Operation(kind="axi_write_response", widths=(1,), result=1), [access])
+        word.access, latency = access, word.asked.memory.latency
+        if word.asked.writes:
+            word.answer = self._add(
+                Operation(kind="axi_write_response", widths=(1,), result=1, latency=latency), [access]
+            )
 
     def settle(self, region: Region, function: Function, ranges: Ranges, always: set[str]) -> None:
         """Take the requests from the region that bursts do without, and let those of one port follow one
         another. always: the blocks that each iteration runs.
         """
         loop = region.loop
-        ports: dict[tuple[str, bool], list[_Word]] = {}
-        for word in self._words:
-            ports.setdefault((word.memory.bundle, word.writes), []).append(word)
         nest = _Nest(function, ranges, [] if loop is None else [loop, *flattened(function, loop)])
+        ports: dict[tuple[str, bool], list[_Word]] = {}
+        written = {word.asked.memory.base.name for word in self._words if word.asked.writes}
+        for word in self._words:
+            if region.nodes[word.access].operation is None or nest.reads_before(word.asked, always, written):
+                _drop(region, word)
+                for index in (word.request, word.address):
+                    region.nodes[index].operation = None
+            else:
+                ports.setdefault((word.asked.memory.bundle, word.asked.writes), []).append(word)
         for (bundle, writes), words in ports.items():
             chains = list(_chains(words))
-            others = {word.memory.base.name for word in ports.get((bundle, not writes), ())}
+            others = {word.asked.memory.base.name for word in ports.get((bundle, not writes), ())}
             covered = nest.covered_by(chains[0], always, others) if len(chains) == 1 else 0
             for chain in chains:
                 _join(region, chain, whole=covered > 0 and covered == len(nest.loops))
-            if self._divides:
+            if self._rules.divides:
                 _divide(region, chains[0][0], nest.iterations(covered), nest.iterations(len(nest.loops)))
+            if covered:
+                chains = [_widened(region, chains[0], ranges, self._rules.widest)]
             _in_turn(region, chains)
+
+
+def _drop(region: Region, word: _Word) -> None:
+    """Take an access from the region; its request stays."""
+    node = region.nodes[word.access]
+    if node.access is not None:
+        region.accesses[word.asked.memory].remove(node.access)
+    node.operation, node.access = None, None
 
 
 def _chains(words: Sequence[_Word]) -> Iterator[Chain]:
@@ -127,8 +173,10 @@ def _chains(words: Sequence[_Word]) -> Iterator[Chain]:
 
 
 def _follows(first: _Word, second: _Word) -> bool:
-    gap = second.offset.constant - first.offset.constant
-    return first.start == second.start and first.block == second.block and gap == first.bytes
+    one, other = first.asked, second.asked
+    gap = other.offset.constant - one.offset.constant
+    together = first.start == second.start and one.block == other.block
+    return together and gap == first.bytes and not (one.alone or other.alone)
 
 
 def _join(region: Region, chain: Chain, *, whole: bool) -> None:
@@ -137,11 +185,40 @@ def _join(region: Region, chain: Chain, *, whole: bool) -> None:
     for at, word in enumerate(chain):
         request = region.nodes[word.request]
         if whole or at:
-            request.operation = None
+            request.operation = region.nodes[word.address].operation = None
         if not whole and at:
             request.after = [chain[0].request]
         if word.answer >= 0 and (whole or at + 1 < len(chain)):
             region.nodes[word.answer].operation, region.nodes[word.answer].after = None, []
+
+
+def _widened(region: Region, chain: Chain, ranges: Ranges, widest: int) -> Chain:
+    """A chain with its words joined to wide ones, as far as they lie: the first of those that are read, the
+    last of those that are written, when all are there."""
+    size = len(chain) * chain[0].bytes
+    told = chain[0].asked.memory.widest
+    width = min(size, widest, widest if told is None else told // 8)
+    offset = chain[0].asked.offset
+    steps = {name: one.step for name, one in ranges.counters.items()}
+    starts = [offset.constant, *(factor * steps.get(name, 1) for name, factor in offset.terms)]
+    if width & (width - 1) or size % max(1, width) or any(start % max(1, width) for start in starts):
+        return chain
+    together = max(1, width // chain[0].bytes)
+    return [_one(region, chain[at : at + together]) for at in range(0, len(chain), together)]
+
+
+def _one(region: Region, words: Chain) -> _Word:
+    """One access in place of several."""
+    kept = words[-1] if words[0].asked.writes else words[0]
+    for word in words:
+        if word is kept:
+            continue
+        _drop(region, word)
+        if word.asked.writes:
+            region.nodes[kept.access].after.append(word.access)
+        else:
+            region.nodes[word.access].after = [kept.access]
+    return kept
 
 
 def _divide(region: Region, word: _Word, part: int, whole: int) -> None:
@@ -160,7 +237,7 @@ def _in_turn(region: Region, chains: Sequence[Chain]) -> None:
         for first, second in zip(chain, chain[1:], strict=False):
             region.nodes[second.access].behind.append((first.access, 1))
     for earlier, later in zip(chains, chains[1:], strict=False):
-        writes = earlier[-1].writes
+        writes = earlier[-1].asked.writes
         ahead = (earlier[-1].access, 1) if writes else (earlier[0].request, len(earlier))
         region.nodes[later[0].request].behind.append(ahead)
 
@@ -176,10 +253,12 @@ class _Nest:
     def covered_by(self, chain: Chain, always: set[str], others: set[str]) -> int:
         """Over how many of the loops, the innermost first, the chains of all iterations are one burst.
         others: arrays that the port is used for in the other direction."""
-        word = chain[0]
-        if word.block not in always or word.memory.base.name in others or not self._counts():
+        word = chain[0].asked
+        if word.alone or word.block not in always or word.memory.base.name in others:
             return 0
-        moves, expected, covered = dict(word.offset.terms), word.bytes * len(chain), 0
+        if not self._counts():
+            return 0
+        moves, expected, covered = dict(word.offset.terms), chain[0].bytes * len(chain), 0
         for loop in self.loops:
             counters = [name for name in self._phis(loop) if name in self.ranges.counters]
             step = sum(moves.pop(name, 0) * self.ranges.counters[name].step for name in counters)
@@ -189,6 +268,12 @@ class _Nest:
             expected *= self.ranges.trips.get(loop.header) or 0
         outside = {name for loop in self.loops[covered:] for name in self._phis(loop)}
         return covered if set(moves).isdisjoint(self._inside() - outside) else 0
+
+    def reads_before(self, asked: Asked, always: set[str], written: set[str]) -> bool:
+        """Whether a word is the same in all iterations, and read before the first."""
+        if asked.writes or asked.alone or asked.block not in always or asked.memory.base.name in written:
+            return False
+        return bool(self.loops) and set(dict(asked.offset.terms)).isdisjoint(self._inside())
 
     def iterations(self, count: int) -> int:
         """The iterations of so many of the loops; 0 if they are not known."""

@@ -192,7 +192,13 @@ def _applied(memory: Memory, site: VariableSite) -> Memory:
         is_array = memory.bytes > memory.element_bytes
         return replace(memory, kind=memory.kind or AXI_LITE) if is_array else memory
     if pragma.name == "interface" and _is_mode(site, "m_axi"):
-        return replace(memory, bundle=pragma.texts.get("bundle", "gmem"), argument=True)
+        return replace(
+            memory,
+            bundle=pragma.texts.get("bundle", "gmem"),
+            latency=site.values.get("latency"),
+            widest=site.values.get("max_widen_bitwidth"),
+            argument=True,
+        )
     return memory
 
 

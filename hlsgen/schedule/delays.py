@@ -20,8 +20,10 @@ FREE = Timing(cycles=0, first_ns=0.0, last_ns=0.0)
 
 LINEAR = {"add": "add", "sub": "add", "select": "select", "and": "logic", "or": "logic", "xor": "logic"}
 """Combinational operations by the width of their result, and the curve of each."""
-NOTHING = frozenset({"phi", "register_read", "trunc", "zext", "sext", "bitcast", "freeze", "switch"})
-"""Wires. (What chooses among the values of a phi is a mux before it.)"""
+NOTHING = frozenset(
+    {"phi", "register_read", "trunc", "zext", "sext", "bitcast", "freeze", "switch", "fifo_state"}
+)
+"""Wires, as is whether a FIFO has words. (What chooses among the values of a phi is a mux before it.)"""
 FLOATS = {
     "fadd": "fadd",
     "fsub": "fadd",
@@ -41,8 +43,8 @@ SLOWER_REQUESTS = 2023.1
 FIRST_WRITE_JOINS = 2023.2
 WRITES_REGISTERS = 2021.2
 WRITE_RESPONSE = 4
-KERNEL_CYCLES = 63
-"""More cycles of each request and response in the flow of kernels."""
+KERNEL_LATENCY = 64
+"""Cycles that memory is taken to need in the flow of kernels, of which a request or an answer has one."""
 
 
 HELD_OUT_NS = {"zynquplus": 0.03, "virtexuplus": 0.12, "zynq": 0.17, "kintexu": 0.58}
@@ -227,7 +229,7 @@ class Delays:
         if kind in ("sdiv", "udiv", "srem", "urem"):
             return cores.divider(self.library, max(widths, default=operation.result), self.budget_ns)
         if kind.startswith("axi"):
-            return self._axi(kind)
+            return self._axi(operation)
         if kind in TO_INTEGER:
             return self._to_integer(operation)
         figure = self._core(operation)
@@ -245,9 +247,11 @@ class Delays:
             return None
         return cores.chosen(cores.candidates(self.library, name, bits), self.budget_ns)
 
-    def _axi(self, kind: str) -> Timing:
+    def _axi(self, operation: Operation) -> Timing:
         """An access to an AXI memory port fills its cycles: the adapter's delay is said to be the budget."""
-        more = KERNEL_CYCLES if self.kernel_flow else 0
+        kind, latency = operation.kind, operation.latency
+        latency = (KERNEL_LATENCY if self.kernel_flow else 0) if latency is None else latency
+        more = max(0, latency - 1)
         cycles = 0
         if kind == "axi_read_request":
             cycles = more + (6 if self.library.version < SLOWER_REQUESTS else 7)

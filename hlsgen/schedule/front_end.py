@@ -7,6 +7,7 @@ modules are linked. Nothing is optimised. The IR keeps the lines of the sources.
 
 from __future__ import annotations
 
+import contextlib
 import re
 import time
 from collections.abc import Mapping, Sequence
@@ -15,6 +16,7 @@ from pathlib import Path
 
 from hlsgen.base.errors import DesignError, Place, Problem, ToolError
 from hlsgen.base.scratch import scratch_folder
+from hlsgen.schedule.c_keywords import without_keywords
 from hlsgen.schedule.clang import HEADERS, INSTALL, PLAIN, compile_cpp, messages
 from hlsgen.schedule.directives import Directive, Unplaced
 from hlsgen.schedule.exact_widths import with_exact_widths
@@ -134,14 +136,19 @@ class _Unit:
         """The C++ with marks, the pragmas that have none, and the IR."""
         try:
             return self._compiled(("hlsgen_marks.h",))
-        except SourceError as error:
-            try:  # what the vendor's library brings unasked may be what is missing
-                return self._compiled(("hlsgen_more_headers.h", "hlsgen_marks.h"))
-            except SourceError:
-                raise error from None
+        except SourceError:
+            # what the vendor's library brings unasked may be what is missing, or names are keywords of C++
+            more, is_c = ("hlsgen_more_headers.h", "hlsgen_marks.h"), self.path.suffix == ".c"
+            for included, renames in [(more, False), *([(more[1:], True), (more, True)] if is_c else [])]:
+                with contextlib.suppress(SourceError):
+                    return self._compiled(included, renames=renames)
+            raise
 
-    def _compiled(self, included: Sequence[str]) -> tuple[Marked, frozenset[int], str]:
+    def _compiled(
+        self, included: Sequence[str], *, renames: bool = False
+    ) -> tuple[Marked, frozenset[int], str]:
         text = self._preprocessed(included)
+        text = without_keywords(text, INCLUDE) if renames else text
         without: frozenset[int] = frozenset()
         marked = self._marked(text)
         every = frozenset(pragma.index for pragma in marked.pragmas)

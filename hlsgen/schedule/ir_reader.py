@@ -236,19 +236,19 @@ def _alloca(name: str, opcode: str, tokens: Tokens) -> Instruction:
 
 
 def _load(name: str, opcode: str, tokens: Tokens) -> Instruction:
-    tokens.until_type()
+    flags = tokens.until_type()
     type_ = tokens.type()
     tokens.skip(",")
     pointer, operand = tokens.typed()
-    return Instruction(name, opcode, type_, (operand,), (pointer,))
+    return Instruction(name, opcode, type_, (operand,), (pointer,), flags=flags)
 
 
 def _store(name: str, opcode: str, tokens: Tokens) -> Instruction:
-    tokens.until_type()
+    flags = tokens.until_type()
     type_, value = tokens.typed()
     tokens.skip(",")
     pointer, operand = tokens.typed()
-    return Instruction(name, opcode, VOID, (value, operand), (type_, pointer))
+    return Instruction(name, opcode, VOID, (value, operand), (type_, pointer), flags=flags)
 
 
 def _element(name: str, opcode: str, tokens: Tokens) -> Instruction:

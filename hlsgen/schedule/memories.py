@@ -66,6 +66,10 @@ class Memory:
     constant: bool = False
     bundle: str = ""
     """The AXI port of an argument that leads to DDR; empty for what is on the chip."""
+    latency: int | None = None
+    """Cycles that a pragma says the memory behind the port takes."""
+    widest: int | None = None
+    """Bits that a pragma lets words of the port be joined to."""
     implementation: str = ""
     """What a pragma asks for: bram, lutram, uram, srl."""
     kind: str = ""

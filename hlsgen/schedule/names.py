@@ -7,6 +7,8 @@ import re
 _ADDED = re.compile(r"(?:\.(?:static|i|addr|sroa(?:\.\w+)*|\d+))+$")
 """What inlining and hlsgen's own passes add."""
 _LAST = re.compile(r"(\d+)([A-Za-z_]\w*)")
+_EXTENT = re.compile(r"A\d+_")
+"""Of an array among a function's parameters: no length of a name."""
 
 
 def variable_name(name: str) -> str:
@@ -17,9 +19,10 @@ def variable_name(name: str) -> str:
     found = ""
     at = 2
     while at < len(name):
-        part = _LAST.match(name, at)
+        extent = _EXTENT.match(name, at)
+        part = _LAST.match(name, at) if extent is None else None
         if part is None:
-            at += 1
+            at = at + 1 if extent is None else extent.end()
             continue
         length = int(part[1])
         found = name[part.end(1) : part.end(1) + length]

@@ -24,6 +24,8 @@ class Operation:
     """How many operands are constants."""
     storage: str = ""
     """Of load and store: bram, lutram, uram, register."""
+    latency: int | None = None
+    """Of requests and answers of AXI ports: the cycles that a pragma says the memory takes."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from hlsgen.schedule.accesses import Access, Paths, ordered, stream_of
 from hlsgen.schedule.bits import PossibleOnes
-from hlsgen.schedule.bursts import PortRequests
+from hlsgen.schedule.bursts import AS_IP, Asked, PortRequests, PortRules
 from hlsgen.schedule.conditions import Conditions
 from hlsgen.schedule.control_flow import Loop, reverse_postorder
 from hlsgen.schedule.intrinsics import COUNTS, EXTREMES, MATHS, SATURATING
@@ -50,12 +50,12 @@ class RegionBuilder:
         *,
         writes_registers: bool = True,
         compares_before: bool = False,
-        divides: bool = False,
+        ports: PortRules = AS_IP,
     ) -> None:
         """`writes_registers`: whether what an iteration leaves to the next is written into a register, which
         may be read in the same cycle (releases from 2021.2 on), or a choice at the start of the next.
-        `compares_before`: of nest_counters.py; `divides`: of bursts.py."""
-        self.compares_before, self.divides = compares_before, divides
+        `compares_before`: of nest_counters.py; `ports`: of bursts.py."""
+        self.compares_before, self.ports = compares_before, ports
         self.writes_registers = writes_registers
         self.function = function
         self.memories = memories
@@ -122,7 +122,7 @@ class _Building:
         self.accesses, self.streams = self.region.accesses, self.region.streams
         self.control = Conditions(self.function, self.region, entry, self._sources)
         self.choices: dict[str, tuple[list[Operand], list[int]]] = {}
-        self.requests = PortRequests(self._unwritten, divides=owner.divides)
+        self.requests = PortRequests(self._unwritten, owner.ports)
         # what writes waits for it, and it for the condition that ends the loop, one iteration before
         self.guard = self._new(None, None, entry, []).index
         ahead = owner.compares_before
@@ -342,8 +342,8 @@ class _Building:
         if writes or memory.bundle:
             after += [self.guard, *self.control.of[block]]
         if memory.bundle:
-            request = self.requests.ask(memory, address.offset, bits, block, after[values:], writes=writes)
-            after.append(request)
+            asked = Asked(memory, address.offset, bits, block, writes, "volatile" in one.flags)
+            after.append(self.requests.ask(asked, after[values:]))
         node = self._new(operation, one, block, after)
         node.access = Access(node.index, where, writes, block, one, node.index)
         self.accesses.setdefault(memory, []).append(node.access)

@@ -9,7 +9,7 @@ from math import prod
 
 from hlsgen.schedule import groups as grouping
 from hlsgen.schedule.accesses import Access, Paths, PortUse, port_uses, replicates
-from hlsgen.schedule.allocations import core_uses
+from hlsgen.schedule.allocations import limited_uses
 from hlsgen.schedule.control_flow import Loop
 from hlsgen.schedule.delays import FLOATS, Delays
 from hlsgen.schedule.dependences import Broken, carry_memories, promises_of
@@ -21,6 +21,7 @@ from hlsgen.schedule.memories import Memory, Residues
 from hlsgen.schedule.modulo import MOST, Schedule, Scheduler, without_chains
 from hlsgen.schedule.nests import flattened
 from hlsgen.schedule.operation import Operation, Timing
+from hlsgen.schedule.port_order import in_turn
 from hlsgen.schedule.region import RegionBuilder
 from hlsgen.schedule.results import BankUse, LoopSchedule, Recurrence, Step, Tier
 from hlsgen.schedule.scheduled_regions import ScheduledRegion
@@ -166,6 +167,8 @@ class Verdict:
         high = found.interval if found is not None else MOST
         recurrence = self._recurrence(high, least)
         unknown = self._unknown()
+        if found is not None:
+            found = in_turn(self.region, self.uses, self.timings, self.delays.budget_ns, found)
         shown = self.schedule = found or bare
         assert shown is not None or low == MOST
         chain_ns, end = shown.longest if shown is not None else (0.0, -1)
@@ -222,12 +225,12 @@ class Verdict:
             if count > self.target:
                 reasons.append(f"{count} accesses of stream {name.rsplit('.', 1)[0]} in an iteration")
             least = max(least, count)
-        for kind, count, limit in core_uses(self.region, self.sites, self.module):
-            if count > limit * self.target:
+        for limited in limited_uses(self.region, self.sites, self.module):
+            if limited.interval > self.target:
                 reasons.append(
-                    f"{count} operations {kind} in an iteration, where a pragma allows {limit} cores"
+                    f"{limited.count} {limited.what} in an iteration, where a pragma allows {limited.limit}"
                 )
-            least = max(least, -(-count // limit))
+            least = max(least, limited.interval)
         return least, reasons
 
     def _busiest(self) -> list[PortUse]:
@@ -252,8 +255,10 @@ class Verdict:
             path = self._path(edge.target, edge.source)
             if path and (best is None or len(path) > len(best[1])):
                 best = number, path
-        if best is None:
-            return None
+        if best is None:  # a circle of several edges: one of them, from where it arrives to where it starts
+            number = min(scheduler.blocking)
+            edge = self.region.carried[number]
+            best = number, list(dict.fromkeys([edge.target, edge.source]))
         edge = self.region.carried[best[0]]
         return Recurrence(
             through=edge.through,
@@ -271,7 +276,7 @@ class Verdict:
         for node in self.region.nodes[start + 1 : end + 1]:
             timing = self.timings[node.index]
             own = (timing.cycles * self.delays.budget_ns + timing.first_ns) if timing else 0.0
-            for before in node.after:
+            for before in (*node.after, *(first for first, _ in node.behind)):
                 if before in best and best[before][0] + own >= best.get(node.index, (-1.0, 0))[0]:
                     best[node.index] = best[before][0] + own, before
         if end not in best:
@@ -290,7 +295,12 @@ class Verdict:
         return Tier.SHOWN
 
     def _unknown(self) -> list[str]:
-        found = [f"the loop at {self._loop_place(one)} stays rolled within it" for one in self.region.rolled]
+        trips = self.builder.ranges.trips
+        found = [
+            f"the loop at {self._loop_place(one)} stays rolled within it"
+            + ("" if one.header in trips else ": its iterations vary, so that the tool pipelines it alone")
+            for one in self.region.rolled
+        ]
         found += [f"nothing is known of {name}" for name in sorted(self.region.calls)]
         for broken in self.broken:
             promised = broken.promise.distance or "no dependence"
@@ -305,14 +315,8 @@ class Verdict:
     def _place(self) -> Place | None:
         if self.loop is not None:
             return self.module.loop_places.get(self.loop.node)
-        return next(
-            (
-                self.module.places.get(node.instruction.place)
-                for node in self.region.nodes
-                if node.instruction
-            ),
-            None,
-        )
+        told = (node.instruction.place for node in self.region.nodes if node.instruction is not None)
+        return next((place for place in map(self.module.places.get, told) if place is not None), None)
 
     def _loop_place(self, loop: Loop) -> str:
         return str(self.module.loop_places.get(loop.node, "?"))
@@ -405,7 +409,7 @@ def _says_port(use: PortUse) -> str:
 
 
 def _says(recurrence: Recurrence) -> str:
-    chain = " > ".join(step.kind for step in recurrence.steps)
+    chain = " > ".join(step.kind for step in recurrence.steps) or "no operation"
     assumed = ", which cannot be ruled out" if recurrence.assumed else ""
     return (
         f"an iteration waits for what the one {recurrence.distance} before leaves in "

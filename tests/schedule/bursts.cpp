@@ -81,6 +81,29 @@ void rows(const int* from, int to[8][64]) {
     }
 }
 
+// sixteen words of 32 bits are one of 512, where the port may be widened
+void sixteen_read(const int* from, int to[64]) {
+#pragma HLS interface ap_memory port=to
+#pragma HLS interface m_axi port=from bundle=first
+work:
+    for (int i = 0; i < 64; ++i) {
+#pragma HLS pipeline
+        int sum = 0;
+        for (int j = 0; j < 16; ++j) sum ^= from[16 * i + j];
+        to[i] = sum;
+    }
+}
+
+void sixteen_written(int* to, const int from[64]) {
+#pragma HLS interface ap_memory port=from
+#pragma HLS interface m_axi port=to bundle=first
+work:
+    for (int i = 0; i < 64; ++i) {
+#pragma HLS pipeline
+        for (int j = 0; j < 16; ++j) to[16 * i + j] = from[i] ^ j;
+    }
+}
+
 void rows_of_twenty(int* to, const int from[16][20]) {
 #pragma HLS interface ap_memory port=from
 #pragma HLS interface m_axi port=to bundle=first
@@ -90,6 +113,52 @@ void rows_of_twenty(int* to, const int from[16][20]) {
 #pragma HLS pipeline
             to[100 * y + x] = from[y][x];
         }
+    }
+}
+
+// Marui-9/swiglu: latency=64 makes a request take 71 cycles, in the flow of IP too
+void late(volatile int* from, int to[512]) {
+#pragma HLS interface ap_memory port=to
+#pragma HLS interface m_axi port=from bundle=first latency=64
+work:
+    for (int i = 0; i < 512; ++i) {
+#pragma HLS pipeline
+        to[i] = from[i];
+    }
+}
+
+// words of no more than 128 bits
+void sixteen_in_fours(const int* from, int to[64]) {
+#pragma HLS interface ap_memory port=to
+#pragma HLS interface m_axi port=from bundle=first max_widen_bitwidth=128
+work:
+    for (int i = 0; i < 64; ++i) {
+#pragma HLS pipeline
+        int sum = 0;
+        for (int j = 0; j < 16; ++j) sum ^= from[16 * i + j];
+        to[i] = sum;
+    }
+}
+
+// Risamp/ELEN90096-Group-2 (export_output_buffer_c1, RELU): the same word in all iterations is read before
+void bias(const int* from, int to[512], int which) {
+#pragma HLS interface ap_memory port=to
+#pragma HLS interface m_axi port=from bundle=first
+work:
+    for (int i = 0; i < 512; ++i) {
+#pragma HLS pipeline
+        to[i] = from[which] + i;
+    }
+}
+
+// "volatile": each word is asked for (UG1399, Preconditions and Limitations of Burst Transfer)
+void one_by_one(volatile int* from, int to[512]) {
+#pragma HLS interface ap_memory port=to
+#pragma HLS interface m_axi port=from bundle=first
+work:
+    for (int i = 0; i < 512; ++i) {
+#pragma HLS pipeline
+        to[i] = from[i];
     }
 }
 

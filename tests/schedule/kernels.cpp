@@ -417,6 +417,36 @@ extern "C" void few_cores(const float a[64][8], float b[64][8]) {
     }
 }
 
+static unsigned short rounded(float x)
+{
+    const unsigned bits = __builtin_bit_cast(unsigned, x);
+    return static_cast<unsigned short>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+extern "C" void few_instances(const float a[64][8], unsigned short b[64][8]) {
+#pragma HLS array_partition variable=a complete dim=2
+#pragma HLS array_partition variable=b complete dim=2
+#pragma HLS interface ap_memory port=a
+#pragma HLS interface ap_memory port=b
+    for (int i = 0; i < 64; ++i) {
+#pragma HLS pipeline II=1
+#pragma HLS allocation function instances=rounded limit=3
+        for (int k = 0; k < 8; ++k)
+            b[i][k] = rounded(a[i][k]);
+    }
+}
+
+extern "C" void two_scattered(const int at[64], const int other[64], int c[64]) {
+#pragma HLS interface ap_memory port=at
+#pragma HLS interface ap_memory port=other
+#pragma HLS interface ap_memory port=c
+    for (int i = 0; i < 64; ++i) {
+#pragma HLS pipeline II=1
+        c[at[i]] = i;
+        c[other[i]] = -i;
+    }
+}
+
 extern "C" void first_write(const int x[64][64], int c[64]) {
 #pragma HLS interface ap_memory port=c
 #pragma HLS interface ap_memory port=x

@@ -30,6 +30,10 @@ MEASURED = [
     ("every_second", "2022.2", False, 10),
     # LiuHanpei, Arun-66: 8 of the request from 2023.1 on
     ("every_second", "2023.1", False, 11),
+    # Marcolbr2001/ACA_PROJECT (load_data_a): volatile words
+    ("one_by_one", "2023.2", False, 11),
+    # Marui-9/swiglu: latency=64
+    ("late", "2024.2", False, 74),
     # SeungahLEE0820/xacc_2022, nightt5879/xilinx_fpga_class: 70 and 71 in the flow of kernels
     ("every_second", "2022.2", True, 73),
     ("every_second", "2024.2", True, 74),
@@ -66,10 +70,22 @@ def test_what_keeps_a_burst_from_being_joined_asks_for_each_word(function: str) 
     assert long.depth - short.depth in (63, 126)  # of reads or writes, and of both one behind the other
 
 
-@pytest.mark.parametrize("function", ["in_order", "of_any_length", "all_rows", "fours"])
+@pytest.mark.parametrize("function", ["in_order", "of_any_length", "all_rows", "bias"])
 def test_a_burst_is_asked_for_before_the_loop(function: str) -> None:
     short, long = (schedules("2023.2", flow)[function] for flow in (False, True))
     assert long.depth == short.depth
+
+
+@pytest.mark.parametrize(("function", "narrow"), [("sixteen_read", 16), ("sixteen_written", 16)])
+def test_the_flow_of_kernels_joins_neighbouring_words(function: str, narrow: int) -> None:
+    """ihsanalhafiz/Alveo_FPGA_Design_Workshop, InputBlackBoxOutput/Systolic-Matrix-Multiplier (II 1, words of
+    512 bits), Arun-66/AN50_ZCU104 in the flow of IP (27 words of an iteration: II 27)."""
+    assert [schedules("2023.2", flow)[function].interval for flow in (False, True)] == [narrow, 1]
+
+
+def test_a_pragma_says_how_wide_words_may_become() -> None:
+    """UG1399, max_widen_bitwidth: 16 words of 32 bits in words of 128 are four."""
+    assert schedules("2023.2", True)["sixteen_in_fours"].interval == 4
 
 
 def test_up_to_2022_1_a_remainder_tells_where_the_bursts_of_a_nest_begin() -> None:

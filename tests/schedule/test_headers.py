@@ -159,3 +159,37 @@ def test_what_only_these_headers_have_equals_the_reference(tmp_path: Path) -> No
     assert len(expected.splitlines()) == len(found.splitlines()) == 8 + 4 + 6 + 14 + 3
     for line, wanted in zip(found.splitlines(), expected.splitlines(), strict=True):
         assert line == wanted
+
+
+WHOLE_NUMBERS = r"""
+#include <cmath>
+#include <cstdio>
+#include <hls_math.h>
+
+template <class T> int differences() {
+    int found = 0;
+    for (int bits = 0; bits < 1 << T::width; ++bits) {
+        T x;
+        x.range(T::width - 1, 0) = bits;
+        const double d = x.to_double();
+        if (d > 29 || d < -30) continue;  // whose whole number may be beyond the type's
+        const double ours[] = {hls::floor(x).to_double(), hls::ceil(x).to_double(), hls::trunc(x).to_double(),
+                               hls::round(x).to_double(), hls::rint(x).to_double(), hls::fabs(x).to_double()};
+        const double theirs[] = {std::floor(d), std::ceil(d),      std::trunc(d),
+                                 std::round(d), std::nearbyint(d), std::fabs(d)};
+        for (int at = 0; at < 6; ++at) found += ours[at] != theirs[at];
+    }
+    return found;
+}
+
+int main() {
+    std::printf("%d %d %d\n", differences<ap_fixed<13, 6>>(), differences<ap_ufixed<9, 5>>(),
+                differences<ap_fixed<7, 6>>());
+}
+"""
+
+
+@needs_clang
+def test_fixed_point_numbers_become_whole_as_those_of_the_standard_library(tmp_path: Path) -> None:
+    program = compile_with_schedule_headers(tmp_path, "whole", WHOLE_NUMBERS)
+    assert run(program).stdout.split() == ["0", "0", "0"]

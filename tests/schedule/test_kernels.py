@@ -59,6 +59,9 @@ INTERVALS = {
     "first_write": (1, "the first write is dead: the second one follows it in any case"),
     "written_in_one_branch": (2, "here it is not, and another word may be read between: 3 accesses"),
     "few_cores": (3, "3 multipliers for 8 products, each of which begins one a cycle"),
+    "two_scattered": (2, "either write may be of the word of the other, before it and behind it"),
+    # jichengzh/fpt_LLM (normalize_blocks_rms_norm3): 64 calls, 32 instances: II 2 in 2022.2 and 2024.2
+    "few_instances": (3, "8 calls of a function, of which a pragma allows 3"),
     "block": (1, "so they do of an argument, whose first extent is in its declaration"),
     "block_of_template": (1, "so do those of a function whose extent is a parameter of its template"),
     "block_of_local": (1, "4 quarters stand in 4 banks"),
@@ -196,7 +199,8 @@ def test_a_promise_is_of_its_function_alone() -> None:
 
 
 def test_what_cannot_be_decided_is_not_1() -> None:
-    rolled, unknown = schedule_of("rolled_inside"), schedule_of("calls_unknown")
+    (rolled,) = [loop for loop in schedules()["rolled_inside"] if loop.rolled]
+    unknown = schedule_of("calls_unknown")
     for loop in (rolled, unknown):
         assert (loop.tier, loop.interval) == (Tier.UNDECIDED, None)
         assert loop.findings()
@@ -205,16 +209,41 @@ def test_what_cannot_be_decided_is_not_1() -> None:
     assert unknown.unknown_calls == ("unknown",)
 
 
+def test_a_loop_that_stays_within_a_pipeline_is_one_itself() -> None:
+    """UG1399: a loop with variable bounds cannot be unrolled, which prevents those around it from being
+    pipelined; Warrior-li/SDMA (spmm_device_fpga.cpp:114) reports the inner one, II 1."""
+    (inner,) = [loop for loop in schedules()["rolled_inside"] if not loop.rolled]
+    assert inner.automatic and inner.interval is not None
+
+
 def test_the_greater_of_two_floats_is_a_comparison_and_a_choice() -> None:
     loop = schedule_of("greatest_float")
     assert loop.unknown_calls == () and loop.interval is not None
     assert {"fcmp 32x32", "select 32x32"} <= set(loop.operations)
 
 
+@pytest.mark.parametrize(("clock_ns", "version"), [(5.0, "2024.2"), (5.0, "2020.2"), (2.0, "2023.2")])
+def test_every_loop_that_misses_its_interval_says_why(clock_ns: float, version: str) -> None:
+    for function, loops in schedules(clock_ns, version).items():
+        for loop in loops:
+            missed = loop.interval is None or loop.interval > loop.target
+            assert bool(loop.reasons) >= missed, function
+            assert all(reason and reason[-1] not in ": " for reason in loop.reasons), loop.reasons
+
+
 def test_pipeline_off_is_no_pipeline() -> None:
     assert "not_pipelined" not in schedules()
     assert schedule_of("automatic").automatic
     assert not schedule_of("sum_int").automatic
+
+
+@pytest.mark.parametrize(("function", "reads"), [("outer_pipelined", 8), ("whole_function", 4)])
+def test_an_iteration_is_as_deep_as_its_reads_wait_for_ports(function: str, reads: int) -> None:
+    """Ritarka/8893Lab2 (conv_7x7.cpp, 2020.2): 147 reads of two ports make a depth of 87, at II 74. The last
+    two reads begin `reads` / 2 - 1 cycles behind the first, and take a cycle more."""
+    loop = schedule_of(function, version="2020.2")  # later releases split the arrays
+    assert loop.interval == reads // 2
+    assert loop.depth >= reads // 2 + 1
 
 
 @pytest.mark.parametrize("version", ["2020.2", "2024.2"])

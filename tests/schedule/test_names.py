@@ -18,6 +18,7 @@ from hlsgen.schedule.names import variable_name
         ("_ZN7weights5firstE", "first"),
         ("_ZZ3topPiE4line_0", "line"),
         ("x2", "x2"),
+        ("_ZZ5conv1PA255_A255_fPA1_A9_A9_fPfS1_E7in_tile", "in_tile"),
     ],
 )
 def test_the_name_is_that_of_the_source(name: str, wanted: str) -> None:

@@ -16,14 +16,16 @@ namespace hls {
 
 // name: of float, double, half and of fixed-point numbers; `namef`, `half_name` too.
 #define HLS_MATH_1(name)                                                                                       \
+    HLS_MATH_FLOAT(name)                                                                                       \
+    HLS_MATH_FIXED(name)
+#define HLS_MATH_FLOAT(name)                                                                                   \
     HLS_MATH_INLINE float name(float x) { return __builtin_##name##f(x); }                                     \
     HLS_MATH_INLINE double name(double x) { return __builtin_##name(x); }                                      \
     HLS_MATH_INLINE half name(half x) { return half(__builtin_##name##f(static_cast<float>(x))); }             \
     HLS_MATH_INLINE float name##f(float x) { return __builtin_##name##f(x); }                                  \
     HLS_MATH_INLINE half half_##name(half x) { return name(x); }                                               \
     template <class T_, typename std::enable_if<std::is_integral<T_>::value, int>::type = 0>                     \
-    HLS_MATH_INLINE double name(T_ x) { return __builtin_##name(static_cast<double>(x)); }                      \
-    HLS_MATH_FIXED(name)
+    HLS_MATH_INLINE double name(T_ x) { return __builtin_##name(static_cast<double>(x)); }
 #define HLS_MATH_FIXED(name)                                                                                   \
     template <int W_, int I_, bool S_>                                                                            \
     ap_exact::bits_t<W_, S_> fixed_##name(ap_exact::bits_t<W_, S_> x) __attribute__((const, nothrow));             \
@@ -79,13 +81,13 @@ HLS_MATH_1(erf)
 HLS_MATH_1(erfc)
 HLS_MATH_1(tgamma)
 HLS_MATH_1(lgamma)
-HLS_MATH_1(floor)
-HLS_MATH_1(ceil)
-HLS_MATH_1(round)
-HLS_MATH_1(rint)
-HLS_MATH_1(nearbyint)
-HLS_MATH_1(trunc)
-HLS_MATH_1(fabs)
+HLS_MATH_FLOAT(floor)
+HLS_MATH_FLOAT(ceil)
+HLS_MATH_FLOAT(round)
+HLS_MATH_FLOAT(rint)
+HLS_MATH_FLOAT(nearbyint)
+HLS_MATH_FLOAT(trunc)
+HLS_MATH_FLOAT(fabs)
 HLS_MATH_2(pow)
 HLS_MATH_2(atan2)
 HLS_MATH_2(fmod)
@@ -98,6 +100,48 @@ HLS_MATH_2(copysign)
 HLS_MATH_2(nextafter)
 #undef HLS_MATH_1
 #undef HLS_MATH_2
+#undef HLS_MATH_FLOAT
+
+// The bits of a fixed-point number without those behind the point, and more added before: one for each that a carry
+// must come from.
+template <int W_, int I_, bool S_>
+HLS_MATH_INLINE ap_exact::bits_t<W_, S_> whole_of(ap_exact::bits_t<W_, S_> x, ap_exact::bits_t<W_ + 1, S_> more) {
+    constexpr int below = W_ - I_;
+    if constexpr (below <= 0) return x;
+    else if constexpr (below >= W_) return 0;
+    else return static_cast<ap_exact::bits_t<W_, S_>>(((x + more) >> below) << below);
+}
+// expression: what is added to the bits x of a number with `below` bits behind the point, 1 to W_ - 1 of them.
+#define HLS_MATH_WHOLE(name, expression)                                                                       \
+    template <int W_, int I_, bool S_, ap_q_mode Q_, ap_o_mode O_, int N_>                                           \
+    HLS_MATH_INLINE ap_exact::fixed_of_t<W_, I_, S_> name(const ap_fixed_base<W_, I_, S_, Q_, O_, N_>& number) {        \
+        typedef ap_exact::bits_t<W_ + 1, S_> more_t;                                                           \
+        constexpr int below = W_ > I_ && I_ > 0 ? W_ - I_ : 1;                                                 \
+        const ap_exact::bits_t<W_, S_> x = number.V;                                                           \
+        const more_t one = 1, half = one << (below - 1), rest = (one << below) - 1;                            \
+        (void)one, (void)half, (void)rest, (void)x;                                                            \
+        return ap_exact::made<ap_exact::fixed_of_t<W_, I_, S_>>(whole_of<W_, I_, S_>(number.V, static_cast<more_t>(expression))); \
+    }                                                                                                          \
+    template <int W_, bool S_>                                                                                   \
+    HLS_MATH_INLINE ap_exact::int_of_t<W_, S_> name(const ap_int_base<W_, S_>& x) {                                \
+        return ap_exact::made<ap_exact::int_of_t<W_, S_>>(x.V);                                                  \
+    }
+HLS_MATH_WHOLE(floor, 0)
+HLS_MATH_WHOLE(ceil, rest)
+HLS_MATH_WHOLE(trunc, x < 0 ? rest : more_t(0))
+HLS_MATH_WHOLE(round, x < 0 ? half - 1 : half)
+HLS_MATH_WHOLE(rint, half - 1 + (x >> below & 1))
+HLS_MATH_WHOLE(nearbyint, half - 1 + (x >> below & 1))
+#undef HLS_MATH_WHOLE
+
+template <int W_, int I_, bool S_, ap_q_mode Q_, ap_o_mode O_, int N_>
+HLS_MATH_INLINE ap_exact::fixed_of_t<W_, I_, S_> fabs(const ap_fixed_base<W_, I_, S_, Q_, O_, N_>& x) {
+    return ap_exact::made<ap_exact::fixed_of_t<W_, I_, S_>>(x.V < 0 ? static_cast<ap_exact::bits_t<W_, S_>>(-x.V) : x.V);
+}
+template <int W_, bool S_>
+HLS_MATH_INLINE ap_exact::int_of_t<W_, S_> fabs(const ap_int_base<W_, S_>& x) {
+    return ap_exact::made<ap_exact::int_of_t<W_, S_>>(x.V < 0 ? static_cast<ap_exact::bits_t<W_, S_>>(-x.V) : x.V);
+}
 
 #define HLS_MATH_OF(name, expression)                                                                          \
     HLS_MATH_INLINE float name(float x) { typedef float T_; return expression; }                                \

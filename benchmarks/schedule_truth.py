@@ -17,7 +17,7 @@ from hlsgen.vendor.project_files import CODE, Finder, bases_of
 from hlsgen.vendor.schedule_report import SourcePlace
 from hlsgen.vendor.solution import REPORT, VendorLoop, VendorSolution
 
-OLDEST, NEWEST = "2020.1", "2024.2"
+OLDEST, NEWEST = "2020.1", "2025.2"
 FEWEST_AGREE = 0.8
 """The share of a design's loops whose lines must be those of loops in its sources."""
 LOOK_AHEAD = 6

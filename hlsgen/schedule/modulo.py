@@ -9,8 +9,9 @@ of area does not change them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from hlsgen.schedule.iteration import Region
 from hlsgen.schedule.operation import Timing
@@ -68,13 +69,12 @@ class Scheduler:
 
     def least(self, interval: int) -> Schedule | None:
         """The schedule with the least interval from `interval` on; None if there is none up to MOST."""
-        impossible = interval - 1
-        while interval <= MOST:
+        impossible, step = interval - 1, 1
+        while impossible < MOST:
             found = self.at(interval)
             if found is not None:
                 return self._between(impossible, found)
-            impossible = interval
-            interval += 1 if interval < 64 else interval // 8
+            impossible, interval, step = interval, min(interval + step, MOST), 2 * step
         return None
 
     def _between(self, impossible: int, found: Schedule) -> Schedule:
@@ -90,49 +90,79 @@ class Scheduler:
 
     def once(self) -> Schedule:
         """The schedule of an iteration that waits for no other."""
-        return self._pass(MOST, {})
+        return self._alone
 
     def at(self, interval: int) -> Schedule | None:
         """The schedule at that interval; None if a recurrence is longer."""
         floors: dict[int, int] = {}
+        alone = self._alone
+        found = Schedule(
+            interval=interval,
+            starts=list(alone.starts),
+            finishes=list(alone.finishes),
+            chained=list(alone.chained),
+        )
         for _ in range(ROUNDS):
-            found = self._pass(interval, floors)
             pushed = self._pushed(found, floors)
             if not pushed:
                 return found
             self.blocking = pushed
+            self._move(found, floors, {self.region.carried[number].target for number in pushed})
         return None
 
-    def _pass(self, interval: int, floors: dict[int, int]) -> Schedule:
-        starts: list[Time] = []
-        finishes: list[Time] = []
-        chained: list[int] = []
-        budget = self.budget + 1e-9
-        for node, timing in zip(self.region.nodes, self.timings, strict=True):
-            cycle, ns, waits = floors.get(node.index, 0), 0.0, -1
-            for before in node.after:
-                then = finishes[before]
-                if then[0] > cycle or (then[0] == cycle and then[1] >= ns):
-                    cycle, ns, waits = then[0], then[1], before
-            for before, cycles in node.behind:
-                earliest = starts[before][0] + cycles
-                if earliest > cycle:
-                    cycle, ns, waits = earliest, 0.0, -1
-            if timing is None:
-                starts.append((cycle, ns))
-                finishes.append((cycle, ns))
-                chained.append(waits)
-                continue
-            if ns and ns + timing.first_ns > budget:
-                cycle, ns, waits = cycle + 1, 0.0, -1
-            starts.append((cycle, ns))
-            if timing.cycles:
-                finishes.append((cycle + timing.cycles, timing.last_ns))
-                chained.append(-1)
-            else:
-                finishes.append((cycle, ns + timing.first_ns))
-                chained.append(waits)
-        return Schedule(interval=interval, starts=starts, finishes=finishes, chained=chained)
+    @cached_property
+    def _alone(self) -> Schedule:
+        count = len(self.region.nodes)
+        none = [(0, 0.0)] * count
+        found = Schedule(interval=MOST, starts=none, finishes=list(none), chained=[-1] * count)
+        for index in range(count):
+            self._place(index, found, 0)
+        return found
+
+    @cached_property
+    def _readers(self) -> list[list[int]]:
+        """The nodes that wait for each one."""
+        found: list[list[int]] = [[] for _ in self.region.nodes]
+        for node in self.region.nodes:
+            for before in {*node.after, *(index for index, _ in node.behind)}:
+                found[before].append(node.index)
+        return found
+
+    def _move(self, found: Schedule, floors: Mapping[int, int], pushed: Collection[int]) -> None:
+        """Place anew what was pushed, and all that waits for what moves: in unrolled code that is little."""
+        waiting = bytearray(len(found.starts))
+        for index in pushed:
+            waiting[index] = 1
+        index = waiting.find(1)
+        while index >= 0:
+            before = found.starts[index], found.finishes[index]
+            self._place(index, found, floors.get(index, 0))
+            if before != (found.starts[index], found.finishes[index]):
+                for reader in self._readers[index]:
+                    waiting[reader] = 1
+            index = waiting.find(1, index + 1)
+
+    def _place(self, index: int, found: Schedule, floor: int) -> None:
+        """Start a node as early as what it waits for lets it, in no earlier cycle than `floor`."""
+        node, timing = self.region.nodes[index], self.timings[index]
+        starts, finishes = found.starts, found.finishes
+        cycle, ns, waits = floor, 0.0, -1
+        for before in node.after:
+            then = finishes[before]
+            if then[0] > cycle or (then[0] == cycle and then[1] >= ns):
+                cycle, ns, waits = then[0], then[1], before
+        for before, cycles in node.behind:
+            earliest = starts[before][0] + cycles
+            if earliest > cycle:
+                cycle, ns, waits = earliest, 0.0, -1
+        if timing is not None and ns and ns + timing.first_ns > self.budget + 1e-9:
+            cycle, ns, waits = cycle + 1, 0.0, -1
+        starts[index] = finish = (cycle, ns)
+        if timing is not None and timing.cycles:
+            finish, waits = (cycle + timing.cycles, timing.last_ns), -1
+        elif timing is not None:
+            finish = (cycle, ns + timing.first_ns)
+        finishes[index], found.chained[index] = finish, waits
 
     def _pushed(self, found: Schedule, floors: dict[int, int]) -> set[int]:
         """The carried edges that are not met; their targets are pushed."""

@@ -161,8 +161,8 @@ class Verdict:
         """The loop's II, and what it follows from."""
         least, reasons = self._ports()
         scheduler = Scheduler(self.region, self.timings, self.delays.budget_ns)
-        found = scheduler.least(least)
         bare = Scheduler(self.region, without_chains(self.timings), self.delays.budget_ns).least(least)
+        found = scheduler.least(bare.interval) if bare is not None else None  # chains only add to it
         low = bare.interval if bare is not None else MOST
         high = found.interval if found is not None else MOST
         recurrence = self._recurrence(high, least)

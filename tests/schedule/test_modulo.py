@@ -187,3 +187,26 @@ def test_without_chains_only_cycles_remain() -> None:
     assert found[0] is None
     assert [one.cycles for one in found if one] == [one.cycles for one in TIMINGS if one]
     assert all(one.first_ns == one.last_ns == 0 for one in found if one)
+
+
+def test_only_what_waits_for_a_pushed_register_is_placed_anew() -> None:
+    """An accumulation beside hundreds of operations of unrolled code: its rounds cost what it costs."""
+    beside, slow = 500, Timing(cycles=30, first_ns=1.0, last_ns=1.0)
+    others = [Node(index, OPERATION, None, "body", [index - 1] if index else []) for index in range(beside)]
+    accumulation = [
+        Node(beside, OPERATION, None, "body"),
+        Node(beside + 1, OPERATION, None, "body", [beside]),
+    ]
+    carried = [Carried(beside + 1, beside, distance=1, through="register", late=0)]
+    placed: list[int] = []
+
+    class Counted(Scheduler):
+        def _place(self, index: int, found: Schedule, floor: int) -> None:
+            placed.append(index)
+            super()._place(index, found, floor)
+
+    timings = [TIMINGS[2]] * beside + [None, slow]
+    found = Counted(region_of([*others, *accumulation], carried), timings, BUDGET).least(1)
+    assert found is not None and found.interval == 30
+    assert placed.count(0) == 1
+    assert len(placed) < beside + 2 + 2 * 60 * 30  # two nodes, at most 60 rounds, 29 intervals too short

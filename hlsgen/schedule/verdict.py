@@ -167,8 +167,6 @@ class Verdict:
         high = found.interval if found is not None else MOST
         recurrence = self._recurrence(high, least)
         unknown = self._unknown()
-        if found is not None:
-            found = in_turn(self.region, self.uses, self.timings, self.delays.budget_ns, found)
         shown = self.schedule = found or bare
         assert shown is not None or low == MOST
         chain_ns, end = shown.longest if shown is not None else (0.0, -1)
@@ -190,7 +188,7 @@ class Verdict:
             trips=self._trips(),
             banks=tuple(_bank_use(use) for use in self._busiest()),
             recurrence=recurrence,
-            depth=shown.depth if shown else 0,
+            depth=self._depth(shown) if shown else 0,
             chain_ns=chain_ns,
             chain=tuple(self._step(node) for node in shown.chain(end)) if shown and end >= 0 else (),
             budget_ns=self.delays.budget_ns,
@@ -199,6 +197,10 @@ class Verdict:
             rolled=tuple(dict.fromkeys(self._loop_place(one) for one in self.region.rolled)),
             unknown_calls=tuple(sorted(self.region.calls)),
         )
+
+    def _depth(self, shown: Schedule) -> int:
+        """The depth, with accesses in the order of their ports."""
+        return in_turn(self.region, self.uses, self.timings, self.delays.budget_ns, shown).depth
 
     def _trips(self) -> int | None:
         """The iterations of the loop, with those that it is flattened with."""

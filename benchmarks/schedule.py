@@ -96,6 +96,7 @@ def schedule_of(solution: VendorSolution) -> Scheduled:
         uncertainty_ns=solution.uncertainty_ns,
         version=report.version[:6],
         kernel_flow=report.flow_target == "vitis",
+        reorders_sums=any("-unsafe_math_optimizations" in one.words for one in solution.settings),
     )
     defines = {
         name: value or "1" for name, _, value in (one.partition("=") for one in solution.flags.defines)

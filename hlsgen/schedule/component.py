@@ -17,6 +17,7 @@ from hlsgen.schedule.speed import is_known
 
 NEWEST_VERSION = "2024.2"
 MAX_CONFIG_BYTES = 1 << 20
+_ON = ("1", "true", "on")
 _UNITS = {"mhz": lambda value: 1000 / value, "ghz": lambda value: 1 / value, "ns": lambda value: value}
 _AMOUNT = re.compile(r"^\s*([0-9.]+(?:e[+-]?\d+)?)\s*([a-z%]*)\s*$", re.IGNORECASE)
 
@@ -33,6 +34,8 @@ class Target:
     """The release of the vendor's tool."""
     kernel_flow: bool = True
     """Whether it is built as a kernel of a card (v++), where pointers are AXI ports, or as an IP."""
+    reorders_sums: bool = False
+    """Whether the tool may reorder sums of floating-point numbers (unsafe_math_optimizations)."""
 
     def __post_init__(self) -> None:
         """Raises DesignError: there is no such part, release or clock."""
@@ -59,6 +62,7 @@ class Target:
             clock_ns=self.clock_ns,
             uncertainty_ns=self.uncertainty_ns,
             kernel_flow=self.kernel_flow,
+            reorders_sums=self.reorders_sums,
         )
 
 
@@ -116,6 +120,7 @@ def read_config(path: Path) -> Component | None:
             clock_ns=reader.nanoseconds("clock", 0.0),
             uncertainty_ns=reader.uncertainty(),
             kernel_flow=reader.one("flow_target", "vivado") == "vitis",
+            reorders_sums=reader.one("syn.compile.unsafe_math_optimizations", "0").lower() in _ON,
         ),
         include_folders=includes,
         defines=defines,

@@ -22,10 +22,13 @@ from hlsgen.schedule.modulo import MOST, Schedule, Scheduler, without_chains
 from hlsgen.schedule.nests import flattened
 from hlsgen.schedule.operation import Operation, Timing
 from hlsgen.schedule.port_order import in_turn
+from hlsgen.schedule.quick_sums import with_quick_sums
 from hlsgen.schedule.region import RegionBuilder
 from hlsgen.schedule.results import BankUse, LoopSchedule, Recurrence, Step, Tier
 from hlsgen.schedule.scheduled_regions import ScheduledRegion
 from hlsgen.schedule.sites import Sites
+
+SEVERAL = 2
 
 
 class Verdict:
@@ -160,13 +163,11 @@ class Verdict:
     def result(self) -> LoopSchedule:
         """The loop's II, and what it follows from."""
         least, reasons = self._ports()
-        scheduler = Scheduler(self.region, self.timings, self.delays.budget_ns)
-        bare = Scheduler(self.region, without_chains(self.timings), self.delays.budget_ns).least(least)
-        found = scheduler.least(bare.interval) if bare is not None else None  # chains only add to it
+        bare, found = self._with_quick_sums(least, *self._least(least))
         low = bare.interval if bare is not None else MOST
         high = found.interval if found is not None else MOST
         recurrence = self._recurrence(high, least)
-        unknown = self._unknown()
+        unknown = [*self._unknown(), *self._reordered(recurrence)]
         shown = self.schedule = found or bare
         assert shown is not None or low == MOST
         chain_ns, end = shown.longest if shown is not None else (0.0, -1)
@@ -197,6 +198,32 @@ class Verdict:
             rolled=tuple(dict.fromkeys(self._loop_place(one) for one in self.region.rolled)),
             unknown_calls=tuple(sorted(self.region.calls)),
         )
+
+    def _least(self, least: int) -> tuple[Schedule | None, Schedule | None]:
+        """The shortest schedules of `least` cycles and more, without chains and with them."""
+        bare = Scheduler(self.region, without_chains(self.timings), self.delays.budget_ns).least(least)
+        if bare is None:
+            return None, None
+        # chains only add to it
+        return bare, Scheduler(self.region, self.timings, self.delays.budget_ns).least(bare.interval)
+
+    def _with_quick_sums(
+        self, least: int, bare: Schedule | None, found: Schedule | None
+    ) -> tuple[Schedule | None, Schedule | None]:
+        """The same with quick adders in recurrences, where the tool would take them."""
+        quick = with_quick_sums(self.region, self.timings, self.delays)
+        if quick is None or found is None or self.automatic or found.interval <= max(self.target, least):
+            return bare, found
+        usual, self.timings = self.timings, quick
+        bare_quick, found_quick = self._least(least)
+        if (
+            found_quick is not None
+            and found_quick.interval < found.interval
+            and (self.delays.quickens_sums or found_quick.interval <= self.target)
+        ):
+            return bare_quick, found_quick
+        self.timings = usual
+        return bare, found
 
     def _depth(self, shown: Schedule) -> int:
         """The depth, with accesses in the order of their ports."""
@@ -311,6 +338,16 @@ class Verdict:
                 f"the addresses show a distance of {broken.found}"
             )
         return found
+
+    def _reordered(self, recurrence: Recurrence | None) -> list[str]:
+        """Why a recurrence of several floating-point sums is open where the tool may reorder them."""
+        kinds = [] if recurrence is None else [step.kind for step in recurrence.steps]
+        sums = sum(FLOATS.get(kind) == "fadd" for kind in kinds)
+        if not self.delays.reorders_sums or sums < SEVERAL:
+            return []
+        return [
+            f"{sums} floating-point sums in a row, which the tool may reorder (unsafe_math_optimizations)"
+        ]
 
     # words
 

@@ -1,0 +1,72 @@
+"""Floating-point sums in recurrences: IIs of public reports (xcu280, 3.33 ns) by release, directive."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+import pytest
+
+from hlsgen.schedule.component import Component, Target, read_config
+from hlsgen.schedule.kernels import schedule_component
+from hlsgen.schedule.results import LoopSchedule, Tier
+from tests.support.schedule_ir import needs_llvm
+
+pytestmark = needs_llvm
+SOURCE = Path(__file__).with_name("quick_sums.cpp")
+U280, ZU9 = ("xcu280-fsvh2892-2L-e", 10 / 3), ("xczu9eg-ffvb1156-2-e", 10.0)
+
+
+@functools.cache
+def scheduled(
+    top: str, version: str, on: tuple[str, float] = U280, *, reorders: bool = False
+) -> LoopSchedule:
+    target = Target(part=on[0], clock_ns=on[1], version=version, kernel_flow=False, reorders_sums=reorders)
+    found = schedule_component(Component(top=top, files=(SOURCE,), target=target))
+    return next(loop for loop in found.loops if loop.label == "add")
+
+
+@pytest.mark.parametrize(
+    ("top", "version", "interval"),
+    [
+        ("total", "2023.2", 4),  # UCLA-VAST/Stream-HLS, its optimised designs: 81 pipelines
+        ("windows", "2023.2", 4),  # the same, DepthwiseSeparableConvBlock
+        ("total", "2022.2", 7),  # ZTTTX/scalehls_vitis_test, II 1 asked for
+        ("total_in_four", "2022.2", 4),  # the same, II 4 asked for
+        ("by_itself", "2023.2", 7),  # UCLA-VAST/Stream-HLS, polybench as it is written: atax
+        ("apart", "2023.2", 1),
+    ],
+)
+def test_the_interval_is_that_of_reports(top: str, version: str, interval: int) -> None:
+    assert scheduled(top, version).interval == interval
+
+
+def test_only_what_waits_for_itself_is_quick() -> None:
+    """A sum that no iteration waits for keeps the adder with DSPs, of 6 cycles."""
+    assert scheduled("apart", "2023.2").depth > scheduled("total", "2023.2").depth
+
+
+def test_other_families_have_one_adder() -> None:
+    """At 10 ns both adders take 3 cycles (reports of zynquplus, 2022.2 and 2023.1)."""
+    assert scheduled("total", "2022.2", ZU9).interval == scheduled("total", "2023.2", ZU9).interval == 3
+
+
+def test_what_may_be_reordered_is_open() -> None:
+    """Sums in a row take five stages each, the last one's register is written in its fifth. Where the tool
+    may make trees of them it has II 12 or 16 in UCLA-VAST/Stream-HLS, whether there are 5 or 20."""
+    assert scheduled("four_at_a_time", "2023.2").interval == 3 * 5 + 4
+    found = scheduled("four_at_a_time", "2023.2", reorders=True)
+    assert found.tier is Tier.UNDECIDED and found.interval is None
+    assert any("unsafe_math_optimizations" in reason for reason in found.reasons)
+    assert scheduled("total", "2023.2", reorders=True).interval == 4
+
+
+@pytest.mark.parametrize(("line", "reorders"), [("", False), ("=1", True), ("=0", False)])
+def test_the_option_is_read(tmp_path: Path, line: str, reorders: bool) -> None:
+    config = tmp_path / "hls_config.cfg"
+    option = f"syn.compile.unsafe_math_optimizations{line}\n" if line else ""
+    config.write_text(
+        f"part=xcu280-fsvh2892-2L-e\n[hls]\nclock=3.33ns\nsyn.top=total\nsyn.file=a.cpp\n{option}"
+    )
+    found = read_config(config)
+    assert found is not None and found.target.reorders_sums is reorders

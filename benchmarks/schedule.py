@@ -40,12 +40,13 @@ MOST_SHOWN = 60
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """A loop as hlsgen schedules it; ii None: undecided."""
+    """A loop as hlsgen schedules it; ii None: undecided. between: what it is without and with chains."""
 
     file: str
     line: int
     function: str
     ii: int | None
+    between: tuple[int, int]
     tier: str
     trips: int | None
     depth: int
@@ -67,6 +68,7 @@ class Compared:
     trips: tuple[int, int] | None
     vendor_ii: int
     ii: int | None
+    between: tuple[int, int] | None
     tier: str
     vendor_depth: int | None
     depth: int | None
@@ -116,6 +118,7 @@ def schedule_of(solution: VendorSolution) -> Scheduled:
             line=loop.place.line,
             function=loop.place.function,
             ii=loop.interval,
+            between=loop.between,
             tier=loop.tier.value,
             trips=loop.trips,
             depth=loop.depth,
@@ -228,6 +231,7 @@ def _compared(
         trips=None if loop.trip_count is None else (loop.trip_count.low, loop.trip_count.high),
         vendor_ii=loop.ii or 0,
         ii=found.ii if found else None,
+        between=found.between if found else None,
         tier=found.tier if found else "",
         vendor_depth=loop.depth,
         depth=found.depth if found else None,

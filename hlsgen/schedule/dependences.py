@@ -3,14 +3,14 @@ code."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from hlsgen.schedule.accesses import Access, Dependence, Paths, carried
 from hlsgen.schedule.forwarding import forwarded, may_forward, only_store, promote
 from hlsgen.schedule.ir import Global
 from hlsgen.schedule.iteration import Carried, Region
-from hlsgen.schedule.memories import Memory
+from hlsgen.schedule.memories import ANY_BANK, Memory
 from hlsgen.schedule.ranges import Counter
 from hlsgen.schedule.sites import Sites, VariableSite
 
@@ -71,10 +71,12 @@ def carry_memories(
     *,
     writes_registers: bool = True,
     around: frozenset[str] = frozenset(),
+    trips: int = 1,
 ) -> list[Broken]:
     """Add what memories carry from iteration to iteration to the region; the promises that do not hold.
 
-    `around`: the counters of loops that are flattened with the region's.
+    `around`: the counters of loops that are flattened with the region's, which has `trips` iterations or
+    more.
     """
     broken = []
     for memory, all_of_it in list(accesses.items()):
@@ -83,7 +85,8 @@ def carry_memories(
         if free:
             promote(region, memory, counters, region.names | around, writes_registers=writes_registers)
             all_of_it = accesses[memory]
-        broken += _carry_memory(region, memory, list(all_of_it), counters, mine, forwards=free)
+        runs = _Runs(counters=counters, around=around, inside=region.names, trips=trips)
+        broken += _carry_memory(region, memory, list(all_of_it), runs, mine, forwards=free)
     return broken
 
 
@@ -91,7 +94,7 @@ def _carry_memory(
     region: Region,
     memory: Memory,
     accesses: Sequence[Access],
-    counters: dict[str, Counter],
+    runs: _Runs,
     promises: Sequence[Promise],
     *,
     forwards: bool,
@@ -104,13 +107,21 @@ def _carry_memory(
         for second in accesses:
             if not (first.writes or second.writes) or (not first.writes and memory.storage != "register"):
                 continue
-            found = carried(first, second, counters, region.names)
+            found = carried(first, second, runs.counters, region.names)
             if found is None:
                 continue
             reads = first.writes and not second.writes
             if reads and found.distance == 1 and second.node in sole:
-                runs = not found.assumed and _runs(first, counters)
-                edge = forwarded(region, memory, first, second, assumed=found.assumed, runs=runs, kept=kept)
+                edge = forwarded(
+                    region,
+                    memory,
+                    first,
+                    second,
+                    assumed=found.assumed,
+                    runs=not found.assumed and runs.moves(first),
+                    again=runs.again(first, second),
+                    kept=kept,
+                )
                 contradiction = None
             else:
                 edge, contradiction = _edge(first, second, memory, found, promises)
@@ -121,10 +132,39 @@ def _carry_memory(
     return broken
 
 
-def _runs(access: Access, counters: dict[str, Counter]) -> bool:
-    """Whether an address moves with the loop's own counters."""
-    where = access.where
-    return where is not None and any(name in counters for form in where.word for name, _ in form.terms)
+@dataclass(frozen=True, kw_only=True)
+class _Runs:
+    """How addresses move in a loop and in those that are flattened with it.
+
+    counters, around: of the loop and of those around it. inside: what an iteration computes. trips: of the
+    loop, at least.
+    """
+
+    counters: dict[str, Counter]
+    around: frozenset[str]
+    inside: Collection[str]
+    trips: int
+
+    def moves(self, access: Access) -> bool:
+        """Whether an address moves with the loop's own counters."""
+        return any(name in self.counters for name in _names(access))
+
+    def again(self, store: Access, load: Access) -> int:
+        """The least iterations after which a word has been written that is not the one before's.
+
+        A word whose address only loops around move is written in every iteration of a run of the loop, and
+        from its second one on known to be the last one's: no public report waits for the memory there.
+        """
+        if store.where is None or load.where is None or store.where != load.where or not store.where.exact:
+            return 1
+        names = _names(store)
+        stays = names <= self.around and names.isdisjoint({*self.counters, *self.inside})
+        return self.trips if stays and ANY_BANK not in store.where.banks else 1
+
+
+def _names(access: Access) -> set[str]:
+    forms = access.where.word if access.where is not None else ()
+    return {name for form in forms for name, _ in form.terms}
 
 
 def _edge(

@@ -113,11 +113,13 @@ def forwarded(
     *,
     assumed: bool,
     runs: bool,
+    again: int,
     kept: dict[int, int],
 ) -> Carried | None:
     """Keep the value of a store for the next iteration's load; what the memory still carries, if any.
 
     `runs`: whether the loop's own counters move the addresses, so that the word is known to be the same.
+    `again`: after how many iterations at least a word that is read from the memory has been written.
     `kept`: by the store's node that of the register's write, which grows.
     """
     if store.node not in kept:
@@ -131,7 +133,7 @@ def forwarded(
         return None
     width = _bits(region.nodes[load.node])
     target.operation = Operation(kind="select", widths=(width, width), result=width)
-    return Carried(store.node, load.node, REUSED, memory.name, assumed, cycles=1)
+    return Carried(store.node, load.node, max(REUSED, again), memory.name, assumed, cycles=1)
 
 
 def only_store(accesses: Sequence[Access], load: Access, paths: Paths) -> bool:

@@ -71,6 +71,7 @@ class Verdict:
                 promises,
                 writes_registers=registers,
                 around=frozenset(_counters(builder.function, self.around)),
+                trips=builder.ranges.trips.get(loop.header) or 1,
             )
         self.uses = port_uses(accesses, self.region, replicates=replicates(delays.version))
         self.timings = self._timings()

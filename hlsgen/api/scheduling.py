@@ -92,7 +92,7 @@ def _checked(kernels: Sequence[KernelSchedule], slow: bool) -> list[str]:
     warnings: list[str] = []
     for kernel in kernels:
         for loop in kernel.loops:
-            missed = loop.interval is not None and not loop.meets_target
+            missed = loop.misses_target
             for finding in loop.findings():
                 said = f"{kernel.kernel}: {finding}"
                 (wrong if missed or (slow and not loop.fits_budget) else warnings).append(said)

@@ -157,6 +157,13 @@ class LoopSchedule:
         return self.interval is not None and self.interval <= self.target
 
     @property
+    def misses_target(self) -> bool:
+        """Whether the II is more than asked for, by how much it may not be known."""
+        if self.interval is not None:
+            return self.interval > self.target
+        return self.between[0] > self.target and not self.unknown_calls and not self.rolled
+
+    @property
     def fits_budget(self) -> bool:
         """Whether the longest chain is within the clock less its uncertainty."""
         return self.chain_ns <= self.budget_ns + 1e-6

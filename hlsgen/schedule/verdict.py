@@ -176,6 +176,9 @@ class Verdict:
             reasons = [*reasons, _says(recurrence)]
         if found is None:
             unknown = [*unknown, f"a chain of a recurrence is longer than a cycle: the II is {low} or more"]
+        elif low != high and recurrence is not None and any(one.kind in FLOATS for one in recurrence.steps):
+            # reports have the one as often as the other: the tool may break the budget to keep the II
+            unknown = [*unknown, f"the II is {low} by the cycles of its cores and {high} within the budget"]
         decided = not unknown
         return LoopSchedule(
             place=self._place(),

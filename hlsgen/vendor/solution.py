@@ -71,7 +71,7 @@ class VendorSolution:
     flags: CompilerFlags
     directives: tuple[Directive, ...]
     settings: tuple[TclCommand, ...]
-    """config_ commands of script.tcl, and set_clock_uncertainty."""
+    """config_ commands of script.tcl, else of the script that made the project, and set_clock_uncertainty."""
     pragmas: tuple[ReportedPragma, ...]
     """Those that csynth lists; none before 2021.2."""
     report: SynthesisReport
@@ -103,11 +103,7 @@ def read_solution(folder: Path, root: Path) -> VendorSolution:
         include_folders=tuple(dict.fromkeys(path for path in folders if path)),
         flags=flags,
         directives=tuple(_directives(folder, script)),
-        settings=tuple(
-            command
-            for command in script
-            if command.name.startswith("config_") or command.name == "set_clock_uncertainty"
-        ),
+        settings=tuple(_settings(script or _own_script(folder))),
         pragmas=_pragmas(folder),
         report=report,
         loops=tuple(_loops(report, schedules, _messages(folder))),
@@ -131,6 +127,28 @@ def _script(folder: Path) -> list[TclCommand]:
         return list(commands(path, read_text(path)))
     except DesignError:
         return []
+
+
+def _own_script(folder: Path) -> list[TclCommand]:
+    """The commands of the script beside the project that opens it, or one whose name only a run could tell;
+    none where there is no such script.
+    """
+    project = folder.parent
+    for path in sorted(project.parent.glob("*.tcl")):
+        try:
+            found = list(commands(path, read_text(path)))
+        except DesignError:
+            continue
+        named = [one.values()[1] for one in found if one.name == "open_project"]
+        if any(Path(name).name == project.name or set(name) & set("$[") for names in named for name in names):
+            return found
+    return []
+
+
+def _settings(script: Sequence[TclCommand]) -> Iterator[TclCommand]:
+    for command in script:
+        if command.name.startswith("config_") or command.name == "set_clock_uncertainty":
+            yield command
 
 
 def _named(folder: Path, script: Sequence[TclCommand], finder: Finder) -> list[ProjectFile]:

@@ -57,7 +57,9 @@ def test_the_interval_is_that_of_reports(
     function: str, version: str, target: tuple[str, float], interval: int, depth: int | None
 ) -> None:
     loop = schedules(version, *target)[function]
-    assert loop.interval == interval, loop.reasons
+    assert loop.between[1] == interval, loop.reasons
+    if loop.interval is None:  # a core whose write does not fit: other reports have it break the budget
+        assert loop.misses_target and "within the budget" in loop.reasons[0]
     if depth is not None:
         assert loop.depth == depth
 

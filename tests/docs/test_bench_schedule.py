@@ -37,7 +37,7 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> Any:
 def ours(bench: Any, path: str = "src/sums.cpp", **changes: Any) -> Callable[[Any], Any]:
     """What hlsgen would say: by default what the small report says."""
     said = {"file": path, "line": 6, "function": "sums", "ii": 3, "tier": "likely", "trips": 16, "depth": 9}
-    found = bench.Found(**{**said, "chain_ns": 6.9, "reasons": (), **changes})
+    found = bench.Found(**{**said, "between": (3, 3), "chain_ns": 6.9, "reasons": (), **changes})
     usage = {"lut": 110, "ff": 90, "dsp": 4, "bram18": 0, "uram": 0}
     return lambda solution: bench.Scheduled(loops=(found,), usage=usage)
 

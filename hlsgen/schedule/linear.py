@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hlsgen.schedule.ir import Constant, Expression, Global, Instruction, IntType, Local, Operand, Type
 from hlsgen.schedule.pointers import steps_of
@@ -50,6 +50,8 @@ class Addresses:
         self.ranges = ranges
         self.forms: dict[str, Linear] = {}
         self.known: dict[str, Address] = {}
+        self.parts: dict[str, str] = {}
+        """Counters that are a part of another one, as i / 2 of one that counts by 16, each with that one."""
 
     def of(self, operand: Operand) -> Address | None:
         """Where a pointer points to; None for null and what is no address."""
@@ -112,7 +114,48 @@ class Addresses:
                 return second + Linear(0, ((one.operands[0].name, second.constant - first.constant),))
         if one.opcode in ("add", "sub", "mul", "shl") or (one.opcode == "or" and "disjoint" in one.flags):
             return self._arithmetic(one) if self._exact(one) else None
+        if one.opcode in ("ashr", "lshr") and isinstance(one.operands[1], Constant):
+            whole = (self.form if one.opcode == "ashr" else self._unsigned)(one.operands[0], one.types[0])
+            return None if whole is None else self._divided(whole, 1 << (one.operands[1].value or 0))
         return None
+
+    def _divided(self, form: Linear, by: int) -> Linear | None:
+        """A form divided by a positive integer, where nothing is left of any of its terms; else None."""
+        found = Linear(form.constant // by)
+        if form.constant % by:
+            return None
+        for name, factor in form.terms:
+            if factor % by:
+                part = self._part(name, factor, by)
+                if part is None:
+                    return None
+                found = found + Linear(0, ((part, 1),))
+            else:
+                found = found + Linear(0, ((name, factor // by),))
+        return found
+
+    def _part(self, name: str, factor: int, by: int) -> str | None:
+        """The counter that is factor / by of another one; None if that is no integer in each iteration."""
+        counter = self.ranges.counters.get(name)
+        if counter is None or counter.start is None:
+            return None
+        start, step = factor * counter.start, factor * counter.step
+        if start % by or step % by:
+            return None
+        part = f"{name}*{factor}/{by}"
+        ends = counter.values or counter.unsigned
+        values = (
+            None
+            if ends is None
+            else (min(one * factor // by for one in ends), max(one * factor // by for one in ends))
+        )
+        self.ranges.counters[part] = replace(
+            counter, name=part, start=start // by, step=step // by, values=values, unsigned=None
+        )
+        if values is not None:
+            self.ranges.known[part] = values
+        self.parts[part] = name
+        return part
 
     def _counts_without_sign(self, operand: Operand) -> bool:
         counter = self.ranges.counters.get(operand.name) if isinstance(operand, Local) else None

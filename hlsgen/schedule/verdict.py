@@ -59,6 +59,14 @@ class Verdict:
             and one.block == self.region.blocks[0]
             and one.instruction.name in builder.ranges.counters
         }
+        around = set(_counters(builder.function, self.around))
+        for part, whole in builder.addresses.parts.items():  # what is a part of a counter moves with it
+            if whole in counters:
+                counters[part] = builder.ranges.counters[part]
+            if whole in self.region.names:
+                self.region.names.add(part)
+            if whole in around:
+                around.add(part)
         accesses = self.region.accesses
         promises = promises_of(sites, self.region.function, accesses)
         self.broken: list[Broken] = []
@@ -70,7 +78,7 @@ class Verdict:
                 counters,
                 promises,
                 writes_registers=registers,
-                around=frozenset(_counters(builder.function, self.around)),
+                around=frozenset(around),
                 trips=builder.ranges.trips.get(loop.header) or 1,
             )
         self.uses = port_uses(accesses, self.region, replicates=replicates(delays.version))

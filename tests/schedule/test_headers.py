@@ -112,6 +112,7 @@ template <class A, class B> void places(const char* label) {
         c = 0; c.range(high, low) = b; put(c); c = -1; c.range(low, high) = b; put(c);
         put(a.range(high, low) + 1); std::printf("%d ", a.range(high, low) == b);
         ap_uint<A::width> some = a.range(high, low) | b; put(some);
+        ap_uint<A::width + B::width> joined = a.concat(b); put(joined); joined = b.concat(a); put(joined);
         if (A::width > 1) { c = a; c.lrotate(at); put(c); c.rrotate(1); put(c); }
     }
     std::printf("\n");

@@ -116,6 +116,7 @@ struct ap_int_base {
     AP_INLINE constexpr bool sign() const { return S_ && get_value() < 0; }
 
     // ---- bits -------------------------------------------------------------------------------------------
+    template <class B_> AP_INLINE constexpr auto concat(const B_& low) const { return (*this, low); }
     AP_INLINE constexpr bool get_bit(int i) const { return ap_exact::get_bit<W_, S_>(V, i); }
     AP_INLINE constexpr void set_bit(int i, bool x) { ap_exact::set_bit<W_, S_>(V, i, x); }
     AP_INLINE constexpr bool test(int i) const { return get_bit(i); }

@@ -29,6 +29,7 @@ from hlsgen.schedule.scheduled_regions import ScheduledRegion
 from hlsgen.schedule.sites import Sites
 
 SEVERAL = 2
+"""Sums in a row from which on there is another order of them."""
 
 
 class Verdict:

@@ -43,6 +43,7 @@ SLOWER_REQUESTS = 2023.1
 FIRST_WRITE_JOINS = 2023.2
 WRITES_REGISTERS = 2021.2
 QUICKENS_SUMS = 2023.2
+ACCUMULATES_UNTIL = 2020.9
 WRITE_RESPONSE = 4
 KERNEL_LATENCY = 64
 """Cycles that memory is taken to need in the flow of kernels, of which a request or an answer has one."""
@@ -130,6 +131,11 @@ class Delays:
         where each pipelined loop is a module, and not in a choice before the next iteration's first cycle.
         """
         return self.library.version >= WRITES_REGISTERS
+
+    @property
+    def accumulates(self) -> bool:
+        """Whether sums of floats that begin with zero are accumulators (accumulators.py), as up to 2020.2."""
+        return self.library.version <= ACCUMULATES_UNTIL
 
     def timing(self, operation: Operation) -> Timing:
         """When the result of an operation is there that no other operation is merged with (groups.py).

@@ -122,6 +122,11 @@ class Memory:
         return "lutram" if 0 < self.depth * self.word_bits <= SMALL_BITS and not self.argument else "bram"
 
     @property
+    def is_local(self) -> bool:
+        """Whether it is a variable of the function: no argument, and nothing that others see."""
+        return not self.argument and isinstance(self.base, Local)
+
+    @property
     def ports(self) -> tuple[int, int, int]:
         """Accesses a bank allows in a cycle: reads, writes, and both together."""
         if self.bundle:

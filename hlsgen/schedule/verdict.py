@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter as Tally
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from math import prod
 
 from hlsgen.schedule import groups as grouping
 from hlsgen.schedule.accesses import Access, Paths, PortUse, port_uses, replicates
+from hlsgen.schedule.accumulators import accumulated
 from hlsgen.schedule.allocations import limited_uses
 from hlsgen.schedule.control_flow import Loop
 from hlsgen.schedule.delays import FLOATS, Delays
@@ -23,6 +24,7 @@ from hlsgen.schedule.nests import flattened
 from hlsgen.schedule.operation import Operation, Timing
 from hlsgen.schedule.port_order import in_turn
 from hlsgen.schedule.quick_sums import with_quick_sums
+from hlsgen.schedule.recurrences import waiting_for_themselves
 from hlsgen.schedule.region import RegionBuilder
 from hlsgen.schedule.results import BankUse, LoopSchedule, Recurrence, Step, Tier
 from hlsgen.schedule.scheduled_regions import ScheduledRegion
@@ -84,7 +86,10 @@ class Verdict:
             )
         self.uses = port_uses(accesses, self.region, replicates=replicates(delays.version))
         self.timings = self._timings()
-        self.region.carried = [self._fed_back(edge) for edge in self.region.carried]
+        own: Collection[Carried] = ()
+        if delays.accumulates and loop is not None:
+            own = accumulated(self.region, builder.function, loop, self.around)
+        self.region.carried = [self._fed_back(edge) for edge in self.region.carried if edge not in own]
 
     def _fed_back(self, edge: Carried) -> Carried:
         """A choice between a core of several cycles and another that takes its result: it costs no cycle."""
@@ -175,8 +180,11 @@ class Verdict:
         least, reasons = self._ports()
         bare, found = self._with_quick_sums(least, *self._least(least))
         low = bare.interval if bare is not None else MOST
+        within = found.interval if found is not None else MOST
+        stretched = self._stretched(low, within)
+        found = stretched or found
         high = found.interval if found is not None else MOST
-        recurrence = self._recurrence(high, least)
+        recurrence = self._recurrence(high, least, self._recurring() if stretched else ())
         unknown = [*self._unknown(), *self._reordered(recurrence)]
         shown = self.schedule = found or bare
         assert shown is not None or low == MOST
@@ -186,7 +194,7 @@ class Verdict:
         if found is None:
             unknown = [*unknown, f"a chain of a recurrence is longer than a cycle: the II is {low} or more"]
         elif low != high and recurrence is not None and any(one.kind in FLOATS for one in recurrence.steps):
-            # reports have the one as often as the other: the tool may break the budget to keep the II
+            # reports have the one as often as the other
             unknown = [*unknown, f"the II is {low} by the cycles of its cores and {high} within the budget"]
         decided = not unknown
         return LoopSchedule(
@@ -195,9 +203,9 @@ class Verdict:
             function=self.region.function,
             automatic=self.automatic,
             target=self.target,
-            tier=Tier.UNDECIDED if not decided else Tier.LIKELY if low != high else self._tier(recurrence),
+            tier=Tier.UNDECIDED if not decided else Tier.LIKELY if low != within else self._tier(recurrence),
             interval=high if decided else None,
-            between=(low, high),
+            between=(low, within),
             reasons=tuple(dict.fromkeys([*unknown, *(reasons if high > self.target else ())])),
             trips=self._trips(),
             banks=tuple(_bank_use(use) for use in self._busiest()),
@@ -219,6 +227,25 @@ class Verdict:
             return None, None
         # chains only add to it
         return bare, Scheduler(self.region, self.timings, self.delays.budget_ns).least(bare.interval)
+
+    def _stretched(self, least: int, within: int) -> Schedule | None:
+        """A shorter schedule than `within`, from `least` on, with chains of registers' recurrences as long as
+        they are; None if there is none.
+
+        Where a pragma asks for the pipeline the tool breaks its budget before it gives up an interval that
+        the cycles of cores allow. In pipelines that nobody asked for it keeps within the budget, as it does
+        between writes and reads of a memory.
+        """
+        if self.automatic or least >= within:
+            return None
+        budget = self.delays.budget_ns
+        found = Scheduler(self.region, self.timings, budget, stretched=self._recurring()).least(least)
+        return found if found is not None and found.interval < within else None
+
+    def _recurring(self) -> set[int]:
+        """The nodes that wait for themselves by way of registers."""
+        registers = [edge for edge in self.region.carried if edge.cycles is None]
+        return waiting_for_themselves(self.region, registers)
 
     def _with_quick_sums(
         self, least: int, bare: Schedule | None, found: Schedule | None
@@ -284,11 +311,11 @@ class Verdict:
 
     # recurrences
 
-    def _recurrence(self, interval: int, least: int) -> Recurrence | None:
+    def _recurrence(self, interval: int, least: int, stretched: Collection[int]) -> Recurrence | None:
         """What keeps the II from being one less, if it is a recurrence."""
         if interval <= least:
             return None
-        scheduler = Scheduler(self.region, self.timings, self.delays.budget_ns)
+        scheduler = Scheduler(self.region, self.timings, self.delays.budget_ns, stretched=stretched)
         if scheduler.at(interval - 1) is not None or not scheduler.blocking:
             return None
         best: tuple[int, list[int]] | None = None

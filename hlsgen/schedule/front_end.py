@@ -19,11 +19,10 @@ from hlsgen.schedule.clang import HEADERS, INSTALL, PLAIN, compile_code, message
 from hlsgen.schedule.directives import Directive, Unplaced
 from hlsgen.schedule.exact_widths import with_exact_widths
 from hlsgen.schedule.ir_text import with_named_loops, without_aliases
-from hlsgen.schedule.languages import CPP_STANDARD, Language, languages_of
+from hlsgen.schedule.languages import CPP_STANDARD, INCLUDE, Language, languages_of
 from hlsgen.schedule.marks import Marked, mark
 from hlsgen.schedule.pragmas import Pragma
 
-INCLUDE = Path(__file__).resolve().parent / "include"
 SHOWN_ERRORS = 8
 MAX_DROPPING = 6
 """The most compilations that only find out which marks have to go."""
@@ -116,6 +115,8 @@ def _compiled_as_any(units: Sequence[_Unit]) -> tuple[Marked, frozenset[int], st
     """What the first of them gives that compiles. Raises SourceError: that of the first, where none does."""
     refused: list[SourceError] = []
     for unit in units:
+        if refused and not unit.language.remedies.search(str(refused[0])):
+            continue
         try:
             return unit.compiled()
         except SourceError as error:

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+INCLUDE = Path(__file__).resolve().parent / "include"
+"""Headers of ours in place of the vendor's."""
 CPP_STANDARD = "c++17"
 """Also in place of older ones: a reference to a static constant would be one to another module before it."""
 NEWER = re.compile(r"(?:c|gnu)\+\+(?:17|1z|2\w)")
@@ -25,7 +27,10 @@ _NAMES = tuple(
     for sign in ("", "u")
     for bits, name in ((8, "char"), (16, "short"), (32, "int"), (64, "long"))
 )
-_MARKS, _MARKS_OF_C, _MORE = "hlsgen_marks.h", "hlsgen_marks_of_c.h", "hlsgen_more_headers.h"
+_IS_CPP = re.compile(rf"file not found|{re.escape(str(INCLUDE))}")
+_REDEFINED = re.compile(r"typedef redefinition with different types")
+_MARKS, _MARKS_OF_C = "hlsgen_marks.h", "hlsgen_marks_of_c.h"
+_MORE, _OWN = "hlsgen_more_headers.h", "hlsgen_own_types.h"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,12 +39,14 @@ class Language:
 
     driver: of the compiler's programs. arguments: the language, its standard, a project's own flags. before:
     headers of ours that come before all else of a file when it is preprocessed; beside: when it is compiled.
+    remedies: what the first try was refused for, where this one may not be.
     """
 
     driver: str
     arguments: tuple[str, ...]
     before: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
+    remedies: re.Pattern[str] = re.compile("")
 
     @property
     def is_c(self) -> bool:
@@ -49,16 +56,20 @@ class Language:
 def languages_of(path: Path, standard: str, flags: Sequence[str]) -> list[Language]:
     """Those that a file is tried as, the likeliest first.
 
-    standard: of C++. flags: of the project. What the vendor's library brings unasked is tried where a file
-    does not compile without; C that includes headers which are C++ is that.
+    standard: of C++. flags: of the project. What the vendor's library brings unasked, and what it does not
+    bring, is tried where a file does not compile without; C that includes headers which are C++ is that.
     """
     own = (*_NAMES, *(flag for flag in flags if not flag.startswith(NOT_OURS)))
     newer = standard if NEWER.fullmatch(standard) else CPP_STANDARD
     cpp = (f"-std={newer}", "-x", "c++", *own)
-    tried = [Language(driver="c++", arguments=cpp, before=more) for more in ((_MARKS,), (_MORE, _MARKS))]
+    tried = [
+        Language(driver="c++", arguments=cpp, before=(_MARKS,), remedies=_IS_CPP),
+        Language(driver="c++", arguments=cpp, before=(_MORE, _MARKS)),
+        Language(driver="c++", arguments=cpp, before=(_MORE, _MARKS, _OWN), remedies=_REDEFINED),
+    ]
     if path.suffix != ".c":
         return tried
     warnings = (f"-Wno-error={name}" for name in _WARNINGS_OF_C)
     c = (f"-std={C_STANDARD}", "-x", "c", *warnings, *own)
     as_c = [Language(driver="cc", arguments=c, before=more, beside=(_MARKS_OF_C,)) for more in ((), (_MORE,))]
-    return [*as_c, *tried]
+    return [*as_c, tried[0]]

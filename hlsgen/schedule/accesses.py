@@ -163,8 +163,6 @@ def carried(
         return None
     if first.where.exact != second.where.exact:
         return Dependence(1, assumed=True)
-    if first.where.memory.storage == "register" and ANY_BANK in first.where.banks + second.where.banks:
-        return Dependence(1, assumed=True)  # one of all registers is chosen, and each is written or not
     distance: int | None = None
     assumed = not (first.where.exact and second.where.exact)
     for one, other in zip(first.where.word, second.where.word, strict=True):

@@ -88,24 +88,11 @@ def _of_base(
     starts = [offset for known, offset in described if known == base]
     found = []
     for start in sorted(starts):
-        memory = _marked(base, start, described[base, start], constant=constant, type_=type_)
-        found.append(_with_small_parts(memory))
+        found.append(_marked(base, start, described[base, start], constant=constant, type_=type_))
     if starts != [0] or isinstance(type_, StructType):
         taken = set(starts)
         found += [one for one in _fields(base, type_, 0, constant=constant) if one.start not in taken]
     return found
-
-
-def _with_small_parts(memory: Memory) -> Memory:
-    """The same with the arrays that complete partitions leave split as small ones are (Jbonfigs/
-    EECE5698_FinalProject, 2023.2: [n][4], `complete dim=1`, is chosen by a mux)."""
-    left = [dimension for dimension in memory.dimensions if dimension.split != COMPLETE]
-    is_split = len(left) < len(memory.dimensions) and not any(one.split for one in left)
-    if memory.constant or not is_split or not 1 < prod(one.extent for one in left) <= SPLIT_ELEMENTS:
-        return memory
-    return replace(
-        memory, dimensions=tuple(replace(dimension, split=COMPLETE) for dimension in memory.dimensions)
-    )
 
 
 def _fields(base: Local | Global, type_: Type, start: int, *, constant: bool) -> list[Memory]:

@@ -53,6 +53,8 @@ class Verdict:
         self.known: dict[Operation, Timing] = {}
         self.schedule: Schedule | None = None
         """That of the last `result`."""
+        self.needed = 1
+        """The II that ports and streams need, found with it."""
         self.around = flattened(builder.function, loop) if loop is not None else []
         self.region = builder.of_loop(loop) if loop is not None else builder.of_function()
         counters = {
@@ -179,6 +181,9 @@ class Verdict:
         """The loop's II, and what it follows from."""
         least, reasons = self._ports()
         bare, found = self._with_quick_sums(least, *self._least(least))
+        if found is not None and found.depth < found.interval == self.target:  # there is no more to do
+            least = max(found.depth, self.needed)
+            bare, found = self._least(least)
         low = bare.interval if bare is not None else MOST
         within = found.interval if found is not None else MOST
         stretched = self._stretched(low, within)
@@ -280,8 +285,8 @@ class Verdict:
     # ports
 
     def _ports(self) -> tuple[int, list[str]]:
-        """The II that ports and streams allow, and what keeps it above the target."""
-        least, reasons = self.target, []
+        """The II that ports and streams allow, no less than the target, and what keeps it above."""
+        least, reasons = 1, []
         for use in self._busiest():
             if use.interval > self.target:
                 reasons.append(_says_port(use))
@@ -300,7 +305,8 @@ class Verdict:
                     f"{limited.count} {limited.what} in an iteration, where a pragma allows {limited.limit}"
                 )
             least = max(least, limited.interval)
-        return least, reasons
+        self.needed = least
+        return max(self.target, least), reasons
 
     def _busiest(self) -> list[PortUse]:
         """The busiest bank of each memory."""

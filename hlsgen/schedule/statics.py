@@ -16,6 +16,7 @@ _GLOBAL = re.compile(
 _NAME = re.compile(r"@(\"[^\"]+\"|[-\w$.]+)")
 _ELEMENT = re.compile(r"getelementptr (?P<flags>(?:inbounds |nuw |nusw )*)\((?P<inner>[^()]*)\)")
 STATE = "__hls_state"
+_STATIC = ".static"
 _COPY = "@llvm.memcpy.p0.p0.i64"
 
 
@@ -61,7 +62,12 @@ def _leading_type(text: str) -> str:
 
 def local_name(name: str) -> str:
     """The alloca of a static variable."""
-    return f"{name.strip(chr(34))}.static"
+    return f"{name.strip(chr(34))}{_STATIC}"
+
+
+def is_static(name: str) -> bool:
+    """Whether an alloca is that of a static variable."""
+    return name.endswith(_STATIC)
 
 
 def _state(name: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from math import prod
 
 from hlsgen.schedule import groups as grouping
-from hlsgen.schedule.accesses import Access, Paths, PortUse, port_uses, replicates
+from hlsgen.schedule.accesses import Access, Paths, PortUse, port_uses
 from hlsgen.schedule.allocations import limited_uses
 from hlsgen.schedule.control_flow import Loop
 from hlsgen.schedule.delays import FLOATS, Delays
@@ -82,7 +82,7 @@ class Verdict:
                 around=frozenset(around),
                 trips=builder.ranges.trips.get(loop.header) or 1,
             )
-        self.uses = port_uses(accesses, self.region, replicates=replicates(delays.version))
+        self.uses = port_uses(accesses, self.region)
         self.timings = self._timings()
         self.region.carried = [self._fed_back(edge) for edge in self.region.carried]
 
@@ -167,7 +167,7 @@ class Verdict:
             merges=self.merges,
             schedule=schedule or once(),
             pipelined=pipelined,
-            place=self._place(),
+            place=self.place,
         )
 
     def result(self) -> LoopSchedule:
@@ -190,8 +190,8 @@ class Verdict:
             unknown = [*unknown, f"the II is {low} by the cycles of its cores and {high} within the budget"]
         decided = not unknown
         return LoopSchedule(
-            place=self._place(),
-            label=label_of(self._place()) if self.loop is not None else "",
+            place=self.place,
+            label=label_of(self.place) if self.loop is not None else "",
             function=self.region.function,
             automatic=self.automatic,
             target=self.target,
@@ -364,7 +364,9 @@ class Verdict:
 
     # words
 
-    def _place(self) -> Place | None:
+    @property
+    def place(self) -> Place | None:
+        """Where the loop stands, or the first of the function that has a place."""
         if self.loop is not None:
             return self.module.loop_places.get(self.loop.node)
         told = (node.instruction.place for node in self.region.nodes if node.instruction is not None)

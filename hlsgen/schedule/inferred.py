@@ -49,7 +49,7 @@ def infer_partitions(memories: Memories, verdicts: Sequence[Verdict]) -> set[Mem
     for verdict in verdicts:
         for use in verdict.uses:
             memory = use.memory
-            if verdict.automatic and memory.argument:
+            if verdict.automatic and (memory.argument or _is_given(verdict, memory)):
                 continue
             if use.together <= PORTS * verdict.target or _is_interface(memory, verdict):
                 continue
@@ -79,6 +79,11 @@ def without_copies(verdicts: Sequence[Verdict]) -> None:
         ]
 
 
+def _is_given(verdict: Verdict, memory: Memory) -> int:
+    """Through how many calls the function that a loop stands in is given a memory; 0 of one of its own."""
+    return 0 if verdict.place is None else max(0, len(verdict.place.calls) - memory.calls)
+
+
 def _is_called_apart(verdict: Verdict, memory: Memory, ways: Collection[tuple[tuple[str, int], ...]]) -> bool:
     """Whether a loop stands in a function that stays one, and is given the memory by its caller: one that is
     called several times, and before 2021.2 a large one. `ways`: the calls that its copies were inlined at.
@@ -86,9 +91,8 @@ def _is_called_apart(verdict: Verdict, memory: Memory, ways: Collection[tuple[tu
     Ritarka/8893Lab2: two calls of conv_7x7 have 49 reads of two ports in 2022.1, II 25, one call had copies;
     one call in 2020.2 has 147 reads of two ports, II 74. ZhengmingHu/HLS_MNIST: a small one has copies.
     """
-    place = verdict.place
-    given = 0 if place is None else len(place.calls) - memory.calls
-    if given <= 0:
+    given = _is_given(verdict, memory)
+    if not given:
         return False
     large = (
         not _is_since(verdict.delays.version, COPIES_FOR_OTHERS) and len(verdict.region.nodes) > MOST_INLINED

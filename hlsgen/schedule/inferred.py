@@ -5,7 +5,8 @@ Its log says `Inferring pragma 'array_partition type=complete dim=1' for array .
 In public logs of 2021.1 to 2024.2 it is complete where unrolled loops made all indices of a dimension
 constants, and cyclic where they made them neighbours of a running one, or blocks that one runs in (none was
 seen of a parameter); never of the top's own arrays and AXI ports (Stream-HLS: 4 reads of such an array keep
-the II at 2, where local ones of the same loop are split), and not for pipelines that no pragma asks for.
+the II at 2, where local ones of the same loop are split). For pipelines that no pragma asks for it is arrays
+of the loop's own function alone.
 One dimension after the other, from the innermost on.
 """
 
@@ -26,6 +27,9 @@ from hlsgen.schedule.verdict import Verdict
 FIRST_VERSION = (2021, 1)
 PORTS = 2
 """Of a memory as the tool first takes it: only later does it copy those that are read more often."""
+SPLITS_FOR_ITSELF = (2023, 2)
+"""From when on the tool splits arrays for automatic pipelines (logs of 2023.2 and later name the array's
+declaration; SherlockChristie/FFT, 2023.1, and Sanjeev2697UCSD/CSE237C_FinalProject, 2021.1: none)."""
 COPIES_FOR_OTHERS = (2021, 2)
 """From when on the tool keeps copies of arrays for functions that it does not inline."""
 MOST_INLINED = 300
@@ -49,7 +53,7 @@ def infer_partitions(memories: Memories, verdicts: Sequence[Verdict]) -> set[Mem
     for verdict in verdicts:
         for use in verdict.uses:
             memory = use.memory
-            if verdict.automatic and (memory.argument or _is_given(verdict, memory)):
+            if verdict.automatic and not _splits_for_itself(verdict, memory):
                 continue
             if use.together <= PORTS * verdict.target or _is_interface(memory, verdict):
                 continue
@@ -98,6 +102,12 @@ def _is_called_apart(verdict: Verdict, memory: Memory, ways: Collection[tuple[tu
         not _is_since(verdict.delays.version, COPIES_FOR_OTHERS) and len(verdict.region.nodes) > MOST_INLINED
     )
     return large or len({way[:given] for way in ways}) > 1
+
+
+def _splits_for_itself(verdict: Verdict, memory: Memory) -> bool:
+    """Whether a memory is split for a pipeline that no pragma asks for: one of the loop's own function."""
+    mine = not memory.argument and not _is_given(verdict, memory)
+    return mine and _is_since(verdict.delays.version, SPLITS_FOR_ITSELF)
 
 
 def _has_blocks(split: Memory, before: Memory) -> bool:

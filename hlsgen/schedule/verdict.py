@@ -28,6 +28,8 @@ from hlsgen.schedule.results import BankUse, LoopSchedule, Recurrence, Step, Tie
 from hlsgen.schedule.scheduled_regions import ScheduledRegion
 from hlsgen.schedule.sites import Sites
 
+COPIES = 3
+"""Words that a line writes from which on it counts as copies of one write."""
 SEVERAL = 2
 """Sums in a row from which on there is another order of them."""
 
@@ -81,10 +83,22 @@ class Verdict:
                 writes_registers=registers,
                 around=frozenset(around),
                 trips=builder.ranges.trips.get(loop.header) or 1,
+                kept={memory for memory in accesses if automatic and self._is_written_by_copies(memory)},
             )
         self.uses = port_uses(accesses, self.region)
         self.timings = self._timings()
         self.region.carried = [self._fed_back(edge) for edge in self.region.carried]
+
+    def _is_written_by_copies(self, memory: Memory) -> bool:
+        """Whether copies of one write have several words of a bank: the tool unrolls a loop that no pragma
+        names after it has made registers of words whose addresses stay (nerearmartin/HLS-CNN-PYNQ-RealTime
+        dense.cc:49: ten words stay in a memory, II 10)."""
+        words: dict[object, set[object]] = {}
+        for access in self.region.accesses[memory]:
+            place = self.module.places.get(access.instruction.place)
+            if access.writes and access.where is not None and place is not None:
+                words.setdefault((place, access.where.banks), set()).add(access.where.word)
+        return any(len(found) >= COPIES for found in words.values())
 
     def _fed_back(self, edge: Carried) -> Carried:
         """A choice between a core of several cycles and another that takes its result: it costs no cycle."""

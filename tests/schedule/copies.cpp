@@ -115,3 +115,26 @@ void neighbours(hls::stream<int> &in, hls::stream<int> &out) {
         }
     }
 }
+
+// ten sums in a memory; no pragma asks for anything
+void ten_sums(hls::stream<int> &in, hls::stream<int> &out) {
+    int sums[10] = {0};
+    work: for (int i = 0; i < 196; ++i) {
+        int value = in.read();
+        for (int k = 0; k < 10; ++k)
+            sums[k] += value * (k + 3);
+    }
+    for (int k = 0; k < 10; ++k)
+        out.write(sums[k]);
+}
+
+// one line that the iteration writes once and reads three times
+void one_line(hls::stream<int> &in, hls::stream<int> &out) {
+    int line[66] = {0};
+    for (int row = 0; row < 64; ++row) {
+        work: for (int column = 0; column < 64; ++column) {
+            line[column + 2] = in.read();
+            out.write(line[column] + line[column + 1] * 3 + line[(column * 5) & 63]);
+        }
+    }
+}

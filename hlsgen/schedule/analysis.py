@@ -9,6 +9,7 @@ from hlsgen.schedule.areas import Areas
 from hlsgen.schedule.balance import balance
 from hlsgen.schedule.bursts import port_rules
 from hlsgen.schedule.component import Target
+from hlsgen.schedule.constant_indices import split_constant_dimensions
 from hlsgen.schedule.control_flow import Loop, loops_of, reverse_postorder
 from hlsgen.schedule.declared_memories import memories_of
 from hlsgen.schedule.inferred import infer_partitions, infers_partitions, without_copies
@@ -128,6 +129,7 @@ def _of_function(
         compares_before=compares_before(target.version),
         ports=port_rules(target.version, kernel_flow=target.kernel_flow),
     )
+    split_constant_dimensions(function, memories, builder.addresses)
     verdicts = [
         Verdict(builder, loop, module, sites, asked, target.delays, automatic=automatic)
         for loop, asked, automatic in _pipelines(function, loops, module, plan)

@@ -138,3 +138,32 @@ void one_line(hls::stream<int> &in, hls::stream<int> &out) {
         }
     }
 }
+
+// a table that nothing writes, though it is no constant of the language
+int table[64] = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3};
+void table_read_often(hls::stream<int> &in, hls::stream<int> &out) {
+    work: for (int i = 0; i < 64; ++i) {
+#pragma HLS pipeline II=1
+        int at = in.read(), sum = 0;
+        for (int k = 0; k < 20; ++k)
+            sum ^= table[(at * (k + 3)) & 63];
+        out.write(sum);
+    }
+}
+
+// rows that are always named
+void rows_apart(hls::stream<long> &in, hls::stream<long> &out) {
+    long rows[2][1024];
+    work: for (int i = 0; i < 1024; ++i) {
+#pragma HLS unroll factor=2
+        rows[0][i] = 0;
+        rows[1][i] = 0;
+    }
+    for (int i = 0; i < 1024; ++i) {
+#pragma HLS pipeline off
+        long at = in.read() & 1023;
+        rows[0][at] += 1;
+        rows[1][at] -= 1;
+        out.write(rows[0][at] * rows[1][at]);
+    }
+}

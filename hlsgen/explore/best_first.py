@@ -9,6 +9,7 @@ all, and the first one that comes out of the knapsack bounds everything.
 from __future__ import annotations
 
 import heapq
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -102,7 +103,7 @@ def cheapest_for(
     latest: dict[int, int] = {}
     built: dict[int, Found] = {}
     for number, layout in enumerate(layouts):
-        index = _slow_enough(space, layout, frames_per_s)
+        index = _slow_enough(space, layout, frames_per_s, latency_cycles)
         cost = space.fits_relaxed(layout, index) if index is not None else np.inf
         if index is not None and np.isfinite(cost):
             latest[number] = index
@@ -133,13 +134,19 @@ def cheapest_for(
     return Searched(found=None, bound=bound or 0.0)
 
 
-def _slow_enough(space: Space, layout: Layout, frames_per_s: float | None) -> int | None:
-    """The number of the longest interval with which so many instances reach the rate."""
-    if frames_per_s is None:
-        return len(space.intervals) - 1
-    if space.ddr_frames_per_s(layout.count, space.least_bytes) < frames_per_s:
-        return None
-    most = layout.count * space.clock_mhz * 1e6 / frames_per_s
+def _slow_enough(
+    space: Space, layout: Layout, frames_per_s: float | None, latency_cycles: float | None
+) -> int | None:
+    """The number of the longest interval with which so many instances can reach both targets.
+
+    No frame leaves a kernel sooner than its slowest layer has worked on all of it, so a latency is an
+    interval that is too long.
+    """
+    most = math.inf if latency_cycles is None else latency_cycles
+    if frames_per_s is not None:
+        if space.ddr_frames_per_s(layout.count, space.least_bytes) < frames_per_s:
+            return None
+        most = min(most, layout.count * space.clock_mhz * 1e6 / frames_per_s)
     index = int(np.searchsorted(space.intervals, most * (1 + 1e-12), side="right")) - 1
     return index if index >= 0 else None
 

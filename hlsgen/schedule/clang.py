@@ -74,8 +74,8 @@ def is_installed() -> bool:
     return _zig() is not None
 
 
-def compile_cpp(arguments: Sequence[str], scratch: Path) -> str | None:
-    """Runs the C++ compiler: None, or what it prints when it fails.
+def compile_code(driver: str, arguments: Sequence[str], scratch: Path) -> str | None:
+    """Runs the compiler of C ("cc") or C++ ("c++"): None, or what it prints when it fails.
 
     scratch: a folder for its caches. Raises ToolError: it is not installed, cannot start, or does not end.
     """
@@ -84,7 +84,7 @@ def compile_cpp(arguments: Sequence[str], scratch: Path) -> str | None:
         raise ToolError(f"error: the package ziglang, which has Clang, was not found\n{INSTALL}")
     caches = {"ZIG_GLOBAL_CACHE_DIR": str(scratch / "zig"), "ZIG_LOCAL_CACHE_DIR": str(scratch / "zig-local")}
     environment = {**os.environ, **caches, "TMPDIR": str(scratch)}
-    command = [str(path), "c++", *FLAGS, *arguments]
+    command = [str(path), driver, *FLAGS, *arguments]
     try:
         with running(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment) as process:
             _, errors = process.communicate(timeout=COMPILE_SECONDS)

@@ -1,13 +1,12 @@
-"""HLS C++ -> LLVM IR of exact widths, with a mark for each pragma.
+"""HLS C++ or C -> LLVM IR of exact widths, with a mark for each pragma.
 
 A file is preprocessed, its pragmas become calls (marks.py), and Clang compiles it against the headers of
-include/, whose numbers are `_BitInt(N)`. Each file is a translation unit of its own, as in C++, and their
-modules are linked. Nothing is optimised. The IR keeps the lines of the sources.
+include/, whose numbers are `_BitInt(N)`; languages.py says as what. Each file is a translation unit of its
+own, as in C++, and their modules are linked. Nothing is optimised. The IR keeps the lines of the sources.
 """
 
 from __future__ import annotations
 
-import contextlib
 import re
 import time
 from collections.abc import Mapping, Sequence
@@ -16,26 +15,18 @@ from pathlib import Path
 
 from hlsgen.base.errors import DesignError, Place, Problem, ToolError
 from hlsgen.base.scratch import scratch_folder
-from hlsgen.schedule.c_keywords import without_keywords
-from hlsgen.schedule.clang import HEADERS, INSTALL, PLAIN, compile_cpp, messages
+from hlsgen.schedule.clang import HEADERS, INSTALL, PLAIN, compile_code, messages
 from hlsgen.schedule.directives import Directive, Unplaced
 from hlsgen.schedule.exact_widths import with_exact_widths
 from hlsgen.schedule.ir_text import with_named_loops, without_aliases
+from hlsgen.schedule.languages import CPP_STANDARD, INCLUDE, Language, languages_of
 from hlsgen.schedule.marks import Marked, mark
 from hlsgen.schedule.pragmas import Pragma
 
-INCLUDE = Path(__file__).resolve().parent / "include"
 SHOWN_ERRORS = 8
 MAX_DROPPING = 6
 """The most compilations that only find out which marks have to go."""
 NO_LLVM = f"error: the package llvmlite was not found\n{INSTALL}"
-STANDARD = "c++17"
-"""Also in place of older ones: a reference to a static constant would be one to another module before it."""
-NEWER = re.compile(r"(?:c|gnu)\+\+(?:17|1z|2\w)")
-NOT_OURS = ("-std=", "-O", "-g", "-m", "-W", "-w", "-l", "-L", "-c", "-S", "-E", "-o", "-x", "-fopenmp")
-"""Arguments of projects that are not for us: what is compiled, and for what, is said here."""
-C_WORDS = ("-Drestrict=__restrict__", "-D_Bool=bool")
-"""What C has and C++, as which C is compiled, has not."""
 DEFINES = {"__SYNTHESIS__": "1", "__VITIS_HLS__": "1", "NDEBUG": "1"}
 
 
@@ -67,20 +58,18 @@ def compile_to_ir(
     include_folders: Sequence[Path] = (),
     defines: Mapping[str, str] | None = None,
     flags: Sequence[str] = (),
-    standard: str = STANDARD,
+    standard: str = CPP_STANDARD,
     directives: Sequence[Directive] = (),
 ) -> FrontEnd:
-    """The IR of C++ files.
+    """The IR of C++ and C files.
 
     defines: macros besides `DEFINES`, with values ("" for none). flags: more arguments of the compiler, as a
     project gives them; those of optimisation, machine, warnings, linking and the language have no effect.
-    standard: the language; one before `STANDARD` is taken as that. directives: count as pragmas. Raises
-    SourceError: a file is not C++ that compiles, or two do not link. ToolError: the compiler is missing,
-    cannot be started, or does not end.
+    standard: of C++; one before `CPP_STANDARD` is taken as that. directives: count as pragmas. Raises
+    SourceError: a file is not C++ (a .c: not C) that compiles, or two do not link. ToolError: the compiler is
+    missing, cannot be started, or does not end.
     """
     start = time.perf_counter()
-    language = [f"-std={standard if NEWER.fullmatch(standard) else STANDARD}", "-x", "c++"]
-    language += [flag for flag in flags if not flag.startswith(NOT_OURS)]
     macros = DEFINES | dict(defines or {})
     preprocessing = [
         *(f"-D{name}={value}" for name, value in macros.items()),
@@ -93,8 +82,12 @@ def compile_to_ir(
     units: list[Marked] = []
     with scratch_folder() as scratch:
         for path in files:
-            unit = _Unit(path, language, preprocessing, scratch, first=len(pragmas), directives=directives)
-            marked, without, module = unit.compiled()
+            marked, without, module = _compiled_as_any(
+                [
+                    _Unit(path, language, preprocessing, scratch, first=len(pragmas), directives=directives)
+                    for language in languages_of(path, standard, flags)
+                ]
+            )
             pragmas += marked.pragmas
             dropped += [pragma for pragma in marked.pragmas if pragma.index in without]
             modules.append(with_exact_widths(module))
@@ -118,37 +111,36 @@ def _without_place(units: Sequence[Marked]) -> tuple[Unplaced, ...]:
     return tuple(one for one in first if all(one.directive.origin in names for names in everywhere))
 
 
+def _compiled_as_any(units: Sequence[_Unit]) -> tuple[Marked, frozenset[int], str]:
+    """What the first of them gives that compiles. Raises SourceError: that of the first, where none does."""
+    refused: list[SourceError] = []
+    for unit in units:
+        if refused and not unit.language.remedies.search(str(refused[0])):
+            continue
+        try:
+            return unit.compiled()
+        except SourceError as error:
+            refused.append(error)
+    raise refused[0]
+
+
 @dataclass(frozen=True)
 class _Unit:
-    """A translation unit. language, preprocessing: arguments. first: the index of its first pragma.
+    """A translation unit in a language. preprocessing: arguments. first: the index of its first pragma.
 
     directives: those of the kernel, of which some have their place in another unit.
     """
 
     path: Path
-    language: Sequence[str]
+    language: Language
     preprocessing: Sequence[str]
     scratch: Path
     first: int
     directives: Sequence[Directive] = ()
 
     def compiled(self) -> tuple[Marked, frozenset[int], str]:
-        """The C++ with marks, the pragmas that have none, and the IR."""
-        try:
-            return self._compiled(("hlsgen_marks.h",))
-        except SourceError:
-            # what the vendor's library brings unasked may be what is missing, or names are keywords of C++
-            more, is_c = ("hlsgen_more_headers.h", "hlsgen_marks.h"), self.path.suffix == ".c"
-            for included, renames in [(more, False), *([(more[1:], True), (more, True)] if is_c else [])]:
-                with contextlib.suppress(SourceError):
-                    return self._compiled(included, renames=renames)
-            raise
-
-    def _compiled(
-        self, included: Sequence[str], *, renames: bool = False
-    ) -> tuple[Marked, frozenset[int], str]:
-        text = self._preprocessed(included)
-        text = without_keywords(text, INCLUDE) if renames else text
+        """The code with marks, the pragmas that have none, and the IR. Raises SourceError."""
+        text = self._preprocessed()
         without: frozenset[int] = frozenset()
         marked = self._marked(text)
         every = frozenset(pragma.index for pragma in marked.pragmas)
@@ -170,7 +162,9 @@ class _Unit:
         return marked, without, module
 
     def _marked(self, text: str, without: frozenset[int] = frozenset()) -> Marked:
-        return mark(text, first=self.first, without=without, directives=self.directives)
+        return mark(
+            text, first=self.first, without=without, directives=self.directives, is_c=self.language.is_c
+        )
 
     def _compile_unmarked(self, text: str, every: frozenset[int]) -> None:
         """Raises SourceError: it does not compile."""
@@ -178,31 +172,36 @@ class _Unit:
         if module is None:
             raise _source_error(self.path, errors)
 
-    def _preprocessed(self, included: Sequence[str]) -> str:
-        """`included`: headers of ours that come before all else."""
+    def _preprocessed(self) -> str:
         out = self.scratch / "unit.ii"
-        marks = [argument for name in included for argument in ("-include", str(INCLUDE / name))]
-        what = ("-E", "-dD", str(self.path), "-o", str(out))
-        words = C_WORDS if self.path.suffix == ".c" else ()
         elsewhere = self.scratch / "elsewhere"
-        arguments = [*HEADERS, *self.language, *self.preprocessing, f"-I{elsewhere}", *words, *marks, *what]
-        errors = compile_cpp(arguments, self.scratch)
+        arguments = [*HEADERS, *self.language.arguments, *self.preprocessing, f"-I{elsewhere}"]
+        arguments += [*_included(self.language.before), "-E", "-dD", str(self.path), "-o", str(out)]
+        errors = compile_code(self.language.driver, arguments, self.scratch)
         while errors is not None:
             if not _stand_in(errors, elsewhere):
                 raise _source_error(self.path, errors)
-            errors = compile_cpp(arguments, self.scratch)
+            errors = compile_code(self.language.driver, arguments, self.scratch)
         return out.read_text(encoding="utf-8", errors="replace")
 
     def _compile(self, text: str) -> tuple[str | None, str]:
         """The IR, or None and what the compiler says."""
         source, out = self.scratch / "marked.cpp", self.scratch / "marked.ll"
         source.write_text(text, encoding="utf-8")
-        what = ("-S", "-emit-llvm", str(source), "-o", str(out))
-        errors = compile_cpp([*PLAIN, *self.language, *what], self.scratch)
+        beside = _included(self.language.beside)
+        what = (*beside, "-S", "-emit-llvm", str(source), "-o", str(out))
+        errors = compile_code(self.language.driver, [*PLAIN, *self.language.arguments, *what], self.scratch)
         if errors is not None:
             return None, errors
         # the same sources give the same text, wherever they are compiled
-        return out.read_text(encoding="utf-8").replace(f"{self.scratch}/", ""), ""
+        module = out.read_text(encoding="utf-8").replace(f"{self.scratch}/", "")
+        # an inline function of C has its body elsewhere too: here is all there is of it
+        return module.replace("\ndefine available_externally ", "\ndefine linkonce_odr "), ""
+
+
+def _included(headers: Sequence[str]) -> list[str]:
+    """The arguments that include headers of ours before all else."""
+    return [argument for name in headers for argument in ("-include", str(INCLUDE / name))]
 
 
 def _stand_in(errors: str, folder: Path) -> bool:
@@ -240,7 +239,7 @@ def _source_error(path: Path, errors: str) -> SourceError | ToolError:
     problems = [
         Problem(
             message=message.message,
-            fix="C++ that the vendor's tool compiles; name folders and macros that are missing",
+            fix="code that the vendor's tool compiles; name folders and macros that are missing",
             place=Place(file=message.file, line=message.line, column=message.column),
         )
         for message in messages(errors)

@@ -5,7 +5,7 @@
     #pragma HLS dependence variable=a      ::hls_marks::variable(4, a);
     #pragma HLS array_partition variable=p ::hls_marks::parameter<(N)>(5, p);   of a parameter p[N]
 
-The calls are those of include/hlsgen_marks.h.
+The calls are those of include/hlsgen_marks.h, in C those of hlsgen_marks_of_c.h.
 """
 
 from __future__ import annotations
@@ -55,13 +55,14 @@ def mark(
     first: int = 0,
     without: frozenset[int] = frozenset(),
     directives: Sequence[Directive] = (),
+    is_c: bool = False,
 ) -> Marked:
     """Preprocessed C++ (clang's -E -dD) with its pragmas as calls, and without its macros.
 
     first: the index of the first pragma. without: indices of pragmas that get no mark. directives: become
-    pragmas behind those of the text.
+    pragmas behind those of the text. is_c: it is C.
     """
-    return _Marker(text=text, first=first, without=without).marked(directives)
+    return _Marker(text=text, first=first, without=without, is_c=is_c).marked(directives)
 
 
 @dataclass(kw_only=True)
@@ -69,6 +70,7 @@ class _Marker:
     text: str
     first: int
     without: frozenset[int]
+    is_c: bool
     pragmas: list[Pragma] = field(default_factory=list)
     places: dict[tuple[str, int], list[int]] = field(default_factory=dict)
     macros: Macros = field(default_factory=Macros)
@@ -167,16 +169,19 @@ class _Marker:
     def _call(self, index: int, parsed: ParsedPragma, offset: int, *, unbraced: bool) -> None:
         call = ", ".join(self._calls(index, parsed, offset))
         # where it is a body, the else is this if's, so that one behind the statement stays the other if's
-        self.edits.append((offset, offset, f"if (({call}), false) ; else " if unbraced else f" {call};"))
+        self.edits.append((offset, offset, f"if (({call}), 0) ; else " if unbraced else f" {call};"))
 
     def _calls(self, index: int, parsed: ParsedPragma, offset: int) -> Iterator[str]:
-        values = "".join(f", ({value})" for value in parsed.values)
+        values = "".join(f", {'(long)' if self.is_c else ''}({value})" for value in parsed.values)
         if not parsed.variables:
-            yield f"::hls_marks::here({index}{values})"
+            yield f"{'__hls_mark' if self.is_c else '::hls_marks::here'}({index}{values})"
         for variable in parsed.variables:
             extent = self._parameters.extent(variable, offset) if _NAME.fullmatch(variable) else ""
-            mark = f"parameter<({extent})>" if extent else "variable"
-            yield f"::hls_marks::{mark}({index}, {variable}{values})"
+            if self.is_c:
+                mark = f"__hls_marked_parameter(({extent}), " if extent else "__hls_marked("
+            else:
+                mark = f"::hls_marks::parameter<({extent})>(" if extent else "::hls_marks::variable("
+            yield f"{mark}{index}, {variable}{values})"
 
     @cached_property
     def _parameters(self) -> Parameters:

@@ -12,10 +12,13 @@ _EXTENT = re.compile(r"A\d+_")
 
 
 def variable_name(name: str) -> str:
-    """The name in the source: `counts` of `_ZZ11static_histE6counts.static` and of `counts.i.i`."""
+    """The name in the source: `counts` of `_ZZ11static_histE6counts.static` and of `counts.i.i`.
+
+    In C a static variable of a function is `static_hist.counts`.
+    """
     name = _ADDED.sub("", name)
     if not name.startswith("_Z"):
-        return name
+        return name.rpartition(".")[2] or name
     found = ""
     at = 2
     while at < len(name):

@@ -11,6 +11,8 @@ from hlsgen.schedule.plain_code import plain_code
 
 _BRACE = re.compile(r"[{}]")
 _BEFORE_BODY = re.compile(r"\)(?:\s|const|noexcept|override|final)*$")
+_QUALIFIERS = re.compile(r"^(?:\s*\b(?:static|const|restrict|volatile)\b)*")
+"""Of an array parameter of C: `int x[static 8]`."""
 _TAIL = 200
 """How far before a brace the end of a parameter list is looked for."""
 _CONTROL = re.compile(r"\b(?:for|while|if|switch|catch|constexpr)\s*$")
@@ -39,7 +41,7 @@ class Parameters:
             found = re.search(
                 rf"(?<![\w.]){re.escape(name)}\s*\[([^\[\]]+)\]", self._plain[begin + 1 : close]
             )
-            return found[1].strip() if found else ""
+            return _QUALIFIERS.sub("", found[1]).strip() if found else ""
         return ""
 
     @cached_property

@@ -16,7 +16,6 @@ from hlsgen.explore.console import headline
 from hlsgen.explore.design_file import fixed_design
 from hlsgen.explore.result import Explored
 from tests.support.command_line import document, failure, text, working_folder
-from tests.support.places import ROOT
 
 NET = """
 import torch
@@ -56,6 +55,18 @@ batch: 4
 input: {shape: [4, 8, 8], type: "fixed<16,6>", samples: random}
 layers:
   - {name: conv1, kind: conv2d, out_channels: 4, kernel: 3, weights: {seed: 3}}
+"""
+
+CONV8 = """
+name: small8
+board: zcu102
+clock_mhz: 300
+batch: 64
+input: {shape: [8, 16, 16], type: "fixed<8,1,rnd,sat>", samples: random}
+layers:
+  - {name: conv1, kind: conv2d, out_channels: 8, kernel: 3, weights: {seed: 3}}
+precision: {weights: "fixed<8,1>", output: "fixed<8,3,rnd,sat>", accumulator: exact}
+mapping: auto
 """
 
 
@@ -149,6 +160,8 @@ def test_latency_is_kept() -> None:
     limit = slow.latency_us / 3
     found = design.explore(max_latency_us=limit).point
     assert found.latency_us <= limit and found.cost > slow.cost
+    # the intervals that are tried for a latency are no longer than it
+    assert all(one.latency_us * design.clock_mhz >= one.interval_cycles for one in (slow, found))
     both = design.explore(max_latency_us=limit, target_fps=1e6).point
     assert both.latency_us <= limit and both.frames_per_s >= 1e6
 
@@ -202,17 +215,17 @@ def test_one_layer_is_as_build_chooses_it_and_cheapest_for_a_target(folder: Path
 
 
 def test_two_foldings_reach_a_target_for_less(folder: Path) -> None:
-    source = ROOT / "designs/conv_int8.yaml"
-    design = hlsgen.load(source)
-    both = design.explore(target_fps=80_000)
-    assert both.point.frames_per_s >= 80_000 and len(both.layers) == 2
+    source = folder / "conv8.yaml"
+    source.write_text(CONV8)
+    both = hlsgen.load(source).explore(target_fps=2.5e6)
+    assert both.point.frames_per_s >= 2.5e6 and len(both.layers) == 2
     target = folder / "fixed.yaml"
     target.write_text(fixed_design(both, source, target))
     again = hlsgen.load(target).style.hardware.deployment
     assert again.frames_per_s == both.point.frames_per_s
-    assert [len(kernel.instances) for kernel in again.kernels] == [1, 1]
-    target.write_text(source.read_text().replace("mapping: auto", "mapping: {foldings: 1}"))
-    single = hlsgen.load(target).explore(target_fps=80_000)
+    assert sum(len(kernel.instances) for kernel in again.kernels) == both.point.instances
+    target.write_text(CONV8.replace("mapping: auto", "mapping: {foldings: 1}"))
+    single = hlsgen.load(target).explore(target_fps=2.5e6)
     assert len(single.layers) == 1
     assert both.point.cost < 0.98 * single.point.cost
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hlsgen.schedule.front_end import INCLUDE, compile_to_ir
+from hlsgen.schedule.front_end import INCLUDE
 from tests.support.schedule_ir import body, front_end_of, needs_llvm, optimised
 
 KERNEL = """#define N 8
@@ -195,9 +195,22 @@ def test_complex_numbers_have_no_checks_for_infinities(tmp_path: Path) -> None:
 
 
 @needs_llvm
-def test_c_and_old_standards_compile(tmp_path: Path) -> None:
-    (tmp_path / "top.c").write_text("void top(int *restrict x, _Bool y) { x[0] = y; }\n")
-    assert "@_Z3topPib" in compile_to_ir([tmp_path / "top.c"]).ir
+def test_what_comes_with_the_vendors_compiler_is_there(tmp_path: Path) -> None:
+    source = """#include <bits/stdc++.h>
+#include <gmp.h>
+__uint16_t top(std::array<int, 4> y) { return std::accumulate(y.begin(), y.end(), 0); }
+"""
+    assert " i16 @_Z3top" in front_end_of(tmp_path, source).ir
+
+
+@needs_llvm
+def test_types_that_no_header_of_the_vendor_s_brings_may_be_the_kernel_s(tmp_path: Path) -> None:
+    source = "#include <ap_fixed.h>\ntypedef float double_t;\nvoid top(double_t *x) { *x += 1; }\n"
+    assert "@_Z3topPf(" in front_end_of(tmp_path, source).ir
+
+
+@needs_llvm
+def test_old_standards_compile(tmp_path: Path) -> None:
     source = "#include <ap_int.h>\nint top(register int x) { return ap_int<5>(x) + 1; }\n"
     flags = ["-std=c++0x", "-O0", "-Wall", "-DWIDE=9"]
     ir = front_end_of(tmp_path, source.replace("<5>", "<WIDE>"), standard="c++0x", flags=flags).ir

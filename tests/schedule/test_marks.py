@@ -89,12 +89,12 @@ def test_a_pragma_before_a_lone_statement_joins_it() -> None:
     lines = marked_lines("for (;;)\n#pragma hls pipeline\n#pragma HLS unroll\nx();\n")
     assert lines == [
         "for (;;)",
-        "if ((::hls_marks::here(0)), false) ; else",
-        "if ((::hls_marks::here(1)), false) ; else",
+        "if ((::hls_marks::here(0)), 0) ; else",
+        "if ((::hls_marks::here(1)), 0) ; else",
         "x();",
     ]
     lines = marked_lines("if (a) {}\nelse\n#pragma HLS latency max=3\n y();\n")
-    assert lines[2] == "if ((::hls_marks::here(0, (3))), false) ; else"
+    assert lines[2] == "if ((::hls_marks::here(0, (3))), 0) ; else"
     assert marked_lines("x(1);\n#pragma AP inline\n")[1] == "::hls_marks::here(0);"
 
 

@@ -14,6 +14,7 @@ from hlsgen.schedule.names import variable_name
         ("counts.i.i", "counts"),
         ("counts.static", "counts"),
         ("_ZZ11static_histE6counts.static", "counts"),
+        ("static_hist.counts.static", "counts"),
         ("_ZL5table", "table"),
         ("_ZN7weights5firstE", "first"),
         ("_ZZ3topPiE4line_0", "line"),

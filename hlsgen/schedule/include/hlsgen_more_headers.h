@@ -14,8 +14,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
 #include <time.h>
 
+#ifdef __cplusplus
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -40,5 +42,6 @@
 // an integer zero as well as a pointer, as it is in the vendor's library
 #undef NULL
 #define NULL __null
+#endif
 
 #endif

@@ -72,16 +72,17 @@ def carry_memories(
     writes_registers: bool = True,
     around: frozenset[str] = frozenset(),
     trips: int = 1,
+    kept: Collection[Memory] = (),
 ) -> list[Broken]:
     """Add what memories carry from iteration to iteration to the region; the promises that do not hold.
 
     `around`: the counters of loops that are flattened with the region's, which has `trips` iterations or
-    more.
+    more. `kept`: memories of which no word becomes a register.
     """
     broken = []
     for memory, all_of_it in list(accesses.items()):
         mine = [promise for promise in promises if promise.memory == memory]
-        free = may_forward(memory) and not mine
+        free = may_forward(memory) and not mine and memory not in kept
         if free:
             promote(region, memory, counters, region.names | around, writes_registers=writes_registers)
             all_of_it = accesses[memory]

@@ -125,3 +125,11 @@ work:
         out[i] = a[i] / 8;
     }
 }
+
+extern "C" void copied(const int a[512], int out[512]) {
+work:
+    for (int i = 0; i < 512; ++i) {
+#pragma HLS pipeline II=64
+        out[i] = a[i] + 1;
+    }
+}

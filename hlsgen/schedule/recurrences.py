@@ -1,4 +1,4 @@
-"""Which operations of an iteration wait for what they did some iterations before."""
+"""Which operations of an iteration wait for what they did some iterations before, and which for nothing."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from hlsgen.schedule.iteration import Carried, Region
+
+_STAY = frozenset(["phi", "register_read", "register_write", "sdiv", "udiv", "srem", "urem"])
 
 
 def waiting_for_themselves(region: Region, carried: Iterable[Carried]) -> set[int]:
@@ -25,3 +27,20 @@ def waiting_for_themselves(region: Region, carried: Iterable[Carried]) -> set[in
     _, which = csgraph.connected_components(graph, connection="strong")
     several = np.bincount(which)[which] > 1
     return own | set(np.nonzero(several)[0].tolist())
+
+
+def known_before(region: Region) -> set[int]:
+    """The nodes whose values no iteration changes: the tool computes them before the loop (LLVM's LICM).
+
+    Divisions stay where they are, as they may stand under a condition.
+    """
+    found: set[int] = set()
+    carried = {edge.target for edge in region.carried}
+    for node in region.nodes:
+        operation = node.operation
+        stays = operation is not None and operation.kind in _STAY
+        unwritten = node.instruction is None or node.index in region.counting
+        varies = stays or unwritten or node.access is not None or node.index in carried
+        if not varies and not node.behind and found.issuperset(node.after):
+            found.add(node.index)
+    return found

@@ -25,7 +25,7 @@ from hlsgen.schedule.operation import Operation, Timing
 from hlsgen.schedule.port_order import in_turn
 from hlsgen.schedule.quick_sums import with_quick_sums
 from hlsgen.schedule.reasons import bank_use, says_port, says_recurrence
-from hlsgen.schedule.recurrences import waiting_for_themselves
+from hlsgen.schedule.recurrences import known_before, waiting_for_themselves
 from hlsgen.schedule.region import RegionBuilder
 from hlsgen.schedule.results import LoopSchedule, Recurrence, Step, Tier
 from hlsgen.schedule.scheduled_regions import ScheduledRegion
@@ -162,8 +162,10 @@ class Verdict:
 
         self.merges = merges_of(self.graph, self.delays, together)
         merged = charged(self.graph, self.delays, self.merges)
+        before = known_before(self.region) if self.loop is not None else set()
         return [
-            None if node.operation is None else timing for node, timing in zip(nodes, merged, strict=True)
+            None if node.operation is None or node.index in before else timing
+            for node, timing in zip(nodes, merged, strict=True)
         ]
 
     def _is_known(self, operation: Operation) -> bool:

@@ -125,7 +125,7 @@ def _of_function(
         memories,
         ranges,
         loops,
-        writes_registers=target.delays.writes_registers,
+        writes_registers=target.delays.writes_registers(sum(loop.parent is None for loop in loops)),
         compares_before=compares_before(target.version),
         ports=port_rules(target.version, kernel_flow=target.kernel_flow),
     )

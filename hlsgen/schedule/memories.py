@@ -123,6 +123,11 @@ class Memory:
         return "lutram" if 0 < self.depth * self.word_bits <= SMALL_BITS and not self.argument else "bram"
 
     @property
+    def is_local(self) -> bool:
+        """Whether it is a variable of the function: no argument, and nothing that others see."""
+        return not self.argument and isinstance(self.base, Local)
+
+    @property
     def calls(self) -> int:
         """How many calls within each other its variable was inlined at."""
         return len(_INLINED_AT.findall(self.base.name))

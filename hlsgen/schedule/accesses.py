@@ -356,8 +356,9 @@ def _weights(memory: Memory, accesses: Sequence[Access]) -> dict[str, int]:
             + words[len(memory.dimensions) :]
         )
         together = memory.has_parts
-        if together and not one.writes and memory.dimensions:
-            block = first.setdefault(word, one.block)  # one word, whichever of its parts are looked at where
+        if together and memory.dimensions:
+            # one word, whichever of its parts are looked at, or written by a mask, in which branch
+            block = first.setdefault((one.writes, word), one.block)
         else:
             block = one.block
         seen[block, word if memory.dimensions and (together or not one.writes) else one.node] = None

@@ -5,9 +5,8 @@ Its log says `Inferring pragma 'array_partition type=complete dim=1' for array .
 In public logs of 2021.1 to 2024.2 it is complete where unrolled loops made all indices of a dimension
 constants, and cyclic where they made them neighbours of a running one, or blocks that one runs in (none was
 seen of a parameter); never of the top's own arrays and AXI ports (Stream-HLS: 4 reads of such an array keep
-the II at 2, where local ones of the same loop are split). For pipelines that no pragma asks for it is arrays
-of the loop's own function alone.
-One dimension after the other, from the innermost on.
+the II at 2, where local ones of the same loop are split). For pipelines that no pragma asks for it does so
+from 2023.2 on. One dimension after the other, from the innermost on.
 """
 
 from __future__ import annotations
@@ -50,10 +49,11 @@ def _is_since(version: str, first: tuple[int, int]) -> bool:
 def infer_partitions(memories: Memories, verdicts: Sequence[Verdict]) -> set[Memory]:
     """Split the memories whose ports keep a pipeline's II up, where constants allow it; which were."""
     changed: set[Memory] = set()
+    itself = all(_is_since(verdict.delays.version, SPLITS_FOR_ITSELF) for verdict in verdicts)
     for verdict in verdicts:
         for use in verdict.uses:
             memory = use.memory
-            if verdict.automatic and not _splits_for_itself(verdict, memory):
+            if verdict.automatic and (memory.argument or not itself):
                 continue
             if use.together <= PORTS * verdict.target or _is_interface(memory, verdict):
                 continue
@@ -102,12 +102,6 @@ def _is_called_apart(verdict: Verdict, memory: Memory, ways: Collection[tuple[tu
         not _is_since(verdict.delays.version, COPIES_FOR_OTHERS) and len(verdict.region.nodes) > MOST_INLINED
     )
     return large or len({way[:given] for way in ways}) > 1
-
-
-def _splits_for_itself(verdict: Verdict, memory: Memory) -> bool:
-    """Whether a memory is split for a pipeline that no pragma asks for: one of the loop's own function."""
-    mine = not memory.argument and not _is_given(verdict, memory)
-    return mine and _is_since(verdict.delays.version, SPLITS_FOR_ITSELF)
 
 
 def _has_blocks(split: Memory, before: Memory) -> bool:

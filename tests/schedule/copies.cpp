@@ -167,3 +167,23 @@ void rows_apart(hls::stream<long> &in, hls::stream<long> &out) {
         out.write(rows[0][at] * rows[1][at]);
     }
 }
+
+// an array that the host reaches through AXI-lite: a read and a write an iteration, and eleven reads
+void reached_by_the_host(const int a[64], int c[64]) {
+#pragma HLS interface s_axilite port=c
+    work: for (int i = 0; i < 64; ++i) {
+#pragma HLS pipeline II=1
+        c[i] ^= a[i] * 5;
+    }
+}
+
+void coefficients_of_the_host(hls::stream<int> &in, hls::stream<int> &out, int c[12], int length) {
+#pragma HLS interface s_axilite port=c
+    work: for (int i = 0; i < length; ++i) {
+#pragma HLS pipeline II=1
+        int word = in.read(), sum = 0;
+        for (int k = 0; k < 11; ++k)
+            sum += word * c[k] * (k + 1);
+        out.write(sum);
+    }
+}

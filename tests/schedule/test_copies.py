@@ -46,6 +46,8 @@ def intervals(top: str, version: str) -> set[int | None]:
         ("ten_sums", "2020.2", 10, "nerearmartin/HLS-CNN-PYNQ-RealTime dense.cc:49: 10 reads, 10 writes"),
         ("called_twice", "2022.1", 5, "Ritarka/8893Lab2 3866d7ea71 conv_7x7.cpp:38: 49 reads, II 25"),
         ("called_once", "2022.1", 1, "Ritarka/8893Lab2 5b76aa5c5d: X_buf of conv_7x7 is a RAM_1WnR"),
+        ("reached_by_the_host", "2023.1", 1, "fjrdev/dsp_recon 4ef221dafd add.cpp:11: c[i] += a[i] * b[i]"),
+        ("coefficients_of_the_host", "2022.1", 11, "whywhytellmewhy/SOC-design hls_FIR_stream FIR.cpp:22"),
         ("table_read_often", "2020.2", 1, "nerearmartin/HLS-CNN-PYNQ-RealTime: dense_weights is a ROM"),
         ("rows_apart", "2020.2", 1, "kop123meter/ese532_final LZW_new.cpp:298: hash_table in dimension 1"),
         ("neighbours", "2023.1", 1, "PakYatHui/SRCNN conv1.cpp:87: in_tile is split cyclically by 9 and 9"),

@@ -3,7 +3,6 @@ together."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -206,8 +205,8 @@ def _distance(
 
 
 MOST_COPIES = 17
-"""Ports of the core RAM_1WnR, which from 2021.2 on arrays get that a pipeline reads more than twice and
-does not write (306 of 338 in public reports)."""
+"""Read ports of the core RAM_1WnR, which a local array gets that no pipeline writes more than once an
+iteration and one reads more often than two ports allow."""
 ANY_NUMBER = 1 << 30
 """Reads of a table of constants (ROM): reports show no limit."""
 
@@ -224,15 +223,15 @@ class PortUse:
     runtime: bool
     """Whether some of the accesses may fall into any bank."""
     replicated: bool = False
-    """Whether the tool may keep copies of it, since the pipeline only reads it."""
+    """Whether the tool may keep copies of it, each with a port to read."""
 
     @property
     def ports(self) -> tuple[int, int, int]:
         """Reads, writes and both that a bank allows in a cycle."""
         if self.memory.constant and not self.memory.kind:
             return ANY_NUMBER, 0, ANY_NUMBER
-        if self.replicated and not self.writes and not self.memory.argument and not self.memory.kind:
-            return MOST_COPIES, 1, MOST_COPIES
+        if self.replicated:
+            return MOST_COPIES, 1, MOST_COPIES + 1
         return self.memory.ports
 
     @property
@@ -242,13 +241,8 @@ class PortUse:
         return max(-(-self.reads // reads), -(-self.writes // max(1, writes)), -(-self.together // both), 1)
 
 
-def port_uses(
-    accesses: Mapping[Memory, Sequence[Access]], region: Region, *, replicates: bool = False
-) -> list[PortUse]:
-    """The use of every bank that the region's iterations touch, the busiest of each memory first.
-
-    `replicates`: whether that release of the tool copies arrays that are only read.
-    """
+def port_uses(accesses: Mapping[Memory, Sequence[Access]], region: Region) -> list[PortUse]:
+    """The use of every bank that the region's iterations touch, the busiest of each memory first."""
     paths = Paths(region)
     found: list[PortUse] = []
     bundles: dict[str, list[tuple[Memory, Sequence[Access]]]] = {}
@@ -257,14 +251,9 @@ def port_uses(
             bundles.setdefault(memory.bundle, []).append((memory, all_of_it))
         if memory.storage in ("register", "axi"):
             continue
-        uses = [_use(memory, banks, all_of_it, paths, replicates) for banks in _banks_of(all_of_it)]
+        uses = [_use(memory, banks, all_of_it, paths) for banks in _banks_of(all_of_it)]
         found += sorted(uses, key=lambda use: (-use.interval, -use.together, use.banks))
     return found + [_bundle_use(name, members, paths) for name, members in bundles.items()]
-
-
-def replicates(version: str) -> bool:
-    """Whether that release copies arrays that a pipeline only reads."""
-    return [int(number) for number in re.findall(r"\d+", version)[:2]] >= [2021, 2]
 
 
 def _bundle_use(name: str, members: Sequence[tuple[Memory, Sequence[Access]]], paths: Paths) -> PortUse:
@@ -287,9 +276,7 @@ def _banks_of(accesses: Sequence[Access]) -> list[tuple[int, ...]]:
     return certain or list(banks)
 
 
-def _use(
-    memory: Memory, banks: tuple[int, ...], accesses: Sequence[Access], paths: Paths, replicates: bool
-) -> PortUse:
+def _use(memory: Memory, banks: tuple[int, ...], accesses: Sequence[Access], paths: Paths) -> PortUse:
     here = [
         one
         for one in accesses
@@ -303,14 +290,15 @@ def _use(
     reads = _weights(memory, [one for one in here if not one.writes])
     writes = _weights(memory, [one for one in here if one.writes])
     both = {block: reads.get(block, 0) + writes.get(block, 0) for block in {**reads, **writes}}
+    most_writes = paths.most(writes)
     return PortUse(
         memory=memory,
         banks=banks,
         reads=paths.most(reads),
-        writes=paths.most(writes),
+        writes=most_writes,
         together=paths.most(both),
         runtime=any(one.where is not None and one.where.runtime_banks for one in here),
-        replicated=replicates and not any(one.writes for one in accesses),
+        replicated=memory.may_have_copies and most_writes <= 1,
     )
 
 

@@ -9,9 +9,10 @@ from hlsgen.schedule.areas import Areas
 from hlsgen.schedule.balance import balance
 from hlsgen.schedule.bursts import port_rules
 from hlsgen.schedule.component import Target
+from hlsgen.schedule.constant_indices import split_constant_dimensions
 from hlsgen.schedule.control_flow import Loop, loops_of, reverse_postorder
 from hlsgen.schedule.declared_memories import memories_of
-from hlsgen.schedule.inferred import infer_partitions, infers_partitions
+from hlsgen.schedule.inferred import infer_partitions, infers_partitions, without_copies
 from hlsgen.schedule.ir import ArrayType, Function, Module
 from hlsgen.schedule.ir_reader import read_module
 from hlsgen.schedule.memories import Memories
@@ -124,16 +125,20 @@ def _of_function(
         memories,
         ranges,
         loops,
-        writes_registers=target.delays.writes_registers,
+        writes_registers=target.delays.writes_registers(sum(loop.parent is None for loop in loops)),
         compares_before=compares_before(target.version),
         ports=port_rules(target.version, kernel_flow=target.kernel_flow),
     )
+    split_constant_dimensions(function, memories, builder.addresses)
     verdicts = [
         Verdict(builder, loop, module, sites, asked, target.delays, automatic=automatic)
         for loop, asked, automatic in _pipelines(function, loops, module, plan)
     ]
-    while infers_partitions(target.version) and infer_partitions(memories, verdicts):
-        verdicts = [verdict.again() for verdict in verdicts]
+    while infers_partitions(target.version) and (split := infer_partitions(memories, verdicts)):
+        verdicts = [
+            verdict if split.isdisjoint(verdict.region.accesses) else verdict.again() for verdict in verdicts
+        ]
+    without_copies(verdicts)
     results = [verdict.result() for verdict in verdicts]
     pipelined = {id(verdict.loop) for verdict in verdicts}
     others = [

@@ -16,7 +16,7 @@ from functools import cached_property
 
 from hlsgen.schedule.control_flow import Loop
 from hlsgen.schedule.declared_memories import memories_of
-from hlsgen.schedule.ir import Constant, Function, Instruction, Local, Module, Place
+from hlsgen.schedule.ir import Constant, Function, Instruction, Local, Module
 from hlsgen.schedule.memories import Memories
 from hlsgen.schedule.nests import addresses_in, is_perfect
 from hlsgen.schedule.pointers import base_of
@@ -109,7 +109,7 @@ class Nests:
         inner, outer = self.module.loop_places.get(loop.node), self.module.loop_places.get(parent.node)
         if inner is None or outer is None:
             return False
-        return (inner.function, _calls(inner)) == (outer.function, _calls(outer))
+        return (inner.function, inner.calls) == (outer.function, outer.calls)
 
     @cached_property
     def definitions(self) -> dict[str, Instruction]:
@@ -227,13 +227,3 @@ def _with_inner(loop: Loop) -> Iterator[Loop]:
     yield loop
     for one in loop.inner:
         yield from _with_inner(one)
-
-
-def _calls(place: Place) -> tuple[tuple[str, int], ...]:
-    """The calls that a place was inlined at."""
-    found = []
-    above = place.inlined_at
-    while above is not None:
-        found.append((above.file, above.line))
-        above = above.inlined_at
-    return tuple(found)

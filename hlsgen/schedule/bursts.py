@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from math import prod
 
 from hlsgen.schedule.control_flow import Loop
@@ -79,12 +80,24 @@ class _Word:
     request: int
     access: int = -1
     answer: int = -1
+    is_struct: bool = False
+    """Whether it stands for all members of a struct, which are one word of the port."""
 
     @property
     def bytes(self) -> int:
         """The bytes from it to the next."""
+        if self.is_struct:
+            return self.asked.memory.element_bytes
         size, bits = self.asked.memory.element_bytes, self.asked.bits
         return size if 4 * size < bits <= 8 * size else 1 << max(0, (max(1, bits) - 1).bit_length() - 3)
+
+    @property
+    def struct(self) -> tuple[object, ...] | None:
+        """Which struct it is a member of; None if that is not known, or it is none."""
+        offset, size = self.asked.offset, self.asked.memory.element_bytes
+        if size <= self.bytes or any(factor % size for _, factor in offset.terms):
+            return None
+        return self.asked.memory, offset.terms, offset.constant // size, self.asked.block
 
     @property
     def start(self) -> tuple[str, tuple[tuple[str, int], ...]]:
@@ -141,7 +154,7 @@ class PortRequests:
             else:
                 ports.setdefault((word.asked.memory.bundle, word.asked.writes), []).append(word)
         for (bundle, writes), words in ports.items():
-            chains = list(_chains(words))
+            chains = list(_chains(list(_whole_structs(region, words))))
             others = {word.asked.memory.base.name for word in ports.get((bundle, not writes), ())}
             covered = nest.covered_by(chains[0], always, others) if len(chains) == 1 else 0
             for chain in chains:
@@ -159,6 +172,24 @@ def _drop(region: Region, word: _Word) -> None:
     if node.access is not None:
         region.accesses[word.asked.memory].remove(node.access)
     node.operation, node.access = None, None
+
+
+def _whole_structs(region: Region, words: Sequence[_Word]) -> Iterator[_Word]:
+    """The words of a port, one in place of the members of a struct: the tool aggregates what an AXI port
+    carries."""
+    for struct, members in groupby(words, key=lambda word: word.struct):
+        found = list(members)
+        if struct is None:
+            yield from found
+            continue
+        kept = _one(region, found)
+        kept.is_struct = True
+        for word in found:
+            if word is not kept:
+                for index in (word.request, word.address, word.answer):
+                    if index >= 0:
+                        region.nodes[index].operation, region.nodes[index].after = None, []
+        yield kept
 
 
 def _chains(words: Sequence[_Word]) -> Iterator[Chain]:

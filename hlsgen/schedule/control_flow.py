@@ -23,6 +23,8 @@ class Loop:
     node: int = -1
     parent: Loop | None = None
     inner: list[Loop] = field(default_factory=list)
+    always: list[str] = field(default_factory=list)
+    """The blocks that every iteration goes through which another one follows, from the header on."""
 
 
 def reverse_postorder(entry: str, successors: Edges) -> list[str]:
@@ -102,7 +104,21 @@ def loops_of(function: Function) -> list[Loop]:
                 loop.latches.append(node)
                 loop.node = max(loop.node, function.blocks[node].instructions[-1].loop)
                 _grow(loop.blocks, node, before)
+    for loop in found.values():
+        loop.always = _above_all(loop, immediate)
     return _nested(list(found.values()))
+
+
+def _above_all(loop: Loop, immediate: dict[str, str]) -> list[str]:
+    """The blocks of a loop that dominate each of its latches."""
+    common: list[str] | None = None
+    for node in loop.latches:
+        chain = [node]
+        while node != loop.header:
+            node = immediate[node]
+            chain.append(node)
+        common = chain if common is None else [one for one in common if one in set(chain)]
+    return (common or [])[::-1]
 
 
 def _depths(immediate: dict[str, str], entry: str) -> dict[str, int]:

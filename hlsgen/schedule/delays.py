@@ -41,8 +41,9 @@ TO_INTEGER = frozenset({"fptosi", "fptoui", "floor", "ceil", "round", "rint", "n
 SLOWER_REQUESTS = 2023.1
 """From this release on a request to read takes 7 cycles, before it 6."""
 FIRST_WRITE_JOINS = 2023.2
-WRITES_REGISTERS = 2021.2
+WRITES_REGISTERS, ALWAYS_WRITES_REGISTERS = 2021.1, 2021.2
 QUICKENS_SUMS = 2023.2
+ACCUMULATES_UNTIL = 2020.9
 WRITE_RESPONSE = 4
 KERNEL_LATENCY = 64
 """Cycles that memory is taken to need in the flow of kernels, of which a request or an answer has one."""
@@ -124,12 +125,18 @@ class Delays:
         """
         return self.library.version >= FIRST_WRITE_JOINS
 
-    @property
-    def writes_registers(self) -> bool:
-        """Whether loops keep what they carry in registers that a cycle writes and reads, as from 2021.2 on,
-        where each pipelined loop is a module, and not in a choice before the next iteration's first cycle.
+    def writes_registers(self, loops: int) -> bool:
+        """Whether a function of so many loops, inner ones apart, keeps what they carry in registers that a
+        cycle writes and reads, and not in a choice before the next iteration's first cycle: where each
+        pipelined loop is a module of its own. That is so in all 229 pipelines of 2021.2 in public reports, in
+        103 of 104 modules of loops of 2021.1, and in 14 of its 110 functions that are a pipeline themselves.
         """
-        return self.library.version >= WRITES_REGISTERS
+        return self.library.version >= (WRITES_REGISTERS if loops > 1 else ALWAYS_WRITES_REGISTERS)
+
+    @property
+    def accumulates(self) -> bool:
+        """Whether sums of floats that begin with zero are accumulators (accumulators.py), as up to 2020.2."""
+        return self.library.version <= ACCUMULATES_UNTIL
 
     def timing(self, operation: Operation) -> Timing:
         """When the result of an operation is there that no other operation is merged with (groups.py).

@@ -73,20 +73,22 @@ def carry_memories(
     writes_registers: bool = True,
     around: frozenset[str] = frozenset(),
     trips: int = 1,
+    kept: Collection[Memory] = (),
 ) -> list[Broken]:
     """Add what memories carry from iteration to iteration to the region; the promises that do not hold.
 
     `around`: the counters of loops that are flattened with the region's, which has `trips` iterations or
-    more.
+    more. `kept`: memories of which no word becomes a register.
     """
     broken = []
     for memory, all_of_it in list(accesses.items()):
         mine = [promise for promise in promises if promise.memory == memory]
-        free = may_forward(memory) and not mine
+        free = may_forward(memory) and not mine and memory not in kept
         if free:
             promote(region, memory, counters, region.names | around, writes_registers=writes_registers)
             all_of_it = accesses[memory]
-        runs = _Runs(counters=counters, around=around, inside=region.names, trips=trips)
+        late = 0 if writes_registers and memory.is_local else 1
+        runs = _Runs(counters=counters, around=around, inside=region.names, trips=trips, late=late)
         broken += _carry_memory(region, memory, list(all_of_it), runs, mine, forwards=free)
     return broken
 
@@ -123,6 +125,11 @@ def _carry_memory(
                     memory,
                     first,
                     second,
+                    others=[
+                        one
+                        for one in accesses
+                        if one.writes and one is not first and one.where == first.where
+                    ],
                     assumed=found.assumed,
                     runs=not found.assumed and runs.moves(first),
                     again=runs.again(first, second),
@@ -130,7 +137,7 @@ def _carry_memory(
                 )
                 contradiction = None
             else:
-                edge, contradiction = _edge(first, second, memory, found, promises)
+                edge, contradiction = _edge(first, second, memory, found, promises, runs.late)
             if edge is not None:
                 region.carried.append(edge)
             if contradiction is not None:
@@ -143,13 +150,14 @@ class _Runs:
     """How addresses move in a loop and in those that are flattened with it.
 
     counters, around: of the loop and of those around it. inside: what an iteration computes. trips: of the
-    loop, at least.
+    loop, at least. late: cycles from the write of a register of the array to the read that it is there for.
     """
 
     counters: dict[str, Counter]
     around: frozenset[str]
     inside: Collection[str]
     trips: int
+    late: int
 
     def moves(self, access: Access) -> bool:
         """Whether an address moves with the loop's own counters."""
@@ -177,7 +185,12 @@ def _names(access: Access) -> set[str]:
 
 
 def _edge(
-    first: Access, second: Access, memory: Memory, found: Dependence, promises: Sequence[Promise]
+    first: Access,
+    second: Access,
+    memory: Memory,
+    found: Dependence,
+    promises: Sequence[Promise],
+    late: int,
 ) -> tuple[Carried | None, Broken | None]:
     direction = ("w" if second.writes else "r") + "a" + ("w" if first.writes else "r")
     distance, assumed = found.distance, found.assumed
@@ -191,7 +204,7 @@ def _edge(
     if memory.storage == "register":
         if not first.writes or second.writes:
             return None, None
-        return Carried(first.node, second.node, distance, memory.name, assumed), None
+        return Carried(first.node, second.node, distance, memory.name, assumed, late=late), None
     if not first.writes:
         return None, None
     # a word written in a cycle can be read in the next

@@ -116,7 +116,8 @@ def _kept_in_register(region: Region, group: Sequence[Access], *, writes_registe
         for load in loads:
             late = 0 if writes_registers else 1
             region.carried.append(Carried(value, load.node, 1, "register", late=late))
-    gone = [one for one in stores if not _is_conditional(region, one)]
+    together = bool(stores) and not _is_conditional(region, *stores)
+    gone = [one for one in stores if together or not _is_conditional(region, one)]
     for store in gone:
         region.nodes[store.node].operation = None
     return [*loads, *gone]
@@ -139,6 +140,7 @@ def forwarded(
     store: Access,
     load: Access,
     *,
+    others: Sequence[Access],
     assumed: bool,
     runs: bool,
     again: int,
@@ -146,18 +148,21 @@ def forwarded(
 ) -> Carried | None:
     """Keep the value of a store for the next iteration's load; what the memory still carries, if any.
 
+    `others`: the stores of the same word in branches that exclude this one's: where each way through the
+    iteration has one of them, LLVM makes a single one behind the branches.
     `runs`: whether the loop's own counters move the addresses, so that the word is known to be the same.
     `again`: after how many iterations at least a word that is read from the memory has been written.
     `kept`: by the store's node that of the register's write, which grows.
     """
     if store.node not in kept:
         kept[store.node] = _register_write(region, store).index
-    certain = runs and not _is_conditional(region, store)
+    certain = runs and not _is_conditional(region, store, *others)
     target = region.nodes[load.node if certain else load.value]
     region.carried.append(Carried(kept[store.node], target.index, 1, memory.name, assumed, late=0))
     if certain:
         target.operation, target.after, target.behind = None, [], []
-        region.accesses[memory].remove(load)
+        if load in region.accesses[memory]:
+            region.accesses[memory].remove(load)
         return None
     width = _bits(region.nodes[load.node])
     target.operation = Operation(kind="select", widths=(width, width), result=width)
@@ -177,15 +182,16 @@ def only_store(accesses: Sequence[Access], load: Access, paths: Paths) -> bool:
     )
 
 
-def _is_conditional(region: Region, access: Access) -> bool:
-    """Whether some way through the iteration passes by the access's block."""
+def _is_conditional(region: Region, *accesses: Access) -> bool:
+    """Whether some way through the iteration passes by the blocks of all those accesses."""
     last = [name for name in region.blocks if not region.successors.get(name)]
     seen, waiting = {region.blocks[0]}, [region.blocks[0]]
-    if access.block == region.blocks[0]:
+    theirs = {access.block for access in accesses}
+    if region.blocks[0] in theirs:
         return False
     while waiting:
         for following in region.successors.get(waiting.pop(), ()):
-            if following != access.block and following not in seen:
+            if following not in theirs and following not in seen:
                 seen.add(following)
                 waiting.append(following)
     return any(name in seen for name in last)

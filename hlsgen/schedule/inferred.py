@@ -5,14 +5,15 @@ Its log says `Inferring pragma 'array_partition type=complete dim=1' for array .
 In public logs of 2021.1 to 2024.2 it is complete where unrolled loops made all indices of a dimension
 constants, and cyclic where they made them neighbours of a running one, or blocks that one runs in (none was
 seen of a parameter); never of the top's own arrays and AXI ports (Stream-HLS: 4 reads of such an array keep
-the II at 2, where local ones of the same loop are split), and not for pipelines that no pragma asks for.
+the II at 2, where local ones of the same loop are split). For pipelines that no pragma asks for it is arrays
+of the loop's own function alone.
 One dimension after the other, from the innermost on.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from math import gcd
 
@@ -20,36 +21,93 @@ from hlsgen.schedule.accesses import Access
 from hlsgen.schedule.ir import Local
 from hlsgen.schedule.linear import Linear
 from hlsgen.schedule.memories import BLOCK, COMPLETE, CYCLIC, Dimension, Intervals, Memories, Memory, Residues
+from hlsgen.schedule.statics import is_static
 from hlsgen.schedule.verdict import Verdict
 
 FIRST_VERSION = (2021, 1)
 PORTS = 2
 """Of a memory as the tool first takes it: only later does it copy those that are read more often."""
+SPLITS_FOR_ITSELF = (2023, 2)
+"""From when on the tool splits arrays for automatic pipelines (logs of 2023.2 and later name the array's
+declaration; SherlockChristie/FFT, 2023.1, and Sanjeev2697UCSD/CSE237C_FinalProject, 2021.1: none)."""
+COPIES_FOR_OTHERS = (2021, 2)
+"""From when on the tool keeps copies of arrays for functions that it does not inline."""
+MOST_INLINED = 300
+"""Operations of an iteration from which on its function counts as one that is not inlined."""
 MOST_ELEMENTS = 1024
 """A dimension of more is not split completely."""
 
 
 def infers_partitions(version: str) -> bool:
     """Whether that release of the tool infers partitions."""
-    numbers = [int(number) for number in re.findall(r"\d+", version)[:2]]
-    return tuple(numbers) >= FIRST_VERSION
+    return _is_since(version, FIRST_VERSION)
 
 
-def infer_partitions(memories: Memories, verdicts: Sequence[Verdict]) -> bool:
-    """Split the memories whose ports keep a pipeline's II up, where constants allow it; whether any was."""
-    changed = False
+def _is_since(version: str, first: tuple[int, int]) -> bool:
+    return tuple(int(number) for number in re.findall(r"\d+", version)[:2]) >= first
+
+
+def infer_partitions(memories: Memories, verdicts: Sequence[Verdict]) -> set[Memory]:
+    """Split the memories whose ports keep a pipeline's II up, where constants allow it; which were."""
+    changed: set[Memory] = set()
     for verdict in verdicts:
-        if verdict.automatic:
-            continue  # "due to pipeline pragma"
         for use in verdict.uses:
             memory = use.memory
+            if verdict.automatic and not _splits_for_itself(verdict, memory):
+                continue
             if use.together <= PORTS * verdict.target or _is_interface(memory, verdict):
                 continue
             accesses = verdict.region.accesses.get(memory, [])
             split = _split(memory, accesses, verdict.residue, verdict.builder.addresses.interval)
             if split is not None and not (_has_blocks(split, memory) and _is_parameter(memory, verdict)):
-                changed = memories.replace(memory, split) or changed
+                changed |= {memory} if memories.replace(memory, split) else set()
     return changed
+
+
+def without_copies(verdicts: Sequence[Verdict]) -> None:
+    """Leave two ports to the memories that have no copies: one with copies has one port to write, in all
+    pipelines, and is not shared by the calls of a function."""
+    several = {use.memory for verdict in verdicts for use in verdict.uses if use.writes > 1}
+    calls: dict[tuple[str, int], set[tuple[tuple[str, int], ...]]] = {}
+    for verdict in verdicts:
+        if verdict.place is not None:
+            calls.setdefault((verdict.place.file, verdict.place.line), set()).add(verdict.place.calls)
+    for verdict in verdicts:
+        place = verdict.place
+        ways = calls[place.file, place.line] if place is not None else set()
+        verdict.uses = [
+            replace(use, replicated=False)
+            if use.memory in several or _is_called_apart(verdict, use.memory, ways)
+            else use
+            for use in verdict.uses
+        ]
+
+
+def _is_given(verdict: Verdict, memory: Memory) -> int:
+    """Through how many calls the function that a loop stands in is given a memory; 0 of one of its own."""
+    return 0 if verdict.place is None else max(0, len(verdict.place.calls) - memory.calls)
+
+
+def _is_called_apart(verdict: Verdict, memory: Memory, ways: Collection[tuple[tuple[str, int], ...]]) -> bool:
+    """Whether a loop stands in a function that stays one, and is given the memory by its caller: one that is
+    called several times, and before 2021.2 a large one. `ways`: the calls that its copies were inlined at.
+
+    Ritarka/8893Lab2: two calls of conv_7x7 have 49 reads of two ports in 2022.1, II 25, one call had copies;
+    one call in 2020.2 has 147 reads of two ports, II 74. ZhengmingHu/HLS_MNIST: a small one has copies.
+    """
+    given = _is_given(verdict, memory)
+    if not given:
+        return False
+    large = (
+        not _is_since(verdict.delays.version, COPIES_FOR_OTHERS) and len(verdict.region.nodes) > MOST_INLINED
+    )
+    return large or len({way[:given] for way in ways}) > 1
+
+
+def _splits_for_itself(verdict: Verdict, memory: Memory) -> bool:
+    """Whether a memory is split for a pipeline that no pragma asks for: one of the loop's own function."""
+    mine = not memory.argument and not _is_given(verdict, memory)
+    return mine and _is_since(verdict.delays.version, SPLITS_FOR_ITSELF)
 
 
 def _has_blocks(split: Memory, before: Memory) -> bool:
@@ -76,7 +134,7 @@ def _split(
     for at in reversed(range(len(memory.dimensions))):
         if memory.dimensions[at].split:
             continue
-        dimension = _split_dimension(memory.dimensions[at], at, accesses, residue, interval)
+        dimension = _split_dimension(memory, at, accesses, residue, interval)
         if dimension is not None:
             return replace(
                 memory, dimensions=(*memory.dimensions[:at], dimension, *memory.dimensions[at + 1 :])
@@ -85,8 +143,9 @@ def _split(
 
 
 def _split_dimension(
-    dimension: Dimension, at: int, accesses: Sequence[Access], residue: Residues, interval: Intervals
+    memory: Memory, at: int, accesses: Sequence[Access], residue: Residues, interval: Intervals
 ) -> Dimension | None:
+    dimension = memory.dimensions[at]
     forms = [one.where.word[at] for one in accesses if one.where is not None and one.where.exact]
     constants = {form.constant for form in forms}
     if len(constants) < 2 or len(forms) < len(accesses):
@@ -94,7 +153,9 @@ def _split_dimension(
     if not any(form.terms for form in forms):
         return replace(dimension, split=COMPLETE) if dimension.extent <= MOST_ELEMENTS else None
     spread = max(constants) - min(constants) + 1
-    if all(residue(form, spread) is not None for form in forms) or _run_together(forms, spread):
+    # of a static, which has no copies, neighbours of any index are enough
+    step = 1 if is_static(memory.base.name) and len(constants) == spread else spread
+    if all(residue(form, spread) is not None for form in forms) or _run_together(forms, step):
         return replace(dimension, split=CYCLIC, factor=spread)
     size = gcd(*(one - min(constants) for one in constants))
     if dimension.extent % size == 0 and all(_within(form, size, interval) for form in forms):
@@ -102,10 +163,11 @@ def _split_dimension(
     return None
 
 
-def _run_together(forms: Sequence[Linear], spread: int) -> bool:
-    """Whether indices are neighbours of one that moves by as many, wherever it starts: 14 * i + r + c."""
+def _run_together(forms: Sequence[Linear], least: int) -> bool:
+    """Whether indices are neighbours of one that moves by a multiple of `least`, wherever it starts:
+    14 * i + r + c."""
     shared = {form.terms for form in forms}
-    return len(shared) == 1 and any(factor % spread == 0 for _, factor in forms[0].terms)
+    return len(shared) == 1 and any(factor % least == 0 for _, factor in forms[0].terms)
 
 
 def _within(form: Linear, size: int, interval: Intervals) -> bool:

@@ -231,6 +231,12 @@ class Place:
     def __str__(self) -> str:
         return f"{self.file}:{self.line}"
 
+    @property
+    def calls(self) -> tuple[tuple[str, int], ...]:
+        """The calls that it was inlined at, innermost first, by their files and lines."""
+        above = self.inlined_at
+        return () if above is None else ((above.file, above.line), *above.calls)
+
 
 @dataclass(slots=True, eq=False)
 class Module:

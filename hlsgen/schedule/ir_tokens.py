@@ -28,6 +28,14 @@ _TOKEN = re.compile(
 _FLOATS = {"half": 16, "bfloat": 16, "float": 32, "double": 64, "x86_fp80": 80, "fp128": 128}
 _OTHERS = {"void", "label", "metadata", "token", "opaque"}
 _NO_FLAGS: frozenset[str] = frozenset()
+
+
+def _float_constant(word: str) -> Constant:
+    """A number that is no integer: its text tells it from others."""
+    return Constant(hash(word) | 1 << 70)
+
+
+FLOAT_ZERO = _float_constant("0.000000e+00")
 BINARY = frozenset(
     [
         "add",
@@ -168,7 +176,7 @@ class Tokens:
         if first == "-" or first.isdigit():
             if word.lstrip("-").isdigit():
                 return Constant(int(word))
-            return Constant(hash(word) | 1 << 70)
+            return _float_constant(word)
         if word in ("true", "false"):
             return Constant(int(word == "true"))
         if word in ("null", "zeroinitializer"):

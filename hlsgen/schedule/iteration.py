@@ -38,6 +38,7 @@ class Carried:
     but the vendor's compiler cannot rule it out either. `cycles` from the start of the source to that of
     the target; None: the source's result is needed, and `late` says how many cycles behind the one in which
     it is there the target may start: 0 where a register is read in the cycle in which it is written.
+    `begins`: the target is what an iteration begins with, and cannot start later.
     """
 
     source: int
@@ -47,6 +48,7 @@ class Carried:
     assumed: bool = False
     cycles: int | None = None
     late: int = 1
+    begins: bool = False
 
 
 @dataclass(slots=True, eq=False)

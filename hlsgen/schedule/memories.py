@@ -13,6 +13,7 @@ from hlsgen.schedule.ir import Global, Local
 from hlsgen.schedule.linear import Address, Linear
 from hlsgen.schedule.names import variable_name
 from hlsgen.schedule.ranges import Interval
+from hlsgen.schedule.statics import is_static
 
 Intervals = Callable[[Linear], Interval]
 """Gives the least and the greatest value of a linear form."""
@@ -123,6 +124,24 @@ class Memory:
         return "lutram" if 0 < self.depth * self.word_bits <= SMALL_BITS and not self.argument else "bram"
 
     @property
+    def is_local(self) -> bool:
+        """Whether it is a variable of the function: no argument, and nothing that others see."""
+        return not self.argument and isinstance(self.base, Local)
+
+    @property
+    def calls(self) -> int:
+        """How many calls within each other its variable was inlined at."""
+        return len(_INLINED_AT.findall(self.base.name))
+
+    @property
+    def may_have_copies(self) -> bool:
+        """Whether the vendor's compiler may keep copies of it, to read it more often in a cycle: it is the
+        kernel's own, and no pragma names its storage. Statics have none (statics of three repositories that
+        are read 8 to 99 times stayed with two ports)."""
+        kept = isinstance(self.base, Global) or is_static(self.base.name)
+        return not (kept or self.argument or self.kind or self.bundle)
+
+    @property
     def ports(self) -> tuple[int, int, int]:
         """Accesses a bank allows in a cycle: reads, writes, and both together."""
         if self.bundle:
@@ -132,6 +151,8 @@ class Memory:
 
 _INLINED = re.compile(r"\.i\d*(?:\.|$)|\.static$")
 """Ends of the names of variables that came from another function."""
+_INLINED_AT = re.compile(r"\.i\d*(?=\.|$)")
+"""What each call adds to the names of the variables of what it calls."""
 MANY = 1 << 30
 AXI_LITE = "s_axilite"
 """Kind of an array that the host reaches through the AXI-lite port, as it does at any time."""

@@ -58,10 +58,19 @@ class Schedule:
 class Scheduler:
     """Schedules one region."""
 
-    def __init__(self, region: Region, timings: Sequence[Timing | None], budget_ns: float) -> None:
+    def __init__(
+        self,
+        region: Region,
+        timings: Sequence[Timing | None],
+        budget_ns: float,
+        *,
+        stretched: Collection[int] = (),
+    ) -> None:
+        """`stretched`: nodes that start in the cycle of what they wait for, even beyond the budget."""
         self.region = region
         self.timings = timings
         self.budget = budget_ns
+        self.stretched = stretched
         self.blocking: set[int] = set()
         """Carried edges that the last interval tried could not meet."""
         self.leaving: dict[int, list[int]] = {}
@@ -111,6 +120,8 @@ class Scheduler:
             if not pushed:
                 return found
             self.blocking = pushed
+            if any(self.region.carried[number].begins for number in pushed):
+                return None
             self._move(found, floors, {self.region.carried[number].target for number in pushed})
             if not patient and self._never_ends(found, floors, raised, pushed):
                 return None
@@ -208,7 +219,8 @@ class Scheduler:
             earliest = starts[before][0] + cycles
             if earliest > cycle:
                 cycle, ns, waits = earliest, 0.0, -1
-        if timing is not None and ns and ns + timing.first_ns > self.budget + 1e-9:
+        late = timing is not None and ns and ns + timing.first_ns > self.budget + 1e-9
+        if late and index not in self.stretched:
             cycle, ns, waits = cycle + 1, 0.0, -1
         starts[index] = finish = (cycle, ns)
         if timing is not None and timing.cycles:

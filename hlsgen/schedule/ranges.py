@@ -365,7 +365,7 @@ def _last(
     definitions: Mapping[str, Instruction],
 ) -> int | None:
     """The counter's value in the last iteration, if a comparison with a constant ends the loop."""
-    for name in dict.fromkeys([loop.header, *loop.latches]):
+    for name in dict.fromkeys([*loop.always, *loop.latches]):
         branch = function.blocks[name].instructions[-1]
         outside = [label not in loop.blocks for label in branch.labels]
         if branch.opcode != "br" or sum(outside) != 1 or not branch.operands:
@@ -374,7 +374,10 @@ def _last(
         compared = definitions.get(condition.name) if isinstance(condition, Local) else None
         if compared is None or compared.opcode != "icmp":
             continue
-        last = _bound(compared, phi, bits, start, step, leaves_if=outside[0], definitions=definitions)
+        before = name == loop.header and name not in loop.latches
+        last = _bound(
+            compared, phi, bits, start, step, leaves_if=outside[0], before=before, definitions=definitions
+        )
         if last is not None:
             return last
     return None
@@ -388,8 +391,11 @@ def _bound(
     step: int,
     *,
     leaves_if: bool,
+    before: bool,
     definitions: Mapping[str, Instruction],
 ) -> int | None:
+    """The counter's value in the last iteration, by a test that leaves the loop. before: it stands before
+    all that an iteration does, so that the one that leaves is none."""
     first, second = compared.operands
     if not isinstance(second, Constant) or second.value is None or not isinstance(first, Local):
         return None
@@ -401,10 +407,10 @@ def _bound(
         return None
     ahead = 0
     if first != Local(phi.name):
-        defined = definitions.get(first.name)
-        if defined is None or defined.opcode != "add" or defined.operands[0] != Local(phi.name):
+        further = _ahead(definitions.get(first.name), phi, bits)
+        if further is None:
             return None
-        ahead = step
+        ahead = further
     # the value of the counter at the first iteration whose test leaves the loop
     predicate = compared.predicate[-2:]
     stops = {
@@ -421,7 +427,7 @@ def _bound(
     }.get((predicate, leaves_if))
     if stops is None:
         return None
-    last = _first_stop(stops, start, step, ahead, limit)
+    last = _first_stop(stops, start, step, ahead, limit, before=before and not ahead)
     upper = half if limit < half and not compared.predicate.startswith("u") else 2 * half
     if last is None or not -half <= last + step < upper:
         return None  # the counter wraps before
@@ -430,12 +436,25 @@ def _bound(
     return last
 
 
-def _first_stop(stops: Callable[[int], bool], start: int, step: int, ahead: int, limit: int) -> int | None:
-    """The counter in the last iteration: a test of the next value leaves after it, one of its own before
-    it."""
+def _ahead(defined: Instruction | None, phi: Instruction, bits: int) -> int | None:
+    """How far a value is ahead of a counter; None if it is not made of it and a constant alone."""
+    if defined is None or defined.operands[:1] != (Local(phi.name),):
+        return None
+    if defined.opcode != "add" and not (defined.opcode == "or" and "disjoint" in defined.flags):
+        return None
+    more = defined.operands[1]
+    return _signed(more.value, bits) if isinstance(more, Constant) and more.value is not None else None
+
+
+def _first_stop(
+    stops: Callable[[int], bool], start: int, step: int, ahead: int, limit: int, *, before: bool
+) -> int | None:
+    """The counter in the last iteration; before: the one whose test leaves is none."""
     near = max(1, (limit - start - ahead) // step - 1) if (limit - start) * step > 0 else 1
     for count in (0, *range(near, near + 4)):
-        value = start + count * step
+        value: int = start + count * step
         if stops(value + ahead):
-            return value if ahead else (value - step if count else None)
+            if not before:
+                return value
+            return value - step if count else None
     return None

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from hlsgen.schedule.accesses import Access, Paths, ordered, stream_of
 from hlsgen.schedule.bits import PossibleOnes
 from hlsgen.schedule.bursts import AS_IP, Asked, PortRequests, PortRules
+from hlsgen.schedule.choices import Choices
 from hlsgen.schedule.conditions import Conditions
 from hlsgen.schedule.control_flow import Loop, reverse_postorder
 from hlsgen.schedule.intrinsics import COUNTS, EXTREMES, MATHS, SATURATING
@@ -28,6 +29,7 @@ from hlsgen.schedule.pointers import is_word_of_call
 from hlsgen.schedule.ranges import Ranges
 from hlsgen.schedule.repeated import drop_repeated
 from hlsgen.schedule.scheduled_regions import address_only
+from hlsgen.schedule.signed_shifts import signed_shift
 from hlsgen.schedule.widths import Widths
 
 _FREE = frozenset(
@@ -36,6 +38,7 @@ _FREE = frozenset(
 _SKIPPED = frozenset(["alloca", "br", "switch", "ret", "unreachable", "getelementptr"])
 _SHIFTS = frozenset(["shl", "lshr", "ashr"])
 _LOGIC = frozenset(["and", "or", "xor"])
+ENDS = "the condition that ends the loop"
 
 
 class RegionBuilder:
@@ -121,7 +124,7 @@ class _Building:
         self.written = written_bases(self.region, self.function, owner.addresses)
         self.accesses, self.streams = self.region.accesses, self.region.streams
         self.control = Conditions(self.function, self.region, entry, self._sources)
-        self.choices: dict[str, tuple[list[Operand], list[int]]] = {}
+        self.choices = Choices(self.control, owner.readers)
         self.requests = PortRequests(self._unwritten, owner.ports)
         # what writes waits for it, and it for the condition that ends the loop, one iteration before
         self.guard = self._new(None, None, entry, []).index
@@ -201,7 +204,8 @@ class _Building:
         elif opcode in _FREE or self._is_wiring(one):
             self._alias(one, self._sources(one.operands), block)
         elif opcode not in _SKIPPED:
-            self._plain(one, block)
+            steps = signed_shift(one, self.owner.widths.of(one.operands[0], one.type)) if one.operands else []
+            self._in_steps(one, block, steps) if steps else self._plain(one, block)
 
     def _is_wiring(self, one: Instruction) -> bool:
         """Shifts by constants and logic with constants move or drop bits: no gates."""
@@ -217,6 +221,13 @@ class _Building:
             self.node_of[one.name] = sources[0]
         elif sources:
             self.node_of[one.name] = self._new(None, one, block, sources).index
+
+    def _in_steps(self, one: Instruction, block: str, steps: Sequence[Operation]) -> None:
+        """Operations one behind the other, the last of which takes the first operand too."""
+        last = first = self._sources(one.operands[:1])
+        for step in steps[:-1]:
+            last = [self._new(step, one, block, last).index]
+        self.node_of[one.name] = self._new(steps[-1], one, block, [*last, *first]).index
 
     def _plain(self, one: Instruction, block: str, kind: str = "") -> Node:
         operands = [operand for operand in one.operands if not isinstance(operand, Constant)]
@@ -248,7 +259,7 @@ class _Building:
                 Operation(kind="phi", widths=(width,), result=width), one, block, []
             ).index
             return
-        known, choosers = self._choice(one, block)
+        known, choosers = self.choices.of(one, block)
         if len(known) == 1:
             self._alias(one, self._sources(known), block)
             return
@@ -261,27 +272,6 @@ class _Building:
         )
         self.node_of[one.name] = self._new(operation, one, block, [*self._sources(known), *choosers]).index
 
-    def _choice(self, one: Instruction, block: str) -> tuple[list[Operand], list[int]]:
-        """The different values that meet, and the conditions that choose.
-
-        A choice that only another reads is part of it: nested ifs that keep or change a register are one
-        multiplexer.
-        """
-        known: dict[Operand, None] = {}
-        choosers: dict[int, None] = dict.fromkeys(self.control.choosers(one, block))
-        for value in one.operands:
-            if isinstance(value, Constant) and value.value is None:
-                continue
-            inner = self.choices.get(value.name) if isinstance(value, Local) else None
-            if inner is None or not isinstance(value, Local) or self.owner.readers[value.name] > 1:
-                known[value] = None
-                continue
-            known.update(dict.fromkeys(inner[0]))
-            choosers.update(dict.fromkeys(inner[1]))
-        if one.name:
-            self.choices[one.name] = list(known), list(choosers)
-        return list(known), list(choosers)
-
     def _carry_registers(self) -> None:
         loop = self.region.loop
         if loop is None:
@@ -291,21 +281,31 @@ class _Building:
                 break
             for value, label in zip(one.operands, one.labels, strict=True):
                 if label in loop.blocks and isinstance(value, Local) and value.name in self.node_of:
-                    self._carry_register(one, self.node_of[value.name], label)
+                    self._carry_register(one, value, label)
 
-    def _carry_register(self, phi: Instruction, value: int, latch: str) -> None:
+    def _carry_register(self, phi: Instruction, value: Local, latch: str) -> None:
         """What the next iteration takes from this one: through the write of a register, or a choice."""
-        late = 1
+        source, late = self.node_of[value.name], 1
         if self.owner.writes_registers:
-            width = self.owner.widths.result(phi)
-            write = Operation(kind="register_write", widths=(width, width), result=width)
-            value, late = self._new(write, phi, latch, [value, *self.control.of.get(latch, ())]).index, 0
-        self.region.carried.append(Carried(value, self.node_of[phi.name], 1, "register", late=late))
+            source, late = self._register_write(phi, value, latch), 0
+        self.region.carried.append(Carried(source, self.node_of[phi.name], 1, "register", late=late))
+
+    def _register_write(self, phi: Instruction, value: Local, latch: str) -> int:
+        """The node that writes a register."""
+        written, after = 1, [self.node_of[value.name]]
+        choice = self.choices.of_register(phi.name, value)
+        if choice is not None:
+            changed, choosers = choice
+            self.region.nodes[after[0]].operation = None
+            written, after = len(changed), [*self._sources(changed), *choosers]
+        width = self.owner.widths.result(phi)
+        write = Operation(kind="register_write", widths=(width,) * (1 + written), result=width)
+        return self._new(write, phi, latch, [*after, *self.control.of.get(latch, ())]).index
 
     def _carry_exits(self) -> None:
         for name in self.region.blocks:
             for node in self.control.decide(name) if self.control.leaves(name) else []:
-                self.region.carried.append(Carried(node, self.guard, 1, "the condition that ends the loop"))
+                self.region.carried.append(Carried(node, self.guard, 1, ENDS, begins=True))
 
     # memories, streams, ports
 

@@ -16,17 +16,19 @@ _GLOBAL = re.compile(
 _NAME = re.compile(r"@(\"[^\"]+\"|[-\w$.]+)")
 _ELEMENT = re.compile(r"getelementptr (?P<flags>(?:inbounds |nuw |nusw )*)\((?P<inner>[^()]*)\)")
 STATE = "__hls_state"
+_STATIC = ".static"
 _COPY = "@llvm.memcpy.p0.p0.i64"
 
 
 def localised(text: str) -> str:
     """The module with each global variable that varies and that one function alone uses made an alloca
-    of it."""
-    types = {
-        found["name"]: _leading_type(found["rest"])
+    of it, and a constant where the function only reads what it holds at first."""
+    initial = {
+        found["name"]: found["rest"]
         for found in _GLOBAL.finditer(text)
         if "external" not in found["how"].split()
     }
+    types = {name: _leading_type(rest) for name, rest in initial.items()}
     if not types:
         return text
     parts = re.split(r"(^define .*?^\}$)", text, flags=re.MULTILINE | re.DOTALL)
@@ -35,14 +37,53 @@ def localised(text: str) -> str:
         for name in set(_NAME.findall(part)) & types.keys() if at % 2 else ():
             owner[name] = -1 if name in owner else at
     added: list[str] = []
+    tables = {name for name, at in owner.items() if at >= 0 and _is_table(name, initial[name], parts[at])}
+    parts[::2] = [_as_constants(part, tables) for part in parts[::2]]
     for at in range(1, len(parts), 2):
-        mine = sorted(name for name, function in owner.items() if function == at)
+        mine = sorted(name for name, function in owner.items() if function == at and name not in tables)
         if mine:
             parts[at] = _with_allocas(parts[at], mine, types)
             added += [f"@{_state(name)} = external global {types[name]}" for name in mine]
     if added and not re.search(rf"^declare .*{re.escape(_COPY)}\(", text, re.MULTILINE):
         added.append(f"declare void {_COPY}(ptr, ptr, i64, i1)")
     return "".join(parts) + "\n".join([*added, ""])
+
+
+_RESULT = re.compile(r"^  (%[-\w$.\"]+) = (getelementptr|load|phi|select|icmp)\b")
+_POINTER = re.compile(r"[@%](?:\"[^\"]+\"|[-\w$.]+)")
+_MARKS = "@__hls_"
+
+
+def _is_table(name: str, initial: str, body: str) -> bool:
+    """Whether a variable that is given values at first is read alone: the tool makes a ROM of it. What is
+    zero at first may be written elsewhere, or is not written yet."""
+    if initial.removeprefix(_leading_type(initial)).lstrip().startswith(("zeroinitializer", "undef")):
+        return False
+    uses: dict[str, list[str]] = {}
+    for line in body.split("\n")[1:]:
+        for pointer in set(_POINTER.findall(line)):
+            uses.setdefault(pointer, []).append(line)
+    waiting, seen = [f"@{name}"], {f"@{name}"}
+    while waiting:
+        pointer = waiting.pop()
+        for line in uses.get(pointer, ()):
+            found = _RESULT.match(line)
+            if found is None:
+                if _MARKS not in line:
+                    return False
+            elif found[2] != "load" and found[2] != "icmp" and found[1] not in seen:
+                seen.add(found[1])
+                waiting.append(found[1])
+    return True
+
+
+def _as_constants(text: str, names: Iterable[str]) -> str:
+    """The declarations of variables with those named made constants."""
+    for name in names:
+        text = re.sub(
+            rf"^(@{re.escape(name)} = [a-z_ ]*?)\bglobal ", r"\1constant ", text, flags=re.MULTILINE
+        )
+    return text
 
 
 def _leading_type(text: str) -> str:
@@ -61,7 +102,12 @@ def _leading_type(text: str) -> str:
 
 def local_name(name: str) -> str:
     """The alloca of a static variable."""
-    return f"{name.strip(chr(34))}.static"
+    return f"{name.strip(chr(34))}{_STATIC}"
+
+
+def is_static(name: str) -> bool:
+    """Whether an alloca is that of a static variable."""
+    return name.endswith(_STATIC)
 
 
 def _state(name: str) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter as Tally
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from math import prod
 
 from hlsgen.schedule import groups as grouping
-from hlsgen.schedule.accesses import Access, Paths, PortUse, port_uses, replicates
+from hlsgen.schedule.accesses import Access, Paths, PortUse, port_uses
+from hlsgen.schedule.accumulators import accumulated
 from hlsgen.schedule.allocations import limited_uses
 from hlsgen.schedule.control_flow import Loop
 from hlsgen.schedule.delays import FLOATS, Delays
@@ -23,11 +24,15 @@ from hlsgen.schedule.nests import flattened
 from hlsgen.schedule.operation import Operation, Timing
 from hlsgen.schedule.port_order import in_turn
 from hlsgen.schedule.quick_sums import with_quick_sums
+from hlsgen.schedule.reasons import bank_use, says_port, says_recurrence
+from hlsgen.schedule.recurrences import waiting_for_themselves
 from hlsgen.schedule.region import RegionBuilder
-from hlsgen.schedule.results import BankUse, LoopSchedule, Recurrence, Step, Tier
+from hlsgen.schedule.results import LoopSchedule, Recurrence, Step, Tier
 from hlsgen.schedule.scheduled_regions import ScheduledRegion
 from hlsgen.schedule.sites import Sites
 
+COPIES = 3
+"""Words that a line writes from which on it counts as copies of one write."""
 SEVERAL = 2
 """Sums in a row from which on there is another order of them."""
 
@@ -51,6 +56,8 @@ class Verdict:
         self.known: dict[Operation, Timing] = {}
         self.schedule: Schedule | None = None
         """That of the last `result`."""
+        self.needed = 1
+        """The II that ports and streams need, found with it."""
         self.around = flattened(builder.function, loop) if loop is not None else []
         self.region = builder.of_loop(loop) if loop is not None else builder.of_function()
         counters = {
@@ -81,10 +88,25 @@ class Verdict:
                 writes_registers=registers,
                 around=frozenset(around),
                 trips=builder.ranges.trips.get(loop.header) or 1,
+                kept={memory for memory in accesses if automatic and self._is_written_by_copies(memory)},
             )
-        self.uses = port_uses(accesses, self.region, replicates=replicates(delays.version))
+        self.uses = port_uses(accesses, self.region)
         self.timings = self._timings()
-        self.region.carried = [self._fed_back(edge) for edge in self.region.carried]
+        own: Collection[Carried] = ()
+        if delays.accumulates and loop is not None:
+            own = accumulated(self.region, builder.function, loop, self.around)
+        self.region.carried = [self._fed_back(edge) for edge in self.region.carried if edge not in own]
+
+    def _is_written_by_copies(self, memory: Memory) -> bool:
+        """Whether copies of one write have several words of a bank: the tool unrolls a loop that no pragma
+        names after it has made registers of words whose addresses stay (nerearmartin/HLS-CNN-PYNQ-RealTime
+        dense.cc:49: ten words stay in a memory, II 10)."""
+        words: dict[object, set[object]] = {}
+        for access in self.region.accesses[memory]:
+            place = self.module.places.get(access.instruction.place)
+            if access.writes and access.where is not None and place is not None:
+                words.setdefault((place, access.where.banks), set()).add(access.where.word)
+        return any(len(found) >= COPIES for found in words.values())
 
     def _fed_back(self, edge: Carried) -> Carried:
         """A choice between a core of several cycles and another that takes its result: it costs no cycle."""
@@ -167,40 +189,46 @@ class Verdict:
             merges=self.merges,
             schedule=schedule or once(),
             pipelined=pipelined,
-            place=self._place(),
+            place=self.place,
         )
 
     def result(self) -> LoopSchedule:
         """The loop's II, and what it follows from."""
         least, reasons = self._ports()
         bare, found = self._with_quick_sums(least, *self._least(least))
+        if found is not None and found.depth < found.interval == self.target:  # there is no more to do
+            least = max(found.depth, self.needed)
+            bare, found = self._least(least)
         low = bare.interval if bare is not None else MOST
+        within = found.interval if found is not None else MOST
+        stretched = self._stretched(low, within)
+        found = stretched or found
         high = found.interval if found is not None else MOST
-        recurrence = self._recurrence(high, least)
+        recurrence = self._recurrence(high, least, self._recurring() if stretched else ())
         unknown = [*self._unknown(), *self._reordered(recurrence)]
         shown = self.schedule = found or bare
         assert shown is not None or low == MOST
         chain_ns, end = shown.longest if shown is not None else (0.0, -1)
         if recurrence is not None:
-            reasons = [*reasons, _says(recurrence)]
+            reasons = [*reasons, says_recurrence(recurrence)]
         if found is None:
             unknown = [*unknown, f"a chain of a recurrence is longer than a cycle: the II is {low} or more"]
         elif low != high and recurrence is not None and any(one.kind in FLOATS for one in recurrence.steps):
-            # reports have the one as often as the other: the tool may break the budget to keep the II
+            # reports have the one as often as the other
             unknown = [*unknown, f"the II is {low} by the cycles of its cores and {high} within the budget"]
         decided = not unknown
         return LoopSchedule(
-            place=self._place(),
-            label=label_of(self._place()) if self.loop is not None else "",
+            place=self.place,
+            label=label_of(self.place) if self.loop is not None else "",
             function=self.region.function,
             automatic=self.automatic,
             target=self.target,
-            tier=Tier.UNDECIDED if not decided else Tier.LIKELY if low != high else self._tier(recurrence),
+            tier=Tier.UNDECIDED if not decided else Tier.LIKELY if low != within else self._tier(recurrence),
             interval=high if decided else None,
-            between=(low, high),
+            between=(low, within),
             reasons=tuple(dict.fromkeys([*unknown, *(reasons if high > self.target else ())])),
             trips=self._trips(),
-            banks=tuple(_bank_use(use) for use in self._busiest()),
+            banks=tuple(bank_use(use) for use in self._busiest()),
             recurrence=recurrence,
             depth=self._depth(shown) if shown else 0,
             chain_ns=chain_ns,
@@ -219,6 +247,25 @@ class Verdict:
             return None, None
         # chains only add to it
         return bare, Scheduler(self.region, self.timings, self.delays.budget_ns).least(bare.interval)
+
+    def _stretched(self, least: int, within: int) -> Schedule | None:
+        """A shorter schedule than `within`, from `least` on, with chains of registers' recurrences as long as
+        they are; None if there is none.
+
+        Where a pragma asks for the pipeline the tool breaks its budget before it gives up an interval that
+        the cycles of cores allow. In pipelines that nobody asked for it keeps within the budget, as it does
+        between writes and reads of a memory.
+        """
+        if self.automatic or least >= within:
+            return None
+        budget = self.delays.budget_ns
+        found = Scheduler(self.region, self.timings, budget, stretched=self._recurring()).least(least)
+        return found if found is not None and found.interval < within else None
+
+    def _recurring(self) -> set[int]:
+        """The nodes that wait for themselves by way of registers."""
+        registers = [edge for edge in self.region.carried if edge.cycles is None]
+        return waiting_for_themselves(self.region, registers)
 
     def _with_quick_sums(
         self, least: int, bare: Schedule | None, found: Schedule | None
@@ -253,11 +300,11 @@ class Verdict:
     # ports
 
     def _ports(self) -> tuple[int, list[str]]:
-        """The II that ports and streams allow, and what keeps it above the target."""
-        least, reasons = self.target, []
+        """The II that ports and streams allow, no less than the target, and what keeps it above."""
+        least, reasons = 1, []
         for use in self._busiest():
             if use.interval > self.target:
-                reasons.append(_says_port(use))
+                reasons.append(says_port(use))
             least = max(least, use.interval)
         paths = Paths(self.region)
         for name, accesses in self.region.streams.items():
@@ -273,7 +320,8 @@ class Verdict:
                     f"{limited.count} {limited.what} in an iteration, where a pragma allows {limited.limit}"
                 )
             least = max(least, limited.interval)
-        return least, reasons
+        self.needed = least
+        return max(self.target, least), reasons
 
     def _busiest(self) -> list[PortUse]:
         """The busiest bank of each memory."""
@@ -284,11 +332,11 @@ class Verdict:
 
     # recurrences
 
-    def _recurrence(self, interval: int, least: int) -> Recurrence | None:
+    def _recurrence(self, interval: int, least: int, stretched: Collection[int]) -> Recurrence | None:
         """What keeps the II from being one less, if it is a recurrence."""
         if interval <= least:
             return None
-        scheduler = Scheduler(self.region, self.timings, self.delays.budget_ns)
+        scheduler = Scheduler(self.region, self.timings, self.delays.budget_ns, stretched=stretched)
         if scheduler.at(interval - 1) is not None or not scheduler.blocking:
             return None
         best: tuple[int, list[int]] | None = None
@@ -364,7 +412,9 @@ class Verdict:
 
     # words
 
-    def _place(self) -> Place | None:
+    @property
+    def place(self) -> Place | None:
+        """Where the loop stands, or the first of the function that has a place."""
         if self.loop is not None:
             return self.module.loop_places.get(self.loop.node)
         told = (node.instruction.place for node in self.region.nodes if node.instruction is not None)
@@ -433,37 +483,3 @@ def _by_block(accesses: Sequence[Access]) -> dict[str, int]:
     for one in accesses:
         weights[one.block] = weights.get(one.block, 0) + 1
     return weights
-
-
-def _bank_use(use: PortUse) -> BankUse:
-    return BankUse(
-        array=use.memory.name,
-        banks=use.memory.banks,
-        bank=use.banks,
-        reads=use.reads,
-        writes=use.writes,
-        together=use.together,
-        interval=use.interval,
-        runtime=use.runtime,
-        storage=use.memory.storage,
-    )
-
-
-def _says_port(use: PortUse) -> str:
-    indices = " at indices that stay run-time" if use.runtime else ""
-    both = use.ports[2]
-    return (
-        f"{use.reads} reads and {use.writes} writes of a bank of {use.memory.name} in an iteration{indices}, "
-        f"which has {both} ports"
-        if both < 1 << 29
-        else f"{use.writes} writes of a bank of {use.memory.name}"
-    )
-
-
-def _says(recurrence: Recurrence) -> str:
-    chain = " > ".join(step.kind for step in recurrence.steps) or "no operation"
-    assumed = ", which cannot be ruled out" if recurrence.assumed else ""
-    return (
-        f"an iteration waits for what the one {recurrence.distance} before leaves in "
-        f"{recurrence.through}{assumed}: {chain}"
-    )

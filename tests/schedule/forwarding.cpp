@@ -36,19 +36,17 @@ extern "C" void scatter(const int at[64], const float a[64], float factor, float
         y[i] = x[i];
 work:
     for (int i = 0; i < 64; ++i) {
-#pragma HLS pipeline
         y[at[i]] -= a[i] * factor;
     }
     for (int i = 0; i < 64; ++i)
         x[i] = y[i];
 }
 
-extern "C" void sum_in_place(const float a[64][64], float y[64]) {
+extern "C" void sum_in_place(const float a[64][128], float y[64]) {
     for (int j = 0; j < 64; ++j) {
         y[j] = 0;
     work:
-        for (int i = 0; i < 64; ++i) {
-#pragma HLS pipeline
+        for (int i = 0; i < 128; ++i) {
             y[j] += a[j][i];
         }
     }

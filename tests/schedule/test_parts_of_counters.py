@@ -28,6 +28,13 @@ def test_each_copy_writes_a_bank_of_its_own() -> None:
     assert {bank.runtime for bank in loop.banks} == {False}
 
 
+def test_a_loop_may_end_in_the_middle_of_a_round() -> None:
+    """akshaya-bhat/UnderWaterCommunications (receiver.cpp:187, 2022.2): II 1, here 32 before."""
+    loop = scheduled("halves_with_a_rest")
+    assert (loop.interval, loop.tier, loop.trips) == (1, Tier.SHOWN, 18)
+    assert {bank.runtime for bank in loop.banks} == {False}
+
+
 def test_the_distance_is_that_of_the_parts() -> None:
     """i / 2 - 1 is what i / 2 was in the iteration before, whatever i counts by."""
     recurrence = scheduled("of_the_one_before").recurrence

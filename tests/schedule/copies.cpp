@@ -1,0 +1,169 @@
+// Arrays that the vendor's compiler keeps copies of, to read them more often, and arrays of which it has none.
+#include "hls_stream.h"
+
+// four reads of an array of the kernel's own
+void read_often(hls::stream<float> &in, hls::stream<float> &out) {
+    float words[1024];
+    for (int i = 0; i < 1024; ++i)
+        words[i] = in.read();
+    work: for (int i = 0; i < 512; ++i) {
+#pragma HLS pipeline II=1
+        out.write(words[i] + words[i * 2 & 1023] + words[i * 3 & 1023] + words[i * 5 & 1023]);
+    }
+}
+
+// sixteen of one that stays from call to call
+void read_often_of_a_static(hls::stream<int> &in, hls::stream<int> &out) {
+    static int line[4096];
+#pragma HLS array_partition variable=line cyclic factor=32
+    for (int i = 0; i < 4095; ++i)
+        line[i] = line[i + 1];
+    line[4095] = in.read();
+    int all = 0;
+    work: for (int j = 0; j < 112; ++j) {
+#pragma HLS unroll factor=16
+        all ^= line[300 + 32 * j];
+    }
+    out.write(all);
+}
+
+// eight of one that another loop writes at four places at once
+void written_at_four_places(hls::stream<int> &in, hls::stream<int> &out) {
+    int square[64][8];
+    for (int i = 0; i < 256; ++i) {
+#pragma HLS pipeline II=2
+        int a = in.read();
+        int row = a & 31, column = a >> 5 & 3;
+        square[2 * row][2 * column] = a;
+        square[2 * row][2 * column + 1] = -a;
+        square[2 * row + 1][2 * column] = a + 1;
+        square[2 * row + 1][2 * column + 1] = a - 1;
+    }
+    work: for (int i = 0; i < 64; ++i) {
+#pragma HLS pipeline II=1
+        int at = in.read() & 7, sum = 0;
+        for (int k = 0; k < 8; ++k)
+            sum += square[i * (k + 3) & 63][at];
+        out.write(sum);
+    }
+}
+
+// lines that the iteration writes and reads; no pragma asks for anything
+void lines(hls::stream<int> &in, hls::stream<int> &out) {
+    int linebuf[3][66];
+    for (int r = 0; r < 3; ++r)
+        for (int c = 0; c < 66; ++c)
+            linebuf[r][c] = 0;
+    for (int row = 0; row < 64; ++row) {
+        work: for (int column = 0; column < 64; ++column) {
+            linebuf[2][column + 2] = in.read();
+            int sum = 0;
+            for (int r = 0; r < 3; ++r)
+                for (int c = 0; c < 3; ++c)
+                    sum += linebuf[r][column + c];
+            out.write(sum);
+        }
+        for (int c = 0; c < 66; ++c) {
+            linebuf[0][c] = linebuf[1][c];
+            linebuf[1][c] = linebuf[2][c];
+            linebuf[2][c] = 0;
+        }
+    }
+}
+
+// an array that two calls of a function are given
+void sums_of(const int words[1024], hls::stream<int> &at, hls::stream<int> &out) {
+    work: for (int i = 0; i < 64; ++i) {
+#pragma HLS pipeline II=1
+        int from = at.read() & 511, sum = 0;
+        for (int k = 0; k < 10; ++k)
+            sum += words[(from * (k + 3)) & 1023];
+        out.write(sum);
+    }
+}
+
+void called_twice(hls::stream<int> &in, hls::stream<int> &out) {
+    int words[1024];
+    for (int i = 0; i < 1024; ++i)
+        words[i] = in.read();
+    sums_of(words, in, out);
+    out.write(0);
+    sums_of(words, in, out);
+}
+
+void called_once(hls::stream<int> &in, hls::stream<int> &out) {
+    int words[1024];
+    for (int i = 0; i < 1024; ++i)
+        words[i] = in.read();
+    sums_of(words, in, out);
+}
+
+// neighbours in both directions of a static: its banks are chosen at run time
+void neighbours(hls::stream<int> &in, hls::stream<int> &out) {
+    static int tile[66][66];
+    for (int r = 0; r < 66; ++r)
+        for (int c = 0; c < 66; ++c)
+            tile[r][c] = in.read();
+    for (int r = 0; r < 64; ++r) {
+        work: for (int c = 0; c < 64; ++c) {
+#pragma HLS pipeline II=1
+            int sum = 0;
+            for (int i = 0; i < 3; ++i)
+                for (int j = 0; j < 3; ++j)
+                    sum += tile[r + i][c + j];
+            out.write(sum);
+        }
+    }
+}
+
+// ten sums in a memory; no pragma asks for anything
+void ten_sums(hls::stream<int> &in, hls::stream<int> &out) {
+    int sums[10] = {0};
+    work: for (int i = 0; i < 196; ++i) {
+        int value = in.read();
+        for (int k = 0; k < 10; ++k)
+            sums[k] += value * (k + 3);
+    }
+    for (int k = 0; k < 10; ++k)
+        out.write(sums[k]);
+}
+
+// one line that the iteration writes once and reads three times
+void one_line(hls::stream<int> &in, hls::stream<int> &out) {
+    int line[66] = {0};
+    for (int row = 0; row < 64; ++row) {
+        work: for (int column = 0; column < 64; ++column) {
+            line[column + 2] = in.read();
+            out.write(line[column] + line[column + 1] * 3 + line[(column * 5) & 63]);
+        }
+    }
+}
+
+// a table that nothing writes, though it is no constant of the language
+int table[64] = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3};
+void table_read_often(hls::stream<int> &in, hls::stream<int> &out) {
+    work: for (int i = 0; i < 64; ++i) {
+#pragma HLS pipeline II=1
+        int at = in.read(), sum = 0;
+        for (int k = 0; k < 20; ++k)
+            sum ^= table[(at * (k + 3)) & 63];
+        out.write(sum);
+    }
+}
+
+// rows that are always named
+void rows_apart(hls::stream<long> &in, hls::stream<long> &out) {
+    long rows[2][1024];
+    work: for (int i = 0; i < 1024; ++i) {
+#pragma HLS unroll factor=2
+        rows[0][i] = 0;
+        rows[1][i] = 0;
+    }
+    for (int i = 0; i < 1024; ++i) {
+#pragma HLS pipeline off
+        long at = in.read() & 1023;
+        rows[0][at] += 1;
+        rows[1][at] -= 1;
+        out.write(rows[0][at] * rows[1][at]);
+    }
+}

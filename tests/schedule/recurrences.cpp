@@ -1,0 +1,127 @@
+// Loops that wait for registers: test_recurrences.py says what public reports have of loops like them.
+#include <ap_fixed.h>
+#include <ap_int.h>
+
+extern "C" void summed(const float a[512], float out[1]) {
+    float sum = out[0];
+work:
+    for (int i = 0; i < 512; ++i) {
+#pragma HLS pipeline II=1
+        sum += a[i];
+    }
+    out[0] = sum;
+}
+
+extern "C" void hashed(unsigned long key, unsigned out[1]) {
+    unsigned hash = 0;
+work:
+    for (int i = 0; i < 20; ++i) {
+#pragma HLS pipeline II=1
+        hash += (key >> i) & 1;
+        hash += hash << 10;
+        hash ^= hash >> 6;
+    }
+    out[0] = hash;
+}
+
+extern "C" void hashed_by_itself(unsigned long key, unsigned out[1]) {
+    unsigned hash = 0;
+work:
+    for (int i = 0; i < 200; ++i) {
+        hash += (key >> i) & 1;
+        hash += hash << 10;
+        hash ^= hash >> 6;
+    }
+    out[0] = hash;
+}
+
+extern "C" void root_of(const ap_uint<16> parent[1024], ap_uint<16> from, ap_uint<16> found[1]) {
+    ap_uint<16> root = from;
+work:
+    while (parent[root] != root) {
+        root = parent[root];
+    }
+    found[0] = root;
+}
+
+typedef ap_fixed<15, 3> angle;
+extern "C" void rotated(angle x, angle y, angle out[2]) {
+work:
+    for (int i = 0; i < 11; ++i) {
+        angle along = x;
+        if (y >= 0) {
+            switch (i) {
+                case 0: x += y; y -= along; break;
+                case 1: x += y >> 1; y -= along >> 1; break;
+                case 2: x += y >> 2; y -= along >> 2; break;
+                case 3: x += y >> 3; y -= along >> 3; break;
+                case 4: x += y >> 4; y -= along >> 4; break;
+            }
+        } else {
+            switch (i) {
+                case 0: x -= y; y += along; break;
+                case 1: x -= y >> 1; y += along >> 1; break;
+                case 2: x -= y >> 2; y += along >> 2; break;
+                case 3: x -= y >> 3; y += along >> 3; break;
+                case 4: x -= y >> 4; y += along >> 4; break;
+            }
+        }
+    }
+    out[0] = x;
+    out[1] = y;
+}
+
+extern "C" void greatest_of_lanes(const float a[4096], float out[8]) {
+    float lanes[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+#pragma HLS array_partition variable=lanes complete
+work:
+    for (int i = 0; i < 4096; ++i) {
+#pragma HLS pipeline II=1
+        if (a[i] > lanes[i & 7]) lanes[i & 7] = a[i];
+    }
+    for (int lane = 0; lane < 8; ++lane) out[lane] = lanes[lane];
+}
+
+extern "C" void divided(const int by[64], int out[8]) {
+    int row[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+#pragma HLS array_partition variable=row complete
+work:
+    for (int i = 0; i < 64; ++i) {
+#pragma HLS pipeline II=1
+        for (int at = 0; at < 8; ++at) row[at] = row[at] / by[i];
+    }
+    for (int at = 0; at < 8; ++at) out[at] = row[at];
+}
+
+extern "C" void stepped(ap_fixed<17, 2> angle, ap_fixed<17, 2> out[1]) {
+    ap_fixed<17, 2> left[18];
+    const ap_fixed<17, 2> steps[17] = {0.785, 0.4636, 0.2449, 0.1243, 0.0624, 0.0312, 0.0156, 0.0078,
+                                       0.0039, 0.0019, 0.0009, 0.0004, 0.0002, 0.0001, 0.00006, 0, 0};
+    left[0] = angle;
+work:
+    for (int i = 0; i < 17; ++i) {
+        if (left[i] >= 0)
+            left[i + 1] = left[i] - steps[i];
+        else
+            left[i + 1] = left[i] + steps[i];
+    }
+    out[0] = left[16];
+}
+
+extern "C" void turned(const int a[512], int out[512]) {
+    int at = -1;
+work:
+    for (int i = 0; i < 512; ++i) {
+#pragma HLS pipeline II=1
+        if (a[i] == 0) at = (at + 1) % 128;
+        out[i] = at;
+    }
+}
+
+extern "C" void halved(const int a[512], int out[512]) {
+work:
+    for (int i = 0; i < 512; ++i) {
+#pragma HLS pipeline II=1
+        out[i] = a[i] / 8;
+    }
+}

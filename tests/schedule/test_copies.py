@@ -1,0 +1,55 @@
+"""Memories with copies, with two ports, and those that the tool splits for pipelines that no pragma asks for:
+by what public reports say of each kind."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+import pytest
+
+from hlsgen.schedule.component import Component, Target
+from hlsgen.schedule.kernels import schedule_component
+from tests.support.schedule_ir import needs_llvm
+
+pytestmark = needs_llvm
+SOURCE = Path(__file__).with_name("copies.cpp")
+
+
+@functools.cache
+def intervals(top: str, version: str) -> set[int | None]:
+    """The II of the loops with the label `work`."""
+    target = Target(part="xc7z020-clg400-1", clock_ns=10.0, version=version, kernel_flow=False)
+    kernel = schedule_component(Component(top=top, files=(SOURCE,), target=target))
+    return {loop.interval for loop in kernel.loops if loop.label == "work"}
+
+
+@pytest.mark.parametrize(
+    ("top", "version", "interval", "report"),
+    [
+        ("read_often", "2020.2", 1, "ZhengmingHu/HLS_MNIST pool.cpp:27: 4 reads, RAM_1WnR"),
+        ("read_often", "2023.1", 1, "akshaya-bhat/UnderWaterCommunications: arr_I is a RAM_1WnR"),
+        (
+            "read_often_of_a_static",
+            "2023.1",
+            8,
+            "akshaya-bhat/UnderWaterCommunications receiver.cpp:264: 16 reads of the static matched_I",
+        ),
+        (
+            "written_at_four_places",
+            "2021.2",
+            4,
+            "FinancialEngineerLab/HLS_Final_Channel_Model Rayleigh.cpp:69: 8 reads of H_rvd, a ram_t2p",
+        ),
+        ("lines", "2023.2", 1, "shayan-naghizadeh/train2fpga cnn.cpp:45: local_input is split by itself"),
+        ("one_line", "2021.1", 1, "NithinKenMaran/FPGA-2D-convolution-accelerator: linebuf_V_2, RAM_1WnR"),
+        ("ten_sums", "2020.2", 10, "nerearmartin/HLS-CNN-PYNQ-RealTime dense.cc:49: 10 reads, 10 writes"),
+        ("called_twice", "2022.1", 5, "Ritarka/8893Lab2 3866d7ea71 conv_7x7.cpp:38: 49 reads, II 25"),
+        ("called_once", "2022.1", 1, "Ritarka/8893Lab2 5b76aa5c5d: X_buf of conv_7x7 is a RAM_1WnR"),
+        ("table_read_often", "2020.2", 1, "nerearmartin/HLS-CNN-PYNQ-RealTime: dense_weights is a ROM"),
+        ("rows_apart", "2020.2", 1, "kop123meter/ese532_final LZW_new.cpp:298: hash_table in dimension 1"),
+        ("neighbours", "2023.1", 1, "PakYatHui/SRCNN conv1.cpp:87: in_tile is split cyclically by 9 and 9"),
+    ],
+)
+def test_the_interval_is_that_of_reports(top: str, version: str, interval: int, report: str) -> None:
+    assert intervals(top, version) == {interval}, report

@@ -1,0 +1,88 @@
+"""Loops that wait for registers: the II that reports of public designs have, by release, part and clock."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+import pytest
+
+from hlsgen.schedule.analysis import schedule_part
+from hlsgen.schedule.component import Target
+from hlsgen.schedule.front_end import FrontEnd, compile_to_ir
+from hlsgen.schedule.processes import parts_of
+from hlsgen.schedule.results import LoopSchedule
+from tests.support.schedule_ir import needs_llvm
+
+pytestmark = needs_llvm
+SOURCE = Path(__file__).with_name("recurrences.cpp")
+ZYNQ, ZU3, K26 = "xc7z020-clg484-1", "xczu3eg-sbva484-1-i", "xck26-sfvc784-2LV-c"
+MEASURED = [
+    # Crazy-James26/HeteroCL_Transformer 2a5cd52: PE_LOOP, `pipeline II=1`: an adder of 4 cycles, whose
+    # register is written in the last of them, 8.84 ns where 7.3 are left
+    ("summed", "2022.1", ZYNQ, 10.0, None, 4),
+    # kop123meter/ese532_final 7accc09: my_hash, `pipeline II=1`
+    ("hashed", "2020.2", ZU3, 6.67, None, 1),
+    # angerpro1411/TECTONIC 2700313: uf_find, which nobody asked to pipeline, keeps within the budget
+    ("root_of", "2023.1", ZYNQ, 10.0, None, 2),
+    # alanlo980510/HLS_LabC eeef48e: cordic_loop: each way writes the register, no choice stands before it
+    ("rotated", "2022.1", ZYNQ, 10.0, 5.39, 1),
+    # Marui-9/swiglu 148bbb1: GATE_PASS1: elements in registers are read while they are written
+    ("greatest_of_lanes", "2025.1", K26, 4.0, 1.08, 1),
+    # Varsenaiga/VitisOptimization 48b4a45: Convolution1_loop, a remainder of 128: no division
+    ("turned", "2021.1", ZYNQ, 10.37, None, 1),
+    # PengXuanyao/hls_cordic d368b16: loop: one of two writes in any case, so that the word is kept
+    ("stepped", "2020.2", ZYNQ, 10.0, None, 1),
+]
+
+
+@functools.cache
+def front_end() -> FrontEnd:
+    return compile_to_ir([SOURCE])
+
+
+@functools.cache
+def schedules(
+    version: str, part: str, clock_ns: float, uncertainty_ns: float | None
+) -> dict[str, LoopSchedule]:
+    target = Target(
+        part=part, clock_ns=clock_ns, uncertainty_ns=uncertainty_ns, version=version, kernel_flow=False
+    )
+    front = front_end()
+    found = [schedule_part(part, front.pragmas, target) for part in parts_of(front.ir, "", front.pragmas)]
+    return {loop.function: loop for part in found for loop in part.loops if loop.label == "work"}
+
+
+@pytest.mark.parametrize(("function", "version", "part", "clock", "uncertainty", "interval"), MEASURED)
+def test_the_interval_is_that_of_reports(
+    function: str, version: str, part: str, clock: float, uncertainty: float | None, interval: int
+) -> None:
+    loop = schedules(version, part, clock, uncertainty)[function]
+    assert loop.interval == interval, loop.reasons
+
+
+def test_a_chain_beyond_the_budget_is_said() -> None:
+    """The report of PE_LOOP has 8.844 ns: the adder's last stage and the write of the register."""
+    loop = schedules("2022.1", ZYNQ, 10.0, None)["summed"]
+    assert not loop.fits_budget
+    assert loop.chain_ns == pytest.approx(8.844, abs=0.05)
+    assert any("where the clock leaves 7.30" in finding for finding in loop.findings())
+
+
+def test_a_pipeline_that_nobody_asked_for_keeps_within_the_budget() -> None:
+    asked, by_itself = (schedules("2020.2", ZU3, 6.67, None)[name] for name in ("hashed", "hashed_by_itself"))
+    assert by_itself.automatic and by_itself.fits_budget and by_itself.interval == asked.between[1] > 1
+    assert not asked.automatic and not asked.fits_budget
+
+
+def test_a_register_of_an_array_costs_no_cycle_of_its_own() -> None:
+    """FinancialEngineerLab/HLS_Final_Channel_Model 4650469 (2021.2): QRD.cpp:268 has II 27 with divisions of
+    as many cycles: the quotient is read in the cycle in which it is written."""
+    loop = schedules("2022.1", ZYNQ, 10.0, None)["divided"]
+    assert loop.interval == 32 + 3
+
+
+def test_quotients_of_powers_of_two_are_no_divisions() -> None:
+    loop = schedules("2022.1", ZYNQ, 10.0, None)["halved"]
+    assert not any(kind.startswith("sdiv") for kind in loop.operations)
+    assert loop.depth < 8

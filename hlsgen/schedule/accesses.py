@@ -11,6 +11,7 @@ from hlsgen.schedule.ir import Constant, Instruction, Local
 from hlsgen.schedule.linear import Addresses, Linear
 from hlsgen.schedule.memories import ANY_BANK, BLOCK, Memory, Where
 from hlsgen.schedule.ranges import Counter
+from hlsgen.schedule.same_banks import SameBanks
 
 if TYPE_CHECKING:
     from hlsgen.schedule.iteration import Region
@@ -124,8 +125,12 @@ def ordered(accesses: Sequence[Access], paths: Paths) -> Iterator[tuple[int, int
 
     None instead of cycles: the second takes the value that the first puts into a register.
     """
+    near = SameBanks(accesses)
     for at, second in enumerate(accesses):
-        for first in accesses[:at]:
+        for place in near.of(at):
+            if place >= at:
+                break
+            first = accesses[place]
             if not (first.writes or second.writes) or not paths.follows(first.block, second.block):
                 continue
             if first.where is None or second.where is None:

@@ -12,6 +12,7 @@ from hlsgen.schedule.ir import Global
 from hlsgen.schedule.iteration import Carried, Region
 from hlsgen.schedule.memories import ANY_BANK, Memory
 from hlsgen.schedule.ranges import Counter
+from hlsgen.schedule.same_banks import SameBanks
 from hlsgen.schedule.sites import Sites, VariableSite
 
 
@@ -104,9 +105,14 @@ def _carry_memory(
     broken = []
     kept: dict[int, int] = {}
     paths = Paths(region)
-    sole = {one.node for one in accesses if forwards and not one.writes and only_store(accesses, one, paths)}
-    for first in accesses:
-        for second in accesses:
+    near = SameBanks(accesses)
+    sole = {
+        one.node
+        for at, one in enumerate(accesses)
+        if forwards and not one.writes and only_store([accesses[other] for other in near.of(at)], one, paths)
+    }
+    for at, first in enumerate(accesses):
+        for second in (accesses[other] for other in near.of(at)):
             if not (first.writes or second.writes) or (not first.writes and memory.storage != "register"):
                 continue
             found = carried(first, second, runs.counters, region.names)

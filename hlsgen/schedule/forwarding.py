@@ -12,6 +12,7 @@ Three transformations, each with what public reports show of it:
 
 from __future__ import annotations
 
+from collections import Counter as Counts
 from collections.abc import Collection, Mapping, Sequence
 
 from hlsgen.schedule.accesses import Access, Paths, same_bank, same_word
@@ -19,6 +20,7 @@ from hlsgen.schedule.iteration import Carried, Node, Region
 from hlsgen.schedule.memories import ANY_BANK, AXI_LITE, Memory
 from hlsgen.schedule.operation import Operation
 from hlsgen.schedule.ranges import Counter
+from hlsgen.schedule.same_banks import SameBanks
 
 MOST_BRANCHES = 8
 """Writes of one word in branches that exclude each other, which the tool makes one."""
@@ -48,10 +50,10 @@ def promote(
     for access in accesses:
         if access.where is not None and _is_fixed(access, counters, inside):
             groups.setdefault((access.where.banks, access.where.word), []).append(access)
+    left = _Left(accesses)
     for group in groups.values():
         written = any(one.writes for one in group)
-        others = (one for one in accesses if one not in group and (written or one.writes))
-        if any(_may_meet(group[0], other) for other in others):
+        if left.may_meet(group, written=written):
             continue
         if written:
             gone = _kept_in_register(region, group, writes_registers=writes_registers)
@@ -61,6 +63,43 @@ def promote(
                 region.nodes[load.node].operation, region.nodes[load.node].after = None, []
         for access in gone:
             accesses.remove(access)
+            left.remove(access)
+
+
+class _Left:
+    """The accesses of a memory that no word of its own has been made of."""
+
+    def __init__(self, accesses: Sequence[Access]) -> None:
+        self._all = list(accesses)
+        self._at = {id(one): at for at, one in enumerate(accesses)}
+        self._near = SameBanks(accesses)
+        self._counts = Counts((_terms(one), one.writes) for one in accesses)
+
+    def remove(self, access: Access) -> None:
+        del self._at[id(access)]
+        self._counts[_terms(access), access.writes] -= 1
+
+    def may_meet(self, group: Sequence[Access], *, written: bool) -> bool:
+        """Whether LLVM has to assume that another access falls on the word of a group: indices that vary may
+        leave their dimension. Reads count where the group is `written`."""
+        first, terms = group[0], _terms(group[0])
+        if any(
+            count and (written or writes) and its != terms for (its, writes), count in self._counts.items()
+        ):
+            return True
+        mine = {id(one) for one in group}
+        for at in self._near.of(self._at[id(first)]):
+            other = self._all[at]
+            if id(other) in self._at and id(other) not in mine and (written or other.writes):
+                assert first.where is not None and other.where is not None
+                if same_word(first.where, other.where) is not False:
+                    return True
+        return False
+
+
+def _terms(access: Access) -> tuple[object, ...] | None:
+    """What varies of an access's address; None: that is not known."""
+    return None if access.where is None else tuple(form.terms for form in access.where.word)
 
 
 def _kept_in_register(region: Region, group: Sequence[Access], *, writes_registers: bool) -> list[Access]:
@@ -82,17 +121,6 @@ def _kept_in_register(region: Region, group: Sequence[Access], *, writes_registe
     for store in gone:
         region.nodes[store.node].operation = None
     return [*loads, *gone]
-
-
-def _may_meet(first: Access, second: Access) -> bool:
-    """Whether LLVM has to assume that two accesses fall on one word: indices that vary may leave their
-    dimension."""
-    if first.where is None or second.where is None:
-        return True
-    pairs = zip(first.where.word, second.where.word, strict=True)
-    if any(one.terms != other.terms for one, other in pairs):
-        return True
-    return same_word(first.where, second.where) is not False
 
 
 def _is_constant(access: Access) -> bool:

@@ -6,6 +6,7 @@ import itertools
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import prod
 
 from hlsgen.schedule.ir import Global, Local
@@ -106,7 +107,7 @@ class Memory:
         """Whether a word holds several elements, or all fields of a struct."""
         return self.aggregated or any(dimension.reshaped for dimension in self.dimensions)
 
-    @property
+    @cached_property
     def storage(self) -> str:
         """register, axi, or the kind of memory: bram, lutram, uram (`lutram` too where the tool would
         choose it)."""

@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from hlsgen.schedule.iteration import Region
+from hlsgen.schedule.iteration import Carried, Region
 from hlsgen.schedule.operation import Timing
 
 Time = tuple[int, float]
@@ -22,6 +22,8 @@ ROUNDS = 60
 """How often the registers of an iteration are pushed before an interval counts as impossible."""
 MOST = 4096
 """The greatest interval that is tried."""
+PROBED = 16
+"""Of the edges that a round pushes, how many are followed back to what pushed them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +82,7 @@ class Scheduler:
         """The schedule with the least interval from `interval` on; None if there is none up to MOST."""
         impossible, step = interval - 1, 1
         while impossible < MOST:
-            found = self.at(interval)
+            found = self.at(interval, patient=False)
             if found is not None:
                 return self._between(impossible, found)
             impossible, interval, step = interval, min(interval + step, MOST), 2 * step
@@ -90,7 +92,7 @@ class Scheduler:
         """The schedule with the least interval above one that is impossible, up to one that was found."""
         while found.interval - impossible > 1:
             middle = (impossible + found.interval) // 2
-            less = self.at(middle)
+            less = self.at(middle, patient=False)
             if less is None:
                 impossible = middle
             else:
@@ -101,9 +103,11 @@ class Scheduler:
         """The schedule of an iteration that waits for no other."""
         return self._alone
 
-    def at(self, interval: int) -> Schedule | None:
-        """The schedule at that interval; None if a recurrence is longer."""
+    def at(self, interval: int, *, patient: bool = True) -> Schedule | None:
+        """The schedule at that interval; None if a recurrence is longer. Who is not `patient` learns that as
+        soon as it is certain, but not what is `blocking`."""
         floors: dict[int, int] = {}
+        raised: dict[int, int] = {}
         alone = self._alone
         found = Schedule(
             interval=interval,
@@ -112,14 +116,63 @@ class Scheduler:
             chained=list(alone.chained),
         )
         for _ in range(ROUNDS):
-            pushed = self._pushed(found, floors)
+            pushed = self._pushed(found, floors, raised)
             if not pushed:
                 return found
             self.blocking = pushed
             if any(self.region.carried[number].begins for number in pushed):
                 return None
             self._move(found, floors, {self.region.carried[number].target for number in pushed})
+            if not patient and self._never_ends(found, floors, raised, pushed):
+                return None
         return None
+
+    def _never_ends(
+        self, found: Schedule, floors: Mapping[int, int], raised: Mapping[int, int], pushed: Collection[int]
+    ) -> bool:
+        """Whether some of the edges push one another around a circle that is longer than the interval.
+
+        What starts where an edge has pushed it to moves all that waits for it by as much as it is moved, so
+        that a circle of pushes which gains a cycle once gains one each time.
+        """
+        for number in sorted(pushed)[:: 1 + len(pushed) // PROBED]:
+            gained: dict[int, int] = {}
+            total = 0
+            while number not in gained:
+                gained[number] = total
+                edge = self.region.carried[number]
+                origin = self._origin(found, floors, edge.source)
+                if origin < 0:
+                    break
+                total += self._ready(found, edge) - floors[origin] - found.interval * edge.distance
+                number = raised[origin]
+            else:
+                if total > gained[number]:
+                    return True
+        return False
+
+    def _origin(self, found: Schedule, floors: Mapping[int, int], index: int) -> int:
+        """The pushed node that a node's start follows from, -1 if it follows from none."""
+        while True:
+            node, cycle, ns, waits = self.region.nodes[index], floors.get(index, 0), 0.0, -1
+            for before in node.after:
+                then = found.finishes[before]
+                if then[0] > cycle or (then[0] == cycle and then[1] >= ns):
+                    cycle, ns, waits = then[0], then[1], before
+            for before, cycles in node.behind:
+                earliest = found.starts[before][0] + cycles
+                if earliest > cycle:
+                    cycle, ns, waits = earliest, 0.0, before
+            if waits < 0:
+                return index if index in floors else -1
+            index = waits
+
+    @staticmethod
+    def _ready(found: Schedule, edge: Carried) -> int:
+        """The cycle in which what an edge carries is there."""
+        if edge.cycles is None:
+            return found.finishes[edge.source][0] + edge.late
+        return found.starts[edge.source][0] + edge.cycles
 
     @cached_property
     def _alone(self) -> Schedule:
@@ -176,8 +229,8 @@ class Scheduler:
             finish = (cycle, ns + timing.first_ns)
         finishes[index], found.chained[index] = finish, waits
 
-    def _pushed(self, found: Schedule, floors: dict[int, int]) -> set[int]:
-        """The carried edges that are not met; their targets are pushed."""
+    def _pushed(self, found: Schedule, floors: dict[int, int], raised: dict[int, int]) -> set[int]:
+        """The carried edges that are not met; their targets are pushed, each by the edge in `raised`."""
         pushed: set[int] = set()
         waiting = list(range(len(self.region.carried)))
         while waiting:
@@ -186,14 +239,12 @@ class Scheduler:
             start = found.starts[edge.source][0]
             # what is pushed itself in this round, as the registers behind one another of a delay line
             late = max(0, floors.get(edge.source, 0) - start)
-            finish = found.finishes[edge.source][0]
-            ready = finish + edge.late if edge.cycles is None else start + edge.cycles
-            earliest = ready + late - found.interval * edge.distance
+            earliest = self._ready(found, edge) + late - found.interval * edge.distance
             if (
                 earliest > max(found.starts[edge.target][0], floors.get(edge.target, 0))
                 and number not in pushed
             ):
-                floors[edge.target] = earliest
+                floors[edge.target], raised[edge.target] = earliest, number
                 pushed.add(number)
                 waiting += self.leaving.get(edge.target, ())
         return pushed

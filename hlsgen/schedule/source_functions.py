@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from pathlib import PurePath
 
 from hlsgen.schedule.ir import Function, Module, Place
@@ -12,9 +13,14 @@ SourceFunction = tuple[str, str]
 """Name of the file, without its folders, and of the function: the compiler writes folders in several ways."""
 
 
+@cache
+def _file_name(file: str) -> str:
+    return PurePath(file).name
+
+
 def function_at(place: Place) -> SourceFunction:
     """The function that a place stands in."""
-    return PurePath(place.file).name, place.function
+    return _file_name(place.file), place.function
 
 
 def calls_of(place: Place | None) -> Iterator[Place]:

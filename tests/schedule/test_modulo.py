@@ -120,6 +120,14 @@ def test_no_interval_is_less(iteration: Iteration) -> None:
         assert not any(holds(iteration, one, interval) for one in itertools.product(cycles, repeat=count))
 
 
+@settings(max_examples=300, deadline=None)
+@given(iterations(), st.integers(1, 12))
+def test_haste_misses_no_interval(iteration: Iteration, interval: int) -> None:
+    """A circle that gains is one that no round ends; without it the schedules are the same."""
+    hasty = iteration.scheduler.at(interval, patient=False)
+    assert hasty == iteration.scheduler.at(interval)
+
+
 @CASES
 @given(iterations(), st.integers(1, 4))
 def test_an_interval_that_is_asked_for_is_no_less(iteration: Iteration, asked: int) -> None:
@@ -210,3 +218,18 @@ def test_only_what_waits_for_a_pushed_register_is_placed_anew() -> None:
     assert found is not None and found.interval == 30
     assert placed.count(0) == 1
     assert len(placed) < beside + 2 + 2 * 60 * 30  # two nodes, at most 60 rounds, 29 intervals too short
+
+
+def test_a_circle_of_pushes_is_seen_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two registers that wait for one another: 60 rounds of a large body each took minutes."""
+    slow = Timing(cycles=40, first_ns=1.0, last_ns=1.0)
+    nodes = [Node(index, OPERATION, None, "body", [index - 1] if index % 2 else []) for index in range(4)]
+    carried = [Carried(1, 2, distance=1, through="register"), Carried(3, 0, distance=1, through="register")]
+    register = Timing(cycles=0, first_ns=0.0, last_ns=0.0)
+    scheduler = Iteration(region_of(nodes, carried), [register, slow] * 2).scheduler
+    rounds = []
+    move = Scheduler._move
+    monkeypatch.setattr(Scheduler, "_move", lambda *arguments: rounds.append(move(*arguments)))
+    assert scheduler.at(40, patient=False) is None
+    assert len(rounds) <= 2
+    assert scheduler.at(41, patient=False) is not None

@@ -11,10 +11,10 @@ void halves(const int in[192], int out[96]) {
 }
 
 // An iteration reads what the one before has written.
-void of_the_one_before(int a[200]) {
+void of_the_one_before(float a[200]) {
     work: for (int i = 2; i < 192; i = i + 2) {
 #pragma HLS pipeline II=1
-        a[i >> 1] = a[(i >> 1) - 1] * 3;
+        a[i >> 1] = a[(i >> 1) - 1] * 3.0f;
     }
 }
 

@@ -79,7 +79,7 @@ def _structs(text: str) -> dict[str, Type]:
 
 def _variable(line: str, structs: dict[str, Type]) -> GlobalVariable:
     name, _, body = line.partition(" = ")
-    tokens = Tokens(body[:4000], structs)
+    tokens = Tokens(_without_values(body), structs)
     constant = False
     while tokens.peek() and not tokens.at_type():
         word = tokens.take()
@@ -88,6 +88,22 @@ def _variable(line: str, structs: dict[str, Type]) -> GlobalVariable:
         constant = constant or word == "constant"
     type_ = tokens.type() if tokens.peek() else VOID
     return GlobalVariable(bare(name), type_, constant, _values(body) if constant else None)
+
+
+_BRACKET = re.compile(r"[\[\]{}<>]")
+MOST_WITHOUT_BRACKETS = 4000
+
+
+def _without_values(body: str) -> str:
+    """The beginning of a variable's text, to the end of its type: tables have megabytes of values behind it,
+    and the type of a table that ends in zeros has thousands of characters itself.
+    """
+    depth = 0
+    for found in _BRACKET.finditer(body):
+        depth += 1 if found[0] in "[{<" else -1
+        if depth == 0:
+            return body[: max(found.end(), MOST_WITHOUT_BRACKETS)]
+    return body[:MOST_WITHOUT_BRACKETS]
 
 
 _INTEGER = re.compile(r"\bi(\d+) (-?\d+)")

@@ -368,3 +368,13 @@ def llvm_bits(one: Any) -> int:
     """The bits of an instruction's result by its printed type."""
     module = read_module(f"@x = external global {one.type}\n") if str(one.type) != "void" else None
     return 0 if module is None else bits_of(module.variables["x"].type)
+
+
+def test_a_type_may_be_longer_than_what_is_read_at_once() -> None:
+    """Tables whose rows end in zeros: each row has a type of its own, and the text of all is long."""
+    rows = ", ".join(f"<{{ [{row + 1} x i8], [{255 - row} x i8] }}>" for row in range(200))
+    values = ", ".join("zeroinitializer" for _ in range(200))
+    module = read_module(f"@table = internal constant <{{ {rows} }}> <{{ {values} }}>, align 1\n")
+    type_ = module.variables["table"].type
+    assert isinstance(type_, StructType) and len(type_.elements) == 200
+    assert bytes_of(type_) == 200 * 256

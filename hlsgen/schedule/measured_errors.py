@@ -41,15 +41,15 @@ class MeasuredErrors:
 
 
 HELD_OUT = MeasuredErrors(
-    loops=426,
-    repositories=43,
-    ii_decided=81,
-    ii_right=76,
-    one_right=95,
-    above_right=30,
+    loops=566,
+    repositories=47,
+    ii_decided=80,
+    ii_right=91,
+    one_right=97,
+    above_right=68,
     depth_median=0,
-    depth_within_90=8,
-    chain_ns_median=0.29,
-    chain_ns_within_90=2.29,
+    depth_within_90=13,
+    chain_ns_median=0.2,
+    chain_ns_within_90=1.93,
 )
-"""The second score of repositories that nobody had looked at, with the method as it was frozen for it."""
+"""The third score of repositories that nobody had looked at, with the method as it was frozen for it."""

@@ -8,6 +8,8 @@ from hlsgen.schedule.ir import Place
 
 _FIELD = re.compile(r'(\w+): (?:!(\d+)|"((?:[^"\\]|\\.)*)"|(\d+))')
 _REFERENCES = re.compile(r"!(\d+)")
+_ESCAPED = re.compile(rb"\\([0-9A-Fa-f]{2})")
+"""A byte of a text that LLVM does not write as it is: quotes, backslashes, all that is not ASCII."""
 
 
 LOOP_NAME = "hlsgen.loop"
@@ -57,7 +59,7 @@ class _Nodes:
 
     def fields(self, number: int) -> dict[str, str]:
         return {
-            name: reference or text or plain
+            name: reference or _unescaped(text) or plain
             for name, reference, text, plain in _FIELD.findall(self.nodes.get(number, ""))
         }
 
@@ -81,3 +83,10 @@ class _Nodes:
             file = self.fields(int(fields["file"])).get("filename", "") if "file" in fields else ""
             self.scopes[number] = (file, function)
         return self.scopes[number]
+
+
+def _unescaped(text: str) -> str:
+    """A text of LLVM's as it was: names of files may have letters of any language."""
+    if "\\" not in text:
+        return text
+    return _ESCAPED.sub(lambda byte: bytes([int(byte[1], 16)]), text.encode()).decode(errors="replace")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from posixpath import normpath
 
 from hlsgen.schedule.ir import Place
 
@@ -81,7 +82,7 @@ class _Nodes:
                 above = int(fields["scope"]) if fields.get("scope", "").isdigit() else -1
                 function = self.scope(above)[1] if above in self.nodes else ""
             file = self.fields(int(fields["file"])).get("filename", "") if "file" in fields else ""
-            self.scopes[number] = (file, function)
+            self.scopes[number] = (_plain(file), function)
         return self.scopes[number]
 
 
@@ -90,3 +91,8 @@ def _unescaped(text: str) -> str:
     if "\\" not in text:
         return text
     return _ESCAPED.sub(lambda byte: bytes([int(byte[1], 16)]), text.encode()).decode(errors="replace")
+
+
+def _plain(file: str) -> str:
+    """A file's path without what leads nowhere: src/../include/./x.h is include/x.h."""
+    return normpath(file) if "/." in file or "//" in file else file

@@ -30,3 +30,15 @@ def test_a_file_is_named_as_it_is(tmp_path: Path, folder: str) -> None:
     (loop,) = schedule_component(Component(top="tripled", files=(file,), target=TARGET)).loops
     assert loop.place is not None and (loop.place.file, loop.place.line) == (str(file), 3)
     assert (loop.label, loop.interval) == ("work", 1)
+
+
+def test_a_header_is_named_without_what_leads_nowhere(tmp_path: Path) -> None:
+    """YaoTengqi/Prediction_Model_Accelerator includes ../include/helpers.hpp from src/."""
+    for name in ("src", "include"):
+        (tmp_path / name).mkdir()
+    header, file = tmp_path / "include/tripled.h", tmp_path / "src/top.cpp"
+    header.write_text(SOURCE)
+    file.write_text('#include "../include/./tripled.h"\n')
+    (loop,) = schedule_component(Component(top="tripled", files=(file,), target=TARGET)).loops
+    assert loop.place is not None and loop.place.file == str(header)
+    assert (loop.label, loop.target) == ("work", 1)

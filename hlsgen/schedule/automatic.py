@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -20,7 +20,7 @@ from hlsgen.schedule.ir import Constant, Function, Instruction, Local, Module
 from hlsgen.schedule.memories import Memories
 from hlsgen.schedule.nests import addresses_in, is_perfect
 from hlsgen.schedule.pointers import base_of
-from hlsgen.schedule.sites import Sites
+from hlsgen.schedule.sites import VARIABLE, Sites
 
 MOST_TRIPS = 64
 COUNTS_NESTS = (2021, 2)
@@ -87,6 +87,14 @@ class Nests:
         if any(one is None for one in inner):
             return None
         return self.trips[loop.header] * max(1, sum(one or 0 for one in inner))
+
+    def splits_arrays(self, parent: Loop, inner: Sequence[Loop]) -> bool:
+        """Whether a pragma about an array stands in a loop beside those within it: to the tool's decision it
+        is a statement."""
+        own = parent.blocks.difference(*(one.blocks for one in inner))
+        return any(
+            one.callee == VARIABLE for name in own for one in self.function.blocks[name].instructions
+        )
 
     def unroll(self, loops: Iterable[Loop]) -> None:
         """Unroll loops with all within them."""
@@ -214,7 +222,7 @@ def _unroll_below_large(nests: Nests) -> None:
         left = list(nests.inner(parent))
         if not left or nests.unrolled.get(parent.node) == 0 or not nests.may_be_pipelined(parent):
             continue
-        if is_perfect(nests.function, parent, left):
+        if is_perfect(nests.function, parent, left) and not nests.splits_arrays(parent, left):
             continue  # flattened, and nothing is unrolled
         totals = [nests.total(one) if nests.together(one, parent) else None for one in left]
         own = nests.trips.get(parent.header, MOST_TRIPS + 1) * sum(total or 0 for total in totals)

@@ -16,10 +16,13 @@ from functools import cached_property
 
 from hlsgen.schedule.control_flow import Loop
 from hlsgen.schedule.declared_memories import memories_of
+from hlsgen.schedule.hoisting import reads_in_front
 from hlsgen.schedule.ir import Constant, Function, Instruction, Local, Module
+from hlsgen.schedule.linear import Addresses
 from hlsgen.schedule.memories import Memories
 from hlsgen.schedule.nests import addresses_in, is_perfect
 from hlsgen.schedule.pointers import base_of
+from hlsgen.schedule.ranges import Ranges
 from hlsgen.schedule.sites import VARIABLE, Sites
 
 MOST_TRIPS = 64
@@ -88,6 +91,21 @@ class Nests:
             return None
         return self.trips[loop.header] * max(1, sum(one or 0 for one in inner))
 
+    def stays_perfect(self, parent: Loop, inner: Sequence[Loop]) -> bool:
+        """Whether nothing stands in a loop but one other, to the tool: nothing is read in front of that."""
+        return (
+            is_perfect(self.function, parent, inner)
+            and not self.splits_arrays(parent, inner)
+            and not reads_in_front(
+                self.function,
+                parent,
+                inner[0],
+                self.addresses,
+                self.ports,
+                {one.header for one in _with_inner(inner[0]) if self.unrolled.get(one.node) == 0},
+            )
+        )
+
     def splits_arrays(self, parent: Loop, inner: Sequence[Loop]) -> bool:
         """Whether a pragma about an array stands in a loop beside those within it: to the tool's decision it
         is a statement."""
@@ -123,6 +141,11 @@ class Nests:
     def definitions(self) -> dict[str, Instruction]:
         """The function's instructions by the names of their results."""
         return {one.name: one for _, one in self.function.instructions() if one.name}
+
+    @cached_property
+    def addresses(self) -> Addresses:
+        """The addresses that its instructions compute."""
+        return Addresses(self.definitions, Ranges(self.function, (), self.loops))
 
     @cached_property
     def ports(self) -> set[str]:
@@ -222,7 +245,7 @@ def _unroll_below_large(nests: Nests) -> None:
         left = list(nests.inner(parent))
         if not left or nests.unrolled.get(parent.node) == 0 or not nests.may_be_pipelined(parent):
             continue
-        if is_perfect(nests.function, parent, left) and not nests.splits_arrays(parent, left):
+        if nests.stays_perfect(parent, left):
             continue  # flattened, and nothing is unrolled
         totals = [nests.total(one) if nests.together(one, parent) else None for one in left]
         own = nests.trips.get(parent.header, MOST_TRIPS + 1) * sum(total or 0 for total in totals)

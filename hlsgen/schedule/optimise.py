@@ -83,6 +83,11 @@ def unroll(text: str, *, careful: bool = False) -> str:
     return str(module)
 
 
+def simplify(text: str) -> str:
+    """The module with simpler arithmetic, and the same loops. Raises ValueError."""
+    return run_passes(text, ("instruction_combine",))
+
+
 def run_passes(text: str, names: Sequence[str]) -> str:
     """The module after some of LLVM's passes. Raises ValueError."""
     target = _target()

@@ -11,6 +11,7 @@ from hlsgen.schedule import groups as grouping
 from hlsgen.schedule.accesses import Access, Paths, PortUse, port_uses
 from hlsgen.schedule.accumulators import accumulated
 from hlsgen.schedule.allocations import limited_uses
+from hlsgen.schedule.begun_anew import is_begun_anew
 from hlsgen.schedule.control_flow import Loop
 from hlsgen.schedule.delays import FLOATS, Delays
 from hlsgen.schedule.dependences import Broken, carry_memories, promises_of
@@ -95,6 +96,7 @@ class Verdict:
         own: Collection[Carried] = ()
         if delays.accumulates and loop is not None:
             own = accumulated(self.region, builder.function, loop, self.around)
+        self.begins_anew = self._is_begun_anew()
         self.region.carried = [self._fed_back(edge) for edge in self.region.carried if edge not in own]
 
     def _is_written_by_copies(self, memory: Memory) -> bool:
@@ -110,10 +112,25 @@ class Verdict:
 
     def _fed_back(self, edge: Carried) -> Carried:
         """A choice between a core of several cycles and another that takes its result: it costs no cycle."""
+        if edge.through == "register" and self.begins_anew:
+            readers = _readers(self.region.nodes, edge.target)
+            return replace(edge, late=1) if any(map(self._is_core, readers)) else edge
         if edge.through != "register" or edge.late != 1 or not self._is_core(edge.source):
             return edge
         readers = _readers(self.region.nodes, edge.target)
         return replace(edge, late=0) if readers and all(map(self._is_core, readers)) else edge
+
+    def _is_begun_anew(self) -> bool:
+        """Whether sums begin anew through a choice: in nests that become one loop though they are not perfect."""
+        builder = self.builder
+        if self.loop is None or not (builder.flattens_imperfect and self.automatic):
+            return False
+        ports = {
+            base.name
+            for base, memories in builder.memories.by_base.items()
+            if any(memory.bundle for memory in memories)
+        }
+        return is_begun_anew(builder.function, self.loop, builder.addresses, builder.ranges.trips, ports)
 
     def _is_core(self, index: int) -> bool:
         operation, timing = self.region.nodes[index].operation, self.timings[index]

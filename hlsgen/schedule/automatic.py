@@ -110,9 +110,7 @@ class Nests:
         """Whether a pragma about an array stands in a loop beside those within it: to the tool's decision it
         is a statement."""
         own = parent.blocks.difference(*(one.blocks for one in inner))
-        return any(
-            one.callee == VARIABLE for name in own for one in self.function.blocks[name].instructions
-        )
+        return any(one.callee == VARIABLE for name in own for one in self.function.blocks[name].instructions)
 
     def unroll(self, loops: Iterable[Loop]) -> None:
         """Unroll loops with all within them."""

@@ -1,10 +1,10 @@
-"""Nests that are not perfect and that the vendor's compiler makes one loop of all the same: what stands in front
-of the inner loop and behind it is done in its first and last iteration, and a sum begins anew through a choice.
+"""Nests that are not perfect and that the vendor's compiler makes one loop of all the same.
 
-Seen in reports of 2022.2 and later of nests that no pragma is about, both of whose loops have a constant number
-of iterations: correlation, covariance and dft of PolyBench, md_knn of MachSuite (II 5 where the sum takes 4
-cycles). Not where an AXI port or a stream stands beside the inner loop, a call or a root, or where a word is read
-in front that the nest writes (spmv_ellpack).
+What stands in front of the inner loop and behind it is done in its first and last iteration, and a sum
+begins anew through a choice. Seen in reports of 2022.2 and later of nests that no pragma is about, both of
+whose loops have a constant number of iterations: correlation, covariance and dft of PolyBench, md_knn of
+MachSuite (II 5 where the sum takes 4 cycles). Not where an AXI port or a stream stands beside the inner
+loop, a call or a root, or where a word is read in front that the nest writes (spmv_ellpack).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections.abc import Collection, Mapping
 from hlsgen.schedule.control_flow import Loop
 from hlsgen.schedule.ir import Function, Instruction, Local
 from hlsgen.schedule.linear import Addresses
+from hlsgen.schedule.memories import Memories
 from hlsgen.schedule.nests import addresses_in, is_perfect
 
 FLATTENS = (2022, 2)
@@ -28,17 +29,15 @@ def flattens_imperfect(version: str) -> bool:
 
 
 def is_begun_anew(
-    function: Function, loop: Loop, addresses: Addresses, trips: Mapping[str, int], ports: Collection[str]
+    function: Function, loop: Loop, addresses: Addresses, trips: Mapping[str, int], memories: Memories
 ) -> bool:
-    """Whether the loop around one becomes one loop with it though it does something by itself.
-
-    ports: the arguments that are AXI ports.
-    """
+    """Whether the loop around one becomes one loop with it though it does something by itself."""
     parent = loop.parent
     if parent is None or parent.inner != [loop] or is_perfect(function, parent, [loop]):
         return False
     if not (loop.header in trips and parent.header in trips):
         return False
+    ports = {base.name for base, found in memories.by_base.items() if any(one.bundle for one in found)}
     own = parent.blocks - loop.blocks
     before = _before(function, parent, loop)
     if any(len([one for one in _next(function, name) if one in parent.blocks]) != 1 for name in before):

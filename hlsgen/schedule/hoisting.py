@@ -1,10 +1,10 @@
 """Reads that the vendor's compiler moves in front of a loop, so that a nest is none to its decision.
 
-`for (i) for (j) a[i][j] += s[i];` is a perfect nest in the source. s[i] is the same for all j, and is read before
-the inner loop: something stands beside it then, and what the tool decides of loops in which something stands
-beside others holds (sort_radix of MachSuite: the inner loop of 16 is unrolled, II 16). So is a word that all
-iterations read and write, and the first word of an array where each iteration takes what the one before wrote
-(`a[j] += a[j - 1]`).
+`for (i) for (j) a[i][j] += s[i];` is a perfect nest in the source. s[i] is the same for all j, and is read
+before the inner loop: something stands beside it then, and what the tool decides of loops in which
+something stands beside others holds (sort_radix of MachSuite: the inner loop of 16 is unrolled, II 16). So
+is a word that all iterations read and write, and the first word of an array where each iteration takes what
+the one before wrote (`a[j] += a[j - 1]`).
 """
 
 from __future__ import annotations

@@ -124,9 +124,7 @@ def _add(
         if value is not None
     }
     if call.callee != VARIABLE:
-        marks.plain.append(
-            Site(pragma=pragma, values=values, function=function, loop=loop, callee=callee)
-        )
+        marks.plain.append(Site(pragma=pragma, values=values, function=function, loop=loop, callee=callee))
         return
     base, offset = base_of(call.operands[1], definitions)
     if base is None:

@@ -1,8 +1,8 @@
 """Global variables with the values that constructors give them before a kernel is called.
 
-`const int STAGES = int(log2(N));` is no constant expression of C++, so that Clang writes a function that computes
-it when the program starts. The vendor's compiler evaluates such functions, and takes what is const for the
-constant that it is: as a loop's bound, an index, a shift.
+`const int STAGES = int(log2(N));` is no constant expression of C++, so that Clang writes a function that
+computes it when the program starts. The vendor's compiler evaluates such functions, and takes what is const
+for the constant that it is: as a loop's bound, an index, a shift.
 """
 
 from __future__ import annotations
@@ -59,9 +59,7 @@ def _evaluated(text: ModuleText, starters: list[str]) -> dict[str, str]:
         return {}
     calls = "".join(f'  call void @"{name}"()\n' for name in starters)
     root = "__hls_starts"
-    entries = ", ".join(
-        f'{{ i32, ptr, ptr }} {{ i32 65535, ptr @"{name}", ptr null }}' for name in starters
-    )
+    entries = ", ".join(f'{{ i32, ptr, ptr }} {{ i32 65535, ptr @"{name}", ptr null }}' for name in starters)
     part = text.part(root, f"define void @{root}() {{\n{calls}  ret void\n}}", {})
     part += f"@llvm.global_ctors = appending global [{len(starters)} x {{ i32, ptr, ptr }}] [{entries}]\n"
     module = binding.parse_assembly(part, create_context())

@@ -17,7 +17,7 @@ from hlsgen.schedule.delays import FLOATS, Delays
 from hlsgen.schedule.dependences import Broken, carry_memories, promises_of
 from hlsgen.schedule.groups import SUMS, Graph, charged, merges_of
 from hlsgen.schedule.ir import Function, Module, Place
-from hlsgen.schedule.iteration import Carried, Node
+from hlsgen.schedule.iteration import Carried, Node, readers_of
 from hlsgen.schedule.labels import label_of
 from hlsgen.schedule.memories import Memory, Residues
 from hlsgen.schedule.modulo import MOST, Schedule, Scheduler, without_chains
@@ -96,7 +96,13 @@ class Verdict:
         own: Collection[Carried] = ()
         if delays.accumulates and loop is not None:
             own = accumulated(self.region, builder.function, loop, self.around)
-        self.begins_anew = self._is_begun_anew()
+        self.begins_anew = (
+            loop is not None
+            and (automatic and builder.flattens_imperfect)
+            and is_begun_anew(
+                builder.function, loop, builder.addresses, builder.ranges.trips, builder.memories
+            )
+        )
         self.region.carried = [self._fed_back(edge) for edge in self.region.carried if edge not in own]
 
     def _is_written_by_copies(self, memory: Memory) -> bool:
@@ -111,26 +117,15 @@ class Verdict:
         return any(len(found) >= COPIES for found in words.values())
 
     def _fed_back(self, edge: Carried) -> Carried:
-        """A choice between a core of several cycles and another that takes its result: it costs no cycle."""
+        """A choice between a core of several cycles and another that takes its result costs no cycle; one by
+        which a sum begins anew costs one."""
         if edge.through == "register" and self.begins_anew:
-            readers = _readers(self.region.nodes, edge.target)
+            readers = readers_of(self.region.nodes, edge.target)
             return replace(edge, late=1) if any(map(self._is_core, readers)) else edge
         if edge.through != "register" or edge.late != 1 or not self._is_core(edge.source):
             return edge
-        readers = _readers(self.region.nodes, edge.target)
+        readers = readers_of(self.region.nodes, edge.target)
         return replace(edge, late=0) if readers and all(map(self._is_core, readers)) else edge
-
-    def _is_begun_anew(self) -> bool:
-        """Whether sums begin anew through a choice: in nests that become one loop though they are not perfect."""
-        builder = self.builder
-        if self.loop is None or not (builder.flattens_imperfect and self.automatic):
-            return False
-        ports = {
-            base.name
-            for base, memories in builder.memories.by_base.items()
-            if any(memory.bundle for memory in memories)
-        }
-        return is_begun_anew(builder.function, self.loop, builder.addresses, builder.ranges.trips, ports)
 
     def _is_core(self, index: int) -> bool:
         operation, timing = self.region.nodes[index].operation, self.timings[index]
@@ -473,16 +468,6 @@ class Verdict:
             for node in self.region.nodes
             if node.operation is not None
         )
-
-
-def _readers(nodes: Sequence[Node], index: int) -> list[int]:
-    """The nodes that take a node's value, through wires."""
-    found: list[int] = []
-    waiting = [index]
-    for node in nodes[index + 1 :]:
-        if any(one in waiting for one in node.after):
-            (waiting if node.operation is None else found).append(node.index)
-    return found
 
 
 def _counters(function: Function, loops: Sequence[Loop]) -> Iterator[str]:

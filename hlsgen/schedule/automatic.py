@@ -91,10 +91,14 @@ class Nests:
             return None
         return self.trips[loop.header] * max(1, sum(one or 0 for one in inner))
 
+    def is_perfect(self, parent: Loop, inner: Sequence[Loop]) -> bool:
+        """Whether nothing stands in a loop but one other."""
+        return is_perfect(self.function, parent, inner)
+
     def stays_perfect(self, parent: Loop, inner: Sequence[Loop]) -> bool:
-        """Whether nothing stands in a loop but one other, to the tool: nothing is read in front of that."""
+        """Whether that is so to the tool: nothing is read in front of the inner loop."""
         return (
-            is_perfect(self.function, parent, inner)
+            self.is_perfect(parent, inner)
             and not self.splits_arrays(parent, inner)
             and not reads_in_front(
                 self.function,
@@ -129,10 +133,13 @@ class Nests:
 
     def together(self, loop: Loop, parent: Loop) -> bool:
         """Whether two loops stand in one function of the source, and not one in a function that the other
-        calls."""
+        calls, or whether the inner one works on registers alone (a function that turns bits around)."""
         inner, outer = self.module.loop_places.get(loop.node), self.module.loop_places.get(parent.node)
         if inner is None or outer is None:
             return False
+        instructions = (one for name in loop.blocks for one in self.function.blocks[name].instructions)
+        if not any(addresses_in(one) or one.opcode == "call" for one in instructions):
+            return True
         return (inner.function, inner.calls) == (outer.function, outer.calls)
 
     @cached_property
@@ -199,13 +206,14 @@ def unroll_by_itself(nests: Nests, version: str) -> None:
     numbers = tuple(int(number) for number in re.findall(r"\d+", version)[:2])
     if numbers >= COUNTS_NESTS:
         _unroll_below_large(nests)
+    is_one = nests.stays_perfect if numbers >= COUNTS_NESTS else nests.is_perfect
     chosen: list[Loop] = []
     for parent in nests.loops:
         left = list(nests.inner(parent))
         if (
             left
             and nests.unrolled.get(parent.node) != 0
-            and not is_perfect(nests.function, parent, left)
+            and not is_one(parent, left)
             and nests.may_be_pipelined(parent)
             and all(nests.is_small(one) and nests.together(one, parent) for one in left)
         ):

@@ -22,6 +22,7 @@ from hlsgen.schedule.labels import label_of
 from hlsgen.schedule.memories import Memory, Residues
 from hlsgen.schedule.modulo import MOST, Schedule, Scheduler, without_chains
 from hlsgen.schedule.nests import flattened
+from hlsgen.schedule.open_questions import is_guessed, says_guessed, says_joined
 from hlsgen.schedule.operation import Operation, Timing
 from hlsgen.schedule.port_order import in_turn
 from hlsgen.schedule.quick_sums import with_quick_sums
@@ -55,6 +56,8 @@ class Verdict:
         self.loop, self.module, self.target, self.automatic = loop, module, target, automatic
         self.delays, self.builder, self.sites = delays, builder, sites
         self.known: dict[Operation, Timing] = {}
+        self.open_edge: Carried | None = None
+        """What the last `result` rests on, where two different indices may or may not be the same."""
         self.schedule: Schedule | None = None
         """That of the last `result`."""
         self.needed = 1
@@ -120,8 +123,13 @@ class Verdict:
         """A choice between a core of several cycles and another that takes its result costs no cycle; one by
         which a sum begins anew costs one."""
         if edge.through == "register" and self.begins_anew:
+            sources = edge.source, *self.region.nodes[edge.source].after
+            cores = [one for one in sources if self._is_core(one)]
             readers = readers_of(self.region.nodes, edge.target)
-            return replace(edge, late=1) if any(map(self._is_core, readers)) else edge
+            # the register is written in the cycle of the choice
+            return (
+                replace(edge, source=cores[0], late=1) if cores and any(map(self._is_core, readers)) else edge
+            )
         if edge.through != "register" or edge.late != 1 or not self._is_core(edge.source):
             return edge
         readers = readers_of(self.region.nodes, edge.target)
@@ -219,7 +227,7 @@ class Verdict:
         found = stretched or found
         high = found.interval if found is not None else MOST
         recurrence = self._recurrence(high, least, self._recurring() if stretched else ())
-        unknown = [*self._unknown(), *self._reordered(recurrence)]
+        unknown = [*self._unknown(), *self._reordered(recurrence), *says_guessed(self.open_edge, least)]
         shown = self.schedule = found or bare
         assert shown is not None or low == MOST
         chain_ns, end = shown.longest if shown is not None else (0.0, -1)
@@ -364,6 +372,7 @@ class Verdict:
             edge = self.region.carried[number]
             best = number, list(dict.fromkeys([edge.target, edge.source]))
         edge = self.region.carried[best[0]]
+        self.open_edge = edge if is_guessed(self.region.nodes, edge) else None
         return Recurrence(
             through=edge.through,
             distance=edge.distance,
@@ -412,6 +421,7 @@ class Verdict:
                 f"the pragma promises {promised} for {broken.promise.memory.name}, "
                 f"the addresses show a distance of {broken.found}"
             )
+        found += says_joined(self.region, self._busiest(), self.target, self.builder.ports.widest)
         return found
 
     def _reordered(self, recurrence: Recurrence | None) -> list[str]:

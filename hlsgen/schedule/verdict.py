@@ -22,7 +22,7 @@ from hlsgen.schedule.labels import label_of
 from hlsgen.schedule.memories import Memory, Residues
 from hlsgen.schedule.modulo import MOST, Schedule, Scheduler, without_chains
 from hlsgen.schedule.nests import flattened
-from hlsgen.schedule.open_questions import is_guessed, says_guessed, says_joined
+from hlsgen.schedule.open_questions import is_guessed, says_guessed
 from hlsgen.schedule.operation import Operation, Timing
 from hlsgen.schedule.port_order import in_turn
 from hlsgen.schedule.quick_sums import with_quick_sums
@@ -372,7 +372,8 @@ class Verdict:
             edge = self.region.carried[number]
             best = number, list(dict.fromkeys([edge.target, edge.source]))
         edge = self.region.carried[best[0]]
-        self.open_edge = edge if is_guessed(self.region.nodes, edge) else None
+        guessed = is_guessed(self.region.nodes, edge, self.builder.definitions)
+        self.open_edge = edge if guessed else None
         return Recurrence(
             through=edge.through,
             distance=edge.distance,
@@ -421,7 +422,6 @@ class Verdict:
                 f"the pragma promises {promised} for {broken.promise.memory.name}, "
                 f"the addresses show a distance of {broken.found}"
             )
-        found += says_joined(self.region, self._busiest(), self.target, self.builder.ports.widest)
         return found
 
     def _reordered(self, recurrence: Recurrence | None) -> list[str]:

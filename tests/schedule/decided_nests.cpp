@@ -133,3 +133,55 @@ around:
     for (int t = 0; t < 100; ++t)
         out[t] = product(a[t], b);
 }
+
+// two indices of counters that nothing compares: whether they meet cannot be told
+extern "C" void other_index(const int n, int h[256]) {
+work:
+    for (int i = 0; i < 256; ++i) {
+#pragma HLS pipeline II=1
+        h[(i * n) & 255] = h[i] * 3 + 1;
+    }
+}
+
+// an index that is read: the tool knows no more of it
+extern "C" void read_index(const unsigned char at[1000], const unsigned char other[1000], int h[256]) {
+work:
+    for (int i = 0; i < 1000; ++i) {
+#pragma HLS pipeline II=1
+        h[at[i]] = h[other[i]] * 3 + 1;
+    }
+}
+
+// a function that turns bits around works on registers alone: its loop is unrolled within the other
+static unsigned turned(unsigned x) {
+    unsigned r = 0;
+    for (int i = 0; i < 5; ++i) {
+        r = (r << 1) | (x & 1);
+        x >>= 1;
+    }
+    return r;
+}
+
+extern "C" void reordered(const int in[32], int out[32]) {
+outer:
+    for (int i = 0; i < 32; ++i)
+        out[i] = in[turned(i)];
+}
+
+// the nest has four iterations, and a[i][k] is read in front of the inner loop: that is unrolled
+extern "C" void small_product(const int a[2][2], const int b[2][2], int y[2][2]) {
+#pragma HLS array_partition variable=a dim=2
+#pragma HLS array_partition variable=b dim=2
+#pragma HLS array_partition variable=y dim=2
+outer:
+    for (int i = 0; i < 2; ++i)
+    inner:
+        for (int j = 0; j < 2; ++j) {
+            int sum = 0;
+            for (int k = 0; k < 2; ++k) {
+#pragma HLS unroll
+                sum += a[i][k] * b[k][j];
+            }
+            y[i][j] = sum;
+        }
+}

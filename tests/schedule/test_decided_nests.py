@@ -27,6 +27,8 @@ LOOPS = [  # with II and iterations
     ("sums", "inner", 4, 100),
     ("called_beside", "beside", 1, 100),
     ("called_alone", "around", 4, 100),
+    ("reordered", "outer", 1, 32),
+    ("small_product", "outer", 1, 2),
 ]
 
 
@@ -60,3 +62,13 @@ def test_the_loop_has_the_ii_of_the_report(function: str, label: str, interval: 
 def test_a_pragma_about_an_array_stands_beside_the_inner_loop() -> None:
     assert list(labelled()["split_within"]) == ["outer"]
     assert labelled()["split_within"]["outer"].trips == 64
+
+
+def test_what_two_counters_may_share_is_undecided() -> None:
+    loop = labelled()["other_index"]["work"]
+    assert loop.interval is None
+    assert loop.reasons[0].startswith("the II is 1 or more: whether h is read where it was written")
+
+
+def test_an_index_that_is_read_is_as_unknown_to_the_tool() -> None:
+    assert (labelled()["read_index"]["work"].interval or 0) > 1

@@ -18,9 +18,9 @@ RESULT_BITS = 18
 """Bits of a rounded result before something is added to it: the narrow operand of a DSP48E2."""
 NARROW_SUM_BITS, WIDE_SUM_BITS = 32, 48
 """Bits of a sum of packed products, and of any others."""
-NARROW_FACTOR, WIDE_FACTOR = (27, 24), (35, 32)
+NARROW_FACTOR, WIDE_FACTOR = (27, 24), (32, 28)
 """Bits of the factor that brings such a sum to its result's binary point (27: the wide operand of a DSP48E2), and
-how many bits of the product are rounded away.
+how many bits of the product are rounded away. A descriptor's words have 32 bits.
 """
 SIZE_BITS = 12
 """Bits of a height, a width or a count of channel groups."""

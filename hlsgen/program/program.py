@@ -203,6 +203,7 @@ def _shape_fields(tiling: Tiling) -> dict[str, int]:
         "last_words": tiling.chunks[-1],
         "repeat_rows": window.repeat[0],
         "repeat_columns": window.repeat[1],
+        "repeat_line": task.source.shape[2] * processor.rows,
     }
 
 

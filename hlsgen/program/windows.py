@@ -65,11 +65,12 @@ def _conv(layer: Layer, processor: Processor) -> Computed:
     if not layer.accumulator_suffices():
         raise NotFused(f"its accumulator of {layer.accumulator} is narrower than its sums")
     finer = layer.sum_fraction - layer.product_fraction
-    weights = np.asarray(layer.weights).astype(np.int64) << finer
+    scale = _scale(layer, processor)
+    weights = np.asarray(layer.weights).astype(np.int64) << finer + scale
     limit = 1 << (processor.weight_bits - 1)
     if weights.size and (weights.min() < -limit or weights.max() >= limit):
         raise NotFused(f"its weights of {layer.weight_type} need more than {processor.weight_bits} bits")
-    bias = layer.bias_codes
+    bias = layer.bias_codes << scale
     if bias.size and max(abs(int(bias.min())), abs(int(bias.max()))) >= 1 << (BIAS_BITS - 1):
         raise NotFused(f"its biases need more than {BIAS_BITS} bits")
     top, left, _, _ = layer.padding
@@ -79,8 +80,16 @@ def _conv(layer: Layer, processor: Processor) -> Computed:
         weights = weights.reshape(-1, height, width, channels).transpose(0, 3, 1, 2)
         kernel = (height, width)
     window = Window(kernel=kernel, stride=layer.stride, dilation=layer.dilation, top=top, left=left)
-    epilogue = Epilogue.of_sum(processor, layer.sum_fraction, *layer.worst_case_sum)
+    least, most = (end << scale for end in layer.worst_case_sum)
+    epilogue = Epilogue.of_sum(processor, layer.sum_fraction + scale, least, most)
     return Computed(window=window, weights=weights, groups=layer.groups, bias=bias, epilogue=epilogue)
+
+
+def _scale(layer: Conv2d, processor: Processor) -> int:
+    """Bits that weights and biases are shifted up by, where a factor alone would not make the result fine enough."""
+    assert isinstance(layer.result_type, FixedType)
+    held = processor.factor_bits - 2 - processor.factor_fraction
+    return max(0, layer.result_type.fraction - layer.sum_fraction - held)
 
 
 def _pool(layer: Layer, processor: Processor) -> Computed:
@@ -115,9 +124,14 @@ def _pool(layer: Layer, processor: Processor) -> Computed:
 
 def _values(layer: Layer, processor: Processor) -> Computed:
     """Of a layer that only finishes what another one would have computed."""
-    source = layer.sources[0]
-    assert isinstance(source.type, FixedType)
-    return identity(source.shape, source.type, processor)
+    return identity(layer.sources[0].shape, _type_of(layer), processor)
+
+
+def _type_of(layer: Layer) -> FixedType:
+    """The type of what a layer reads."""
+    found = layer.sources[0].type
+    assert isinstance(found, FixedType), f"{layer.name} is in floating point"
+    return found
 
 
 def _pad(layer: Layer, processor: Processor) -> Computed:
@@ -125,7 +139,7 @@ def _pad(layer: Layer, processor: Processor) -> Computed:
     if layer.channels != (0, 0) or layer.value_code != 0:
         raise NotFused("it pads channels, or with another value than 0")
     top, left, _, _ = layer.padding
-    return identity(layer.source.shape, layer.source_type, processor, Window(top=top, left=left))
+    return identity(layer.source.shape, _type_of(layer), processor, Window(top=top, left=left))
 
 
 def _crop(layer: Layer, processor: Processor) -> Computed:
@@ -133,7 +147,7 @@ def _crop(layer: Layer, processor: Processor) -> Computed:
     (_, row, column), (_, down, right) = layer.begin, layer.step
     channels = np.arange(layer.size[0]) * layer.step[0] + layer.begin[0]
     window = Window(stride=(down, right), top=-row, left=-column)
-    found = identity(layer.source.shape, layer.source_type, processor, window)
+    found = identity(layer.source.shape, _type_of(layer), processor, window)
     if len(channels) == layer.source.shape[0]:
         return found
     chosen = (channels[:, None] == np.arange(layer.source.shape[0])).astype(np.int64)
@@ -148,12 +162,12 @@ def _rearrange(layer: Layer, processor: Processor) -> Computed:
     if found == channels and rows % height == 0 and columns % width == 0:
         repeat = rows // height, columns // width
         if np.array_equal(layer.indices, source.repeat(repeat[0], 1).repeat(repeat[1], 2)):
-            return identity(layer.source.shape, layer.source_type, processor, Window(repeat=repeat))
+            return identity(layer.source.shape, _type_of(layer), processor, Window(repeat=repeat))
     if (rows, columns) == (height, width):
         taken = layer.indices[:, 0, 0] // (height * width)
         if np.array_equal(layer.indices, source[taken]):
             chosen = (taken[:, None] == np.arange(channels)).astype(np.int64)
-            plain = identity(layer.source.shape, layer.source_type, processor)
+            plain = identity(layer.source.shape, _type_of(layer), processor)
             return Computed(window=Window(), weights=chosen[:, :, None, None], epilogue=plain.epilogue)
     raise NotFused("it moves elements in another way than repeating pixels or choosing channels")
 

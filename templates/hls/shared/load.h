@@ -35,16 +35,70 @@ inline int output_blocks(const task_t &task, int band) {
     return least(task.band_out, task.out_blocks - band * task.band_out);
 }
 
+// Rows of a source of which each counts several times: where the rows of a block lie in it.
+struct repeated_rows {
+    int repeat, line;  // words of a block of the source
+    int again;         // how often the row has been taken
+    int in_block, block;
+    int place[ROWS];
+
+    explicit repeated_rows(const task_t &task)
+        : repeat(task.repeat_rows), line(task.repeat_line), again(0), in_block(0), block(0), place() {
+#pragma HLS array_partition variable=place complete
+    }
+
+    void next_block() {
+        rows: for (int r = 0; r < ROWS; ++r) {
+#pragma HLS pipeline II=1 style=flp
+            place[r] = block + in_block;
+            const bool row_ends = again == repeat - 1;
+            const bool block_ends = row_ends && in_block == ROWS - 1;
+            again = row_ends ? 0 : again + 1;
+            if (row_ends) in_block = block_ends ? 0 : in_block + 1;
+            if (block_ends) block += line;
+        }
+    }
+};
+
+// A channel group of a band whose rows and columns count several times (nearest upsampling), word by word.
+inline void load_repeated(const word_t *plane, hls::stream<word_t> &pixels, const task_t &task,
+                          const band_blocks &blocks) {
+    repeated_rows rows(task);
+    skipped: for (int block = 0; block < blocks.first; ++block) rows.next_block();
+    blocks: for (int block = 0; block < blocks.count; ++block) {
+        rows.next_block();
+        hlsgen::counter<ROWS> row;
+        int column = 0, again = 0;
+        const int words = task.in_columns * ROWS;
+        words: for (int i = 0; i < words; ++i) {
+#pragma HLS pipeline II=1 style=flp
+            hlsgen::iteration_of(LOAD);
+            pixels.write(plane[column + rows.place[row.value]]);
+            if (row.advance()) {
+                const bool column_ends = again == task.repeat_columns - 1;
+                again = column_ends ? 0 : again + 1;
+                if (column_ends) column += ROWS;
+            }
+        }
+    }
+}
+
 // The pixels of each band: for each of its frames and channel groups some whole blocks, column by column the rows.
 inline void load(const word_t *memory, hls::stream<word_t> &pixels, const task_t task, int round) {
+    const bool repeats = task.repeat_rows > 1 || task.repeat_columns > 1;
     for (int sequel = 0; sequel < task.frame_bands; ++sequel) {
         for (int band = 0; band < task.bands; ++band) {
             const band_blocks blocks(task, band);
             const int words = blocks.count * task.in_columns * ROWS;
             for (int frame = 0; frame < task.frames; ++frame) {
                 for (int group = 0; group < task.in_groups; ++group) {
-                    const int from = task.in_base + round * task.in_round + (sequel * task.frames + frame) * task.in_frame +
-                                     group * task.in_plane + blocks.first * task.in_columns * ROWS;
+                    const int plane = task.in_base + round * task.in_round +
+                                      (sequel * task.frames + frame) * task.in_frame + group * task.in_plane;
+                    if (repeats) {
+                        load_repeated(memory + plane, pixels, task, blocks);
+                        continue;
+                    }
+                    const int from = plane + blocks.first * task.in_columns * ROWS;
                     words: for (int i = 0; i < words; ++i) {
 #pragma HLS pipeline II=1 style=flp
                         hlsgen::iteration_of(LOAD);

@@ -9,6 +9,7 @@ import numpy as np
 
 from hlsgen.base.fixed import Codes
 from hlsgen.base.version import VERSION
+from hlsgen.cost.processor import BURST_WORDS, FIFO_WORDS
 from hlsgen.emit.environment import render, safe_comment, source_text
 from hlsgen.emit.plan import Plan, array_bytes
 from hlsgen.hardware import processor as limits
@@ -20,9 +21,6 @@ INCLUDED = ("counter.h", "dot.h", "lanes.h", "memory.h", "stage.h", "static.h")
 """What of templates/hls/hlsgen/ the processor is made with."""
 AS_THEY_STAND = ("sized.h", "load.h", "finish.h")
 RENDERED = ("processor.h", "array.h")
-FIFO_WORDS = 512
-"""Words of pixels and weights that wait between DDR and the array: several bursts."""
-BURST_WORDS = 64
 
 
 def processor_files(processor: Processor, *, name: str, source: str) -> dict[str, str]:

@@ -21,7 +21,7 @@ from hlsgen.cost.resources import (
 )
 from hlsgen.hardware.descriptor import FIELDS, ROW_FIELDS
 from hlsgen.hardware.processor import BIAS_BITS, RESULT_BITS, SIZE_BITS, Processor
-from hlsgen.hardware.storage import bram18_for
+from hlsgen.hardware.storage import bram18_for, lutram_luts
 from hlsgen.targets.terms import Terms
 
 FIFO_WORDS = 128
@@ -132,7 +132,14 @@ def _moving(processor: Processor, terms: Terms) -> Resources:
     word, beat = processor.word_bits, processor.weight_beat_bits
     ports = (32, beat, word, word, word)
     fifos = Resources.sum(
-        cells(terms, "fifo_lutram", one=1, bits=bits, address=bits * 7, primitives=_lutram(bits))
+        cells(
+            terms,
+            "fifo_lutram",
+            one=1,
+            bits=bits,
+            address=(FIFO_WORDS - 1).bit_length(),
+            primitives=lutram_luts(FIFO_WORDS, bits),
+        )
         for bits in (word, word, word, beat)
     )
     sums = processor.rows * processor.lanes * processor.sum_bits
@@ -152,7 +159,3 @@ def _moving(processor: Processor, terms: Terms) -> Resources:
         + comparisons(terms, 4 * PROCESSES, ADDRESS_BITS)
     )
 
-
-def _lutram(bits: int) -> int:
-    """LUTs of a FIFO of FIFO_WORDS words in LUTRAM: 64 x 7 bits in eight."""
-    return -(-FIFO_WORDS // 64) * 8 * -(-bits // 7)

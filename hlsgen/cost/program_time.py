@@ -8,6 +8,7 @@ waits for.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -38,10 +39,14 @@ class Step:
 
 @dataclass(frozen=True, kw_only=True)
 class TaskTime:
-    """cycles: of a task of a round, as far as DDR keeps up; bytes moved; cycles in which multipliers work."""
+    """cycles: of a task of a round, as far as DDR keeps up; busy: those in which multipliers work; bytes moved.
+
+    binds: what sets the cycles of most of its steps.
+    """
 
     cycles: int
     busy: int
+    binds: str
     bytes_read: int
     bytes_written: int
 
@@ -99,21 +104,32 @@ def task_time(tiling: Tiling) -> TaskTime:
     first, *others = steps(tiling)
     cycles = max(first.iterations * word_cycles, first.beats) + BURST_CYCLES
     band_cycles, at = 0, 0
+    setting: Counter[str] = Counter()
     each_band = tiling.out_groups * len(tiling.chunks)
     for step in others:
         results = step.positions * processor.rows + (BURST_CYCLES * tiling.frames if step.positions else 0)
-        band_cycles += max(step.iterations + STEP_CYCLES, results, step.beats + BURST_CYCLES)
+        array, weights = step.iterations + STEP_CYCLES, step.beats + BURST_CYCLES
+        longest = max(array, results, weights)
+        band_cycles += longest
+        if longest == results:
+            setting["results leaving"] += longest
+        elif longest == weights or step.taps < step.beats:
+            setting["weights arriving"] += longest
+        else:
+            setting["multipliers" if step.iterations == step.taps else "pixels arriving"] += longest
         at += 1
         if at % each_band == 0:
             band = at // each_band % tiling.bands
             runs = tiling.frames * tiling.in_groups
             load = arriving_words(tiling, band) * word_cycles + runs * BURST_CYCLES if at < len(others) else 0
             cycles += max(band_cycles, load)
+            setting["pixels arriving"] += max(0, load - band_cycles)
             band_cycles = 0
     read, written = _bytes(tiling)
     return TaskTime(
         cycles=cycles + START_CYCLES + END_CYCLES,
         busy=sum(step.taps for step in others),
+        binds=setting.most_common(1)[0][0],
         bytes_read=read,
         bytes_written=written,
     )

@@ -94,7 +94,8 @@ struct finishing {
         if (early) scaled += joining;
         const ap_int<RESULT> first = limited(rounded(scaled, way, tie), low, high);
         const ap_int<FACTOR> again_by = first[RESULT - 1] ? second_slope : second_factor;
-        const ap_int<RESULT + FACTOR + 1> both = first * again_by + joining;
+        ap_int<RESULT + FACTOR + 1> both = first * again_by;
+        if (!early) both += joining;
         const ap_int<RESULT> then = limited(rounded(both, second_way, ap_uint<FRACTION>(0)), second_low, second_high);
         return again ? then : first;
     }

@@ -1,7 +1,8 @@
-"""The hardware of `style: shared`: which processor, how many of them, and how a network's tasks are cut for it.
+"""The hardware of `style: shared`: which processor, how many of them, and how a network's tasks are cut for
+it.
 
-Every processor of the list is judged by what its multipliers alone would take, the promising ones in full: the search
-ends where no bound is above the best that was found, so that it finds the fastest of the list.
+Every processor of the list is judged by what its multipliers alone would take, the promising ones in full:
+the search ends where no bound is above the best that was found, so that it finds the fastest of the list.
 """
 
 from __future__ import annotations
@@ -157,17 +158,23 @@ class _SharedSearch:
             message = f"{self.constraints.instances} processors for {self.graph.name} do not fit {title}"
             return NoFit(message, "fewer instances, or mapping: auto")
         why = f": {self.lacking}" if self.lacking else ""
-        return NoFit(f"no processor for {self.graph.name} fits {title}{why}", "narrower types, or a larger board")
+        return NoFit(
+            f"no processor for {self.graph.name} fits {title}{why}", "narrower types, or a larger board"
+        )
 
     def _lowered(self, lanes: int) -> Lowered:
         """The tasks, which depend on the lanes alone."""
         if lanes not in self.lowered:
-            self.lowered[lanes] = lowered(self.graph, self._processor(1, lanes, PIXEL_DEPTHS[0], WEIGHT_DEPTHS[0]))
+            self.lowered[lanes] = lowered(
+                self.graph, self._processor(1, lanes, PIXEL_DEPTHS[0], WEIGHT_DEPTHS[0])
+            )
         return self.lowered[lanes]
 
     @cached_property
     def _widths(self) -> tuple[int, int, bool]:
-        """Bits of activations and of weights that the network needs, and whether it has unsigned ones as wide."""
+        """Bits of activations and of weights that the network needs, and whether it has unsigned ones as
+        wide.
+        """
         return needed_widths(self.graph)
 
     def _processor(
@@ -320,7 +327,8 @@ def _all_positions(tiling: Tiling) -> int:
 
 
 def needed_widths(graph: Graph) -> tuple[int, int, bool]:
-    """Bits of activations and of weights that a graph needs of a processor, and whether unsigned ones fill them.
+    """Bits of activations and of weights that a graph needs of a processor, and whether unsigned ones fill
+    them.
 
     Raises DesignError: a layer has no hardware, or needs more than the widest processor has.
     """

@@ -1,28 +1,36 @@
-"""A shared processor -> {path: content}: the kernel, what it runs on, and a network's program as data beside it."""
+"""A shared processor -> {path: content}: the kernel, what it runs on, and a network's program as data beside
+it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from hlsgen.base.fixed import Codes
 from hlsgen.base.version import VERSION
+from hlsgen.cost.processor import BURST_WORDS, FIFO_WORDS
+from hlsgen.designfile.clock import Clock
 from hlsgen.emit.environment import render, safe_comment, source_text
 from hlsgen.emit.plan import Plan, array_bytes
+from hlsgen.emit.project import csim_header_files, makefile
+from hlsgen.emit.vitis import LinkedKernel, plain_word, tool_files
 from hlsgen.hardware import processor as limits
 from hlsgen.hardware.descriptor import FIELDS, ROW_FIELDS, WORDS
 from hlsgen.hardware.processor import Processor
 from hlsgen.program.program import Program
+from hlsgen.targets.board import Board
 
 INCLUDED = ("counter.h", "dot.h", "lanes.h", "memory.h", "stage.h", "static.h")
 """What of templates/hls/hlsgen/ the processor is made with."""
 AS_THEY_STAND = ("sized.h", "load.h", "finish.h")
 RENDERED = ("processor.h", "array.h")
-FIFO_WORDS = 512
-"""Words of pixels and weights that wait between DDR and the array: several bursts."""
-BURST_WORDS = 64
+PORTS = ("gmem_program", "gmem_weights", "gmem_pixels", "gmem_added", "gmem_results")
+"""The kernel's m_axi bundles, as kernel.cpp.j2 names them."""
+PROCESS_NAMES = ("load", "load_weights", "load_residual", "array", "finish", "store")
+"""The processes in the order of `enum process` in load.h."""
 
 
 def processor_files(processor: Processor, *, name: str, source: str) -> dict[str, str]:
@@ -104,3 +112,49 @@ def program_files(
         known[first : first + packed.size] = np.tile(layout.known(), len(golden[port.source]))
     data |= {"memory_golden.npy": expected, "memory_known.npy": known}
     return {f"tb/{name}": array_bytes(array) for name, array in data.items()}
+
+
+def shared_plan(
+    program: Program,
+    *,
+    name: str,
+    source: str,
+    board: Board,
+    clock: Clock,
+    slrs: Sequence[str],
+    banks: Sequence[str],
+    inputs: Mapping[str, Codes],
+    golden: Mapping[str, Codes],
+) -> Plan:
+    """All files of the build folder. slrs, banks: of each instance.
+
+    inputs, golden: codes of the testbench's frames by tensor, of which whole rounds are taken.
+    """
+    k = {"name": name, "source": safe_comment(source)}
+    frames = len(next(iter(inputs.values())))
+    missing = -frames % program.together
+
+    def whole(codes: Codes) -> Codes:
+        return np.concatenate([codes, *[codes[-1:]] * missing])
+
+    data = program_files(
+        program,
+        {one: whole(codes) for one, codes in inputs.items()},
+        {port.source: whole(golden[port.source]) for port in program.graph.outputs},
+        (frames + missing) // program.together,
+    )
+    plan: Plan = {
+        **processor_files(program.processor, name=name, source=source),
+        **data,
+        **csim_header_files(),
+    }
+    instances = [
+        {"name": f"{name}_{number}", "slr": plain_word(slr), "bank": plain_word(bank)}
+        for number, (slr, bank) in enumerate(zip(slrs, banks, strict=True), start=1)
+    ]
+    linked = LinkedKernel(name=name, ports=PORTS, instances=instances)
+    files = [path.removeprefix("tb/") for path in data]
+    plan |= tool_files(board, clock, k, VERSION, files=files, linked=linked)
+    line = f"a processor for networks, with the program of one of {len(program.graph.layers)} layers"
+    plan |= makefile(board, k, line, VERSION, streaming=True, host=False)
+    return plan

@@ -29,12 +29,14 @@ from hlsgen.quantising.float_run import FloatRun
 from hlsgen.quantising.search_types import quantised_network
 from hlsgen.styles.layerwise import LayerwiseNetwork
 from hlsgen.styles.network_style import NetworkStyle
+from hlsgen.styles.shared import SharedNetwork
 from hlsgen.styles.streaming import StreamingNetwork
 from hlsgen.targets.board import Board, load_board
 
-STYLES: dict[str, type[StreamingNetwork] | type[LayerwiseNetwork]] = {
+STYLES: dict[str, type[StreamingNetwork] | type[LayerwiseNetwork] | type[SharedNetwork]] = {
     "dataflow": StreamingNetwork,
     "tasks": LayerwiseNetwork,
+    "shared": SharedNetwork,
 }
 
 

@@ -107,9 +107,12 @@ inline void finish(hls::stream<sums_t> (&sums)[ROWS], hls::stream<beat_t> &biase
     const finishing how(task);
     const bool adds = task.residual;
     for (int sequel = 0; sequel < task.frame_bands; ++sequel) {
+#pragma HLS loop_tripcount min=1 max=MOST_STEPS
         for (int band = 0; band < task.bands; ++band) {
+#pragma HLS loop_tripcount min=1 max=MOST_STEPS
             const int words = output_blocks(task, band) * task.out_columns * task.frames * ROWS;
             for (int group = 0; group < task.out_groups; ++group) {
+#pragma HLS loop_tripcount min=1 max=MOST_STEPS
                 beat_t bias[BIAS_BEATS];
 #pragma HLS array_partition variable=bias complete
                 biases: for (int i = 0; i < BIAS_BEATS; ++i) {
@@ -125,6 +128,7 @@ inline void finish(hls::stream<sums_t> (&sums)[ROWS], hls::stream<beat_t> &biase
                 hlsgen::counter<ROWS> row;
                 words: for (int i = 0; i < words; ++i) {
 #pragma HLS pipeline II=1 style=flp
+#pragma HLS loop_tripcount min=1 max=MOST_ITERATIONS
                     hlsgen::iteration_of(FINISH);
                     for (int r = 0; r < ROWS; ++r) {
 #pragma HLS unroll

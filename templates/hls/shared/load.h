@@ -66,12 +66,14 @@ inline void load_repeated(const word_t *plane, hls::stream<word_t> &pixels, cons
     repeated_rows rows(task);
     skipped: for (int block = 0; block < blocks.first; ++block) rows.next_block();
     blocks: for (int block = 0; block < blocks.count; ++block) {
+#pragma HLS loop_tripcount min=1 max=MOST_STEPS
         rows.next_block();
         hlsgen::counter<ROWS> row;
         int column = 0, again = 0;
         const int words = task.in_columns * ROWS;
         words: for (int i = 0; i < words; ++i) {
 #pragma HLS pipeline II=1 style=flp
+#pragma HLS loop_tripcount min=1 max=MOST_ITERATIONS
             hlsgen::iteration_of(LOAD);
             pixels.write(plane[column + rows.place[row.value]]);
             if (row.advance()) {
@@ -87,11 +89,15 @@ inline void load_repeated(const word_t *plane, hls::stream<word_t> &pixels, cons
 inline void load(const word_t *memory, hls::stream<word_t> &pixels, const task_t task, int round) {
     const bool repeats = task.repeat_rows > 1 || task.repeat_columns > 1;
     for (int sequel = 0; sequel < task.frame_bands; ++sequel) {
+#pragma HLS loop_tripcount min=1 max=MOST_STEPS
         for (int band = 0; band < task.bands; ++band) {
+#pragma HLS loop_tripcount min=1 max=MOST_STEPS
             const band_blocks blocks(task, band);
             const int words = blocks.count * task.in_columns * ROWS;
             for (int frame = 0; frame < task.frames; ++frame) {
+#pragma HLS loop_tripcount min=1 max=MOST_STEPS
                 for (int group = 0; group < task.in_groups; ++group) {
+#pragma HLS loop_tripcount min=1 max=MOST_STEPS
                     const int plane = task.in_base + round * task.in_round +
                                       (sequel * task.frames + frame) * task.in_frame + group * task.in_plane;
                     if (repeats) {
@@ -101,6 +107,7 @@ inline void load(const word_t *memory, hls::stream<word_t> &pixels, const task_t
                     const int from = plane + blocks.first * task.in_columns * ROWS;
                     words: for (int i = 0; i < words; ++i) {
 #pragma HLS pipeline II=1 style=flp
+#pragma HLS loop_tripcount min=1 max=MOST_ITERATIONS
                         hlsgen::iteration_of(LOAD);
                         pixels.write(memory[from + i]);
                     }
@@ -115,14 +122,18 @@ inline void load_weights(const beat_t *memory, hls::stream<beat_t> &biases, hls:
                          const task_t task) {
     const int bands = task.frame_bands * task.bands;
     for (int band = 0; band < bands; ++band) {
+#pragma HLS loop_tripcount min=1 max=MOST_STEPS
         int from = task.weight_base;
         for (int group = 0; group < task.out_groups; ++group) {
+#pragma HLS loop_tripcount min=1 max=MOST_STEPS
             for (int chunk = 0; chunk < task.chunks; ++chunk) {
+#pragma HLS loop_tripcount min=1 max=MOST_STEPS
                 const int words = chunk == task.chunks - 1 ? task.last_words : task.chunk_words;
                 const int before = chunk == 0 ? BIAS_BEATS : 0;
                 const int beats = before + words * FILTER_BEATS;
                 beats: for (int i = 0; i < beats; ++i) {
 #pragma HLS pipeline II=1 style=flp
+#pragma HLS loop_tripcount min=1 max=MOST_ITERATIONS
                     hlsgen::iteration_of(WEIGHTS);
                     const beat_t beat = memory[from + i];
                     if (i < before) biases.write(beat);
@@ -138,15 +149,20 @@ inline void load_weights(const beat_t *memory, hls::stream<beat_t> &biases, hls:
 inline void load_residual(const word_t *memory, hls::stream<word_t> &added, const task_t task, int round) {
     if (task.residual) {
         for (int sequel = 0; sequel < task.frame_bands; ++sequel) {
+#pragma HLS loop_tripcount min=1 max=MOST_STEPS
             for (int band = 0; band < task.bands; ++band) {
+#pragma HLS loop_tripcount min=1 max=MOST_STEPS
                 const int words = output_blocks(task, band) * task.out_columns * ROWS;
                 for (int group = 0; group < task.out_groups; ++group) {
+#pragma HLS loop_tripcount min=1 max=MOST_STEPS
                     for (int frame = 0; frame < task.frames; ++frame) {
+#pragma HLS loop_tripcount min=1 max=MOST_STEPS
                         const int from = task.residual_base + round * task.residual_round +
                                          (sequel * task.frames + frame) * task.residual_frame +
                                          group * task.residual_plane + band * task.band_out * task.out_columns * ROWS;
                         words: for (int i = 0; i < words; ++i) {
 #pragma HLS pipeline II=1 style=flp
+#pragma HLS loop_tripcount min=1 max=MOST_ITERATIONS
                             hlsgen::iteration_of(RESIDUAL);
                             added.write(memory[from + i]);
                         }
@@ -160,15 +176,20 @@ inline void load_residual(const word_t *memory, hls::stream<word_t> &added, cons
 // The results to their place, in the order in which they are finished.
 inline void store(hls::stream<word_t> &results, word_t *memory, const task_t task, int round) {
     for (int sequel = 0; sequel < task.frame_bands; ++sequel) {
+#pragma HLS loop_tripcount min=1 max=MOST_STEPS
         for (int band = 0; band < task.bands; ++band) {
+#pragma HLS loop_tripcount min=1 max=MOST_STEPS
             const int words = output_blocks(task, band) * task.out_columns * ROWS;
             for (int group = 0; group < task.out_groups; ++group) {
+#pragma HLS loop_tripcount min=1 max=MOST_STEPS
                 for (int frame = 0; frame < task.frames; ++frame) {
+#pragma HLS loop_tripcount min=1 max=MOST_STEPS
                     const int to = task.out_base + round * task.out_round +
                                    (sequel * task.frames + frame) * task.out_frame + group * task.out_plane +
                                    band * task.band_out * task.out_columns * ROWS;
                     words: for (int i = 0; i < words; ++i) {
 #pragma HLS pipeline II=1 style=flp
+#pragma HLS loop_tripcount min=1 max=MOST_ITERATIONS
                         hlsgen::iteration_of(STORE);
                         memory[to + i] = results.read();
                     }

@@ -1,0 +1,96 @@
+"""A shared processor and the tasks of its program, as report.json and report.md have them. All modelled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hlsgen.report.section import Count, Flag, Number, Section, Some, Text, Texts
+from hlsgen.report.tables import table
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProcessorFigures(Section):
+    """Its folding, number widths in bits, and memories in words of a bank; memory_bytes: of DDR for a round.
+
+    frames_together: of a round. busy: the part of its products in all its time that the network needs.
+    """
+
+    rows: Some
+    lanes: Some
+    multipliers: Some
+    packed: Flag
+    activation_bits: Some
+    weight_bits: Some
+    pixel_words: Some
+    weight_words: Some
+    frames_together: Some
+    busy: Number
+    memory_bytes: Count
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskFigures(Section):
+    """A task of a round: the layers whose work it does, its cycles and what part of the round these are.
+
+    busy: the part of the products in its time that its layers need. bands: of an image; frames: at once on
+    chip.
+    """
+
+    name: Text
+    layers: Texts
+    cycles: Count
+    share: Number
+    busy: Number
+    bands: Some
+    frames: Some
+    bytes_read: Count
+    bytes_written: Count
+    binds: Text
+
+
+def processor_text(one: ProcessorFigures) -> str:
+    """The processor in words."""
+    products = "two products a DSP" if one.packed else "a product a DSP"
+    return (
+        f"{one.rows} output rows x {one.lanes} output channels x {one.lanes} input channels: "
+        f"{one.multipliers:,} products a cycle, {products}; activations of {one.activation_bits} and weights "
+        f"of {one.weight_bits} bits. On chip {one.pixel_words:,} words of pixels a row and "
+        f"{one.weight_words:,} words of weights, twice each: the next ones arrive meanwhile. "
+        f"{one.frames_together} frames a round share what is read of weights. "
+        f"The network needs {one.busy:.0%} of the products of all cycles. Tensors of a round take "
+        f"{one.memory_bytes:,} bytes of DDR."
+    )
+
+
+TASK_HEADS = (
+    "task",
+    "layers",
+    "cycles",
+    "of the round",
+    "products used",
+    "bands",
+    "frames",
+    "MB moved",
+    "set by",
+)
+
+
+def task_cells(one: TaskFigures) -> tuple[str, ...]:
+    """A task's row below TASK_HEADS."""
+    return (
+        f"`{one.name}`",
+        ", ".join(one.layers),
+        f"{one.cycles:,}",
+        f"{one.share:.1%}",
+        f"{one.busy:.0%}",
+        f"{one.bands:,}",
+        f"{one.frames:,}",
+        f"{(one.bytes_read + one.bytes_written) / 1e6:,.2f}",
+        one.binds,
+    )
+
+
+def task_table(tasks: Sequence[TaskFigures]) -> str:
+    """The tasks in the order of their calls."""
+    return table(TASK_HEADS, [task_cells(one) for one in tasks])

@@ -135,7 +135,7 @@ def features(case: Case) -> list[str]:
 
 
 def extreme_layer(processor: Processor, source: str) -> Conv2d:
-    """Three words of channels by 3 x 3; outputs by weights that are all least, all largest, and both in turn."""
+    """Three words of channels by 3 x 3; weights of an output are all least, all largest, or both in turn."""
     lanes, bits = processor.lanes, processor.weight_bits
     low, high = -(1 << (bits - 1)), (1 << (bits - 1)) - 1
     weights = np.full((lanes + 4, 3 * lanes, 3, 3), low, np.int64)
@@ -183,6 +183,7 @@ def test_largest_values_of_extremes_are_exact(built: Building, name: str) -> Non
     processor = PROCESSORS[name]
     drawing = Drawing(processor, np.random.default_rng(3))
     tensor = drawing.tensors[drawing.port((processor.lanes + 1, 9, 6))]
+    assert isinstance(tensor.type, FixedType)
     low, high = tensor.type.min_code, tensor.type.max_code
     layer = Pool2d(
         name="pool",

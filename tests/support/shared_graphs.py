@@ -234,7 +234,7 @@ class Drawing:
             name=self.fresh("global"),
             inputs=(source,),
             source=tensor,
-            function=self.pick(["max", "average", "sum"]),  # type: ignore[arg-type]
+            function=self.pick(["max", "average", "sum"]),
             result_type=tensor.type,
         )
         assert isinstance(tensor.type, FixedType)
@@ -327,8 +327,8 @@ def convolution(drawing: Drawing) -> Graph:
 
 
 def addition(drawing: Drawing) -> Graph:
-    """A convolution whose results are wider than a word, or not, to which another tensor is added; activations
-    behind it; then perhaps a layer that reads all that.
+    """A convolution, of results wider than a word or not, and another tensor added; activations; perhaps a
+    layer that reads all that.
     """
     first = drawing.port(drawing.image())
     other = drawing.pick(["input", "conv", "port"])
@@ -381,7 +381,7 @@ class Case:
 def cases(
     build: Callable[[Drawing], Graph], processor: Processor, count: int, *, first_seed: int = 0
 ) -> Iterator[Case]:
-    """The first graphs that the processor has room for; of all that are drawn that must be more than a quarter."""
+    """The first graphs that the processor has room for: a quarter at least of those that are drawn."""
     found = 0
     for seed in range(first_seed, first_seed + 4 * count):
         drawing = Drawing(processor, np.random.default_rng(seed))

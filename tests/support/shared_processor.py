@@ -105,7 +105,7 @@ def build_processor(
     optimise: str = "-O1",
     edit: Edit = dict,
 ) -> BuiltProcessor:
-    """Emits and compiles, with memories that record their ports; `edit` changes the files, to make mutants."""
+    """Emits and compiles, with memories that record their ports; `edit` changes files, to make mutants."""
     write_files(folder, edit(processor_files(processor, name=KERNEL, source="test")))
     executable = folder / "x"
     compile_testbench(folder, KERNEL, executable, headers=headers, streaming=True, optimise=optimise)

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from hlsgen.base.fixed import Codes, FixedType
 from hlsgen.base.output import write_files
+from hlsgen.cost.program_time import iterations, task_time
 from hlsgen.csim.compiler import Headers, compile_testbench
 from hlsgen.csim.streaming import REFUSALS, read_trace
 from hlsgen.csim.testbench import run_testbench
-from hlsgen.emit.shared import processor_files, program_data
+from hlsgen.emit.shared import PROCESS_NAMES, processor_files, program_data
 from hlsgen.hardware.processor import Processor
 from hlsgen.layers.base import Layer
 from hlsgen.model.ir import Graph, run_golden
@@ -69,10 +70,10 @@ PROCESSORS = {"packed": PACKED, "wide": WIDE, "signed": SIGNED, "single_row": SI
 
 @dataclass(frozen=True, kw_only=True)
 class Ran:
-    """What a program left: bytes of DDR, and the iterations of each process."""
+    """What a program left: bytes of DDR, and the iterations of each process by name."""
 
     memory: NDArray[np.uint8]
-    iterations: list[int]
+    counted: dict[str, int]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,8 +90,11 @@ class BuiltProcessor:
             for file, array in data.items():
                 np.save(folder / file, array)
             run_testbench([str(self.executable), str(folder), *options], REFUSALS)
-            _, iterations = read_trace(folder / "trace.txt")
-            return Ran(memory=np.load(folder / "memory_csim.npy"), iterations=iterations)
+            _, counts = read_trace(folder / "trace.txt")
+            # a process that nobody gives work counts nothing, and those behind the last one are not shown
+            counts = [*counts, *[0] * (len(PROCESS_NAMES) - len(counts))]
+            counted = dict(zip(PROCESS_NAMES, counts, strict=True))
+            return Ran(memory=np.load(folder / "memory_csim.npy"), counted=counted)
 
 
 Building = Callable[..., BuiltProcessor]
@@ -152,7 +156,19 @@ def assert_program_exact(
         found[name] = made.tensor(name, ran.memory, plan, frames)
         want = golden[name] if name in made.outer else golden[name][-together:]
         np.testing.assert_array_equal(found[name], want, err_msg=name)
+    assert_counts(made, rounds, ran.counted)
     return made, found
+
+
+def assert_counts(made: Program, rounds: int, counted: Mapping[str, int]) -> None:
+    """The array's iterations, and the words that the other processes move, are the cost model's."""
+    assert counted["array"] == rounds * sum(map(iterations, made.tilings))
+    times = [task_time(tiling) for tiling in made.tilings]
+    word, beat = made.processor.word_bits // 8, made.processor.weight_beat_bits // 8
+    read = (counted["load"] + counted["load_residual"]) * word + counted["load_weights"] * beat
+    assert read == rounds * sum(time.bytes_read for time in times)
+    assert counted["store"] * word == rounds * sum(time.bytes_written for time in times)
+    assert counted["store"] == counted["finish"]
 
 
 def assert_outputs_exact(

@@ -171,8 +171,8 @@ class Epilogue:
         lifts every quotient above its own place and below the next one if |v| < o; what lies less than 2 o
         above a half was one.
         """
-        if not self.pending.is_empty:
-            raise NotFused("an average follows what nothing has rounded")
+        if not self.pending.is_empty or self.stages:
+            raise NotFused("an average follows an addition, limits or another rounding")
         divided = replace(self, pending=replace(self.pending, count=count))
         ends = [_rounded(end, self.fraction, type_) for end in _quotients(divided)]
         if type_.overflow not in SATURATING and not type_.lowest_code <= ends[0] <= ends[1] <= type_.max_code:

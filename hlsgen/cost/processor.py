@@ -123,7 +123,9 @@ def _finishing(processor: Processor, terms: Terms) -> Resources:
         + cells(terms, "register", bits=3 * wide + 3 * narrow + 6 * RESULT_BITS)
     )
     waiting = processor.rows * lanes * sum_bits
-    shifting = cells(terms, "select", bits=waiting) + cells(terms, "register", bits=waiting + lanes * BIAS_BITS)
+    shifting = cells(terms, "select", bits=waiting) + cells(
+        terms, "register", bits=waiting + lanes * BIAS_BITS
+    )
     return per_lane.times(lanes) + shifting
 
 
@@ -158,4 +160,3 @@ def _moving(processor: Processor, terms: Terms) -> Resources:
         + adders(terms, 8 * PROCESSES, 8 * PROCESSES * ADDRESS_BITS)
         + comparisons(terms, 4 * PROCESSES, ADDRESS_BITS)
     )
-

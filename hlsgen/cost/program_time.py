@@ -1,8 +1,8 @@
 """Cycles and bytes of a program's tasks on a shared processor.
 
-`iterations` of the array's loop follow from the emitted code and equal those that C-simulation counts, always. What a
-task takes beside them is modelled: the fill of pipelines and bursts with round figures, and processes that the array
-waits for.
+`iterations` of the array's loop follow from the emitted code and equal those that C-simulation counts,
+always. What a task takes beside them is modelled: the fill of pipelines and bursts with round figures, and
+processes that the array waits for.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from hlsgen.program.tiling import Tiling
 STEP_CYCLES = 20
 """Fill and drain of the array's pipeline, and the loop around it, each step."""
 BURST_CYCLES = 75
-"""From the first request of a burst to its first word: the read latency of Vitis HLS' reports, 64 to 75 cycles."""
+"""From the first request of a burst to its first word: the read latency of Vitis HLS' reports, 64 to 75
+cycles.
+"""
 START_CYCLES = 2 * BURST_CYCLES + WORDS
 """A descriptor is read and the processes of a task start."""
 END_CYCLES = 2 * BURST_CYCLES
@@ -29,7 +31,9 @@ REPEATED_CYCLES = 5
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """A step of the array: iterations that compute, that bring the next weights, and in all; positions it ends."""
+    """A step of the array: iterations that compute, that bring the next weights, and in all; positions it
+    ends.
+    """
 
     taps: int
     beats: int
@@ -39,7 +43,8 @@ class Step:
 
 @dataclass(frozen=True, kw_only=True)
 class TaskTime:
-    """cycles: of a task of a round, as far as DDR keeps up; busy: those in which multipliers work; bytes moved.
+    """cycles: of a task of a round, as far as DDR keeps up; busy: those in which multipliers work; bytes
+    moved.
 
     binds: what sets the cycles of most of its steps.
     """
@@ -64,7 +69,12 @@ def steps(tiling: Tiling) -> Iterator[Step]:
     beats_each = tiling.processor.weight_beats
     groups, chunks = tiling.out_groups, tiling.chunks
     tiles = tiling.sequels * tiling.bands
-    order = [(tile, group, chunk) for tile in range(tiles) for group in range(groups) for chunk in range(len(chunks))]
+    order = [
+        (tile, group, chunk)
+        for tile in range(tiles)
+        for group in range(groups)
+        for chunk in range(len(chunks))
+    ]
     first = chunks[0] * beats_each
     yield Step(taps=0, beats=first, iterations=max(first, arriving_words(tiling, 0)), positions=0)
     left = arriving_words(tiling, 1 % tiling.bands) if tiles > 1 else 0
@@ -96,17 +106,17 @@ def iterations(tiling: Tiling) -> int:
 def task_time(tiling: Tiling) -> TaskTime:
     """What a task of a round takes.
 
-    A step lasts as long as the slowest of the array, the weights of the next one, and the words that its results
-    leave in; a band no less than what the next band's pixels take to arrive.
+    A step lasts as long as the slowest of the array, the weights of the next one, and the words that its
+    results leave in; a band no less than what the next band's pixels take to arrive.
     """
     processor, task = tiling.processor, tiling.task
     word_cycles = REPEATED_CYCLES if task.window.repeat != (1, 1) else 1
     first, *others = steps(tiling)
     cycles = max(first.iterations * word_cycles, first.beats) + BURST_CYCLES
-    band_cycles, at = 0, 0
+    band_cycles = 0
     setting: Counter[str] = Counter()
     each_band = tiling.out_groups * len(tiling.chunks)
-    for step in others:
+    for at, step in enumerate(others, start=1):
         results = step.positions * processor.rows + (BURST_CYCLES * tiling.frames if step.positions else 0)
         array, weights = step.iterations + STEP_CYCLES, step.beats + BURST_CYCLES
         longest = max(array, results, weights)
@@ -117,7 +127,6 @@ def task_time(tiling: Tiling) -> TaskTime:
             setting["weights arriving"] += longest
         else:
             setting["multipliers" if step.iterations == step.taps else "pixels arriving"] += longest
-        at += 1
         if at % each_band == 0:
             band = at // each_band % tiling.bands
             runs = tiling.frames * tiling.in_groups

@@ -1,4 +1,6 @@
-"""C-simulation of a shared processor: the tensors that its tasks leave in DDR, and the iterations of its processes."""
+"""C-simulation of a shared processor: the tensors that its tasks leave in DDR, and the iterations of its
+processes.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ from hlsgen.program.program import Program
 
 @dataclass(frozen=True, kw_only=True)
 class SharedRun(NetworkRun):
-    """A run of `rounds` rounds. tensors: of all frames where every round has its own place, else of the last one."""
+    """A run of `rounds` rounds. tensors: of all frames where every round has its own place, else of the last
+    one.
+    """
 
     program: Program
     rounds: int
@@ -57,8 +61,8 @@ def simulate(
 ) -> SharedRun:
     """The compiled testbench on `inputs`, in a folder of its own below `scratch`.
 
-    keep: every tensor has a place of its own, and all are read; else places are shared as on the board, and only
-    the outputs are read. bounded: all processes of a task at once, FIFOs as deep as declared.
+    keep: every tensor has a place of its own, and all are read; else places are shared as on the board, and
+    only the outputs are read. bounded: all processes of a task at once, FIFOs as deep as declared.
     Raises MismatchError: a deadlock, or a stream read while empty. ToolError: it crashed.
     """
     frames = len(next(iter(inputs.values())))

@@ -1,4 +1,6 @@
-"""A shared processor -> {path: content}: the kernel, what it runs on, and a network's program as data beside it."""
+"""A shared processor -> {path: content}: the kernel, what it runs on, and a network's program as data beside
+it.
+"""
 
 from __future__ import annotations
 
@@ -112,7 +114,6 @@ def program_files(
     return {f"tb/{name}": array_bytes(array) for name, array in data.items()}
 
 
-
 def shared_plan(
     program: Program,
     *,
@@ -142,7 +143,11 @@ def shared_plan(
         {port.source: whole(golden[port.source]) for port in program.graph.outputs},
         (frames + missing) // program.together,
     )
-    plan: Plan = {**processor_files(program.processor, name=name, source=source), **data, **csim_header_files()}
+    plan: Plan = {
+        **processor_files(program.processor, name=name, source=source),
+        **data,
+        **csim_header_files(),
+    }
     instances = [
         {"name": f"{name}_{number}", "slr": plain_word(slr), "bank": plain_word(bank)}
         for number, (slr, bank) in enumerate(zip(slrs, banks, strict=True), start=1)

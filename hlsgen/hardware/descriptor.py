@@ -1,8 +1,9 @@
 """A task's descriptor: the 32-bit words that tell a shared processor what to do, in the order of DDR.
 
-The emitted struct `task_t` has these fields by these names, so that Python and C++ cannot differ. Addresses are in
-words of LANES activations, those of weights in beats. A *round* is a call of the program on TOGETHER frames, a *band*
-some rows of them, a *step* an output group of a band, a *position* an output column of ROWS output rows.
+The emitted struct `task_t` has these fields by these names, so that Python and C++ cannot differ. Addresses
+are in words of LANES activations, those of weights in beats. A *round* is a call of the program on TOGETHER
+frames, a *band* some rows of them, a *step* an output group of a band, a *position* an output column of ROWS
+output rows.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A processor that the layers of a network share: its folding, memories and number widths, as data.
 
-In every cycle it multiplies, for ROWS neighbouring output rows at once, LANES input channels of one pixel each by
-LANES x LANES weights of one kernel tap. A task of its program (hlsgen/program/) is a layer's work; shapes, kernel,
-stride and binary points are arguments at run time, up to these limits.
+In every cycle it multiplies, for ROWS neighbouring output rows at once, LANES input channels of one pixel
+each by LANES x LANES weights of one kernel tap. A task of its program (hlsgen/program/) is a layer's work;
+shapes, kernel, stride and binary points are arguments at run time, up to these limits.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ RESULT_BITS = 18
 NARROW_SUM_BITS, WIDE_SUM_BITS = 32, 48
 """Bits of a sum of packed products, and of any others."""
 NARROW_FACTOR, WIDE_FACTOR = (27, 24), (32, 28)
-"""Bits of the factor that brings such a sum to its result's binary point (27: the wide operand of a DSP48E2), and
-how many bits of the product are rounded away. A descriptor's words have 32 bits.
+"""Bits of the factor that brings such a sum to its result's binary point (27: the wide operand of a DSP48E2),
+and how many bits of the product are rounded away. A descriptor's words have 32 bits.
 """
 SIZE_BITS = 12
 """Bits of a height, a width or a count of channel groups."""
@@ -28,18 +28,19 @@ MOST_SIZE = (1 << SIZE_BITS) - 1
 PACKED_WIDTH = 8
 """The widest numbers of which a DSP48E2 multiplies two at once."""
 CHAIN_SIGNED, CHAIN_UNSIGNED = 7, 4
-"""Products of packed pairs that may be added before their lanes collide: |sum| < 2**17 of any 8-bit weights and
-signed or unsigned 8-bit activations (the packed dot product of templates/hls/hlsgen/dot.h).
+"""Products of packed pairs that may be added before their lanes collide: |sum| < 2**17 of any 8-bit weights
+and signed or unsigned 8-bit activations (the packed dot product of templates/hls/hlsgen/dot.h).
 """
 
 
 @dataclass(frozen=True, kw_only=True)
 class Processor(Brief):
     """rows: output rows at once, odd, so that strides that share no factor with it read different banks.
-    lanes: channels of a word, those read and those computed at once. activation_bits, weight_bits: of the codes.
-    unsigned: whether activations may be unsigned too, as their task says. pixel_depth: words of a bank that one band
-    of a tensor may take, weight_depth: words of LANES x LANES weights that an output group may take; there is twice
-    that, for the next ones are loaded meanwhile. weight_beat_bits: the width of the port that weights come by.
+    lanes: channels of a word, those read and those computed at once. activation_bits, weight_bits: of the
+    codes. unsigned: whether activations may be unsigned too, as their task says. pixel_depth: words of a bank
+    that one band of a tensor may take, weight_depth: words of LANES x LANES weights that an output group may
+    take; there is twice that, for the next ones are loaded meanwhile. weight_beat_bits: the width of the port
+    that weights come by.
     """
 
     rows: int

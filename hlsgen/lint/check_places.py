@@ -124,7 +124,9 @@ def check_conflicts(all_of_them: list[Here]) -> None:
 
 def _member(here: Here) -> str:
     """Of a struct whose member a pragma names, that member: `rows` of `task.rows`."""
-    return next((value.partition(".")[2] for key, value in map(_plain, here.pragma.words) if key == "variable"), "")
+    return next(
+        (value.partition(".")[2] for key, value in map(_plain, here.pragma.words) if key == "variable"), ""
+    )
 
 
 def _said(here: Here) -> tuple[object, ...]:

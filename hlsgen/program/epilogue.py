@@ -1,7 +1,9 @@
-"""What is done to an exact sum until it is a result: slopes, an addition, roundings and limits, in two roundings at most.
+"""What is done to an exact sum until it is a result: slopes, an addition, roundings and limits, in two
+roundings at most.
 
-A rounding is one multiplication by an integer factor, such that a fixed count of bits K of the product lies behind the
-result's binary point, and dropping these. So a shift, a leaky ReLU's slope and a division are the same multiplier:
+A rounding is one multiplication by an integer factor, such that a fixed count of bits K of the product lies
+behind the result's binary point, and dropping these. So a shift, a leaky ReLU's slope and a division are the
+same multiplier:
 
 - from f to g fraction bits: factor = 2**(K - f + g)
 - below zero by a slope of s fraction bits: its code times 2**(K - f - s + g)
@@ -41,7 +43,9 @@ class NotFused(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Stage:
-    """One multiplication, rounding and limiting, as numbers of the hardware; see FIELDS of hardware/descriptor.py."""
+    """One multiplication, rounding and limiting, as numbers of the hardware; see FIELDS of
+    hardware/descriptor.py.
+    """
 
     factor: int
     slope: int
@@ -56,7 +60,8 @@ class Stage:
 
 @dataclass(frozen=True, kw_only=True)
 class Pending:
-    """What a stage does before it rounds. slope: code and fraction bits; joins: fraction bits of what is added.
+    """What a stage does before it rounds. slope: code and fraction bits; joins: fraction bits of what is
+    added.
 
     low, high: limits at its end, in codes of `Epilogue.fraction`. count: a divisor.
     """
@@ -80,8 +85,8 @@ class Pending:
 class Epilogue:
     """The steps from a sum to what there is now: a number of `fraction` fraction bits from `least` to `most`.
 
-    begin: fraction bits of what the open stage is given. Every method gives the epilogue with one step more and
-    raises NotFused where the hardware cannot take it in.
+    begin: fraction bits of what the open stage is given. Every method gives the epilogue with one step more
+    and raises NotFused where the hardware cannot take it in.
     """
 
     processor: Processor
@@ -106,7 +111,9 @@ class Epilogue:
         if self.pending.is_empty and self.stages:
             return self._limited_before(low, high)
         pending = replace(
-            self.pending, low=_tighter(max, self.pending.low, low), high=_tighter(min, self.pending.high, high)
+            self.pending,
+            low=_tighter(max, self.pending.low, low),
+            high=_tighter(min, self.pending.high, high),
         )
         return self._within(low, high, pending=pending)
 
@@ -158,10 +165,11 @@ class Epilogue:
     def averaged(self, count: int, type_: FixedType) -> Epilogue:
         """Divided by `count` and rounded once, as if the rational number were cast to `type_`.
 
-        With g fraction bits of the result and f of the sum, quotients and the halves between whole numbers lie a
-        multiple of 1 / (2 d) apart, d = count * 2**max(0, f - g). The factor is off by half, the product of a sum v
-        so by |v| / 2. An offset of a quarter of 1 / d, in product bits o = 2**K / (4 d), lifts every quotient above
-        its own place and below the next one if |v| < o; what lies less than 2 o above a half was one.
+        With g fraction bits of the result and f of the sum, quotients and the halves between whole numbers
+        lie a multiple of 1 / (2 d) apart, d = count * 2**max(0, f - g). The factor is off by half, the
+        product of a sum v so by |v| / 2. An offset of a quarter of 1 / d, in product bits o = 2**K / (4 d),
+        lifts every quotient above its own place and below the next one if |v| < o; what lies less than 2 o
+        above a half was one.
         """
         if not self.pending.is_empty:
             raise NotFused("an average follows what nothing has rounded")
@@ -225,7 +233,8 @@ class Epilogue:
         """The open stage as numbers. Its limits are rounded as its values are, which keeps their order."""
         pending, bits, g = self.pending, self.processor.factor_fraction, type_.fraction
         low, high = (
-            None if end is None else _rounded(end, self.fraction, type_) for end in (pending.low, pending.high)
+            None if end is None else _rounded(end, self.fraction, type_)
+            for end in (pending.low, pending.high)
         )
         factor, offset, tie = self._power(bits + g - self.begin), 0, 0
         if pending.count & (pending.count - 1):
@@ -277,7 +286,7 @@ class Epilogue:
 
 def _tighter(choose: object, old: int | None, new: int | None) -> int | None:
     ends = [end for end in (old, new) if end is not None]
-    return choose(ends) if ends else None  # type: ignore[operator, no-any-return]
+    return choose(ends) if ends else None  # type: ignore[operator]
 
 
 def _quotients(epilogue: Epilogue) -> list[int]:

@@ -1,7 +1,7 @@
 """How a tensor lies in DDR for a shared processor: words of LANES channels, the rows of a block side by side.
 
-[channel group][block of ROWS rows][column][row of the block][lane], lanes in ascending bits. So what the array needs
-of neighbouring rows arrives together, and so do results leave it: whole blocks are bursts.
+[channel group][block of ROWS rows][column][row of the block][lane], lanes in ascending bits. So what the
+array needs of neighbouring rows arrives together, and so do results leave it: whole blocks are bursts.
 """
 
 from __future__ import annotations

@@ -1,21 +1,19 @@
-"""Graph -> tasks: each layer that computes begins one, and those behind it that only finish its results join it.
+"""Graph -> tasks: each layer that computes begins one, and those behind it that only finish its results join
+it.
 
-    conv2d, dense, affine     sums of products                  joins: add, clamp, cast, leaky
-    pool2d, global_pool       largest values, or sums divided
-    add, clamp, cast, leaky   where nothing computes before them: a 1 x 1 kernel that is the identity
-    pad, crop, rearrange      the same with another padding, stride or repetition
-    concat                    a task a part, each to its channels
+conv2d, dense, affine     sums of products                  joins: add, clamp, cast, leaky
+pool2d, global_pool       largest values, or sums divided
+add, clamp, cast, leaky   where nothing computes before them: a 1 x 1 kernel that is the identity
+pad, crop, rearrange      the same with another padding, stride or repetition
+concat                    a task a part, each to its channels
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-import numpy as np
-
-from hlsgen.base.errors import DesignError
-from hlsgen.base.fixed import Codes, FixedType
+from hlsgen.base.fixed import FixedType
 from hlsgen.hardware.processor import Processor
 from hlsgen.layers.base import Layer, Shape
 from hlsgen.layers.binary import Add
@@ -26,7 +24,7 @@ from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.leaky import Leaky
 from hlsgen.model.ir import Graph
 from hlsgen.program.epilogue import Epilogue, NotFused
-from hlsgen.program.tasks import Stored, Task, Window
+from hlsgen.program.tasks import Stored, Task
 from hlsgen.program.unfolding import unfolded
 from hlsgen.program.unsupported import refused
 from hlsgen.program.windows import Computed, computed, identity
@@ -125,7 +123,12 @@ class _Lowering:
         return epilogue.joined(added.type), added
 
     def _emit(
-        self, taken: Sequence[Layer], found: Computed, epilogue: Epilogue, source: Stored, added: Stored | None
+        self,
+        taken: Sequence[Layer],
+        found: Computed,
+        epilogue: Epilogue,
+        source: Stored,
+        added: Stored | None,
     ) -> None:
         """The task of `taken`; layers at its end whose results are too wide to store are an error."""
         last = taken[-1]
@@ -176,7 +179,9 @@ class _Lowering:
         offset = 0
         for number, (name, part) in enumerate(zip(layer.inputs, layer.parts, strict=True)):
             if offset % self.processor.lanes:
-                message = f"part {number + 1} begins at channel {offset}, which is not a multiple of the lanes"
+                message = (
+                    f"part {number + 1} begins at channel {offset}, which is not a multiple of the lanes"
+                )
                 raise refused(layer, message, f"channels in multiples of {self.processor.lanes}")
             source = self.tensors[name]
             found = identity(source.shape, source.type, self.processor)

@@ -1,7 +1,7 @@
 """Where tensors lie in DDR: a place may serve another tensor as soon as nobody reads the first one any more.
 
-Greedy by size (Pisarchyk and Lee, Efficient Memory Management for Deep Neural Net Inference, 2020): the largest tensor
-first, each at the lowest place that no tensor which lives at the same time takes.
+Greedy by size (Pisarchyk and Lee, Efficient Memory Management for Deep Neural Net Inference, 2020): the
+largest tensor first, each at the lowest place that no tensor which lives at the same time takes.
 """
 
 from __future__ import annotations

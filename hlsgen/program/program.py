@@ -1,7 +1,7 @@
 """A network's program for a processor: descriptors, weights, and where everything lies in DDR.
 
-A round runs all tasks on `together` frames. Inputs and outputs of all rounds lie one after the other; what is between
-has a place for one round, which tensors share whose lives do not meet.
+A round runs all tasks on `together` frames. Inputs and outputs of all rounds lie one after the other; what is
+between has a place for one round, which tensors share whose lives do not meet.
 """
 
 from __future__ import annotations
@@ -73,7 +73,9 @@ class Program(Brief):
             )
         found = planned(lives, keep=keep)
         if found.words >= WORD_LIMIT:
-            message = f"{rounds} rounds of {self.together} frames need {found.words:,} words of memory at once"
+            message = (
+                f"{rounds} rounds of {self.together} frames need {found.words:,} words of memory at once"
+            )
             raise DesignError(Problem(message=message, fix="fewer frames in a call"))
         return found
 
@@ -82,7 +84,9 @@ class Program(Brief):
         words = []
         beats = 0
         for tiling in self.tilings:
-            words.append(encoded(self.processor, self._fields(tiling, plan, beats), tiling.task.window.stride[0]))
+            words.append(
+                encoded(self.processor, self._fields(tiling, plan, beats), tiling.task.window.stride[0])
+            )
             beats += weight_beats(tiling)
         return np.stack(words)
 
@@ -119,14 +123,20 @@ class Program(Brief):
         word_bytes = self.processor.word_bits // 8
         found = np.zeros(plan.words * word_bytes, np.uint8)
         for name, stored in self.lowered.tensors.items():
-            if stored.of in inputs and name in self.outer and stored.of in {p.name for p in self.graph.inputs}:
+            if (
+                stored.of in inputs
+                and name in self.outer
+                and stored.of in {p.name for p in self.graph.inputs}
+            ):
                 data = self.layout(name).packed(unfold(np.asarray(inputs[stored.of]), stored)).reshape(-1)
                 first = plan.places[name] * word_bytes
                 found[first : first + data.size] = data
         return found
 
     def tensor(self, name: str, data: NDArray[np.uint8], plan: MemoryPlan, frames: int) -> Codes:
-        """Codes [frames, C, H, W] of a tensor out of the bytes of DDR; inner ones: those of the last round."""
+        """Codes [frames, C, H, W] of a tensor out of the bytes of DDR; inner ones: those of the last
+        round.
+        """
         layout, stored = self.layout(name), self.lowered.tensors[name]
         first = plan.places[name] * layout.word_bytes
         count = frames if name in self.outer else min(frames, self.together)
@@ -152,7 +162,9 @@ def weight_beats(tiling: Tiling) -> int:
 
 
 def weight_bytes(tiling: Tiling) -> NDArray[np.uint8]:
-    """For each output group its biases, then its weights: [word][output lane][input lane], lowest bits first."""
+    """For each output group its biases, then its weights: [word][output lane][input lane], lowest bits
+    first.
+    """
     processor, task = tiling.processor, tiling.task
     lanes = processor.lanes
     bias = np.zeros(tiling.out_groups * lanes, np.int64)

@@ -1,7 +1,9 @@
-"""A task: the work of a layer, and of those that are done with it before anything is written, for any processor.
+"""A task: the work of a layer, and of those that are done with it before anything is written, for any
+processor.
 
-What it computes is a window that moves over a tensor: sums of products with weights, or the largest value; then its
-stages (epilogue.py). Where its tensors lie and how it is cut into bands is decided for a processor (tiling.py).
+What it computes is a window that moves over a tensor: sums of products with weights, or the largest value;
+then its stages (epilogue.py). Where its tensors lie and how it is cut into bands is decided for a processor
+(tiling.py).
 """
 
 from __future__ import annotations
@@ -19,8 +21,8 @@ from hlsgen.program.epilogue import Stage
 class Stored(Brief):
     """A tensor that lies in DDR: codes of `type`, [C, H, W].
 
-    unfolded: of an input whose neighbouring columns the host has made channels: kernel columns, their dilation, the
-    stride and the left padding; `shape` is what the array sees then.
+    unfolded: of an input whose neighbouring columns the host has made channels: kernel columns, their
+    dilation, the stride and the left padding; `shape` is what the array sees then.
     """
 
     name: str
@@ -33,7 +35,8 @@ class Stored(Brief):
 
 @dataclass(frozen=True, kw_only=True)
 class Window:
-    """Kernel, stride and dilation, each (rows, columns); padding at the top and at the left, below 0 to cut off.
+    """Kernel, stride and dilation, each (rows, columns); padding at the top and at the left, below 0 to cut
+    off.
 
     repeat: how often each row and column of the source counts (nearest upsampling).
     """

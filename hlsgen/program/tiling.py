@@ -23,8 +23,8 @@ class NotTiled(Exception):
 class Tiling:
     """frames: of a band; sequels: bands of frames one after the other; band_out: output blocks of a band.
 
-    read_groups, read_step: channel groups that an output group reads, and from where one reads to where the next
-    does. chunks of the weights of an output group: chunk_words, the last one last_words.
+    read_groups, read_step: channel groups that an output group reads, and from where one reads to where the
+    next does. chunks of the weights of an output group: chunk_words, the last one last_words.
     """
 
     processor: Processor
@@ -122,11 +122,15 @@ def tiled(processor: Processor, task: Task, together: int) -> Tiling:
     ]
     if not fitting:
         needed = band_blocks(processor, task, 1) * words
-        raise NotTiled(f"a band of {task.name} takes {needed} words of a bank, which has {processor.pixel_depth}")
+        raise NotTiled(
+            f"a band of {task.name} takes {needed} words of a bank, which has {processor.pixel_depth}"
+        )
     band_out, frames = max(fitting), 1
     if band_out == out_blocks:
         room = processor.pixel_depth // (band_blocks(processor, task, band_out) * words)
-        frames = max(count for count in range(1, together + 1) if together % count == 0 and count <= max(1, room))
+        frames = max(
+            count for count in range(1, together + 1) if together % count == 0 and count <= max(1, room)
+        )
     else:
         # as even as can be: the last band is not a small rest
         band_out = -(-out_blocks // -(-out_blocks // band_out))
@@ -177,7 +181,9 @@ def _reading(processor: Processor, task: Task) -> tuple[int, int]:
 def _check_limits(processor: Processor, task: Task) -> None:
     stride = task.window.stride[0]
     if math.gcd(stride, processor.rows) > 1 and stride > 1:
-        raise NotTiled(f"{task.name} has a stride of {stride} rows, a divisor of {processor.rows} rows at once")
+        raise NotTiled(
+            f"{task.name} has a stride of {stride} rows, a divisor of {processor.rows} rows at once"
+        )
     sizes = [*task.in_shape[1:], *task.out_shape[1:], *task.window.kernel]
     sizes += [-(-channels // processor.lanes) for channels in (task.in_shape[0], task.out_shape[0])]
     if max(sizes) > MOST_SIZE:
@@ -189,7 +195,9 @@ def _check_limits(processor: Processor, task: Task) -> None:
 
 
 def weight_matrix(tiling: Tiling) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
-    """Weights [output groups, words, LANES outputs, LANES inputs]: a word a tap and channel group, in their order."""
+    """Weights [output groups, words, LANES outputs, LANES inputs]: a word a tap and channel group, in their
+    order.
+    """
     task, lanes = tiling.task, tiling.processor.lanes
     assert task.weights is not None
     outputs, kernel = task.out_shape[0], task.window.kernel

@@ -1,7 +1,9 @@
-"""Few input channels leave most of the array's lanes empty: a network's first layer, whose columns become channels.
+"""Few input channels leave most of the array's lanes empty: a network's first layer, whose columns become
+channels.
 
-A kernel of KW columns over C channels is one of a single column over C * KW channels, channel c * KW + k being the
-input moved by k columns. The host packs the input so; padding becomes zeros, and the column stride is gone.
+A kernel of KW columns over C channels is one of a single column over C * KW channels, channel c * KW + k
+being the input moved by k columns. The host packs the input so; padding becomes zeros, and the column stride
+is gone.
 """
 
 from __future__ import annotations

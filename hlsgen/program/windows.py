@@ -1,4 +1,6 @@
-"""What a layer makes of a window: weights and biases as integers, kernel and stride, and what its sums can be."""
+"""What a layer makes of a window: weights and biases as integers, kernel and stride, and what its sums can
+be.
+"""
 
 from __future__ import annotations
 
@@ -86,7 +88,9 @@ def _conv(layer: Layer, processor: Processor) -> Computed:
 
 
 def _scale(layer: Conv2d, processor: Processor) -> int:
-    """Bits that weights and biases are shifted up by, where a factor alone would not make the result fine enough."""
+    """Bits that weights and biases are shifted up by, where a factor alone would not make the result fine
+    enough.
+    """
     assert isinstance(layer.result_type, FixedType)
     held = processor.factor_bits - 2 - processor.factor_fraction
     return max(0, layer.result_type.fraction - layer.sum_fraction - held)
@@ -109,7 +113,9 @@ def _pool(layer: Layer, processor: Processor) -> Computed:
     type_ = layer.source_type
     if layer.function == "max":
         epilogue = Epilogue.of_sum(processor, type_.fraction, type_.min_code, type_.max_code)
-        return Computed(window=window, weights=None, groups=channels, epilogue=epilogue.cast(layer.fixed_result))
+        return Computed(
+            window=window, weights=None, groups=channels, epilogue=epilogue.cast(layer.fixed_result)
+        )
     low, high = (window.taps * code for code in (type_.min_code, type_.max_code))
     epilogue = Epilogue.of_sum(processor, type_.fraction, low, high)
     if layer.function == "average":

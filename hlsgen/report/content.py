@@ -56,8 +56,8 @@ class Figures(Section):
 
     memories and banks, ompss: of one convolution. kernels: of one whose instances differ in folding; layers,
     cycles of the total, memories and banks are those of the first of them. interface, joints, fifos, timing,
-    quantisation, quality, explored: of networks. memory: of a network of tasks or a program. processor, tasks:
-    of a program.
+    quantisation, quality, explored: of networks. memory: of a network of tasks or a program. processor,
+    tasks: of a program.
     """
 
     design: Text

@@ -329,8 +329,8 @@ def _notes(report: Report) -> dict[str, str]:
     cycles = {
         "layer": "The folding, and what one instance takes.",
         "tasks": f"Kernels run in turn, so that their cycles add up; the most: {slowest}.",
-        "shared": f"Tasks run in turn, so that their cycles add up; the most: {slowest}. A layer that is done with "
-        "another one's task has none of its own.",
+        "shared": f"Tasks run in turn, so that their cycles add up; the most: {slowest}. A layer that is "
+        "done with another one's task has none of its own.",
         "dataflow": f"All stages work at once, so that the slowest sets the interval: {slowest}.",
     }
     csim = report.csim

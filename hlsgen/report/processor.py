@@ -33,7 +33,8 @@ class ProcessorFigures(Section):
 class TaskFigures(Section):
     """A task of a round: the layers whose work it does, its cycles and what part of the round these are.
 
-    busy: the part of the products in its time that its layers need. bands: of an image; frames: at once on chip.
+    busy: the part of the products in its time that its layers need. bands: of an image; frames: at once on
+    chip.
     """
 
     name: Text
@@ -52,16 +53,27 @@ def processor_text(one: ProcessorFigures) -> str:
     """The processor in words."""
     products = "two products a DSP" if one.packed else "a product a DSP"
     return (
-        f"{one.rows} output rows x {one.lanes} output channels x {one.lanes} input channels: {one.multipliers:,} "
-        f"products a cycle, {products}; activations of {one.activation_bits} and weights of {one.weight_bits} "
-        f"bits. On chip {one.pixel_words:,} words of pixels a row and {one.weight_words:,} words of weights, twice "
-        f"each: the next ones arrive meanwhile. {one.frames_together} frames a round share what is read of weights. "
+        f"{one.rows} output rows x {one.lanes} output channels x {one.lanes} input channels: "
+        f"{one.multipliers:,} products a cycle, {products}; activations of {one.activation_bits} and weights "
+        f"of {one.weight_bits} bits. On chip {one.pixel_words:,} words of pixels a row and "
+        f"{one.weight_words:,} words of weights, twice each: the next ones arrive meanwhile. "
+        f"{one.frames_together} frames a round share what is read of weights. "
         f"The network needs {one.busy:.0%} of the products of all cycles. Tensors of a round take "
         f"{one.memory_bytes:,} bytes of DDR."
     )
 
 
-TASK_HEADS = ("task", "layers", "cycles", "of the round", "products used", "bands", "frames", "MB moved", "set by")
+TASK_HEADS = (
+    "task",
+    "layers",
+    "cycles",
+    "of the round",
+    "products used",
+    "bands",
+    "frames",
+    "MB moved",
+    "set by",
+)
 
 
 def task_cells(one: TaskFigures) -> tuple[str, ...]:

@@ -234,7 +234,8 @@ def shared_markdown(report: Report, graph: Graph) -> str:
     """The report of a build of `graph`."""
     assert report.processor is not None
     together = report.processor.frames_together
-    cycles = f"{report.total.interval_cycles:,}: a round of {together} frames takes {report.total.latency_cycles:,}"
+    total = report.total
+    cycles = f"{total.interval_cycles:,}: a round of {together} frames takes {total.latency_cycles:,}"
     return network_markdown(
         graph,
         report,
@@ -246,5 +247,5 @@ def shared_markdown(report: Report, graph: Graph) -> str:
             "## Tasks of a round\n\n" + task_table(report.tasks),
         ),
         compared="tasks",
-        at_once="with all processes of a task at once and FIFOs of the emitted depths every task runs through",
+        at_once="with all processes of a task at once and FIFOs of the emitted depths it runs through",
     )

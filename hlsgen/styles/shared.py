@@ -89,9 +89,8 @@ class SharedNetwork(NetworkStyle[SharedHardware]):
     def check_bounded(self, run: NetworkRun, golden: Mapping[str, Codes]) -> None:
         for port in self.graph.outputs:
             if not np.array_equal(run.tensors[port.source], golden[port.source][: self.bounded_frames]):
-                raise MismatchError(
-                    f"error: {port.name} differs when all processes of a task run at once and tensors share places"
-                )
+                at_once = "all processes of a task run at once and tensors share places"
+                raise MismatchError(f"error: {port.name} differs when {at_once}")
 
     def verify(
         self,
@@ -103,7 +102,9 @@ class SharedNetwork(NetworkStyle[SharedHardware]):
         progress: Progress = silent,
         executables: Scratch | None = None,
     ) -> NetworkVerification:
-        """Two runs: every tensor of a round in a place of its own, and all frames with places as on the board."""
+        """Two runs: every tensor of a round in a place of its own, and all frames with places as on the
+        board.
+        """
         program = self.hardware.program
         frames = frames_in(inputs)
         few = {name: array[: self.bounded_frames] for name, array in inputs.items()}

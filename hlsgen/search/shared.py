@@ -39,6 +39,8 @@ TOGETHER = (1, 2, 4, 8, 16)
 """Frames of a round: weights are read once for those that lie on chip together."""
 PIXEL_DEPTHS = (256, 512, 1024, 2048, 4096, 8192, 16384)
 WEIGHT_DEPTHS = (64, 128, 256, 512, 1024, 2048)
+MOST_IN_FABRIC = 2
+"""One lane in so many, at the most, has its products in logic cells: where more processors fit so."""
 NARROW, WIDE = 8, 16
 """Bits of a processor's activations and weights."""
 
@@ -234,6 +236,7 @@ class SharedSearch:
         pixel_depth: int,
         weight_depth: int,
         storages: tuple[Storage, Storage] = (Storage.BRAM, Storage.BRAM),
+        fabric_lanes: int = 0,
     ) -> Processor:
         activation_bits, weight_bits, unsigned = self.widths
         beat = min(self.board.memory.port_bits, lanes * BIAS_BITS, lanes * lanes * weight_bits)
@@ -248,6 +251,7 @@ class SharedSearch:
             weight_beat_bits=beat,
             pixel_storage=storages[0],
             weight_storage=storages[1],
+            fabric_lanes=fabric_lanes,
         )
 
     def candidates(self) -> Iterator[Candidate]:
@@ -255,9 +259,13 @@ class SharedSearch:
         depths = self._values("pixel_words", PIXEL_DEPTHS)[0], self._values("weight_words", WEIGHT_DEPTHS)[0]
         for lanes in self._values("lanes", LANES):
             for rows in self._values("rows", ROWS):
-                smallest = self._processor(rows, lanes, *depths)
-                if self._count(smallest, processor_resources(smallest, self.terms), ""):
-                    yield from self._of_folding(smallest)
+                best = 0
+                for fabric_lanes in range(0, lanes // MOST_IN_FABRIC + 1, 2):
+                    smallest = self._processor(rows, lanes, *depths, fabric_lanes=fabric_lanes)
+                    count = self._count(smallest, processor_resources(smallest, self.terms), "")
+                    if count > best:
+                        best = count
+                        yield from self._of_folding(smallest)
 
     def _of_folding(self, smallest: Processor) -> Iterator[Candidate]:
         """The depths that hold the tasks, for a folding that fits."""
@@ -279,7 +287,7 @@ class SharedSearch:
         depths = [depth for depth in every if depth >= least]
         for pixel_depth, weight_depth, *storages in product(depths, weight_depths, kinds, kinds):
             rows, lanes, kept = smallest.rows, smallest.lanes, (storages[0], storages[1])
-            processor = self._processor(rows, lanes, pixel_depth, weight_depth, kept)
+            processor = self._processor(rows, lanes, pixel_depth, weight_depth, kept, smallest.fabric_lanes)
             each = processor_resources(processor, self.terms)
             why = f" with {pixel_depth:,} words a bank for the pixels of {widest}"
             count = self._count(processor, each, why if pixel_depth > every[0] else "")

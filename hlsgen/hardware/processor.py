@@ -55,7 +55,7 @@ class Processor(Brief):
     weight_storage: Storage = Storage.BRAM
 
     def __post_init__(self) -> None:
-        assert self.rows % 2 == 1 and self.lanes >= 2
+        assert self.rows % 2 == 1 and self.lanes >= 2 and self.weight_beat_bits > 0
         assert self.weight_word_bits % self.weight_beat_bits == 0
         assert self.bias_word_bits % self.weight_beat_bits == 0
 

@@ -35,6 +35,7 @@ MOST_STAGES = 2
 WIDE = 120
 """Bits of a type that holds whatever is rounded here."""
 SATURATING = (Overflow.SAT, Overflow.SAT_SYM)
+Limits = tuple[int | None, int | None]
 
 
 class NotFused(Exception):
@@ -110,12 +111,8 @@ class Epilogue:
         low, high = (None if end is None else self._on_grid(end, fraction) for end in (low, high))
         if self.pending.is_empty and self.stages:
             return self._limited_before(low, high)
-        pending = replace(
-            self.pending,
-            low=_tighter(max, self.pending.low, low),
-            high=_tighter(min, self.pending.high, high),
-        )
-        return self._within(low, high, pending=pending)
+        first, last = _limited_again((self.pending.low, self.pending.high), (low, high))
+        return self._within(low, high, pending=replace(self.pending, low=first, high=last))
 
     def sloped(self, code: int, fraction: int) -> Epilogue:
         """Multiplied by a slope of this code where it is below zero."""
@@ -171,8 +168,8 @@ class Epilogue:
         lifts every quotient above its own place and below the next one if |v| < o; what lies less than 2 o
         above a half was one.
         """
-        if not self.pending.is_empty:
-            raise NotFused("an average follows what nothing has rounded")
+        if not self.pending.is_empty or self.stages:
+            raise NotFused("an average follows an addition, limits or another rounding")
         divided = replace(self, pending=replace(self.pending, count=count))
         ends = [_rounded(end, self.fraction, type_) for end in _quotients(divided)]
         if type_.overflow not in SATURATING and not type_.lowest_code <= ends[0] <= ends[1] <= type_.max_code:
@@ -204,8 +201,8 @@ class Epilogue:
     def _limited_before(self, low: int | None, high: int | None) -> Epilogue:
         """With limits that the stage before, which has ended, takes in."""
         *others, last = self.stages
-        lowest = last.low if low is None else min(max(low, last.low), last.high)
-        highest = last.high if high is None else max(min(high, last.high), lowest)
+        lowest, highest = _limited_again((last.low, last.high), (low, high))
+        assert lowest is not None and highest is not None
         tighter = replace(last, low=lowest, high=highest)
         return replace(self._within(low, high), stages=(*others, tighter))
 
@@ -284,9 +281,15 @@ class Epilogue:
         return factor
 
 
-def _tighter(choose: object, old: int | None, new: int | None) -> int | None:
-    ends = [end for end in (old, new) if end is not None]
-    return choose(ends) if ends else None  # type: ignore[operator]
+def _limited_again(first: Limits, then: Limits) -> Limits:
+    """Both limits as one: the ends of `first` limited by `then`, which may lie wholly beside them."""
+    low, high = (None if end is None else _limited(end, *then) for end in first)
+    return then[0] if low is None else low, then[1] if high is None else high
+
+
+def _limited(end: int, low: int | None, high: int | None) -> int:
+    end = end if low is None else max(end, low)
+    return end if high is None else min(end, high)
 
 
 def _quotients(epilogue: Epilogue) -> list[int]:

@@ -108,8 +108,11 @@ class SharedEstimate(NetworkEstimate):
 
     def _tasks(self) -> list[TaskFigures]:
         found = []
-        parts = zip(self._program.tilings, self.hardware.times, self.hardware.task_cycles, strict=True)
-        for tiling, time, cycles in parts:
+        hardware = self.hardware
+        parts = zip(
+            self._program.tilings, hardware.times, hardware.task_cycles, hardware.task_limits, strict=True
+        )
+        for tiling, time, cycles, limit in parts:
             task = tiling.task
             products = cycles * self.hardware.processor.multipliers
             found.append(
@@ -123,7 +126,7 @@ class SharedEstimate(NetworkEstimate):
                     frames=tiling.frames,
                     bytes_read=time.bytes_read,
                     bytes_written=time.bytes_written,
-                    binds="DDR" if cycles > time.cycles else time.binds,
+                    binds=limit,
                 )
             )
         return found

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import FixedType
 from hlsgen.hardware.processor import Processor
 from hlsgen.layers.base import Layer, Shape
@@ -57,7 +58,14 @@ class _Lowering:
 
     def run(self) -> Lowered:
         for port in self.graph.inputs:
-            self._store(port.name, port.tensor.shape, _fixed(port.tensor.type, port.name))
+            type_ = _fixed(port.tensor.type, port.name)
+            if not self._holds(type_):
+                message = (
+                    f"the input {port.name} is {type_}, more than the {self.processor.activation_bits} bits"
+                )
+                fix = "a narrower type for it, or a processor of more bits (mapping: activation_bits)"
+                raise DesignError(Problem(message=f"{message} of the processor's words", fix=fix))
+            self._store(port.name, port.tensor.shape, type_)
         for layer in self.graph.layers:
             if layer.name in self.joined:
                 continue
@@ -152,9 +160,14 @@ class _Lowering:
         )
         self.tasks.append(self._with_unfolded_source(task))
 
+    def _holds(self, type_: FixedType) -> bool:
+        """Whether codes of a type are codes of the processor's words."""
+        needs_sign = not type_.signed and not self.processor.unsigned
+        return type_.width + needs_sign <= self.processor.activation_bits
+
     def _check_width(self, layer: Layer, type_: FixedType) -> None:
         bits = self.processor.activation_bits
-        if type_.width + (not type_.signed and not self.processor.unsigned) > bits:
+        if not self._holds(type_):
             message = f"its results are {type_}, more than the {bits} bits of the processor's words"
             fix = "a narrower type for it (precision), or a processor of more bits (mapping: activation_bits)"
             raise refused(layer, message, fix)

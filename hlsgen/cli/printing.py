@@ -172,4 +172,6 @@ def _what(figures: Figures) -> str:
         return folding_line(layers[0].folding)
     if figures.cost.style == "tasks":
         return f"{len(layers)} kernels in turn, {cycles} a frame"
+    if figures.cost.style == "shared":
+        return f"the program of {len(figures.tasks)} tasks, {cycles} a frame"
     return f"{len(layers)} stages, a frame every {cycles}"

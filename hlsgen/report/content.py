@@ -34,6 +34,7 @@ from hlsgen.report.fit import Fit
 from hlsgen.report.frames import FrameFigures
 from hlsgen.report.interface import Interface
 from hlsgen.report.kernels import KernelFigures
+from hlsgen.report.processor import ProcessorFigures, TaskFigures
 from hlsgen.report.quality import Quality, TensorAccuracy
 from hlsgen.report.roofline import Roofline
 from hlsgen.report.schedule import ScheduleFigures
@@ -55,7 +56,8 @@ class Figures(Section):
 
     memories and banks, ompss: of one convolution. kernels: of one whose instances differ in folding; layers,
     cycles of the total, memories and banks are those of the first of them. interface, joints, fifos, timing,
-    quantisation, quality, explored: of networks. memory: of a network of tasks.
+    quantisation, quality, explored: of networks. memory: of a network of tasks or a program. processor,
+    tasks: of a program.
     """
 
     design: Text
@@ -88,6 +90,8 @@ class Figures(Section):
     explored: Search | None = None
     foldings_tried: Count | None = None
     kernels: Annotated[tuple[KernelFigures, ...], Rows] = ()
+    processor: ProcessorFigures | None = None
+    tasks: Annotated[tuple[TaskFigures, ...], Rows] = ()
 
     @property
     def nulls(self) -> Collection[str]:

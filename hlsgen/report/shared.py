@@ -91,6 +91,7 @@ class SharedEstimate(NetworkEstimate):
             lanes=one.lanes,
             multipliers=one.multipliers,
             packed=one.packed,
+            fabric_lanes=one.fabric_lanes,
             activation_bits=one.activation_bits,
             weight_bits=one.weight_bits,
             pixel_words=one.pixel_depth,

@@ -76,7 +76,7 @@ class Misses:
             return NoFit(message, f"instances: {most} or fewer, or mapping: auto", key="instances")
         fixed = constraints.processor.given
         fix = f"another {' or '.join(fixed)}, or none" if fixed else "narrower types, or a larger board"
-        why = self.largest or self.tiling
+        why = self.largest or self.tiling or "there is none of these keys"
         message = f"no processor for {graph.name} fits {board.title}: {why}"
         return NoFit(message, fix, key="processor" if fixed else None)
 

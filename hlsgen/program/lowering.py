@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import FixedType
 from hlsgen.hardware.processor import Processor
 from hlsgen.layers.base import Layer, Shape
@@ -28,6 +29,8 @@ from hlsgen.program.tasks import Stored, Task
 from hlsgen.program.unfolding import unfolded
 from hlsgen.program.unsupported import refused
 from hlsgen.program.windows import Computed, computed, identity
+
+NARROWER = "a narrower type for it (precision), or a processor of more bits (mapping: activation_bits)"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +60,12 @@ class _Lowering:
 
     def run(self) -> Lowered:
         for port in self.graph.inputs:
-            self._store(port.name, port.tensor.shape, _fixed(port.tensor.type, port.name))
+            type_ = _fixed(port.tensor.type, port.name)
+            if not self._holds(type_):
+                raise DesignError(
+                    Problem(message=f"input {port.name} is {type_}, {self._too_wide}", fix=NARROWER)
+                )
+            self._store(port.name, port.tensor.shape, type_)
         for layer in self.graph.layers:
             if layer.name in self.joined:
                 continue
@@ -65,7 +73,14 @@ class _Lowering:
                 self._concat(layer)
             else:
                 self._task(layer)
-        return Lowered(tasks=tuple(self.tasks), tensors=self.tensors)
+        return Lowered(tasks=tuple(self.tasks), tensors=self._needed())
+
+    def _needed(self) -> dict[str, Stored]:
+        """The tensors without inputs that are only read with their columns made channels."""
+        needed = {port.source for port in self.graph.outputs}
+        for task in self.tasks:
+            needed |= {task.source.name, task.output.name} | ({task.added.name} if task.added else set())
+        return {name: stored for name, stored in self.tensors.items() if name in needed}
 
     def _store(self, name: str, shape: Shape, type_: FixedType) -> Stored:
         self.tensors[name] = Stored(name=name, shape=shape, type=type_, of=name)
@@ -153,11 +168,19 @@ class _Lowering:
         self.tasks.append(self._with_unfolded_source(task))
 
     def _check_width(self, layer: Layer, type_: FixedType) -> None:
+        if not self._holds(type_):
+            raise refused(layer, f"its results are {type_}, {self._too_wide}", NARROWER)
+
+    def _holds(self, type_: FixedType) -> bool:
+        return (
+            type_.width + (not type_.signed and not self.processor.unsigned) <= self.processor.activation_bits
+        )
+
+    @property
+    def _too_wide(self) -> str:
         bits = self.processor.activation_bits
-        if type_.width + (not type_.signed and not self.processor.unsigned) > bits:
-            message = f"its results are {type_}, more than the {bits} bits of the processor's words"
-            fix = "a narrower type for it (precision), or a processor of more bits (mapping: activation_bits)"
-            raise refused(layer, message, fix)
+        signed = "" if self.processor.unsigned else ", which have a sign"
+        return f"more than the {bits} bits of the processor's words{signed}"
 
     def _with_unfolded_source(self, task: Task) -> Task:
         """The task reading an input whose columns the host makes channels, where that saves time."""

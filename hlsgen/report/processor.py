@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from hlsgen.cost.program_time import TaskTime
+from hlsgen.program.program import Program
 from hlsgen.report.section import Count, Flag, Number, Section, Some, Text, Texts
 from hlsgen.report.tables import table
 
@@ -49,6 +51,51 @@ class TaskFigures(Section):
     bytes_read: Count
     bytes_written: Count
     binds: Text
+
+
+def processor_figures(program: Program, round_cycles: int) -> ProcessorFigures:
+    """The section `processor` of a program whose rounds take so many cycles."""
+    one, plan = program.processor, program.plan(1)
+    products = program.graph.macs * program.together
+    return ProcessorFigures(
+        rows=one.rows,
+        lanes=one.lanes,
+        multipliers=one.multipliers,
+        packed=one.packed,
+        fabric_lanes=one.fabric_lanes,
+        activation_bits=one.activation_bits,
+        weight_bits=one.weight_bits,
+        pixel_words=one.pixel_depth,
+        weight_words=one.weight_depth,
+        frames_together=program.together,
+        busy=round(products / (round_cycles * one.multipliers), 4),
+        memory_bytes=plan.words * one.word_bits // 8,
+    )
+
+
+def task_figures(
+    program: Program, times: Sequence[TaskTime], task_cycles: Sequence[int]
+) -> list[TaskFigures]:
+    """The section `tasks`. task_cycles: of each task of a round, with what it waits for DDR."""
+    found = []
+    for tiling, time, cycles in zip(program.tilings, times, task_cycles, strict=True):
+        task = tiling.task
+        products = cycles * program.processor.multipliers
+        found.append(
+            TaskFigures(
+                name=task.name,
+                layers=task.layers,
+                cycles=cycles,
+                share=round(cycles / sum(task_cycles), 4),
+                busy=round(task.macs * program.together / products, 4),
+                bands=tiling.bands,
+                frames=tiling.frames,
+                bytes_read=time.bytes_read,
+                bytes_written=time.bytes_written,
+                binds="DDR" if cycles > time.cycles else time.binds,
+            )
+        )
+    return found
 
 
 def processor_text(one: ProcessorFigures) -> str:

@@ -39,7 +39,12 @@ class Misses:
         self.tiling = text
 
     def too_large(self, processor: Processor, each: Resources, why: str, board: Board) -> None:
-        """A processor that no SLR has room for; the one that is the least too large is kept."""
+        """A processor that no SLR has room for; the one that is the least too large is kept.
+
+        Of those with products in logic cells, which trade one excess for another, only the first.
+        """
+        if processor.fabric_lanes and self.largest:
+            return
         limits = [allowed(slr, board) for slr in board.slrs]
         limit = min(limits, key=lambda one: share_of_slr(each, one))
         share = share_of_slr(each, limit)

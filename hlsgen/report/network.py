@@ -120,13 +120,13 @@ def network_markdown(
     compared: str,
     at_once: str,
     each: str = "",
+    latency: Row = ("latency of one frame", "weights there already"),
 ) -> str:
     """The report of a build. Every figure is modelled unless it says measured.
 
-    notes: what follows the summary; sections: what the style says of its hardware. each, interval: as of
-    `summary_rows`. compared, at_once: as of `csim_text`.
+    notes: what follows the summary; sections: what the style says of its hardware. each, interval, latency:
+    as of `summary_rows`. compared, at_once: as of `csim_text`.
     """
-    latency = ("latency of one frame", "weights there already")
     rows = summary_rows(report, interval=interval, latency=latency, decimals=1, each=each)
     ports = [str(port) for port in (*graph.inputs, *graph.outputs)]
     placed = "kernels" if report.cost.style == "tasks" else "instances"

@@ -51,6 +51,10 @@ class Program(Brief):
         inputs = {name for name in stored if not any(task.output.name == name for task in self.tasks)}
         return frozenset(inputs | {port.source for port in self.graph.outputs})
 
+    def rounds_of(self, frames: int) -> int:
+        """Rounds that so many frames take."""
+        return -(-frames // self.together)
+
     def layout(self, name: str) -> Layout:
         return Layout.of(self.processor, self.lowered.tensors[name].shape)
 

@@ -19,11 +19,13 @@ from pydantic import (
 from hlsgen.designfile.clock import CLOCKS_MHZ, DEFAULT_UNCERTAINTY, UNCERTAINTIES, UNCERTAINTY_EXAMPLE
 from hlsgen.designfile.constraints import (
     PORT_KINDS,
+    PROCESSOR_VALUES,
     ConstrainedPlace,
     ConstrainedStorage,
     InterfaceConstraints,
     LayerWeightConstraints,
     PortKind,
+    ProcessorConstraints,
     WeightConstraints,
 )
 from hlsgen.designfile.margins import MarginKey
@@ -198,6 +200,29 @@ class StageMapping(_Section):
         return LayerWeightConstraints(place=self.weights, storage=self.storage, batch_reuse=self.batch_reuse)
 
 
+class ProcessorMapping(_Section):
+    """The processor of `style: shared`. None: chosen by hlsgen."""
+
+    rows: Annotated[int, PROCESSOR_VALUES["rows"]] | None = None
+    """Neighbouring output rows computed at once."""
+    lanes: Annotated[int, PROCESSOR_VALUES["lanes"]] | None = None
+    """Output channels computed at once, and input channels read at once for each."""
+    together: Annotated[int, PROCESSOR_VALUES["together"]] | None = None
+    """Frames of a round, which share what is read of weights."""
+    pixel_words: Annotated[int, PROCESSOR_VALUES["pixel_words"]] | None = None
+    """Words of a bank for the rows of an image that are on chip; there is twice that."""
+    weight_words: Annotated[int, PROCESSOR_VALUES["weight_words"]] | None = None
+    """Words of weights of a group of output channels; there is twice that."""
+    activation_bits: Annotated[int, PROCESSOR_VALUES["activation_bits"]] | None = None
+    """Bits of an activation; None: as few as the network needs."""
+    weight_bits: Annotated[int, PROCESSOR_VALUES["weight_bits"]] | None = None
+    """Bits of a weight; None: as few as the network needs."""
+
+    @property
+    def constraints(self) -> ProcessorConstraints:
+        return ProcessorConstraints(**self.model_dump())
+
+
 class ModelMapping(BaseModel):
     """Folding of the layers, by layer name; `auto` is as an empty mapping, `best` as {search: best}."""
 
@@ -212,6 +237,8 @@ class ModelMapping(BaseModel):
     """Where the weights of all layers lie; auto: in the source up to 8,192 a layer, more loaded by a call."""
     search: Literal["quick", "best"] = "quick"
     """How what is not fixed is chosen: in seconds, or as `hlsgen explore` does, up to minutes."""
+    processor: ProcessorMapping = ProcessorMapping()
+    """With `style: shared`: the processor that all layers share."""
 
     @property
     def layers(self) -> dict[str, StageMapping]:

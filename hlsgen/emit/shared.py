@@ -65,6 +65,7 @@ def _constants(processor: Processor, name: str, source: str) -> dict[str, Any]:
         "source": safe_comment(source),
         "ROWS": processor.rows,
         "LANES": processor.lanes,
+        "FABRIC_LANES": processor.fabric_lanes,
         "ACTIVATION": processor.activation_bits,
         "OPERAND": processor.operand_bits,
         "WEIGHT": processor.weight_bits,

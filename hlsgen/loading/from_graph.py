@@ -17,6 +17,7 @@ from hlsgen.designfile.clock import DEFAULT_UNCERTAINTY
 from hlsgen.designfile.constraints import NetworkConstraints, interface_constraints, interface_problems
 from hlsgen.designfile.margins import Margin
 from hlsgen.designfile.precision_grammar import input_type_of, precision_of
+from hlsgen.designfile.style_keys import mapping_problems
 from hlsgen.loading.arguments import argument_problems, frames_array, range_problems
 from hlsgen.model.calibration import Calibration
 from hlsgen.model.ir import Graph
@@ -67,6 +68,7 @@ class Options(Brief):
             raise DesignError(Problem(message=message, fix=f"one of {', '.join(STYLES)}"))
         problems = argument_problems(self.board, self.clock_mhz, self.batch, self.uncertainty, self.margin)
         problems += interface_problems(self.full_constraints.interface, self.style)
+        problems += [problem for _, problem in mapping_problems(self.full_constraints, self.style)]
         if problems:
             raise DesignError(problems)
 
@@ -154,7 +156,8 @@ def from_float(
 def _check_float32(precision: Precision, style: str) -> None:
     """The rules of a network in float32. Raises DesignError: another style than tasks, or other types too."""
     if style != "tasks":
-        message = "precision is float32, and a streaming kernel computes in fixed point"
+        what = "a shared processor" if style == "shared" else "a streaming kernel"
+        message = f"precision is float32, and {what} computes in fixed point"
         raise DesignError(Problem(message=message, fix="style: tasks; or auto, or fixed<16,6>"))
     if precision != Precision(default=precision.default):
         message = "precision: float32 is of weights, sums and results alike"

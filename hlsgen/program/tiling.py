@@ -135,20 +135,21 @@ def tiled(processor: Processor, task: Task, together: int) -> Tiling:
         # as even as can be: the last band is not a small rest
         band_out = -(-out_blocks // -(-out_blocks // band_out))
 
-    def cut(at_once: int) -> Tiling:
+    def cut(at_once: int, blocks: int) -> Tiling:
         return Tiling(
             processor=processor,
             task=task,
             frames=at_once,
             sequels=together // at_once,
-            band_out=band_out,
+            band_out=blocks,
             read_groups=read_groups,
             read_step=read_step,
         )
 
-    if len(cut(frames).chunks) == 1:
-        return cut(frames)
-    single = cut(1)
+    whole = cut(frames, band_out)
+    if len(whole.chunks) == 1:
+        return whole
+    single = cut(1, 1)
     if single.positions(0) > 1:
         needed, depth = single.weight_words, processor.weight_depth
         raise NotTiled(f"the weights of {task.name} take {needed} words of a bank, which has {depth}")

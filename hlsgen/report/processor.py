@@ -15,13 +15,15 @@ from hlsgen.report.tables import table
 class ProcessorFigures(Section):
     """Its folding, number widths in bits, and memories in words of a bank; memory_bytes: of DDR for a round.
 
-    frames_together: of a round. busy: the part of its products in all its time that the network needs.
+    fabric_lanes: output channels whose products are logic cells. frames_together: of a round. busy: the part
+    of its products in all its time that the network needs.
     """
 
     rows: Some
     lanes: Some
     multipliers: Some
     packed: Flag
+    fabric_lanes: Count = 0
     activation_bits: Some
     weight_bits: Some
     pixel_words: Some
@@ -60,6 +62,7 @@ def processor_figures(program: Program, round_cycles: int) -> ProcessorFigures:
         lanes=one.lanes,
         multipliers=one.multipliers,
         packed=one.packed,
+        fabric_lanes=one.fabric_lanes,
         activation_bits=one.activation_bits,
         weight_bits=one.weight_bits,
         pixel_words=one.pixel_depth,
@@ -98,6 +101,8 @@ def task_figures(
 def processor_text(one: ProcessorFigures) -> str:
     """The processor in words."""
     products = "two products a DSP" if one.packed else "a product a DSP"
+    if one.fabric_lanes:
+        products += f", those of {one.fabric_lanes} output channels in logic cells"
     return (
         f"{one.rows} output rows x {one.lanes} output channels x {one.lanes} input channels: "
         f"{one.multipliers:,} products a cycle, {products}; activations of {one.activation_bits} and weights "

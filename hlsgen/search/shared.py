@@ -1,5 +1,4 @@
-"""The hardware of `style: shared`: which processor, how many of them, and how a network's tasks are cut for
-it.
+"""The hardware of `style: shared`: which processor, how many of them, how a network's tasks are cut for it.
 
 Every processor of the list is judged by what its multipliers alone would take, the promising ones in full:
 the search ends where no bound is above the best that was found, so that it finds the fastest of the list.
@@ -7,8 +6,8 @@ the search ends where no bound is above the best that was found, so that it find
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -18,7 +17,7 @@ import numpy as np
 from hlsgen.base.progress import Progress, silent
 from hlsgen.base.short_repr import Brief
 from hlsgen.cost.processor import processor_resources
-from hlsgen.cost.program_time import TaskTime, task_time
+from hlsgen.cost.program_time import TASK_CYCLES, TaskTime
 from hlsgen.cost.resources import Resources
 from hlsgen.designfile.constraints import NetworkConstraints, NoFit
 from hlsgen.hardware.processor import BIAS_BITS, Processor
@@ -29,9 +28,11 @@ from hlsgen.model.ir import Graph
 from hlsgen.program.lowering import Lowered, lowered
 from hlsgen.program.program import Program
 from hlsgen.program.tiling import NotTiled, Tiling, band_blocks, tiled
-from hlsgen.search.board_limits import KINDS, allowed, capacity, fitting, room
-from hlsgen.search.placement import LIMIT_NAMES
+from hlsgen.search.board_limits import room
+from hlsgen.search.candidates import share_of
+from hlsgen.search.processor_limits import DDR, Misses, bottleneck
 from hlsgen.search.task_placement import packed, shared_banks
+from hlsgen.search.task_times import TaskTimes, Timed
 from hlsgen.targets.board import Board
 
 ROWS = (1, 3, 5, 7, 9, 11, 13)
@@ -40,6 +41,8 @@ TOGETHER = (1, 2, 4, 8, 16)
 """Frames of a round: weights are read once for those that lie on chip together."""
 PIXEL_DEPTHS = (256, 512, 1024, 2048, 4096, 8192, 16384)
 WEIGHT_DEPTHS = (64, 128, 256, 512, 1024, 2048)
+MOST_IN_FABRIC = 2
+"""One lane in so many, at the most, has its products in logic cells: where more processors fit so."""
 NARROW, WIDE = 8, 16
 """Bits of a processor's activations and weights."""
 
@@ -82,6 +85,25 @@ class SharedHardware(Brief):
         return sum(self.task_cycles)
 
     @property
+    def frames_per_cycle(self) -> float:
+        """Frames a cycle of all instances."""
+        return self.instances * self.program.together / self.round_cycles
+
+    @property
+    def task_limits(self) -> tuple[str, ...]:
+        """What sets the cycles of each task."""
+        pairs = zip(self.task_cycles, self.times, strict=True)
+        return tuple(DDR if cycles > time.cycles else time.binds for cycles, time in pairs)
+
+    @property
+    def cycles_by_limit(self) -> Mapping[str, int]:
+        """Cycles of a round by what sets them."""
+        found: Counter[str] = Counter()
+        for cycles, limit in zip(self.task_cycles, self.task_limits, strict=True):
+            found[limit] += cycles
+        return found
+
+    @property
     def interval(self) -> int:
         """Cycles a frame of a processor."""
         return -(-self.round_cycles // self.program.together)
@@ -112,55 +134,125 @@ def shared_hardware(
     progress: Progress = silent,
 ) -> SharedHardware:
     """The fastest processors of the list that fit. Raises NoFit; DesignError: a layer has no hardware."""
-    if graph.input.is_float:
-        raise NoFit("a shared processor computes in fixed point", "a fixed-point precision, or style: tasks")
-    return _SharedSearch(graph, board, constraints, clock_mhz, progress).best()
+    return SharedSearch(graph, board, constraints, clock_mhz, progress).best()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """A processor, what it takes, how many fit; cycles: of a frame, which it takes no less than."""
+
+    processor: Processor
+    each: Resources
+    count: int
+    cycles: int
+
+    @property
+    def bound(self) -> float:
+        """Frames a cycle that they cannot be above."""
+        return self.count / self.cycles
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rounds:
+    """A candidate at work on rounds of `together` frames, which take so many cycles."""
+
+    candidate: Candidate
+    together: int
+    cycles: int
+    timed: Timed
+
+    @property
+    def frames_per_cycle(self) -> float:
+        """Frames a cycle of all instances."""
+        return self.candidate.count * self.together / self.cycles
+
+    @property
+    def interval(self) -> int:
+        """Cycles a frame of an instance."""
+        return -(-self.cycles // self.together)
 
 
 @dataclass
-class _SharedSearch:
+class SharedSearch:
+    """The processors of the list that keep to the constraints. Raises NoFit: no processor can."""
+
     graph: Graph
     board: Board
     constraints: NetworkConstraints
     clock_mhz: float
-    progress: Progress
+    progress: Progress = silent
 
     def __post_init__(self) -> None:
+        if self.graph.input.is_float:
+            raise NoFit(
+                "a shared processor computes in fixed point", "a fixed-point precision, or style: tasks"
+            )
         self.tried = 0
+        self.misses = Misses()
         self.lowered: dict[int, Lowered] = {}
-        self.times: dict[tuple[object, ...], tuple[Tiling, TaskTime]] = {}
-        self.most_frames = 1 if self.constraints.instances is None else 1
+        self.times = TaskTimes()
+        self.rates: dict[int, float] = {}
         self.terms = self.board.terms
-        self.lacking = ""
+        self.widths = self._widths()
 
     def best(self) -> SharedHardware:
-        found: SharedHardware | None = None
-        candidates = sorted(self._candidates(), key=lambda one: -one.bound)
+        """The fastest. Raises NoFit: none keeps to the constraints."""
+        candidates = sorted(self.candidates(), key=lambda one: (-one.bound, self._price(one)))
+        found = self.fastest(candidates)
+        if found is None:
+            raise self.misses.no_fit(self.graph, self.board, self.constraints)
+        return found
+
+    def _price(self, one: Candidate) -> float:
+        return share_of(one.each, self.board)
+
+    def fastest(self, candidates: Sequence[Candidate]) -> SharedHardware | None:
+        """The fastest of candidates, those with the highest bounds first; None: there is none."""
+        found: Rounds | None = None
         for number, one in enumerate(candidates):
-            if found is not None and one.bound <= self._speed(found):
+            if found is not None and one.bound <= found.frames_per_cycle:
                 break
             self.progress("choosing the processor", number, len(candidates))
-            for together in TOGETHER:
-                made = self._made(one, together)
-                if made is not None and (found is None or self._speed(made) > self._speed(found)):
-                    found = made
-        if found is None:
-            raise self._no_fit()
-        return replace(found, bottleneck=self._bottleneck(found), tried=self.tried)
+            for rounds in self.rounds(one):
+                if found is None or rounds.frames_per_cycle > found.frames_per_cycle:
+                    found = rounds
+        return None if found is None else self.made(found)
 
-    def _speed(self, hardware: SharedHardware) -> float:
-        """Frames a cycle of all instances."""
-        return hardware.instances * hardware.program.together / hardware.round_cycles
+    def rounds(self, one: Candidate) -> Iterator[Rounds]:
+        """A candidate with as many frames a round as there are, where its memories hold the tasks."""
+        wished, rate = self.constraints.target_interval, self._rate(one.count)
+        for together in self._values("together", TOGETHER):
+            self.tried += 1
+            try:
+                timed = self.times.of(one.processor, self._lowered(one.processor.lanes).tasks, together)
+            except NotTiled as failure:
+                self.misses.not_tiled(str(failure))
+                continue
+            cycles = sum(time.with_ddr(rate) for time in timed.times)
+            found = Rounds(candidate=one, together=together, cycles=cycles, timed=timed)
+            if wished and found.interval > wished:
+                self.misses.too_slow(found.interval)
+                continue
+            yield found
 
-    def _no_fit(self) -> NoFit:
-        title = self.board.title
-        if self.constraints.instances:
-            message = f"{self.constraints.instances} processors for {self.graph.name} do not fit {title}"
-            return NoFit(message, "fewer instances, or mapping: auto")
-        why = f": {self.lacking}" if self.lacking else ""
-        return NoFit(
-            f"no processor for {self.graph.name} fits {title}{why}", "narrower types, or a larger board"
-        )
+    def _widths(self) -> tuple[int, int, bool]:
+        """The bits of activations and of weights, and whether there are unsigned activations as wide.
+
+        Raises NoFit: fewer are asked for than the network needs.
+        """
+        asked = self.constraints.processor
+        activation_bits, weight_bits, unsigned = needed_widths(self.graph, asked.activation_bits)
+        for key, needed in (("activation_bits", activation_bits), ("weight_bits", weight_bits)):
+            given = getattr(asked, key)
+            if given is not None and given < needed:
+                message = f"{key} of the processor is {given}, and {self.graph.name} needs {needed}"
+                raise NoFit(message, f"{key}: {needed}, or narrower types", key="processor")
+        return activation_bits, max(weight_bits, asked.weight_bits or 0), unsigned
+
+    def _values(self, key: str, every: Sequence[int]) -> Sequence[int]:
+        """The list, or what the design fixes in its place."""
+        given = self.constraints.processor.given.get(key)
+        return every if given is None else (given,)
 
     def _lowered(self, lanes: int) -> Lowered:
         """The tasks, which depend on the lanes alone."""
@@ -170,22 +262,14 @@ class _SharedSearch:
             )
         return self.lowered[lanes]
 
-    @cached_property
-    def _widths(self) -> tuple[int, int, bool]:
-        """Bits of activations and of weights that the network needs, and whether it has unsigned ones as
-        wide.
-        """
-        return needed_widths(self.graph)
-
     def _processor(
         self,
         rows: int,
         lanes: int,
         pixel_depth: int,
         weight_depth: int,
-        storages: tuple[Storage, Storage] = (Storage.BRAM, Storage.BRAM),
     ) -> Processor:
-        activation_bits, weight_bits, unsigned = self._widths
+        activation_bits, weight_bits, unsigned = self.widths
         beat = min(self.board.memory.port_bits, lanes * BIAS_BITS, lanes * lanes * weight_bits)
         return Processor(
             rows=rows,
@@ -196,129 +280,103 @@ class _SharedSearch:
             pixel_depth=pixel_depth,
             weight_depth=weight_depth,
             weight_beat_bits=beat,
-            pixel_storage=storages[0],
-            weight_storage=storages[1],
         )
 
-    def _candidates(self) -> Iterator[_Candidate]:
-        """Processors of which at least one fits, with the frames a cycle that their multipliers allow."""
-        limits = [allowed(slr, self.board) for slr in self.board.slrs]
-        for lanes in LANES:
-            for rows in ROWS:
-                smallest = self._processor(rows, lanes, PIXEL_DEPTHS[0], WEIGHT_DEPTHS[0])
-                if not any(capacity(processor_resources(smallest, self.terms), one)[0] for one in limits):
-                    continue
-                yield from self._of_folding(smallest)
+    def candidates(self) -> Iterator[Candidate]:
+        """Processors of which at least one fits, each with as many as fit or are asked for."""
+        depths = self._values("pixel_words", PIXEL_DEPTHS)[0], self._values("weight_words", WEIGHT_DEPTHS)[0]
+        for lanes in self._values("lanes", LANES):
+            for rows in self._values("rows", ROWS):
+                best = 0
+                for fabric_lanes in range(0, lanes // MOST_IN_FABRIC + 1, 2):
+                    plain = self._processor(rows, lanes, *depths)
+                    smallest = replace(plain, fabric_lanes=fabric_lanes)
+                    count = self._count(smallest, processor_resources(smallest, self.terms), "")
+                    if count > best:
+                        best = count
+                        yield from self._of_folding(smallest)
 
-    def _of_folding(self, smallest: Processor) -> Iterator[_Candidate]:
+    def _of_folding(self, smallest: Processor) -> Iterator[Candidate]:
         """The depths that hold the tasks, for a folding that fits."""
         tasks = self._lowered(smallest.lanes).tasks
+        every = self._values("pixel_words", PIXEL_DEPTHS)
+        weight_depths = self._values("weight_words", WEIGHT_DEPTHS)
+        deepest = replace(smallest, pixel_depth=every[-1], weight_depth=weight_depths[-1])
         try:
-            busy = 0
-            deepest = replace(smallest, pixel_depth=PIXEL_DEPTHS[-1], weight_depth=WEIGHT_DEPTHS[-1])
             tilings = [tiled(deepest, task, 1) for task in tasks]
         except NotTiled as failure:
-            self.lacking = str(failure)
+            self.misses.not_tiled(str(failure))
             return
         busy = sum(max(one.window_words, smallest.rows) * _all_positions(one) for one in tilings)
-        least_pixels = max(
-            band_blocks(smallest, task, 1) * one.in_groups * task.in_shape[2]
+        least, widest = max(
+            (band_blocks(smallest, task, 1) * one.in_groups * task.in_shape[2], task.name)
             for task, one in zip(tasks, tilings, strict=True)
         )
-        kinds = (Storage.BRAM, Storage.URAM) if self.board.total.uram else (Storage.BRAM,)
-        depths = [depth for depth in PIXEL_DEPTHS if depth >= least_pixels]
-        for pixel_depth, weight_depth, *storages in product(depths, WEIGHT_DEPTHS, kinds, kinds):
-            processor = self._processor(
-                smallest.rows, smallest.lanes, pixel_depth, weight_depth, (storages[0], storages[1])
-            )
-            each = processor_resources(processor, self.terms)
-            count = self._count(each)
-            if count:
-                yield _Candidate(processor=processor, each=each, count=count, bound=count / busy)
+        most = max(self._values("together", TOGETHER))
+        cycles = busy + len(tasks) * TASK_CYCLES // most
+        for pixel_depth, weight_depth in product(every, weight_depths):
+            if pixel_depth >= least:
+                why = f" with {pixel_depth:,} words a bank for the pixels of {widest}"
+                deep = replace(smallest, pixel_depth=pixel_depth, weight_depth=weight_depth)
+                yield from self._of_memories(deep, cycles, why if pixel_depth > every[0] else "")
 
-    def _count(self, each: Resources) -> int:
-        """Instances that fit, each in one SLR, or as many as are asked for; 0: not."""
+    def _of_memories(self, deep: Processor, cycles: int, why: str) -> list[Candidate]:
+        """A processor with its memories in BRAM or URAM, where none that costs less fits as often."""
+        kinds = (Storage.BRAM, Storage.URAM) if self.board.total.uram else (Storage.BRAM,)
+        found = []
+        for pixels, weights in product(kinds, kinds):
+            processor = replace(deep, pixel_storage=pixels, weight_storage=weights)
+            each = processor_resources(processor, self.terms)
+            count = self._count(processor, each, why)
+            if count:
+                found.append(Candidate(processor=processor, each=each, count=count, cycles=cycles))
+        kept: list[Candidate] = []
+        for one in sorted(found, key=self._price):
+            if all(one.count > other.count for other in kept):
+                kept.append(one)
+        return kept
+
+    def _count(self, processor: Processor, each: Resources, why: str) -> int:
+        """Instances that fit, each in one SLR, or as many as are asked for; 0: not. why: it is so large."""
         most = min(room(each, self.board), self.board.max_compute_units)
         asked = self.constraints.instances
+        if not most:
+            self.misses.too_large(processor, each, why, self.board)
+        if asked and 0 < most < asked:
+            self.misses.too_few(processor, most)
         return (asked if asked <= most else 0) if asked else most
 
-    def _made(self, one: _Candidate, together: int) -> SharedHardware | None:
-        """The hardware of a candidate; None: a task does not fit its memories, or the interval is missed."""
-        self.tried += 1
-        tasks = self._lowered(one.processor.lanes)
-        try:
-            parts = [self._timed(one.processor, index, together) for index in range(len(tasks.tasks))]
-        except NotTiled as failure:
-            self.lacking = str(failure)
-            return None
-        placed = packed([one.each], one.count, self.board)
-        if placed is None:
-            return None
-        banks, rate = shared_banks(self.board, one.count, self.clock_mhz)
+    def made(self, one: Rounds) -> SharedHardware:
+        """The hardware of a candidate."""
+        candidate, processor = one.candidate, one.candidate.processor
+        placed = packed([candidate.each], candidate.count, self.board)
+        assert placed is not None, "so many fit"
+        banks, rate = shared_banks(self.board, candidate.count, self.clock_mhz)
         hardware = SharedHardware(
             program=Program(
                 graph=self.graph,
-                processor=one.processor,
-                lowered=tasks,
-                tilings=tuple(tiling for tiling, _ in parts),
-                together=together,
+                processor=processor,
+                lowered=self._lowered(processor.lanes),
+                tilings=one.timed.on(processor),
+                together=one.together,
             ),
-            times=tuple(time for _, time in parts),
-            each=one.each,
+            times=one.timed.times,
+            each=candidate.each,
             slrs=tuple(placed[0]),
             banks=tuple(banks),
             ddr_rate=rate,
             bottleneck="",
             tried=self.tried,
         )
-        wished = self.constraints.target_interval
-        return None if wished and hardware.interval > wished else hardware
+        cycles = hardware.cycles_by_limit
+        binds = bottleneck(hardware.each, hardware.slrs, cycles, self.board, self.constraints)
+        return replace(hardware, bottleneck=binds)
 
-    def _timed(self, processor: Processor, index: int, together: int) -> tuple[Tiling, TaskTime]:
-        """A task's tiling and time; of equal shapes they are the same."""
-        task = self._lowered(processor.lanes).tasks[index]
-        key = (
-            processor,
-            together,
-            task.in_shape,
-            task.source.shape,
-            task.out_shape,
-            task.window,
-            task.groups,
-            task.weights is None,
-            task.added is None,
-        )
-        if key not in self.times:
-            tiling = tiled(processor, task, together)
-            self.times[key] = tiling, task_time(tiling)
-        tiling, time = self.times[key]
-        return replace(tiling, task=task), time
-
-    def _bottleneck(self, hardware: SharedHardware) -> str:
-        """What most of the time goes to, and what allows no more processors."""
-        waiting = sum(
-            cycles
-            for cycles, time in zip(hardware.task_cycles, hardware.times, strict=True)
-            if cycles > time.cycles
-        )
-        total = hardware.round_cycles
-        if waiting > total / 2:
-            return f"DDR bandwidth, for {waiting / total:.0%} of the cycles"
-        if self.constraints.instances:
-            return "the instances that the design asks for"
-        kinds = {binding for _, binding in fitting(hardware.each, self.board).values()}
-        names = " and ".join(LIMIT_NAMES[kind] for kind in KINDS if kind in kinds)
-        return f"{names} for more multipliers"
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Candidate:
-    """A processor, what it takes, how many fit; bound: frames a cycle that they cannot be above."""
-
-    processor: Processor
-    each: Resources
-    count: int
-    bound: float
+    def _rate(self, count: int) -> float:
+        """Bytes a cycle that each of so many instances has."""
+        if count not in self.rates:
+            self.rates[count] = shared_banks(self.board, count, self.clock_mhz)[1]
+        return self.rates[count]
 
 
 def _all_positions(tiling: Tiling) -> int:
@@ -326,11 +384,11 @@ def _all_positions(tiling: Tiling) -> int:
     return tiling.out_blocks * tiling.task.out_shape[2] * tiling.out_groups
 
 
-def needed_widths(graph: Graph) -> tuple[int, int, bool]:
-    """Bits of activations and of weights that a graph needs of a processor, and whether unsigned ones fill
-    them.
+def needed_widths(graph: Graph, wished_bits: int | None = None) -> tuple[int, int, bool]:
+    """The bits of activations and weights that a graph needs, and whether unsigned ones fill them.
 
-    Raises DesignError: a layer has no hardware, or needs more than the widest processor has.
+    wished_bits: of activations, if more are wished. Raises DesignError: a layer has no hardware, needs more
+    than the widest processor has.
     """
     wide = Processor(
         rows=1,
@@ -344,7 +402,7 @@ def needed_widths(graph: Graph) -> tuple[int, int, bool]:
     )
     found = lowered(graph, wide)
     types = [tensor.type for tensor in found.tensors.values()]
-    activation_bits = NARROW if max(type_.width for type_ in types) <= NARROW else WIDE
+    activation_bits = max(NARROW if max(type_.width for type_ in types) <= NARROW else WIDE, wished_bits or 0)
     unsigned = any(not type_.signed and type_.width == activation_bits for type_ in types)
     limits = [
         max(int(task.weights.max()), ~int(task.weights.min()))
@@ -353,22 +411,3 @@ def needed_widths(graph: Graph) -> tuple[int, int, bool]:
     ]
     weight_bits = NARROW if max(limits, default=0) < 1 << (NARROW - 1) else WIDE
     return activation_bits, weight_bits, unsigned
-
-
-def shares_of_time(hardware: SharedHardware) -> Mapping[str, float]:
-    """By task the part of a round that it takes."""
-    total = hardware.round_cycles
-    return {
-        task.name: cycles / total
-        for task, cycles in zip(hardware.program.tasks, hardware.task_cycles, strict=True)
-    }
-
-
-def utilisation(hardware: SharedHardware) -> float:
-    """The part of all products of a frame's time that the network needs."""
-    products = hardware.program.graph.macs * hardware.program.together
-    return products / (hardware.round_cycles * hardware.processor.multipliers)
-
-
-def word_bytes(processor: Processor) -> int:
-    return math.ceil(processor.word_bits / 8)

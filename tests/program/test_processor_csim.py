@@ -16,6 +16,7 @@ from hlsgen.hardware.processor import Processor
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.pool2d import Pool2d
 from hlsgen.program.program import program
+from tests.support.kernels import conv
 from tests.support.shared_graphs import Case, Drawing, addition, cases, convolution, network, single_layer
 from tests.support.shared_processor import (
     PROCESSORS,
@@ -198,6 +199,24 @@ def test_largest_values_of_extremes_are_exact(built: Building, name: str) -> Non
     codes[1] = high
     codes[2, :, 4, 3] = high
     assert_program_exact(built(name), chain(layer), together=3, inputs={"input": codes})
+
+
+@every_processor
+def test_weights_in_parts_go_with_several_bands(built: Building, name: str) -> None:
+    """Of an image of one column, whose bands have a single position each: all parts for every band."""
+    processor = PROCESSORS[name]
+    channels = processor.lanes * (processor.weight_depth // 3 + 1)
+    layer = conv(
+        (channels, 3 * processor.rows + 2, 1),
+        processor.lanes + 1,
+        (3, 1),
+        input_type="fixed<4,2>",
+        weight_type="fixed<3,2>",
+        result_type="fixed<8,8,rnd,sat>",
+    )
+    graph = chain(replace(layer, inputs=("input",)))
+    made, _ = assert_program_exact(built(name), graph, together=2, rounds=2)
+    assert made.tilings[0].bands == 3 and len(made.tilings[0].chunks) == 2
 
 
 @every_processor

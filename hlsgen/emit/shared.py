@@ -15,6 +15,7 @@ from hlsgen.base.version import VERSION
 from hlsgen.cost.processor import BURST_WORDS, FIFO_WORDS
 from hlsgen.designfile.clock import Clock
 from hlsgen.emit.environment import render, safe_comment, source_text
+from hlsgen.emit.ompss_shared import PROGRAM_FILE, ompss_program, ompss_shared_files
 from hlsgen.emit.plan import Plan, array_bytes, npy_bytes
 from hlsgen.emit.project import csim_header_files, makefile
 from hlsgen.emit.vitis import LinkedKernel, plain_word, tool_files
@@ -163,18 +164,19 @@ def shared_plan(
     clock: Clock,
     slrs: Sequence[str],
     banks: Sequence[str],
-    frame_cycles: float,
+    round_cycles: int,
+    batch: int,
     inputs: Mapping[str, Codes],
     golden: Mapping[str, Codes],
 ) -> Plan:
-    """All files of the build folder. slrs, banks: of each compute unit of `built`. frame_cycles: of one of
+    """All files of the build folder. slrs, banks: of each compute unit of `built`. round_cycles: of one of
     them.
 
     inputs, golden: codes of the testbench's frames by tensor.
     """
     name = built.name
     k = {"name": name, "source": safe_comment(source)}
-    call = call_rounds(program, frame_cycles, clock.mhz)
+    call = call_rounds(program, round_cycles / program.together, clock.mhz)
     held = max(call, program.rounds_of(len(next(iter(inputs.values())))))
     data = program_files(program, inputs, golden, held)
     plan: Plan = {**processor_files(program.processor, name=name, source=source), **csim_header_files()}
@@ -190,7 +192,18 @@ def shared_plan(
     plan |= host_files(
         program_interface(program, built, name=name, source=source, call=call, held=held), VERSION
     )
-    plan |= makefile(board, k, line, VERSION, streaming=True, no_cosim=NO_COSIM)
+    plan |= ompss_shared_files(
+        program,
+        name=name,
+        source=source,
+        board=board,
+        clock=clock,
+        slrs=tuple(slrs),
+        batch=batch,
+        round_cycles=round_cycles,
+    )
+    plan[f"tb/{PROGRAM_FILE}"] = ompss_program(program, len(slrs))
+    plan |= makefile(board, k, line, VERSION, streaming=True, ompss=True, no_cosim=NO_COSIM)
     return plan
 
 

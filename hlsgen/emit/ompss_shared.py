@@ -108,6 +108,7 @@ def _context(
         ],
         "places": places,
         "program_file": PROGRAM_FILE,
+        "POOL_COLUMNS": program.processor.pool_columns,
         "FIFO": FIFO_WORDS,
         "BIAS_FIFO": 2 * program.processor.bias_beats,
         "instance_indent": _indent(instance),

@@ -26,6 +26,7 @@ from hlsgen.csim.compiler import Headers
 from hlsgen.csim.verification import Verification
 from hlsgen.designfile.clock import CLOCKS_MHZ, DEFAULT_UNCERTAINTY, Clock
 from hlsgen.designfile.constraints import NoFit
+from hlsgen.emit.plan import array_bytes, npy_bytes
 from hlsgen.model.accuracy import Accuracy, Reached
 from hlsgen.model.calibration import Calibration
 from hlsgen.model.clipping import Clipped, clipping_of, clipping_warnings, values_of, warn_of_clipping
@@ -275,6 +276,18 @@ class Style(Brief, ABC, Generic[H]):
     def weight_files(self) -> dict[str, NDArray[np.uint64]]:
         """What the kernel loads at run time: the testbench's .npy files of weights, by name."""
         return {}
+
+    def testbench_files(
+        self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]
+    ) -> dict[str, str | bytes]:
+        """The testbench's files that other weights change, by name: results, and what is loaded at run
+        time.
+        """
+        results: dict[str, str | bytes] = {
+            f"{port.name}_golden.npy": npy_bytes(golden[port.source], port.tensor.type)
+            for port in self.graph.outputs
+        }
+        return results | {name: array_bytes(beats) for name, beats in self.weight_files().items()}
 
     @abstractmethod
     def check(self) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
@@ -71,6 +71,21 @@ class Layer(Brief, ABC):
     @abstractmethod
     def output_type(self) -> NumberType:
         """The type of an output element."""
+
+    @property
+    def geometry(self) -> Hashable:
+        """Kind and fields but for its names, its place and arrays of numbers; None: one of them has no hash."""
+        values = tuple(
+            value
+            for one in fields(self)
+            if one.name not in ("name", "inputs", "place", "weights_origin")
+            and not isinstance(value := getattr(self, one.name), np.ndarray)
+        )
+        try:
+            hash(values)
+        except TypeError:
+            return None
+        return type(self), values
 
     @property
     def only_selects(self) -> bool:

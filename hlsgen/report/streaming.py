@@ -39,7 +39,7 @@ from hlsgen.search.slr_cut import border_bits, taken_by_slr
 from hlsgen.search.streaming import StreamingHardware
 from hlsgen.timing import fifos
 from hlsgen.timing.deadlock import least_depths, small_enough
-from hlsgen.timing.relaxation import Unrepeated
+from hlsgen.timing.row_loops import Unrepeated
 from hlsgen.timing.smallest_fifos import MOST_WORDS, QUICK_WORDS, can_search, smallest_depths
 from hlsgen.timing.timing import Timing, can_simulate, simulate
 

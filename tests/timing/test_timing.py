@@ -285,7 +285,7 @@ def test_what_does_not_repeat_itself_is_not_simulated(monkeypatch: pytest.Monkey
 
     import hlsgen
     from hlsgen.report import streaming as network
-    from hlsgen.timing.relaxation import Unrepeated
+    from hlsgen.timing.row_loops import Unrepeated
 
     def refuses(_pipeline: Pipeline, **_: object) -> Timing:
         raise Unrepeated("conv")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -142,6 +142,12 @@ class Conv2d(Layer, kind="conv2d"):
                 )
             )
         return problems
+
+    @cached_property
+    def hardware_key(self) -> Hashable:
+        """Of the weights only counts, and how many products of theirs two of a DSP may add."""
+        packed = 0 if self.is_float else self.packed_chain
+        return None if self.geometry is None else (self.geometry, self.weights.shape, self.bias.size, packed)
 
     @cached_property
     def packed_chain(self) -> int:

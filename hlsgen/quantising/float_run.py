@@ -26,11 +26,11 @@ class SomeFrames(Mapping[str, Codes]):
 
     def __init__(self, tensors: Mapping[str, Codes], positions: Sequence[int]) -> None:
         self.whole = tensors
-        every = range(positions[0], positions[-1] + 1, positions[1] - positions[0] if len(positions) > 1 else 1)
-        even = list(every) == list(positions)
-        self.some: slice | list[int] = (
-            slice(every.start, every.stop, every.step) if even else list(positions)
+        every = range(
+            positions[0], positions[-1] + 1, positions[1] - positions[0] if len(positions) > 1 else 1
         )
+        even = list(every) == list(positions)
+        self.some: slice | list[int] = slice(every.start, every.stop, every.step) if even else list(positions)
 
     def __getitem__(self, name: str) -> Codes:
         return self.whole[name][self.some]

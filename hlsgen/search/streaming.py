@@ -73,7 +73,7 @@ class StreamingHardware(Brief):
 
     @cached_property
     def timing(self) -> Timing | None:
-        """When it does what; None: no period can be simulated (too many words, or frames that never repeat)."""
+        """When it does what; None: it has too many words to be simulated, or frames that never repeat."""
         try:
             return simulate(self.pipeline) if can_simulate(self.pipeline) else None
         except Unrepeated:

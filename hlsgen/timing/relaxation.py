@@ -196,7 +196,7 @@ class Relaxation:
         return self.plan.sums.after(own, sources, self.drift(number) or 0, floors)
 
     def _floors(self, number: int, side: Side, index: int, least: int) -> list[list[Wait]]:
-        """What holds each block at the least: of what is held at its place `least`, and more in each period."""
+        """What holds each block: of what is held at its place `least`, and more in each period."""
         loop, drift = self.plan.loops[number], self.drift(number)
         own = getattr(loop, side)[index]
         if number not in self.anchored or drift is None or loop.period is None:

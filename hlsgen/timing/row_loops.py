@@ -1,7 +1,7 @@
 """A process's loop in rows: when it reads and writes, and which words each block of words waits for.
 
-Loops of processes with the same rhythm (`Process.rhythm`: what a schedule depends on) are one, so that as many
-are made as there are layers that differ.
+Loops of processes with the same rhythm (`Process.rhythm`: what a schedule depends on) are one, so that as
+many are made as there are layers that differ.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ def _pick(index: Index) -> Pick:
 
 
 Piece = tuple[int, int, Pick, int, int]
-"""Words `from` to `to` of a block wait for those that are picked of a block of the other stream (-1: of none),
-some periods later or earlier.
+"""Words `from` to `to` of a block wait for those that are picked of a block of the other stream (-1: of
+none), some periods later or earlier.
 """
 
 

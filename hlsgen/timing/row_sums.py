@@ -26,8 +26,8 @@ Wait = tuple[int, int, Pick | None, Pattern | None, int]
 pattern: until then.
 """
 Source = tuple[list[tuple[Piece, ...]], Rows, int]
-"""Of each block of a stream which words of another stream it waits for; what these ask for, in running maxima;
-cycles that are added to that.
+"""Of each block of a stream which words of another stream it waits for; what these ask for, in running
+maxima; cycles that are added to that.
 """
 
 

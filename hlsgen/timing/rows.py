@@ -130,7 +130,7 @@ class Rows:
         return self.bases[block] + int(self.patterns[block].times[inside])
 
     def repeated(self, first: int, last: int, period: int | None) -> Blocks:
-        """The blocks that times from `first` to `last` may meet, of all periods, in cycles; None: of a call."""
+        """The blocks that times from `first` to `last` may meet, of all periods; None: of a call."""
         if period is None:
             return Blocks(self.bases, self.patterns, 0)
         turns = range((first - self.first) // period, (last - self.first) // period + 1)

@@ -28,7 +28,7 @@ class Asking:
 
 
 def waiting(streams: Sequence[Asking], period: int, drift: int, sums: RowSums) -> list[int]:
-    """Cycles that each of a process's streams makes it wait, in `period` iterations and `drift` cycles more."""
+    """Cycles that each stream of a process makes it wait, in `period` iterations and `drift` cycles."""
     steps = _Steps(sums)
     return [
         steps.of(

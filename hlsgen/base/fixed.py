@@ -226,7 +226,8 @@ class FixedType:
         """Doubles as codes of a type that rounds halves up, the quick way; None: they may be too large."""
         if self.rounding is not Rounding.RND or not self._fits_int64:
             return None
-        scaled = np.ldexp(doubles, self.fraction)
+        with np.errstate(over="ignore"):
+            scaled = np.ldexp(doubles, self.fraction)
         if scaled.size and max(scaled.max(), -scaled.min()) >= EXACT_HALVES:
             return None
         floor = np.floor(scaled)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Literal, get_args
 
 from hlsgen.base.errors import DesignError, Problem
+from hlsgen.designfile.validation import OneOf, Whole
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.model.ir import Graph
 
@@ -106,12 +107,59 @@ class WeightConstraints:
         )
 
 
+PROCESSOR_VALUES: Mapping[str, Whole | OneOf] = {
+    "rows": OneOf(tuple(range(1, 16, 2))),
+    "lanes": OneOf((4, 8, 16, 32)),
+    "fabric_lanes": OneOf(tuple(range(0, 17, 2))),
+    "together": Whole(1, 64),
+    "pixel_words": Whole(64, 65536),
+    "weight_words": Whole(16, 8192),
+    "activation_bits": OneOf((8, 16)),
+    "weight_bits": OneOf((8, 16)),
+}
+"""What may be fixed of a shared processor, and to what."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProcessorConstraints:
+    """What the design fixes of a shared processor, which hlsgen/hardware/processor.py describes; None: free.
+
+    together: frames of a round. pixel_words, weight_words: of a bank, for the pixels of a band of an image
+    and for the weights of a group of output channels. Raises DesignError: there is no such processor.
+    """
+
+    rows: int | None = None
+    lanes: int | None = None
+    fabric_lanes: int | None = None
+    together: int | None = None
+    pixel_words: int | None = None
+    weight_words: int | None = None
+    activation_bits: int | None = None
+    weight_bits: int | None = None
+
+    def __post_init__(self) -> None:
+        problems = [
+            Problem(message=f"{key} of the processor is {getattr(self, key)!r:.80}", fix=f"{values}, or None")
+            for key, values in PROCESSOR_VALUES.items()
+            if not (getattr(self, key) is None or values.holds(getattr(self, key)))
+        ]
+        if problems:
+            raise DesignError(problems)
+
+    @property
+    def given(self) -> dict[str, int]:
+        """What is fixed, by key."""
+        found = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {key: value for key, value in found.items() if value is not None}
+
+
 @dataclass(frozen=True, kw_only=True)
 class NetworkConstraints:
     """What the design fixes: instances, values of foldings by layer (None: free), where weights lie.
 
     slrs: by layer the SLR that it shall lie in, of all layers of a kernel that needs several, or of none.
     interface: of what kind the ports are. search: how the rest is chosen, by `balance` or `hlsgen.explore`.
+    processor: of the style shared.
     """
 
     instances: int | None = None
@@ -121,6 +169,7 @@ class NetworkConstraints:
     slrs: Mapping[str, str] = field(default_factory=dict)
     interface: InterfaceConstraints = InterfaceConstraints()
     search: Literal["quick", "best"] = "quick"
+    processor: ProcessorConstraints = ProcessorConstraints()
 
 
 class NoFit(Exception):

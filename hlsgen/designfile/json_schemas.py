@@ -8,7 +8,7 @@ from typing import Any
 from pydantic.json_schema import models_json_schema
 
 from hlsgen.designfile.layer_sections import SECTIONS
-from hlsgen.designfile.layers_file import OF_NETWORKS, LayersFile
+from hlsgen.designfile.layers_file import OF_NETWORK_STYLES, OF_NETWORKS, LayersFile
 from hlsgen.designfile.model_schema import ModelFile
 from hlsgen.designfile.schema import DesignFile
 
@@ -53,7 +53,7 @@ _NETWORK: dict[str, Any] = {
         {"properties": {"layers": _one_entry(_OTHERS)}},
         {"properties": {"layers": _one_entry(["conv2d"], anyOf=_NETWORK_KEY)}},
         {
-            "properties": {"layers": _one_entry(["conv2d"]), "style": {"const": "dataflow"}},
+            "properties": {"layers": _one_entry(["conv2d"]), "style": {"enum": list(OF_NETWORK_STYLES)}},
             "required": ["style"],
         },
     ],

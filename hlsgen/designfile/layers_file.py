@@ -18,6 +18,8 @@ from hlsgen.designfile.validation import Entries, Location, Mistake, nearest, re
 
 OF_NETWORKS = frozenset({"inputs", "groups"})
 """Keys that an entry of `layers` has in a network only."""
+OF_NETWORK_STYLES = ("dataflow", "shared", "auto")
+"""Styles that make a network of any layers."""
 
 
 class LayersInput(ModelInput):
@@ -55,7 +57,7 @@ class LayersFile(NetworkFile):
 
 
 def is_network(data: Mapping[str, Any]) -> bool:
-    """Whether a design's `layers` are a network: any but one plain conv2d in the style tasks."""
+    """Whether a design's `layers` are a network: any but one plain conv2d that is a kernel."""
     layers = data.get("layers")
     if not isinstance(layers, list):
         return False
@@ -67,7 +69,7 @@ def is_network(data: Mapping[str, Any]) -> bool:
     kind = entry.get("kind")
     if not isinstance(kind, str) or kind not in SECTIONS:
         return False
-    return kind != "conv2d" or data.get("style") == "dataflow" or not OF_NETWORKS.isdisjoint(entry)
+    return kind != "conv2d" or data.get("style") in OF_NETWORK_STYLES or not OF_NETWORKS.isdisjoint(entry)
 
 
 def read_layers_file(path: Path) -> tuple[LayersFile | None, Document, list[Problem]]:

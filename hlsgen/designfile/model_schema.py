@@ -19,11 +19,13 @@ from pydantic import (
 from hlsgen.designfile.clock import CLOCKS_MHZ, DEFAULT_UNCERTAINTY, UNCERTAINTIES, UNCERTAINTY_EXAMPLE
 from hlsgen.designfile.constraints import (
     PORT_KINDS,
+    PROCESSOR_VALUES,
     ConstrainedPlace,
     ConstrainedStorage,
     InterfaceConstraints,
     LayerWeightConstraints,
     PortKind,
+    ProcessorConstraints,
     WeightConstraints,
 )
 from hlsgen.designfile.margins import MarginKey
@@ -198,6 +200,31 @@ class StageMapping(_Section):
         return LayerWeightConstraints(place=self.weights, storage=self.storage, batch_reuse=self.batch_reuse)
 
 
+class ProcessorMapping(_Section):
+    """The processor of `style: shared`. None: chosen by hlsgen."""
+
+    rows: Annotated[int, PROCESSOR_VALUES["rows"]] | None = None
+    """Neighbouring output rows computed at once."""
+    lanes: Annotated[int, PROCESSOR_VALUES["lanes"]] | None = None
+    """Output channels computed at once, and input channels read at once for each."""
+    fabric_lanes: Annotated[int, PROCESSOR_VALUES["fabric_lanes"]] | None = None
+    """Of the output channels those whose products are logic cells' instead of DSPs'."""
+    together: Annotated[int, PROCESSOR_VALUES["together"]] | None = None
+    """Frames of a round, which share what is read of weights."""
+    pixel_words: Annotated[int, PROCESSOR_VALUES["pixel_words"]] | None = None
+    """Words of a bank for the rows of an image that are on chip; there is twice that."""
+    weight_words: Annotated[int, PROCESSOR_VALUES["weight_words"]] | None = None
+    """Words of weights of a group of output channels; there is twice that."""
+    activation_bits: Annotated[int, PROCESSOR_VALUES["activation_bits"]] | None = None
+    """Bits of an activation; None: as few as the network needs."""
+    weight_bits: Annotated[int, PROCESSOR_VALUES["weight_bits"]] | None = None
+    """Bits of a weight; None: as few as the network needs."""
+
+    @property
+    def constraints(self) -> ProcessorConstraints:
+        return ProcessorConstraints(**self.model_dump())
+
+
 class ModelMapping(BaseModel):
     """Folding of the layers, by layer name; `auto` is as an empty mapping, `best` as {search: best}."""
 
@@ -212,6 +239,8 @@ class ModelMapping(BaseModel):
     """Where the weights of all layers lie; auto: in the source up to 8,192 a layer, more loaded by a call."""
     search: Literal["quick", "best"] = "quick"
     """How what is not fixed is chosen: in seconds, or as `hlsgen explore` does, up to minutes."""
+    processor: ProcessorMapping = ProcessorMapping()
+    """With `style: shared`: the processor that all layers share."""
 
     @property
     def layers(self) -> dict[str, StageMapping]:
@@ -278,8 +307,10 @@ class NetworkFile(_Section):
     """Share of the clock's period that HLS keeps back for routing: 0.27 leaves 2.43 of 3.33 ns."""
     margin: MarginKey | None = None
     """Share of the usable LUTs and FFs that stays free for the model's error, or auto; None: the board's."""
-    style: Literal["dataflow", "tasks"] = "dataflow"
-    """dataflow: one streaming kernel, every layer a stage; tasks: every layer a kernel, called in turn."""
+    style: Literal["dataflow", "tasks", "shared", "auto"] = "dataflow"
+    """dataflow: one streaming kernel, every layer a stage; tasks: every layer a kernel, called in turn;
+    shared: processors that run the layers of any network as a program; auto: the fastest of these.
+    """
     interface: Annotated[
         InterfaceSection, BeforeValidator(_interface, json_schema_input_type=PortKind | InterfaceSection)
     ] = InterfaceSection()

@@ -108,6 +108,33 @@ class Whole:
 
 
 @dataclass(frozen=True)
+class OneOf:
+    """Annotation of a field: one of these whole numbers; no boolean, no 8.0, no "8"."""
+
+    values: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return f"one of {', '.join(map(str, self.values))}"
+
+    def holds(self, value: object) -> TypeGuard[int]:
+        """Whether `value` is one of them."""
+        return type(value) is int and value in self.values
+
+    def check(self, value: object) -> int:
+        """`value` itself. Raises what `refused` makes."""
+        if self.holds(value):
+            return value
+        how = " in plain digits without quotes" if isinstance(value, str) else ""
+        raise refused(must_be(str(self), value, f"write {str(self)}{how}"))
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(self.check)
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: Any) -> dict[str, Any]:
+        return {"type": "integer", "enum": list(self.values)}
+
+
+@dataclass(frozen=True)
 class Real:
     """Annotation of a field: a finite number from `low` to `high`, whole or not; no boolean, no "3".
 

@@ -353,6 +353,11 @@ class Conv2d(Layer, kind="conv2d"):
         least = min(0, *(bias + positive * min(low, 0) + negative * max(high, 0)), *bias)
         return int(least), int(most)
 
+    @property
+    def bias_codes(self) -> Codes:
+        """The bias [M] in codes of `sum_fraction`; zeros where there is none."""
+        return self._bias_codes().reshape(-1)
+
     def _bias_codes(self) -> Codes:
         """The bias [M, 1, 1] in codes of `sum_fraction`."""
         assert isinstance(self.bias_type, FixedType)

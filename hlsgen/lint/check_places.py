@@ -109,7 +109,7 @@ def check_conflicts(all_of_them: list[Here]) -> None:
             dim = here.number("dim", 1) if "array" in here.form.name else None
             for _, name, _, variable in variables_of(here):
                 where = variable.start if variable is not None else name
-                groups[here.form.name, where, dim].append(here)
+                groups[here.form.name, where, _member(here), dim].append(here)
     for key, group in groups.items():
         for first, second in pairwise(group):
             same_kind = first.form is second.form
@@ -120,6 +120,13 @@ def check_conflicts(all_of_them: list[Here]) -> None:
                 what = f"`{second.form.name}`"
                 message = f"{what} contradicts the `{first.form.name}` of line {line}"
                 second.say("conflicting-pragmas", message, "keep one of the two")
+
+
+def _member(here: Here) -> str:
+    """Of a struct whose member a pragma names, that member: `rows` of `task.rows`."""
+    return next(
+        (value.partition(".")[2] for key, value in map(_plain, here.pragma.words) if key == "variable"), ""
+    )
 
 
 def _said(here: Here) -> tuple[object, ...]:

@@ -12,15 +12,14 @@ from hlsgen.base.errors import DesignError, Problem, collecting
 from hlsgen.base.fixed import FixedType, FloatType
 from hlsgen.base.progress import Progress, Say, silent
 from hlsgen.base.quantise import WRAPPING
-from hlsgen.designfile.constraints import NetworkConstraints, interface_problems
 from hlsgen.designfile.document import Document
 from hlsgen.designfile.layers_file import LayersFile, read_layers_file
 from hlsgen.designfile.model_schema import ModelFile, NetworkFile
 from hlsgen.designfile.schema_values import SampleFile, Samples
-from hlsgen.hardware.weights import task_weight_problems, weight_problems
 from hlsgen.loading.frameworks import FRAMEWORKS, Source, graph_of
 from hlsgen.loading.from_graph import Options, from_fixed, from_float
 from hlsgen.loading.layer_file import board_problems
+from hlsgen.loading.network_wishes import wishes
 from hlsgen.model import samples
 from hlsgen.model.calibration import STAND_INS, described
 from hlsgen.model.ir import Graph, Port
@@ -45,7 +44,7 @@ def load_model(
     file, document, chosen = _read(path, board)
     graph = _graph(file, document, say)
     _check_input_types(file, graph, document)
-    constraints = _wish(file, graph, document, chosen)
+    wish = wishes(file, graph, document, chosen)
     frames = [_frames(file, document, index, port) for index, port in enumerate(graph.inputs)]
     options = Options(
         board=chosen,
@@ -53,8 +52,9 @@ def load_model(
         uncertainty=file.uncertainty,
         margin=file.margin,
         batch=file.batch,
-        constraints=constraints,
+        constraints=wish.constraints,
         style=file.style,
+        refused=wish.refused,
     )
     if not graph.inputs[0].tensor.is_float:
         fields = file.precision.model_fields_set
@@ -204,85 +204,6 @@ def _shapes(file: ModelFile, document: Document) -> list[tuple[int, ...]]:
         place = document.place(("input",) if "input" in document.data else ("model",), key=True)
         raise document.error([Problem(message=message, fix=fix, place=place)])
     return [one.shape for one in file.input if one.shape is not None]
-
-
-def _wish(file: NetworkFile, graph: Graph, document: Document, board: Board) -> NetworkConstraints:
-    known = [layer.name for layer in graph.layers]
-    problems = [
-        Problem(
-            message=f"{name} is no layer of this network",
-            fix=f"the layers are {', '.join(known[:30])}" + (", ..." if len(known) > 30 else ""),
-            place=document.place(("mapping", name), key=True),
-        )
-        for name in file.mapping.layers
-        if name not in known
-    ]
-    if problems:
-        raise document.error(problems)
-    problems = [
-        replace(one, place=document.place(("interface",)))
-        for one in interface_problems(file.interface.constraints, file.style)
-    ]
-    weight_constraints = file.mapping.weight_constraints
-    found = weight_problems(graph, weight_constraints, board)
-    if file.style == "tasks":
-        found += task_weight_problems(graph, weight_constraints)
-    else:
-        problems += _wave_problems(file, document)
-    problems += _slr_problems(file, document, board)
-    for name, problem in found:
-        loc = ("mapping", name) if name in file.mapping.layers else ("mapping", "weights")
-        problems.append(replace(problem, place=document.place(loc, key=True)))
-    if problems:
-        raise document.error(problems)
-    folds = {name: one.fold for name, one in file.mapping.layers.items()}
-    return NetworkConstraints(
-        instances=file.mapping.instances,
-        folds={
-            name: fold for name, fold in folds.items() if any(value is not None for value in fold.values())
-        },
-        target_interval=file.mapping.interval,
-        slrs={name: one.slr for name, one in file.mapping.layers.items() if one.slr is not None},
-        weights=weight_constraints,
-        interface=file.interface.constraints,
-        search=file.mapping.search,
-    )
-
-
-def _slr_problems(file: NetworkFile, document: Document, board: Board) -> list[Problem]:
-    """SLRs of layers that the board has not, and of what is no single streaming kernel."""
-    given = {name: one.slr for name, one in file.mapping.layers.items() if one.slr is not None}
-    names = [slr.name for slr in board.slrs]
-    problems = [
-        Problem(
-            message=f"{name}: {board.title} has no SLR {slr!r:.80}",
-            fix=f"one of {', '.join(names)}",
-            place=document.place(("mapping", name, "slr")),
-        )
-        for name, slr in given.items()
-        if slr not in names
-    ]
-    if given and (file.style != "dataflow" or file.mapping.instances not in (None, 1)):
-        message = "slr says where the layers of one streaming kernel lie that needs several SLRs"
-        place = document.place(("mapping", next(iter(given)), "slr"), key=True)
-        problems.append(
-            Problem(message=message, fix="style: dataflow and instances: 1, or no slr", place=place)
-        )
-    return problems
-
-
-def _wave_problems(file: NetworkFile, document: Document) -> list[Problem]:
-    """The keys of front waves, which are kernels of their own, in a network that is one streaming kernel."""
-    return [
-        Problem(
-            message=f"{name}: {key} is of a front wave, and in style: dataflow a window slides",
-            fix="style: tasks, or px for several pixels at once",
-            place=document.place(("mapping", name, key), key=True),
-        )
-        for name, one in file.mapping.layers.items()
-        for key in ("rows", "fabric_pe")
-        if getattr(one, key) is not None
-    ]
 
 
 def _frames(file: NetworkFile, document: Document, index: int, port: Port) -> Floats | None:

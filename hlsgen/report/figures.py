@@ -104,8 +104,8 @@ class DdrBytes(Section):
 class Layer(Section):
     """A layer and its stage, or in a network of tasks its kernel: the fields from `kernel` on are of that.
 
-    slr: of a kernel that lies across several. kernel: the C++ function. ddr_cycles: cycles of a frame that
-    DDR takes. cells: LUTs and FFs of the kernel without what lies outside of it.
+    slr: of a kernel that lies across several. task: of a program. kernel: the C++ function. ddr_cycles:
+    cycles of a frame that DDR takes. cells: LUTs and FFs of the kernel without what lies outside of it.
     """
 
     name: Text
@@ -131,6 +131,7 @@ class Layer(Section):
     ddr_bytes: DdrBytes | None = None
     binds: Text = ""
     cells: CellsByTarget | None = None
+    task: Text = ""
 
 
 @dataclass(frozen=True, kw_only=True)

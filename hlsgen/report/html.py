@@ -181,6 +181,7 @@ def _style(report: Report) -> str:
         "layer": "one layer as a kernel that is called",
         "tasks": f"{count} layers, each a kernel that is called",
         "dataflow": f"{count} layers, each a stage of one streaming kernel",
+        "shared": f"{count} layers as a program of {len(report.tasks)} tasks for processors that they share",
     }[report.cost.style]
 
 
@@ -320,6 +321,7 @@ def _notes(report: Report) -> dict[str, str]:
     edges = {
         "layer": "From DDR through the layer and back to DDR.",
         "tasks": "Each layer is a kernel; tensors between them go through DDR.",
+        "shared": "Tasks run one after the other on the same processor; tensors between them go through DDR.",
         "dataflow": "At an edge: words of its deepest FIFO × elements of a word; thick from "
         f"{DEEP_WORDS} words on.",
     }
@@ -327,6 +329,8 @@ def _notes(report: Report) -> dict[str, str]:
     cycles = {
         "layer": "The folding, and what one instance takes.",
         "tasks": f"Kernels run in turn, so that their cycles add up; the most: {slowest}.",
+        "shared": f"Tasks run in turn, so that their cycles add up; the most: {slowest}. A layer that is "
+        "done with another one's task has none of its own.",
         "dataflow": f"All stages work at once, so that the slowest sets the interval: {slowest}.",
     }
     csim = report.csim

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from hlsgen.schedule import optimise
 from hlsgen.schedule.areas import Areas
 from hlsgen.schedule.balance import balance
+from hlsgen.schedule.begun_anew import flattens_imperfect
 from hlsgen.schedule.bursts import port_rules
 from hlsgen.schedule.component import Target
 from hlsgen.schedule.constant_indices import split_constant_dimensions
@@ -49,7 +50,9 @@ def schedule_part(
     before = read_module(inlined)
     sites = sites_of(before, pragmas)
     bundle = DEFAULT_BUNDLE if target.kernel_flow else ""
-    plan = plan_of(before, sites, whole, bundle, target.version)
+    plan = plan_of(
+        before, sites, whole, bundle, target.version, lambda: read_module(optimise.simplify(inlined))
+    )
     kept = _kept(before, sites)
     unmarked = without_marks(inlined, _loop_metadata(before, plan), kept)
     unrolled = optimise.unroll(padding_cleared(unmarked, before, kept), careful=careful)
@@ -128,6 +131,7 @@ def _of_function(
         writes_registers=target.delays.writes_registers(sum(loop.parent is None for loop in loops)),
         compares_before=compares_before(target.version),
         ports=port_rules(target.version, kernel_flow=target.kernel_flow),
+        flattens_imperfect=flattens_imperfect(target.version),
     )
     split_constant_dimensions(function, memories, builder.addresses)
     verdicts = [

@@ -10,17 +10,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from hlsgen.schedule.control_flow import Loop
 from hlsgen.schedule.declared_memories import memories_of
+from hlsgen.schedule.hoisting import reads_in_front
 from hlsgen.schedule.ir import Constant, Function, Instruction, Local, Module
+from hlsgen.schedule.linear import Addresses
 from hlsgen.schedule.memories import Memories
 from hlsgen.schedule.nests import addresses_in, is_perfect
 from hlsgen.schedule.pointers import base_of
-from hlsgen.schedule.sites import Sites
+from hlsgen.schedule.ranges import Ranges
+from hlsgen.schedule.sites import VARIABLE, Sites
 
 MOST_TRIPS = 64
 COUNTS_NESTS = (2021, 2)
@@ -88,6 +91,31 @@ class Nests:
             return None
         return self.trips[loop.header] * max(1, sum(one or 0 for one in inner))
 
+    def is_perfect(self, parent: Loop, inner: Sequence[Loop]) -> bool:
+        """Whether nothing stands in a loop but one other."""
+        return is_perfect(self.function, parent, inner)
+
+    def stays_perfect(self, parent: Loop, inner: Sequence[Loop]) -> bool:
+        """Whether that is so to the tool: nothing is read in front of the inner loop."""
+        return (
+            self.is_perfect(parent, inner)
+            and not self.splits_arrays(parent, inner)
+            and not reads_in_front(
+                self.function,
+                parent,
+                inner[0],
+                self.addresses,
+                self.ports,
+                {one.header for one in _with_inner(inner[0]) if self.unrolled.get(one.node) == 0},
+            )
+        )
+
+    def splits_arrays(self, parent: Loop, inner: Sequence[Loop]) -> bool:
+        """Whether a pragma about an array stands in a loop beside those within it: to the tool's decision it
+        is a statement."""
+        own = parent.blocks.difference(*(one.blocks for one in inner))
+        return any(one.callee == VARIABLE for name in own for one in self.function.blocks[name].instructions)
+
     def unroll(self, loops: Iterable[Loop]) -> None:
         """Unroll loops with all within them."""
         for loop in loops:
@@ -105,16 +133,24 @@ class Nests:
 
     def together(self, loop: Loop, parent: Loop) -> bool:
         """Whether two loops stand in one function of the source, and not one in a function that the other
-        calls."""
+        calls, or whether the inner one works on registers alone (a function that turns bits around)."""
         inner, outer = self.module.loop_places.get(loop.node), self.module.loop_places.get(parent.node)
         if inner is None or outer is None:
             return False
+        instructions = (one for name in loop.blocks for one in self.function.blocks[name].instructions)
+        if not any(addresses_in(one) or one.opcode == "call" for one in instructions):
+            return True
         return (inner.function, inner.calls) == (outer.function, outer.calls)
 
     @cached_property
     def definitions(self) -> dict[str, Instruction]:
         """The function's instructions by the names of their results."""
         return {one.name: one for _, one in self.function.instructions() if one.name}
+
+    @cached_property
+    def addresses(self) -> Addresses:
+        """The addresses that its instructions compute."""
+        return Addresses(self.definitions, Ranges(self.function, (), self.loops))
 
     @cached_property
     def ports(self) -> set[str]:
@@ -170,13 +206,14 @@ def unroll_by_itself(nests: Nests, version: str) -> None:
     numbers = tuple(int(number) for number in re.findall(r"\d+", version)[:2])
     if numbers >= COUNTS_NESTS:
         _unroll_below_large(nests)
+    is_one = nests.stays_perfect if numbers >= COUNTS_NESTS else nests.is_perfect
     chosen: list[Loop] = []
     for parent in nests.loops:
         left = list(nests.inner(parent))
         if (
             left
             and nests.unrolled.get(parent.node) != 0
-            and not is_perfect(nests.function, parent, left)
+            and not is_one(parent, left)
             and nests.may_be_pipelined(parent)
             and all(nests.is_small(one) and nests.together(one, parent) for one in left)
         ):
@@ -214,7 +251,7 @@ def _unroll_below_large(nests: Nests) -> None:
         left = list(nests.inner(parent))
         if not left or nests.unrolled.get(parent.node) == 0 or not nests.may_be_pipelined(parent):
             continue
-        if is_perfect(nests.function, parent, left):
+        if nests.stays_perfect(parent, left):
             continue  # flattened, and nothing is unrolled
         totals = [nests.total(one) if nests.together(one, parent) else None for one in left]
         own = nests.trips.get(parent.header, MOST_TRIPS + 1) * sum(total or 0 for total in totals)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter as Tally
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from hlsgen.schedule.accesses import Access
@@ -87,3 +87,13 @@ def drop_unread(region: Region, names: Collection[str]) -> None:
         if name in names and node.access is None and not readers[node.index]:
             readers.subtract(node.after)
             node.operation, node.after = None, []
+
+
+def readers_of(nodes: Sequence[Node], index: int) -> list[int]:
+    """The nodes that take a node's value, through wires."""
+    found: list[int] = []
+    waiting = [index]
+    for node in nodes[index + 1 :]:
+        if any(one in waiting for one in node.after):
+            (waiting if node.operation is None else found).append(node.index)
+    return found

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 
 import llvmlite.binding as llvm
+from llvmlite.binding.context import ContextRef, create_context
 
 _LOOP = re.compile(r"!llvm\.loop (!\d+)")
 _NATIVE_WIDTHS = re.compile(r"-n8:16:32:64")
@@ -82,6 +83,20 @@ def unroll(text: str, *, careful: bool = False) -> str:
     return str(module)
 
 
+def simplify(text: str) -> str:
+    """The module with simpler arithmetic, and the same loops. Raises ValueError."""
+    return run_passes(text, ("instruction_combine",))
+
+
+def run_passes(text: str, names: Sequence[str]) -> str:
+    """The module after some of LLVM's passes. Raises ValueError."""
+    target = _target()
+    # in a context of its own types keep their names
+    module = _parse(text, create_context())
+    _run(module, names, target)
+    return str(module)
+
+
 def _loops(module: llvm.ModuleRef) -> list[int]:
     """How many loops each of the loops in the source has become: the attachments of its metadata.
 
@@ -90,9 +105,9 @@ def _loops(module: llvm.ModuleRef) -> list[int]:
     return sorted(Counter(_LOOP.findall(str(module))).values())
 
 
-def _parse(text: str) -> llvm.ModuleRef:
+def _parse(text: str, context: ContextRef | None = None) -> llvm.ModuleRef:
     try:
-        return llvm.parse_assembly(text)
+        return llvm.parse_assembly(text, context)
     except RuntimeError as error:
         raise ValueError(str(error)) from error
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from hlsgen.schedule.automatic import nests_of, unroll_by_itself
 from hlsgen.schedule.control_flow import Loop, loops_of
-from hlsgen.schedule.ir import Function, Module
+from hlsgen.schedule.ir import Function, Module, Place
 from hlsgen.schedule.ranges import Ranges
 from hlsgen.schedule.sites import Sites
 
@@ -28,16 +28,28 @@ class LoopPlan:
     """Loops that a pragma is about, whichever."""
 
 
-def plan_of(module: Module, sites: Sites, whole: Mapping[str, int], bundle: str, version: str) -> LoopPlan:
+def plan_of(
+    module: Module,
+    sites: Sites,
+    whole: Mapping[str, int],
+    bundle: str,
+    version: str,
+    simplified: Callable[[], Module],
+) -> LoopPlan:
     """The plan of a module whose functions are inlined.
 
     `whole`: the functions that are pipelined as a whole. `bundle`: the AXI port of pointers without an
-    interface. `version`: the release of the tool.
+    interface. `version`: the release of the tool. `simplified`: gives the module with simpler arithmetic, in
+    which more counters are seen.
     """
     plan = _asked(sites, whole)
     for function in module.functions.values():
         loops = loops_of(function)
+        for loop in loops:
+            _leave_to_callees(loop, module, sites, plan)
         trips = Ranges(function, (), loops).trips
+        if any(_counts_unseen(loop, plan, trips) for loop in loops):
+            trips = _more_trips(simplified(), function.name) | trips
         for loop in loops:
             _obey(loop, function, plan, trips.get(loop.header))
         nests = nests_of(
@@ -55,6 +67,19 @@ def plan_of(module: Module, sites: Sites, whole: Mapping[str, int], bundle: str,
     return plan
 
 
+def _counts_unseen(loop: Loop, plan: LoopPlan, trips: Mapping[str, int]) -> bool:
+    """Whether the tool may unroll a loop of which the iterations are not known."""
+    if loop.header in trips or loop.parent is None or loop.node in plan.named:
+        return False
+    return loop.parent.node not in plan.pipelined and not _inside_pipeline(loop, plan)
+
+
+def _more_trips(module: Module, name: str) -> dict[str, int]:
+    """The iterations of a function's loops, by their headers."""
+    function = module.functions.get(name)
+    return dict(Ranges(function, (), loops_of(function)).trips) if function is not None else {}
+
+
 def _asked(sites: Sites, whole: Mapping[str, int]) -> LoopPlan:
     plan = LoopPlan(functions=dict(whole))
     for site in sites.plain:
@@ -70,6 +95,35 @@ def _asked(sites: Sites, whole: Mapping[str, int]) -> LoopPlan:
         elif pragma.name == "unroll":
             plan.unrolled[site.loop] = site.values.get("factor", 0)
     return plan
+
+
+def _leave_to_callees(loop: Loop, module: Module, sites: Sites, plan: LoopPlan) -> None:
+    """Where a loop calls a function that is pipelined as a whole, and other loops stand beside the call, the
+    function is a pipeline of its own, and the loop is none."""
+    asked = [one for one in sites.plain if one.loop == loop.node and one.pragma.name == "pipeline"]
+    callees = {one.callee for one in asked if "off" not in one.pragma.words}
+    if not callees or "" in callees:
+        return
+    within = [one for one in _below(loop) if plan.unrolled.get(one.node) != 0]
+    theirs = [one for one in within if callees & set(_functions_around(module.loop_places.get(one.node)))]
+    if len(theirs) == len(within):
+        return
+    plan.pipelined.pop(loop.node, None)
+    plan.off.add(loop.node)
+    for one in theirs:
+        plan.unrolled[one.node] = 0
+
+
+def _below(loop: Loop) -> Iterator[Loop]:
+    for one in loop.inner:
+        yield one
+        yield from _below(one)
+
+
+def _functions_around(place: Place | None) -> Iterator[str]:
+    while place is not None:
+        yield place.function
+        place = place.inlined_at
 
 
 def _obey(loop: Loop, function: Function, plan: LoopPlan, trips: int | None) -> None:

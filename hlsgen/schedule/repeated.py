@@ -31,7 +31,7 @@ def drop_repeated(region: Region, sources: Sources) -> None:
     if region.rolled:
         return  # what inner loops write is not known here
     for memory, accesses in region.accesses.items():
-        if memory.storage not in ("register", "axi") and memory.dimensions and not memory.has_parts:
+        if memory.storage not in ("register", "axi") and not memory.has_parts:
             gone = _Search(region, accesses, sources).gone
             if gone:
                 accesses[:] = [one for one in accesses if one.node not in gone]

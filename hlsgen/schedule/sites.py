@@ -19,6 +19,7 @@ from hlsgen.schedule.pointers import base_of
 from hlsgen.schedule.pragmas import Pragma
 
 PLAIN, VARIABLE = "__hls_mark", "__hls_mark_variable"
+MARKS_HEADER = "hlsgen_marks.h"
 HERE = "_ZN9hls_marks4here"
 """What the front end calls, and what calls `PLAIN` until it is inlined."""
 MARK_INDEX = re.compile(r"@(?:__hls_mark|_ZN9hls_marks)\w*\(i32 (?:noundef )?(\d+)")
@@ -39,6 +40,8 @@ class Site:
     function: str
     loop: int
     """Metadata node of the innermost loop around it, -1 if there is none."""
+    callee: str = ""
+    """The function that it stands in, where the loop calls that; "" where both stand in one function."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,8 +86,18 @@ def sites_of(module: Module, pragmas: Sequence[Pragma]) -> Sites:
                 loops = innermost_loops(loops_of(function))
                 definitions = {one.name: one for _, one in function.instructions() if one.name}
             loop = loops[block].node if block in loops else -1
-            _add(marks, call, pragmas, function.name, loop, definitions)
+            _add(marks, call, pragmas, function.name, loop, definitions, _callee(module, call, loop))
     return marks
+
+
+def _callee(module: Module, call: Instruction, loop: int) -> str:
+    """The function that a mark stands in, if the loop around it stands in another, which calls that."""
+    own, around = module.places.get(call.place), module.loop_places.get(loop)
+    if own is not None and call.callee == PLAIN and own.file.endswith(MARKS_HEADER):
+        own = own.inlined_at
+    if own is None or around is None or len(own.calls) <= len(around.calls):
+        return ""
+    return own.function
 
 
 def _calls(function: Function) -> Iterator[tuple[str, Instruction]]:
@@ -100,6 +113,7 @@ def _add(
     function: str,
     loop: int,
     definitions: Mapping[str, Instruction],
+    callee: str,
 ) -> None:
     numbers = [_number(operand) for operand in call.operands]
     pragma = pragmas[numbers[0] or 0]
@@ -110,7 +124,7 @@ def _add(
         if value is not None
     }
     if call.callee != VARIABLE:
-        marks.plain.append(Site(pragma=pragma, values=values, function=function, loop=loop))
+        marks.plain.append(Site(pragma=pragma, values=values, function=function, loop=loop, callee=callee))
         return
     base, offset = base_of(call.operands[1], definitions)
     if base is None:

@@ -11,16 +11,18 @@ from hlsgen.schedule import groups as grouping
 from hlsgen.schedule.accesses import Access, Paths, PortUse, port_uses
 from hlsgen.schedule.accumulators import accumulated
 from hlsgen.schedule.allocations import limited_uses
+from hlsgen.schedule.begun_anew import is_begun_anew
 from hlsgen.schedule.control_flow import Loop
 from hlsgen.schedule.delays import FLOATS, Delays
 from hlsgen.schedule.dependences import Broken, carry_memories, promises_of
 from hlsgen.schedule.groups import SUMS, Graph, charged, merges_of
 from hlsgen.schedule.ir import Function, Module, Place
-from hlsgen.schedule.iteration import Carried, Node
+from hlsgen.schedule.iteration import Carried, Node, readers_of
 from hlsgen.schedule.labels import label_of
 from hlsgen.schedule.memories import Memory, Residues
 from hlsgen.schedule.modulo import MOST, Schedule, Scheduler, without_chains
 from hlsgen.schedule.nests import flattened
+from hlsgen.schedule.open_questions import is_guessed, says_guessed
 from hlsgen.schedule.operation import Operation, Timing
 from hlsgen.schedule.port_order import in_turn
 from hlsgen.schedule.quick_sums import with_quick_sums
@@ -54,6 +56,8 @@ class Verdict:
         self.loop, self.module, self.target, self.automatic = loop, module, target, automatic
         self.delays, self.builder, self.sites = delays, builder, sites
         self.known: dict[Operation, Timing] = {}
+        self.open_edge: Carried | None = None
+        """What the last `result` rests on, where two different indices may or may not be the same."""
         self.schedule: Schedule | None = None
         """That of the last `result`."""
         self.needed = 1
@@ -95,6 +99,13 @@ class Verdict:
         own: Collection[Carried] = ()
         if delays.accumulates and loop is not None:
             own = accumulated(self.region, builder.function, loop, self.around)
+        self.begins_anew = (
+            loop is not None
+            and (automatic and builder.flattens_imperfect)
+            and is_begun_anew(
+                builder.function, loop, builder.addresses, builder.ranges.trips, builder.memories
+            )
+        )
         self.region.carried = [self._fed_back(edge) for edge in self.region.carried if edge not in own]
 
     def _is_written_by_copies(self, memory: Memory) -> bool:
@@ -109,10 +120,19 @@ class Verdict:
         return any(len(found) >= COPIES for found in words.values())
 
     def _fed_back(self, edge: Carried) -> Carried:
-        """A choice between a core of several cycles and another that takes its result: it costs no cycle."""
+        """A choice between a core of several cycles and another that takes its result costs no cycle; one by
+        which a sum begins anew costs one."""
+        if edge.through == "register" and self.begins_anew:
+            sources = edge.source, *self.region.nodes[edge.source].after
+            cores = [one for one in sources if self._is_core(one)]
+            readers = readers_of(self.region.nodes, edge.target)
+            # the register is written in the cycle of the choice
+            return (
+                replace(edge, source=cores[0], late=1) if cores and any(map(self._is_core, readers)) else edge
+            )
         if edge.through != "register" or edge.late != 1 or not self._is_core(edge.source):
             return edge
-        readers = _readers(self.region.nodes, edge.target)
+        readers = readers_of(self.region.nodes, edge.target)
         return replace(edge, late=0) if readers and all(map(self._is_core, readers)) else edge
 
     def _is_core(self, index: int) -> bool:
@@ -207,7 +227,7 @@ class Verdict:
         found = stretched or found
         high = found.interval if found is not None else MOST
         recurrence = self._recurrence(high, least, self._recurring() if stretched else ())
-        unknown = [*self._unknown(), *self._reordered(recurrence)]
+        unknown = [*self._unknown(), *self._reordered(recurrence), *says_guessed(self.open_edge, least)]
         shown = self.schedule = found or bare
         assert shown is not None or low == MOST
         chain_ns, end = shown.longest if shown is not None else (0.0, -1)
@@ -352,6 +372,8 @@ class Verdict:
             edge = self.region.carried[number]
             best = number, list(dict.fromkeys([edge.target, edge.source]))
         edge = self.region.carried[best[0]]
+        guessed = is_guessed(self.region.nodes, edge, self.builder.definitions)
+        self.open_edge = edge if guessed else None
         return Recurrence(
             through=edge.through,
             distance=edge.distance,
@@ -456,16 +478,6 @@ class Verdict:
             for node in self.region.nodes
             if node.operation is not None
         )
-
-
-def _readers(nodes: Sequence[Node], index: int) -> list[int]:
-    """The nodes that take a node's value, through wires."""
-    found: list[int] = []
-    waiting = [index]
-    for node in nodes[index + 1 :]:
-        if any(one in waiting for one in node.after):
-            (waiting if node.operation is None else found).append(node.index)
-    return found
 
 
 def _counters(function: Function, loops: Sequence[Loop]) -> Iterator[str]:

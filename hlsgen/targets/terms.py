@@ -28,7 +28,7 @@ HEAD = """\
 
 Target = Literal["routed", "csynth"]
 Kind = Literal["lut", "ff"]
-CostStyle = Literal["layer", "tasks", "dataflow"]
+CostStyle = Literal["layer", "tasks", "dataflow", "shared"]
 """layer: a convolution as a kernel; the others are the styles of networks."""
 TARGETS: tuple[Target, ...] = get_args(Target)
 CELLS: tuple[Kind, ...] = get_args(Kind)

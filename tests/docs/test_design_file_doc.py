@@ -9,11 +9,20 @@ import pytest
 import yaml
 from pydantic import BaseModel, ValidationError
 
+from hlsgen.designfile.constraints import PROCESSOR_VALUES
 from hlsgen.designfile.layer_sections import NOT_WRITTEN, SECTIONS
 from hlsgen.designfile.layers_file import LayersFile, LayersInput, is_network
-from hlsgen.designfile.model_schema import ModelFile, ModelMapping, ModelSection, StageMapping
+from hlsgen.designfile.model_schema import (
+    ModelFile,
+    ModelMapping,
+    ModelSection,
+    ProcessorMapping,
+    StageMapping,
+)
 from hlsgen.designfile.precision_grammar import LayerTypes
 from hlsgen.designfile.schema import DesignFile, LayerMapping, MappingSection
+from hlsgen.designfile.validation import OneOf, Whole
+from hlsgen.hardware.descriptor import MOST_ROWS
 from tests.support.documents import blocks, document
 
 DOC = document("design-file.md")
@@ -55,11 +64,27 @@ def test_a_design_of_a_network() -> None:
     assert set(data["precision"]) == fields(type(design.precision))
     assert set(data["precision"]["layers"]["conv1"]) == fields(LayerTypes)
     mapping = set(data["mapping"]) - {"conv1"}
-    assert mapping | ABOUT_WEIGHTS >= fields(ModelMapping) >= mapping
+    assert mapping | ABOUT_WEIGHTS | {"processor"} >= fields(ModelMapping) >= mapping
     folding = set(data["mapping"]["conv1"])
     assert folding | ABOUT_WEIGHTS | OF_FRONT_WAVES | {"slr"} >= fields(StageMapping) >= folding
     assert "`slr` where it lies of a streaming kernel" in DOC
     assert "with `style: tasks` rows and fabric_pe of a front wave" in DOC
+
+
+def test_a_processor_that_layers_share() -> None:
+    (line,) = re.findall(r"^# (mapping: {processor: .*})  #", NETWORK, flags=re.MULTILINE)
+    said = yaml.safe_load(line)
+    design = ModelFile.model_validate(yaml.safe_load(NETWORK) | said | {"style": "shared"})
+    keys = said["mapping"]["processor"]
+    assert set(keys) == fields(ProcessorMapping) == set(PROCESSOR_VALUES)
+    assert design.mapping.processor.constraints.given == keys
+    for key, low, high in (("together", 1, 64), ("pixel_words", 64, 65536), ("weight_words", 16, 8192)):
+        limits = PROCESSOR_VALUES[key]
+        assert isinstance(limits, Whole) and (limits.low, limits.high) == (low, high)
+        assert re.search(rf"`{key}`[^`]*\({low:,} to\s{high:,}\)", DOC) or f"frames ({low} to {high})" in DOC
+    assert PROCESSOR_VALUES["lanes"] == OneOf((4, 8, 16, 32)) and "`lanes` (4, 8, 16 or 32)" in DOC
+    assert PROCESSOR_VALUES["fabric_lanes"] == OneOf(tuple(range(0, 17, 2))) and "(even, to 16)" in DOC
+    assert PROCESSOR_VALUES["rows"] == OneOf(tuple(range(1, MOST_ROWS + 1, 2))) and "(odd, to 15)" in DOC
 
 
 def test_a_network_that_is_written_out() -> None:

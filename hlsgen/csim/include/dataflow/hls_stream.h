@@ -62,7 +62,7 @@ class stream;
 template <typename T>
 class stream<T, 0> {
 public:
-    explicit stream(const char *name, int depth = 2) : name_(name), depth_(depth) {
+    explicit stream(const char *name = "unnamed", int depth = 2) : name_(name), depth_(depth) {
         const recorder &all = recorder::instance();
         const auto other = all.depths.find(name_);
         if (other != all.depths.end()) depth_ = other->second;

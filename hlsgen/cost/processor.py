@@ -1,0 +1,191 @@
+"""Resources of a shared processor. What moves words is counted from templates/hls/shared, process by process.
+
+tests/cost/test_processor.py holds the sum against the operations that the compiled code has.
+"""
+
+from __future__ import annotations
+
+from hlsgen.cost.resources import (
+    PackedSums,
+    Resources,
+    adders,
+    axi_ports,
+    cells,
+    comparisons,
+    dsps_of_product,
+    fabric_products,
+    memory_resources,
+    multiplexers,
+    packed_products,
+    packing,
+    shared_products,
+)
+from hlsgen.hardware.descriptor import FIELDS, ROW_FIELDS
+from hlsgen.hardware.processor import BIAS_BITS, RESULT_BITS, SIZE_BITS, Processor
+from hlsgen.hardware.storage import bram18_for, lutram_luts
+from hlsgen.targets.terms import Terms
+
+FIFO_WORDS = 128
+"""Words that wait between DDR and the array: two bursts."""
+BURST_WORDS = 64
+AXI_PORTS = 5
+PROCESSES = 6
+ADDRESS_BITS = 32
+PLAIN_MULTIPLIERS = 14
+"""32-bit products of sizes, outside the loops, of three DSPs each, that Vitis HLS shares within a process."""
+PLAIN_MULTIPLIER_DSPS = 3
+COUNTERS = 6
+"""Loops of a window's walk."""
+
+
+def processor_resources(processor: Processor, terms: Terms) -> Resources:
+    """One processor, its share of the platform's interconnect included."""
+    parts = (
+        _products(processor, terms),
+        _reading(processor, terms),
+        _sums(processor, terms),
+        _finishing(processor, terms),
+        _moving(processor, terms),
+        memory_resources(terms, processor.pixel_memory),
+        memory_resources(terms, processor.weight_memory),
+        _pooling(processor, terms),
+    )
+    return Resources.sum(parts)
+
+
+def dot_bits(processor: Processor) -> int:
+    """Bits of a sum of LANES products."""
+    return processor.operand_bits + processor.weight_bits + (processor.lanes - 1).bit_length()
+
+
+def _products(processor: Processor, terms: Terms) -> Resources:
+    rows, lanes = processor.rows, processor.lanes
+    a, w = processor.operand_bits, processor.weight_bits
+    in_dsp = lanes - processor.fabric_lanes
+    fabric = fabric_products(terms, rows * lanes * processor.fabric_lanes, a, w)
+    if not processor.packed:
+        waiting = rows * lanes * a + lanes * in_dsp * w
+        return fabric + shared_products(terms, rows * lanes * in_dsp, a, w, waiting=waiting)
+    sums = PackedSums(
+        pairs=rows * in_dsp // 2,
+        terms=lanes,
+        chain=processor.chain,
+        bits=dot_bits(processor),
+        pair_words=lanes * in_dsp // 2,
+        factor_words=rows * lanes,
+        factor_bits=a,
+    )
+    return fabric + packed_products(terms, sums) + packing(terms, lanes * in_dsp // 2, w)
+
+
+def _reading(processor: Processor, terms: Terms) -> Resources:
+    """Where each row's pixel lies, what brings it to its lanes, and the walk over the windows."""
+    rows, lanes = processor.rows, processor.lanes
+    bank = (rows - 1).bit_length()
+    address = (2 * processor.pixel_depth - 1).bit_length()
+    pixels = rows * lanes * processor.activation_bits
+    walk = COUNTERS * 2 * SIZE_BITS + 5 * address + 4 * SIZE_BITS
+    return (
+        adders(terms, 4 * rows, rows * (2 * bank + SIZE_BITS + 2 * address))
+        + comparisons(terms, 3 * rows, SIZE_BITS)
+        + comparisons(terms, rows * rows, bank)
+        + cells(terms, "select", bits=rows * (rows - 1) * address + pixels)
+        + multiplexers(terms, rows, rows, processor.word_bits)
+        + adders(terms, COUNTERS + 8, walk)
+        + cells(terms, "select", bits=2 * walk)
+        + cells(terms, "register", bits=2 * pixels + processor.weight_word_bits + walk)
+    )
+
+
+def _sums(processor: Processor, terms: Terms) -> Resources:
+    """The running sums, or the largest values, and the words that they leave in."""
+    count, bits = processor.rows * processor.lanes, processor.sum_bits
+    return (
+        adders(terms, count, count * bits)
+        + comparisons(terms, count, processor.operand_bits)
+        + cells(terms, "select", bits=2 * count * bits)
+        + cells(terms, "register", bits=3 * count * bits)
+    )
+
+
+def _finishing(processor: Processor, terms: Terms) -> Resources:
+    """Of each lane three products, two roundings and their limits."""
+    lanes, factor = processor.lanes, processor.factor_bits
+    sum_bits, other = processor.sum_bits, processor.activation_bits + 1
+    dsps = sum(dsps_of_product(bits, factor) for bits in (sum_bits, RESULT_BITS, other))
+    wide, narrow = sum_bits + factor, RESULT_BITS + factor
+    whole = wide - processor.factor_fraction, narrow - processor.factor_fraction
+    added = sum_bits + 2 * wide + narrow + sum(whole)
+    chosen = 2 * factor + wide + 4 * RESULT_BITS + processor.activation_bits
+    per_lane = (
+        Resources(dsp=dsps)
+        + adders(terms, 6, added)
+        + comparisons(terms, 2, whole[0])
+        + comparisons(terms, 2, whole[1])
+        + comparisons(terms, 2, processor.factor_fraction)
+        + cells(terms, "select", bits=chosen)
+        + cells(terms, "register", bits=3 * wide + 3 * narrow + 6 * RESULT_BITS)
+    )
+    waiting = processor.rows * lanes * sum_bits
+    shifting = cells(terms, "select", bits=waiting) + cells(
+        terms, "register", bits=waiting + lanes * BIAS_BITS
+    )
+    return per_lane.times(lanes) + shifting
+
+
+def _pooling(processor: Processor, terms: Terms) -> Resources:
+    """The process that pools results, if there is one: two comparisons a lane, its memories, its FIFO."""
+    if not processor.pool_columns:
+        return Resources()
+    word = processor.word_bits
+    address = (processor.pool_columns * processor.rows - 1).bit_length()
+    fifo = cells(
+        terms,
+        "fifo_lutram",
+        one=1,
+        bits=word,
+        address=(FIFO_WORDS - 1).bit_length(),
+        primitives=lutram_luts(FIFO_WORDS, word),
+    )
+    return (
+        memory_resources(terms, processor.pool_memory)
+        + comparisons(terms, 2 * processor.lanes, processor.activation_bits)
+        + cells(terms, "select", bits=6 * word + 4 * address)
+        + cells(terms, "register", bits=5 * word + 4 * ADDRESS_BITS)
+        + adders(terms, 8, 8 * ADDRESS_BITS)
+        + cells(terms, "process_control", one=1)
+        + fifo
+    )
+
+
+def _moving(processor: Processor, terms: Terms) -> Resources:
+    """Ports, FIFOs, the sequencer and the loops around everything that moves words."""
+    word, beat = processor.word_bits, processor.weight_beat_bits
+    ports = (32, beat, word, word, word)
+    fifos = Resources.sum(
+        cells(
+            terms,
+            "fifo_lutram",
+            one=1,
+            bits=bits,
+            address=(FIFO_WORDS - 1).bit_length(),
+            primitives=lutram_luts(FIFO_WORDS, bits),
+        )
+        for bits in (word, word, word, beat)
+    )
+    sums = processor.rows * processor.lanes * processor.sum_bits
+    fields = 32 * (len(FIELDS) + len(ROW_FIELDS) * processor.rows)
+    return (
+        Resources(
+            bram18=sum(bram18_for(BURST_WORDS * 2, max(32, bits)) for bits in ports),
+            dsp=PLAIN_MULTIPLIERS * PLAIN_MULTIPLIER_DSPS,
+        )
+        + axi_ports(terms, AXI_PORTS, sum(ports))
+        + cells(terms, "conv_control", one=1)
+        + cells(terms, "process_control", one=PROCESSES)
+        + fifos
+        + cells(terms, "fifo_registers", one=processor.rows, bits=sums)
+        + cells(terms, "register", bits=2 * fields)
+        + adders(terms, 8 * PROCESSES, 8 * PROCESSES * ADDRESS_BITS)
+        + comparisons(terms, 4 * PROCESSES, ADDRESS_BITS)
+    )

@@ -1,0 +1,129 @@
+"""A task's descriptor: the 32-bit words that tell a shared processor what to do, in the order of DDR.
+
+The emitted struct `task_t` has these fields by these names, so that Python and C++ cannot differ. Addresses
+are in words of LANES activations, those of weights in beats. A *round* is a call of the program on TOGETHER
+frames, a *band* some rows of them, a *step* an output group of a band, a *position* an output column of ROWS
+output rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hlsgen.hardware.processor import Processor
+
+WORDS = 128
+"""32-bit words of a descriptor; those that no field takes are zero."""
+MOST_ROWS = 15
+"""Output rows at once for which a descriptor has room."""
+
+FIELDS: Mapping[str, str] = {
+    "in_base": "word of the first input frame",
+    "in_round": "words from a round's input to the next one's; 0: the same place",
+    "in_frame": "words of an input frame",
+    "in_plane": "words of a channel group of it",
+    "in_rows": "height of the input",
+    "in_columns": "width of the input",
+    "in_blocks": "blocks of ROWS rows of the input",
+    "in_groups": "channel groups of the input",
+    "frames": "frames of a band",
+    "frame_bands": "frames one after the other, of which each is bands of its own; else 1",
+    "bands": "bands of the rows of a frame",
+    "band_out": "output blocks of a band",
+    "band_step": "input blocks from one band to the next",
+    "band_first": "the first input block of the first band; below 0: above the image",
+    "band_blocks": "input blocks of a band, with those outside the image",
+    "band_phase": "where in its first block a band's first row lies",
+    "band_top": "the row of the image at which the first band begins; below 0: in the padding",
+    "out_base": "word of the first output frame",
+    "out_round": "words from a round's output to the next one's",
+    "out_frame": "words of an output frame",
+    "out_plane": "words of a channel group of it",
+    "out_columns": "width of the output",
+    "out_blocks": "blocks of ROWS rows of the output",
+    "out_groups": "channel groups that are computed",
+    "pool": "1: of two rows by two columns of the results the largest is stored",
+    "signed_results": "1: the codes that are stored have a sign",
+    "stored_columns": "width of the tensor that is stored",
+    "stored_blocks": "blocks of ROWS rows of it",
+    "stored_band": "of these a band's",
+    "residual": "1: a tensor is added to the results",
+    "residual_base": "word of its first frame",
+    "residual_round": "words from a round's to the next one's",
+    "residual_frame": "words of a frame of it",
+    "residual_plane": "words of a channel group of it",
+    "residual_signed": "1: its codes have a sign",
+    "largest": "1: the largest value of each window instead of sums of products",
+    "signed_pixels": "1: the input's codes have a sign",
+    "kernel_rows": "rows of the kernel",
+    "kernel_columns": "columns of the kernel",
+    "stride_rows": "rows from an output row to the next",
+    "stride_columns": "columns from an output column to the next",
+    "left": "columns of padding at the left",
+    "dilation_columns": "columns from one tap to the next",
+    "dilation_rows": "rows from one tap to the next",
+    "repeat_rows": "how often each row of the input counts: nearest upsampling",
+    "repeat_columns": "how often each column counts",
+    "repeat_line": "words of a block of ROWS rows of the input before they are repeated",
+    "dilation_phase": "dilation_rows modulo ROWS",
+    "dilation_blocks": "dilation_rows divided by ROWS",
+    "read_groups": "channel groups that an output group reads",
+    "read_step": "channel groups from where one output group reads to where the next one does",
+    "weight_base": "beat of the first weights",
+    "chunks": "parts in which the weights of an output group are loaded",
+    "chunk_words": "words of weights of a part",
+    "last_words": "words of weights of the last part",
+    "factor": "what a sum of 0 or more is multiplied by: the product has FRACTION bits to round away",
+    "slope": "what a sum below 0 is multiplied by",
+    "offset": "what is added to the product",
+    "tie": "remainders up to this one are none: a quotient's error",
+    "rounding": "how a result is rounded: bits of `rounding` in finish.h",
+    "low": "the least result",
+    "high": "the largest result",
+    "early": "1: the added tensor joins the product of the sum, not that of the first result",
+    "second": "1: the first result is multiplied and rounded once more",
+    "second_factor": "what a first result is multiplied by if it is 0 or more",
+    "second_slope": "what it is multiplied by below 0",
+    "residual_factor": "what the added tensor is multiplied by",
+    "second_rounding": "as rounding",
+    "second_low": "as low",
+    "second_high": "as high",
+}
+"""Every field and what it says."""
+ROW_FIELDS: Mapping[str, str] = {
+    "row_offset": "rows from the first output row's to this one's: row * stride_rows",
+    "row_bank": "row_offset modulo ROWS",
+    "row_block": "row_offset divided by ROWS",
+}
+"""Fields of which there is one for each output row."""
+
+
+def row_values(processor: Processor, stride: int) -> dict[str, list[int]]:
+    """The fields of ROW_FIELDS for a stride."""
+    offsets = [row * stride for row in range(processor.rows)]
+    return {
+        "row_offset": offsets,
+        "row_bank": [offset % processor.rows for offset in offsets],
+        "row_block": [offset // processor.rows for offset in offsets],
+    }
+
+
+def encoded(processor: Processor, fields: Mapping[str, int], stride: int) -> NDArray[np.int32]:
+    """The words [WORDS] of a descriptor. fields: a value of every one of FIELDS; stride: of rows.
+
+    Raises OverflowError: a value that 32 bits do not hold.
+    """
+    assert fields.keys() == FIELDS.keys(), sorted(fields.keys() ^ FIELDS.keys())
+    words = [fields[name] for name in FIELDS]
+    for name in ROW_FIELDS:
+        words += row_values(processor, stride)[name]
+    assert len(words) <= WORDS
+    found = np.zeros(WORDS, np.int32)
+    found[: len(words)] = words
+    return found
+
+
+assert len(FIELDS) + len(ROW_FIELDS) * MOST_ROWS <= WORDS

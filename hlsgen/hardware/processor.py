@@ -1,0 +1,152 @@
+"""A processor that the layers of a network share: its folding, memories and number widths, as data.
+
+In every cycle it multiplies, for ROWS neighbouring output rows at once, LANES input channels of one pixel
+each by LANES x LANES weights of one kernel tap. A task of its program (hlsgen/program/) is a layer's work;
+shapes, kernel, stride and binary points are arguments at run time, up to these limits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hlsgen.base.short_repr import Brief
+from hlsgen.hardware.storage import Memory, Storage
+
+BIAS_BITS = 32
+"""Bits of a bias, in units of a sum's last bit."""
+RESULT_BITS = 18
+"""Bits of a rounded result before something is added to it: the narrow operand of a DSP48E2."""
+NARROW_SUM_BITS, WIDE_SUM_BITS = 32, 48
+"""Bits of a sum of packed products, and of any others."""
+NARROW_FACTOR, WIDE_FACTOR = (27, 24), (32, 28)
+"""Bits of the factor that brings such a sum to its result's binary point (27: the wide operand of a DSP48E2),
+and how many bits of the product are rounded away. A descriptor's words have 32 bits.
+"""
+SIZE_BITS = 12
+"""Bits of a height, a width or a count of channel groups."""
+MOST_SIZE = (1 << SIZE_BITS) - 1
+LEAST_POOLED_ROWS = 5
+"""Iterations from a word's write to its next read where results are pooled: what reading, comparing and
+writing take.
+"""
+PACKED_WIDTH = 8
+"""The widest numbers of which a DSP48E2 multiplies two at once."""
+CHAIN_SIGNED, CHAIN_UNSIGNED = 7, 4
+"""Products of packed pairs that may be added before their lanes collide: |sum| < 2**17 of any 8-bit weights
+and signed or unsigned 8-bit activations (the packed dot product of templates/hls/hlsgen/dot.h).
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Processor(Brief):
+    """rows: output rows at once, odd, so that strides that share no factor with it read different banks.
+    lanes: channels of a word, those read and those computed at once. activation_bits, weight_bits: of the
+    codes. unsigned: whether activations may be unsigned too, as their task says. pixel_depth: words of a bank
+    that one band of a tensor may take, weight_depth: words of LANES x LANES weights that an output group may
+    take; there is twice that, for the next ones are loaded meanwhile. weight_beat_bits: the width of the port
+    that weights come by.
+    """
+
+    rows: int
+    lanes: int
+    activation_bits: int
+    weight_bits: int
+    unsigned: bool
+    pixel_depth: int
+    weight_depth: int
+    weight_beat_bits: int
+    pixel_storage: Storage = Storage.BRAM
+    weight_storage: Storage = Storage.BRAM
+    fabric_lanes: int = 0
+    pool_columns: int = 0
+
+    def __post_init__(self) -> None:
+        assert not self.pool_columns or self.rows >= LEAST_POOLED_ROWS
+        assert self.rows % 2 == 1 and self.lanes % 2 == 0 and self.fabric_lanes % 2 == 0
+        assert 0 <= self.fabric_lanes <= self.lanes and self.lanes >= 2 and self.weight_beat_bits > 0
+        assert self.weight_word_bits % self.weight_beat_bits == 0
+        assert self.bias_word_bits % self.weight_beat_bits == 0
+
+    def __str__(self) -> str:
+        """7 rows x 16 x 16 channels"""
+        return f"{self.rows} rows x {self.lanes} x {self.lanes} channels"
+
+    @property
+    def multipliers(self) -> int:
+        """Products a cycle."""
+        return self.rows * self.lanes * self.lanes
+
+    @property
+    def packed(self) -> bool:
+        """Whether a DSP makes two products."""
+        return max(self.activation_bits, self.weight_bits) <= PACKED_WIDTH
+
+    @property
+    def operand_bits(self) -> int:
+        """Bits of an activation's code with a sign."""
+        return self.activation_bits + self.unsigned
+
+    @property
+    def chain(self) -> int:
+        """Packed products that are added before their lanes are taken apart."""
+        return CHAIN_UNSIGNED if self.unsigned else CHAIN_SIGNED
+
+    @property
+    def word_bits(self) -> int:
+        """Bits of a word of LANES activations, as DDR and the ports have it."""
+        return self.lanes * self.activation_bits
+
+    @property
+    def weight_word_bits(self) -> int:
+        """Bits of the weights of a cycle."""
+        return self.lanes * self.lanes * self.weight_bits
+
+    @property
+    def bias_word_bits(self) -> int:
+        return self.lanes * BIAS_BITS
+
+    @property
+    def weight_beats(self) -> int:
+        """Beats of a weight word."""
+        return self.weight_word_bits // self.weight_beat_bits
+
+    @property
+    def bias_beats(self) -> int:
+        """Beats of the biases of an output group."""
+        return self.bias_word_bits // self.weight_beat_bits
+
+    @property
+    def sum_bits(self) -> int:
+        return NARROW_SUM_BITS if self.packed else WIDE_SUM_BITS
+
+    @property
+    def factor_bits(self) -> int:
+        """Bits of what a sum is multiplied by to become a result."""
+        return (NARROW_FACTOR if self.packed else WIDE_FACTOR)[0]
+
+    @property
+    def factor_fraction(self) -> int:
+        """Bits of that product which are rounded away."""
+        return (NARROW_FACTOR if self.packed else WIDE_FACTOR)[1]
+
+    @property
+    def pixel_memory(self) -> Memory:
+        """The banks of pixels, one for each of the rows."""
+        depth = 2 * self.pixel_depth
+        return Memory(
+            name="band", depth=depth, bits=self.word_bits, copies=self.rows, storage=self.pixel_storage
+        )
+
+    @property
+    def pool_memory(self) -> Memory:
+        """Where results are pooled on their way to DDR, a block of rows in each half."""
+        depth = self.pool_columns * self.rows
+        return Memory(name="lines", depth=depth, bits=self.word_bits, copies=2, storage=Storage.BRAM)
+
+    @property
+    def weight_memory(self) -> Memory:
+        """The banks of weights, one for each beat of a word."""
+        depth, bits = 2 * self.weight_depth, self.weight_beat_bits
+        return Memory(
+            name="filters", depth=depth, bits=bits, copies=self.weight_beats, storage=self.weight_storage
+        )

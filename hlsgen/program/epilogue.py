@@ -1,0 +1,307 @@
+"""What is done to an exact sum until it is a result: slopes, an addition, roundings and limits, in two
+roundings at most.
+
+A rounding is one multiplication by an integer factor, such that a fixed count of bits K of the product lies
+behind the result's binary point, and dropping these. So a shift, a leaky ReLU's slope and a division are the
+same multiplier:
+
+- from f to g fraction bits: factor = 2**(K - f + g)
+- below zero by a slope of s fraction bits: its code times 2**(K - f - s + g)
+- an average over n: the integer nearest 2**(K - f + g) / n, see `average`
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from hlsgen.base.fixed import FixedType, Overflow, Rounding
+from hlsgen.hardware.processor import RESULT_BITS, Processor
+
+NEAREST, HALF_UP_ABOVE, HALF_UP_BELOW, HALF_UP_ODD, TO_ZERO = 1, 2, 4, 8, 16
+ROUNDING_BITS = {
+    Rounding.TRN: 0,
+    Rounding.TRN_ZERO: TO_ZERO,
+    Rounding.RND: NEAREST | HALF_UP_ABOVE | HALF_UP_BELOW,
+    Rounding.RND_ZERO: NEAREST | HALF_UP_BELOW,
+    Rounding.RND_INF: NEAREST | HALF_UP_ABOVE,
+    Rounding.RND_MIN_INF: NEAREST,
+    Rounding.RND_CONV: NEAREST | HALF_UP_ODD,
+}
+"""The bits of `rounding` in finish.h."""
+MOST_RESULT = (1 << (RESULT_BITS - 1)) - 1
+MOST_STAGES = 2
+WIDE = 120
+"""Bits of a type that holds whatever is rounded here."""
+SATURATING = (Overflow.SAT, Overflow.SAT_SYM)
+Limits = tuple[int | None, int | None]
+
+
+class NotFused(Exception):
+    """A step that the finishing hardware cannot take in where it stands; the text says why."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage:
+    """One multiplication, rounding and limiting, as numbers of the hardware; see FIELDS of
+    hardware/descriptor.py.
+    """
+
+    factor: int
+    slope: int
+    joining: int
+    """What the added tensor is multiplied by; 0: none is added here."""
+    offset: int
+    tie: int
+    rounding: int
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pending:
+    """What a stage does before it rounds. slope: code and fraction bits; joins: fraction bits of what is
+    added.
+
+    low, high: limits at its end, in codes of `Epilogue.fraction`. count: a divisor.
+    """
+
+    slope: tuple[int, int] | None = None
+    joins: int | None = None
+    low: int | None = None
+    high: int | None = None
+    count: int = 1
+
+    @property
+    def limited(self) -> bool:
+        return self.low is not None or self.high is not None
+
+    @property
+    def is_empty(self) -> bool:
+        return self == Pending()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Epilogue:
+    """The steps from a sum to what there is now: a number of `fraction` fraction bits from `least` to `most`.
+
+    begin: fraction bits of what the open stage is given. Every method gives the epilogue with one step more
+    and raises NotFused where the hardware cannot take it in.
+    """
+
+    processor: Processor
+    begin: int
+    fraction: int
+    least: int
+    most: int
+    stages: tuple[Stage, ...] = ()
+    pending: Pending = field(default_factory=Pending)
+
+    @classmethod
+    def of_sum(cls, processor: Processor, fraction: int, least: int, most: int) -> Epilogue:
+        """Behind a sum from `least` to `most`, with `fraction` fraction bits."""
+        limit = 1 << (processor.sum_bits - 1)
+        if least < -limit or most >= limit:
+            raise NotFused(f"its sums need more than {processor.sum_bits} bits")
+        return cls(processor=processor, begin=fraction, fraction=fraction, least=least, most=most)
+
+    def clamped(self, low: int | None, high: int | None, fraction: int) -> Epilogue:
+        """With limits in codes of `fraction` fraction bits."""
+        low, high = (None if end is None else self._on_grid(end, fraction) for end in (low, high))
+        if self.pending.is_empty and self.stages:
+            return self._limited_before(low, high)
+        first, last = _limited_again((self.pending.low, self.pending.high), (low, high))
+        return self._within(low, high, pending=replace(self.pending, low=first, high=last))
+
+    def sloped(self, code: int, fraction: int) -> Epilogue:
+        """Multiplied by a slope of this code where it is below zero."""
+        if not self.pending.is_empty:
+            raise NotFused("a slope follows an addition or limits that nothing has rounded")
+        shift = max(0, fraction)
+        ends = [0, max(0, self.most) << shift, (code * min(0, self.least)) << max(0, -fraction)]
+        if self.least > 0:
+            ends.append(self.least << shift)
+        return replace(
+            self,
+            pending=replace(self.pending, slope=(code, fraction)),
+            fraction=self.fraction + shift,
+            least=min(ends),
+            most=max(ends),
+        )
+
+    def joined(self, type_: FixedType) -> Epilogue:
+        """With a tensor of this type added."""
+        if self.pending.joins is not None or self.pending.limited:
+            raise NotFused("an addition follows another one or limits that nothing has rounded")
+        if any(stage.joining for stage in self.stages):
+            raise NotFused("it adds a second tensor")
+        fraction = max(self.fraction, type_.fraction)
+        mine, other = fraction - self.fraction, fraction - type_.fraction
+        return replace(
+            self,
+            pending=replace(self.pending, joins=type_.fraction),
+            fraction=fraction,
+            least=(self.least << mine) + (type_.min_code << other),
+            most=(self.most << mine) + (type_.max_code << other),
+        )
+
+    def cast(self, type_: FixedType) -> Epilogue:
+        """As `type_` rounds it and fits it."""
+        shift = self.fraction - type_.fraction
+        least, most = (_rounded(end, self.fraction, type_) for end in (self.least, self.most))
+        holds = type_.lowest_code <= least and most <= type_.max_code
+        if not holds and type_.overflow not in SATURATING:
+            raise NotFused(f"values may leave {type_}, which does not saturate")
+        if shift <= 0 and holds and self.pending.count == 1:
+            return self  # every value stays as it is
+        if shift == 0 and self.pending.count == 1:
+            return self.clamped(type_.lowest_code, type_.max_code, type_.fraction)
+        return self._closed(type_)
+
+    def averaged(self, count: int, type_: FixedType) -> Epilogue:
+        """Divided by `count` and rounded once, as if the rational number were cast to `type_`.
+
+        With g fraction bits of the result and f of the sum, quotients and the halves between whole numbers
+        lie a multiple of 1 / (2 d) apart, d = count * 2**max(0, f - g). The factor is off by half, the
+        product of a sum v so by |v| / 2. An offset of a quarter of 1 / d, in product bits o = 2**K / (4 d),
+        lifts every quotient above its own place and below the next one if |v| < o; what lies less than 2 o
+        above a half was one.
+        """
+        if not self.pending.is_empty or self.stages:
+            raise NotFused("an average follows an addition, limits or another rounding")
+        divided = replace(self, pending=replace(self.pending, count=count))
+        ends = [_rounded(end, self.fraction, type_) for end in _quotients(divided)]
+        if type_.overflow not in SATURATING and not type_.lowest_code <= ends[0] <= ends[1] <= type_.max_code:
+            raise NotFused(f"averages may leave {type_}, which does not saturate")
+        return divided._closed(type_)
+
+    def finished(self, type_: FixedType) -> tuple[Stage, ...]:
+        """The stages that give codes of `type_`."""
+        if not self.pending.is_empty or self.begin != type_.fraction or not self.stages:
+            return self._closed(type_).stages
+        return self.stages
+
+    def _on_grid(self, code: int, fraction: int) -> int:
+        """A limit in codes of what there is now."""
+        shift = fraction - self.fraction
+        if shift > 0 and code % (1 << shift):
+            raise NotFused("a limit lies between two of the values that it limits")
+        return code >> shift if shift > 0 else code << -shift
+
+    def _within(self, low: int | None, high: int | None, **changes: object) -> Epilogue:
+        """With a range that limits have narrowed."""
+        least, most = self.least, self.most
+        if low is not None:
+            least, most = max(least, low), max(most, low)
+        if high is not None:
+            least, most = min(least, high), min(most, high)
+        return replace(self, least=least, most=most, **changes)  # type: ignore[arg-type]
+
+    def _limited_before(self, low: int | None, high: int | None) -> Epilogue:
+        """With limits that the stage before, which has ended, takes in."""
+        *others, last = self.stages
+        lowest, highest = _limited_again((last.low, last.high), (low, high))
+        assert lowest is not None and highest is not None
+        tighter = replace(last, low=lowest, high=highest)
+        return replace(self._within(low, high), stages=(*others, tighter))
+
+    def _closed(self, type_: FixedType) -> Epilogue:
+        """With the open stage rounded to `type_`."""
+        if len(self.stages) == MOST_STAGES:
+            raise NotFused(f"it is rounded more than {MOST_STAGES} times")
+        ends = [self.least, self.most] if self.pending.count == 1 else _quotients(self)
+        least, most = (
+            max(type_.lowest_code, min(type_.max_code, _rounded(end, self.fraction, type_))) for end in ends
+        )
+        if least < -MOST_RESULT or most > MOST_RESULT:
+            raise NotFused(f"a result of {type_} needs more than {RESULT_BITS} bits")
+        stage = self._stage(type_, least, most)
+        return Epilogue(
+            processor=self.processor,
+            begin=type_.fraction,
+            fraction=type_.fraction,
+            least=least,
+            most=most,
+            stages=(*self.stages, stage),
+        )
+
+    def _stage(self, type_: FixedType, least: int, most: int) -> Stage:
+        """The open stage as numbers. Its limits are rounded as its values are, which keeps their order."""
+        pending, bits, g = self.pending, self.processor.factor_fraction, type_.fraction
+        low, high = (
+            None if end is None else _rounded(end, self.fraction, type_)
+            for end in (pending.low, pending.high)
+        )
+        factor, offset, tie = self._power(bits + g - self.begin), 0, 0
+        if pending.count & (pending.count - 1):
+            factor, offset, tie = self._reciprocal(g)
+        elif pending.count > 1:
+            factor = self._power(bits + g - self.begin - pending.count.bit_length() + 1)
+        slope = factor
+        if pending.slope is not None:
+            code, fraction = pending.slope
+            slope = self._scaled(code, bits + g - self.begin - fraction)
+        lowest = max(type_.lowest_code, -MOST_RESULT) if low is None else max(type_.lowest_code, low)
+        highest = min(type_.max_code, MOST_RESULT) if high is None else min(type_.max_code, high)
+        return Stage(
+            factor=factor,
+            slope=slope,
+            joining=0 if pending.joins is None else self._power(bits + g - pending.joins),
+            offset=offset,
+            tie=tie,
+            rounding=ROUNDING_BITS[type_.rounding],
+            low=min(lowest, type_.max_code),
+            high=max(highest, type_.lowest_code),
+        )
+
+    def _reciprocal(self, fraction: int) -> tuple[int, int, int]:
+        """Factor, offset and tie of an average; see `averaged`."""
+        bits, count = self.processor.factor_fraction, self.pending.count
+        power = bits + fraction - self.begin
+        factor = (2 * (1 << max(0, power)) + count) // (2 * count) if power >= 0 else 0
+        apart = count << max(0, self.begin - fraction)
+        offset = (1 << bits) // (4 * apart)
+        if not factor or max(abs(self.least), abs(self.most)) >= offset:
+            raise NotFused(f"an average of so many values ({count}) needs more bits than a factor has")
+        return self._held(factor), offset, 2 * offset
+
+    def _power(self, exponent: int) -> int:
+        return self._scaled(1, exponent)
+
+    def _scaled(self, code: int, exponent: int) -> int:
+        """code * 2**exponent, which must be whole."""
+        if exponent < 0 and code % (1 << -exponent):
+            raise NotFused("its binary point lies too far from that of its sums")
+        return self._held(code << exponent if exponent >= 0 else code >> -exponent)
+
+    def _held(self, factor: int) -> int:
+        if abs(factor) >= 1 << (self.processor.factor_bits - 1):
+            raise NotFused("a result is finer than its sums by more than a factor holds")
+        return factor
+
+
+def _limited_again(first: Limits, then: Limits) -> Limits:
+    """Both limits as one: the ends of `first` limited by `then`, which may lie wholly beside them."""
+    low, high = (None if end is None else _limited(end, *then) for end in first)
+    return then[0] if low is None else low, then[1] if high is None else high
+
+
+def _limited(end: int, low: int | None, high: int | None) -> int:
+    end = end if low is None else max(end, low)
+    return end if high is None else min(end, high)
+
+
+def _quotients(epilogue: Epilogue) -> list[int]:
+    """The ends of an average's range, in codes of the sums; the rounding may go to the next one."""
+    count = epilogue.pending.count
+    return [epilogue.least // count, -(-epilogue.most // count)]
+
+
+def _rounded(code: int, fraction: int, type_: FixedType) -> int:
+    """A code of `fraction` bits rounded as `type_` does, whatever its range."""
+    if fraction <= type_.fraction:
+        return code << (type_.fraction - fraction)
+    source = FixedType(WIDE, WIDE - fraction)
+    wide = FixedType(WIDE, WIDE - type_.fraction, True, type_.rounding)
+    return int(wide.cast(np.array([code], object), source)[0])

@@ -1,0 +1,290 @@
+"""Graph -> tasks: each layer that computes begins one, and those behind it that only finish its results join
+it.
+
+conv2d, dense, affine     sums of products                  joins: add, clamp, cast, leaky, pool2d of 2 x 2
+pool2d, global_pool       largest values, or sums divided
+add, clamp, cast, leaky   where nothing computes before them: a 1 x 1 kernel that is the identity
+pad, crop, rearrange      the same with another padding, stride or repetition
+concat                    a task a part, each to its channels
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from hlsgen.base.errors import DesignError, Problem
+from hlsgen.base.fixed import FixedType
+from hlsgen.hardware.processor import Processor
+from hlsgen.layers.base import Layer, Shape
+from hlsgen.layers.binary import Add
+from hlsgen.layers.cast import Cast
+from hlsgen.layers.clamp import Clamp
+from hlsgen.layers.concat import Concat
+from hlsgen.layers.conv2d import Conv2d
+from hlsgen.layers.leaky import Leaky
+from hlsgen.layers.pool2d import Pool2d
+from hlsgen.model.ir import Graph
+from hlsgen.program.epilogue import Epilogue, NotFused
+from hlsgen.program.tasks import Stored, Task
+from hlsgen.program.unfolding import unfolded
+from hlsgen.program.unsupported import refused
+from hlsgen.program.windows import Computed, computed, identity
+
+NARROWER = "a narrower type for it (precision), or a processor of more bits (mapping: activation_bits)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lowered:
+    """The tasks of a graph in the order of their calls, and the tensors that lie in DDR, inputs first."""
+
+    tasks: tuple[Task, ...]
+    tensors: dict[str, Stored]
+
+
+LEAST_POOLED_COLUMNS = 2
+"""Of a single one, a block's last word would be read again before it is written."""
+
+
+def lowered(graph: Graph, processor: Processor, *, pools: bool = True) -> Lowered:
+    """The graph as tasks. pools: whether pools may join. Raises DesignError: a layer that the processor has
+    no hardware for.
+    """
+    return _Lowering(graph, processor if pools else replace(processor, pool_columns=0)).run()
+
+
+@dataclass
+class _Lowering:
+    graph: Graph
+    processor: Processor
+    tasks: list[Task] = field(default_factory=list)
+    tensors: dict[str, Stored] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.readers = self.graph.consumers()
+        self.layers = {layer.name: layer for layer in self.graph.layers}
+        self.joined: set[str] = set()
+
+    def run(self) -> Lowered:
+        for port in self.graph.inputs:
+            type_ = _fixed(port.tensor.type, port.name)
+            if not self._holds(type_):
+                raise DesignError(
+                    Problem(message=f"input {port.name} is {type_}, {self._too_wide}", fix=NARROWER)
+                )
+            self._store(port.name, port.tensor.shape, type_)
+        for layer in self.graph.layers:
+            if layer.name in self.joined:
+                continue
+            if isinstance(layer, Concat):
+                self._concat(layer)
+            else:
+                self._task(layer)
+        return Lowered(tasks=tuple(self.tasks), tensors=self._needed())
+
+    def _needed(self) -> dict[str, Stored]:
+        """The tensors without inputs that are only read with their columns made channels."""
+        needed = {port.source for port in self.graph.outputs}
+        for task in self.tasks:
+            needed |= {task.source.name, task.output.name} | ({task.added.name} if task.added else set())
+        return {name: stored for name, stored in self.tensors.items() if name in needed}
+
+    def _store(self, name: str, shape: Shape, type_: FixedType) -> Stored:
+        self.tensors[name] = Stored(name=name, shape=shape, type=type_, of=name)
+        return self.tensors[name]
+
+    def _task(self, layer: Layer) -> None:
+        """The task that begins with `layer`."""
+        found = computed(layer, self.processor)
+        source = self.tensors[layer.inputs[0]]
+        try:
+            epilogue, added = found.epilogue, None
+            if isinstance(layer, Add):
+                epilogue, added = self._with_operand(epilogue, layer, 1)
+            epilogue = finished_by(layer, epilogue)
+            taken, last = [layer], layer
+            while (following := self._following(last)) is not None:
+                longer = self._joined_by(following, last, epilogue, added)
+                if longer is None:
+                    break
+                epilogue, added = longer
+                taken.append(following)
+                last = following
+            self._emit(taken, found, epilogue, source, added)
+        except NotFused as failure:
+            raise refused(layer, str(failure), "another type for its results, or style: dataflow") from None
+
+    def _reader(self, layer: Layer) -> Layer | None:
+        """The only reader of a layer's results; None: there are others, or an output shows them."""
+        readers = self.readers[layer.name]
+        if len(readers) != 1 or readers[0][1] < 0:
+            return None
+        return self.layers[readers[0][0]]
+
+    def _following(self, layer: Layer) -> Layer | None:
+        """The only reader of a layer's results, if it may join its task."""
+        reader = self._reader(layer)
+        return reader if isinstance(reader, Add | Clamp | Cast | Leaky) else None
+
+    def _pool_behind(self, layer: Layer) -> Pool2d | None:
+        """The only reader, if it is a pool that the processor does on the way to DDR."""
+        reader = self._reader(layer)
+        most = self.processor.pool_columns
+        if not isinstance(reader, Pool2d) or not LEAST_POOLED_COLUMNS <= reader.output_shape[2] <= most:
+            return None
+        return reader if is_pooled_on_the_way(reader) else None
+
+    def _joined_by(
+        self, following: Layer, last: Layer, epilogue: Epilogue, added: Stored | None
+    ) -> tuple[Epilogue, Stored | None] | None:
+        """What the task becomes with one layer more; None: it ends before that one."""
+        try:
+            if isinstance(following, Add):
+                other = 1 - following.inputs.index(last.name)
+                name = following.inputs[other]
+                if name == last.name or name not in self.tensors or following.broadcasts or added is not None:
+                    return None
+                epilogue, added = self._with_operand(epilogue, following, other)
+            return finished_by(following, epilogue), added
+        except NotFused:
+            return None
+
+    def _with_operand(self, epilogue: Epilogue, layer: Add, index: int) -> tuple[Epilogue, Stored]:
+        """With one of an addition's operands added."""
+        if layer.broadcasts:
+            raise NotFused("one value a channel is added to all its pixels")
+        added = self.tensors[layer.inputs[index]]
+        return epilogue.joined(added.type), added
+
+    def _emit(
+        self,
+        taken: Sequence[Layer],
+        found: Computed,
+        epilogue: Epilogue,
+        source: Stored,
+        added: Stored | None,
+    ) -> None:
+        """The task of `taken`; layers at its end whose results are too wide to store are an error."""
+        last = taken[-1]
+        out_shape, type_ = last.output_shape, _fixed(last.output_type, last.name)
+        pool = self._pool_behind(last)
+        if pool is not None:
+            taken, last = [*taken, pool], pool
+        self._check_width(last, type_)
+        self.joined |= {layer.name for layer in taken}
+        output = self._store(last.name, last.output_shape, type_)
+        task = Task(
+            name=last.name,
+            layers=tuple(layer.name for layer in taken),
+            source=source,
+            output=output,
+            out_shape=out_shape,
+            pooled=pool is not None,
+            window=found.window,
+            weights=found.weights,
+            groups=found.groups,
+            bias=found.bias,
+            stages=epilogue.finished(type_),
+            added=added,
+            macs=sum(layer.macs for layer in taken),
+        )
+        self.tasks.append(self._with_unfolded_source(task))
+
+    def _check_width(self, layer: Layer, type_: FixedType) -> None:
+        if not self._holds(type_):
+            raise refused(layer, f"its results are {type_}, {self._too_wide}", NARROWER)
+
+    def _holds(self, type_: FixedType) -> bool:
+        return (
+            type_.width + (not type_.signed and not self.processor.unsigned) <= self.processor.activation_bits
+        )
+
+    @property
+    def _too_wide(self) -> str:
+        bits = self.processor.activation_bits
+        signed = "" if self.processor.unsigned else ", which have a sign"
+        return f"more than the {bits} bits of the processor's words{signed}"
+
+    def _with_unfolded_source(self, task: Task) -> Task:
+        """The task reading an input whose columns the host makes channels, where that saves time."""
+        inputs = {port.name for port in self.graph.inputs}
+        if task.source.name not in inputs:
+            return task
+        other = unfolded(task, self.processor.lanes)
+        if other is not task:
+            self.tensors[other.source.name] = other.source
+        return other
+
+    def _concat(self, layer: Concat) -> None:
+        """A task for each part, which casts it and writes it to its channels."""
+        if layer.axis != 0:
+            raise refused(layer, "tensors are joined along rows or columns", "style: dataflow")
+        type_ = _fixed(layer.result_type, layer.name)
+        self._check_width(layer, type_)
+        output = self._store(layer.name, layer.output_shape, type_)
+        offset = 0
+        for number, (name, part) in enumerate(zip(layer.inputs, layer.parts, strict=True)):
+            if offset % self.processor.lanes:
+                message = (
+                    f"part {number + 1} begins at channel {offset}, which is not a multiple of the lanes"
+                )
+                raise refused(layer, message, f"channels in multiples of {self.processor.lanes}")
+            source = self.tensors[name]
+            found = identity(source.shape, source.type, self.processor)
+            try:
+                stages = found.epilogue.cast(type_).finished(type_)
+            except NotFused as failure:
+                raise refused(layer, str(failure), "the same type for all parts") from None
+            self.tasks.append(
+                Task(
+                    name=f"{layer.name}_{number + 1}",
+                    layers=(layer.name,) if number + 1 == len(layer.inputs) else (),
+                    source=source,
+                    output=output,
+                    out_shape=part.shape,
+                    window=found.window,
+                    weights=found.weights,
+                    groups=found.groups,
+                    stages=stages,
+                    offset=offset,
+                )
+            )
+            offset += part.shape[0]
+
+
+def is_pooled_on_the_way(pool: Pool2d) -> bool:
+    """Whether a pool takes the largest of 2 x 2 values as they are, none of them in two windows."""
+    plain = (pool.padding, pool.overhang, pool.dilation) == ((0, 0, 0, 0), (0, 0), (1, 1))
+    windows = (pool.function, pool.kernel, pool.stride) == ("max", (2, 2), (2, 2))
+    return plain and windows and pool.result_type == pool.source.type
+
+
+def most_pooled_columns(graph: Graph) -> int:
+    """The columns of the widest tensor that a processor could pool on its way to DDR; 0: there is none."""
+    pools = [layer for layer in graph.layers if isinstance(layer, Pool2d) and is_pooled_on_the_way(layer)]
+    return max((pool.output_shape[2] for pool in pools), default=0)
+
+
+def finished_by(layer: Layer, epilogue: Epilogue) -> Epilogue:
+    """What `layer` does to values one by one, behind its sums. Raises NotFused."""
+    if isinstance(layer, Conv2d):
+        assert isinstance(layer.accumulator, FixedType)
+        limited = epilogue.clamped(*layer.clamp_codes, layer.accumulator.fraction)
+        return limited.cast(_fixed(layer.result_type, layer.name))
+    if isinstance(layer, Clamp):
+        limited = epilogue.clamped(*layer.limit_codes, layer.source_type.fraction)
+        return limited.cast(layer.fixed_result)
+    if isinstance(layer, Leaky):
+        if layer.slopes.size != 1:
+            raise NotFused("a slope for each channel")
+        return epilogue.sloped(int(layer.slopes[0]), layer.fixed_slope.fraction).cast(layer.fixed_result)
+    if isinstance(layer, Add):
+        return epilogue.cast(layer.exact_type).cast(_fixed(layer.result_type, layer.name))
+    if isinstance(layer, Cast):
+        return epilogue.cast(_fixed(layer.output_type, layer.name))
+    return epilogue
+
+
+def _fixed(type_: object, name: str) -> FixedType:
+    assert isinstance(type_, FixedType), f"{name} is in floating point"
+    return type_

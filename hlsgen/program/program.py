@@ -1,0 +1,256 @@
+"""A network's program for a processor: descriptors, weights, and where everything lies in DDR.
+
+A round runs all tasks on `together` frames. Inputs and outputs of all rounds lie one after the other; what is
+between has a place for one round, which tensors share whose lives do not meet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hlsgen.base.errors import DesignError, Problem
+from hlsgen.base.fixed import Codes
+from hlsgen.base.short_repr import Brief
+from hlsgen.hardware.descriptor import FIELDS, encoded
+from hlsgen.hardware.processor import BIAS_BITS, Processor
+from hlsgen.model.ir import Graph
+from hlsgen.program.epilogue import Stage
+from hlsgen.program.layout import Layout
+from hlsgen.program.lowering import Lowered, lowered
+from hlsgen.program.memory_plan import Life, MemoryPlan, planned
+from hlsgen.program.tasks import Stored, Task
+from hlsgen.program.tiling import NotTiled, Tiling, tiled, weight_matrix
+from hlsgen.program.unfolding import unfold
+
+WORD_LIMIT = 1 << 31
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Program(Brief):
+    """tilings: of each task, in the order of the calls. together: frames of a round."""
+
+    graph: Graph
+    processor: Processor
+    lowered: Lowered
+    tilings: tuple[Tiling, ...]
+    together: int
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        return self.lowered.tasks
+
+    @cached_property
+    def outer(self) -> frozenset[str]:
+        """Tensors of which every round has its own: inputs and outputs of the graph."""
+        stored = self.lowered.tensors
+        inputs = {name for name in stored if not any(task.output.name == name for task in self.tasks)}
+        return frozenset(inputs | {port.source for port in self.graph.outputs})
+
+    def layout(self, name: str) -> Layout:
+        return Layout.of(self.processor, self.lowered.tensors[name].shape)
+
+    def plan(self, rounds: int, *, keep: bool = False) -> MemoryPlan:
+        """Places for `rounds` rounds. keep: of every tensor one of its own, for what looks at all of them."""
+        last = len(self.tasks)
+        lives = {}
+        for name in self.lowered.tensors:
+            readers = [
+                at
+                for at, task in enumerate(self.tasks)
+                if name == task.source.name or (task.added is not None and name == task.added.name)
+            ]
+            writers = [at for at, task in enumerate(self.tasks) if task.output.name == name]
+            outer = name in self.outer
+            lives[name] = Life(
+                words=self.layout(name).frame_words * self.together * (rounds if outer else 1),
+                first=0 if outer else min(writers),
+                last=last if outer else max([*readers, *writers]),
+            )
+        found = planned(lives, keep=keep)
+        if found.words >= WORD_LIMIT:
+            message = (
+                f"{rounds} rounds of {self.together} frames need {found.words:,} words of memory at once"
+            )
+            raise DesignError(Problem(message=message, fix="fewer frames in a call"))
+        return found
+
+    def descriptors(self, plan: MemoryPlan) -> NDArray[np.int32]:
+        """[tasks, WORDS]"""
+        words = []
+        beats = 0
+        for tiling in self.tilings:
+            words.append(
+                encoded(self.processor, self._fields(tiling, plan, beats), tiling.task.window.stride[0])
+            )
+            beats += weight_beats(tiling)
+        return np.stack(words)
+
+    def _fields(self, tiling: Tiling, plan: MemoryPlan, beats: int) -> dict[str, int]:
+        task = tiling.task
+        found = dict.fromkeys(FIELDS, 0)
+        found |= self._place("in", task.source, plan)
+        found |= self._place("out", task.output, plan)
+        found["out_base"] += task.offset // self.processor.lanes * found["out_plane"]
+        if task.added is not None:
+            found |= self._place("residual", task.added, plan)
+            found |= {"residual": 1, "residual_signed": int(task.added.type.signed)}
+        found |= _shape_fields(tiling)
+        found |= _stage_fields(task.stages)
+        return found | {"weight_base": beats}
+
+    def _place(self, role: str, stored: Stored, plan: MemoryPlan) -> dict[str, int]:
+        layout = self.layout(stored.name)
+        steps = layout.frame_words * self.together if stored.name in self.outer else 0
+        return {
+            f"{role}_base": plan.places[stored.name],
+            f"{role}_round": steps,
+            f"{role}_frame": layout.frame_words,
+            f"{role}_plane": layout.plane_words,
+        }
+
+    @cached_property
+    def weights(self) -> NDArray[np.uint8]:
+        """The bytes of all weights and biases, in the order of the tasks."""
+        return np.concatenate([weight_bytes(tiling) for tiling in self.tilings])
+
+    def memory(self, inputs: Mapping[str, Codes], plan: MemoryPlan) -> NDArray[np.uint8]:
+        """The bytes of DDR with the inputs, codes [frames, C, H, W] of each, in their places."""
+        word_bytes = self.processor.word_bits // 8
+        found = np.zeros(plan.words * word_bytes, np.uint8)
+        for name, stored in self.lowered.tensors.items():
+            if (
+                stored.of in inputs
+                and name in self.outer
+                and stored.of in {p.name for p in self.graph.inputs}
+            ):
+                data = self.layout(name).packed(unfold(np.asarray(inputs[stored.of]), stored)).reshape(-1)
+                first = plan.places[name] * word_bytes
+                found[first : first + data.size] = data
+        return found
+
+    def tensor(self, name: str, data: NDArray[np.uint8], plan: MemoryPlan, frames: int) -> Codes:
+        """Codes [frames, C, H, W] of a tensor out of the bytes of DDR; inner ones: those of the last
+        round.
+        """
+        layout, stored = self.layout(name), self.lowered.tensors[name]
+        first = plan.places[name] * layout.word_bytes
+        count = frames if name in self.outer else min(frames, self.together)
+        part = data[first : first + count * layout.frame_bytes].reshape(count, -1)
+        return layout.unpacked(part, signed=stored.type.signed)
+
+
+def program(graph: Graph, processor: Processor, together: int) -> Program:
+    """The graph as a program. Raises DesignError: the processor has no hardware for a layer, or no room."""
+    for pools in (True, False):
+        tasks = lowered(graph, processor, pools=pools)
+        try:
+            tilings = tuple(tiled(processor, task, together) for task in tasks.tasks)
+        except NotTiled as failure:
+            if pools and any(task.pooled for task in tasks.tasks):
+                continue  # two blocks of rows may be too many where one is not
+            fix = "mapping: auto, or a processor with deeper memories"
+            raise DesignError(Problem(message=f"{graph.name}: {failure}", fix=fix)) from None
+        break
+    return Program(graph=graph, processor=processor, lowered=tasks, tilings=tilings, together=together)
+
+
+def weight_beats(tiling: Tiling) -> int:
+    """Beats of a task's weights and biases."""
+    processor = tiling.processor
+    return tiling.out_groups * (processor.bias_beats + tiling.weight_words * processor.weight_beats)
+
+
+def weight_bytes(tiling: Tiling) -> NDArray[np.uint8]:
+    """For each output group its biases, then its weights: [word][output lane][input lane], lowest bits
+    first.
+    """
+    processor, task = tiling.processor, tiling.task
+    lanes = processor.lanes
+    bias = np.zeros(tiling.out_groups * lanes, np.int64)
+    if task.bias is not None:
+        bias[: task.out_shape[0]] = task.bias
+    parts = [bias.astype(f"<i{BIAS_BITS // 8}").view(np.uint8).reshape(tiling.out_groups, -1)]
+    if tiling.weight_words:
+        wide = np.dtype(f"<i{processor.weight_bits // 8}")
+        matrix = np.ascontiguousarray(weight_matrix(tiling).astype(wide))
+        parts.append(matrix.view(np.uint8).reshape(tiling.out_groups, -1))
+    return np.concatenate(parts, axis=1).reshape(-1)
+
+
+def _shape_fields(tiling: Tiling) -> dict[str, int]:
+    task, processor, window = tiling.task, tiling.processor, tiling.task.window
+    return {
+        "in_rows": task.in_shape[1],
+        "in_columns": task.in_shape[2],
+        "in_blocks": tiling.in_blocks,
+        "in_groups": tiling.in_groups,
+        "frames": tiling.frames,
+        "frame_bands": tiling.sequels,
+        "bands": tiling.bands,
+        "band_out": tiling.band_out,
+        "band_step": tiling.band_step,
+        "band_first": tiling.band_first,
+        "band_blocks": tiling.band_blocks,
+        "band_phase": tiling.band_phase,
+        "band_top": -window.top,
+        "out_columns": task.out_shape[2],
+        "out_blocks": tiling.out_blocks,
+        "out_groups": tiling.out_groups,
+        "pool": int(task.pooled),
+        "signed_results": int(task.output.type.signed),
+        "stored_columns": task.stored_shape[2],
+        "stored_blocks": tiling.stored_blocks,
+        "stored_band": tiling.stored_band,
+        "largest": int(task.weights is None),
+        "signed_pixels": int(task.source.type.signed),
+        "kernel_rows": window.kernel[0],
+        "kernel_columns": window.kernel[1],
+        "stride_rows": window.stride[0],
+        "stride_columns": window.stride[1],
+        "left": window.left,
+        "dilation_columns": window.dilation[1],
+        "dilation_rows": window.dilation[0],
+        "dilation_phase": window.dilation[0] % processor.rows,
+        "dilation_blocks": window.dilation[0] // processor.rows,
+        "read_groups": tiling.read_groups,
+        "read_step": tiling.read_step,
+        "chunks": len(tiling.chunks),
+        "chunk_words": tiling.chunks[0],
+        "last_words": tiling.chunks[-1],
+        "repeat_rows": window.repeat[0],
+        "repeat_columns": window.repeat[1],
+        "repeat_line": task.source.shape[2] * processor.rows,
+    }
+
+
+def _stage_fields(stages: tuple[Stage, ...]) -> dict[str, int]:
+    first = stages[0]
+    found = {
+        "factor": first.factor,
+        "slope": first.slope,
+        "offset": first.offset,
+        "tie": first.tie,
+        "rounding": first.rounding,
+        "low": first.low,
+        "high": first.high,
+        "early": int(bool(first.joining)),
+        "residual_factor": first.joining,
+    }
+    if len(stages) > 1:
+        second = stages[1]
+        found |= {
+            "second": 1,
+            "second_factor": second.factor,
+            "second_slope": second.slope,
+            "second_rounding": second.rounding,
+            "second_low": second.low,
+            "second_high": second.high,
+        }
+        if second.joining:
+            found["residual_factor"] = second.joining
+    return found

@@ -1,0 +1,100 @@
+"""A task: the work of a layer, and of those that are done with it before anything is written, for any
+processor.
+
+What it computes is a window that moves over a tensor: sums of products with weights, or the largest value;
+then its stages (epilogue.py). Where its tensors lie and how it is cut into bands is decided for a processor
+(tiling.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from hlsgen.base.fixed import Codes, FixedType
+from hlsgen.base.short_repr import Brief
+from hlsgen.layers.base import Shape
+from hlsgen.program.epilogue import Stage
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stored(Brief):
+    """A tensor that lies in DDR: codes of `type`, [C, H, W].
+
+    unfolded: of an input whose neighbouring columns the host has made channels: kernel columns, their
+    dilation, the stride and the left padding; `shape` is what the array sees then.
+    """
+
+    name: str
+    shape: Shape
+    type: FixedType
+    unfolded: tuple[int, int, int, int] | None = None
+    of: str = ""
+    """The graph's tensor that it holds."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Window:
+    """Kernel, stride and dilation, each (rows, columns); padding at the top and at the left, below 0 to cut
+    off.
+
+    repeat: how often each row and column of the source counts (nearest upsampling).
+    """
+
+    kernel: tuple[int, int] = (1, 1)
+    stride: tuple[int, int] = (1, 1)
+    dilation: tuple[int, int] = (1, 1)
+    top: int = 0
+    left: int = 0
+    repeat: tuple[int, int] = (1, 1)
+
+    @property
+    def taps(self) -> int:
+        return self.kernel[0] * self.kernel[1]
+
+    @property
+    def reach_rows(self) -> int:
+        return (self.kernel[0] - 1) * self.dilation[0] + 1
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Task(Brief):
+    """layers: those whose work it does; the last one's output it writes.
+
+    weights: [M, C / groups, KH, KW]; None: the largest value of each window. bias: [M], in codes of the sums.
+    added: the tensor that joins, None: none. offset: the channel of `output` at which its results begin.
+    macs: multiply-accumulates of a frame, as layers count them. pooled: of two rows by two columns of the
+    results the largest is stored; out_shape is the shape before that.
+    """
+
+    name: str
+    layers: tuple[str, ...]
+    source: Stored
+    output: Stored
+    out_shape: Shape
+    window: Window
+    weights: Codes | None
+    groups: int = 1
+    bias: Codes | None = None
+    stages: tuple[Stage, ...]
+    added: Stored | None = None
+    offset: int = 0
+    macs: int = 0
+    pooled: bool = False
+
+    @property
+    def in_shape(self) -> Shape:
+        """The source's shape with its rows and columns repeated."""
+        channels, rows, columns = self.source.shape
+        return channels, rows * self.window.repeat[0], columns * self.window.repeat[1]
+
+    @property
+    def stored_shape(self) -> Shape:
+        """What it writes of its output."""
+        channels, rows, columns = self.out_shape
+        return (channels, rows // 2, columns // 2) if self.pooled else self.out_shape
+
+    @cached_property
+    def depthwise(self) -> bool:
+        """Whether each output channel reads the input channel of the same number alone."""
+        return self.weights is None or (self.groups == self.in_shape[0] == self.out_shape[0])

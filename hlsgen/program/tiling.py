@@ -1,0 +1,232 @@
+"""How a task is cut for a processor: bands of rows, frames at once, parts of weights."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from hlsgen.hardware.descriptor import MOST_ROWS
+from hlsgen.hardware.processor import MOST_SIZE, Processor
+from hlsgen.program.tasks import Task
+
+MOST_STRIDE = 15
+
+
+class NotTiled(Exception):
+    """A task that the processor's memories or limits do not hold; the text says which."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tiling:
+    """frames: of a band; sequels: bands of frames one after the other; band_out: output blocks of a band.
+
+    read_groups, read_step: channel groups that an output group reads, and from where one reads to where the
+    next does. chunks of the weights of an output group: chunk_words, the last one last_words.
+    """
+
+    processor: Processor
+    task: Task
+    frames: int
+    sequels: int
+    band_out: int
+    read_groups: int
+    read_step: int
+
+    @property
+    def in_groups(self) -> int:
+        return -(-self.task.in_shape[0] // self.processor.lanes)
+
+    @property
+    def out_groups(self) -> int:
+        return -(-self.task.out_shape[0] // self.processor.lanes)
+
+    @property
+    def in_blocks(self) -> int:
+        return -(-self.task.in_shape[1] // self.processor.rows)
+
+    @property
+    def out_blocks(self) -> int:
+        return -(-self.task.out_shape[1] // self.processor.rows)
+
+    @property
+    def stored_blocks(self) -> int:
+        """Blocks of the tensor that is stored."""
+        return -(-self.task.stored_shape[1] // self.processor.rows)
+
+    @property
+    def stored_band(self) -> int:
+        """Of these a band's: two blocks of results make one that is pooled."""
+        return -(-self.band_out // 2) if self.task.pooled else self.band_out
+
+    def stored_of(self, band: int) -> int:
+        """Blocks that a band stores."""
+        return max(0, min(self.stored_band, self.stored_blocks - band * self.stored_band))
+
+    @property
+    def bands(self) -> int:
+        return -(-self.out_blocks // self.band_out)
+
+    @property
+    def band_first(self) -> int:
+        """The first input block of the first band."""
+        return -self.task.window.top // self.processor.rows
+
+    @property
+    def band_phase(self) -> int:
+        """Where in it the first row lies."""
+        return -self.task.window.top - self.band_first * self.processor.rows
+
+    @property
+    def band_step(self) -> int:
+        return self.band_out * self.task.window.stride[0]
+
+    @property
+    def band_blocks(self) -> int:
+        return band_blocks(self.processor, self.task, self.band_out)
+
+    def blocks_of(self, band: int) -> int:
+        """Output blocks of a band."""
+        return min(self.band_out, self.out_blocks - band * self.band_out)
+
+    def loaded_blocks(self, band: int) -> int:
+        """Input blocks of a band that lie in the image."""
+        first = self.band_first + band * self.band_step
+        return max(0, min(first + self.band_blocks, self.in_blocks) - max(first, 0))
+
+    @property
+    def window_words(self) -> int:
+        """Cycles of a position: words of pixels that it needs."""
+        return self.task.window.taps * self.read_groups
+
+    @property
+    def weight_words(self) -> int:
+        """Words of weights of an output group."""
+        return 0 if self.task.weights is None else self.window_words
+
+    @cached_property
+    def chunks(self) -> tuple[int, ...]:
+        """Words of weights of each part."""
+        if self.weight_words <= self.processor.weight_depth:
+            return (self.weight_words,)
+        count = -(-self.weight_words // self.processor.weight_depth)
+        size = -(-self.weight_words // count)
+        return (*[size] * (count - 1), self.weight_words - size * (count - 1))
+
+    def positions(self, band: int) -> int:
+        return self.blocks_of(band) * self.task.out_shape[2] * self.frames
+
+
+def tiled(processor: Processor, task: Task, together: int) -> Tiling:
+    """The task for `together` frames of a round: the largest bands, then the most frames at once.
+
+    Raises NotTiled.
+    """
+    _check_limits(processor, task)
+    read_groups, read_step = _reading(processor, task)
+    out_blocks = -(-task.out_shape[1] // processor.rows)
+    in_groups = -(-task.in_shape[0] // processor.lanes)
+    words = in_groups * task.in_shape[2]
+    fitting = [
+        count
+        for count in range(1, out_blocks + 1)
+        if band_blocks(processor, task, count) * words <= processor.pixel_depth
+    ]
+    if not fitting:
+        needed = band_blocks(processor, task, 1) * words
+        raise NotTiled(
+            f"a band of {task.name} takes {needed} words of a bank, which has {processor.pixel_depth}"
+        )
+    band_out, frames = max(fitting), 1
+    if band_out == out_blocks:
+        room = processor.pixel_depth // (band_blocks(processor, task, band_out) * words)
+        frames = max(
+            count for count in range(1, together + 1) if together % count == 0 and count <= max(1, room)
+        )
+    else:
+        # as even as can be: the last band is not a small rest
+        band_out = -(-out_blocks // -(-out_blocks // band_out))
+        if task.pooled and band_out % 2:
+            # two blocks of results make one that is pooled
+            band_out += 1 if band_out < max(fitting) else -1
+        if not band_out:
+            raise NotTiled(f"two blocks of rows of {task.name}, which are pooled, do not fit a bank")
+
+    def cut(at_once: int, blocks: int) -> Tiling:
+        return Tiling(
+            processor=processor,
+            task=task,
+            frames=at_once,
+            sequels=together // at_once,
+            band_out=blocks,
+            read_groups=read_groups,
+            read_step=read_step,
+        )
+
+    whole = cut(frames, band_out)
+    if len(whole.chunks) == 1:
+        return whole
+    single = cut(1, 1)
+    if single.positions(0) > 1:
+        needed, depth = single.weight_words, processor.weight_depth
+        raise NotTiled(f"the weights of {task.name} take {needed} words of a bank, which has {depth}")
+    return single
+
+
+def band_blocks(processor: Processor, task: Task, band_out: int) -> int:
+    """Input blocks that `band_out` output blocks read."""
+    window, rows = task.window, processor.rows
+    phase = -window.top % rows
+    last = phase + (band_out * rows - 1) * window.stride[0] + window.reach_rows - 1
+    return last // rows + 1
+
+
+def _reading(processor: Processor, task: Task) -> tuple[int, int]:
+    """Channel groups that an output group reads, and the step from one to the next."""
+    lanes = processor.lanes
+    in_groups = -(-task.in_shape[0] // lanes)
+    if task.depthwise:
+        return 1, 1
+    members = task.out_shape[0] // task.groups
+    if task.groups > 1 and members == lanes and (task.in_shape[0] // task.groups) % lanes == 0:
+        each = task.in_shape[0] // task.groups // lanes
+        return each, each
+    if task.groups > 1 and members == task.in_shape[0] // task.groups and lanes % members == 0:
+        return 1, 1
+    return in_groups, 0
+
+
+def _check_limits(processor: Processor, task: Task) -> None:
+    stride = task.window.stride[0]
+    if math.gcd(stride, processor.rows) > 1 and stride > 1:
+        raise NotTiled(
+            f"{task.name} has a stride of {stride} rows, a divisor of {processor.rows} rows at once"
+        )
+    sizes = [*task.in_shape[1:], *task.out_shape[1:], *task.window.kernel]
+    sizes += [-(-channels // processor.lanes) for channels in (task.in_shape[0], task.out_shape[0])]
+    if max(sizes) > MOST_SIZE:
+        raise NotTiled(f"{task.name} has a size of {max(sizes)}, above {MOST_SIZE}")
+    steps = [*task.window.stride, *task.window.dilation]
+    if max(steps) > MOST_STRIDE:
+        raise NotTiled(f"{task.name} has a stride or dilation of {max(steps)}, above {MOST_STRIDE}")
+    assert processor.rows <= MOST_ROWS
+
+
+def weight_matrix(tiling: Tiling) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+    """Weights [output groups, words, LANES outputs, LANES inputs]: a word a tap and channel group, in their
+    order.
+    """
+    task, lanes = tiling.task, tiling.processor.lanes
+    assert task.weights is not None
+    outputs, kernel = task.out_shape[0], task.window.kernel
+    members, each = outputs // task.groups, task.in_shape[0] // task.groups
+    shape = (tiling.out_groups, kernel[0], kernel[1], tiling.read_groups, lanes, lanes)
+    found = np.zeros(shape, np.int64)
+    output = np.repeat(np.arange(outputs), each)
+    source = output // members * each + np.tile(np.arange(each), outputs)
+    read = source // lanes - output // lanes * tiling.read_step
+    values = np.asarray(task.weights).reshape(outputs * each, *kernel)
+    found[output // lanes, :, :, read, output % lanes, source % lanes] = values
+    return found.reshape(tiling.out_groups, tiling.window_words, lanes, lanes)

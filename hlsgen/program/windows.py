@@ -1,0 +1,192 @@
+"""What a layer makes of a window: weights and biases as integers, kernel and stride, and what its sums can
+be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from hlsgen.base.fixed import Codes, FixedType
+from hlsgen.hardware.processor import BIAS_BITS, Processor
+from hlsgen.layers.adaptive_pool import AdaptivePool
+from hlsgen.layers.base import Layer, Shape
+from hlsgen.layers.binary import Add
+from hlsgen.layers.cast import Cast
+from hlsgen.layers.clamp import Clamp
+from hlsgen.layers.conv2d import Conv2d
+from hlsgen.layers.crop import Crop
+from hlsgen.layers.dense import Dense
+from hlsgen.layers.global_pool import GlobalPool
+from hlsgen.layers.leaky import Leaky
+from hlsgen.layers.pad import Pad
+from hlsgen.layers.pool import Pool
+from hlsgen.layers.pool2d import Pool2d
+from hlsgen.layers.rearrange import Rearrange
+from hlsgen.program.epilogue import Epilogue, NotFused
+from hlsgen.program.tasks import Window
+from hlsgen.program.unsupported import refused
+
+Rule = Callable[[Layer, Processor], "Computed"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Computed:
+    """weights [M, C / groups, KH, KW], None: largest values; bias [M]; epilogue: behind its sums."""
+
+    window: Window
+    weights: Codes | None
+    groups: int = 1
+    bias: Codes | None = None
+    epilogue: Epilogue
+
+
+def computed(layer: Layer, processor: Processor) -> Computed:
+    """What the array computes of a layer. Raises DesignError: it cannot."""
+    for kind, rule in RULES:
+        if isinstance(layer, kind):
+            try:
+                return rule(layer, processor)
+            except NotFused as failure:
+                raise refused(layer, str(failure), "narrower types, or style: dataflow") from None
+    raise refused(layer, f"it is of kind {layer.kind}", "style: dataflow, or leave it to the host")
+
+
+def identity(shape: Shape, type_: FixedType, processor: Processor, window: Window | None = None) -> Computed:
+    """Every value as it is."""
+    channels = shape[0]
+    weights = np.ones((channels, 1, 1, 1), np.int64)
+    epilogue = Epilogue.of_sum(processor, type_.fraction, type_.min_code, type_.max_code)
+    return Computed(window=window or Window(), weights=weights, groups=channels, epilogue=epilogue)
+
+
+def _conv(layer: Layer, processor: Processor) -> Computed:
+    assert isinstance(layer, Conv2d) and isinstance(layer.weight_type, FixedType)
+    if not layer.accumulator_suffices():
+        raise NotFused(f"its accumulator of {layer.accumulator} is narrower than its sums")
+    finer = layer.sum_fraction - layer.product_fraction
+    scale = _scale(layer, processor)
+    weights = np.asarray(layer.weights).astype(np.int64) << finer + scale
+    limit = 1 << (processor.weight_bits - 1)
+    if weights.size and (weights.min() < -limit or weights.max() >= limit):
+        raise NotFused(f"its weights of {layer.weight_type} need more than {processor.weight_bits} bits")
+    bias = layer.bias_codes << scale
+    if bias.size and max(abs(int(bias.min())), abs(int(bias.max()))) >= 1 << (BIAS_BITS - 1):
+        raise NotFused(f"its biases need more than {BIAS_BITS} bits")
+    top, left, _, _ = layer.padding
+    kernel = layer.kernel
+    if isinstance(layer, Dense):
+        channels, height, width = layer.in_shape
+        weights = weights.reshape(-1, height, width, channels).transpose(0, 3, 1, 2)
+        kernel = (height, width)
+    window = Window(kernel=kernel, stride=layer.stride, dilation=layer.dilation, top=top, left=left)
+    least, most = (end << scale for end in layer.worst_case_sum)
+    epilogue = Epilogue.of_sum(processor, layer.sum_fraction + scale, least, most)
+    return Computed(window=window, weights=weights, groups=layer.groups, bias=bias, epilogue=epilogue)
+
+
+def _scale(layer: Conv2d, processor: Processor) -> int:
+    """Bits that weights and biases are shifted up by, where a factor alone would not make the result fine
+    enough.
+    """
+    assert isinstance(layer.result_type, FixedType)
+    held = processor.factor_bits - 2 - processor.factor_fraction
+    return max(0, layer.result_type.fraction - layer.sum_fraction - held)
+
+
+def _pool(layer: Layer, processor: Processor) -> Computed:
+    assert isinstance(layer, Pool)
+    channels, height, width = layer.source.shape
+    if isinstance(layer, Pool2d):
+        top, left, _, _ = layer.padding
+        window = Window(kernel=layer.kernel, stride=layer.stride, dilation=layer.dilation, top=top, left=left)
+    elif isinstance(layer, GlobalPool):
+        window = Window(kernel=(height, width))
+    else:
+        assert isinstance(layer, AdaptivePool)
+        if height % layer.size[0] or width % layer.size[1]:
+            raise NotFused("its windows are not of equal size")
+        step = height // layer.size[0], width // layer.size[1]
+        window = Window(kernel=step, stride=step)
+    type_ = layer.source_type
+    if layer.function == "max":
+        epilogue = Epilogue.of_sum(processor, type_.fraction, type_.min_code, type_.max_code)
+        return Computed(
+            window=window, weights=None, groups=channels, epilogue=epilogue.cast(layer.fixed_result)
+        )
+    low, high = (window.taps * code for code in (type_.min_code, type_.max_code))
+    epilogue = Epilogue.of_sum(processor, type_.fraction, low, high)
+    if layer.function == "average":
+        if len(layer.distinct_counts) > 1:
+            raise NotFused("its windows average different numbers of pixels")
+        epilogue = epilogue.averaged(layer.distinct_counts[0], layer.fixed_result)
+    else:
+        epilogue = epilogue.cast(layer.fixed_result)
+    ones = np.ones((channels, 1, *window.kernel), np.int64)
+    return Computed(window=window, weights=ones, groups=channels, epilogue=epilogue)
+
+
+def _values(layer: Layer, processor: Processor) -> Computed:
+    """Of a layer that only finishes what another one would have computed."""
+    return identity(layer.sources[0].shape, _type_of(layer), processor)
+
+
+def _type_of(layer: Layer) -> FixedType:
+    """The type of what a layer reads."""
+    found = layer.sources[0].type
+    assert isinstance(found, FixedType), f"{layer.name} is in floating point"
+    return found
+
+
+def _pad(layer: Layer, processor: Processor) -> Computed:
+    assert isinstance(layer, Pad)
+    if layer.channels != (0, 0) or layer.value_code != 0:
+        raise NotFused("it pads channels, or with another value than 0")
+    top, left, _, _ = layer.padding
+    return identity(layer.source.shape, _type_of(layer), processor, Window(top=top, left=left))
+
+
+def _crop(layer: Layer, processor: Processor) -> Computed:
+    assert isinstance(layer, Crop)
+    (_, row, column), (_, down, right) = layer.begin, layer.step
+    channels = np.arange(layer.size[0]) * layer.step[0] + layer.begin[0]
+    window = Window(stride=(down, right), top=-row, left=-column)
+    found = identity(layer.source.shape, _type_of(layer), processor, window)
+    if len(channels) == layer.source.shape[0]:
+        return found
+    chosen = (channels[:, None] == np.arange(layer.source.shape[0])).astype(np.int64)
+    return Computed(window=window, weights=chosen[:, :, None, None], epilogue=found.epilogue)
+
+
+def _rearrange(layer: Layer, processor: Processor) -> Computed:
+    assert isinstance(layer, Rearrange)
+    channels, height, width = layer.source.shape
+    found, rows, columns = layer.output_shape
+    source = np.arange(channels * height * width).reshape(layer.source.shape)
+    if found == channels and rows % height == 0 and columns % width == 0:
+        repeat = rows // height, columns // width
+        if np.array_equal(layer.indices, source.repeat(repeat[0], 1).repeat(repeat[1], 2)):
+            return identity(layer.source.shape, _type_of(layer), processor, Window(repeat=repeat))
+    if (rows, columns) == (height, width):
+        taken = layer.indices[:, 0, 0] // (height * width)
+        if np.array_equal(layer.indices, source[taken]):
+            chosen = (taken[:, None] == np.arange(channels)).astype(np.int64)
+            plain = identity(layer.source.shape, _type_of(layer), processor)
+            return Computed(window=Window(), weights=chosen[:, :, None, None], epilogue=plain.epilogue)
+    raise NotFused("it moves elements in another way than repeating pixels or choosing channels")
+
+
+RULES: tuple[tuple[type[Layer], Rule], ...] = (
+    (Conv2d, _conv),
+    (Pool, _pool),
+    (Pad, _pad),
+    (Crop, _crop),
+    (Rearrange, _rearrange),
+    (Add, _values),
+    (Clamp, _values),
+    (Cast, _values),
+    (Leaky, _values),
+)
+"""How each kind is computed."""

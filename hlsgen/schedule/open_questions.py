@@ -1,0 +1,44 @@
+"""Dependences that would keep an II above what is asked for, and that the code neither shows nor rules out.
+
+Of the loops of public reports that were looked at none had the II that such a dependence would give.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from hlsgen.schedule.ir import Instruction, Local
+from hlsgen.schedule.iteration import Carried, Node
+from hlsgen.schedule.memories import Where
+
+
+def is_guessed(nodes: Sequence[Node], edge: Carried, definitions: Mapping[str, Instruction]) -> bool:
+    """Whether a dependence hangs on two different indices of counters, which the tool may tell apart where it
+    is not told here. Of indices that are read from memory (a histogram) it knows no more."""
+    both = [nodes[one].access for one in (edge.source, edge.target)]
+    places = [one.where for one in both if one is not None and one.where is not None]
+    if not edge.assumed or len(places) < len(both):
+        return False
+    return places[0] != places[1] and not any(_is_data(place, definitions) for place in places)
+
+
+def _is_data(place: Where, definitions: Mapping[str, Instruction]) -> bool:
+    """Whether an index is computed from what is read."""
+    waiting = [name for form in place.word for name, _ in form.terms]
+    seen: set[str] = set()
+    while waiting:
+        one = definitions.get(waiting.pop())
+        if one is None or one.name in seen or one.opcode == "phi":
+            continue
+        seen.add(one.name)
+        if one.opcode in ("load", "call"):
+            return True
+        waiting += [each.name for each in one.operands if isinstance(each, Local)]
+    return False
+
+
+def says_guessed(edge: Carried | None, least: int) -> Iterator[str]:
+    """That an II hangs on such a dependence. least: the II without."""
+    if edge is not None:
+        where = edge.through
+        yield f"the II is {least} or more: whether {where} is read where it was written cannot be told"

@@ -1,0 +1,427 @@
+"""The hardware of `style: shared`: which processor, how many of them, how a network's tasks are cut for it.
+
+Every processor of the list is judged by what its multipliers alone would take, the promising ones in full:
+the search ends where no bound is above the best that was found, so that it finds the fastest of the list.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import product
+
+import numpy as np
+
+from hlsgen.base.progress import Progress, silent
+from hlsgen.base.short_repr import Brief
+from hlsgen.cost.processor import processor_resources
+from hlsgen.cost.program_time import TASK_CYCLES, TaskTime
+from hlsgen.cost.resources import Resources
+from hlsgen.designfile.constraints import NetworkConstraints, NoFit
+from hlsgen.hardware.processor import BIAS_BITS, LEAST_POOLED_ROWS, Processor
+from hlsgen.hardware.storage import Storage
+from hlsgen.hardware.weights import WeightPlace
+from hlsgen.layers.conv2d import Conv2d
+from hlsgen.model.ir import Graph
+from hlsgen.program.lowering import Lowered, lowered, most_pooled_columns
+from hlsgen.program.program import Program
+from hlsgen.program.tiling import NotTiled, Tiling, band_blocks, tiled
+from hlsgen.search.board_limits import room
+from hlsgen.search.candidates import share_of
+from hlsgen.search.processor_limits import DDR, Misses, bottleneck
+from hlsgen.search.task_placement import packed, shared_banks
+from hlsgen.search.task_times import TaskTimes, Timed
+from hlsgen.targets.board import Board
+
+ROWS = (1, 3, 5, 7, 9, 11, 13)
+LANES = (4, 8, 16, 32)
+TOGETHER = (1, 2, 4, 8, 16)
+"""Frames of a round: weights are read once for those that lie on chip together."""
+PIXEL_DEPTHS = (256, 512, 1024, 2048, 4096, 8192, 16384)
+WEIGHT_DEPTHS = (64, 128, 256, 512, 1024, 2048)
+MOST_IN_FABRIC = 2
+"""One lane in so many, at the most, has its products in logic cells: where more processors fit so."""
+NARROW, WIDE = 8, 16
+"""Bits of a processor's activations and weights."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SharedHardware(Brief):
+    """Processors that are alike, and the program that each of them runs on frames of its own.
+
+    slrs, banks: of each instance. ddr_rate: bytes a cycle that an instance has. each: what one takes.
+    """
+
+    program: Program
+    times: tuple[TaskTime, ...]
+    each: Resources
+    slrs: tuple[str, ...]
+    banks: tuple[str, ...]
+    ddr_rate: float
+    bottleneck: str
+    tried: int
+
+    def __str__(self) -> str:
+        count = f"{self.instances} processor{'s' if self.instances > 1 else ''}"
+        return f"{count} of {self.processor}, {self.interval:,} cycles a frame; binds: {self.bottleneck}"
+
+    @property
+    def processor(self) -> Processor:
+        return self.program.processor
+
+    @property
+    def instances(self) -> int:
+        return len(self.slrs)
+
+    @cached_property
+    def task_cycles(self) -> tuple[int, ...]:
+        """Cycles of each task of a round."""
+        return tuple(time.with_ddr(self.ddr_rate) for time in self.times)
+
+    @property
+    def round_cycles(self) -> int:
+        return sum(self.task_cycles)
+
+    @property
+    def frames_per_cycle(self) -> float:
+        """Frames a cycle of all instances."""
+        return self.instances * self.program.together / self.round_cycles
+
+    @property
+    def task_limits(self) -> tuple[str, ...]:
+        """What sets the cycles of each task."""
+        pairs = zip(self.task_cycles, self.times, strict=True)
+        return tuple(DDR if cycles > time.cycles else time.binds for cycles, time in pairs)
+
+    @property
+    def cycles_by_limit(self) -> Mapping[str, int]:
+        """Cycles of a round by what sets them."""
+        found: Counter[str] = Counter()
+        for cycles, limit in zip(self.task_cycles, self.task_limits, strict=True):
+            found[limit] += cycles
+        return found
+
+    @property
+    def interval(self) -> int:
+        """Cycles a frame of a processor."""
+        return -(-self.round_cycles // self.program.together)
+
+    @property
+    def weights(self) -> dict[str, WeightPlace]:
+        """All weights are read from DDR, so that every layer may take others."""
+        layers = self.program.graph.layers
+        return {
+            one.name: WeightPlace(layer=one.name, place="stream") for one in layers if isinstance(one, Conv2d)
+        }
+
+    def with_graph(self, graph: Graph) -> SharedHardware:
+        """The same processors for `graph`, which has the same layers and types but other weights."""
+        tasks = lowered(graph, self.processor)
+        tilings = tuple(
+            replace(tiling, task=task) for tiling, task in zip(self.program.tilings, tasks.tasks, strict=True)
+        )
+        return replace(self, program=replace(self.program, graph=graph, lowered=tasks, tilings=tilings))
+
+
+def shared_hardware(
+    graph: Graph,
+    board: Board,
+    constraints: NetworkConstraints,
+    *,
+    clock_mhz: float,
+    progress: Progress = silent,
+) -> SharedHardware:
+    """The fastest processors of the list that fit. Raises NoFit; DesignError: a layer has no hardware."""
+    return SharedSearch(graph, board, constraints, clock_mhz, progress).best()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """A processor, what it takes, how many fit; cycles: of a frame, which it takes no less than."""
+
+    processor: Processor
+    each: Resources
+    count: int
+    cycles: int
+
+    @property
+    def bound(self) -> float:
+        """Frames a cycle that they cannot be above."""
+        return self.count / self.cycles
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rounds:
+    """A candidate at work on rounds of `together` frames, which take so many cycles."""
+
+    candidate: Candidate
+    together: int
+    cycles: int
+    timed: Timed
+
+    @property
+    def frames_per_cycle(self) -> float:
+        """Frames a cycle of all instances."""
+        return self.candidate.count * self.together / self.cycles
+
+    @property
+    def interval(self) -> int:
+        """Cycles a frame of an instance."""
+        return -(-self.cycles // self.together)
+
+
+@dataclass
+class SharedSearch:
+    """The processors of the list that keep to the constraints. Raises NoFit: no processor can."""
+
+    graph: Graph
+    board: Board
+    constraints: NetworkConstraints
+    clock_mhz: float
+    progress: Progress = silent
+
+    def __post_init__(self) -> None:
+        if self.graph.input.is_float:
+            raise NoFit(
+                "a shared processor computes in fixed point", "a fixed-point precision, or style: tasks"
+            )
+        self.tried = 0
+        self.misses = Misses()
+        self.lowered: dict[tuple[int, int], Lowered] = {}
+        self.times = TaskTimes()
+        self.rates: dict[int, float] = {}
+        self.terms = self.board.terms
+        self.widths = self._widths()
+        self.pool_columns = most_pooled_columns(self.graph)
+
+    def best(self) -> SharedHardware:
+        """The fastest. Raises NoFit: none keeps to the constraints."""
+        candidates = sorted(self.candidates(), key=lambda one: (-one.bound, self._price(one)))
+        found = self.fastest(candidates)
+        if found is None:
+            raise self.misses.no_fit(self.graph, self.board, self.constraints)
+        return found
+
+    def _price(self, one: Candidate) -> float:
+        return share_of(one.each, self.board)
+
+    def fastest(self, candidates: Sequence[Candidate]) -> SharedHardware | None:
+        """The fastest of candidates, those with the highest bounds first; None: there is none."""
+        found: Rounds | None = None
+        for number, one in enumerate(candidates):
+            if found is not None and one.bound <= found.frames_per_cycle:
+                break
+            self.progress("choosing the processor", number, len(candidates))
+            for rounds in self.rounds(one):
+                if found is None or rounds.frames_per_cycle > found.frames_per_cycle:
+                    found = rounds
+        return None if found is None else self.made(found)
+
+    def rounds(self, one: Candidate) -> Iterator[Rounds]:
+        """A candidate with as many frames a round as there are, where its memories hold the tasks."""
+        wished, rate = self.constraints.target_interval, self._rate(one.count)
+        for together in self._values("together", TOGETHER):
+            self.tried += 1
+            try:
+                timed = self.times.of(one.processor, self._lowered(one.processor).tasks, together)
+            except NotTiled as failure:
+                self.misses.not_tiled(str(failure))
+                continue
+            cycles = sum(time.with_ddr(rate) for time in timed.times)
+            found = Rounds(candidate=one, together=together, cycles=cycles, timed=timed)
+            if wished and found.interval > wished:
+                self.misses.too_slow(found.interval)
+                continue
+            yield found
+
+    def _widths(self) -> tuple[int, int, bool]:
+        """The bits of activations and of weights, and whether there are unsigned activations as wide.
+
+        Raises NoFit: fewer are asked for than the network needs.
+        """
+        asked = self.constraints.processor
+        activation_bits, weight_bits, unsigned = needed_widths(self.graph, asked.activation_bits)
+        for key, needed in (("activation_bits", activation_bits), ("weight_bits", weight_bits)):
+            given = getattr(asked, key)
+            if given is not None and given < needed:
+                message = f"{key} of the processor is {given}, and {self.graph.name} needs {needed}"
+                raise NoFit(message, f"{key}: {needed}, or narrower types", key="processor")
+        return activation_bits, max(weight_bits, asked.weight_bits or 0), unsigned
+
+    def _values(self, key: str, every: Sequence[int]) -> Sequence[int]:
+        """The list, or what the design fixes in its place."""
+        given = self.constraints.processor.given.get(key)
+        return every if given is None else (given,)
+
+    def _lowered(self, processor: Processor) -> Lowered:
+        """The tasks, which depend on the lanes and on what is pooled alone."""
+        key = processor.lanes, processor.pool_columns
+        if key not in self.lowered:
+            self.lowered[key] = lowered(self.graph, processor)
+        return self.lowered[key]
+
+    def _processor(
+        self,
+        rows: int,
+        lanes: int,
+        pixel_depth: int,
+        weight_depth: int,
+        fabric_lanes: int = 0,
+    ) -> Processor:
+        activation_bits, weight_bits, unsigned = self.widths
+        beat = min(self.board.memory.port_bits, lanes * BIAS_BITS, lanes * lanes * weight_bits)
+        return Processor(
+            rows=rows,
+            lanes=lanes,
+            activation_bits=activation_bits,
+            weight_bits=weight_bits,
+            unsigned=unsigned,
+            pixel_depth=pixel_depth,
+            weight_depth=weight_depth,
+            weight_beat_bits=beat,
+            fabric_lanes=fabric_lanes,
+        )
+
+    def candidates(self) -> Iterator[Candidate]:
+        """Processors of which at least one fits, each with as many as fit or are asked for."""
+        for lanes in self._values("lanes", LANES):
+            for rows in self._values("rows", ROWS):
+                for pool_columns in {0, self.pool_columns if rows >= LEAST_POOLED_ROWS else 0}:
+                    foldings = self._foldings(rows, lanes, pool_columns)
+                    if foldings:
+                        yield from self._of_foldings(foldings)
+
+    def _foldings(self, rows: int, lanes: int, pool_columns: int) -> list[Processor]:
+        """The processor with the smallest memories, and with products in logic cells where more fit so."""
+        depths = self._values("pixel_words", PIXEL_DEPTHS)[0], self._values("weight_words", WEIGHT_DEPTHS)[0]
+        found: list[Processor] = []
+        most = 0
+        for fabric_lanes in self._values("fabric_lanes", range(0, lanes // MOST_IN_FABRIC + 1, 2)):
+            if fabric_lanes > lanes:
+                continue
+            plain = self._processor(rows, lanes, *depths, fabric_lanes)
+            smallest = replace(plain, pool_columns=pool_columns)
+            count = self._count(smallest, processor_resources(smallest, self.terms), "")
+            if count > most:
+                most = count
+                found.append(smallest)
+        return found
+
+    def _of_foldings(self, foldings: Sequence[Processor]) -> Iterator[Candidate]:
+        """The depths that hold the tasks, for foldings that fit: they differ in what multiplies alone."""
+        smallest = foldings[0]
+        tasks = self._lowered(smallest).tasks
+        every = self._values("pixel_words", PIXEL_DEPTHS)
+        weight_depths = self._values("weight_words", WEIGHT_DEPTHS)
+        deepest = replace(smallest, pixel_depth=every[-1], weight_depth=weight_depths[-1])
+        try:
+            tilings = [tiled(deepest, task, 1) for task in tasks]
+        except NotTiled as failure:
+            self.misses.not_tiled(str(failure))
+            return
+        busy = sum(max(one.window_words, smallest.rows) * _all_positions(one) for one in tilings)
+        least, widest = max(
+            (band_blocks(smallest, task, 1) * one.in_groups * task.in_shape[2], task.name)
+            for task, one in zip(tasks, tilings, strict=True)
+        )
+        most = max(self._values("together", TOGETHER))
+        cycles = busy + len(tasks) * TASK_CYCLES // most
+        for pixel_depth, weight_depth in product(every, weight_depths):
+            if pixel_depth >= least:
+                why = f" with {pixel_depth:,} words a bank for the pixels of {widest}"
+                deep = [replace(one, pixel_depth=pixel_depth, weight_depth=weight_depth) for one in foldings]
+                yield from self._of_memories(deep, cycles, why if pixel_depth > every[0] else "")
+
+    def _of_memories(self, deep: Sequence[Processor], cycles: int, why: str) -> list[Candidate]:
+        """Processors with their memories in BRAM or URAM, where none that costs less fits as often."""
+        kinds = (Storage.BRAM, Storage.URAM) if self.board.total.uram else (Storage.BRAM,)
+        found = []
+        for one, pixels, weights in product(deep, kinds, kinds):
+            processor = replace(one, pixel_storage=pixels, weight_storage=weights)
+            each = processor_resources(processor, self.terms)
+            count = self._count(processor, each, why)
+            if count:
+                found.append(Candidate(processor=processor, each=each, count=count, cycles=cycles))
+        kept: list[Candidate] = []
+        for candidate in sorted(found, key=self._price):
+            if all(candidate.count > other.count for other in kept):
+                kept.append(candidate)
+        return kept
+
+    def _count(self, processor: Processor, each: Resources, why: str) -> int:
+        """Instances that fit, each in one SLR, or as many as are asked for; 0: not. why: it is so large."""
+        most = min(room(each, self.board), self.board.max_compute_units)
+        asked = self.constraints.instances
+        if not most:
+            self.misses.too_large(processor, each, why, self.board)
+        if asked and 0 < most < asked:
+            self.misses.too_few(processor, most)
+        return (asked if asked <= most else 0) if asked else most
+
+    def made(self, one: Rounds) -> SharedHardware:
+        """The hardware of a candidate."""
+        candidate, processor = one.candidate, one.candidate.processor
+        placed = packed([candidate.each], candidate.count, self.board)
+        assert placed is not None, "so many fit"
+        banks, rate = shared_banks(self.board, candidate.count, self.clock_mhz)
+        hardware = SharedHardware(
+            program=Program(
+                graph=self.graph,
+                processor=processor,
+                lowered=self._lowered(processor),
+                tilings=one.timed.on(processor),
+                together=one.together,
+            ),
+            times=one.timed.times,
+            each=candidate.each,
+            slrs=tuple(placed[0]),
+            banks=tuple(banks),
+            ddr_rate=rate,
+            bottleneck="",
+            tried=self.tried,
+        )
+        cycles = hardware.cycles_by_limit
+        binds = bottleneck(hardware.each, hardware.slrs, cycles, self.board, self.constraints)
+        return replace(hardware, bottleneck=binds)
+
+    def _rate(self, count: int) -> float:
+        """Bytes a cycle that each of so many instances has."""
+        if count not in self.rates:
+            self.rates[count] = shared_banks(self.board, count, self.clock_mhz)[1]
+        return self.rates[count]
+
+
+def _all_positions(tiling: Tiling) -> int:
+    """Positions of all output groups of a frame."""
+    return tiling.out_blocks * tiling.task.out_shape[2] * tiling.out_groups
+
+
+def needed_widths(graph: Graph, wished_bits: int | None = None) -> tuple[int, int, bool]:
+    """The bits of activations and weights that a graph needs, and whether unsigned ones fill them.
+
+    wished_bits: of activations, if more are wished. Raises DesignError: a layer has no hardware, needs more
+    than the widest processor has.
+    """
+    wide = Processor(
+        rows=1,
+        lanes=4,
+        activation_bits=WIDE,
+        weight_bits=WIDE,
+        unsigned=True,
+        pixel_depth=PIXEL_DEPTHS[0],
+        weight_depth=WEIGHT_DEPTHS[0],
+        weight_beat_bits=32,
+    )
+    found = lowered(graph, wide)
+    types = [tensor.type for tensor in found.tensors.values()]
+    activation_bits = max(NARROW if max(type_.width for type_ in types) <= NARROW else WIDE, wished_bits or 0)
+    unsigned = any(not type_.signed and type_.width == activation_bits for type_ in types)
+    limits = [
+        max(int(task.weights.max()), ~int(task.weights.min()))
+        for task in found.tasks
+        if task.weights is not None and np.size(task.weights)
+    ]
+    weight_bits = NARROW if max(limits, default=0) < 1 << (NARROW - 1) else WIDE
+    return activation_bits, weight_bits, unsigned

@@ -1,0 +1,167 @@
+"""The search for shared processors: the best of its list, what a design fixes is kept, what lacks is said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import hlsgen
+from hlsgen.base.errors import DesignError
+from hlsgen.designfile.constraints import (
+    LayerWeightConstraints,
+    NetworkConstraints,
+    NoFit,
+    ProcessorConstraints,
+    WeightConstraints,
+)
+from hlsgen.designfile.style_keys import mapping_problems
+from hlsgen.model.ir import Graph
+from hlsgen.search.shared import SharedHardware, SharedSearch
+from hlsgen.targets.board import Board, load_board
+
+NET = """name: net
+board: zcu102
+style: shared
+batch: 8
+input: {shape: [3, 34, 30], type: "fixed<8,1>"}
+layers:
+  - {name: conv1, kind: conv2d, out_channels: 24, kernel: 3, stride: 2, padding: same}
+  - {name: relu1, kind: clamp, low: 0}
+  - {name: conv2, kind: conv2d, out_channels: 40, kernel: 3, padding: same}
+  - {name: fc1, kind: dense, out_channels: 10}
+precision: "fixed<8,3>"
+"""
+
+
+@pytest.fixture(scope="module")
+def graph(tmp_path_factory: pytest.TempPathFactory) -> Graph:
+    path: Path = tmp_path_factory.mktemp("shared") / "net.yaml"
+    path.write_text(NET)
+    return hlsgen.load(path).graph
+
+
+@pytest.fixture(scope="module")
+def board() -> Board:
+    return load_board("zcu102").for_style("shared")
+
+
+def search(graph: Graph, board: Board, **constraints: object) -> SharedSearch:
+    return SharedSearch(graph, board, NetworkConstraints(**constraints), 300)  # type: ignore[arg-type]
+
+
+def test_it_is_the_fastest_of_the_list(graph: Graph, board: Board) -> None:
+    """Than which none of all is faster, so that the bounds are true."""
+    best = search(graph, board).best()
+    other = search(graph, board)
+    every = [made for one in other.candidates() for made in other.rounds(one)]
+    assert len(every) > best.tried > 0
+    assert best.frames_per_cycle == max(one.frames_per_cycle for one in every)
+    for one in other.candidates():
+        for made in other.rounds(one):
+            assert made.frames_per_cycle <= one.bound
+
+
+FIXED: list[dict[str, int]] = [
+    {"rows": 5},
+    {"lanes": 8},
+    {"together": 3},
+    {"lanes": 16, "fabric_lanes": 4},
+    {"rows": 15, "pixel_words": 777},
+    {"weight_words": 100},
+    {"activation_bits": 16, "weight_bits": 16},
+    {"rows": 7, "lanes": 16, "together": 4, "pixel_words": 2048, "weight_words": 512},
+]
+
+
+@pytest.mark.parametrize("keys", FIXED, ids=lambda keys: "-".join(keys))
+def test_what_is_fixed_is_kept(graph: Graph, board: Board, keys: dict[str, int]) -> None:
+    hardware = search(graph, board, processor=ProcessorConstraints(**keys)).best()
+    assert {key: value for key, value in as_keys(hardware).items() if key in keys} == keys
+    free = search(graph, board).best()
+    assert hardware.frames_per_cycle <= free.frames_per_cycle or "rows" in keys or "together" in keys
+
+
+def as_keys(hardware: SharedHardware) -> dict[str, int]:
+    one = hardware.processor
+    return {
+        "rows": one.rows,
+        "lanes": one.lanes,
+        "fabric_lanes": one.fabric_lanes,
+        "together": hardware.program.together,
+        "pixel_words": one.pixel_depth,
+        "weight_words": one.weight_depth,
+        "activation_bits": one.activation_bits,
+        "weight_bits": one.weight_bits,
+    }
+
+
+def test_instances_and_interval_are_kept(graph: Graph, board: Board) -> None:
+    fast = search(graph, board).best()
+    two = search(graph, board, instances=2, processor=ProcessorConstraints(lanes=8)).best()
+    assert two.instances == 2 and two.bottleneck == "the instances that the design asks for"
+    assert search(graph, board, target_interval=fast.interval).best().interval <= fast.interval
+
+
+def no_fit(graph: Graph, board: Board, **constraints: object) -> NoFit:
+    with pytest.raises(NoFit) as caught:
+        search(graph, board, **constraints).best()
+    return caught.value
+
+
+def test_what_lacks_is_said(graph: Graph, board: Board) -> None:
+    large = no_fit(graph, board, processor=ProcessorConstraints(rows=15, lanes=32))
+    assert "one of 15 rows x 32 x 32 channels takes" in str(large) and large.key == "processor"
+    for kind in ("LUT", "FF", "multipliers (DSP)"):
+        assert f" {kind} of " in str(large)
+    few = no_fit(graph, board, processor=ProcessorConstraints(lanes=4, pixel_words=64))
+    assert "a band of " in str(few) and "which has 64" in str(few)
+    many = no_fit(graph, board, instances=500)
+    assert str(many).startswith("500 processors for net do not fit") and many.key == "instances"
+    slow = no_fit(graph, board, target_interval=2)
+    assert slow.key == "interval" and "2 cycles a frame" in str(slow)
+    least = int(slow.fix.split()[1])
+    assert search(graph, board, target_interval=least).best().interval == least
+
+
+def test_memory_that_lacks_is_said_with_its_layer(graph: Graph) -> None:
+    board = load_board("zcu102").for_style("shared")
+    slr = board.slrs[0].model_copy(update={"bram18": 120})
+    small = board.model_copy(update={"slrs": (slr,)})
+    found = no_fit(graph, small, processor=ProcessorConstraints(rows=9, lanes=16, pixel_words=16384))
+    assert "memory (BRAM) of " in str(found) and "LUT" not in str(found)
+
+
+def test_every_kind_that_binds_is_named(graph: Graph, board: Board) -> None:
+    found = search(graph, board, processor=ProcessorConstraints(rows=7, lanes=16)).best()
+    assert (
+        "of what may be used, for more multipliers" in found.bottleneck or "of the cycles" in found.bottleneck
+    )
+
+
+def test_keys_that_the_style_has_no_use_for() -> None:
+    constraints = NetworkConstraints(
+        folds={"conv1": {"pe": 4, "simd": None}},
+        weights=WeightConstraints(place="runtime", layers={"fc1": LayerWeightConstraints(storage="uram")}),
+        slrs={"conv2": "SLR0"},
+    )
+    places = [place for place, _ in mapping_problems(constraints, "shared")]
+    assert places == [("conv1", "pe"), ("fc1", "storage"), ("weights",), ("conv2", "slr")]
+    assert not mapping_problems(constraints, "dataflow") and not mapping_problems(constraints, "tasks")
+    processor = NetworkConstraints(processor=ProcessorConstraints(lanes=8))
+    assert not mapping_problems(processor, "shared")
+    for style in ("dataflow", "tasks"):
+        assert [place for place, _ in mapping_problems(processor, style)] == [("processor",)]
+
+
+def test_python_refuses_them_too() -> None:
+    import torch
+
+    with pytest.raises(DesignError, match="processor says what layers share in style: shared"):
+        hlsgen.from_torch(
+            torch.nn.ReLU(),
+            (3, 8, 8),
+            constraints=NetworkConstraints(processor=ProcessorConstraints(lanes=8)),
+        )
+    with pytest.raises(DesignError, match="lanes of the processor is 5"):
+        ProcessorConstraints(lanes=5)

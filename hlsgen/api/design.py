@@ -172,7 +172,7 @@ class Design(Brief):
         warn_of_clipping(given.clipping(values_of(given.graph.inputs, x), found), given.clipping_remedy)
         return given.outputs_of(found.tensors)
 
-    def golden_codes(self, inputs: Mapping[str, Codes]) -> dict[str, Codes]:
+    def golden_codes(self, inputs: Mapping[str, Codes]) -> Mapping[str, Codes]:
         """Codes [frames, C, H, W] of the tensors that the outputs show, and others, by name."""
         return self.given.golden_codes(inputs)
 

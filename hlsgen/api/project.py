@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -113,7 +113,7 @@ class Stimulus(Brief):
     """What a design is simulated on: codes by input, golden of every tensor, what they say of its types."""
 
     inputs: dict[str, Codes]
-    golden: dict[str, Codes]
+    golden: Mapping[str, Codes]
     figures: FrameFigures
 
     @classmethod

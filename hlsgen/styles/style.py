@@ -216,7 +216,7 @@ class Style(Brief, ABC, Generic[H]):
     def counted_golden(self, inputs: Mapping[str, Codes]) -> Golden:
         """Codes [frames, C, H, W] of the tensors that the outputs show, and others, and what is clipped."""
 
-    def golden_codes(self, inputs: Mapping[str, Codes]) -> dict[str, Codes]:
+    def golden_codes(self, inputs: Mapping[str, Codes]) -> Mapping[str, Codes]:
         """Codes [frames, C, H, W] of the tensors that the outputs show, and others, by name."""
         return self.counted_golden(inputs).tensors
 

@@ -17,7 +17,16 @@ from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.pool2d import Pool2d
 from hlsgen.program.program import program
 from tests.support.kernels import conv
-from tests.support.shared_graphs import Case, Drawing, addition, cases, convolution, network, single_layer
+from tests.support.shared_graphs import (
+    Case,
+    Drawing,
+    addition,
+    cases,
+    convolution,
+    network,
+    single_layer,
+    tall,
+)
 from tests.support.shared_processor import (
     PROCESSORS,
     Building,
@@ -28,7 +37,7 @@ from tests.support.shared_processor import (
 )
 
 every_processor = pytest.mark.parametrize("name", PROCESSORS)
-BUILDERS = {"layer": single_layer, "addition": addition}
+BUILDERS = {"layer": single_layer, "addition": addition, "tall": tall}
 
 
 @every_processor
@@ -88,7 +97,7 @@ def test_what_is_drawn_covers_what_a_processor_does() -> None:
     """Bands, parts of weights, two roundings and all the rest occur above, several times each."""
     found: Counter[str] = Counter()
     for processor in PROCESSORS.values():
-        drawn = [(single_layer, 30), (addition, 30), (network, 20), (convolution, 20)]
+        drawn = [(single_layer, 30), (addition, 30), (tall, 30), (network, 20), (convolution, 20)]
         for builder, count in drawn:
             for case in cases(builder, processor, count):
                 found.update(features(case))

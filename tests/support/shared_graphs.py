@@ -133,8 +133,9 @@ class Drawing:
         """most: bits of its results. same: its output has the shape of its input."""
         channels, height, width = self.tensors[source].shape
         groups, outputs = self.grouping(channels, same)
-        kernel, stride, dilation = self.pair(4), self.strides(), self.pair(2)
-        padding = (self.whole(0, 2), self.whole(0, 2), self.whole(0, 2), self.whole(0, 2))
+        kernel, stride = self.pair(4), self.strides()
+        dilation = self.pick([1, 1, 2, 4]), self.whole(1, 2)
+        padding = (self.whole(0, 3), self.whole(0, 2), self.whole(0, 3), self.whole(0, 2))
         if same:
             kernel, padding = self.pick([((1, 1), (0, 0, 0, 0)), ((3, 3), (1, 1, 1, 1))])
             stride = dilation = (1, 1)
@@ -324,6 +325,13 @@ def single_layer(drawing: Drawing) -> Graph:
 
 def convolution(drawing: Drawing) -> Graph:
     return drawing.graph([drawing.conv(drawing.port(drawing.image()))])
+
+
+def tall(drawing: Drawing) -> Graph:
+    """A convolution and a pool in several bands, behind one whose words are filled up with what is no zero."""
+    channels = drawing.pick([drawing.processor.lanes, drawing.processor.lanes - 1])
+    first = drawing.conv(drawing.port((channels, drawing.whole(20, 40), drawing.whole(4, 11))), same=True)
+    return drawing.graph([drawing.conv(first), drawing.pool(first)])
 
 
 def addition(drawing: Drawing) -> Graph:

@@ -26,6 +26,7 @@ from hlsgen.base.version import VERSION as __version__
 if TYPE_CHECKING:
     from hlsgen.api.design import Design, load
     from hlsgen.api.from_model import from_onnx, from_qkeras, from_torch
+    from hlsgen.api.program import NetworkProgram, program_for
     from hlsgen.api.project import Project
     from hlsgen.model.precision import LayerPrecision, Precision
 
@@ -39,6 +40,7 @@ __all__ = [
     "HlsgenWarning",
     "LayerPrecision",
     "MismatchError",
+    "NetworkProgram",
     "OutputError",
     "Precision",
     "Project",
@@ -48,6 +50,7 @@ __all__ = [
     "from_qkeras",
     "from_torch",
     "load",
+    "program_for",
 ]
 
 _LATER = {
@@ -58,7 +61,9 @@ _LATER = {
     "from_torch": "api.from_model",
     "LayerPrecision": "model.precision",
     "Precision": "model.precision",
+    "NetworkProgram": "api.program",
     "Project": "api.project",
+    "program_for": "api.program",
 }
 """Public names by module; these need NumPy, for which `hlsgen --help` need not wait: imported when used."""
 

@@ -41,6 +41,7 @@ from hlsgen.cli.printing import (
     print_verification,
     print_warnings,
 )
+from hlsgen.cli.program import program
 from hlsgen.cli.reports import calibrate, compare, report
 from hlsgen.cli.schedule import schedule
 from hlsgen.cli.sweep import sweep
@@ -86,6 +87,7 @@ def cli() -> None:
 cli.add_command(calibrate)
 cli.add_command(compare)
 cli.add_command(lint)
+cli.add_command(program)
 cli.add_command(report)
 cli.add_command(schedule)
 cli.add_command(sweep)

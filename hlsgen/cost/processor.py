@@ -13,6 +13,7 @@ from hlsgen.cost.resources import (
     cells,
     comparisons,
     dsps_of_product,
+    fabric_products,
     memory_resources,
     multiplexers,
     packed_products,
@@ -59,19 +60,21 @@ def dot_bits(processor: Processor) -> int:
 def _products(processor: Processor, terms: Terms) -> Resources:
     rows, lanes = processor.rows, processor.lanes
     a, w = processor.operand_bits, processor.weight_bits
+    in_dsp = lanes - processor.fabric_lanes
+    fabric = fabric_products(terms, rows * lanes * processor.fabric_lanes, a, w)
     if not processor.packed:
-        waiting = rows * lanes * a + lanes * lanes * w
-        return shared_products(terms, processor.multipliers, a, w, waiting=waiting)
+        waiting = rows * lanes * a + lanes * in_dsp * w
+        return fabric + shared_products(terms, rows * lanes * in_dsp, a, w, waiting=waiting)
     sums = PackedSums(
-        pairs=rows * lanes // 2,
+        pairs=rows * in_dsp // 2,
         terms=lanes,
         chain=processor.chain,
         bits=dot_bits(processor),
-        pair_words=lanes * lanes // 2,
+        pair_words=lanes * in_dsp // 2,
         factor_words=rows * lanes,
         factor_bits=a,
     )
-    return packed_products(terms, sums) + packing(terms, lanes * lanes // 2, w)
+    return fabric + packed_products(terms, sums) + packing(terms, lanes * in_dsp // 2, w)
 
 
 def _reading(processor: Processor, terms: Terms) -> Resources:

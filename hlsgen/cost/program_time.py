@@ -25,6 +25,8 @@ START_CYCLES = 2 * BURST_CYCLES + WORDS
 """A descriptor is read and the processes of a task start."""
 END_CYCLES = 2 * BURST_CYCLES
 """The last sums pass the pipeline of `finish`, and DDR acknowledges what is stored."""
+TASK_CYCLES = START_CYCLES + END_CYCLES + BURST_CYCLES
+"""Cycles of a task of a round beside those of its steps."""
 REPEATED_CYCLES = 5
 """Cycles a word where rows and columns are repeated: reads that are no bursts, 16 of them outstanding."""
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from hlsgen.base.fixed import Codes
 from hlsgen.cost.program_time import iterations
 from hlsgen.csim.streaming import REFUSALS, NetworkRun, read_trace
 from hlsgen.csim.testbench import run_testbench
+from hlsgen.csim.verification import Comparison, LayerComparison, NetworkVerification, compared_layer
 from hlsgen.emit.shared import PROCESS_NAMES, program_data
 from hlsgen.program.program import Program
 
@@ -87,3 +89,72 @@ def simulate(
             rounds=rounds,
             made=dict(zip(PROCESS_NAMES, made, strict=True)),
         )
+
+
+SUBJECT = "tasks compared"
+BOUNDED_FRAMES = 1
+"""Frames of the run with all processes of a task at once: every task runs once."""
+
+
+def verified(
+    program: Program,
+    executable: Path,
+    inputs: Mapping[str, Codes],
+    golden: Mapping[str, Codes],
+    scratch: Path,
+    *,
+    compile_seconds: float,
+    processes: int,
+) -> NetworkVerification:
+    """The compiled testbench beside golden: the tensors of every task in a round, the outputs of all
+    frames, and a round with all processes of a task at once. processes: that run at a time.
+
+    Raises MismatchError: something differs, or it stands still. ToolError: it crashed.
+    """
+    frames = len(next(iter(inputs.values())))
+    few = {name: codes[:BOUNDED_FRAMES] for name, codes in inputs.items()}
+    first = {name: codes[: program.together] for name, codes in inputs.items()}
+    with ThreadPoolExecutor(max_workers=processes) as pool:
+        kept = pool.submit(simulate, program, executable, first, scratch)
+        all_at_once = pool.submit(simulate, program, executable, few, scratch, keep=False, bounded=True)
+        whole = pool.submit(simulate, program, executable, inputs, scratch, keep=False)
+        runs = kept.result(), whole.result()
+        bounded = all_at_once.result()
+    layers = _compared(program, *runs, golden)
+    for run in runs:
+        run.check_schedule(frames)
+    for port in program.graph.outputs:
+        if not np.array_equal(bounded.tensors[port.source], golden[port.source][:BOUNDED_FRAMES]):
+            raise MismatchError(
+                f"error: {port.name} differs when all processes of a task run at once "
+                "and tensors share places"
+            )
+    return NetworkVerification(
+        subject=SUBJECT,
+        comparison=Comparison(
+            compared=sum(layer.comparison.compared for layer in layers), mismatches=0, max_abs_error=0.0
+        ),
+        frames=frames,
+        compile_seconds=compile_seconds,
+        run_seconds=sum(run.seconds for run in runs),
+        layers=tuple(layers),
+        iterations=runs[1].counted,
+        bounded_frames=BOUNDED_FRAMES,
+    )
+
+
+def _compared(
+    program: Program, kept: SharedRun, whole: SharedRun, golden: Mapping[str, Codes]
+) -> list[LayerComparison]:
+    """The results of every task on the frames of a round, then the outputs of all frames, by layer."""
+    types = {name: tensor.type for name, tensor in program.graph.tensors().items()}
+    outputs = {port.source for port in program.graph.outputs}
+    found = []
+    for name, codes in kept.tensors.items():
+        if name not in outputs:
+            found.append(compared_layer(name, [codes], golden[name][: len(codes)], types[name]))
+    found += [
+        compared_layer(name, [whole.tensors[name]], golden[name], types[name]) for name in sorted(outputs)
+    ]
+    order = {name: at for at, name in enumerate(program.graph.tensors())}
+    return sorted(found, key=lambda one: order[one.name])

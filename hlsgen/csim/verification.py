@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
+from hlsgen.base.errors import MismatchError
 from hlsgen.base.fixed import Codes, NumberType
 from hlsgen.base.short_repr import Brief
 
@@ -47,6 +48,21 @@ class LayerComparison:
 
     name: str
     comparison: Comparison
+
+
+def compared_layer(name: str, parts: Sequence[Codes], want: Codes, type_: NumberType) -> LayerComparison:
+    """The results of a layer, which come in parts, beside golden's. Raises MismatchError: they differ."""
+    got = np.concatenate(list(parts))
+    comparison = compare(got, want, type_)
+    if comparison.mismatches:
+        assert comparison.first is not None
+        frame, channel, row, column = comparison.first
+        raise MismatchError(
+            f"error: C-simulation differs from golden first in layer {name}: {comparison.mismatches} of "
+            f"{comparison.compared} results; frame {frame}, channel {channel}, row {row}, "
+            f"column {column}: code {got[comparison.first]}, golden {want[comparison.first]}"
+        )
+    return LayerComparison(name=name, comparison=comparison)
 
 
 @dataclass(frozen=True, kw_only=True)

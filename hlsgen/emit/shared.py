@@ -9,17 +9,20 @@ from typing import Any
 
 import numpy as np
 
+from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import Codes
 from hlsgen.base.version import VERSION
 from hlsgen.cost.processor import BURST_WORDS, FIFO_WORDS
 from hlsgen.designfile.clock import Clock
 from hlsgen.emit.environment import render, safe_comment, source_text
-from hlsgen.emit.plan import Plan, array_bytes
+from hlsgen.emit.plan import Plan, array_bytes, npy_bytes
 from hlsgen.emit.project import csim_header_files, makefile
 from hlsgen.emit.vitis import LinkedKernel, plain_word, tool_files
+from hlsgen.emit.xrt import BUFFER_BYTES, CALL_SECONDS
 from hlsgen.hardware import processor as limits
 from hlsgen.hardware.descriptor import FIELDS, ROW_FIELDS, WORDS
 from hlsgen.hardware.processor import Processor
+from hlsgen.hardware.processor_file import PROCESSOR, BuiltProcessor
 from hlsgen.program.program import Program
 from hlsgen.targets.board import Board
 
@@ -29,6 +32,8 @@ AS_THEY_STAND = ("sized.h", "load.h", "finish.h")
 RENDERED = ("processor.h", "array.h")
 PORTS = ("gmem_program", "gmem_weights", "gmem_pixels", "gmem_added", "gmem_results")
 """The kernel's m_axi bundles, as kernel.cpp.j2 names them."""
+OWN_FILES = ("program", "weights", "rounds", "memory", "memory_golden", "memory_known")
+"""Arrays of the testbench that are no frames."""
 PROCESS_NAMES = ("load", "load_weights", "load_residual", "array", "finish", "store")
 """The processes in the order of `enum process` in load.h."""
 
@@ -55,6 +60,7 @@ def _constants(processor: Processor, name: str, source: str) -> dict[str, Any]:
         "source": safe_comment(source),
         "ROWS": processor.rows,
         "LANES": processor.lanes,
+        "FABRIC_LANES": processor.fabric_lanes,
         "ACTIVATION": processor.activation_bits,
         "OPERAND": processor.operand_bits,
         "WEIGHT": processor.weight_bits,
@@ -96,65 +102,98 @@ def program_data(
     }
 
 
+def call_rounds(program: Program, frame_cycles: float, clock_mhz: float) -> int:
+    """Rounds of a host's call: about CALL_SECONDS at the modelled speed, within BUFFER_BYTES; at least
+    one.
+    """
+    frame_bytes = sum(program.layout(name).frame_bytes for name in program.outer)
+    by_time = CALL_SECONDS * clock_mhz * 1e6 / frame_cycles
+    return max(1, int(min(by_time, BUFFER_BYTES / frame_bytes) / program.together))
+
+
+def whole_rounds(codes: Codes, together: int) -> Codes:
+    """Frames filled up to whole rounds, by the last one again."""
+    return np.concatenate([codes, *[codes[-1:]] * (-len(codes) % together)])
+
+
 def program_files(
-    program: Program, inputs: Mapping[str, Codes], golden: Mapping[str, Codes], rounds: int
-) -> Plan:
-    """The same as files, with what golden says of the outputs and which bytes those are."""
-    data = program_data(program, inputs, rounds)
-    plan = program.plan(rounds)
-    expected = np.zeros_like(data["memory.npy"])
-    known = np.zeros_like(expected)
-    word_bytes = program.processor.word_bits // 8
+    program: Program, inputs: Mapping[str, Codes], golden: Mapping[str, Codes], capacity: int
+) -> dict[str, bytes]:
+    """What the testbench and hosts read: descriptors and weights, the frames in memory with what golden
+    says of the outputs and which bytes those are, and the same as .npy files in the order [N, C, H, W].
+
+    inputs, golden: codes by tensor. capacity: rounds for which the memory has room at least.
+    """
+    together = program.together
+    whole = {name: whole_rounds(codes, together) for name, codes in inputs.items()}
+    rounds = len(next(iter(whole.values()))) // together
+    plan = program.plan(max(rounds, capacity))
+    memory = program.memory(whole, plan)
+    expected, known = np.zeros_like(memory), np.zeros_like(memory)
     for port in program.graph.outputs:
-        layout, first = program.layout(port.source), plan.places[port.source] * word_bytes
-        packed = layout.packed(golden[port.source]).reshape(-1)
+        layout = program.layout(port.source)
+        codes, first = (
+            whole_rounds(golden[port.source], together),
+            plan.places[port.source] * layout.word_bytes,
+        )
+        packed = layout.packed(codes).reshape(-1)
         expected[first : first + packed.size] = packed
-        known[first : first + packed.size] = np.tile(layout.known(), len(golden[port.source]))
-    data |= {"memory_golden.npy": expected, "memory_known.npy": known}
-    return {f"tb/{name}": array_bytes(array) for name, array in data.items()}
+        known[first : first + packed.size] = np.tile(layout.known(), len(codes))
+    own: list[Codes] = [
+        program.descriptors(plan).reshape(-1),
+        program.weights,
+        np.array([rounds], np.int32),
+        memory,
+        expected,
+        known,
+    ]
+    files = {f"{name}.npy": array_bytes(array) for name, array in zip(OWN_FILES, own, strict=True)}
+    for port in program.graph.inputs:
+        if f"{port.name}.npy" in files:
+            message = f"input {port.name} has the name of one of the files that every program has in tb/"
+            raise DesignError(Problem(message=message, fix=f"another name than {', '.join(OWN_FILES)}"))
+        files[f"{port.name}.npy"] = npy_bytes(inputs[port.name], port.tensor.type)
+    for port in program.graph.outputs:
+        files[f"{port.name}_golden.npy"] = npy_bytes(golden[port.source], port.tensor.type)
+    return files
 
 
 def shared_plan(
     program: Program,
+    built: BuiltProcessor,
     *,
-    name: str,
     source: str,
     board: Board,
     clock: Clock,
     slrs: Sequence[str],
     banks: Sequence[str],
+    frame_cycles: float,
     inputs: Mapping[str, Codes],
     golden: Mapping[str, Codes],
 ) -> Plan:
-    """All files of the build folder. slrs, banks: of each instance.
+    """All files of the build folder. slrs, banks: of each compute unit of `built`. frame_cycles: of one of
+    them.
 
-    inputs, golden: codes of the testbench's frames by tensor, of which whole rounds are taken.
+    inputs, golden: codes of the testbench's frames by tensor.
     """
+    name = built.name
     k = {"name": name, "source": safe_comment(source)}
-    frames = len(next(iter(inputs.values())))
-    missing = -frames % program.together
-
-    def whole(codes: Codes) -> Codes:
-        return np.concatenate([codes, *[codes[-1:]] * missing])
-
-    data = program_files(
-        program,
-        {one: whole(codes) for one, codes in inputs.items()},
-        {port.source: whole(golden[port.source]) for port in program.graph.outputs},
-        (frames + missing) // program.together,
-    )
-    plan: Plan = {
-        **processor_files(program.processor, name=name, source=source),
-        **data,
-        **csim_header_files(),
-    }
+    capacity = call_rounds(program, frame_cycles, clock.mhz)
+    data = program_files(program, inputs, golden, capacity)
+    plan: Plan = {**processor_files(program.processor, name=name, source=source), **csim_header_files()}
+    plan |= {f"tb/{file}": content for file, content in data.items()}
+    plan[PROCESSOR] = built.as_json()
     instances = [
-        {"name": f"{name}_{number}", "slr": plain_word(slr), "bank": plain_word(bank)}
-        for number, (slr, bank) in enumerate(zip(slrs, banks, strict=True), start=1)
+        {"name": unit, "slr": plain_word(slr), "bank": plain_word(bank)}
+        for unit, slr, bank in zip(built.units, slrs, banks, strict=True)
     ]
     linked = LinkedKernel(name=name, ports=PORTS, instances=instances)
-    files = [path.removeprefix("tb/") for path in data]
-    plan |= tool_files(board, clock, k, VERSION, files=files, linked=linked)
+    plan |= tool_files(board, clock, k, VERSION, files=list(data), linked=linked)
     line = f"a processor for networks, with the program of one of {len(program.graph.layers)} layers"
     plan |= makefile(board, k, line, VERSION, streaming=True, host=False)
     return plan
+
+
+def unit_names(name: str, count: int) -> tuple[str, ...]:
+    """The compute units of a kernel, as vitis/link.cfg calls them."""
+    return tuple(f"{name}_{number}" for number in range(1, count + 1))

@@ -61,6 +61,8 @@ def _proof(explored: Explored[Any]) -> str:
 
 
 def layer_table(explored: Explored[Any]) -> Table:
+    if not explored.layers[0].used:
+        return _task_table(explored)
     table = Table(
         "layer",
         "kind",
@@ -80,6 +82,15 @@ def layer_table(explored: Explored[Any]) -> Table:
             f"{layer.options} of {layer.seen}",
             *(f"{layer.used[kind]:,}" for kind in COLUMNS),
         )
+    return table
+
+
+def _task_table(explored: Explored[Any]) -> Table:
+    """The tasks of shared processors, which no layer has a part of."""
+    table, frame = Table("task", "kinds", "cycles a frame", "share"), explored.point.interval_cycles
+    for task in explored.layers:
+        share = f"{task.interval_cycles / frame:.1%}"
+        table.add_row(task.name, task.kind, f"{task.interval_cycles:,}", share)
     return table
 
 

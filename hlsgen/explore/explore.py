@@ -13,6 +13,7 @@ from hlsgen.explore.result import Explored, Goal
 from hlsgen.styles.conv_kernel import ConvKernel
 from hlsgen.styles.layerwise import LayerwiseNetwork
 from hlsgen.styles.margin_search import Judged, inside
+from hlsgen.styles.shared import SharedNetwork
 from hlsgen.styles.streaming import StreamingNetwork
 from hlsgen.styles.style import Style
 from hlsgen.targets.board import Margins
@@ -93,7 +94,11 @@ def _explored(design: Style[Any], goal: Goal, progress: Progress) -> Explored[St
         from hlsgen.explore.conv_kernel import explore_conv_kernel
 
         return explore_conv_kernel(design, goal, progress)
-    assert isinstance(design, LayerwiseNetwork), "there are three styles"
+    if isinstance(design, SharedNetwork):
+        from hlsgen.explore.shared import explore_shared
+
+        return explore_shared(design, goal, progress)
+    assert isinstance(design, LayerwiseNetwork), "there are four styles"
     from hlsgen.explore.layerwise import explore_layerwise
 
     return explore_layerwise(design, goal, progress)

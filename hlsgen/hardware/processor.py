@@ -53,9 +53,11 @@ class Processor(Brief):
     weight_beat_bits: int
     pixel_storage: Storage = Storage.BRAM
     weight_storage: Storage = Storage.BRAM
+    fabric_lanes: int = 0
 
     def __post_init__(self) -> None:
-        assert self.rows % 2 == 1 and self.lanes >= 2
+        assert self.rows % 2 == 1 and self.lanes % 2 == 0 and self.fabric_lanes % 2 == 0
+        assert 0 <= self.fabric_lanes <= self.lanes and self.lanes >= 2 and self.weight_beat_bits > 0
         assert self.weight_word_bits % self.weight_beat_bits == 0
         assert self.bias_word_bits % self.weight_beat_bits == 0
 

@@ -30,6 +30,8 @@ from hlsgen.program.unfolding import unfolded
 from hlsgen.program.unsupported import refused
 from hlsgen.program.windows import Computed, computed, identity
 
+NARROWER = "a narrower type for it (precision), or a processor of more bits (mapping: activation_bits)"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Lowered:
@@ -60,11 +62,9 @@ class _Lowering:
         for port in self.graph.inputs:
             type_ = _fixed(port.tensor.type, port.name)
             if not self._holds(type_):
-                message = (
-                    f"the input {port.name} is {type_}, more than the {self.processor.activation_bits} bits"
+                raise DesignError(
+                    Problem(message=f"input {port.name} is {type_}, {self._too_wide}", fix=NARROWER)
                 )
-                fix = "a narrower type for it, or a processor of more bits (mapping: activation_bits)"
-                raise DesignError(Problem(message=f"{message} of the processor's words", fix=fix))
             self._store(port.name, port.tensor.shape, type_)
         for layer in self.graph.layers:
             if layer.name in self.joined:
@@ -73,7 +73,14 @@ class _Lowering:
                 self._concat(layer)
             else:
                 self._task(layer)
-        return Lowered(tasks=tuple(self.tasks), tensors=self.tensors)
+        return Lowered(tasks=tuple(self.tasks), tensors=self._needed())
+
+    def _needed(self) -> dict[str, Stored]:
+        """The tensors without inputs that are only read with their columns made channels."""
+        needed = {port.source for port in self.graph.outputs}
+        for task in self.tasks:
+            needed |= {task.source.name, task.output.name} | ({task.added.name} if task.added else set())
+        return {name: stored for name, stored in self.tensors.items() if name in needed}
 
     def _store(self, name: str, shape: Shape, type_: FixedType) -> Stored:
         self.tensors[name] = Stored(name=name, shape=shape, type=type_, of=name)
@@ -160,17 +167,20 @@ class _Lowering:
         )
         self.tasks.append(self._with_unfolded_source(task))
 
-    def _holds(self, type_: FixedType) -> bool:
-        """Whether codes of a type are codes of the processor's words."""
-        needs_sign = not type_.signed and not self.processor.unsigned
-        return type_.width + needs_sign <= self.processor.activation_bits
-
     def _check_width(self, layer: Layer, type_: FixedType) -> None:
-        bits = self.processor.activation_bits
         if not self._holds(type_):
-            message = f"its results are {type_}, more than the {bits} bits of the processor's words"
-            fix = "a narrower type for it (precision), or a processor of more bits (mapping: activation_bits)"
-            raise refused(layer, message, fix)
+            raise refused(layer, f"its results are {type_}, {self._too_wide}", NARROWER)
+
+    def _holds(self, type_: FixedType) -> bool:
+        return (
+            type_.width + (not type_.signed and not self.processor.unsigned) <= self.processor.activation_bits
+        )
+
+    @property
+    def _too_wide(self) -> str:
+        bits = self.processor.activation_bits
+        signed = "" if self.processor.unsigned else ", which have a sign"
+        return f"more than the {bits} bits of the processor's words{signed}"
 
     def _with_unfolded_source(self, task: Task) -> Task:
         """The task reading an input whose columns the host makes channels, where that saves time."""

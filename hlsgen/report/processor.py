@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from hlsgen.cost.program_time import TaskTime
+from hlsgen.program.program import Program
 from hlsgen.report.section import Count, Flag, Number, Section, Some, Text, Texts
 from hlsgen.report.tables import table
 
@@ -13,13 +15,15 @@ from hlsgen.report.tables import table
 class ProcessorFigures(Section):
     """Its folding, number widths in bits, and memories in words of a bank; memory_bytes: of DDR for a round.
 
-    frames_together: of a round. busy: the part of its products in all its time that the network needs.
+    fabric_lanes: output channels whose products are logic cells. frames_together: of a round. busy: the part
+    of its products in all its time that the network needs.
     """
 
     rows: Some
     lanes: Some
     multipliers: Some
     packed: Flag
+    fabric_lanes: Count = 0
     activation_bits: Some
     weight_bits: Some
     pixel_words: Some
@@ -49,9 +53,56 @@ class TaskFigures(Section):
     binds: Text
 
 
+def processor_figures(program: Program, round_cycles: int) -> ProcessorFigures:
+    """The section `processor` of a program whose rounds take so many cycles."""
+    one, plan = program.processor, program.plan(1)
+    products = program.graph.macs * program.together
+    return ProcessorFigures(
+        rows=one.rows,
+        lanes=one.lanes,
+        multipliers=one.multipliers,
+        packed=one.packed,
+        fabric_lanes=one.fabric_lanes,
+        activation_bits=one.activation_bits,
+        weight_bits=one.weight_bits,
+        pixel_words=one.pixel_depth,
+        weight_words=one.weight_depth,
+        frames_together=program.together,
+        busy=round(products / (round_cycles * one.multipliers), 4),
+        memory_bytes=plan.words * one.word_bits // 8,
+    )
+
+
+def task_figures(
+    program: Program, times: Sequence[TaskTime], task_cycles: Sequence[int]
+) -> list[TaskFigures]:
+    """The section `tasks`. task_cycles: of each task of a round, with what it waits for DDR."""
+    found = []
+    for tiling, time, cycles in zip(program.tilings, times, task_cycles, strict=True):
+        task = tiling.task
+        products = cycles * program.processor.multipliers
+        found.append(
+            TaskFigures(
+                name=task.name,
+                layers=task.layers,
+                cycles=cycles,
+                share=round(cycles / sum(task_cycles), 4),
+                busy=round(task.macs * program.together / products, 4),
+                bands=tiling.bands,
+                frames=tiling.frames,
+                bytes_read=time.bytes_read,
+                bytes_written=time.bytes_written,
+                binds="DDR" if cycles > time.cycles else time.binds,
+            )
+        )
+    return found
+
+
 def processor_text(one: ProcessorFigures) -> str:
     """The processor in words."""
     products = "two products a DSP" if one.packed else "a product a DSP"
+    if one.fabric_lanes:
+        products += f", those of {one.fabric_lanes} output channels in logic cells"
     return (
         f"{one.rows} output rows x {one.lanes} output channels x {one.lanes} input channels: "
         f"{one.multipliers:,} products a cycle, {products}; activations of {one.activation_bits} and weights "

@@ -16,7 +16,14 @@ from hlsgen.report.cells import Cost, cost_figures
 from hlsgen.report.content import Figures, Report
 from hlsgen.report.figures import DdrTraffic, Fifo, Folding, Joint, Layer, Slr, slr_figures
 from hlsgen.report.network import NetworkEstimate, network_markdown
-from hlsgen.report.processor import ProcessorFigures, TaskFigures, processor_text, task_table
+from hlsgen.report.processor import (
+    ProcessorFigures,
+    TaskFigures,
+    processor_figures,
+    processor_text,
+    task_figures,
+    task_table,
+)
 from hlsgen.report.roofline import Roofline, built_ceiling, dsp_ceiling, roofline_figures
 from hlsgen.report.section import resource_counts
 from hlsgen.report.timing import Span, spans_in_turn
@@ -85,51 +92,10 @@ class SharedEstimate(NetworkEstimate):
         )
 
     def _processor(self) -> ProcessorFigures:
-        one, plan = self.hardware.processor, self._program.plan(1)
-        return ProcessorFigures(
-            rows=one.rows,
-            lanes=one.lanes,
-            multipliers=one.multipliers,
-            packed=one.packed,
-            activation_bits=one.activation_bits,
-            weight_bits=one.weight_bits,
-            pixel_words=one.pixel_depth,
-            weight_words=one.weight_depth,
-            frames_together=self._program.together,
-            busy=round(self._busy, 4),
-            memory_bytes=plan.words * one.word_bits // 8,
-        )
-
-    @property
-    def _busy(self) -> float:
-        """The part of all products of the processors' time that the network needs."""
-        products = self.graph.macs * self._program.together
-        return products / (self.hardware.round_cycles * self.hardware.processor.multipliers)
+        return processor_figures(self._program, self.hardware.round_cycles)
 
     def _tasks(self) -> list[TaskFigures]:
-        found = []
-        hardware = self.hardware
-        parts = zip(
-            self._program.tilings, hardware.times, hardware.task_cycles, hardware.task_limits, strict=True
-        )
-        for tiling, time, cycles, limit in parts:
-            task = tiling.task
-            products = cycles * self.hardware.processor.multipliers
-            found.append(
-                TaskFigures(
-                    name=task.name,
-                    layers=task.layers,
-                    cycles=cycles,
-                    share=round(cycles / self.hardware.round_cycles, 4),
-                    busy=round(task.macs * self._program.together / products, 4),
-                    bands=tiling.bands,
-                    frames=tiling.frames,
-                    bytes_read=time.bytes_read,
-                    bytes_written=time.bytes_written,
-                    binds=limit,
-                )
-            )
-        return found
+        return task_figures(self._program, self.hardware.times, self.hardware.task_cycles)
 
     def _timeline(self) -> list[Span]:
         names = [task.name for task in self._program.tasks]

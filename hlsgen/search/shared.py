@@ -17,7 +17,7 @@ import numpy as np
 from hlsgen.base.progress import Progress, silent
 from hlsgen.base.short_repr import Brief
 from hlsgen.cost.processor import processor_resources
-from hlsgen.cost.program_time import TaskTime, task_time
+from hlsgen.cost.program_time import TASK_CYCLES, TaskTime
 from hlsgen.cost.resources import Resources
 from hlsgen.designfile.constraints import NetworkConstraints, NoFit
 from hlsgen.hardware.processor import BIAS_BITS, Processor
@@ -29,8 +29,10 @@ from hlsgen.program.lowering import Lowered, lowered
 from hlsgen.program.program import Program
 from hlsgen.program.tiling import NotTiled, Tiling, band_blocks, tiled
 from hlsgen.search.board_limits import room
+from hlsgen.search.candidates import share_of
 from hlsgen.search.processor_limits import DDR, Misses, bottleneck
 from hlsgen.search.task_placement import packed, shared_banks
+from hlsgen.search.task_times import TaskTimes, Timed
 from hlsgen.targets.board import Board
 
 ROWS = (1, 3, 5, 7, 9, 11, 13)
@@ -39,6 +41,8 @@ TOGETHER = (1, 2, 4, 8, 16)
 """Frames of a round: weights are read once for those that lie on chip together."""
 PIXEL_DEPTHS = (256, 512, 1024, 2048, 4096, 8192, 16384)
 WEIGHT_DEPTHS = (64, 128, 256, 512, 1024, 2048)
+MOST_IN_FABRIC = 2
+"""One lane in so many, at the most, has its products in logic cells: where more processors fit so."""
 NARROW, WIDE = 8, 16
 """Bits of a processor's activations and weights."""
 
@@ -135,17 +139,37 @@ def shared_hardware(
 
 @dataclass(frozen=True, kw_only=True)
 class Candidate:
-    """A processor, what it takes, how many fit; busy: cycles of a frame in which its multipliers work."""
+    """A processor, what it takes, how many fit; cycles: of a frame, which it takes no less than."""
 
     processor: Processor
     each: Resources
     count: int
-    busy: int
+    cycles: int
 
     @property
     def bound(self) -> float:
         """Frames a cycle that they cannot be above."""
-        return self.count / self.busy
+        return self.count / self.cycles
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rounds:
+    """A candidate at work on rounds of `together` frames, which take so many cycles."""
+
+    candidate: Candidate
+    together: int
+    cycles: int
+    timed: Timed
+
+    @property
+    def frames_per_cycle(self) -> float:
+        """Frames a cycle of all instances."""
+        return self.candidate.count * self.together / self.cycles
+
+    @property
+    def interval(self) -> int:
+        """Cycles a frame of an instance."""
+        return -(-self.cycles // self.together)
 
 
 @dataclass
@@ -166,39 +190,50 @@ class SharedSearch:
         self.tried = 0
         self.misses = Misses()
         self.lowered: dict[int, Lowered] = {}
-        self.times: dict[tuple[object, ...], tuple[Tiling, TaskTime]] = {}
+        self.times = TaskTimes()
+        self.rates: dict[int, float] = {}
         self.terms = self.board.terms
         self.widths = self._widths()
 
     def best(self) -> SharedHardware:
         """The fastest. Raises NoFit: none keeps to the constraints."""
-        candidates = sorted(self.candidates(), key=lambda one: -one.bound)
+        candidates = sorted(self.candidates(), key=lambda one: (-one.bound, self._price(one)))
         found = self.fastest(candidates)
         if found is None:
             raise self.misses.no_fit(self.graph, self.board, self.constraints)
         return found
 
+    def _price(self, one: Candidate) -> float:
+        return share_of(one.each, self.board)
+
     def fastest(self, candidates: Sequence[Candidate]) -> SharedHardware | None:
         """The fastest of candidates, those with the highest bounds first; None: there is none."""
-        found: SharedHardware | None = None
+        found: Rounds | None = None
         for number, one in enumerate(candidates):
             if found is not None and one.bound <= found.frames_per_cycle:
                 break
             self.progress("choosing the processor", number, len(candidates))
-            for made in self.rounds(one):
-                if found is None or made.frames_per_cycle > found.frames_per_cycle:
-                    found = made
-        if found is None:
-            return None
-        binds = bottleneck(found.each, found.slrs, found.cycles_by_limit, self.board, self.constraints)
-        return replace(found, bottleneck=binds, tried=self.tried)
+            for rounds in self.rounds(one):
+                if found is None or rounds.frames_per_cycle > found.frames_per_cycle:
+                    found = rounds
+        return None if found is None else self.made(found)
 
-    def rounds(self, one: Candidate) -> Iterator[SharedHardware]:
-        """What is made of a candidate, with as many frames a round as there are."""
+    def rounds(self, one: Candidate) -> Iterator[Rounds]:
+        """A candidate with as many frames a round as there are, where its memories hold the tasks."""
+        wished, rate = self.constraints.target_interval, self._rate(one.count)
         for together in self._values("together", TOGETHER):
-            made = self._made(one, together)
-            if made is not None:
-                yield made
+            self.tried += 1
+            try:
+                timed = self.times.of(one.processor, self._lowered(one.processor.lanes).tasks, together)
+            except NotTiled as failure:
+                self.misses.not_tiled(str(failure))
+                continue
+            cycles = sum(time.with_ddr(rate) for time in timed.times)
+            found = Rounds(candidate=one, together=together, cycles=cycles, timed=timed)
+            if wished and found.interval > wished:
+                self.misses.too_slow(found.interval)
+                continue
+            yield found
 
     def _widths(self) -> tuple[int, int, bool]:
         """The bits of activations and of weights, and whether there are unsigned activations as wide.
@@ -233,7 +268,6 @@ class SharedSearch:
         lanes: int,
         pixel_depth: int,
         weight_depth: int,
-        storages: tuple[Storage, Storage] = (Storage.BRAM, Storage.BRAM),
     ) -> Processor:
         activation_bits, weight_bits, unsigned = self.widths
         beat = min(self.board.memory.port_bits, lanes * BIAS_BITS, lanes * lanes * weight_bits)
@@ -246,8 +280,6 @@ class SharedSearch:
             pixel_depth=pixel_depth,
             weight_depth=weight_depth,
             weight_beat_bits=beat,
-            pixel_storage=storages[0],
-            weight_storage=storages[1],
         )
 
     def candidates(self) -> Iterator[Candidate]:
@@ -255,9 +287,14 @@ class SharedSearch:
         depths = self._values("pixel_words", PIXEL_DEPTHS)[0], self._values("weight_words", WEIGHT_DEPTHS)[0]
         for lanes in self._values("lanes", LANES):
             for rows in self._values("rows", ROWS):
-                smallest = self._processor(rows, lanes, *depths)
-                if self._count(smallest, processor_resources(smallest, self.terms), ""):
-                    yield from self._of_folding(smallest)
+                best = 0
+                for fabric_lanes in range(0, lanes // MOST_IN_FABRIC + 1, 2):
+                    plain = self._processor(rows, lanes, *depths)
+                    smallest = replace(plain, fabric_lanes=fabric_lanes)
+                    count = self._count(smallest, processor_resources(smallest, self.terms), "")
+                    if count > best:
+                        best = count
+                        yield from self._of_folding(smallest)
 
     def _of_folding(self, smallest: Processor) -> Iterator[Candidate]:
         """The depths that hold the tasks, for a folding that fits."""
@@ -275,16 +312,29 @@ class SharedSearch:
             (band_blocks(smallest, task, 1) * one.in_groups * task.in_shape[2], task.name)
             for task, one in zip(tasks, tilings, strict=True)
         )
+        most = max(self._values("together", TOGETHER))
+        cycles = busy + len(tasks) * TASK_CYCLES // most
+        for pixel_depth, weight_depth in product(every, weight_depths):
+            if pixel_depth >= least:
+                why = f" with {pixel_depth:,} words a bank for the pixels of {widest}"
+                deep = replace(smallest, pixel_depth=pixel_depth, weight_depth=weight_depth)
+                yield from self._of_memories(deep, cycles, why if pixel_depth > every[0] else "")
+
+    def _of_memories(self, deep: Processor, cycles: int, why: str) -> list[Candidate]:
+        """A processor with its memories in BRAM or URAM, where none that costs less fits as often."""
         kinds = (Storage.BRAM, Storage.URAM) if self.board.total.uram else (Storage.BRAM,)
-        depths = [depth for depth in every if depth >= least]
-        for pixel_depth, weight_depth, *storages in product(depths, weight_depths, kinds, kinds):
-            rows, lanes, kept = smallest.rows, smallest.lanes, (storages[0], storages[1])
-            processor = self._processor(rows, lanes, pixel_depth, weight_depth, kept)
+        found = []
+        for pixels, weights in product(kinds, kinds):
+            processor = replace(deep, pixel_storage=pixels, weight_storage=weights)
             each = processor_resources(processor, self.terms)
-            why = f" with {pixel_depth:,} words a bank for the pixels of {widest}"
-            count = self._count(processor, each, why if pixel_depth > every[0] else "")
+            count = self._count(processor, each, why)
             if count:
-                yield Candidate(processor=processor, each=each, count=count, busy=busy)
+                found.append(Candidate(processor=processor, each=each, count=count, cycles=cycles))
+        kept: list[Candidate] = []
+        for one in sorted(found, key=self._price):
+            if all(one.count > other.count for other in kept):
+                kept.append(one)
+        return kept
 
     def _count(self, processor: Processor, each: Resources, why: str) -> int:
         """Instances that fit, each in one SLR, or as many as are asked for; 0: not. why: it is so large."""
@@ -296,63 +346,37 @@ class SharedSearch:
             self.misses.too_few(processor, most)
         return (asked if asked <= most else 0) if asked else most
 
-    def _made(self, one: Candidate, together: int) -> SharedHardware | None:
-        """The hardware of a candidate; None: a task does not fit its memories, or the interval is missed."""
-        self.tried += 1
-        tasks = self._lowered(one.processor.lanes)
-        try:
-            parts = [self._timed(one.processor, index, together) for index in range(len(tasks.tasks))]
-        except NotTiled as failure:
-            self.misses.not_tiled(str(failure))
-            return None
-        placed = packed([one.each], one.count, self.board)
-        if placed is None:
-            return None
-        banks, rate = shared_banks(self.board, one.count, self.clock_mhz)
+    def made(self, one: Rounds) -> SharedHardware:
+        """The hardware of a candidate."""
+        candidate, processor = one.candidate, one.candidate.processor
+        placed = packed([candidate.each], candidate.count, self.board)
+        assert placed is not None, "so many fit"
+        banks, rate = shared_banks(self.board, candidate.count, self.clock_mhz)
         hardware = SharedHardware(
             program=Program(
                 graph=self.graph,
-                processor=one.processor,
-                lowered=tasks,
-                tilings=tuple(tiling for tiling, _ in parts),
-                together=together,
+                processor=processor,
+                lowered=self._lowered(processor.lanes),
+                tilings=one.timed.on(processor),
+                together=one.together,
             ),
-            times=tuple(time for _, time in parts),
-            each=one.each,
+            times=one.timed.times,
+            each=candidate.each,
             slrs=tuple(placed[0]),
             banks=tuple(banks),
             ddr_rate=rate,
             bottleneck="",
             tried=self.tried,
         )
-        wished = self.constraints.target_interval
-        if wished and hardware.interval > wished:
-            self.misses.too_slow(hardware.interval)
-            return None
-        return hardware
+        cycles = hardware.cycles_by_limit
+        binds = bottleneck(hardware.each, hardware.slrs, cycles, self.board, self.constraints)
+        return replace(hardware, bottleneck=binds)
 
-    def _timed(self, processor: Processor, index: int, together: int) -> tuple[Tiling, TaskTime]:
-        """A task's tiling and time; of equal shapes they are the same, whatever the memories are made of."""
-        task = self._lowered(processor.lanes).tasks[index]
-        key = (
-            processor.rows,
-            processor.lanes,
-            processor.pixel_depth,
-            processor.weight_depth,
-            together,
-            task.in_shape,
-            task.source.shape,
-            task.out_shape,
-            task.window,
-            task.groups,
-            task.weights is None,
-            task.added is None,
-        )
-        if key not in self.times:
-            tiling = tiled(processor, task, together)
-            self.times[key] = tiling, task_time(tiling)
-        tiling, time = self.times[key]
-        return replace(tiling, task=task, processor=processor), time
+    def _rate(self, count: int) -> float:
+        """Bytes a cycle that each of so many instances has."""
+        if count not in self.rates:
+            self.rates[count] = shared_banks(self.board, count, self.clock_mhz)[1]
+        return self.rates[count]
 
 
 def _all_positions(tiling: Tiling) -> int:

@@ -14,13 +14,13 @@ from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 
-from hlsgen.base.errors import DesignError, MismatchError, Problem
+from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import Codes
 from hlsgen.base.progress import Progress, silent
 from hlsgen.base.scratch import Scratch, executable_in, scratch_folder
 from hlsgen.csim.compiler import Headers
 from hlsgen.csim.streaming import NetworkRun
-from hlsgen.csim.verification import Comparison, LayerComparison, NetworkVerification, compare
+from hlsgen.csim.verification import Comparison, LayerComparison, NetworkVerification, compared_layer
 from hlsgen.designfile.constraints import NetworkConstraints
 from hlsgen.hardware.other_weights import same_structure, with_weights_of
 from hlsgen.hardware.weights import WeightPlace
@@ -269,18 +269,7 @@ class NetworkStyle(Style[N]):
 
     def compared(self, name: str, parts: Sequence[Codes], golden: Mapping[str, Codes]) -> LayerComparison:
         """The comparison of a layer, in the order of computation. Raises MismatchError: it differs."""
-        got = np.concatenate(list(parts))
-        type_ = self.graph.tensors()[name].type
-        comparison = compare(got, golden[name], type_)
-        if comparison.mismatches:
-            assert comparison.first is not None
-            frame, channel, row, column = comparison.first
-            raise MismatchError(
-                f"error: C-simulation differs from golden first in layer {name}: {comparison.mismatches} of "
-                f"{comparison.compared} results; frame {frame}, channel {channel}, row {row}, "
-                f"column {column}: code {got[comparison.first]}, golden {golden[name][comparison.first]}"
-            )
-        return LayerComparison(name=name, comparison=comparison)
+        return compared_layer(name, parts, golden[name], self.graph.tensors()[name].type)
 
 
 def frames_in(tensors: Mapping[str, Codes]) -> int:

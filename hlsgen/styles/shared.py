@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -15,10 +14,11 @@ from hlsgen.base.fixed import Codes
 from hlsgen.base.progress import Progress, silent
 from hlsgen.base.scratch import Scratch, executable_in, scratch_folder
 from hlsgen.csim.compiler import Headers, compile_testbench
-from hlsgen.csim.shared import SharedRun, simulate
+from hlsgen.csim.shared import BOUNDED_FRAMES, SUBJECT, SharedRun, simulate, verified
 from hlsgen.csim.streaming import NetworkRun
-from hlsgen.csim.verification import Comparison, LayerComparison, NetworkVerification
-from hlsgen.emit.shared import shared_plan
+from hlsgen.csim.verification import NetworkVerification
+from hlsgen.emit.shared import shared_plan, unit_names
+from hlsgen.hardware.processor_file import BuiltProcessor
 from hlsgen.report.content import Report
 from hlsgen.report.quality import quality_figures
 from hlsgen.report.shared import SharedEstimate, shared_markdown
@@ -31,7 +31,7 @@ from hlsgen.targets.terms import CostStyle
 class SharedNetwork(NetworkStyle[SharedHardware]):
     """Every layer, or several at once, a task of a program that each processor runs on frames of its own."""
 
-    subject = "tasks compared"
+    subject = SUBJECT
     cost_style: ClassVar[CostStyle] = "shared"
 
     def search(self, progress: Progress) -> SharedHardware:
@@ -53,16 +53,30 @@ class SharedNetwork(NetworkStyle[SharedHardware]):
         )
 
     def plan(self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]) -> dict[str, str | bytes]:
+        hardware = self.hardware
         return shared_plan(
-            self.hardware.program,
-            name=self.name,
+            hardware.program,
+            self.built,
             source=self.source,
             board=self.board,
             clock=self.clock,
-            slrs=self.hardware.slrs,
-            banks=self.hardware.banks,
+            slrs=hardware.slrs,
+            banks=hardware.banks,
+            frame_cycles=hardware.interval,
             inputs=inputs,
             golden=golden,
+        )
+
+    @property
+    def built(self) -> BuiltProcessor:
+        """The processor as processor.json has it, for programs of other networks."""
+        return BuiltProcessor(
+            name=self.name,
+            board=self.board.title,
+            clock_mhz=self.clock.mhz,
+            units=unit_names(self.name, self.hardware.instances),
+            ddr_rate=self.hardware.ddr_rate,
+            processor=self.hardware.processor,
         )
 
     def markdown(self, report: Report) -> str:
@@ -84,7 +98,7 @@ class SharedNetwork(NetworkStyle[SharedHardware]):
 
     @property
     def bounded_frames(self) -> int:
-        return 1
+        return BOUNDED_FRAMES
 
     def check_bounded(self, run: NetworkRun, golden: Mapping[str, Codes]) -> None:
         for port in self.graph.outputs:
@@ -102,49 +116,20 @@ class SharedNetwork(NetworkStyle[SharedHardware]):
         progress: Progress = silent,
         executables: Scratch | None = None,
     ) -> NetworkVerification:
-        """Two runs: every tensor of a round in a place of its own, and all frames with places as on the
-        board.
+        """Three runs: every tensor of a round in a place of its own, all frames with places as on the board,
+        and a round with all processes of a task at once.
         """
-        program = self.hardware.program
-        frames = frames_in(inputs)
-        few = {name: array[: self.bounded_frames] for name, array in inputs.items()}
-        first = {name: array[: program.together] for name, array in inputs.items()}
         with scratch_folder(executables) as scratch:
             executable = executable_in(scratch, folder, self.name, headers)
             progress("compiling the C-simulation")
-            compile_seconds = self.compiled(folder, executable, headers)
-            progress(f"C-simulation of {frames} frames")
-            with ThreadPoolExecutor(max_workers=workers()) as pool:
-                kept = pool.submit(self.simulated, executable, first, scratch)
-                all_at_once = pool.submit(self.simulated, executable, few, scratch, keep=False, bounded=True)
-                whole = pool.submit(self.simulated, executable, inputs, scratch, keep=False)
-                runs = [kept.result(), whole.result()]
-                bounded_run = all_at_once.result()
-        layers = self._compared(runs, golden)
-        for run in runs:
-            run.check_schedule(frames)
-        self.check_bounded(bounded_run, golden)
-        return NetworkVerification(
-            subject=self.subject,
-            comparison=Comparison(
-                compared=sum(layer.comparison.compared for layer in layers), mismatches=0, max_abs_error=0.0
-            ),
-            frames=frames,
-            compile_seconds=compile_seconds,
-            run_seconds=sum(run.seconds for run in runs),
-            layers=tuple(layers),
-            iterations=runs[1].counted,
-            bounded_frames=frames_in(few),
-        )
-
-    def _compared(self, runs: list[SharedRun], golden: Mapping[str, Codes]) -> list[LayerComparison]:
-        """The results of every task on the frames of a round, then the outputs of all frames."""
-        kept, whole = runs
-        outputs = {port.source for port in self.graph.outputs}
-        found = []
-        for name, codes in kept.tensors.items():
-            if name not in outputs:
-                found.append(self.compared(name, [codes], {name: golden[name][: len(codes)]}))
-        found += [self.compared(name, [whole.tensors[name]], golden) for name in sorted(outputs)]
-        order = {layer.name: at for at, layer in enumerate(self.graph.layers)}
-        return sorted(found, key=lambda one: order[one.name])
+            seconds = self.compiled(folder, executable, headers)
+            progress(f"C-simulation of {frames_in(inputs)} frames")
+            return verified(
+                self.hardware.program,
+                executable,
+                inputs,
+                golden,
+                scratch,
+                compile_seconds=seconds,
+                processes=workers(),
+            )

@@ -52,6 +52,7 @@ def test_help_names_every_command() -> None:
         "explore",
         "import",
         "lint",
+        "program",
         "report",
         "schedule",
         "schema",

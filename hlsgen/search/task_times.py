@@ -1,0 +1,63 @@
+"""The tilings and times of a network's tasks on processors of a list, none of them computed twice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from hlsgen.cost.program_time import TaskTime, task_time
+from hlsgen.hardware.processor import Processor
+from hlsgen.program.tasks import Task
+from hlsgen.program.tiling import Tiling, tiled
+
+Key = tuple[object, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Timed:
+    """The tasks of a program: how each is cut, and its time in a round."""
+
+    tilings: tuple[Tiling, ...]
+    times: tuple[TaskTime, ...]
+
+    def on(self, processor: Processor) -> tuple[Tiling, ...]:
+        """The tilings for a processor that differs in what its memories are made of."""
+        return tuple(replace(one, processor=processor) for one in self.tilings)
+
+
+class TaskTimes:
+    """Those of one network, for processors that read and write words of the same widths."""
+
+    def __init__(self) -> None:
+        self.programs: dict[Key, Timed] = {}
+        self.times: dict[Key, TaskTime] = {}
+
+    def of(self, processor: Processor, tasks: Sequence[Task], together: int) -> Timed:
+        """The tasks with `together` frames a round. Raises NotTiled."""
+        depths = processor.pixel_depth, processor.weight_depth
+        key: Key = (processor.rows, processor.lanes, *depths, together)
+        if key not in self.programs:
+            tilings = tuple(tiled(processor, task, together) for task in tasks)
+            self.programs[key] = Timed(tilings=tilings, times=tuple(map(self._time, tilings)))
+        return self.programs[key]
+
+    def _time(self, tiling: Tiling) -> TaskTime:
+        """A task's time: of equal shapes that are cut alike it is the same."""
+        task, processor = tiling.task, tiling.processor
+        key: Key = (
+            processor.rows,
+            processor.lanes,
+            tiling.frames,
+            tiling.sequels,
+            tiling.band_out,
+            tiling.chunks,
+            tiling.read_groups,
+            task.in_shape,
+            task.out_shape,
+            task.window,
+            task.weights is None,
+            task.added is None,
+        )
+        if key not in self.times:
+            self.times[key] = task_time(tiling)
+        return self.times[key]

@@ -1,4 +1,4 @@
-"""Small faults in the templates of a shared processor must not pass: results, counts or recorded memories show them.
+"""Small faults in a shared processor's templates must not pass: results, counts or memories' ports show them.
 
 All of them are compiled into one binary, each chosen by its number when that runs (mutant schemata: Untch,
 Offutt and Harrold, Mutation analysis using mutant schemata, 1993).

@@ -328,7 +328,7 @@ def convolution(drawing: Drawing) -> Graph:
 
 
 def tall(drawing: Drawing) -> Graph:
-    """A convolution and a pool in several bands, behind one whose words are filled up with what is no zero."""
+    """A convolution and a pool in several bands, behind one whose words are not filled up with zeros."""
     channels = drawing.pick([drawing.processor.lanes, drawing.processor.lanes - 1])
     first = drawing.conv(drawing.port((channels, drawing.whole(20, 40), drawing.whole(4, 11))), same=True)
     return drawing.graph([drawing.conv(first), drawing.pool(first)])

@@ -30,11 +30,13 @@ INCLUDED = ("counter.h", "dot.h", "lanes.h", "memory.h", "stage.h", "static.h")
 """What of templates/hls/hlsgen/ the processor is made with."""
 AS_THEY_STAND = ("sized.h", "load.h", "finish.h")
 RENDERED = ("processor.h", "array.h")
+POOLING = ("pool.h",)
+"""Of a processor that pools its results."""
 PORTS = ("gmem_program", "gmem_weights", "gmem_pixels", "gmem_added", "gmem_results")
 """The kernel's m_axi bundles, as kernel.cpp.j2 names them."""
 OWN_FILES = ("program", "weights", "rounds", "memory", "memory_golden", "memory_known")
 """Arrays of the testbench that are no frames."""
-PROCESS_NAMES = ("load", "load_weights", "load_residual", "array", "finish", "store")
+PROCESS_NAMES = ("load", "load_weights", "load_residual", "array", "finish", "store", "pool")
 """The processes in the order of `enum process` in load.h."""
 
 
@@ -43,7 +45,10 @@ def processor_files(processor: Processor, *, name: str, source: str) -> dict[str
     k = _constants(processor, name, source)
     files = {f"src/hlsgen/{one}": source_text(f"hls/hlsgen/{one}") for one in INCLUDED}
     files |= {f"src/{one}": source_text(f"hls/shared/{one}") for one in AS_THEY_STAND}
-    files |= {f"src/{one}": render(f"hls/shared/{one}.j2", k=k, version=VERSION) for one in RENDERED}
+    files |= {
+        f"src/{one}": render(f"hls/shared/{one}.j2", k=k, version=VERSION)
+        for one in (*RENDERED, *(POOLING if processor.pool_columns else ()))
+    }
     files["tb/npy.h"] = source_text("hls/npy.h")
     for template, path in (
         ("kernel.h.j2", f"src/{name}.h"),
@@ -61,6 +66,7 @@ def _constants(processor: Processor, name: str, source: str) -> dict[str, Any]:
         "ROWS": processor.rows,
         "LANES": processor.lanes,
         "FABRIC_LANES": processor.fabric_lanes,
+        "POOL_COLUMNS": processor.pool_columns,
         "ACTIVATION": processor.activation_bits,
         "OPERAND": processor.operand_bits,
         "WEIGHT": processor.weight_bits,

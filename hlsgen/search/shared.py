@@ -20,12 +20,12 @@ from hlsgen.cost.processor import processor_resources
 from hlsgen.cost.program_time import TASK_CYCLES, TaskTime
 from hlsgen.cost.resources import Resources
 from hlsgen.designfile.constraints import NetworkConstraints, NoFit
-from hlsgen.hardware.processor import BIAS_BITS, Processor
+from hlsgen.hardware.processor import BIAS_BITS, LEAST_POOLED_ROWS, Processor
 from hlsgen.hardware.storage import Storage
 from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.model.ir import Graph
-from hlsgen.program.lowering import Lowered, lowered
+from hlsgen.program.lowering import Lowered, lowered, most_pooled_columns
 from hlsgen.program.program import Program
 from hlsgen.program.tiling import NotTiled, Tiling, band_blocks, tiled
 from hlsgen.search.board_limits import room
@@ -189,11 +189,12 @@ class SharedSearch:
             )
         self.tried = 0
         self.misses = Misses()
-        self.lowered: dict[int, Lowered] = {}
+        self.lowered: dict[tuple[int, int], Lowered] = {}
         self.times = TaskTimes()
         self.rates: dict[int, float] = {}
         self.terms = self.board.terms
         self.widths = self._widths()
+        self.pool_columns = most_pooled_columns(self.graph)
 
     def best(self) -> SharedHardware:
         """The fastest. Raises NoFit: none keeps to the constraints."""
@@ -224,7 +225,7 @@ class SharedSearch:
         for together in self._values("together", TOGETHER):
             self.tried += 1
             try:
-                timed = self.times.of(one.processor, self._lowered(one.processor.lanes).tasks, together)
+                timed = self.times.of(one.processor, self._lowered(one.processor).tasks, together)
             except NotTiled as failure:
                 self.misses.not_tiled(str(failure))
                 continue
@@ -254,13 +255,12 @@ class SharedSearch:
         given = self.constraints.processor.given.get(key)
         return every if given is None else (given,)
 
-    def _lowered(self, lanes: int) -> Lowered:
-        """The tasks, which depend on the lanes alone."""
-        if lanes not in self.lowered:
-            self.lowered[lanes] = lowered(
-                self.graph, self._processor(1, lanes, PIXEL_DEPTHS[0], WEIGHT_DEPTHS[0])
-            )
-        return self.lowered[lanes]
+    def _lowered(self, processor: Processor) -> Lowered:
+        """The tasks, which depend on the lanes and on what is pooled alone."""
+        key = processor.lanes, processor.pool_columns
+        if key not in self.lowered:
+            self.lowered[key] = lowered(self.graph, processor)
+        return self.lowered[key]
 
     def _processor(
         self,
@@ -287,18 +287,19 @@ class SharedSearch:
         depths = self._values("pixel_words", PIXEL_DEPTHS)[0], self._values("weight_words", WEIGHT_DEPTHS)[0]
         for lanes in self._values("lanes", LANES):
             for rows in self._values("rows", ROWS):
-                best = 0
-                for fabric_lanes in range(0, lanes // MOST_IN_FABRIC + 1, 2):
-                    plain = self._processor(rows, lanes, *depths)
-                    smallest = replace(plain, fabric_lanes=fabric_lanes)
-                    count = self._count(smallest, processor_resources(smallest, self.terms), "")
-                    if count > best:
-                        best = count
-                        yield from self._of_folding(smallest)
+                plain = self._processor(rows, lanes, *depths)
+                for pool_columns in {0, self.pool_columns if rows >= LEAST_POOLED_ROWS else 0}:
+                    best = 0
+                    for fabric_lanes in range(0, lanes // MOST_IN_FABRIC + 1, 2):
+                        smallest = replace(plain, fabric_lanes=fabric_lanes, pool_columns=pool_columns)
+                        count = self._count(smallest, processor_resources(smallest, self.terms), "")
+                        if count > best:
+                            best = count
+                            yield from self._of_folding(smallest)
 
     def _of_folding(self, smallest: Processor) -> Iterator[Candidate]:
         """The depths that hold the tasks, for a folding that fits."""
-        tasks = self._lowered(smallest.lanes).tasks
+        tasks = self._lowered(smallest).tasks
         every = self._values("pixel_words", PIXEL_DEPTHS)
         weight_depths = self._values("weight_words", WEIGHT_DEPTHS)
         deepest = replace(smallest, pixel_depth=every[-1], weight_depth=weight_depths[-1])
@@ -356,7 +357,7 @@ class SharedSearch:
             program=Program(
                 graph=self.graph,
                 processor=processor,
-                lowered=self._lowered(processor.lanes),
+                lowered=self._lowered(processor),
                 tilings=one.timed.on(processor),
                 together=one.together,
             ),

@@ -229,6 +229,20 @@ class Drawing:
         )
         return self.add(self.retyped(layer) if average or self.whole(0, 1) else layer)
 
+    def halved(self, source: str) -> str:
+        """The largest of two rows by two columns; a last odd one is left out."""
+        tensor = self.tensors[source]
+        layer = Pool2d(
+            name=self.fresh("halved"),
+            inputs=(source,),
+            source=tensor,
+            function="max",
+            kernel=(2, 2),
+            stride=(2, 2),
+            result_type=tensor.type,
+        )
+        return self.add(layer)
+
     def global_pool(self, source: str) -> str:
         tensor = self.tensors[source]
         layer = GlobalPool(
@@ -332,6 +346,16 @@ def tall(drawing: Drawing) -> Graph:
     channels = drawing.pick([drawing.processor.lanes, drawing.processor.lanes - 1])
     first = drawing.conv(drawing.port((channels, drawing.whole(20, 40), drawing.whole(4, 11))), same=True)
     return drawing.graph([drawing.conv(first), drawing.pool(first)])
+
+
+def pooled(drawing: Drawing) -> Graph:
+    """A convolution, perhaps an addition, and the largest of 2 x 2, which processors may do on the way to DDR."""
+    channels, height, width = drawing.image()
+    source = drawing.port((channels, height + 1, width + 1))
+    found = drawing.conv(source, same=drawing.pick([True, False]))
+    if drawing.tensors[found].shape == drawing.tensors[source].shape and drawing.whole(0, 1):
+        found = drawing.sum(found, source)
+    return drawing.graph([drawing.halved(found)])
 
 
 def addition(drawing: Drawing) -> Graph:

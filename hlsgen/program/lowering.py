@@ -11,7 +11,7 @@ concat                    a task a part, each to its channels
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import FixedType
@@ -42,9 +42,15 @@ class Lowered:
     tensors: dict[str, Stored]
 
 
-def lowered(graph: Graph, processor: Processor) -> Lowered:
-    """The graph as tasks. Raises DesignError: a layer that the processor has no hardware for."""
-    return _Lowering(graph, processor).run()
+LEAST_POOLED_COLUMNS = 2
+"""Of a single one, a block's last word would be read again before it is written."""
+
+
+def lowered(graph: Graph, processor: Processor, *, pools: bool = True) -> Lowered:
+    """The graph as tasks. pools: whether pools may join. Raises DesignError: a layer that the processor has
+    no hardware for.
+    """
+    return _Lowering(graph, processor if pools else replace(processor, pool_columns=0)).run()
 
 
 @dataclass
@@ -123,7 +129,8 @@ class _Lowering:
     def _pool_behind(self, layer: Layer) -> Pool2d | None:
         """The only reader, if it is a pool that the processor does on the way to DDR."""
         reader = self._reader(layer)
-        if not isinstance(reader, Pool2d) or reader.output_shape[2] > self.processor.pool_columns:
+        most = self.processor.pool_columns
+        if not isinstance(reader, Pool2d) or not LEAST_POOLED_COLUMNS <= reader.output_shape[2] <= most:
             return None
         return reader if is_pooled_on_the_way(reader) else None
 

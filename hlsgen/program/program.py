@@ -146,12 +146,16 @@ class Program(Brief):
 
 def program(graph: Graph, processor: Processor, together: int) -> Program:
     """The graph as a program. Raises DesignError: the processor has no hardware for a layer, or no room."""
-    tasks = lowered(graph, processor)
-    try:
-        tilings = tuple(tiled(processor, task, together) for task in tasks.tasks)
-    except NotTiled as failure:
-        fix = "mapping: auto, or a processor with deeper memories"
-        raise DesignError(Problem(message=f"{graph.name}: {failure}", fix=fix)) from None
+    for pools in (True, False):
+        tasks = lowered(graph, processor, pools=pools)
+        try:
+            tilings = tuple(tiled(processor, task, together) for task in tasks.tasks)
+        except NotTiled as failure:
+            if pools and any(task.pooled for task in tasks.tasks):
+                continue  # two blocks of rows may be too many where one is not
+            fix = "mapping: auto, or a processor with deeper memories"
+            raise DesignError(Problem(message=f"{graph.name}: {failure}", fix=fix)) from None
+        break
     return Program(graph=graph, processor=processor, lowered=tasks, tilings=tilings, together=together)
 
 

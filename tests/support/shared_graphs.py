@@ -349,7 +349,7 @@ def tall(drawing: Drawing) -> Graph:
 
 
 def pooled(drawing: Drawing) -> Graph:
-    """A convolution, perhaps an addition, and the largest of 2 x 2, which processors may do on the way to DDR."""
+    """A convolution, perhaps an addition, and the largest of 2 x 2, perhaps done on the way to DDR."""
     channels, height, width = drawing.image()
     source = drawing.port((channels, height + 1, width + 1))
     found = drawing.conv(source, same=drawing.pick([True, False]))

@@ -64,7 +64,8 @@ def fitted_program(graph: Graph, built: BuiltProcessor) -> FittedProgram:
     if not found:
         # raises with the reason
         program(graph, plain, TOGETHER[0])
-    return min(found, key=lambda one: one.frame_cycles)
+    fastest: FittedProgram = min(found, key=lambda one: one.frame_cycles)
+    return fastest
 
 
 def _programs(graph: Graph, built: BuiltProcessor, lowered_for: Processor) -> Iterator[FittedProgram]:

@@ -133,7 +133,7 @@ TASK_HEADS = (
 def task_cells(one: TaskFigures) -> tuple[str, ...]:
     """A task's row below TASK_HEADS."""
     return (
-        f"`{one.name}`",
+        one.name,
         ", ".join(one.layers),
         f"{one.cycles:,}",
         f"{one.share:.1%}",
@@ -147,4 +147,5 @@ def task_cells(one: TaskFigures) -> tuple[str, ...]:
 
 def task_table(tasks: Sequence[TaskFigures]) -> str:
     """The tasks in the order of their calls."""
-    return table(TASK_HEADS, [task_cells(one) for one in tasks])
+    rows = [(f"`{name}`", *cells) for name, *cells in map(task_cells, tasks)]
+    return table(TASK_HEADS, rows)

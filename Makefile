@@ -10,7 +10,7 @@ TARGET ?= hw
 TORCH  := 2.13.0
 TO     ?= xclbin
 
-.PHONY: help demo bitstream test test-networks test-machines check golden bench bench-networks bench-predict bench-explore bench-auto bench-tasks bench-clocks bench-schedule clean
+.PHONY: help demo bitstream test test-networks test-machines check golden bench bench-networks bench-predict bench-explore bench-auto bench-tasks bench-large bench-clocks bench-peers bench-schedule clean
 help:
 	@echo "make demo    install hlsgen into $(VENV) and build designs/conv.yaml"
 	@echo "make bitstream DESIGN=designs/conv.yaml BOARD=u200 [TARGET=hw_emu] [PLATFORM=...] [TO=all]  build it and synthesise"
@@ -24,8 +24,10 @@ help:
 	@echo "make bench-networks  benchmarks/networks.py: the networks of designs/, measured beside hls4ml"
 	@echo "make bench-explore  benchmarks/explore.py: the search beside greedy and brute force, and its time"
 	@echo "make bench-auto  benchmarks/auto.py: precision auto on unseen frames beside fixed<16,6>"
+	@echo "make bench-large  benchmarks/large.py: seconds and memory that large networks take, and how they grow"
 	@echo "make bench-tasks  benchmarks/tasks.py: a layer in a network of tasks beside one of its own"
 	@echo "make bench-clocks  benchmarks/clocks.py: all designs at 220, 250 and 300 MHz side by side"
+	@echo "make bench-peers  benchmarks/peers.py: networks in 8 bits on both boards beside what others measured"
 	@echo "make bench-predict   benchmarks/predict.py: the cost model's errors against published results"
 	@echo "make bench-schedule SOLUTIONS=DIR  benchmarks/schedule.py: II, depth and chains beside those that Vitis HLS reports,"
 	@echo "             of every solution in the checkouts of DIR"
@@ -79,8 +81,14 @@ bench-predict: $(VENV)/test.stamp
 bench-tasks: $(VENV)/test.stamp
 	$(BIN)/python benchmarks/tasks.py
 
+bench-large: $(VENV)/test.stamp
+	$(BIN)/python benchmarks/large.py
+
 bench-clocks: $(VENV)/test.stamp
 	$(BIN)/python benchmarks/clocks.py
+
+bench-peers: $(VENV)/test.stamp
+	$(BIN)/python benchmarks/peers.py
 
 bench-schedule: $(VENV)/test.stamp
 	@test -n "$(SOLUTIONS)" || { echo "name the checkouts: make bench-schedule SOLUTIONS=DIR" >&2; exit 1; }

@@ -1,8 +1,10 @@
-"""What others reach on the layer of figure 3.8, measured on this machine in one run.
+"""Networks in 8 bits on both boards, streaming and on shared processors, beside what others measured there.
 
-Three peers: listing 3.1 as straight C++ on one core, PyTorch on all cores (both float32), and the C
-simulation of hls4ml in fixed<16,6> (hls4ml_layer.py). Nothing here asserts on time; every result is compared
-with a float64 convolution, and a wrong one is no measurement.
+python benchmarks/peers.py [--json PATH] [--clock MHZ] [--networks N ...]
+
+Of each network every activation is fixed<8,4> and every weight has 8 bits, which is what the hardware depends
+on; weights are random. Frames a second are modelled, what the quick search chooses inside the board's margin;
+those of others were measured on the same boards, by the source in PEERS. Nothing is compiled.
 """
 
 from __future__ import annotations
@@ -11,194 +13,169 @@ import argparse
 import json
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from hls4ml_layer import hls4ml_csim
-from layer import (
-    CHANNELS,
-    FILTERS,
-    HEIGHT,
-    KERNEL,
-    MACS,
-    WIDTH,
-    Measurement,
-    Missing,
-    convolution,
-    largest_difference,
-    layer_data,
-)
-from processes import Failed, cores, first_line, run
+from machine import DESIGNS
+from rich.console import Console
+from rich.table import Table
 
-CPP_SECONDS = 300.0
-"""Until the compiler or the program is ended."""
-REPEATS = 5
-"""Timed repeats after a warm-up; the best one counts."""
-FLOAT_TOLERANCE = 1e-4
-"""Above the rounding of a float32 sum of 145 terms of this size, far below what a wrong algorithm gives."""
+import hlsgen
+from hlsgen.base.errors import DesignError
+from hlsgen.styles.auto import STYLES
+from hlsgen.styles.network_style import NetworkStyle
+from hlsgen.targets.board import load_board
 
-
-def _float_peer(
-    what: str, frames: int, seconds: float, error: float, detail: dict[str, float | int | str]
-) -> Measurement | Missing:
-    """The measurement of a float32 peer, or Missing if what it computed is not the convolution."""
-    if error > FLOAT_TOLERANCE:
-        return Missing(what=what, reason=f"its result is wrong by {error:.3g}")
-    return Measurement(
-        what=what,
-        value=_gflops(frames, seconds),
-        unit="GFLOPS",
-        seconds=seconds,
-        frames=frames,
-        detail={**detail, "max error of frame 0": error},
-    )
-
-
-def _gflops(frames: int, seconds: float) -> float:
-    return 2 * MACS * frames / seconds / 1e9
-
-
-# ---------------------------------------------------------------- straight C++
-
-
-NAIVE_CPP = """\
-// Listing 3.1 as it stands: one core, float, sizes known only at run time.
-#include <chrono>
-#include <cstdio>
-#include <cstdlib>
-#include <vector>
-
-__attribute__((noinline)) void conv2d(int batch, const float *input, int in_channels, int in_h, int in_w,
-                                      const float *kernel, int k_h, int k_w, float *output, int out_channels,
-                                      const float *bias) {
-    const int out_h = in_h - k_h + 1, out_w = in_w - k_w + 1;
-    for (int im = 0; im < batch; ++im)
-        for (int oc = 0; oc < out_channels; ++oc)
-            for (int h = 0; h < out_h; ++h)
-                for (int w = 0; w < out_w; ++w) {
-                    float &result = output[((im * out_channels + oc) * out_h + h) * out_w + w];
-                    result = bias[oc];
-                    for (int ic = 0; ic < in_channels; ++ic)
-                        for (int y = 0; y < k_h; ++y)
-                            for (int x = 0; x < k_w; ++x)
-                                result += input[((im * in_channels + ic) * in_h + h + y) * in_w + w + x] *
-                                          kernel[((oc * in_channels + ic) * k_h + y) * k_w + x];
-                }
+JSON = Path("build/benchmarks/peers.json")
+BOARDS = ("zcu102", "u200")
+BATCHES = (1, 8, 64, 512)
+INSTANCES = (1, 2, 4)
+NETWORKS = {
+    "resnet18": (224, "resnet18.py"),
+    "resnet50": (224, "resnet50.py"),
+    "mobilenet_v2": (224, "mobilenet_v2.py"),
+    "yolov3_tiny": (416, "yolov3_tiny.py"),
+    "vgg16": (224, "vgg16.py"),
 }
-
-static std::vector<float> read(const char *path, std::size_t count) {
-    std::vector<float> values(count);
-    std::FILE *file = std::fopen(path, "rb");
-    if (!file || std::fread(values.data(), sizeof(float), count, file) != count) std::exit(2);
-    std::fclose(file);
-    return values;
+"""The side of the picture, and the file in designs/networks/."""
+PEERS: dict[tuple[str, str], str] = {
+    ("resnet18", "zcu102"): "499.6 (DPU, Vitis AI 2.5)",
+    ("mobilenet_v2", "zcu102"): "1,910 (Jiang, TCAD 2023); 764.4 (DPU)",
+    ("yolov3_tiny", "zcu102"): "393 (DPU, Vitis AI 1.4)",
+    ("resnet50", "u200"): "1,054 (DPUCADF8H)",
+    ("resnet18", "u200"): "1,157.8 (DPUCADX8G)",
 }
-
-int main(int argc, char **argv) {
-    if (argc != 8) return 2;
-    const int frames = std::atoi(argv[1]), channels = std::atoi(argv[2]), height = std::atoi(argv[3]);
-    const int width = std::atoi(argv[4]), filters = std::atoi(argv[5]), k = std::atoi(argv[6]);
-    const int repeats = std::atoi(argv[7]);
-    const auto input = read("input", std::size_t(frames) * channels * height * width);
-    const auto kernel = read("kernel", std::size_t(filters) * channels * k * k);
-    const auto bias = read("bias", filters);
-    std::vector<float> output(std::size_t(frames) * filters * (height - k + 1) * (width - k + 1));
-    for (int repeat = 0; repeat < repeats; ++repeat) {
-        const auto start = std::chrono::steady_clock::now();
-        conv2d(frames, input.data(), channels, height, width, kernel.data(), k, k, output.data(), filters,
-               bias.data());
-        const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-        std::printf("%.9f\\n", taken.count());
-    }
-    std::FILE *file = std::fopen("output", "wb");
-    if (!file || std::fwrite(output.data(), sizeof(float), output.size(), file) != output.size()) return 2;
-    return std::fclose(file) ? 2 : 0;
-}
+"""Frames a second that others measured."""
+DESIGN = """
+name: {name}
+board: zcu102
+clock_mhz: {clock:g}
+style: shared
+model: {{torch: "{file}:make_net"}}
+input: {{shape: [3, {side}, {side}], type: "fixed<8,1>", samples: {samples}}}
+precision: "fixed<8,4>"
 """
 
 
-def naive_cpp(frames: int) -> Measurement | Missing:
-    """GFLOPS of listing 3.1 in C++, g++ -O2, one core: the best of three passes over `frames` frames."""
-    what = "CPU naive (listing 3.1 in C++, 1 core)"
-    weights, bias, x = layer_data(frames)
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        (folder / "naive.cpp").write_text(NAIVE_CPP, encoding="utf-8")
-        for file, array in (("input", x), ("kernel", weights), ("bias", bias)):
-            array.tofile(folder / file)
-        sizes = (frames, CHANNELS, HEIGHT, WIDTH, FILTERS, KERNEL, 3)
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """A network on a board in a style. usable: the probability to stay inside the usable share.
+
+    by_batch, by_instances: frames a second of so many frames in one go, and of so many instances.
+    problem: why there are no figures.
+    """
+
+    network: str
+    board: str
+    style: str
+    frames_per_s: float = 0.0
+    gops: float = 0.0
+    hardware: str = ""
+    usable: float = 0.0
+    by_batch: dict[int, float] | None = None
+    by_instances: dict[int, float] | None = None
+    seconds: float = 0.0
+    measured_by_others: str = ""
+    problem: str = ""
+
+
+def read(name: str, clock: float) -> NetworkStyle[Any]:
+    """The network in 8 bits."""
+    side, file = NETWORKS[name]
+    folder = DESIGNS / "networks"
+    text = DESIGN.format(
+        name=name, clock=clock, file=folder / file, side=side, samples=folder / f"photograph_{side}.npy"
+    )
+    with tempfile.TemporaryDirectory() as scratch:
+        path = Path(scratch) / f"{name}.yaml"
+        path.write_text(text, encoding="utf-8")
+        style = hlsgen.load(path).style
+    assert isinstance(style, NetworkStyle)
+    return style
+
+
+def on(read_as: NetworkStyle[Any], board: str, style: str, instances: int | None = None) -> NetworkStyle[Any]:
+    """The same network on another board in another style."""
+    constraints = replace(read_as.constraints, instances=instances)
+    return STYLES[style](
+        name=read_as.name,
+        graph=read_as.graph,
+        board=load_board(board),
+        clock_mhz=read_as.clock_mhz,
+        batch=read_as.batch,
+        source=read_as.source,
+        constraints=constraints,
+    )
+
+
+def measured(name: str, clock: float) -> Iterator[Row]:
+    """The rows of a network."""
+    network = read(name, clock)
+    for board in BOARDS:
+        for style in ("shared", "dataflow"):
+            peer = PEERS.get((name, board), "")
+            row = Row(network=name, board=board, style=style, measured_by_others=peer)
+            start = time.perf_counter()
+            try:
+                design = on(network, board, style)
+                found = design.estimate()
+            except DesignError as error:
+                yield replace(row, problem=str(error.problems[0].message))
+                continue
+            seconds = time.perf_counter() - start
+            batches = {batch: round(replace(found, batch=batch).batch_frames_per_s, 1) for batch in BATCHES}
+            yield replace(
+                row,
+                frames_per_s=round(found.frames_per_s, 1),
+                gops=round(found.gops, 1),
+                hardware=found.hardware_text,
+                usable=found.fit.usable,
+                by_batch=batches,
+                by_instances=_by_instances(network, board, style),
+                seconds=round(seconds, 1),
+            )
+
+
+def _by_instances(network: NetworkStyle[Any], board: str, style: str) -> dict[int, float]:
+    """Frames a second with so many instances, of those that fit."""
+    found = {}
+    for instances in INSTANCES:
         try:
-            run(["g++", "-O2", "-o", "naive", "naive.cpp"], folder, CPP_SECONDS)
-            log = run(["./naive", *map(str, sizes)], folder, CPP_SECONDS)
-        except Failed as failure:
-            return Missing(what=what, reason=str(failure))
-        result = np.fromfile(folder / "output", np.float32)
-    seconds = min(float(line) for line in log.split())
-    reference = convolution(weights, bias, x[:1])
-    error = largest_difference(result.reshape(frames, *reference.shape[1:])[:1], reference)
-    detail: dict[str, float | int | str] = {
-        "compiler": first_line(["g++", "--version"]),
-        "flags": "-O2",
-        "cores": 1,
-        "repeats": 3,
-    }
-    return _float_peer(what, frames, seconds, error, detail)
+            found[instances] = round(on(network, board, style, instances).estimate().frames_per_s, 1)
+        except DesignError:
+            continue
+    return found
 
 
-# ---------------------------------------------------------------- PyTorch
-
-
-def pytorch(frames: int) -> Measurement | Missing:
-    """GFLOPS of torch's conv2d in float32 on all cores: warmed up, the best of REPEATS."""
-    threads = cores()
-    what = f"PyTorch (CPU, {threads} {'core' if threads == 1 else 'cores'})"
-    try:
-        import torch
-    except ImportError as failure:
-        return Missing(what=what, reason=f"torch cannot be imported: {failure}")
-    weights, bias, x = layer_data(frames)
-    before = torch.get_num_threads()
-    torch.set_num_threads(threads)
-    try:
-        with torch.inference_mode():
-            image, kernel, offset = (torch.from_numpy(array) for array in (x, weights, bias))
-            seconds, result = _best(lambda: torch.nn.functional.conv2d(image, kernel, offset), REPEATS)
-    finally:
-        torch.set_num_threads(before)
-    detail: dict[str, float | int | str] = {
-        "torch": str(torch.__version__),
-        "threads": threads,
-        "repeats": REPEATS,
-    }
-    error = largest_difference(result[:1].numpy(), convolution(weights, bias, x[:1]))
-    return _float_peer(what, frames, seconds, error, detail)
-
-
-def _best(work: Callable[[], Any], repeats: int) -> tuple[float, Any]:
-    """The shortest of `repeats` runs after two that warm up, in seconds, and the last result."""
-    result = [work() for _ in range(2)][-1]
-    taken = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        result = work()
-        taken.append(time.perf_counter() - start)
-    return min(taken), result
+def tabled(rows: Sequence[Row]) -> Table:
+    """A network and board a line, the styles beside each other."""
+    heads = ("network", "board", "shared", "dataflow", "measured by others")
+    table = Table(*heads, title="frames/s, modelled inside the margin")
+    for network, board in dict.fromkeys((row.network, row.board) for row in rows):
+        same = {row.style: row for row in rows if (row.network, row.board) == (network, board)}
+        cells = [
+            row.problem or f"{row.frames_per_s:,.1f} ({row.gops:,.0f} GOPS)"
+            for row in (same["shared"], same["dataflow"])
+        ]
+        table.add_row(network, board, *cells, same["shared"].measured_by_others)
+    return table
 
 
 def main() -> None:
-    """Measure the three peers and print what was found."""
-    parser = argparse.ArgumentParser(description="Measure the peers of figure 3.8 on this machine.")
-    parser.add_argument("--frames", type=int, default=64, help="frames of the float peers")
-    parser.add_argument("--hls4ml-frames", type=int, default=4, help="frames of hls4ml's C simulation")
-    arguments = parser.parse_args()
-    found = [
-        naive_cpp(arguments.frames),
-        pytorch(arguments.frames),
-        hls4ml_csim(*layer_data(arguments.hls4ml_frames)),
-    ]
-    print(json.dumps([vars(one) for one in found], indent=2))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--networks", nargs="+", choices=NETWORKS, default=list(NETWORKS))
+    parser.add_argument("--json", type=Path, default=JSON, metavar="PATH")
+    parser.add_argument("--clock", type=float, default=300.0, metavar="MHZ")
+    given = parser.parse_args()
+    rows: list[Row] = []
+    for name in given.networks:
+        rows += measured(name, given.clock)
+        given.json.parent.mkdir(parents=True, exist_ok=True)
+        given.json.write_text(json.dumps([asdict(row) for row in rows], indent=2) + "\n", encoding="utf-8")
+    Console().print(tabled(rows))
+    print(f"wrote {given.json}")
 
 
 if __name__ == "__main__":

@@ -15,11 +15,15 @@ from hlsgen.base.output import replacing, write_files
 from hlsgen.base.progress import Progress, silent
 from hlsgen.base.scratch import executable_in, scratch_folder
 from hlsgen.base.short_repr import Brief, lines
+from hlsgen.base.version import VERSION
 from hlsgen.csim.compiler import Headers, compile_testbench
 from hlsgen.csim.shared import verified
 from hlsgen.csim.verification import NetworkVerification
+from hlsgen.emit.environment import source_text
 from hlsgen.emit.plan import Plan
-from hlsgen.emit.shared import call_rounds, program_files
+from hlsgen.emit.shared import program_files
+from hlsgen.emit.xrt import host_files
+from hlsgen.emit.xrt_program import call_rounds, program_interface
 from hlsgen.hardware.processor_file import PROCESSOR, read_processor
 from hlsgen.model.clipping import clipping_warnings
 from hlsgen.report.checks import csim_figures
@@ -89,23 +93,24 @@ def program_for(
     golden = style.counted_golden(sampled.codes)
     warnings = clipping_warnings(style.clipping(sampled.values, golden))
     verification = _simulated(fitted, build, sampled.codes, golden.tensors, progress) if csim else None
-    rounds = call_rounds(fitted.program, fitted.frame_cycles, built.clock_mhz)
-    data = program_files(fitted.program, sampled.codes, golden.tensors, rounds)
-    figures = program_figures(
-        fitted, _held(fitted, sampled.codes, rounds), csim_figures(verification), tuple(warnings)
+    call = call_rounds(fitted.program, fitted.frame_cycles, built.clock_mhz)
+    held = max(call, fitted.program.rounds_of(len(next(iter(sampled.codes.values())))))
+    figures = program_figures(fitted, held, csim_figures(verification), tuple(warnings))
+    interface = program_interface(
+        fitted.program, built, name=design.name, source=design.source, call=call, held=held
     )
-    plan: Plan = {**data, PLAN: json.dumps(figures.as_json(), indent=2) + "\n"}
+    plan: Plan = {
+        **program_files(fitted.program, sampled.codes, golden.tensors, held),
+        **host_files(interface, VERSION, data=".."),
+        "tb/npy.h": source_text("hls/npy.h"),
+        PLAN: json.dumps(figures.as_json(), indent=2) + "\n",
+        "report.md": program_markdown(figures),
+    }
     with replacing(folder) as fresh:
-        write_files(fresh, {**plan, "report.md": program_markdown(figures)})
+        write_files(fresh, plan)
     return NetworkProgram(
         design=design, build=build, folder=folder, figures=figures, verification=verification
     )
-
-
-def _held(fitted: FittedProgram, inputs: Mapping[str, Codes], rounds: int) -> int:
-    """Rounds that the memory has room for: of the testbench's frames at least."""
-    frames = len(next(iter(inputs.values())))
-    return max(rounds, -(-frames // fitted.program.together))
 
 
 def _simulated(

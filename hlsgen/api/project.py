@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -23,7 +23,7 @@ from hlsgen.base.scratch import Scratch, scratch_errors, scratch_folder
 from hlsgen.base.short_repr import Brief, lines
 from hlsgen.csim.compiler import Headers
 from hlsgen.csim.verification import Verification
-from hlsgen.emit.plan import Plan, array_bytes, npy_bytes
+from hlsgen.emit.plan import Plan
 from hlsgen.emit.vitis import plain_word
 from hlsgen.lint import Linted, Severity, lint_emitted
 from hlsgen.lint.check_slrs import check_slrs
@@ -100,12 +100,8 @@ class Project(Brief):
             for port in design.graph.inputs
         }
         golden = design.golden_codes(inputs)
-        files: dict[str, str | bytes] = {
-            f"tb/{port.name}_golden.npy": npy_bytes(golden[port.source], port.tensor.type)
-            for port in design.graph.outputs
-        }
-        for name, beats in design.style.weight_files().items():
-            files[f"tb/{name}"] = array_bytes(beats)
+        changed = design.style.testbench_files(inputs, golden)
+        files = {f"tb/{name}": content for name, content in changed.items()}
         overwrite_files(self.folder, files)
 
     def golden(self, x: ArrayLike | Sequence[ArrayLike]) -> Arrays:
@@ -117,7 +113,7 @@ class Stimulus(Brief):
     """What a design is simulated on: codes by input, golden of every tensor, what they say of its types."""
 
     inputs: dict[str, Codes]
-    golden: dict[str, Codes]
+    golden: Mapping[str, Codes]
     figures: FrameFigures
 
     @classmethod

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 MatrixProduct = Callable[[Floats, Floats], Floats]
 
+BLOCK_ELEMENTS = 1 << 22
+"""Elements of `left` that are cut into slices at a time."""
 SIGNIFICANT = 53
 """Bits of a float64."""
 
@@ -28,13 +30,17 @@ def exact_product(left: Floats, right: Floats) -> Floats:
     """
     inner = left.shape[1]
     bits = (SIGNIFICANT - max(inner - 1, 0).bit_length()) // 2
-    rows, row_exponents = _slices(left, bits, axis=1)
     columns, column_exponents = _slices(right, bits, axis=0)
-    total = np.zeros((left.shape[0], right.shape[1]))
-    for order in (2, 1, 0):  # the smallest first
-        same = [rows[i] @ columns[order - i] for i in range(2) if 0 <= order - i < 2]
-        total = sum(same[1:], same[0]) + total * 2.0**-bits
-    return np.asarray(np.ldexp(total, row_exponents + column_exponents - 2 * bits))
+    found = np.empty((left.shape[0], right.shape[1]))
+    step = max(1, BLOCK_ELEMENTS // max(1, inner))  # of a large `left` never all slices at once
+    for first in range(0, len(left), step):
+        rows, row_exponents = _slices(left[first : first + step], bits, axis=1)
+        total = np.zeros((len(rows[0]), right.shape[1]))
+        for order in (2, 1, 0):  # the smallest first
+            same = [rows[i] @ columns[order - i] for i in range(2) if 0 <= order - i < 2]
+            total = sum(same[1:], same[0]) + total * 2.0**-bits
+        np.ldexp(total, row_exponents + column_exponents - 2 * bits, out=found[first : first + step])
+    return found
 
 
 def _slices(values: Floats, bits: int, axis: int) -> tuple[list[Floats], NDArray[np.int32]]:

@@ -33,6 +33,8 @@ MAX_INTEGER = 512
 # Large arrays are cast in blocks of this many codes, so that intermediate results stay in cache.
 BLOCK = 1 << 15
 DOUBLE_MANTISSA_BITS = 53
+EXACT_HALVES = 2.0**51
+"""Below it a double has a bit for halves."""
 FLOAT32_MANTISSA_BITS = 24
 
 
@@ -135,6 +137,10 @@ class FixedType:
         flat = doubles.reshape(-1)
         result = np.empty(flat.shape, np.int64 if self._fits_int64 else object)
         for block in _blocks(flat.size):
+            near = self._nearest(flat[block])
+            if near is not None:
+                result[block] = near
+                continue
             mantissa, exponent = np.frexp(flat[block])
             codes = np.ldexp(mantissa, DOUBLE_MANTISSA_BITS).astype(np.int64)
             # value * 2**fraction = codes * 2**-shift
@@ -215,6 +221,19 @@ class FixedType:
             widened = codes << -shift
             return widened, widened
         return codes >> shift, _round(codes, shift, self.rounding)
+
+    def _nearest(self, doubles: NDArray[np.float64]) -> Codes | None:
+        """Doubles as codes of a type that rounds halves up, the quick way; None: they may be too large."""
+        if self.rounding is not Rounding.RND or not self._fits_int64:
+            return None
+        with np.errstate(over="ignore"):
+            scaled = np.ldexp(doubles, self.fraction)
+        if scaled.size and max(scaled.max(), -scaled.min()) >= EXACT_HALVES:
+            return None
+        floor = np.floor(scaled)
+        scaled -= floor  # exact where it is near a half
+        rounded = floor + (scaled >= 0.5)
+        return self._fit(rounded.astype(np.int64), floor.astype(np.int64))
 
     def _encode_block(self, codes: NDArray[np.int64], shift: NDArray[np.int64]) -> Codes:
         """codes * 2**-shift as codes of this type; the codes have 54 bits, each its own shift."""

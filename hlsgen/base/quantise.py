@@ -25,7 +25,10 @@ def quantised(values: ArrayLike, type_: NumberType, what: str, place: Place | No
     Raises DesignError: a value is complex, not finite, or leaves the range of a type that wraps: nobody means
     that.
     """
-    array = real_array(values, what, place)
+    if isinstance(values, np.ndarray) and values.dtype == np.float64:
+        array = values  # of many weights no copy is made
+    else:
+        array = real_array(values, what, place)
     if array.size and not np.isfinite(array).all():
         raise DesignError(Problem(message=f"{what} holds NaN or infinity", fix="finite numbers", place=place))
     if isinstance(type_, FloatType):

@@ -48,6 +48,7 @@ def processor_resources(processor: Processor, terms: Terms) -> Resources:
         _moving(processor, terms),
         memory_resources(terms, processor.pixel_memory),
         memory_resources(terms, processor.weight_memory),
+        _pooling(processor, terms),
     )
     return Resources.sum(parts)
 
@@ -130,6 +131,31 @@ def _finishing(processor: Processor, terms: Terms) -> Resources:
         terms, "register", bits=waiting + lanes * BIAS_BITS
     )
     return per_lane.times(lanes) + shifting
+
+
+def _pooling(processor: Processor, terms: Terms) -> Resources:
+    """The process that pools results, if there is one: two comparisons a lane, its memories, its FIFO."""
+    if not processor.pool_columns:
+        return Resources()
+    word = processor.word_bits
+    address = (processor.pool_columns * processor.rows - 1).bit_length()
+    fifo = cells(
+        terms,
+        "fifo_lutram",
+        one=1,
+        bits=word,
+        address=(FIFO_WORDS - 1).bit_length(),
+        primitives=lutram_luts(FIFO_WORDS, word),
+    )
+    return (
+        memory_resources(terms, processor.pool_memory)
+        + comparisons(terms, 2 * processor.lanes, processor.activation_bits)
+        + cells(terms, "select", bits=6 * word + 4 * address)
+        + cells(terms, "register", bits=5 * word + 4 * ADDRESS_BITS)
+        + adders(terms, 8, 8 * ADDRESS_BITS)
+        + cells(terms, "process_control", one=1)
+        + fifo
+    )
 
 
 def _moving(processor: Processor, terms: Terms) -> Resources:

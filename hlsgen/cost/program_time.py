@@ -156,4 +156,6 @@ def _bytes(tiling: Tiling) -> tuple[int, int]:
     beats = tiling.out_groups * (processor.bias_beats + tiling.weight_words * processor.weight_beats)
     weights = beats * tiling.bands * tiling.sequels
     added = results if tiling.task.added is not None else 0
-    return (pixels + added) * word + weights * beat, results * word
+    stored = sum(tiling.stored_of(band) for band in range(tiling.bands)) * processor.rows
+    stored *= tiling.task.stored_shape[2] * tiling.frames * tiling.out_groups * tiling.sequels
+    return (pixels + added) * word + weights * beat, stored * word

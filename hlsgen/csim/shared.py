@@ -87,7 +87,7 @@ def simulate(
             seconds=seconds,
             program=program,
             rounds=rounds,
-            made=dict(zip(PROCESS_NAMES, made, strict=True)),
+            made=dict(zip(PROCESS_NAMES[: len(made)], made, strict=True)),
         )
 
 

@@ -41,10 +41,12 @@ def makefile(
     ompss: bool = False,
     host: bool = True,
     free_running: bool = False,
+    no_cosim: str = "",
 ) -> dict[str, str]:
     """The Makefile and what it runs; k: the kernel's name and where the design was written; kernels: those of
     tasks, or `alike`: of foldings that do the same; ompss, host: whether there is an application of
     OmpSs-2@FPGA, and a host program. free_running: whether the kernel runs by itself, without an end.
+    no_cosim: why RTL co-simulation is not possible; empty: it is.
     """
     context = {
         "k": k,
@@ -57,6 +59,7 @@ def makefile(
         "ompss": ompss,
         "host": host,
         "free_running": free_running,
+        "no_cosim": no_cosim,
         "board": plain_word(board.title),
         "platform": plain_word(board.platform),
         "vitis_max": plain_word(board.vitis_max or ""),
@@ -67,11 +70,15 @@ def makefile(
     scripts = SCRIPTS if board.flow == "alveo" else (*SCRIPTS, "run_app.sh")
     files = {f"vitis/{name}": render(f"vitis/{name}.j2", **context) for name in scripts}
     files["Makefile"] = render("project/Makefile.j2", **context)
-    files[FLOW] = _flow_text(board, k["name"], kernels, host=host, free_running=free_running)
+    files[FLOW] = _flow_text(
+        board, k["name"], kernels, host=host, free_running=free_running, no_cosim=no_cosim
+    )
     return files
 
 
-def _flow_text(board: Board, name: str, kernels: Sequence[str], *, host: bool, free_running: bool) -> str:
+def _flow_text(
+    board: Board, name: str, kernels: Sequence[str], *, host: bool, free_running: bool, no_cosim: str
+) -> str:
     flow = {
         "design": name,
         "kernels": list(kernels) or [name],
@@ -80,6 +87,8 @@ def _flow_text(board: Board, name: str, kernels: Sequence[str], *, host: bool, f
         "host": host,
         "free_running": free_running,
     }
+    if no_cosim:
+        flow["no_cosim"] = no_cosim
     return json.dumps(flow, indent=2) + "\n"
 
 

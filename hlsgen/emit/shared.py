@@ -15,10 +15,12 @@ from hlsgen.base.version import VERSION
 from hlsgen.cost.processor import BURST_WORDS, FIFO_WORDS
 from hlsgen.designfile.clock import Clock
 from hlsgen.emit.environment import render, safe_comment, source_text
+from hlsgen.emit.ompss_shared import PROGRAM_FILE, ompss_program, ompss_shared_files
 from hlsgen.emit.plan import Plan, array_bytes, npy_bytes
 from hlsgen.emit.project import csim_header_files, makefile
 from hlsgen.emit.vitis import LinkedKernel, plain_word, tool_files
-from hlsgen.emit.xrt import BUFFER_BYTES, CALL_SECONDS
+from hlsgen.emit.xrt import host_files
+from hlsgen.emit.xrt_program import call_rounds, program_interface
 from hlsgen.hardware import processor as limits
 from hlsgen.hardware.descriptor import FIELDS, ROW_FIELDS, WORDS
 from hlsgen.hardware.processor import Processor
@@ -30,11 +32,17 @@ INCLUDED = ("counter.h", "dot.h", "lanes.h", "memory.h", "stage.h", "static.h")
 """What of templates/hls/hlsgen/ the processor is made with."""
 AS_THEY_STAND = ("sized.h", "load.h", "finish.h")
 RENDERED = ("processor.h", "array.h")
+NO_COSIM = (
+    "its three ports of the memory are one buffer, which co-simulation would make three of, "
+    "so that no task would see what another one wrote"
+)
+POOLING = ("pool.h",)
+"""Of a processor that pools its results."""
 PORTS = ("gmem_program", "gmem_weights", "gmem_pixels", "gmem_added", "gmem_results")
 """The kernel's m_axi bundles, as kernel.cpp.j2 names them."""
 OWN_FILES = ("program", "weights", "rounds", "memory", "memory_golden", "memory_known")
 """Arrays of the testbench that are no frames."""
-PROCESS_NAMES = ("load", "load_weights", "load_residual", "array", "finish", "store")
+PROCESS_NAMES = ("load", "load_weights", "load_residual", "array", "finish", "store", "pool")
 """The processes in the order of `enum process` in load.h."""
 
 
@@ -43,7 +51,10 @@ def processor_files(processor: Processor, *, name: str, source: str) -> dict[str
     k = _constants(processor, name, source)
     files = {f"src/hlsgen/{one}": source_text(f"hls/hlsgen/{one}") for one in INCLUDED}
     files |= {f"src/{one}": source_text(f"hls/shared/{one}") for one in AS_THEY_STAND}
-    files |= {f"src/{one}": render(f"hls/shared/{one}.j2", k=k, version=VERSION) for one in RENDERED}
+    files |= {
+        f"src/{one}": render(f"hls/shared/{one}.j2", k=k, version=VERSION)
+        for one in (*RENDERED, *(POOLING if processor.pool_columns else ()))
+    }
     files["tb/npy.h"] = source_text("hls/npy.h")
     for template, path in (
         ("kernel.h.j2", f"src/{name}.h"),
@@ -61,6 +72,7 @@ def _constants(processor: Processor, name: str, source: str) -> dict[str, Any]:
         "ROWS": processor.rows,
         "LANES": processor.lanes,
         "FABRIC_LANES": processor.fabric_lanes,
+        "POOL_COLUMNS": processor.pool_columns,
         "ACTIVATION": processor.activation_bits,
         "OPERAND": processor.operand_bits,
         "WEIGHT": processor.weight_bits,
@@ -102,32 +114,23 @@ def program_data(
     }
 
 
-def call_rounds(program: Program, frame_cycles: float, clock_mhz: float) -> int:
-    """Rounds of a host's call: about CALL_SECONDS at the modelled speed, within BUFFER_BYTES; at least
-    one.
-    """
-    frame_bytes = sum(program.layout(name).frame_bytes for name in program.outer)
-    by_time = CALL_SECONDS * clock_mhz * 1e6 / frame_cycles
-    return max(1, int(min(by_time, BUFFER_BYTES / frame_bytes) / program.together))
-
-
 def whole_rounds(codes: Codes, together: int) -> Codes:
     """Frames filled up to whole rounds, by the last one again."""
     return np.concatenate([codes, *[codes[-1:]] * (-len(codes) % together)])
 
 
 def program_files(
-    program: Program, inputs: Mapping[str, Codes], golden: Mapping[str, Codes], capacity: int
+    program: Program, inputs: Mapping[str, Codes], golden: Mapping[str, Codes], held: int
 ) -> dict[str, bytes]:
     """What the testbench and hosts read: descriptors and weights, the frames in memory with what golden
     says of the outputs and which bytes those are, and the same as .npy files in the order [N, C, H, W].
 
-    inputs, golden: codes by tensor. capacity: rounds for which the memory has room at least.
+    inputs, golden: codes by tensor. held: rounds for which the memory has room, those of the frames at least.
     """
     together = program.together
     whole = {name: whole_rounds(codes, together) for name, codes in inputs.items()}
     rounds = len(next(iter(whole.values()))) // together
-    plan = program.plan(max(rounds, capacity))
+    plan = program.plan(held)
     memory = program.memory(whole, plan)
     expected, known = np.zeros_like(memory), np.zeros_like(memory)
     for port in program.graph.outputs:
@@ -167,19 +170,21 @@ def shared_plan(
     clock: Clock,
     slrs: Sequence[str],
     banks: Sequence[str],
-    frame_cycles: float,
+    round_cycles: int,
+    batch: int,
     inputs: Mapping[str, Codes],
     golden: Mapping[str, Codes],
 ) -> Plan:
-    """All files of the build folder. slrs, banks: of each compute unit of `built`. frame_cycles: of one of
+    """All files of the build folder. slrs, banks: of each compute unit of `built`. round_cycles: of one of
     them.
 
     inputs, golden: codes of the testbench's frames by tensor.
     """
     name = built.name
     k = {"name": name, "source": safe_comment(source)}
-    capacity = call_rounds(program, frame_cycles, clock.mhz)
-    data = program_files(program, inputs, golden, capacity)
+    call = call_rounds(program, round_cycles / program.together, clock.mhz)
+    held = max(call, program.rounds_of(len(next(iter(inputs.values())))))
+    data = program_files(program, inputs, golden, held)
     plan: Plan = {**processor_files(program.processor, name=name, source=source), **csim_header_files()}
     plan |= {f"tb/{file}": content for file, content in data.items()}
     plan[PROCESSOR] = built.as_json()
@@ -190,7 +195,21 @@ def shared_plan(
     linked = LinkedKernel(name=name, ports=PORTS, instances=instances)
     plan |= tool_files(board, clock, k, VERSION, files=list(data), linked=linked)
     line = f"a processor for networks, with the program of one of {len(program.graph.layers)} layers"
-    plan |= makefile(board, k, line, VERSION, streaming=True, host=False)
+    plan |= host_files(
+        program_interface(program, built, name=name, source=source, call=call, held=held), VERSION
+    )
+    plan |= ompss_shared_files(
+        program,
+        name=name,
+        source=source,
+        board=board,
+        clock=clock,
+        slrs=tuple(slrs),
+        batch=batch,
+        round_cycles=round_cycles,
+    )
+    plan[f"tb/{PROGRAM_FILE}"] = ompss_program(program, len(slrs))
+    plan |= makefile(board, k, line, VERSION, streaming=True, ompss=True, no_cosim=NO_COSIM)
     return plan
 
 

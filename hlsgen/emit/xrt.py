@@ -35,18 +35,30 @@ from hlsgen.search.layerwise import LayerwiseHardware
 from hlsgen.search.placement import Deployment
 from hlsgen.search.task_kernels import TaskKernel
 
-HEADERS = ("interface.h", "pack.h", "arrays.h", "options.h", "device.h", "lane.h", "statistics.h", "batch.h")
+HEADERS = (
+    "interface.h",
+    "pack.h",
+    "blocks.h",
+    "arrays.h",
+    "options.h",
+    "device.h",
+    "lane.h",
+    "statistics.h",
+    "batch.h",
+)
 CALL_SECONDS = 2e-3
 """Frames of a call take about this long: much longer than the start of a call, short enough to overlap."""
 BUFFER_BYTES = 1 << 26
 """The most DDR that one set of buffers takes, if a frame allows it."""
 
 
-def host_files(interface: HostInterface, version: str) -> dict[str, str]:
-    """{"host/main.cpp": text, ..., "interface.json": text}"""
+def host_files(interface: HostInterface, version: str, *, data: str = "../tb") -> dict[str, str]:
+    """{"host/main.cpp": text, ..., "interface.json": text}; data: where frames and weights lie, from
+    host/.
+    """
     files = {f"host/{name}": source_text(f"xrt/{name}") for name in HEADERS}
     for name in ("main.cpp", "design.h", "Makefile"):
-        files[f"host/{name}"] = render(f"xrt/{name}.j2", d=interface, version=version)
+        files[f"host/{name}"] = render(f"xrt/{name}.j2", d=interface, version=version, data=data)
     files[INTERFACE] = interface.as_json()
     return files
 
@@ -134,9 +146,9 @@ def network_interface(
                 arguments=_arguments(pipeline, {port: port for port in pipeline.ports}, "weights"),
             ),
         ),
-        inputs=tuple(_port(port, port.name, output=False) for port in graph.inputs),
+        inputs=tuple(host_port(port, port.name, output=False) for port in graph.inputs),
         outputs=tuple(
-            _port(port, port.name, output=True, csim=f"{port.name}_csim.npy") for port in graph.outputs
+            host_port(port, port.name, output=True, csim=f"{port.name}_csim.npy") for port in graph.outputs
         ),
         chunk_frames=_chunk_frames(tensors, pipeline.interval, clock_mhz),
         block_frames=int(np.lcm.reduce([one.stage.batch for one in pipeline.streamers] or [1])),
@@ -168,9 +180,10 @@ def task_interface(
             if kernel.pipeline.loaders
         ),
         steps=tuple(_step(kernel, units[kernel.name]) for kernel in choice.kernels),
-        inputs=tuple(_port(port, port.name, output=False) for port in graph.inputs),
+        inputs=tuple(host_port(port, port.name, output=False) for port in graph.inputs),
         outputs=tuple(
-            _port(port, port.source, output=True, csim=f"{port.source}_csim.npy") for port in graph.outputs
+            host_port(port, port.source, output=True, csim=f"{port.source}_csim.npy")
+            for port in graph.outputs
         ),
         chunk_frames=_chunk_frames(tensors, choice.interval, clock_mhz),
         block_frames=1,
@@ -202,7 +215,7 @@ def _arguments(pipeline: Pipeline, tensors: Mapping[str, str], weights: str) -> 
     return (*moving, *streamed, *(loaded if pipeline.loaders else []), frames)
 
 
-def _port(port: Port, tensor: str, *, output: bool, csim: str = "") -> HostPort:
+def host_port(port: Port, tensor: str, *, output: bool, csim: str = "") -> HostPort:
     return HostPort(
         name=port.name,
         tensor=tensor,
@@ -230,7 +243,7 @@ def _rows(name: str, words: StreamFormat) -> HostTensor:
         element_bytes=element,
         word_bytes=ddr_word_bits(words) // 8,
         planar=False,
-        **_number(words.type),
+        **host_number(words.type),
     )
 
 
@@ -245,7 +258,7 @@ def _planar(name: str, shape: tuple[int, int, int], type_: NumberType, lanes: in
         element_bytes=element,
         word_bytes=lanes * element,
         planar=True,
-        **_number(type_),
+        **host_number(type_),
     )
 
 
@@ -253,7 +266,7 @@ def _sizes(shape: tuple[int, int, int]) -> dict[str, Any]:
     return dict(zip(("channels", "height", "width"), shape, strict=True))
 
 
-def _number(type_: NumberType) -> dict[str, Any]:
+def host_number(type_: NumberType) -> dict[str, Any]:
     return {"type": str(type_), "container": _container(type_), "bits": type_.width}
 
 

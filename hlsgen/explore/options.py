@@ -7,9 +7,9 @@ they come on top, so that sums of options are a lower bound of every kernel that
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,6 +71,20 @@ class LayerOptions:
     options: tuple[Option, ...]
     every: tuple[Option, ...]
 
+    def of(self, layer: Layer) -> LayerOptions:
+        """The same of a layer that is alike."""
+        if layer is self.layer:
+            return self
+        own = {
+            id(one): one if one.place is None else replace(one, place=replace(one.place, layer=layer.name))
+            for one in self.every
+        }
+        return LayerOptions(
+            layer=layer,
+            options=tuple(own[id(one)] for one in self.options),
+            every=tuple(own[id(one)] for one in self.every),
+        )
+
     @cached_property
     def intervals(self) -> Vector:
         return np.array([one.interval for one in self.options], np.int64)
@@ -99,7 +113,22 @@ def resources_of(amounts: Vector) -> Resources:
 
 def all_options(graph: Graph, board: Board, constraints: NetworkConstraints) -> dict[str, LayerOptions]:
     """The options of each layer. Raises NoFit: nothing that the design fixes for some layer fits."""
-    return {layer.name: layer_options(graph, layer, board, constraints) for layer in graph.layers}
+    known: dict[Hashable, LayerOptions] = {}
+    found = {}
+    for layer in graph.layers:
+        key = _likeness(graph, layer, constraints)
+        if key is None or key not in known:
+            known[key] = layer_options(graph, layer, board, constraints)
+        found[layer.name] = known[key].of(layer)
+    return found
+
+
+def _likeness(graph: Graph, layer: Layer, constraints: NetworkConstraints) -> Hashable:
+    """What the options of a layer depend on, beside the board; None: it cannot be said."""
+    if layer.hardware_key is None:
+        return None
+    fixed = tuple(sorted((constraints.folds or {}).get(layer.name, {}).items()))
+    return layer.hardware_key, fixed, constraints.weights.of(layer.name), _Surroundings.of(graph, layer)
 
 
 def layer_options(graph: Graph, layer: Layer, board: Board, constraints: NetworkConstraints) -> LayerOptions:
@@ -161,8 +190,15 @@ def vector_of_board(board: Board) -> Vector:
 def non_dominated(amounts: NDArray[np.int64]) -> list[int]:
     """The rows of `amounts` [n, kinds] that no other row beats or equals in everything, sorted.
 
-    Of equal rows the first one stays.
+    Of equal rows the first one stays. Layers that are alike have the same rows, and searches ask again and
+    again.
     """
+    return list(_non_dominated(amounts.shape, np.ascontiguousarray(amounts, np.int64).tobytes()))
+
+
+@lru_cache(maxsize=1024)
+def _non_dominated(shape: tuple[int, int], data: bytes) -> tuple[int, ...]:
+    amounts = np.frombuffer(data, np.int64).reshape(shape)
     order = np.lexsort(amounts.T[::-1])
     rows = amounts[order]
     kept = np.zeros_like(rows)
@@ -175,7 +211,7 @@ def non_dominated(amounts: NDArray[np.int64]) -> list[int]:
         kept[count] = row
         count += 1
         found.append(int(index))
-    return found
+    return tuple(found)
 
 
 def _placements(
@@ -209,6 +245,30 @@ def _storages(depth: int, constraints: LayerWeightConstraints, board: Board) -> 
     return found
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Surroundings:
+    """A layer's readers, how many of them are outputs, and the inputs of the graph that it loads: which of
+    its own inputs each is, and how many readers that has.
+    """
+
+    readers: int
+    stores: int
+    loads: tuple[tuple[int, int], ...]
+
+    @classmethod
+    def of(cls, graph: Graph, layer: Layer) -> _Surroundings:
+        consumers, first = graph.consumers(), first_readers(graph)
+        return cls(
+            readers=len(consumers[layer.name]),
+            stores=sum(index < 0 for _, index in consumers[layer.name]),
+            loads=tuple(
+                (index, len(consumers[source]))
+                for index, source in enumerate(layer.inputs)
+                if first.get(source) == (layer.name, index)
+            ),
+        )
+
+
 class _Adapters:
     """What joins a layer to its neighbours and to DDR, as far as it depends on this layer alone."""
 
@@ -217,15 +277,7 @@ class _Adapters:
         self.board = board
         self.interfaces = interfaces
         self._known: dict[tuple[Format, tuple[Format, ...]], tuple[Resources, int, int]] = {}
-        consumers = graph.consumers()
-        self.readers = len(consumers[layer.name])
-        self.stores = sum(index < 0 for _, index in consumers[layer.name])
-        first = first_readers(graph)
-        self.loads = [
-            (index, len(consumers[source]))
-            for index, source in enumerate(layer.inputs)
-            if first.get(source) == (layer.name, index)
-        ]
+        self.around = _Surroundings.of(graph, layer)
 
     def option(self, stage: Stage, fold: Fold, place: WeightPlace | None) -> Option:
         gives = (stage.output.px, stage.output.channels)
@@ -252,13 +304,13 @@ class _Adapters:
     def _around(self, stage: Stage) -> tuple[Resources, int, int]:
         """Resources of streams, forks and ports of a stage's words; cycles and bytes a frame of ports."""
         interval, moved = 0, 0
-        total = self._tensor(stage.output, self.readers)
-        if self.stores:
+        total = self._tensor(stage.output, self.around.readers)
+        if self.around.stores:
             store = DmaWrite(name="", reads=(), writes=(), words=stage.output, port=self.interfaces.output)
             interval = store.interval
-            total += process_resources(store, self.board).times(self.stores)
-            moved += self.stores * store.frame_bytes
-        for index, readers in self.loads:
+            total += process_resources(store, self.board).times(self.around.stores)
+            moved += self.around.stores * store.frame_bytes
+        for index, readers in self.around.loads:
             words = stage.inputs[index]
             load = DmaRead(name="", reads=(), writes=(), words=words, port=self.interfaces.input)
             interval = max(interval, load.interval)

@@ -43,9 +43,11 @@ def spread(
     costs: Sequence[Costs], limits: Sequence[Vector], prices: NDArray[np.float64], edges: Edges
 ) -> Spread | None:
     """Options and SLRs that fit; None: none was found."""
-    mixed = anywhere(costs, limits, prices, edges)
+    mixed = anywhere(costs, limits, prices)
     # runs are a special case, hardly there where nothing else is
-    return in_runs(costs, limits, prices) or mixed if mixed else None
+    if mixed is None:
+        return None
+    return in_runs(costs, limits, prices) or with_few_crossings(mixed, costs, limits, edges)
 
 
 def in_slrs(
@@ -108,10 +110,8 @@ def unpackable(costs: Sequence[Costs], limits: Sequence[Vector], prices: NDArray
     return bool(_packing(amounts, owner, limits, amounts @ prices, MOST_NODES).status == INFEASIBLE)
 
 
-def anywhere(
-    costs: Sequence[Costs], limits: Sequence[Vector], prices: NDArray[np.float64], edges: Edges
-) -> Spread | None:
-    """Each layer in any SLR: binary x[SLR, layer, option], then crossings reduced with the options fixed."""
+def anywhere(costs: Sequence[Costs], limits: Sequence[Vector], prices: NDArray[np.float64]) -> Spread | None:
+    """Each layer in any SLR: binary x[SLR, layer, option]."""
     amounts, owner, kept = _listed(costs)
     result = _packing(amounts, owner, limits, amounts @ prices, MOST_NODES)
     if result.x is None:
@@ -123,8 +123,15 @@ def anywhere(
         slr, local = np.unravel_index(int(np.argmax(x[:, here])), (len(limits), len(here)))
         picks.append(int(keep[local]))
         slrs.append(int(slr))
-    chosen = np.array([one[pick] for one, pick in zip(costs, picks, strict=True)])
-    return Spread(picks=tuple(picks), slrs=_few_crossings(chosen, limits, edges) or tuple(slrs))
+    return Spread(picks=tuple(picks), slrs=tuple(slrs))
+
+
+def with_few_crossings(
+    found: Spread, costs: Sequence[Costs], limits: Sequence[Vector], edges: Edges
+) -> Spread:
+    """The same options with fewer crossings, if that is found."""
+    chosen = np.array([one[pick] for one, pick in zip(costs, found.picks, strict=True)])
+    return Spread(picks=found.picks, slrs=_few_crossings(chosen, limits, edges) or found.slrs)
 
 
 def _listed(

@@ -17,6 +17,7 @@ from pydantic import BeforeValidator, NonNegativeInt, PositiveInt, TypeAdapter, 
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import Codes, NumberType, parse_type
 from hlsgen.designfile.validation import printable
+from hlsgen.hardware.host_program import HostProgram
 from hlsgen.layers import winograd
 from hlsgen.model.ir import Port, Tensor
 
@@ -28,7 +29,7 @@ INTERFACE = "interface.json"
 
 Container = Literal["<i1", "<i2", "<i4", "<i8", "<u1", "<u2", "<u4", "<u8", "<f4"]
 """The type of an element in .npy files, as NumPy spells it."""
-Source = Literal["tensor", "constants", "reload", "frames"]
+Source = Literal["tensor", "constants", "reload", "frames", "memory", "tasks", "rounds"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,6 +174,7 @@ class HostInterface:
     """All that a caller has to know. streaming: which C-simulation headers the kernel needs.
 
     packing: what other weights must keep to; empty: nothing, or those who write them see to it.
+    program: of a shared processor, whose tensors all lie in one memory; else None.
     chunk_frames: of a call. block_frames: those that weights from DDR are read once for.
     """
 
@@ -189,6 +191,7 @@ class HostInterface:
     chunk_frames: PositiveInt
     block_frames: PositiveInt
     packing: Annotated[tuple[HostPacking, ...], BeforeValidator(_of_format_2)] = ()
+    program: HostProgram | None = None
 
     @property
     def lanes(self) -> int:
@@ -221,7 +224,10 @@ class HostInterface:
         return min(-(-share // self.block_frames) * self.block_frames, frames)
 
     def as_json(self) -> str:
-        return json.dumps({"format": FORMAT, **asdict(self)}, indent=2) + "\n"
+        content = {"format": FORMAT, **asdict(self)}
+        if self.program is None:
+            del content["program"]
+        return json.dumps(content, indent=2) + "\n"
 
 
 def read_interface(folder: Path) -> HostInterface:
@@ -283,7 +289,18 @@ def _contradiction(found: HostInterface) -> str | None:
             return f"the words of {tensor.name} hold several channels, which lie apart"
     if any("/" in name or name.startswith(".") for name in _file_names(found)):
         return "a file's name leaves the folder"
-    return None
+    return _wrong_program(found)
+
+
+def _wrong_program(found: HostInterface) -> str | None:
+    """What does not fit together in the program of a shared processor."""
+    used = {argument.source for step in found.steps for argument in step.arguments}
+    if found.program is None:
+        return "there is no program for the processor" if used & {"memory", "tasks", "rounds"} else None
+    if found.chunk_frames > found.program.together * found.program.rounds:
+        return "a call has more frames than the memory"
+    shapes = {tensor.name: tensor.shape for tensor in found.tensors}
+    return found.program.contradiction(shapes, [port.tensor for port in (*found.inputs, *found.outputs)])
 
 
 def _file_names(found: HostInterface) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Literal
@@ -76,6 +77,14 @@ class Process(Brief, ABC):
         """Bits of registers that hold results."""
         return 0
 
+    @property
+    def rhythm(self) -> Hashable:
+        """What its schedule depends on: processes of one rhythm read and write in the same iterations.
+
+        None: it cannot be said.
+        """
+        return None
+
     @abstractmethod
     def schedule(self, frames: int) -> Schedule:
         """All iterations of a call with `frames` frames."""
@@ -115,6 +124,10 @@ class StageProcess(Process):
     @property
     def result_bits(self) -> int:
         return self.word_bits
+
+    @property
+    def rhythm(self) -> Hashable:
+        return self.stage.rhythm
 
     def schedule(self, frames: int) -> Schedule:
         return self.stage.schedule(frames)
@@ -232,6 +245,10 @@ class DmaProcess(PortProcess):
     def interval(self) -> int:
         return self.transfers * self.words.frame_words
 
+    @property
+    def rhythm(self) -> Hashable:
+        return type(self), self.transfers, self.words.frame_words
+
     def port_words(self, frames: int) -> int:
         return self.port.port_words(self.words, frames * self.words.frame_words)
 
@@ -316,6 +333,11 @@ class LoadWeights(PortProcess):
     def word_bits(self) -> int:
         return sum(words.lanes * words.type.width for words in self.stage.weight_streams)
 
+    @property
+    def rhythm(self) -> Hashable:
+        stage = self.stage
+        return LoadWeights, stage.batch, stage.passes[1], stage.filter_words, stage.group_beats
+
     def port_words(self, frames: int) -> int:
         return -(-frames // self.stage.batch) * self.block_port_words
 
@@ -352,6 +374,14 @@ class Fork(Process):
 
     forwards: ClassVar[bool] = True
 
+    @property
+    def rhythm(self) -> Hashable:
+        return Fork, self.words.frame_words
+
+    @cached_property
+    def interval(self) -> int:
+        return self.words.frame_words
+
     def schedule(self, frames: int) -> Schedule:
         times = np.arange(frames * self.words.frame_words, dtype=np.int64)
         return Schedule(iterations=len(times), reads=(times,), writes=(times, times))
@@ -370,6 +400,14 @@ class Relay(Process):
     @property
     def result_bits(self) -> int:
         return self.words.lanes * self.words.type.width
+
+    @property
+    def rhythm(self) -> Hashable:
+        return Relay, self.words.frame_words
+
+    @cached_property
+    def interval(self) -> int:
+        return self.words.frame_words
 
     def schedule(self, frames: int) -> Schedule:
         times = np.arange(frames * self.words.frame_words, dtype=np.int64)
@@ -439,6 +477,10 @@ class WidthConverter(Process):
         depth = 2 * self.before.shape[0] // self.together
         bits = self.before.type.width
         return (choose_storage("block", depth, bits, self.block * self.together, board),)
+
+    @property
+    def rhythm(self) -> Hashable:
+        return WidthConverter, *((one.shape, one.px, one.channels) for one in (self.before, self.after))
 
     def schedule(self, frames: int) -> Schedule:
         rows = frames * self.before.shape[1]

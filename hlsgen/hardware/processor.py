@@ -25,6 +25,10 @@ and how many bits of the product are rounded away. A descriptor's words have 32 
 SIZE_BITS = 12
 """Bits of a height, a width or a count of channel groups."""
 MOST_SIZE = (1 << SIZE_BITS) - 1
+LEAST_POOLED_ROWS = 5
+"""Iterations from a word's write to its next read where results are pooled: what reading, comparing and
+writing take.
+"""
 PACKED_WIDTH = 8
 """The widest numbers of which a DSP48E2 multiplies two at once."""
 CHAIN_SIGNED, CHAIN_UNSIGNED = 7, 4
@@ -54,8 +58,10 @@ class Processor(Brief):
     pixel_storage: Storage = Storage.BRAM
     weight_storage: Storage = Storage.BRAM
     fabric_lanes: int = 0
+    pool_columns: int = 0
 
     def __post_init__(self) -> None:
+        assert not self.pool_columns or self.rows >= LEAST_POOLED_ROWS
         assert self.rows % 2 == 1 and self.lanes % 2 == 0 and self.fabric_lanes % 2 == 0
         assert 0 <= self.fabric_lanes <= self.lanes and self.lanes >= 2 and self.weight_beat_bits > 0
         assert self.weight_word_bits % self.weight_beat_bits == 0
@@ -130,6 +136,12 @@ class Processor(Brief):
         return Memory(
             name="band", depth=depth, bits=self.word_bits, copies=self.rows, storage=self.pixel_storage
         )
+
+    @property
+    def pool_memory(self) -> Memory:
+        """Where results are pooled on their way to DDR, a block of rows in each half."""
+        depth = self.pool_columns * self.rows
+        return Memory(name="lines", depth=depth, bits=self.word_bits, copies=2, storage=Storage.BRAM)
 
     @property
     def weight_memory(self) -> Memory:

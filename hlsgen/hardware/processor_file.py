@@ -17,8 +17,8 @@ from pydantic import TypeAdapter, ValidationError
 from hlsgen.base.short_repr import Brief
 from hlsgen.designfile.text_files import read_text, refuse
 from hlsgen.designfile.validation import printable
-from hlsgen.hardware.descriptor import MOST_ROWS
-from hlsgen.hardware.processor import BIAS_BITS, Processor
+from hlsgen.hardware.descriptor import FIELDS, MOST_ROWS, ROW_FIELDS
+from hlsgen.hardware.processor import BIAS_BITS, MOST_SIZE, Processor
 
 PROCESSOR = "processor.json"
 FORMAT = 1
@@ -33,7 +33,7 @@ AGAIN = "name a folder that hlsgen build made with style: shared, or build the d
 @dataclass(frozen=True, kw_only=True)
 class BuiltProcessor(Brief):
     """name: the kernel's. board: its title. units: the compute units. ddr_rate: bytes a cycle that each
-    of them has.
+    of them has. descriptor: the fields of a task's descriptor in its sources, in their order.
     """
 
     name: str
@@ -42,6 +42,7 @@ class BuiltProcessor(Brief):
     units: tuple[str, ...]
     ddr_rate: float
     processor: Processor
+    descriptor: tuple[str, ...] = (*FIELDS, *ROW_FIELDS)
 
     def as_json(self) -> str:
         return json.dumps({"format": FORMAT, **asdict(self)}, indent=2) + "\n"
@@ -70,6 +71,8 @@ def read_processor(folder: Path) -> BuiltProcessor:
     wrong = _contradiction(found)
     if wrong:
         refuse(path, f"is damaged: {printable(wrong)}", AGAIN)
+    if found.descriptor != (*FIELDS, *ROW_FIELDS):
+        refuse(path, "is of a build whose tasks are described in another way than this hlsgen does", AGAIN)
     return found
 
 
@@ -88,6 +91,8 @@ def _contradiction(found: BuiltProcessor) -> str | None:
         return f"{one.rows} rows x {one.lanes} channels is no folding"
     if not (1 <= one.pixel_depth <= MOST_DEPTH and 1 <= one.weight_depth <= MOST_DEPTH):
         return "its memories have no depth that a device holds"
+    if not 0 <= one.pool_columns <= MOST_SIZE:
+        return f"it cannot pool {one.pool_columns} columns"
     beat = one.weight_beat_bits
     if beat < 8 or one.weight_word_bits % beat or one.lanes * BIAS_BITS % beat:
         return f"words of weights are not beats of {beat} bits"

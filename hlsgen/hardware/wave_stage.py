@@ -7,6 +7,7 @@ pixels instead of planes in DDR, so that a network's layers can be joined by it.
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import product
@@ -213,6 +214,11 @@ class WaveStage(ConvStage):
     def least_period(self) -> int:
         """Iterations in which a tile is computed, and the one before it leaves."""
         return max(self.tile_iterations, self._leaving(self.px_out))
+
+    @property
+    def rhythm(self) -> Hashable:
+        layer = self.layer.geometry
+        return None if layer is None else (WaveStage, layer, self.fold)
 
     def schedule(self, frames: int) -> Schedule:
         tiles = self.wave.tiles

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
@@ -71,6 +72,33 @@ class Layer(Brief, ABC):
     @abstractmethod
     def output_type(self) -> NumberType:
         """The type of an output element."""
+
+    @property
+    def geometry(self) -> Hashable:
+        """Kind and fields but for names, its place and arrays of numbers; None: one of them has no hash."""
+        values = tuple(
+            value
+            for one in fields(self)
+            if one.name not in ("name", "inputs", "place", "weights_origin")
+            and not isinstance(value := getattr(self, one.name), np.ndarray)
+        )
+        try:
+            hash(values)
+        except TypeError:
+            return None
+        return type(self), values
+
+    @cached_property
+    def hardware_key(self) -> Hashable:
+        """What its streaming hardware depends on: layers with equal ones have the same foldings, each with
+        the same cost and the same schedule. None: it cannot be said.
+        """
+        arrays = tuple(
+            (value.shape, value.dtype.str, value.tobytes() if value.dtype != object else str(value.tolist()))
+            for one in fields(self)
+            if isinstance(value := getattr(self, one.name), np.ndarray)
+        )
+        return None if self.geometry is None else (self.geometry, arrays)
 
     @property
     def only_selects(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -197,6 +197,10 @@ class BinaryStage(PeriodicStage):
     @property
     def frame_iterations(self) -> int:
         return self.output.frame_words
+
+    @property
+    def rhythm(self) -> Hashable:
+        return BinaryStage, self.frame_iterations, self.inputs[1].frame_words
 
     def frame_times(self) -> tuple[tuple[Times, ...], Times]:
         words = whole(self.frame_iterations)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -142,6 +142,12 @@ class Conv2d(Layer, kind="conv2d"):
                 )
             )
         return problems
+
+    @cached_property
+    def hardware_key(self) -> Hashable:
+        """Of the weights only counts, and how many products of theirs two of a DSP may add."""
+        packed = 0 if self.is_float else self.packed_chain
+        return None if self.geometry is None else (self.geometry, self.weights.shape, self.bias.size, packed)
 
     @cached_property
     def packed_chain(self) -> int:
@@ -338,7 +344,8 @@ class Conv2d(Layer, kind="conv2d"):
         # sums of codes this wide could leave int64
         flat = flat.astype(object) if self.weight_type.width > 40 else flat.astype(np.int64, copy=False)
         finer = self.sum_fraction - self.product_fraction
-        sums, positive = flat.sum(axis=1), np.maximum(flat, 0).sum(axis=1)
+        sums = flat.sum(axis=1)
+        positive = np.array([np.maximum(one, 0).sum() for one in flat], flat.dtype)
         positive, negative = positive.astype(object) << finer, (sums - positive).astype(object) << finer
         bias = self._bias_codes().reshape(-1).astype(object)
         # the hull with the bias alone and with zero: running sums pass through them
@@ -411,15 +418,19 @@ class Conv2d(Layer, kind="conv2d"):
 
 def _product(windows: Codes, weights: Codes, multiply: MatrixProduct) -> NDArray[np.float64]:
     """[frames, C, OH, OW, KH, KW] x [M, C, KH, KW] -> [frames, M, OH, OW], by matrix products."""
-    matrix = weights.reshape(weights.shape[0], -1).astype(np.float64)
+    matrix = weights.reshape(weights.shape[0], -1)
     frames, _, rows, columns, _, _ = windows.shape
     out = np.empty((frames, weights.shape[0], rows, columns))
     step = max(1, BLOCK_ELEMENTS // (matrix.shape[1] * columns))
-    for frame, top in product(range(frames), range(0, rows, step)):
-        block = windows[frame, :, top : top + step]
-        fields = block.transpose(0, 3, 4, 1, 2).reshape(matrix.shape[1], -1)
-        sums = multiply(matrix, fields.astype(np.float64, copy=False))
-        out[frame, :, top : top + step] = sums.reshape(len(matrix), -1, columns)
+    # of a large layer's weights never all in floating point at once
+    filters = max(1, BLOCK_ELEMENTS // matrix.shape[1])
+    for first in range(0, len(matrix), filters):
+        part = matrix[first : first + filters].astype(np.float64, copy=False)
+        for frame, top in product(range(frames), range(0, rows, step)):
+            block = windows[frame, :, top : top + step]
+            fields = block.transpose(0, 3, 4, 1, 2).reshape(matrix.shape[1], -1)
+            sums = multiply(part, fields.astype(np.float64, copy=False))
+            out[frame, first : first + filters, top : top + step] = sums.reshape(len(part), -1, columns)
     return out
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -138,6 +138,10 @@ class ConvStage(Stage):
     @property
     def output(self) -> StreamFormat:
         return StreamFormat(tensor=self.layer.output, px=self.fold.px, channels=self.fold.pe)
+
+    @property
+    def rhythm(self) -> Hashable:
+        return Raster, self.raster, self.passes
 
     def schedule(self, frames: int) -> Schedule:
         groups, filters, channels = self.passes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -109,6 +109,11 @@ class ConvStream(ConvStage):
     @cached_property
     def interval(self) -> int:
         return max(self.frame_iterations, -(-self.block_beats // self.batch))
+
+    @property
+    def rhythm(self) -> Hashable:
+        counts = (self.batch, self.pixels, self.inputs[0].frame_words, self.passes[1], self.filter_words)
+        return ConvStream, counts, len(self.weight_streams)
 
     def schedule(self, frames: int) -> Schedule:
         """Reads of the input, of the weights and of the biases, if there are some; writes of the output."""

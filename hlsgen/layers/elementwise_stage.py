@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 from hlsgen.layers.channels_stage import ChannelsStage
@@ -18,6 +19,10 @@ class ElementwiseStage(ChannelsStage):
     @property
     def output(self) -> StreamFormat:
         return StreamFormat(tensor=self.layer.output, px=self.fold.px, channels=self.fold.simd)
+
+    @property
+    def rhythm(self) -> Hashable:
+        return ElementwiseStage, self.interval
 
     def schedule(self, frames: int) -> Schedule:
         return each_iteration(frames * self.interval)

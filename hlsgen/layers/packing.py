@@ -25,6 +25,8 @@ FABRIC_PRODUCT_BITS = 9
 """A product whose operands have no more bits together is built in logic cells, as HLS does by itself."""
 SHORTEST_CHAIN = 3
 """The fewest products between two separations: with fewer, taking lanes apart costs more than a DSP saves."""
+BLOCK_ELEMENTS = 1 << 20
+"""Weights whose sums are looked at together."""
 LONGEST_CHAIN = 32
 """A product waits for those before it in the DSPs' cascade, its operands in shift registers of 32 steps."""
 
@@ -82,19 +84,16 @@ def chain_of_weights(layer: Conv2d) -> int:
     least, most = int(layer.weights.min(initial=0)), int(layer.weights.max(initial=0))
     if not codes_pack(layer.input_type, least, most):
         return 0
-    magnitudes = np.abs(np.asarray(layer.weights)[::2].astype(np.int64)).reshape(
-        -(-layer.out_channels // 2), -1
-    )
-    sums = np.concatenate([np.zeros((len(magnitudes), 1), np.int64), magnitudes.cumsum(axis=1)], axis=1)
-    allowed = lower_lane_limit(layer)
-    low, high = 0, min(magnitudes.shape[1], LONGEST_CHAIN)
-    while low < high:  # sums of magnitudes grow with the chain
-        chain = (low + high + 1) // 2
-        if int((sums[:, chain:] - sums[:, :-chain]).max()) <= allowed:
-            low = chain
-        else:
-            high = chain - 1
-    return low
+    filters = np.asarray(layer.weights)[::2].reshape(-(-layer.out_channels // 2), -1)
+    allowed, found = lower_lane_limit(layer), min(filters.shape[1], LONGEST_CHAIN)
+    step = max(1, BLOCK_ELEMENTS // filters.shape[1])
+    for first in range(0, len(filters), step):
+        sums = np.zeros((len(filters[first : first + step]), filters.shape[1] + 1), np.int64)
+        np.abs(filters[first : first + step], out=sums[:, 1:], casting="unsafe")
+        np.cumsum(sums, axis=1, out=sums)
+        while found and int((sums[:, found:] - sums[:, :-found]).max()) > allowed:
+            found -= 1
+    return found
 
 
 def chain_of_types(layer: Conv2d) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -58,6 +59,10 @@ class PoolStage(PoolingStage):
     @cached_property
     def interval(self) -> int:
         return self.raster.interval(groups=self.folds)
+
+    @property
+    def rhythm(self) -> Hashable:
+        return Raster, self.raster, (self.folds, 1, 1)
 
     def schedule(self, frames: int) -> Schedule:
         return self.raster.schedule(frames, groups=self.folds)

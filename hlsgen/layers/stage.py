@@ -9,8 +9,8 @@ C-simulation can be held against what was computed.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Literal
 
@@ -185,6 +185,16 @@ class Stage(Brief, ABC):
     @abstractmethod
     def constants(self) -> dict[str, Any]:
         """What the template names, besides what every stage has."""
+
+    @property
+    def rhythm(self) -> Hashable:
+        """What its schedule depends on: stages of one rhythm read and write in the same iterations.
+
+        None: it cannot be said. A kind that needs less says so, and more of its layers are alike.
+        """
+        own = tuple(getattr(self, one.name) for one in fields(self) if one.name != "layer")
+        layer = self.layer.geometry
+        return None if layer is None else (type(self), layer, *own)
 
     @abstractmethod
     def schedule(self, frames: int) -> Schedule:

@@ -6,6 +6,7 @@ hlsgen/designfile/model_schema.py.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from hlsgen.base.errors import Place
 from hlsgen.base.fixed import FixedType
 from hlsgen.base.progress import Say, silent
 from hlsgen.base.short_repr import Brief
+from hlsgen.layers.conv2d import Conv2d
 from hlsgen.model.ir import Graph
 from hlsgen.model.precision import Precision
 
@@ -58,7 +60,10 @@ class Framework(Brief):
 
 def graph_of(framework: str, source: Source, say: Say = silent) -> Graph:
     """The graph of a model. `say` is told what was mended. Raises DesignError, ToolError as frontends do."""
-    return FRAMEWORKS[framework].read(source, say)
+    graph = FRAMEWORKS[framework].read(source, say)
+    if sum(one.weights.nbytes for one in graph.layers if isinstance(one, Conv2d)) > LARGE_BYTES:
+        gc.collect()  # a framework's own graph holds itself in circles, and all weights with it
+    return graph
 
 
 def _torch(source: Source, _: Say) -> Graph:
@@ -94,6 +99,9 @@ def _onnx(source: Source, say: Say) -> Graph:
         say=say,
     )
 
+
+LARGE_BYTES = 1 << 26
+"""Weights that are worth a fraction of a second for the memory of their copies."""
 
 FRAMEWORKS = {
     "torch": Framework(title="PyTorch", endings=(".py",), shapes="needed", read=_torch),

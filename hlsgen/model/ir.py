@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -152,8 +152,31 @@ LayerOverflow: TypeAlias = Mapping[str, Mapping[FixedType, OverflowCount]]
 class Golden(Brief):
     """Codes of a graph's tensors by name, and what left the range of types on the way to them."""
 
-    tensors: dict[str, Codes]
+    tensors: Mapping[str, Codes]
     excess: LayerOverflow
+
+
+class PackedCodes(Mapping[str, Codes]):
+    """Codes of tensors by name, in as few bytes as their types need; they come as codes always do."""
+
+    def __init__(self, types: Mapping[str, Tensor]) -> None:
+        self.types = types
+        self._packed: dict[str, Codes] = {}
+
+    def keep(self, name: str, codes: Codes) -> None:
+        type_ = self.types[name].type
+        small = isinstance(type_, FixedType) and codes.dtype == np.int64 and type_.container_bits < 64
+        self._packed[name] = codes.astype(type_.dtype) if small else codes
+
+    def __getitem__(self, name: str) -> Codes:
+        codes = self._packed[name]
+        return codes.astype(np.int64) if codes.dtype.kind in "iu" else codes
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._packed)
+
+    def __len__(self) -> int:
+        return len(self._packed)
 
 
 def counted_golden(
@@ -164,28 +187,57 @@ def counted_golden(
     passes: of convolutions in float32, the input channels that hardware adds up at a time.
     """
     excess: dict[str, Mapping[FixedType, OverflowCount]] = {}
-
-    def counted(layer: Layer, sources: list[Codes]) -> Codes:
-        with counting_overflow() as excess[layer.name]:
-            if isinstance(layer, Conv2d) and passes and layer.name in passes:
-                return layer.golden(*sources, simd=passes[layer.name])
-            return layer.golden(*sources)
-
-    return Golden(tensors=_run(graph, inputs, counted), excess=excess)
+    return Golden(tensors=dict(golden_by_layer(graph, inputs, excess, passes)), excess=excess)
 
 
-def run_golden(graph: Graph, inputs: Mapping[str, Codes]) -> dict[str, Codes]:
-    """Golden of the whole graph: the codes [frames, C, H, W] of every tensor, by name."""
-    return _run(graph, inputs, lambda layer, sources: layer.golden(*sources))
-
-
-def _run(
-    graph: Graph, inputs: Mapping[str, Codes], golden: Callable[[Layer, list[Codes]], Codes]
+def run_golden(
+    graph: Graph, inputs: Mapping[str, Codes], wanted: Collection[str] | None = None
 ) -> dict[str, Codes]:
-    values: dict[str, Codes] = {port.name: inputs[port.name] for port in graph.inputs}
+    """Golden of the whole graph: the codes [frames, C, H, W] of every tensor by name, or of those wanted."""
+    every = golden_by_layer(graph, inputs)
+    return {name: codes for name, codes in every if wanted is None or name in wanted}
+
+
+def golden_by_layer(
+    graph: Graph,
+    inputs: Mapping[str, Codes],
+    excess: dict[str, Mapping[FixedType, OverflowCount]] | None = None,
+    passes: Mapping[str, int] | None = None,
+) -> Iterator[tuple[str, Codes]]:
+    """The codes of each tensor by name, inputs first; none is held longer than layers read it.
+
+    excess: is told what each layer clips. passes: as of `counted_golden`.
+    """
+    last = {source: layer.name for layer in graph.layers for source in layer.inputs}
+    values: dict[str, Codes] = {}
+
+    def keep(name: str, codes: Codes) -> tuple[str, Codes]:
+        if name in last:
+            values[name] = codes
+        return name, codes
+
+    for port in graph.inputs:
+        yield keep(port.name, inputs[port.name])
     for layer in graph.layers:
-        values[layer.name] = golden(layer, [values[source] for source in layer.inputs])
-    return values
+        sources = [values[source] for source in layer.inputs]
+        for source in set(layer.inputs):
+            if last[source] == layer.name:
+                del values[source]
+        yield keep(layer.name, _golden(layer, sources, excess, passes or {}))
+
+
+def _golden(
+    layer: Layer,
+    sources: list[Codes],
+    excess: dict[str, Mapping[FixedType, OverflowCount]] | None,
+    passes: Mapping[str, int],
+) -> Codes:
+    if excess is not None:
+        with counting_overflow() as excess[layer.name]:
+            return _golden(layer, sources, None, passes)
+    if isinstance(layer, Conv2d) and layer.name in passes:
+        return layer.golden(*sources, simd=passes[layer.name])
+    return layer.golden(*sources)
 
 
 def verify(graph: Graph) -> list[Problem]:

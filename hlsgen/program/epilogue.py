@@ -163,10 +163,10 @@ class Epilogue:
         """Divided by `count` and rounded once, as if the rational number were cast to `type_`.
 
         With g fraction bits of the result and f of the sum, quotients and the halves between whole numbers
-        lie a multiple of 1 / (2 d) apart, d = count * 2**max(0, f - g). The factor is off by half, the
-        product of a sum v so by |v| / 2. An offset of a quarter of 1 / d, in product bits o = 2**K / (4 d),
-        lifts every quotient above its own place and below the next one if |v| < o; what lies less than 2 o
-        above a half was one.
+        lie a multiple of 1 / (2 d) apart, d = count * 2**max(0, f - g). The factor is off by e, a half at
+        most, the product of a sum v so by e |v|. An offset of a quarter of 1 / d, in product bits
+        o = 2**K / (4 d), lifts every quotient to its own place or above, and below the next one, if
+        e |v| <= o; what lies 2 o above a half at most was one.
         """
         if not self.pending.is_empty or self.stages:
             raise NotFused("an average follows an addition, limits or another rounding")
@@ -262,7 +262,8 @@ class Epilogue:
         factor = (2 * (1 << max(0, power)) + count) // (2 * count) if power >= 0 else 0
         apart = count << max(0, self.begin - fraction)
         offset = (1 << bits) // (4 * apart)
-        if not factor or max(abs(self.least), abs(self.most)) >= offset:
+        error = abs(factor * count - (1 << max(0, power)))  # times count
+        if not factor or max(abs(self.least), abs(self.most)) * error > offset * count:
             raise NotFused(f"an average of so many values ({count}) needs more bits than a factor has")
         return self._held(factor), offset, 2 * offset
 

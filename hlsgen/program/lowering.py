@@ -1,7 +1,7 @@
 """Graph -> tasks: each layer that computes begins one, and those behind it that only finish its results join
 it.
 
-conv2d, dense, affine     sums of products                  joins: add, clamp, cast, leaky
+conv2d, dense, affine     sums of products                  joins: add, clamp, cast, leaky, pool2d of 2 x 2
 pool2d, global_pool       largest values, or sums divided
 add, clamp, cast, leaky   where nothing computes before them: a 1 x 1 kernel that is the identity
 pad, crop, rearrange      the same with another padding, stride or repetition
@@ -11,7 +11,7 @@ concat                    a task a part, each to its channels
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import FixedType
@@ -23,6 +23,7 @@ from hlsgen.layers.clamp import Clamp
 from hlsgen.layers.concat import Concat
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.leaky import Leaky
+from hlsgen.layers.pool2d import Pool2d
 from hlsgen.model.ir import Graph
 from hlsgen.program.epilogue import Epilogue, NotFused
 from hlsgen.program.tasks import Stored, Task
@@ -41,9 +42,15 @@ class Lowered:
     tensors: dict[str, Stored]
 
 
-def lowered(graph: Graph, processor: Processor) -> Lowered:
-    """The graph as tasks. Raises DesignError: a layer that the processor has no hardware for."""
-    return _Lowering(graph, processor).run()
+LEAST_POOLED_COLUMNS = 2
+"""Of a single one, a block's last word would be read again before it is written."""
+
+
+def lowered(graph: Graph, processor: Processor, *, pools: bool = True) -> Lowered:
+    """The graph as tasks. pools: whether pools may join. Raises DesignError: a layer that the processor has
+    no hardware for.
+    """
+    return _Lowering(graph, processor if pools else replace(processor, pool_columns=0)).run()
 
 
 @dataclass
@@ -107,13 +114,25 @@ class _Lowering:
         except NotFused as failure:
             raise refused(layer, str(failure), "another type for its results, or style: dataflow") from None
 
-    def _following(self, layer: Layer) -> Layer | None:
-        """The only reader of a layer's results, if it may join its task."""
+    def _reader(self, layer: Layer) -> Layer | None:
+        """The only reader of a layer's results; None: there are others, or an output shows them."""
         readers = self.readers[layer.name]
         if len(readers) != 1 or readers[0][1] < 0:
             return None
-        following = self.layers[readers[0][0]]
-        return following if isinstance(following, Add | Clamp | Cast | Leaky) else None
+        return self.layers[readers[0][0]]
+
+    def _following(self, layer: Layer) -> Layer | None:
+        """The only reader of a layer's results, if it may join its task."""
+        reader = self._reader(layer)
+        return reader if isinstance(reader, Add | Clamp | Cast | Leaky) else None
+
+    def _pool_behind(self, layer: Layer) -> Pool2d | None:
+        """The only reader, if it is a pool that the processor does on the way to DDR."""
+        reader = self._reader(layer)
+        most = self.processor.pool_columns
+        if not isinstance(reader, Pool2d) or not LEAST_POOLED_COLUMNS <= reader.output_shape[2] <= most:
+            return None
+        return reader if is_pooled_on_the_way(reader) else None
 
     def _joined_by(
         self, following: Layer, last: Layer, epilogue: Epilogue, added: Stored | None
@@ -147,7 +166,10 @@ class _Lowering:
     ) -> None:
         """The task of `taken`; layers at its end whose results are too wide to store are an error."""
         last = taken[-1]
-        type_ = _fixed(last.output_type, last.name)
+        out_shape, type_ = last.output_shape, _fixed(last.output_type, last.name)
+        pool = self._pool_behind(last)
+        if pool is not None:
+            taken, last = [*taken, pool], pool
         self._check_width(last, type_)
         self.joined |= {layer.name for layer in taken}
         output = self._store(last.name, last.output_shape, type_)
@@ -156,7 +178,8 @@ class _Lowering:
             layers=tuple(layer.name for layer in taken),
             source=source,
             output=output,
-            out_shape=last.output_shape,
+            out_shape=out_shape,
+            pooled=pool is not None,
             window=found.window,
             weights=found.weights,
             groups=found.groups,
@@ -227,6 +250,19 @@ class _Lowering:
                 )
             )
             offset += part.shape[0]
+
+
+def is_pooled_on_the_way(pool: Pool2d) -> bool:
+    """Whether a pool takes the largest of 2 x 2 values as they are, none of them in two windows."""
+    plain = (pool.padding, pool.overhang, pool.dilation) == ((0, 0, 0, 0), (0, 0), (1, 1))
+    windows = (pool.function, pool.kernel, pool.stride) == ("max", (2, 2), (2, 2))
+    return plain and windows and pool.result_type == pool.source.type
+
+
+def most_pooled_columns(graph: Graph) -> int:
+    """The columns of the widest tensor that a processor could pool on its way to DDR; 0: there is none."""
+    pools = [layer for layer in graph.layers if isinstance(layer, Pool2d) and is_pooled_on_the_way(layer)]
+    return max((pool.output_shape[2] for pool in pools), default=0)
 
 
 def finished_by(layer: Layer, epilogue: Epilogue) -> Epilogue:

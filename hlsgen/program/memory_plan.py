@@ -27,10 +27,15 @@ class Life:
 
 @dataclass(frozen=True, kw_only=True)
 class MemoryPlan(Brief):
-    """The first word of each tensor, and how many words there are in all."""
+    """The first word of each tensor, and how many words there are in all.
+
+    step: words from a round to the next one, of every tensor of which rounds have their own; 0: the frames
+    of such a tensor lie one after the other.
+    """
 
     places: Mapping[str, int]
     words: int
+    step: int = 0
 
 
 def planned(lives: Mapping[str, Life], *, keep: bool = False) -> MemoryPlan:

@@ -51,11 +51,15 @@ class Program(Brief):
         inputs = {name for name in stored if not any(task.output.name == name for task in self.tasks)}
         return frozenset(inputs | {port.source for port in self.graph.outputs})
 
+    def rounds_of(self, frames: int) -> int:
+        """Rounds that so many frames take."""
+        return -(-frames // self.together)
+
     def layout(self, name: str) -> Layout:
         return Layout.of(self.processor, self.lowered.tensors[name].shape)
 
-    def plan(self, rounds: int, *, keep: bool = False) -> MemoryPlan:
-        """Places for `rounds` rounds. keep: of every tensor one of its own, for what looks at all of them."""
+    def lives(self, rounds: int) -> dict[str, Life]:
+        """From which task to which each tensor is needed, and the words that it takes for `rounds` rounds."""
         last = len(self.tasks)
         lives = {}
         for name in self.lowered.tensors:
@@ -71,7 +75,11 @@ class Program(Brief):
                 first=0 if outer else min(writers),
                 last=last if outer else max([*readers, *writers]),
             )
-        found = planned(lives, keep=keep)
+        return lives
+
+    def plan(self, rounds: int, *, keep: bool = False) -> MemoryPlan:
+        """Places for `rounds` rounds. keep: of every tensor one of its own, for what looks at all of them."""
+        found = planned(self.lives(rounds), keep=keep)
         if found.words >= WORD_LIMIT:
             message = (
                 f"{rounds} rounds of {self.together} frames need {found.words:,} words of memory at once"
@@ -105,7 +113,8 @@ class Program(Brief):
 
     def _place(self, role: str, stored: Stored, plan: MemoryPlan) -> dict[str, int]:
         layout = self.layout(stored.name)
-        steps = layout.frame_words * self.together if stored.name in self.outer else 0
+        own = plan.step or layout.frame_words * self.together
+        steps = own if stored.name in self.outer else 0
         return {
             f"{role}_base": plan.places[stored.name],
             f"{role}_round": steps,
@@ -146,12 +155,16 @@ class Program(Brief):
 
 def program(graph: Graph, processor: Processor, together: int) -> Program:
     """The graph as a program. Raises DesignError: the processor has no hardware for a layer, or no room."""
-    tasks = lowered(graph, processor)
-    try:
-        tilings = tuple(tiled(processor, task, together) for task in tasks.tasks)
-    except NotTiled as failure:
-        fix = "mapping: auto, or a processor with deeper memories"
-        raise DesignError(Problem(message=f"{graph.name}: {failure}", fix=fix)) from None
+    for pools in (True, False):
+        tasks = lowered(graph, processor, pools=pools)
+        try:
+            tilings = tuple(tiled(processor, task, together) for task in tasks.tasks)
+        except NotTiled as failure:
+            if pools and any(task.pooled for task in tasks.tasks):
+                continue  # two blocks of rows may be too many where one is not
+            fix = "mapping: auto, or a processor with deeper memories"
+            raise DesignError(Problem(message=f"{graph.name}: {failure}", fix=fix)) from None
+        break
     return Program(graph=graph, processor=processor, lowered=tasks, tilings=tilings, together=together)
 
 
@@ -197,6 +210,11 @@ def _shape_fields(tiling: Tiling) -> dict[str, int]:
         "out_columns": task.out_shape[2],
         "out_blocks": tiling.out_blocks,
         "out_groups": tiling.out_groups,
+        "pool": int(task.pooled),
+        "signed_results": int(task.output.type.signed),
+        "stored_columns": task.stored_shape[2],
+        "stored_blocks": tiling.stored_blocks,
+        "stored_band": tiling.stored_band,
         "largest": int(task.weights is None),
         "signed_pixels": int(task.source.type.signed),
         "kernel_rows": window.kernel[0],

@@ -63,7 +63,8 @@ class Task(Brief):
 
     weights: [M, C / groups, KH, KW]; None: the largest value of each window. bias: [M], in codes of the sums.
     added: the tensor that joins, None: none. offset: the channel of `output` at which its results begin.
-    macs: multiply-accumulates of a frame, as layers count them.
+    macs: multiply-accumulates of a frame, as layers count them. pooled: of two rows by two columns of the
+    results the largest is stored; out_shape is the shape before that.
     """
 
     name: str
@@ -79,12 +80,19 @@ class Task(Brief):
     added: Stored | None = None
     offset: int = 0
     macs: int = 0
+    pooled: bool = False
 
     @property
     def in_shape(self) -> Shape:
         """The source's shape with its rows and columns repeated."""
         channels, rows, columns = self.source.shape
         return channels, rows * self.window.repeat[0], columns * self.window.repeat[1]
+
+    @property
+    def stored_shape(self) -> Shape:
+        """What it writes of its output."""
+        channels, rows, columns = self.out_shape
+        return (channels, rows // 2, columns // 2) if self.pooled else self.out_shape
 
     @cached_property
     def depthwise(self) -> bool:

@@ -52,6 +52,20 @@ class Tiling:
         return -(-self.task.out_shape[1] // self.processor.rows)
 
     @property
+    def stored_blocks(self) -> int:
+        """Blocks of the tensor that is stored."""
+        return -(-self.task.stored_shape[1] // self.processor.rows)
+
+    @property
+    def stored_band(self) -> int:
+        """Of these a band's: two blocks of results make one that is pooled."""
+        return -(-self.band_out // 2) if self.task.pooled else self.band_out
+
+    def stored_of(self, band: int) -> int:
+        """Blocks that a band stores."""
+        return max(0, min(self.stored_band, self.stored_blocks - band * self.stored_band))
+
+    @property
     def bands(self) -> int:
         return -(-self.out_blocks // self.band_out)
 
@@ -134,6 +148,11 @@ def tiled(processor: Processor, task: Task, together: int) -> Tiling:
     else:
         # as even as can be: the last band is not a small rest
         band_out = -(-out_blocks // -(-out_blocks // band_out))
+        if task.pooled and band_out % 2:
+            # two blocks of results make one that is pooled
+            band_out += 1 if band_out < max(fitting) else -1
+        if not band_out:
+            raise NotTiled(f"two blocks of rows of {task.name}, which are pooled, do not fit a bank")
 
     def cut(at_once: int, blocks: int) -> Tiling:
         return Tiling(

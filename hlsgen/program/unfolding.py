@@ -46,14 +46,21 @@ def unfolded(task: Task, lanes: int) -> Task:
 
 def unfold(codes: Codes, stored: Stored) -> Codes:
     """Codes [frames, C, H, W] of the graph's input as the stored tensor has them."""
-    if stored.unfolded is None:
+    return unfolded_columns(codes, stored.unfolded, stored.shape[2])
+
+
+def unfolded_columns(codes: Codes, how: tuple[int, int, int, int] | None, found_width: int) -> Codes:
+    """The same by kernel columns, dilation, stride and left padding; None: as they are. found_width: of
+    the result.
+    """
+    if how is None:
         return codes
-    columns, dilation, stride, left = stored.unfolded
+    columns, dilation, stride, left = how
     frames, channels, rows, width = codes.shape
-    found = np.zeros((frames, channels, columns, rows, stored.shape[2]), codes.dtype)
+    found = np.zeros((frames, channels, columns, rows, found_width), codes.dtype)
     for k in range(columns):
-        for x in range(stored.shape[2]):
+        for x in range(found_width):
             at = x * stride + k * dilation - left
             if 0 <= at < width:
                 found[:, :, k, :, x] = codes[..., at]
-    return found.reshape(frames, channels * columns, rows, stored.shape[2])
+    return found.reshape(frames, channels * columns, rows, found_width)

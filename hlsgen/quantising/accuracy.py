@@ -8,16 +8,17 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from hlsgen.base.fixed import Codes, FixedType
+from hlsgen.base.overflow_count import OverflowCount
 from hlsgen.layers.argmax import ArgMax
 from hlsgen.layers.base import Layer
 from hlsgen.layers.softmax import Softmax
 from hlsgen.layers.table import Table
 from hlsgen.layers.unary import Selection
 from hlsgen.model.accuracy import Accuracy, Chosen, Measured, Quality, Reached
-from hlsgen.model.ir import Graph, Port, counted_golden, run_golden
+from hlsgen.model.ir import Golden, Graph, PackedCodes, Port, golden_by_layer, run_golden
 from hlsgen.model.ports import tensor_codes
 from hlsgen.model.precision import Floats
-from hlsgen.quantising.float_run import FloatRun
+from hlsgen.quantising.float_run import FloatRun, SomeFrames
 
 
 def _encoded(fixed: Graph, frames: Mapping[str, Floats]) -> dict[str, Codes]:
@@ -31,28 +32,28 @@ def _encoded(fixed: Graph, frames: Mapping[str, Floats]) -> dict[str, Codes]:
 
 def judged(fixed: Graph, run: FloatRun) -> Quality:
     """The outputs of `fixed` on the frames that judge it."""
-    tensors = run_golden(fixed, _encoded(fixed, run.inputs([run.kept[one] for one in run.judging])))
+    frames = _encoded(fixed, run.inputs([run.kept[one] for one in run.judging]))
+    shown = {port.source for port in fixed.outputs} | set(_scores(run.graph))
+    tensors = run_golden(fixed, frames, shown)
     return _quality(fixed, run, tensors, run.judging)
 
 
 def measured(fixed: Graph, run: FloatRun, chosen: Chosen | None = None) -> Measured:
     """Each layer of `fixed` that floating point has too against it, then each output, on all that is kept."""
     inputs = _encoded(fixed, run.inputs(run.kept))
-    golden = counted_golden(fixed, inputs)
-    tensors = golden.tensors
+    types, excess = fixed.tensors(), dict[str, Mapping[FixedType, OverflowCount]]()
+    ports, tensors = {port.name for port in fixed.inputs}, PackedCodes(types)
     judging = run.held_out or run.of_ranges
-    wanted = run.tensors(judging)
-    layers = [
-        Accuracy(
-            name=layer.name,
-            type=str(layer.output_type),
-            snr_db=_snr(layer.output_type.decode(tensors[layer.name][judging]), wanted[layer.name]),
-        )
-        for layer in fixed.layers
-        if layer.name in wanted
-    ]
+    wanted, layers = run.tensors(judging), []
+    for name, codes in golden_by_layer(fixed, inputs, excess):
+        tensors.keep(name, codes)
+        if name in wanted and name not in ports:
+            type_ = types[name].type
+            snr_db = _snr(type_.decode(codes[judging]), wanted[name])
+            layers.append(Accuracy(name=name, type=str(type_), snr_db=snr_db))
+    golden = Golden(tensors=tensors, excess=excess)
     held_out, of_ranges = (
-        _quality(fixed, run, {name: codes[part] for name, codes in tensors.items()}, part) if part else None
+        _quality(fixed, run, SomeFrames(tensors, part), part) if part else None
         for part in (run.held_out, run.of_ranges)
     )
     assert of_ranges is not None

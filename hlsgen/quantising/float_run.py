@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from hlsgen.base.fixed import Codes
 from hlsgen.model.ir import Graph, run_golden
 from hlsgen.model.precision import MOST_SAMPLES, Floats
 
@@ -18,6 +19,27 @@ KEPT_MACS = 1 << 32
 """Fewer, but two, if together they would need more multiply-accumulates."""
 KEPT_ELEMENTS = 1 << 24
 """Or if their tensors had more elements."""
+
+
+class SomeFrames(Mapping[str, Codes]):
+    """Some frames of tensors by name, each taken when it is looked at: no copies of all tensors are held."""
+
+    def __init__(self, tensors: Mapping[str, Codes], positions: Sequence[int]) -> None:
+        self.whole = tensors
+        every = range(
+            positions[0], positions[-1] + 1, positions[1] - positions[0] if len(positions) > 1 else 1
+        )
+        even = list(every) == list(positions)
+        self.some: slice | list[int] = slice(every.start, every.stop, every.step) if even else list(positions)
+
+    def __getitem__(self, name: str) -> Codes:
+        return self.whole[name][self.some]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.whole)
+
+    def __len__(self) -> int:
+        return len(self.whole)
 
 
 class FloatRun:
@@ -64,11 +86,11 @@ class FloatRun:
         """These frames of each input."""
         return {name: array[list(frames)] for name, array in self.frames.items()}
 
-    def tensors(self, positions: Sequence[int]) -> dict[str, Floats]:
+    def tensors(self, positions: Sequence[int]) -> Mapping[str, Floats]:
         """Every tensor of the frames at these positions in `kept`, by name."""
-        return {name: values[list(positions)] for name, values in self._tensors.items()}
+        return SomeFrames(self._tensors, positions)
 
-    def _each(self) -> Iterator[dict[str, Floats]]:
+    def _each(self) -> Iterator[Mapping[str, Floats]]:
         """Every tensor [1, C, H, W] of each frame that ranges are chosen from, by name."""
         positions = {frame: position for position, frame in enumerate(self.kept)}
         for frame in self.range_frames:

@@ -52,17 +52,17 @@ def quantised_network(
         return fixed, None if calibration is None else measured(fixed, calibration)
     search = _Search(reference, precision, calibration, any_weights, progress)
     found = search.found()
+    graph = search.graph(found.target_db)
     progress("comparing the chosen types with floating point")
     chosen = Chosen(target_db=found.target_db, headrooms=search.ranges.headrooms)
-    return found.graph, measured(found.graph, calibration, chosen)
+    return graph, measured(graph, calibration, chosen)
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Trial:
-    """The network whose tensors all have `target_db`, and how near its outputs are."""
+    """How near the outputs of the network are whose tensors all have `target_db`."""
 
     target_db: float
-    graph: Graph
     quality: Quality
 
 
@@ -93,6 +93,7 @@ class _Search:
         self.any_weights = any_weights
         self.ranges = ValueRanges(run, precision.headroom)
         self.made: list[_Trial] = []
+        self._last: tuple[float, Graph] | None = None
         affordable = TRIAL_MACS // max(1, reference.macs * len(run.judging))
         self.trials = max(2, min(MOST_TRIALS, affordable))
         self.steps = max(1, min(MOST_STEPS, affordable))
@@ -173,10 +174,15 @@ class _Search:
         self.progress(
             f"choosing number types: trial {len(self.made) + 1}, {target_db:.0f} dB for each tensor"
         )
-        constraints = replace(self.precision, target_db=target_db)
-        graph = run_passes(
-            choose_types(self.reference, constraints, self.ranges, self.any_weights), FIXED_PASSES
-        )
-        trial = _Trial(target_db=target_db, graph=graph, quality=judged(graph, self.run))
+        trial = _Trial(target_db=target_db, quality=judged(self.graph(target_db), self.run))
         self.made.append(trial)
         return trial
+
+    def graph(self, target_db: float) -> Graph:
+        """The network with the types of a target. The last one is kept: each has codes of all weights."""
+        if self._last is None or self._last[0] != target_db:
+            self._last = None
+            constraints = replace(self.precision, target_db=target_db)
+            typed = choose_types(self.reference, constraints, self.ranges, self.any_weights)
+            self._last = target_db, run_passes(typed, FIXED_PASSES)
+        return self._last[1]

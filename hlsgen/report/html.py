@@ -351,6 +351,8 @@ def _notes(report: Report) -> dict[str, str]:
         "timeline": "First a call with one frame, in cycles, pale until the first output; then what "
         "processes wait for while frames follow each other."
         if style == "dataflow"
+        else "A round, in cycles."
+        if style == "shared"
         else "A call with one frame, in cycles.",
         "fifos": f"{len(report.fifos):,} FIFOs. A word is so many elements of a type.",
         "accuracy": _calibration_note(report),

@@ -12,6 +12,7 @@ from hlsgen.report.fit import FIT_HEAD, fit_rows
 from hlsgen.report.frames import CLIPPING_HEADS, clipping_cells
 from hlsgen.report.kernels import KERNEL_HEADS, kernel_rows
 from hlsgen.report.page_graph import folding_text, shape_text
+from hlsgen.report.processor import TASK_HEADS, task_cells
 from hlsgen.report.schedule import CELLS_HEAD, SCHEDULE_HEAD, cells_rows, interval_text, schedule_rows
 from hlsgen.report.synthesised import HEADS
 
@@ -110,6 +111,10 @@ def layer_tables(report: Report) -> tuple[Table, ...]:
         ),
         numbers=(3, *range(4 + tasks, 10 + tasks)),
     )
+    if report.tasks:
+        rows = tuple(map(task_cells, report.tasks))
+        numbers = tuple(range(2, len(TASK_HEADS) - 1))
+        return (Table(title="Tasks of a round", head=TASK_HEADS, rows=rows, numbers=numbers), layers)
     if not report.joints:
         return (layers,)
     joints = Table(

@@ -15,7 +15,8 @@ from hlsgen.report.tables import table
 class ProcessorFigures(Section):
     """Its folding, number widths in bits, and memories in words of a bank; memory_bytes: of DDR for a round.
 
-    fabric_lanes: output channels whose products are logic cells. frames_together: of a round. busy: the part
+    fabric_lanes: output channels whose products are logic cells. pool_columns: of tensors that are pooled on
+    their way to DDR, the most. frames_together: of a round. busy: the part
     of its products in all its time that the network needs.
     """
 
@@ -24,6 +25,7 @@ class ProcessorFigures(Section):
     multipliers: Some
     packed: Flag
     fabric_lanes: Count = 0
+    pool_columns: Count = 0
     activation_bits: Some
     weight_bits: Some
     pixel_words: Some
@@ -63,6 +65,7 @@ def processor_figures(program: Program, round_cycles: int) -> ProcessorFigures:
         multipliers=one.multipliers,
         packed=one.packed,
         fabric_lanes=one.fabric_lanes,
+        pool_columns=one.pool_columns,
         activation_bits=one.activation_bits,
         weight_bits=one.weight_bits,
         pixel_words=one.pixel_depth,
@@ -130,7 +133,7 @@ TASK_HEADS = (
 def task_cells(one: TaskFigures) -> tuple[str, ...]:
     """A task's row below TASK_HEADS."""
     return (
-        f"`{one.name}`",
+        one.name,
         ", ".join(one.layers),
         f"{one.cycles:,}",
         f"{one.share:.1%}",
@@ -144,4 +147,5 @@ def task_cells(one: TaskFigures) -> tuple[str, ...]:
 
 def task_table(tasks: Sequence[TaskFigures]) -> str:
     """The tasks in the order of their calls."""
-    return table(TASK_HEADS, [task_cells(one) for one in tasks])
+    rows = [(f"`{name}`", *cells) for name, *cells in map(task_cells, tasks)]
+    return table(TASK_HEADS, rows)

@@ -207,6 +207,7 @@ def shared_markdown(report: Report, graph: Graph) -> str:
         report,
         each=", each the whole program on frames of its own",
         interval=("cycles a frame of a processor", cycles),
+        latency=("latency of a round", "no frame is there before"),
         notes=("The time of a host between two calls is not in these figures.",),
         sections=(
             "## Processor\n\n" + processor_text(report.processor),

@@ -39,9 +39,8 @@ from hlsgen.search.slr_cut import border_bits, taken_by_slr
 from hlsgen.search.streaming import StreamingHardware
 from hlsgen.timing import fifos
 from hlsgen.timing.deadlock import least_depths, small_enough
-from hlsgen.timing.relaxation import Unrepeated
 from hlsgen.timing.smallest_fifos import MOST_WORDS, QUICK_WORDS, can_search, smallest_depths
-from hlsgen.timing.timing import Timing, can_simulate, simulate
+from hlsgen.timing.timing import Timing, simulate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,10 +59,8 @@ class StreamingEstimate(NetworkEstimate):
     def timing(self) -> Timing | None:
         """The simulated timing; None: no period can be (too many words, or frames that never repeat)."""
         latencies = self._latencies_of(self.design)
-        try:
-            return simulate(self._pipeline, latencies=latencies) if can_simulate(self._pipeline) else None
-        except Unrepeated:
-            return None
+        known = self.hardware.timing
+        return simulate(self._pipeline, latencies=latencies) if known and latencies else known
 
     def scheduled(self, kernels: Sequence[KernelSchedule]) -> Self:
         return replace(super().scheduled(kernels), unscheduled=self)

@@ -19,7 +19,14 @@ import numpy as np
 from hlsgen.base.errors import ToolError
 from hlsgen.base.fixed import Codes
 from hlsgen.hardware.host_interface import HostInterface, HostStep
-from hlsgen.runtime.ddr_frames import Bytes, packed, unpacked
+from hlsgen.runtime.ddr_frames import (
+    MEMORY,
+    Bytes,
+    buffer_bytes,
+    packed_regions,
+    result_region,
+    results_of,
+)
 from hlsgen.runtime.opening import Backend
 
 BUFFERS = 3
@@ -161,7 +168,7 @@ class Lane:
     def _place(self, step: HostStep, kernel: Any, unit: str) -> None:
         """The memory groups of what the unit reaches. Raises ToolError: a unit before has another one."""
         for index, argument in enumerate(step.arguments):
-            if argument.source not in ("tensor", "constants"):
+            if argument.source not in ("tensor", "constants", "memory"):
                 continue
             group = kernel.group_id(index)
             if self.groups.setdefault(argument.name, group) != group:
@@ -187,11 +194,15 @@ class Buffer:
         self.view: Bytes = np.frombuffer(self.bo.map(), np.uint8)
         self.view[:] = 0
 
-    def send(self, size: int) -> None:
-        self.bo.sync(self.directions.XCL_BO_SYNC_BO_TO_DEVICE, _whole_beats(size), 0)
+    def send(self, size: int, first: int = 0) -> None:
+        self._sync(self.directions.XCL_BO_SYNC_BO_TO_DEVICE, first, size)
 
-    def fetch(self, size: int) -> None:
-        self.bo.sync(self.directions.XCL_BO_SYNC_BO_FROM_DEVICE, _whole_beats(size), 0)
+    def fetch(self, size: int, first: int = 0) -> None:
+        self._sync(self.directions.XCL_BO_SYNC_BO_FROM_DEVICE, first, size)
+
+    def _sync(self, way: Any, first: int, size: int) -> None:
+        begin = first // BEAT_BYTES * BEAT_BYTES
+        self.bo.sync(way, _whole_beats(first + size) - begin, begin)
 
 
 class Slot:
@@ -199,10 +210,11 @@ class Slot:
 
     def __init__(self, lane: Lane, frames: int) -> None:
         self.lane, self.interface, self.xrt = lane, lane.card.interface, lane.card.xrt
-        self.buffers = {
-            tensor.name: Buffer(lane, tensor.name, frames * tensor.frame_bytes)
-            for tensor in self.interface.tensors
-        }
+        sizes = buffer_bytes(self.interface, frames)
+        self.buffers = {name: Buffer(lane, name, size) for name, size in sizes.items()}
+        if self.interface.program is not None:
+            # zero there too: what fills up words is read
+            self.buffers[MEMORY].send(sizes[MEMORY])
         self.runs = [self._run(step, kernel) for step, kernel in zip(self._steps, lane.kernels, strict=True)]
         self.chunk: Chunk = (0, 0)
         self.step = 0
@@ -219,12 +231,14 @@ class Slot:
     def _run(self, step: HostStep, kernel: Any) -> Any:
         run = self.xrt.run(kernel)
         for index, argument in enumerate(step.arguments):
-            if argument.source == "tensor":
+            if argument.source in ("tensor", "memory"):
                 run.set_arg(index, self.buffers[argument.name].bo)
             elif argument.source == "constants":
                 run.set_arg(index, self.lane.constants[argument.name])
             elif argument.source == "reload":
                 run.set_arg(index, 0)
+            elif argument.source == "tasks" and self.interface.program is not None:
+                run.set_arg(index, self.interface.program.tasks)
         return run
 
     def begin(self, chunk: Chunk, inputs: Mapping[str, Codes]) -> None:
@@ -232,10 +246,10 @@ class Slot:
         self.begun = time.perf_counter()
         self.chunk, self.step = chunk, 0
         for port in self.interface.inputs:
-            content = packed(inputs[port.name][slice(*chunk)], self.interface.tensor(port.tensor))
-            buffer = self.buffers[port.tensor]
-            buffer.view[: len(content)] = content
-            buffer.send(len(content))
+            for region in packed_regions(self.interface, port, inputs[port.name][slice(*chunk)]):
+                buffer, size = self.buffers[region.buffer], len(region.content)
+                buffer.view[region.first : region.first + size] = region.content
+                buffer.send(size, region.first)
         self._start(chunk[1] - chunk[0])
 
     def advanced(self) -> bool:
@@ -281,10 +295,11 @@ class Slot:
         first, end = self.chunk
         tensors = {}
         for port in self.interface.outputs:
-            tensor, buffer = self.interface.tensor(port.tensor), self.buffers[port.tensor]
-            size = (end - first) * tensor.frame_bytes
-            buffer.fetch(size)
-            tensors[port.tensor] = unpacked(buffer.view[:size].copy(), tensor)
+            name, begin, size = result_region(self.interface, port, end - first)
+            buffer = self.buffers[name]
+            buffer.fetch(size, begin)
+            content = buffer.view[begin : begin + size].copy()
+            tensors[port.tensor] = results_of(self.interface, port, content)
         return first, tensors, time.perf_counter() - self.begun
 
     def load_weights(self) -> None:
@@ -305,6 +320,8 @@ class Slot:
         for index, argument in enumerate(self._steps[self.step].arguments):
             if argument.source == "frames":
                 self.runs[self.step].set_arg(index, frames)
+            elif argument.source == "rounds" and self.interface.program is not None:
+                self.runs[self.step].set_arg(index, self.interface.program.rounds_of(frames))
         self.limit = time.perf_counter() + self.lane.card.timeout_s
         self.runs[self.step].start()
 

@@ -1,7 +1,10 @@
-"""Frames between codes [N, C, H, W] and the bytes of a kernel's words in DDR."""
+"""Frames between codes [N, C, H, W] and the bytes of a kernel's words in DDR, or of a processor's memory
+there.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -9,7 +12,10 @@ from numpy.typing import NDArray
 
 from hlsgen.base.fixed import Codes, FixedType
 from hlsgen.csim.streaming import signed_codes
-from hlsgen.hardware.host_interface import HostTensor
+from hlsgen.hardware.host_interface import HostInterface, HostPort, HostTensor
+from hlsgen.hardware.host_program import HostPlace
+from hlsgen.program.layout import Layout
+from hlsgen.program.unfolding import unfolded_columns
 
 Bytes: TypeAlias = "NDArray[np.uint8]"
 
@@ -52,3 +58,65 @@ def of_container(elements: Codes, tensor: HostTensor) -> Codes:
     if not isinstance(number, FixedType):
         return elements.astype(np.float32)
     return signed_codes(elements.view(f"<u{tensor.element_bytes}"), number)
+
+
+MEMORY = "memory"
+"""The buffer of a shared processor, in which all of its tensors lie."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Region:
+    """Bytes of a buffer from `first` on."""
+
+    buffer: str
+    first: int
+    content: Bytes
+
+
+def buffer_bytes(interface: HostInterface, frames: int) -> dict[str, int]:
+    """The buffers of a call of up to so many frames, and the bytes of each."""
+    if interface.program is not None:
+        return {MEMORY: interface.program.memory_bytes}
+    return {tensor.name: frames * tensor.frame_bytes for tensor in interface.tensors}
+
+
+def packed_regions(interface: HostInterface, port: HostPort, codes: Codes) -> list[Region]:
+    """Frames [N, C, H, W] of an input wherever kernels read them."""
+    if interface.program is None:
+        content = packed(codes, interface.tensor(port.tensor))
+        return [Region(buffer=port.tensor, first=0, content=content)]
+    return [
+        Region(buffer=MEMORY, first=place.first_byte, content=_blocks(codes, place))
+        for place in interface.program.of(port.tensor)
+    ]
+
+
+def result_region(interface: HostInterface, port: HostPort, frames: int) -> tuple[str, int, int]:
+    """Where the frames of an output lie: the buffer, the first byte, and how many bytes."""
+    if interface.program is None:
+        return port.tensor, 0, frames * interface.tensor(port.tensor).frame_bytes
+    place = interface.program.of(port.tensor)[0]
+    return MEMORY, place.first_byte, frames * place.frame_bytes
+
+
+def results_of(interface: HostInterface, port: HostPort, content: Bytes) -> Codes:
+    """The bytes of `result_region` -> codes [N, C, H, W]."""
+    tensor = interface.tensor(port.tensor)
+    if interface.program is None:
+        return unpacked(content, tensor)
+    place = interface.program.of(port.tensor)[0]
+    layout, number = _layout(place), tensor.number
+    assert isinstance(number, FixedType)
+    found = layout.unpacked(content.reshape(-1, layout.frame_bytes), signed=number.signed)
+    return found.astype(number.dtype)
+
+
+def _blocks(codes: Codes, place: HostPlace) -> Bytes:
+    how = None
+    if place.columns > 1:
+        how = (place.columns, place.dilation, place.stride, place.left)
+    return _layout(place).packed(unfolded_columns(np.asarray(codes), how, place.width)).reshape(-1)
+
+
+def _layout(place: HostPlace) -> Layout:
+    return Layout(shape=place.shape, rows=place.rows, lanes=place.lanes, bits=8 * place.element_bytes)

@@ -139,26 +139,38 @@ def open(
     xclbin: str | Path | None = None,
     device: int | str = 0,
     timeout_s: float = TIMEOUT_S,
+    program: str | Path | None = None,
 ) -> Runtime:
     """The design in a build folder, ready to run; the model that it was made from is not needed.
 
+    program: a folder that `hlsgen program` wrote for this build: that network runs on the build's processor.
+
     xclbin: what the card gets; None: the C-simulation is compiled and takes its place. device: the card's
     index or PCIe address. timeout_s: after which a call of a compute unit counts as stuck.
-    Raises DesignError: no such build, or its weights are not there. ToolError: no compiler; no pyxrt, no such
-    card, an xclbin that is missing or of another build.
+    Raises DesignError: no such build, its weights are not there, a program for another one. ToolError: no
+    compiler; no pyxrt, no such card, an xclbin that is missing or of another build.
     """
     folder = Path(folder)
-    interface = read_interface(folder)
-    constants = {
-        one.name: _constants(folder / "tb" / one.file, one, interface.packing) for one in interface.constants
-    }
+    interface, data = read_interface(folder), folder / "tb"
+    if program is not None:
+        interface, data = _program_of(Path(program), interface), Path(program)
+    constants = {one.name: _constants(data / one.file, one, interface.packing) for one in interface.constants}
     if xclbin is None:
         from hlsgen.runtime.simulation import Simulation
 
-        return Runtime(interface, Simulation(folder, interface))
+        return Runtime(interface, Simulation(folder, interface, data))
     from hlsgen.runtime.card import Card
 
     return Runtime(interface, Card(interface, constants, Path(xclbin), device=device, timeout_s=timeout_s))
+
+
+def _program_of(folder: Path, built: HostInterface) -> HostInterface:
+    """The interface of a program's folder. Raises DesignError: it is for the processor of another build."""
+    interface = read_interface(folder)
+    if built.program is None or interface.program is None or interface.steps != built.steps:
+        message = f"{folder} is no program for the processor of {built.name}"
+        raise DesignError(Problem(message=message, fix="hlsgen program NET --for the build that is opened"))
+    return interface
 
 
 def _constants(path: Path, wanted: HostConstants, packing: Sequence[HostPacking]) -> bytes:

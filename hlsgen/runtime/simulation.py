@@ -19,7 +19,7 @@ from hlsgen.csim.compiler import compile_testbench
 from hlsgen.csim.streaming import REFUSALS, signed_codes
 from hlsgen.csim.testbench import no_result, run_testbench, save_frames
 from hlsgen.hardware.host_interface import HostInterface, HostPort
-from hlsgen.runtime.ddr_frames import of_container
+from hlsgen.runtime.ddr_frames import of_container, packed_regions, result_region, results_of
 from hlsgen.runtime.opening import Backend
 from hlsgen.styles.network_style import workers
 
@@ -30,12 +30,12 @@ class Simulation(Backend):
     fpga = False
     measured_on = "C-simulation on this machine"
 
-    def __init__(self, folder: Path, interface: HostInterface) -> None:
-        """Compiles the testbench, or that of each kernel which does the same.
+    def __init__(self, folder: Path, interface: HostInterface, data: Path) -> None:
+        """Compiles the testbench of `folder`, or that of each kernel which does the same. data: of constants.
 
         Raises ToolError: no compiler, or it fails.
         """
-        self.folder, self.interface = folder, interface
+        self.data, self.interface = data, interface
         with scratch_errors():
             # removed also for who never closes it
             self.scratch, self._remove = scratch_of(self)
@@ -47,7 +47,7 @@ class Simulation(Backend):
                     name,
                     executable,
                     streaming=interface.streaming,
-                    kernels=[step.kernel for step in interface.steps if step.kernel != interface.name],
+                    kernels=[] if interface.program else _other_kernels(interface),
                 )
         except ToolError:
             self.close()
@@ -77,14 +77,40 @@ class Simulation(Backend):
         start = time.perf_counter()
         with tempfile.TemporaryDirectory(dir=self.scratch) as name:
             folder = Path(name)
-            for port in self.interface.inputs:
-                number = self.interface.tensor(port.tensor).number
-                save_frames(folder / f"{port.name}.npy", inputs[port.name], number)
             for one in self.interface.constants:
-                shutil.copy(self.folder / "tb" / one.file, folder / one.file)
-            run_testbench([str(executable), str(folder)], REFUSALS)
-            tensors = {port.tensor: self._result(folder, port) for port in self.interface.outputs}
+                shutil.copy(self.data / one.file, folder / one.file)
+            run = self._run_frames if self.interface.program is None else self._run_rounds
+            tensors = run(executable, folder, inputs)
         return tensors, time.perf_counter() - start
+
+    def _run_frames(self, executable: Path, folder: Path, inputs: Mapping[str, Codes]) -> dict[str, Codes]:
+        for port in self.interface.inputs:
+            number = self.interface.tensor(port.tensor).number
+            save_frames(folder / f"{port.name}.npy", inputs[port.name], number)
+        run_testbench([str(executable), str(folder)], REFUSALS)
+        return {port.tensor: self._result(folder, port) for port in self.interface.outputs}
+
+    def _run_rounds(self, executable: Path, folder: Path, inputs: Mapping[str, Codes]) -> dict[str, Codes]:
+        """On a shared processor: frames go into its memory, and results come from there."""
+        interface, program = self.interface, self.interface.program
+        assert program is not None
+        frames = len(next(iter(inputs.values())))
+        memory = np.zeros(program.memory_bytes, np.uint8)
+        for port in interface.inputs:
+            for region in packed_regions(interface, port, inputs[port.name]):
+                memory[region.first : region.first + len(region.content)] = region.content
+        np.save(folder / "memory.npy", memory)
+        np.save(folder / "rounds.npy", np.array([program.rounds_of(frames)], np.int32))
+        run_testbench([str(executable), str(folder)], REFUSALS)
+        try:
+            found = np.load(folder / "memory_csim.npy", allow_pickle=False)
+        except (OSError, ValueError, EOFError):
+            raise no_result() from None
+        tensors = {}
+        for port in interface.outputs:
+            _, first, size = result_region(interface, port, frames)
+            tensors[port.tensor] = results_of(interface, port, found[first : first + size])
+        return tensors
 
     def _result(self, folder: Path, port: HostPort) -> Codes:
         tensor = self.interface.tensor(port.tensor)
@@ -100,4 +126,11 @@ class Simulation(Backend):
 
 def _testbenches(interface: HostInterface) -> list[str]:
     """The design's, or that of each kernel which does the same."""
-    return list(dict.fromkeys(interface.steps[0].kernels)) or [interface.name]
+    # a program's name is that of a network, which may be another one than the processor was built with
+    alone = interface.steps[0].kernel if interface.program else interface.name
+    return list(dict.fromkeys(interface.steps[0].kernels)) or [alone]
+
+
+def _other_kernels(interface: HostInterface) -> list[str]:
+    """Those besides the testbench's own."""
+    return [step.kernel for step in interface.steps if step.kernel != interface.name]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -39,6 +39,28 @@ class Candidate:
     ddr_bytes: int = 0
 
 
+class Foldings:
+    """The foldings of a board's streaming stages, looked for once for layers that are alike.
+
+    memory_price: of BRAM and URAM, as a multiple of that of other kinds.
+    """
+
+    def __init__(self, board: Board, constraints: NetworkConstraints, memory_price: float = 1.0) -> None:
+        self.board, self.constraints, self.memory_price = board, constraints, memory_price
+        self._known: dict[Hashable, list[Candidate]] = {}
+
+    def of(self, layer: Layer, place: WeightPlace | None) -> list[Candidate]:
+        """Those of `layer` worth looking at, fastest first; none if none fits the board."""
+        where = None if place is None else replace(place, layer="")
+        fixed = tuple(sorted(_fixed(layer, self.constraints).items()))
+        key = None if layer.hardware_key is None else (layer.hardware_key, where, fixed)
+        found = self._known.get(key)
+        if key is None or found is None:
+            found = foldings(layer, self.board, self.constraints, place, memory_price=self.memory_price)
+            self._known[key] = found
+        return found
+
+
 def foldings(
     layer: Layer,
     board: Board,
@@ -47,10 +69,7 @@ def foldings(
     *,
     memory_price: float = 1.0,
 ) -> list[Candidate]:
-    """The foldings of a streaming stage worth looking at, fastest first; none if none fits the board.
-
-    memory_price: of BRAM and URAM, as a multiple of that of other kinds.
-    """
+    """The foldings of one streaming stage as `Foldings.of` gives them."""
     fixed = _fixed(layer, constraints)
     # one number for all costs cannot weigh logic cells against DSPs that are left over
     folds = (

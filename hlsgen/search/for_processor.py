@@ -6,16 +6,21 @@ processor tries is tried here, and the fastest taken.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.short_repr import Brief
-from hlsgen.cost.program_time import TaskTime, task_time
+from hlsgen.cost.program_time import TaskTime
+from hlsgen.hardware.processor import Processor
 from hlsgen.hardware.processor_file import BuiltProcessor
 from hlsgen.model.ir import Graph
+from hlsgen.program.lowering import lowered
 from hlsgen.program.program import Program, program
+from hlsgen.program.tiling import NotTiled
 from hlsgen.search.shared import TOGETHER
+from hlsgen.search.task_times import TaskTimes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,22 +56,29 @@ def fitted_program(graph: Graph, built: BuiltProcessor) -> FittedProgram:
     if graph.input.is_float:
         message = f"{graph.name} is in floating point, and the processor {built.name} computes in fixed point"
         raise DesignError(Problem(message=message, fix="a fixed-point precision"))
-    first = program(graph, built.processor, TOGETHER[0])
-    known: dict[tuple[object, ...], TaskTime] = {}
-    found = [_timed(first, built, known)]
-    found += [_timed(program(graph, built.processor, count), built, known) for count in TOGETHER[1:]]
-    return min(found, key=lambda one: one.frame_cycles)
+    plain = replace(built.processor, pool_columns=0)
+    found = [
+        *_programs(graph, built, plain),
+        *(_programs(graph, built, built.processor) if plain != built.processor else ()),
+    ]
+    if not found:
+        # raises with the reason
+        program(graph, plain, TOGETHER[0])
+    fastest: FittedProgram = min(found, key=lambda one: one.frame_cycles)
+    return fastest
 
 
-def _timed(made: Program, built: BuiltProcessor, known: dict[tuple[object, ...], TaskTime]) -> FittedProgram:
-    """The program with its times; tasks of equal shapes take as long. known: those that were timed before."""
-    times = []
-    for tiling in made.tilings:
-        task = tiling.task
-        cut = (tiling.frames, tiling.sequels, tiling.band_out, tiling.read_groups, tiling.read_step)
-        shapes = (task.in_shape, task.source.shape, task.out_shape, task.window)
-        key = (*cut, *shapes, task.weights is None, task.added is None)
-        if key not in known:
-            known[key] = task_time(tiling)
-        times.append(known[key])
-    return FittedProgram(built=built, program=made, times=tuple(times))
+def _programs(graph: Graph, built: BuiltProcessor, lowered_for: Processor) -> Iterator[FittedProgram]:
+    """One for each count of frames that go together, if its tasks fit. lowered_for: whether pools join
+    tasks.
+    """
+    tasks, times = lowered(graph, lowered_for), TaskTimes()
+    for together in TOGETHER:
+        try:
+            timed = times.of(built.processor, tasks.tasks, together)
+        except NotTiled:
+            continue
+        made = Program(
+            graph=graph, processor=built.processor, lowered=tasks, tilings=timed.tilings, together=together
+        )
+        yield FittedProgram(built=built, program=made, times=timed.times)

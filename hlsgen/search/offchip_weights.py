@@ -10,7 +10,7 @@ from hlsgen.hardware.ports import ddr_port
 from hlsgen.hardware.weights import WeightPlace, may_spill, spilled_place
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.model.ir import Graph
-from hlsgen.search.candidates import Candidate, foldings, nothing_fits
+from hlsgen.search.candidates import Candidate, Foldings, nothing_fits
 from hlsgen.targets.board import Board
 
 
@@ -65,10 +65,8 @@ def kept_on_chip(
 
     Raises NoFit: one of whose weights the design says where they lie, or that has none, does not fit.
     """
-    candidates = {
-        layer.name: foldings(layer, board, constraints, places.get(layer.name), memory_price=memory_price)
-        for layer in graph.layers
-    }
+    known = Foldings(board, constraints, memory_price)
+    candidates = {layer.name: known.of(layer, places.get(layer.name)) for layer in graph.layers}
     for layer in graph.layers:
         if not candidates[layer.name] and not may_spill(layer, constraints.weights):
             raise nothing_fits(layer, board, constraints)
@@ -87,12 +85,12 @@ def spilled(
     Those of layers that do not fit on chip at all are there from the start. kept: at MEMORY_PRICE. batch:
     frames of a block. Raises NoFit: a layer does not fit either way.
     """
-    choice, worth = kept, {}
+    choice, worth, known = kept, {}, Foldings(board, constraints, MEMORY_PRICE)
     for layer in graph.layers:
         if not isinstance(layer, Conv2d) or not may_spill(layer, constraints.weights):
             continue
         place = spilled_place(layer, batch, ddr_port(board))
-        found = foldings(layer, board, constraints, place, memory_price=MEMORY_PRICE)
+        found = known.of(layer, place)
         here = kept.candidates[layer.name]
         if not found and not here:
             raise nothing_fits(layer, board, constraints)

@@ -20,12 +20,12 @@ from hlsgen.cost.processor import processor_resources
 from hlsgen.cost.program_time import TASK_CYCLES, TaskTime
 from hlsgen.cost.resources import Resources
 from hlsgen.designfile.constraints import NetworkConstraints, NoFit
-from hlsgen.hardware.processor import BIAS_BITS, Processor
+from hlsgen.hardware.processor import BIAS_BITS, LEAST_POOLED_ROWS, Processor
 from hlsgen.hardware.storage import Storage
 from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.model.ir import Graph
-from hlsgen.program.lowering import Lowered, lowered
+from hlsgen.program.lowering import Lowered, lowered, most_pooled_columns
 from hlsgen.program.program import Program
 from hlsgen.program.tiling import NotTiled, Tiling, band_blocks, tiled
 from hlsgen.search.board_limits import room
@@ -189,11 +189,12 @@ class SharedSearch:
             )
         self.tried = 0
         self.misses = Misses()
-        self.lowered: dict[int, Lowered] = {}
+        self.lowered: dict[tuple[int, int], Lowered] = {}
         self.times = TaskTimes()
         self.rates: dict[int, float] = {}
         self.terms = self.board.terms
         self.widths = self._widths()
+        self.pool_columns = most_pooled_columns(self.graph)
 
     def best(self) -> SharedHardware:
         """The fastest. Raises NoFit: none keeps to the constraints."""
@@ -224,7 +225,7 @@ class SharedSearch:
         for together in self._values("together", TOGETHER):
             self.tried += 1
             try:
-                timed = self.times.of(one.processor, self._lowered(one.processor.lanes).tasks, together)
+                timed = self.times.of(one.processor, self._lowered(one.processor).tasks, together)
             except NotTiled as failure:
                 self.misses.not_tiled(str(failure))
                 continue
@@ -254,13 +255,12 @@ class SharedSearch:
         given = self.constraints.processor.given.get(key)
         return every if given is None else (given,)
 
-    def _lowered(self, lanes: int) -> Lowered:
-        """The tasks, which depend on the lanes alone."""
-        if lanes not in self.lowered:
-            self.lowered[lanes] = lowered(
-                self.graph, self._processor(1, lanes, PIXEL_DEPTHS[0], WEIGHT_DEPTHS[0])
-            )
-        return self.lowered[lanes]
+    def _lowered(self, processor: Processor) -> Lowered:
+        """The tasks, which depend on the lanes and on what is pooled alone."""
+        key = processor.lanes, processor.pool_columns
+        if key not in self.lowered:
+            self.lowered[key] = lowered(self.graph, processor)
+        return self.lowered[key]
 
     def _processor(
         self,
@@ -268,6 +268,7 @@ class SharedSearch:
         lanes: int,
         pixel_depth: int,
         weight_depth: int,
+        fabric_lanes: int = 0,
     ) -> Processor:
         activation_bits, weight_bits, unsigned = self.widths
         beat = min(self.board.memory.port_bits, lanes * BIAS_BITS, lanes * lanes * weight_bits)
@@ -280,25 +281,38 @@ class SharedSearch:
             pixel_depth=pixel_depth,
             weight_depth=weight_depth,
             weight_beat_bits=beat,
+            fabric_lanes=fabric_lanes,
         )
 
     def candidates(self) -> Iterator[Candidate]:
         """Processors of which at least one fits, each with as many as fit or are asked for."""
-        depths = self._values("pixel_words", PIXEL_DEPTHS)[0], self._values("weight_words", WEIGHT_DEPTHS)[0]
         for lanes in self._values("lanes", LANES):
             for rows in self._values("rows", ROWS):
-                best = 0
-                for fabric_lanes in range(0, lanes // MOST_IN_FABRIC + 1, 2):
-                    plain = self._processor(rows, lanes, *depths)
-                    smallest = replace(plain, fabric_lanes=fabric_lanes)
-                    count = self._count(smallest, processor_resources(smallest, self.terms), "")
-                    if count > best:
-                        best = count
-                        yield from self._of_folding(smallest)
+                for pool_columns in {0, self.pool_columns if rows >= LEAST_POOLED_ROWS else 0}:
+                    foldings = self._foldings(rows, lanes, pool_columns)
+                    if foldings:
+                        yield from self._of_foldings(foldings)
 
-    def _of_folding(self, smallest: Processor) -> Iterator[Candidate]:
-        """The depths that hold the tasks, for a folding that fits."""
-        tasks = self._lowered(smallest.lanes).tasks
+    def _foldings(self, rows: int, lanes: int, pool_columns: int) -> list[Processor]:
+        """The processor with the smallest memories, and with products in logic cells where more fit so."""
+        depths = self._values("pixel_words", PIXEL_DEPTHS)[0], self._values("weight_words", WEIGHT_DEPTHS)[0]
+        found: list[Processor] = []
+        most = 0
+        for fabric_lanes in self._values("fabric_lanes", range(0, lanes // MOST_IN_FABRIC + 1, 2)):
+            if fabric_lanes > lanes:
+                continue
+            plain = self._processor(rows, lanes, *depths, fabric_lanes)
+            smallest = replace(plain, pool_columns=pool_columns)
+            count = self._count(smallest, processor_resources(smallest, self.terms), "")
+            if count > most:
+                most = count
+                found.append(smallest)
+        return found
+
+    def _of_foldings(self, foldings: Sequence[Processor]) -> Iterator[Candidate]:
+        """The depths that hold the tasks, for foldings that fit: they differ in what multiplies alone."""
+        smallest = foldings[0]
+        tasks = self._lowered(smallest).tasks
         every = self._values("pixel_words", PIXEL_DEPTHS)
         weight_depths = self._values("weight_words", WEIGHT_DEPTHS)
         deepest = replace(smallest, pixel_depth=every[-1], weight_depth=weight_depths[-1])
@@ -317,23 +331,23 @@ class SharedSearch:
         for pixel_depth, weight_depth in product(every, weight_depths):
             if pixel_depth >= least:
                 why = f" with {pixel_depth:,} words a bank for the pixels of {widest}"
-                deep = replace(smallest, pixel_depth=pixel_depth, weight_depth=weight_depth)
+                deep = [replace(one, pixel_depth=pixel_depth, weight_depth=weight_depth) for one in foldings]
                 yield from self._of_memories(deep, cycles, why if pixel_depth > every[0] else "")
 
-    def _of_memories(self, deep: Processor, cycles: int, why: str) -> list[Candidate]:
-        """A processor with its memories in BRAM or URAM, where none that costs less fits as often."""
+    def _of_memories(self, deep: Sequence[Processor], cycles: int, why: str) -> list[Candidate]:
+        """Processors with their memories in BRAM or URAM, where none that costs less fits as often."""
         kinds = (Storage.BRAM, Storage.URAM) if self.board.total.uram else (Storage.BRAM,)
         found = []
-        for pixels, weights in product(kinds, kinds):
-            processor = replace(deep, pixel_storage=pixels, weight_storage=weights)
+        for one, pixels, weights in product(deep, kinds, kinds):
+            processor = replace(one, pixel_storage=pixels, weight_storage=weights)
             each = processor_resources(processor, self.terms)
             count = self._count(processor, each, why)
             if count:
                 found.append(Candidate(processor=processor, each=each, count=count, cycles=cycles))
         kept: list[Candidate] = []
-        for one in sorted(found, key=self._price):
-            if all(one.count > other.count for other in kept):
-                kept.append(one)
+        for candidate in sorted(found, key=self._price):
+            if all(candidate.count > other.count for other in kept):
+                kept.append(candidate)
         return kept
 
     def _count(self, processor: Processor, each: Resources, why: str) -> int:
@@ -356,7 +370,7 @@ class SharedSearch:
             program=Program(
                 graph=self.graph,
                 processor=processor,
-                lowered=self._lowered(processor.lanes),
+                lowered=self._lowered(processor),
                 tilings=one.timed.on(processor),
                 together=one.together,
             ),

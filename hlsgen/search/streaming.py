@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from hlsgen.base.progress import Progress, silent
 from hlsgen.base.short_repr import Brief
@@ -27,6 +28,8 @@ from hlsgen.search.placement import LIMIT_NAMES, Instance, at_banks, ddr_bytes_p
 from hlsgen.search.slr_cut import cut, fits_cut, numbers_of
 from hlsgen.targets.board import Board
 from hlsgen.timing.fifos import growing_depths, simulated_words
+from hlsgen.timing.row_loops import Unrepeated
+from hlsgen.timing.timing import Timing, can_simulate, simulate
 
 STEP = 1.06
 """Ratio of the intervals that are looked at, from the shortest possible one."""
@@ -67,6 +70,14 @@ class StreamingHardware(Brief):
     def __str__(self) -> str:
         count = f"{self.instances} instance{'s' if self.instances > 1 else ''}"
         return f"{count}, a frame every {self.pipeline.interval:,} cycles each; binds: {self.bottleneck}"
+
+    @cached_property
+    def timing(self) -> Timing | None:
+        """When it does what; None: it has too many words to be simulated, or frames that never repeat."""
+        try:
+            return simulate(self.pipeline) if can_simulate(self.pipeline) else None
+        except Unrepeated:
+            return None
 
     @property
     def spans(self) -> bool:

@@ -35,7 +35,7 @@ class TaskTimes:
     def of(self, processor: Processor, tasks: Sequence[Task], together: int) -> Timed:
         """The tasks with `together` frames a round. Raises NotTiled."""
         depths = processor.pixel_depth, processor.weight_depth
-        key: Key = (processor.rows, processor.lanes, *depths, together)
+        key: Key = (processor.rows, processor.lanes, processor.pool_columns, *depths, together)
         if key not in self.programs:
             tilings = tuple(tiled(processor, task, together) for task in tasks)
             self.programs[key] = Timed(tilings=tilings, times=tuple(map(self._time, tilings)))
@@ -54,6 +54,7 @@ class TaskTimes:
             tiling.read_groups,
             task.in_shape,
             task.out_shape,
+            task.pooled,
             task.window,
             task.weights is None,
             task.added is None,

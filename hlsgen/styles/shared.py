@@ -17,7 +17,9 @@ from hlsgen.csim.compiler import Headers, compile_testbench
 from hlsgen.csim.shared import BOUNDED_FRAMES, SUBJECT, SharedRun, simulate, verified
 from hlsgen.csim.streaming import NetworkRun
 from hlsgen.csim.verification import NetworkVerification
-from hlsgen.emit.shared import shared_plan, unit_names
+from hlsgen.emit.ompss_shared import PROGRAM_FILE, ompss_program
+from hlsgen.emit.shared import program_files, shared_plan, unit_names
+from hlsgen.emit.xrt_program import call_rounds
 from hlsgen.hardware.processor_file import BuiltProcessor
 from hlsgen.report.content import Report
 from hlsgen.report.quality import quality_figures
@@ -50,6 +52,7 @@ class SharedNetwork(NetworkStyle[SharedHardware]):
             accuracy=self.accuracy,
             quality=quality_figures(self.reached, self.precision),
             explored=self.explored,
+            styles=self.styles,
         )
 
     def plan(self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]) -> dict[str, str | bytes]:
@@ -62,10 +65,21 @@ class SharedNetwork(NetworkStyle[SharedHardware]):
             clock=self.clock,
             slrs=hardware.slrs,
             banks=hardware.banks,
-            frame_cycles=hardware.interval,
+            round_cycles=hardware.round_cycles,
+            batch=self.batch,
             inputs=inputs,
             golden=golden,
         )
+
+    def testbench_files(
+        self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]
+    ) -> dict[str, str | bytes]:
+        """Descriptors, weights, memory and results: what a sum can be tells how it is finished."""
+        program = self.hardware.program
+        call = call_rounds(program, self.hardware.round_cycles / program.together, self.clock.mhz)
+        held = max(call, program.rounds_of(frames_in(inputs)))
+        own = ompss_program(program, self.hardware.instances)
+        return {**program_files(program, inputs, golden, held), PROGRAM_FILE: own}
 
     @property
     def built(self) -> BuiltProcessor:

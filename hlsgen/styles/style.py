@@ -26,6 +26,7 @@ from hlsgen.csim.compiler import Headers
 from hlsgen.csim.verification import Verification
 from hlsgen.designfile.clock import CLOCKS_MHZ, DEFAULT_UNCERTAINTY, Clock
 from hlsgen.designfile.constraints import NoFit
+from hlsgen.emit.plan import array_bytes, npy_bytes
 from hlsgen.model.accuracy import Accuracy, Reached
 from hlsgen.model.calibration import Calibration
 from hlsgen.model.clipping import Clipped, clipping_of, clipping_warnings, values_of, warn_of_clipping
@@ -182,6 +183,10 @@ class Style(Brief, ABC, Generic[H]):
         found = self.chosen or vars(self).get("hardware")
         return "" if found is None else str(found)
 
+    def resolved(self, progress: Progress) -> Style[Any]:
+        """The same with its style chosen, where that is left open. Raises DesignError: none has hardware."""
+        return self
+
     @property
     def wants_exact_search(self) -> bool:
         """Whether the hardware is to be that which `hlsgen.explore` finds."""
@@ -211,7 +216,7 @@ class Style(Brief, ABC, Generic[H]):
     def counted_golden(self, inputs: Mapping[str, Codes]) -> Golden:
         """Codes [frames, C, H, W] of the tensors that the outputs show, and others, and what is clipped."""
 
-    def golden_codes(self, inputs: Mapping[str, Codes]) -> dict[str, Codes]:
+    def golden_codes(self, inputs: Mapping[str, Codes]) -> Mapping[str, Codes]:
         """Codes [frames, C, H, W] of the tensors that the outputs show, and others, by name."""
         return self.counted_golden(inputs).tensors
 
@@ -271,6 +276,18 @@ class Style(Brief, ABC, Generic[H]):
     def weight_files(self) -> dict[str, NDArray[np.uint64]]:
         """What the kernel loads at run time: the testbench's .npy files of weights, by name."""
         return {}
+
+    def testbench_files(
+        self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]
+    ) -> dict[str, str | bytes]:
+        """The testbench's files that other weights change, by name: results, and what is loaded at run
+        time.
+        """
+        results: dict[str, str | bytes] = {
+            f"{port.name}_golden.npy": npy_bytes(golden[port.source], port.tensor.type)
+            for port in self.graph.outputs
+        }
+        return results | {name: array_bytes(beats) for name, beats in self.weight_files().items()}
 
     @abstractmethod
     def check(self) -> None:

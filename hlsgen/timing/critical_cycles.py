@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hlsgen.layers.stage import Times
-from hlsgen.timing.events import NEVER
+from hlsgen.timing.events import NEVER, Loop, running_maxima
 from hlsgen.timing.relaxation import Relaxation
 
 
@@ -82,6 +82,7 @@ class _Walk:
     def __init__(self, relaxation: Relaxation) -> None:
         self.relaxation = relaxation
         self.known: dict[int, tuple[list[Times], list[Times]]] = {}
+        self.loops: dict[int, Loop] = {}
 
     def from_process(self, number: int) -> CriticalCycle | None:
         """Goes back from what is pushed, or from the process's last event, to what holds it back most."""
@@ -114,7 +115,7 @@ class _Walk:
         return None
 
     def _last(self, number: int) -> _Event:
-        loop = self.relaxation.plan.loops[number]
+        loop = self._loop(number)
         events = [
             (int(times[-1]), _Event(number, index, len(times) - 1, write))
             for write, streams in ((False, loop.reads), (True, loop.writes))
@@ -134,7 +135,7 @@ class _Walk:
     def _steps(self, event: _Event) -> list[_Step]:
         """The steps to all that hold `event` back most; none if only its own place does, or nothing does."""
         relaxation, number = self.relaxation, event.process
-        loop, drift = relaxation.plan.loops[number], relaxation.drift(number) or 0
+        loop, drift = self._loop(number), relaxation.drift(number) or 0
         delays, running = self._of(number)
         sources = loop.sources(event.stream, event.word, write=event.write)
         seen = [
@@ -174,10 +175,10 @@ class _Walk:
             earlier, word = divmod(word - relaxation.depths[stream], len(relaxation.begins[stream]))
             periods += earlier
             to = _Event(*link.reader, word)
-            source = int(relaxation.begins[stream][word])
+            source = relaxation.begins[stream].at(word)
         else:
             to = _Event(*link.writer, word, True)
-            source = int(relaxation.ends[stream][word])
+            source = relaxation.ends[stream].at(word)
         cycles = relaxation.cycles[number] or 0
         return _Step(
             to=to,
@@ -189,6 +190,12 @@ class _Walk:
     def _of(self, number: int) -> tuple[list[Times], list[Times]]:
         """The delays that each stream's words ask for, and their running maxima."""
         if number not in self.known:
-            running = self.relaxation.running(number)
-            self.known[number] = (self.relaxation.wanted(number), running)
+            wanted = [np.asarray(delays) for delays in self.relaxation.wanted(number)]
+            drift = self.relaxation.drift(number)
+            self.known[number] = wanted, [running_maxima(delays, drift) for delays in wanted]
         return self.known[number]
+
+    def _loop(self, number: int) -> Loop:
+        if number not in self.loops:
+            self.loops[number] = self.relaxation.plan.loops[number].by_word
+        return self.loops[number]

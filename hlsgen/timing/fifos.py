@@ -3,8 +3,8 @@
 Time is simulated with the inputs arriving evenly at the kernel's interval and FIFOs without bound; what a
 FIFO then holds at most is what it needs so that nobody waits for room. An iteration i begins at i + delay(i),
 where the delay never shrinks: it is the largest of (arrival of a word - the iteration that reads it) over all
-reads up to i. That is a running maximum over the reads alone, so NumPy does a network of millions of cycles
-at once.
+reads up to i. That is a running maximum over the reads alone, found row by row (rows.py), and once for rows,
+streams and layers that are alike.
 """
 
 from __future__ import annotations
@@ -16,9 +16,11 @@ import numpy as np
 
 from hlsgen.hardware.pipeline import Pipeline
 from hlsgen.hardware.processes import Process
-from hlsgen.layers.stage import Schedule, Times
-from hlsgen.timing.events import NEVER, Before, before, held_for_ever, last_not_after, running_maxima
-from hlsgen.timing.relaxation import Unrepeated, frames_of_period, repeated_schedule
+from hlsgen.layers.stage import Times
+from hlsgen.timing.relaxation import frames_of_period
+from hlsgen.timing.row_loops import RowLoop, Side, Unrepeated, row_loop
+from hlsgen.timing.row_sums import RowSums, Source, Wait
+from hlsgen.timing.rows import Rows
 
 FRAMES = 2
 """Simulated at least: with the second, stages work on two frames at once."""
@@ -41,7 +43,7 @@ def run_unbounded(
 
     latencies: of processes by name, where they are known better than by their round figures.
     """
-    run = _Run(piped=True, latencies=latencies)
+    run = _Run(RowSums(), piped=True, latencies=latencies)
     _simulate(pipeline, frames, run)
     return run.timing
 
@@ -54,12 +56,18 @@ class _Run:
     """
 
     def __init__(
-        self, *, piped: bool, cycles: int | None = None, latencies: Mapping[str, int] | None = None
+        self,
+        sums: RowSums,
+        *,
+        piped: bool,
+        cycles: int | None = None,
+        latencies: Mapping[str, int] | None = None,
     ) -> None:
+        self.sums = sums
         self.piped = piped
         self.cycles = cycles
         self.latencies = latencies or {}
-        self.written: dict[str, Times] = {}
+        self.written: dict[str, Rows] = {}
         self.held: dict[str, int] = {}
         self.end = self.longest = 0
 
@@ -67,65 +75,51 @@ class _Run:
     def timing(self) -> UnboundedRun:
         return UnboundedRun(held=self.held, latency_cycles=self.end)
 
-    def take(self, process: Process, steps: _Steps) -> None:
+    def take(self, process: Process, loop: RowLoop, interval: int) -> None:
         """Goes on by one process, whose inputs are there."""
-        arrivals = [self.written.pop(stream) + 1 for stream in process.reads]
-        drift = None if self.cycles is None else self.cycles - (steps.period or 0)
-        delays = [
-            running_maxima(arrival - times, drift)
-            for arrival, times in zip(arrivals, steps.reads, strict=True)
+        sums = self.sums
+        drift = None if self.cycles is None else self.cycles - (loop.period or 0)
+        words = [self.written.pop(stream) for stream in process.reads]
+        arrivals = [times.later(1) for times in words]
+        running = [
+            sums.running(sums.delays(arrival, own), drift)
+            for arrival, own in zip(arrivals, loop.reads, strict=True)
         ]
-        begins = steps.begins(delays, drift)
-        for stream, arrival, begin in zip(process.reads, arrivals, begins, strict=False):
-            self.held[stream] = (
-                most_held(arrival - 1, begin)
-                if self.cycles is None
-                else held_for_ever(arrival - 1, begin, self.cycles)
-            )
-            self.longest = max(self.longest, int((begin - arrival).max(initial=0)))
+        for index, stream in enumerate(process.reads):
+            begin = self._begins(loop, "reads", index, running, drift)
+            self.held[stream] = sums.most_held(words[index], begin, self.cycles)
+            waited = sums.delays(begin, arrivals[index])
+            self.longest = max(self.longest, *(base + one.most for base, one in waited))
         latency = self.latencies.get(process.name, process.latency) if self.piped else 0
-        for stream, begin in zip(process.writes, begins[len(arrivals) :], strict=True):
-            self.written[stream] = begin + latency
-            self.end = max(self.end, int(self.written[stream][-1]) if len(begin) else 0)
+        for index, stream in enumerate(process.writes):
+            if process.paced:
+                begin = _paced(process, interval, loop.writes[index])
+            else:
+                begin = self._begins(loop, "writes", index, running, drift)
+            self.written[stream] = begin.later(latency)
+            self.end = max(self.end, self.written[stream].last)
 
-
-@dataclass(frozen=True, kw_only=True)
-class _Steps:
-    """A process's reads and writes, in iterations. waits: of each, by input, the reads before it.
-
-    period: iterations after which it does the same again, for ever; None: of a call.
-    """
-
-    reads: tuple[Times, ...]
-    events: tuple[Times, ...]
-    waits: tuple[tuple[Before, ...], ...]
-    period: int | None = None
-
-    @classmethod
-    def of(cls, process: Process, schedule: Schedule, interval: int, period: int | None = None) -> _Steps:
-        paced = (_paced(process, interval, times) for times in schedule.writes)
-        events = (*schedule.reads, *paced)
-        waits = tuple(tuple(before(read, times, period) for read in schedule.reads) for times in events)
-        return cls(reads=schedule.reads, events=events, waits=waits, period=period)
-
-    def begins(self, delays: list[Times], drift: int | None) -> list[Times]:
-        """When each event happens: each plus the delay that reads up to it have made."""
-        found = []
-        for times, waits in zip(self.events, self.waits, strict=True):
-            # a call begins at cycle 0; in an endless run only words hold back what reads some
-            begin = times if drift is None or not waits else np.full(len(times), NEVER, np.int64)
-            for wait, delay in zip(waits, delays, strict=True):
-                begin = np.maximum(begin, times + wait.largest(delay, drift or 0))
-            found.append(begin)
-        return found
+    def _begins(self, loop: RowLoop, side: Side, index: int, running: list[Rows], drift: int | None) -> Rows:
+        """When each word is read or written: its iteration plus the delay that reads up to it have made."""
+        own: Rows = getattr(loop, side)[index]
+        if not running:
+            return own
+        sources: list[Source] = [
+            (loop.pieces(side, index, "reads", other), rows, 0) for other, rows in enumerate(running)
+        ]
+        # a call begins at cycle 0; in an endless run only words hold back what reads some
+        floors: list[list[Wait]] = (
+            [] if drift is not None else [[(0, own.words, None, None, 0)]] * len(own.bases)
+        )
+        return self.sums.after(own, sources, drift or 0, floors)
 
 
 def _simulate(pipeline: Pipeline, frames: int, *runs: _Run) -> None:
-    """Calls of so many frames. What the schedules say of the order of events is found once for all runs."""
+    """Calls of so many frames."""
     for process in pipeline.processes:
-        steps = _Steps.of(process, process.schedule(frames), pipeline.interval)
+        loop = row_loop(pipeline, process, frames)
         for run in runs:
-            run.take(process, steps)
+            run.take(process, loop, pipeline.interval)
 
 
 def _repeat(pipeline: Pipeline, *runs: _Run) -> None:
@@ -134,17 +128,15 @@ def _repeat(pipeline: Pipeline, *runs: _Run) -> None:
     """
     frames = frames_of_period(pipeline)
     for process in pipeline.processes:
-        schedule = repeated_schedule(process, frames)
-        steps = _Steps.of(process, schedule, pipeline.interval, schedule.iterations)
+        loop = row_loop(pipeline, process, frames, periodic=True)
         for run in runs:
-            run.take(process, steps)
+            run.take(process, loop, pipeline.interval)
 
 
-def _paced(process: Process, interval: int, times: Times) -> Times:
+def _paced(process: Process, interval: int, times: Rows) -> Rows:
     """Inputs come evenly, so that the kernel's slowest process is just kept busy."""
-    if not process.paced:
-        return times
-    return times * interval // max(1, process.interval)
+    even: Times = np.asarray(times) * interval // max(1, process.interval)
+    return Rows.of(even, times.words)
 
 
 def fifo_depths(pipeline: Pipeline, latencies: Mapping[str, int] | None = None) -> dict[str, int]:
@@ -190,7 +182,8 @@ def _held_in_call(
 
     What lies in a pipeline needs no room in a FIFO, but there are no pipelines in a C-simulation.
     """
-    piped, plain = _Run(piped=True, latencies=latencies), _Run(piped=False)
+    sums = RowSums()
+    piped, plain = _Run(sums, piped=True, latencies=latencies), _Run(sums, piped=False)
     _simulate(pipeline, frames, piped, plain)
     return {name: max(piped.held[name], plain.held[name]) for name in pipeline.streams}, piped.longest
 
@@ -201,8 +194,9 @@ def _held_for_ever(pipeline: Pipeline, latencies: Mapping[str, int] | None) -> d
     Raises Unrepeated: frames so short that none repeats the one before.
     """
     cycles = frames_of_period(pipeline) * pipeline.interval
-    piped = _Run(piped=True, cycles=cycles, latencies=latencies)
-    plain = _Run(piped=False, cycles=cycles)
+    sums = RowSums()
+    piped = _Run(sums, piped=True, cycles=cycles, latencies=latencies)
+    plain = _Run(sums, piped=False, cycles=cycles)
     _repeat(pipeline, piped, plain)
     return {name: max(piped.held[name], plain.held[name]) for name in pipeline.streams}
 
@@ -211,11 +205,3 @@ def simulated_words(pipeline: Pipeline) -> int:
     """Words of all streams that `fifo_depths` looks at."""
     frames = max(FRAMES, 2 * pipeline.frames_at_once)
     return frames * sum(stream.words.frame_words for stream in pipeline.streams.values())
-
-
-def most_held(written: Times, read: Times) -> int:
-    """The most words between writing and reading; a word written in the cycle of a read needs its room."""
-    assert len(written) == len(read)
-    if not len(read):
-        return 0
-    return int((last_not_after(written, read) + 1 - np.arange(len(read))).max())

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass
 
-import numpy as np
-
 from hlsgen.hardware.pipeline import Pipeline
 from hlsgen.hardware.processes import Process
-from hlsgen.layers.stage import Schedule, Times
-from hlsgen.timing.events import NEVER, Loop, running_maxima
+from hlsgen.timing.events import NEVER
+from hlsgen.timing.row_loops import RowLoop, Side, row_loop
+from hlsgen.timing.row_sums import RowSums, Wait
+from hlsgen.timing.rows import Rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,22 +47,16 @@ class Plan:
         self.pipeline = pipeline
         self.frames = frames or frames_of_period(pipeline)
         self.periodic = frames is None
-        self.iterations: list[int] = []  # of a call, by process
+        self.sums = RowSums()
         self.loops = [self._loop(process, latencies or {}) for process in pipeline.processes]
         writers = _ends([process.writes for process in pipeline.processes])
         readers = _ends([process.reads for process in pipeline.processes])
         self.links = {name: Link(writer=writers[name], reader=readers[name]) for name in pipeline.streams}
         self.parts = self._parts()
 
-    def _loop(self, process: Process, latencies: Mapping[str, int]) -> Loop:
+    def _loop(self, process: Process, latencies: Mapping[str, int]) -> RowLoop:
         latency = latencies.get(process.name, process.latency)
-        held = max(1, latency)
-        if not self.periodic:
-            schedule = process.schedule(self.frames)
-            self.iterations.append(schedule.iterations)
-            return Loop(schedule.reads, schedule.writes, latency=latency, held=held, period=None)
-        repeated = repeated_schedule(process, self.frames)
-        return Loop(repeated.reads, repeated.writes, latency=latency, held=held, period=repeated.iterations)
+        return row_loop(self.pipeline, process, self.frames, latency=latency, periodic=self.periodic)
 
     def _parts(self) -> tuple[Part, ...]:
         """The kernel's processes, apart where no stream joins them."""
@@ -105,12 +99,12 @@ class Relaxation:
         for part, period in zip(plan.parts, periods, strict=plan.periodic):
             for number in part.processes:
                 self.cycles[number] = period
-        self.begins: dict[str, Times] = {}
-        self.ends: dict[str, Times] = {}
+        self.begins: dict[str, Rows] = {}
+        self.ends: dict[str, Rows] = {}
         for name, link in plan.links.items():
             reader, writer = plan.loops[link.reader[0]], plan.loops[link.writer[0]]
-            self.begins[name] = reader.reads[link.reader[1]] + NEVER
-            self.ends[name] = writer.writes[link.writer[1]] + NEVER
+            self.begins[name] = reader.reads[link.reader[1]].later(NEVER)
+            self.ends[name] = writer.writes[link.writer[1]].later(NEVER)
         self.waiting = set(range(len(plan.loops)))
 
     def shallower(self, stream: str, depth: int) -> Relaxation:
@@ -124,11 +118,7 @@ class Relaxation:
     @property
     def pushed(self) -> set[int]:
         """The processes that come later than the place that they are held at: their period is too short."""
-        return {
-            number
-            for number in self.anchored
-            if self.plan.loops[number].first_delay(self.running(number), self.drift(number)) > 0
-        }
+        return {number for number in self.anchored if self._first_delay(number, self.running(number)) > 0}
 
     def settle(self, most: float | None = None, *, push: bool = False) -> bool:
         """True once nothing changes; False if the anchor was pushed, or not after `most` times a process on
@@ -156,79 +146,77 @@ class Relaxation:
         cycles, period = self.cycles[number], self.plan.loops[number].period
         return None if cycles is None or period is None else cycles - period
 
-    def wanted(self, number: int) -> list[Times]:
+    def wanted(self, number: int) -> list[Rows]:
         """The delay of its iteration by each word: of each stream that is read, then of each written."""
-        process, loop = self.plan.pipeline.processes[number], self.plan.loops[number]
-        arrivals = [self.ends[name] + 1 for name in process.reads]
-        rooms = [self._rooms(name, self.cycles[number]) for name in process.writes]
-        return [
-            times - own for times, own in zip([*arrivals, *rooms], [*loop.reads, *loop.writes], strict=True)
+        process, loop, sums = self.plan.pipeline.processes[number], self.plan.loops[number], self.plan.sums
+        arrivals = [self.ends[name].later(1) for name in process.reads]
+        rooms = [
+            sums.rooms(self.begins[name], self.depths[name], self.cycles[number]) for name in process.writes
         ]
+        own = (*loop.reads, *loop.writes)
+        return [sums.delays(times, mine) for times, mine in zip([*arrivals, *rooms], own, strict=True)]
 
-    def running(self, number: int) -> list[Times]:
+    def running(self, number: int) -> list[Rows]:
         """R of each stream that is read, then W of each that is written."""
-        return [running_maxima(delays, self.drift(number)) for delays in self.wanted(number)]
-
-    def _rooms(self, stream: str, cycles: int | None) -> Times:
-        """When there is room for each word: a cycle after the word `depth` before has been read."""
-        begins, depth = self.begins[stream], self.depths[stream]
-        if cycles is None:
-            free = np.full(min(depth, len(begins)), NEVER, np.int64)
-            return np.concatenate([free, begins[: max(0, len(begins) - depth)] + 1])
-        periods, words = divmod(depth, len(begins))
-        split = len(begins) - words
-        return np.concatenate(
-            [begins[split:] + (1 - cycles * (periods + 1)), begins[:split] + (1 - cycles * periods)]
-        )
+        drift = self.drift(number)
+        return [self.plan.sums.running(delays, drift) for delays in self.wanted(number)]
 
     def _evaluate(self, number: int, push: bool) -> bool:
         """The times of a process anew; False if it is the anchor and something pushes it."""
-        loop, process = self.plan.loops[number], self.plan.pipeline.processes[number]
-        drift, anchored = self.drift(number), number in self.anchored
+        process, anchored = self.plan.pipeline.processes[number], number in self.anchored
         running = self.running(number)
-        if not push and anchored and self.plan.periodic and loop.first_delay(running, drift) > 0:
+        if not push and anchored and self.plan.periodic and self._first_delay(number, running) > 0:
             return False
         for index, name in enumerate(process.reads):
-            times = loop.begins(index, running, drift, anchored=anchored)
-            if not np.array_equal(times, self.begins[name]):
+            times = self._times(number, "reads", index, running)
+            if times != self.begins[name]:
                 self.begins[name] = times
                 self.waiting.add(self.plan.links[name].writer[0])
         for index, name in enumerate(process.writes):
-            times = loop.ends(index, running, drift, anchored=anchored)
-            if not np.array_equal(times, self.ends[name]):
+            times = self._times(number, "writes", index, running)
+            if times != self.ends[name]:
                 self.ends[name] = times
                 self.waiting.add(self.plan.links[name].reader[0])
         return True
 
+    def _times(self, number: int, side: Side, index: int, running: list[Rows]) -> Rows:
+        """When the words of a stream are read, or written."""
+        loop, process = self.plan.loops[number], self.plan.pipeline.processes[number]
+        read, written = (loop.latency, 0) if side == "writes" else (0, -loop.latency)
+        sources = [
+            (loop.pieces(side, index, "reads", other), running[other], read)
+            for other in range(len(process.reads))
+        ]
+        sources += [
+            (loop.pieces(side, index, "writes", other), running[len(process.reads) + other], written)
+            for other in range(len(process.writes))
+        ]
+        own = getattr(loop, side)[index]
+        floors = self._floors(number, side, index, read)
+        return self.plan.sums.after(own, sources, self.drift(number) or 0, floors)
 
-class Unrepeated(Exception):
-    """A process whose schedule is not the same from the second frame on: so short that its flush shows."""
+    def _floors(self, number: int, side: Side, index: int, least: int) -> list[list[Wait]]:
+        """What holds each block: of what is held at its place `least`, and more in each period."""
+        loop, drift = self.plan.loops[number], self.drift(number)
+        own = getattr(loop, side)[index]
+        if number not in self.anchored or drift is None or loop.period is None:
+            floor = least if number in self.anchored else NEVER
+            return [[(0, own.words, None, None, floor)]] * len(own.bases)
+        return [
+            [(begin, end, None, None, least + turn * drift) for begin, end, turn in turns]
+            for turns in loop.turns(side, index)
+        ]
+
+    def _first_delay(self, number: int, running: list[Rows]) -> int:
+        """D of the iteration that is held at its place, if nothing held it."""
+        loop, drift = self.plan.loops[number], self.drift(number) or 0
+        reads = len(loop.reads)
+        return max(
+            rows.at(word) + periods * drift - (loop.latency if index >= reads else 0)
+            for index, ((word, periods), rows) in enumerate(zip(loop.before_first, running, strict=True))
+        )
 
 
 def _ends(streams: list[tuple[str, ...]]) -> dict[str, tuple[int, int]]:
     """The process of each stream, and its number there."""
     return {name: (number, index) for number, names in enumerate(streams) for index, name in enumerate(names)}
-
-
-def repeated_schedule(process: Process, frames: int) -> Schedule:
-    """What `process` does for ever, of a period of `frames` frames. Raises Unrepeated."""
-    # the first frames of a call begin without those before, the last ones end without those after
-    schedule = process.schedule(3 * frames)
-    iterations = _middle(schedule, process.name)
-    reads, writes = (
-        tuple(times[len(times) // 3 : len(times) // 3 * 2] for times in streams)
-        for streams in (schedule.reads, schedule.writes)
-    )
-    return Schedule(iterations=iterations, reads=reads, writes=writes)
-
-
-def _middle(schedule: Schedule, name: str) -> int:
-    """Iterations of a period: the second of three, which the third one repeats."""
-    found: set[int] = set()
-    for times in (*schedule.reads, *schedule.writes):
-        words = len(times) // 3
-        apart = times[2 * words :] - times[words : 2 * words]
-        found |= {int(apart.min()), int(apart.max())}
-    if len(found) != 1:
-        raise Unrepeated(name)
-    return found.pop()

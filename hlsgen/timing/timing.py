@@ -11,14 +11,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.short_repr import Brief
 from hlsgen.hardware.pipeline import Pipeline
 from hlsgen.timing.critical_cycles import CriticalCycle, Wait, find_critical_cycle
-from hlsgen.timing.events import held_for_ever
 from hlsgen.timing.relaxation import Plan, Relaxation, frames_of_period
+from hlsgen.timing.stalls import Asking, waiting
 
 PATIENCE = 12
 """Evaluations of each process before a critical cycle is sought; what has enough room settles in 2 to 4."""
@@ -111,7 +109,7 @@ def simulate(
         waits=waits,
         processes=tuple(processes),
         held={
-            name: held_for_ever(steady.ends[name], steady.begins[name], _period(steady, name))
+            name: steady.plan.sums.most_held(steady.ends[name], steady.begins[name], _period(steady, name))
             for name in pipeline.streams
         },
     )
@@ -224,12 +222,11 @@ def _span(call: Relaxation, number: int) -> tuple[int, int, int]:
     process, loop = call.plan.pipeline.processes[number], call.plan.loops[number]
     begins = [call.begins[name] for name in process.reads]
     ends = [call.ends[name] for name in process.writes]
-    begin = min([int(t[0]) for t in begins] + [int(t[0]) - loop.latency for t in ends])
-    first_output = min([int(t[0]) for t in ends] or [int(t[0]) + loop.latency for t in begins])
-    delays = [times[-1] - own[-1] for times, own in zip(begins, loop.reads, strict=True)]
-    delays += [times[-1] - own[-1] - loop.latency for times, own in zip(ends, loop.writes, strict=True)]
-    last = call.plan.iterations[number] - 1
-    return begin, first_output, int(max(delays)) + last + loop.latency
+    begin = min([times.first for times in begins] + [times.first - loop.latency for times in ends])
+    first_output = min([times.first for times in ends] or [times.first + loop.latency for times in begins])
+    delays = [times.last - own.last for times, own in zip(begins, loop.reads, strict=True)]
+    delays += [times.last - own.last - loop.latency for times, own in zip(ends, loop.writes, strict=True)]
+    return begin, first_output, max(delays) + loop.iterations - 1 + loop.latency
 
 
 def _stalls(steady: Relaxation, number: int) -> tuple[dict[str, int], dict[str, int]]:
@@ -242,27 +239,24 @@ def _stalls(steady: Relaxation, number: int) -> tuple[dict[str, int], dict[str, 
         steady.plan.loops[number],
         steady.drift(number),
     )
-    streams = (*process.reads, *process.writes)
     if not drift:
         return {}, {}
-    at, wanted, label = [], [], []
-    for index, (own, delays) in enumerate(
-        zip((*loop.reads, *loop.writes), steady.wanted(number), strict=True)
-    ):
-        room = index >= len(process.reads)
-        iterations = own + loop.held if room else own
-        turn = (iterations - loop.first) // (loop.period or 1)
-        at.append(iterations - turn * (loop.period or 1))
-        wanted.append(delays - turn * drift - (loop.latency if room else 0))
-        label.append(np.full(len(own), index))
-    order = np.argsort(np.concatenate(at), kind="stable")
-    delays, labels = np.concatenate(wanted)[order], np.concatenate(label)[order]
-    reached = np.maximum.accumulate(np.concatenate([[delays.max() - drift], delays]))
-    waited = np.bincount(labels, weights=np.diff(reached), minlength=len(streams)).astype(np.int64)
-    found = {name: int(cycles) for name, cycles in zip(streams, waited, strict=True) if cycles}
+    names, reads = (*process.reads, *process.writes), len(process.reads)
+    asking = [
+        Asking(
+            iterations=own if index < reads else own.later(loop.held),
+            delays=delays if index < reads else delays.later(-loop.latency),
+            running=running if index < reads else running.later(-loop.latency),
+        )
+        for index, (own, delays, running) in enumerate(
+            zip((*loop.reads, *loop.writes), steady.wanted(number), steady.running(number), strict=True)
+        )
+    ]
+    cycles = waiting(asking, loop.period or 1, drift, steady.plan.sums)
+    found = dict(zip(names, cycles, strict=True))
     return (
-        {name: found[name] for name in process.reads if name in found},
-        {name: found[name] for name in process.writes if name in found},
+        {name: found[name] for name in process.reads if found[name]},
+        {name: found[name] for name in process.writes if found[name]},
     )
 
 

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.output import MARK
 from hlsgen.designfile.text_files import read_text, refuse
+from hlsgen.designfile.validation import printable
 from hlsgen.emit.project import FLOW
 from hlsgen.report.section import AGAIN
 
@@ -39,6 +40,8 @@ class Flow(BaseModel):
     """Whether there is a host program."""
     free_running: bool
     """Whether the kernel runs by itself, without an end."""
+    no_cosim: str = ""
+    """Why RTL co-simulation is not possible; empty: it is."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,8 +116,11 @@ def read_flow(folder: Path) -> Flow:
 def steps_to(to: str, flow: Flow, place: Place) -> list[Step]:
     """The steps up to `to` (csynth, cosim, xo, xclbin or all), in order.
 
-    Raises DesignError: the kernel has no end to simulate to.
+    Raises DesignError: the kernel has no end to simulate to, or cannot be co-simulated.
     """
+    if to == "cosim" and flow.no_cosim:
+        message = f"there is no RTL co-simulation of kernel {flow.design}: {printable(flow.no_cosim)}"
+        raise DesignError(Problem(message=message, fix="make csim and make csim-bounded check it here"))
     if to == "cosim" and flow.free_running:
         message = (
             f"kernel {flow.design} runs by itself, without an end, so its RTL co-simulation would never end"

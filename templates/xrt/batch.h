@@ -97,7 +97,7 @@ private:
         const moment begin = now();
         for (const port &p : design_.inputs) {
             const tensor &t = design_.tensor_of(p.tensor);
-            pack(t, inputs.at(p.name).data() + first * t.in_ddr.array_bytes(), s.bytes(p.tensor), frames);
+            s.fill(p, inputs.at(p.name).data() + first * t.in_ddr.array_bytes(), frames);
         }
         s.send(frames);
         const moment called = now();
@@ -106,7 +106,7 @@ private:
         s.fetch(frames);
         for (const port &p : design_.outputs) {
             const tensor &t = design_.tensor_of(p.tensor);
-            unpack(t, s.bytes(p.tensor), outputs.at(p.name).data() + first * t.in_ddr.array_bytes(), frames);
+            s.read(p, outputs.at(p.name).data() + first * t.in_ddr.array_bytes(), frames);
         }
         done.chunks.push_back({begin, now()});
         done.frames += frames;

@@ -50,15 +50,42 @@ struct packing {
     std::vector<long long> point_limits;
 };
 
-enum class source { tensor, constants, reload, frames };
+// A tensor in the memory of a shared processor: [group of `lanes` channels][block of `rows` rows][column][row of the
+// block][lane]. channels, height, width: as it lies there. Channel c * columns + k at column x is the tensor's channel c
+// at column x * stride + k * dilation - left; columns 1: every element at its own.
+struct place {
+    std::string tensor;
+    std::size_t first_byte;
+    int channels, height, width;
+    int rows, lanes, element_bytes;
+    int columns, dilation, stride, left;
 
-// An argument of a kernel. name: of the tensor or the constants; else its own.
+    std::size_t frame_bytes() const {
+        const std::size_t groups = (channels + lanes - 1) / lanes, blocks = (height + rows - 1) / rows;
+        return groups * blocks * rows * width * lanes * element_bytes;
+    }
+};
+
+// What a shared processor runs: `tasks` in each round of `together` frames, up to `rounds` in a call. Without places it
+// is none, and every tensor has a buffer of its own.
+struct task_list {
+    std::size_t together = 1, rounds = 0, tasks = 0, memory_bytes = 0;
+    std::vector<place> places = {};
+
+    bool any() const { return !places.empty(); }
+    std::size_t most_frames() const { return together * rounds; }
+    std::size_t rounds_of(std::size_t frames) const { return (frames + together - 1) / together; }
+};
+
+enum class source { tensor, constants, reload, frames, memory, tasks, rounds };
+
+// An argument of a kernel. name: of the tensor or the constants; else its own. memory: that of a shared processor.
 struct argument {
     std::string port;
     source from;
     std::string name;
 
-    bool in_memory() const { return from == source::tensor || from == source::constants; }
+    bool in_memory() const { return from == source::tensor || from == source::constants || from == source::memory; }
 };
 
 // A call of a kernel. units: the kernel's compute units, of which lane i takes the i-th. kernels: of each unit the kernel
@@ -88,6 +115,7 @@ struct design {
     std::vector<step> steps;
     std::vector<port> inputs, outputs;
     std::size_t chunk_frames, block_frames;
+    task_list program = {};
 
     std::size_t lanes() const { return steps.front().units.size(); }
     const tensor &tensor_of(const std::string &tensor_name) const {

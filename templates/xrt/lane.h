@@ -6,8 +6,8 @@
 #include <chrono>
 #include <map>
 
+#include "blocks.h"
 #include "device.h"
-#include "pack.h"
 
 namespace host {
 
@@ -33,8 +33,14 @@ struct buffer {
     buffer(const xrt::device &device, std::size_t size, int group) : bo(device, whole_beats(size), group), bytes(bo.map<char *>()) {
         std::memset(bytes, 0, whole_beats(size));
     }
-    void send(std::size_t size) { bo.sync(XCL_BO_SYNC_BO_TO_DEVICE, whole_beats(size), 0); }
-    void fetch(std::size_t size) { bo.sync(XCL_BO_SYNC_BO_FROM_DEVICE, whole_beats(size), 0); }
+    void send(std::size_t size, std::size_t first = 0) { sync(XCL_BO_SYNC_BO_TO_DEVICE, first, size); }
+    void fetch(std::size_t size, std::size_t first = 0) { sync(XCL_BO_SYNC_BO_FROM_DEVICE, first, size); }
+
+private:
+    void sync(xclBOSyncDirection way, std::size_t first, std::size_t size) {
+        const std::size_t begin = first / BEAT_BYTES * BEAT_BYTES;
+        bo.sync(way, whole_beats(first + size) - begin, begin);
+    }
 };
 
 inline std::string state_name(ert_cmd_state state) {
@@ -109,21 +115,33 @@ private:
 class slot {
 public:
     slot(const lane &l, std::size_t most_frames, long limit_s) : lane_(l), limit_s_(limit_s) {
-        for (const tensor &t : l.design().tensors) buffers_[t.name] = l.allocate(t.name, most_frames * t.in_ddr.frame_bytes());
+        allocate(most_frames);
         for (std::size_t s = 0; s < l.design().steps.size(); ++s) {
             runs_.push_back(l.run_of(s));
             const std::vector<argument> &arguments = l.design().steps[s].arguments;
             for (std::size_t a = 0; a < arguments.size(); ++a) {
                 const argument &one = arguments[a];
-                if (one.from == source::tensor) runs_.back().set_arg(int(a), buffers_.at(one.name).bo);
+                if (one.from == source::tensor || one.from == source::memory) runs_.back().set_arg(int(a), buffers_.at(one.name).bo);
                 if (one.from == source::constants) runs_.back().set_arg(int(a), l.weights(one.name).bo);
             }
             set(s, source::reload, 0);
+            set(s, source::tasks, int(l.design().program.tasks));
         }
     }
 
-    // The host's view of a tensor, to fill or to read.
-    char *bytes(const std::string &name) { return buffers_.at(name).bytes; }
+    // Frames [N, C, H, W] of an input into the host's view of what the kernels read.
+    void fill(const port &p, const char *array, std::size_t frames) {
+        const tensor &t = lane_.design().tensor_of(p.tensor);
+        if (!program().any()) return pack(t, array, buffers_.at(p.tensor).bytes, frames);
+        each_place(p, [&](const place &one) { pack_blocks(one, t, array, memory().bytes + one.first_byte, frames); });
+    }
+
+    // Frames [N, C, H, W] of an output from the host's view of what the kernels wrote.
+    void read(const port &p, char *array, std::size_t frames) {
+        const tensor &t = lane_.design().tensor_of(p.tensor);
+        if (!program().any()) return unpack(t, buffers_.at(p.tensor).bytes, array, frames);
+        each_place(p, [&](const place &one) { unpack_blocks(one, t, memory().bytes + one.first_byte, array, frames); });
+    }
 
     void send(std::size_t frames) { for (const port &p : lane_.design().inputs) sync(p, &buffer::send, frames); }
     void fetch(std::size_t frames) { for (const port &p : lane_.design().outputs) sync(p, &buffer::fetch, frames); }
@@ -132,6 +150,7 @@ public:
     void compute(std::size_t frames) {
         for (std::size_t s = 0; s < runs_.size(); ++s) {
             set(s, source::frames, int(frames));
+            set(s, source::rounds, int(program().rounds_of(frames)));
             runs_[s].start();
             wait_for(runs_[s], lane_.unit(s), limit_s_);
         }
@@ -154,6 +173,27 @@ private:
     std::map<std::string, buffer> buffers_;
     std::vector<xrt::run> runs_;
 
+    const task_list &program() const { return lane_.design().program; }
+    buffer &memory() { return buffers_.at("memory"); }
+
+    // The memory of a shared processor, all zero there too, or a buffer for each tensor.
+    void allocate(std::size_t most_frames) {
+        const host::design &d = lane_.design();
+        if (program().any()) {
+            buffers_["memory"] = lane_.allocate("memory", program().memory_bytes);
+            memory().send(program().memory_bytes);
+            return;
+        }
+        for (const tensor &t : d.tensors) buffers_[t.name] = lane_.allocate(t.name, most_frames * t.in_ddr.frame_bytes());
+    }
+
+    template <typename W>
+    void each_place(const port &p, const W &work) {
+        for (const place &one : program().places) {
+            if (one.tensor == p.tensor) work(one);
+        }
+    }
+
     // Whether the kernel has such an argument.
     bool set(std::size_t step, source which, int value) {
         const std::vector<argument> &arguments = lane_.design().steps[step].arguments;
@@ -165,8 +205,9 @@ private:
         return false;
     }
 
-    void sync(const port &p, void (buffer::*way)(std::size_t), std::size_t frames) {
-        (buffers_.at(p.tensor).*way)(frames * lane_.design().tensor_of(p.tensor).in_ddr.frame_bytes());
+    void sync(const port &p, void (buffer::*way)(std::size_t, std::size_t), std::size_t frames) {
+        if (!program().any()) return (buffers_.at(p.tensor).*way)(frames * lane_.design().tensor_of(p.tensor).in_ddr.frame_bytes(), 0);
+        each_place(p, [&](const place &one) { (memory().*way)(frames * one.frame_bytes(), one.first_byte); });
     }
 };
 

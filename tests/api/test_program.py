@@ -286,6 +286,9 @@ def of_processor(**values: Any) -> Callable[[dict[str, Any]], None]:
         of_processor(pixel_depth=-5),
         of_processor(pixel_depth=1 << 40),
         of_processor(pixel_storage="tape"),
+        of_processor(pool_columns=-1),
+        of_processor(fabric_lanes=5),
+        changed(descriptor=["in_base"]),
         lambda data: data["processor"].pop("rows"),
     ],
 )
@@ -331,3 +334,16 @@ def test_the_command_names_its_folder(tmp_path: Path) -> None:
     )
     assert "wrote build/net_for_built/" in said
     assert (tmp_path / "build/net_for_built/program.npy").is_file()
+
+
+@pytest.mark.parametrize(
+    ("columns", "tasks"), [(3, [["conv1", "pool1"]]), (2, [["conv1"], ["pool1"]])], ids=["joined", "wider"]
+)
+def test_pools_join_tasks_as_far_as_the_processor_pools(
+    tmp_path: Path, columns: int, tasks: list[list[str]]
+) -> None:
+    processor = replace(NARROW, rows=5, pool_columns=columns)
+    design = hlsgen.load(network(tmp_path, "net", CONV, POOL))
+    made = hlsgen.program_for(design, built(tmp_path, processor), tmp_path / "out", frames=2)
+    assert [list(one.layers) for one in made.figures.tasks] == tasks
+    assert made.figures.csim.verdict == "equal"

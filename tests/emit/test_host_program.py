@@ -304,7 +304,7 @@ def test_arguments_and_units_are_those_of_the_kernels(made: HostBuild) -> None:
     for name, step in steps.items():
         wanted = arguments(made.build / "src" / f"{name}.cpp", name)
         assert [one["port"] for one in step["arguments"]] == [one.name for one in wanted]
-        in_memory = [one["source"] in ("tensor", "constants") for one in step["arguments"]]
+        in_memory = [one["source"] in ("tensor", "constants", "memory") for one in step["arguments"]]
         assert in_memory == [one.pointer for one in wanted]
         assert step["units"] == list(linked[name].units)
 

@@ -17,8 +17,10 @@ from pathlib import Path
 import pytest
 
 from hlsgen.base.output import write_files
+from hlsgen.designfile.constraints import WeightConstraints
 from hlsgen.targets.board import load_board
 from tests.support.build_folders import make, write_build
+from tests.support.host_builds import network_design
 from tests.support.places import ROOT, TESTS
 
 AIT = shutil.which("ait") or shutil.which("ait", path=str(Path(sys.executable).parent))
@@ -113,6 +115,20 @@ def test_a_network(tools: Path, tmp_path: Path, board: str) -> None:
     else:
         assert placed is None and config["memory_interleaving_stride"] == 0
         assert not (build / "ompss/placement.json").exists()
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_shared_processor(tools: Path, tmp_path: Path, board: str) -> None:
+    given = network_design("shared", WeightConstraints()).given
+    design = replace(given, board=load_board(board), clock_mhz=load_board(board).clock_mhz)
+    inputs = design.sample_inputs(1)
+    write_files(tmp_path / "build", design.plan(inputs, design.golden_codes(inputs)))
+    done = run_ait(tmp_path / "build", tools, board)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Synthesizing 2 accelerators" in done.stdout
+    config = json.loads((tmp_path / "build/ompss/net_ait/ait_config.json").read_text())
+    assert config["num_accs"] == 2 and config["num_instances"] == 3
+    assert config["task_creation"] and config["deps_hwruntime"]
 
 
 @pytest.mark.parametrize(

@@ -215,9 +215,10 @@ def test_averages_are_the_rational_number_cast(data: st.DataObject) -> None:
         event(re.sub(r"\S*\d\S*", "..", str(reason)))
         assume(False)
     event("a tie" if stages[0].tie else "a shift")
-    # whole quotients, halves of the result's last bit, and what lies beside them
+    # whole quotients, halves of the result's last bit and what lies beside them, small ones and the largest
     step = max(1, count << max(0, source.fraction - type_.fraction) >> 1)
-    near = [k * step + d for k in range(-4, 5) for d in (-1, 0, 1)]
+    bases = (0, low // step, high // step)
+    near = [(base + k) * step + d for base in bases for k in range(-4, 5) for d in (-1, 0, 1)]
     for total in [*numbers(data, low, high), *(n for n in near if low <= n <= high)]:
         assert result(processor, stages, total, 0) == chain.wanted(total, 0), (total, stages)
 
@@ -304,4 +305,8 @@ def test_averages_that_a_factor_is_too_coarse_for_are_refused() -> None:
 
     assert of(49).stages[0].tie > 0
     assert of(1 << 14).stages[0].tie == 0, "a shift has no remainder to judge"
+    assert of(196).stages[0].tie > 0
     refused(lambda: of(1000), "an average of so many values")
+    # the pool at the end of a ResNet, of 16 bits
+    wide = Epilogue.of_sum(WIDE, 10, 49 * -32768, 49 * 32767)
+    assert wide.averaged(49, FixedType(16, 6, True, Rounding.RND, Overflow.SAT)).stages[0].tie > 0

@@ -17,7 +17,17 @@ from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.pool2d import Pool2d
 from hlsgen.program.program import program
 from tests.support.kernels import conv
-from tests.support.shared_graphs import Case, Drawing, addition, cases, convolution, network, single_layer
+from tests.support.shared_graphs import (
+    Case,
+    Drawing,
+    addition,
+    cases,
+    convolution,
+    network,
+    pooled,
+    single_layer,
+    tall,
+)
 from tests.support.shared_processor import (
     PROCESSORS,
     Building,
@@ -28,7 +38,7 @@ from tests.support.shared_processor import (
 )
 
 every_processor = pytest.mark.parametrize("name", PROCESSORS)
-BUILDERS = {"layer": single_layer, "addition": addition}
+BUILDERS = {"layer": single_layer, "addition": addition, "tall": tall, "pooled": pooled}
 
 
 @every_processor
@@ -88,8 +98,8 @@ def test_what_is_drawn_covers_what_a_processor_does() -> None:
     """Bands, parts of weights, two roundings and all the rest occur above, several times each."""
     found: Counter[str] = Counter()
     for processor in PROCESSORS.values():
-        drawn = [(single_layer, 30), (addition, 30), (network, 20), (convolution, 20)]
-        for builder, count in drawn:
+        drawn = {**dict.fromkeys(BUILDERS.values(), 30), network: 20, convolution: 20}
+        for builder, count in drawn.items():
             for case in cases(builder, processor, count):
                 found.update(features(case))
     assert set(found) == FEATURES
@@ -100,6 +110,7 @@ FEATURES = {
     *("bands", "frames at once", "frames in sequence", "rounds", "chunks", "unfolded", "depthwise", "groups"),
     *("two roundings", "added early", "added late", "added before two", "largest", "average", "slope"),
     *("strides", "dilation", "padding", "cut off", "repeated", "concatenated", "above the image"),
+    *("pooled", "pooled bands"),
 }
 
 
@@ -129,6 +140,8 @@ def features(case: Case) -> list[str]:
             "cut off": window.top < 0 and window.left < 0,
             "repeated": window.repeat[0] > 1 and window.repeat[1] > 1,
             "concatenated": task.offset > 0,
+            "pooled": task.pooled,
+            "pooled bands": task.pooled and tiling.bands > 1,
             "above the image": tiling.band_first < 0 and tiling.bands > 1,
         }
         found += [name for name, holds in facts.items() if holds]
@@ -247,3 +260,46 @@ def test_the_reference_headers_give_the_same(built: Building, name: str) -> None
             assert_program_exact(
                 built(name, Headers.REFERENCE), case.graph, together=case.together, rounds=case.rounds
             )
+
+
+POOLED = ("wide", "signed")
+"""Processors that pool on the way to DDR."""
+
+
+@pytest.mark.parametrize("name", POOLED)
+@pytest.mark.parametrize(
+    ("rows", "columns", "stride"),
+    [(14, 10, 1), (15, 9, 1), (7, 7, 1), (21, 12, 1), (29, 13, 2), (2, 2, 1), (31, 10, 1), (10, 3, 1)],
+)
+@pytest.mark.parametrize("low", [None, 0.0])
+def test_pools_on_the_way_equal_golden(
+    built: Building, name: str, rows: int, columns: int, stride: int, low: float | None
+) -> None:
+    """Odd heights and widths, whose last row or column is in no window, and blocks that end within one."""
+    type_ = parse_type("fixed<8,4,rnd,sat>")
+    plain = conv(
+        (4, rows, columns),
+        5,
+        stride=(stride, stride),
+        padding=(1, 1, 1, 1),
+        input_type="fixed<8,3>",
+        weight_type="fixed<8,1>",
+        result_type="fixed<8,4,rnd,sat>",
+        seed=rows,
+    )
+    layer = replace(plain, low=low)
+    pool = Pool2d(
+        name="pool",
+        inputs=(layer.name,),
+        source=layer.output,
+        result_type=type_,
+        function="max",
+        kernel=(2, 2),
+        stride=(2, 2),
+    )
+    graph = chain(layer, pool)
+    made, _ = assert_program_exact(built(name), graph, together=2, rounds=2, seed=rows)
+    assert_program_exact(built(name), graph, options=("--bounded",))
+    fits = 2 <= pool.output_shape[2] <= built(name).processor.pool_columns
+    assert len(made.tasks) == 2 or fits
+    assert len(made.tasks) == 1 or not fits or rows > 21, "two blocks of rows may be too many for a bank"

@@ -146,6 +146,11 @@ def tasks_design(_: Path) -> Design:
     return network_design("tasks", WeightConstraints(layers={"fc": LayerWeightConstraints(place="runtime")}))
 
 
+def shared_design(_: Path) -> Design:
+    """Two processors that run tasks from a list; the input's columns are made channels."""
+    return network_design("shared", WeightConstraints())
+
+
 def float_design(_: Path) -> Design:
     """Tasks in float32, one of which loads its weights."""
     loaded = WeightConstraints(layers={"fc": LayerWeightConstraints(place="runtime")})
@@ -159,6 +164,7 @@ DESIGNS: Mapping[str, Callable[[Path], Design]] = {
     "streaming": streaming_design,
     "tasks": tasks_design,
     "float": float_design,
+    "shared": shared_design,
 }
 
 

@@ -133,8 +133,9 @@ class Drawing:
         """most: bits of its results. same: its output has the shape of its input."""
         channels, height, width = self.tensors[source].shape
         groups, outputs = self.grouping(channels, same)
-        kernel, stride, dilation = self.pair(4), self.strides(), self.pair(2)
-        padding = (self.whole(0, 2), self.whole(0, 2), self.whole(0, 2), self.whole(0, 2))
+        kernel, stride = self.pair(4), self.strides()
+        dilation = self.pick([1, 1, 2, 4]), self.whole(1, 2)
+        padding = (self.whole(0, 3), self.whole(0, 2), self.whole(0, 3), self.whole(0, 2))
         if same:
             kernel, padding = self.pick([((1, 1), (0, 0, 0, 0)), ((3, 3), (1, 1, 1, 1))])
             stride = dilation = (1, 1)
@@ -227,6 +228,20 @@ class Drawing:
             result_type=tensor.type,
         )
         return self.add(self.retyped(layer) if average or self.whole(0, 1) else layer)
+
+    def halved(self, source: str) -> str:
+        """The largest of two rows by two columns; a last odd one is left out."""
+        tensor = self.tensors[source]
+        layer = Pool2d(
+            name=self.fresh("halved"),
+            inputs=(source,),
+            source=tensor,
+            function="max",
+            kernel=(2, 2),
+            stride=(2, 2),
+            result_type=tensor.type,
+        )
+        return self.add(layer)
 
     def global_pool(self, source: str) -> str:
         tensor = self.tensors[source]
@@ -324,6 +339,23 @@ def single_layer(drawing: Drawing) -> Graph:
 
 def convolution(drawing: Drawing) -> Graph:
     return drawing.graph([drawing.conv(drawing.port(drawing.image()))])
+
+
+def tall(drawing: Drawing) -> Graph:
+    """A convolution and a pool in several bands, behind one whose words are not filled up with zeros."""
+    channels = drawing.pick([drawing.processor.lanes, drawing.processor.lanes - 1])
+    first = drawing.conv(drawing.port((channels, drawing.whole(20, 40), drawing.whole(4, 11))), same=True)
+    return drawing.graph([drawing.conv(first), drawing.pool(first)])
+
+
+def pooled(drawing: Drawing) -> Graph:
+    """A convolution, perhaps an addition, and the largest of 2 x 2, perhaps done on the way to DDR."""
+    channels, height, width = drawing.image()
+    source = drawing.port((channels, height + 1, width + 1))
+    found = drawing.conv(source, same=drawing.pick([True, False]))
+    if drawing.tensors[found].shape == drawing.tensors[source].shape and drawing.whole(0, 1):
+        found = drawing.sum(found, source)
+    return drawing.graph([drawing.halved(found)])
 
 
 def addition(drawing: Drawing) -> Graph:

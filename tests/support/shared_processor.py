@@ -43,6 +43,7 @@ WIDE = Processor(
     pixel_depth=80,
     weight_depth=80,
     weight_beat_bits=64,
+    pool_columns=6,
 )
 SIGNED = Processor(
     rows=7,
@@ -53,8 +54,12 @@ SIGNED = Processor(
     pixel_depth=64,
     weight_depth=64,
     weight_beat_bits=128,
+    fabric_lanes=2,
+    pool_columns=9,
 )
-"""Packed; a chain of seven products, and not a beat more than a word of weights."""
+"""Packed; a chain of seven products, and not a beat more than a word of weights. Half of the products without
+DSPs, and pools on the way to DDR.
+"""
 SINGLE_ROW = Processor(
     rows=1,
     lanes=16,
@@ -168,7 +173,8 @@ def assert_counts(made: Program, rounds: int, counted: Mapping[str, int]) -> Non
     read = (counted["load"] + counted["load_residual"]) * word + counted["load_weights"] * beat
     assert read == rounds * sum(time.bytes_read for time in times)
     assert counted["store"] * word == rounds * sum(time.bytes_written for time in times)
-    assert counted["store"] == counted["finish"]
+    if not any(tiling.task.pooled for tiling in made.tilings):
+        assert counted["store"] == counted["finish"]
 
 
 def assert_outputs_exact(

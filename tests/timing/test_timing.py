@@ -284,16 +284,16 @@ def test_what_does_not_repeat_itself_is_not_simulated(monkeypatch: pytest.Monkey
     from torch import nn
 
     import hlsgen
-    from hlsgen.report import streaming as network
-    from hlsgen.timing.relaxation import Unrepeated
+    from hlsgen.search import streaming as network
+    from hlsgen.timing.row_loops import Unrepeated
 
     def refuses(_pipeline: Pipeline, **_: object) -> Timing:
         raise Unrepeated("conv")
 
-    design = hlsgen.from_torch(nn.Conv2d(1, 2, 3).eval(), (1, 6, 6), precision="fixed<8,4>")
-    simulated = design.estimate().as_json()
+    module = nn.Conv2d(1, 2, 3).eval()
+    simulated = hlsgen.from_torch(module, (1, 6, 6), precision="fixed<8,4>").estimate().as_json()
     monkeypatch.setattr(network, "simulate", refuses)
-    plain = design.estimate().as_json()
+    plain = hlsgen.from_torch(module, (1, 6, 6), precision="fixed<8,4>").estimate().as_json()
     assert (plain["timing"], plain["timeline"]) == ({}, [])
     assert plain["total"]["interval_cycles"] == simulated["total"]["interval_cycles"]
     assert plain["total"]["latency_cycles"] > 0

@@ -68,6 +68,7 @@ class _Walk:
         self.place = place
         self.builder = GraphBuilder(name, channels_last=False)
         self.results: dict[fx.Node, Any] = {}
+        self.last_users = {source: node for node in program.nodes for source in node.all_input_nodes}
         self.failed: set[fx.Node] = set()
         self.refused: set[str] = set()
         """Paths of modules of which no other part is told."""
@@ -80,9 +81,9 @@ class _Walk:
                 self.results[node] = self.builder.input(node.name, shape)
         for node in self.program.nodes:
             if node.op == "call_function":
+                self._give_constants(node)
                 self._take(node)
-            elif node in self.program.constants:
-                self.results[node] = _as_double(self.program.constants[node].detach().cpu())
+                self._drop_constants(node)
             elif node.op == "get_attr":
                 self.results[node] = Missing(what="a function of the model", fix="operations in its place")
         if self.problems:
@@ -91,6 +92,18 @@ class _Walk:
             self._output(name, shown)
         with self.builder.at(self.builder.name, self.place):
             return self.builder.build()
+
+    def _give_constants(self, node: fx.Node) -> None:
+        """Parameters that `node` takes, in double precision: of all at once a large model has gigabytes."""
+        for source in node.all_input_nodes:
+            if source in self.program.constants and source not in self.results:
+                self.results[source] = _as_double(self.program.constants[source].detach().cpu())
+
+    def _drop_constants(self, node: fx.Node) -> None:
+        """Forgets the parameters that nothing takes after `node`."""
+        for source in node.all_input_nodes:
+            if source in self.program.constants and self.last_users[source] is node:
+                self.results.pop(source, None)
 
     def _output(self, name: str, node: object) -> None:
         value = self.results.get(node) if isinstance(node, fx.Node) else node

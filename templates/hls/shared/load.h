@@ -10,7 +10,7 @@
 
 namespace processor {
 
-enum process { LOAD, WEIGHTS, RESIDUAL, ARRAY, FINISH, STORE };
+enum process { LOAD, WEIGHTS, RESIDUAL, ARRAY, FINISH, STORE, POOL };
 
 inline int least(int a, int b) { return a < b ? a : b; }
 inline int most(int a, int b) { return a > b ? a : b; }
@@ -33,6 +33,12 @@ struct band_blocks {
 inline int output_blocks(const task_t &task, int band) {
 #pragma HLS inline
     return least(task.band_out, task.out_blocks - band * task.band_out);
+}
+
+// The same of the tensor that is stored, which may be pooled.
+inline int stored_blocks(const task_t &task, int band) {
+#pragma HLS inline
+    return least(task.stored_band, task.stored_blocks - band * task.stored_band);
 }
 
 // Rows of a source of which each counts several times: where the rows of a block lie in it.
@@ -179,14 +185,14 @@ inline void store(hls::stream<word_t> &results, word_t *memory, const task_t tas
 #pragma HLS loop_tripcount min=1 max=MOST_STEPS
         for (int band = 0; band < task.bands; ++band) {
 #pragma HLS loop_tripcount min=1 max=MOST_STEPS
-            const int words = output_blocks(task, band) * task.out_columns * ROWS;
+            const int words = stored_blocks(task, band) * task.stored_columns * ROWS;
             for (int group = 0; group < task.out_groups; ++group) {
 #pragma HLS loop_tripcount min=1 max=MOST_STEPS
                 for (int frame = 0; frame < task.frames; ++frame) {
 #pragma HLS loop_tripcount min=1 max=MOST_STEPS
                     const int to = task.out_base + round * task.out_round +
                                    (sequel * task.frames + frame) * task.out_frame + group * task.out_plane +
-                                   band * task.band_out * task.out_columns * ROWS;
+                                   band * task.stored_band * task.stored_columns * ROWS;
                     words: for (int i = 0; i < words; ++i) {
 #pragma HLS pipeline II=1 style=flp
 #pragma HLS loop_tripcount min=1 max=MOST_ITERATIONS

@@ -8,6 +8,8 @@
 
 #include <cstdint>
 #include <cstring>
+#include <map>
+#include <memory>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -73,15 +75,26 @@ struct element<ap_fixed<W, I, Q, O, N> > : fixed_element<ap_fixed<W, I, Q, O, N>
 template <int W, int I, ap_q_mode Q, ap_o_mode O, int N>
 struct element<ap_ufixed<W, I, Q, O, N> > : fixed_element<ap_ufixed<W, I, Q, O, N>, W> {};
 
+// The elements of a buffer; several parameters that are given the same one share them, as they share its memory.
+template <typename T>
+std::shared_ptr<std::vector<T> > elements_of(const stand_in_argument &argument) {
+    static thread_local std::map<char *, std::weak_ptr<std::vector<T> > > known;
+    std::shared_ptr<std::vector<T> > found = known[argument.bytes].lock();
+    if (found) return found;
+    found = std::make_shared<std::vector<T> >(argument.size / element<T>::BYTES);
+    for (std::size_t i = 0; i < found->size(); ++i) (*found)[i] = element<T>::read(argument.bytes + i * element<T>::BYTES);
+    known[argument.bytes] = found;
+    return found;
+}
+
 // What a parameter of type T is made of, for the duration of a call.
 template <typename T>
 struct memory {
     stand_in_argument given;
-    std::vector<T> values;
+    std::shared_ptr<std::vector<T> > shared;
+    std::vector<T> &values;
 
-    explicit memory(const stand_in_argument &argument) : given(argument), values(argument.size / element<T>::BYTES) {
-        for (std::size_t i = 0; i < values.size(); ++i) values[i] = element<T>::read(given.bytes + i * element<T>::BYTES);
-    }
+    explicit memory(const stand_in_argument &argument) : given(argument), shared(elements_of<T>(argument)), values(*shared) {}
     void write_back() {
         for (std::size_t i = 0; i < values.size(); ++i) element<T>::write(given.bytes + i * element<T>::BYTES, values[i]);
     }

@@ -1,0 +1,177 @@
+"""Small faults in a shared processor's templates must not pass: results, counts or memories' ports show them.
+
+All of them are compiled into one binary, each chosen by its number when that runs (mutant schemata: Untch,
+Offutt and Harrold, Mutation analysis using mutant schemata, 1993).
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+
+import pytest
+
+from hlsgen.base.errors import MismatchError, ToolError
+from hlsgen.csim import testbench
+from tests.support.shared_graphs import Case, addition, cases, network, single_layer, tall
+from tests.support.shared_processor import PACKED, BuiltProcessor, assert_program_exact, build_processor
+
+VARIABLE = "HLSGEN_TEST_MUTANT"
+ARRAY, LOAD, FINISH = "src/array.h", "src/load.h", "src/finish.h"
+CHOICE = f"""#include <cstdlib>
+
+namespace processor {{
+
+inline int mutant() {{
+    static const int number = std::atoi(std::getenv("{VARIABLE}"));
+    return number;
+}}
+
+}}  // namespace processor
+
+namespace processor {{
+"""
+MUTANTS = [
+    (ARRAY, "x >= 0 && x < place_t", "x >= 0", "x > 0"),
+    (
+        ARRAY,
+        "x >= 0 && x < place_t(window.columns)",
+        "x < place_t(window.columns)",
+        "x <= place_t(window.columns)",
+    ),
+    (ARRAY, "row >= 0 && row <", "row >= 0", "row > 0"),
+    (ARRAY, "row < place_t(window.rows)", "row < place_t(window.rows)", "row <= place_t(window.rows)"),
+    (
+        ARRAY,
+        "const bool carries = turned >= ROWS;\n            const place_t",
+        "turned >= ROWS",
+        "turned > ROWS",
+    ),
+    (ARRAY, "common + window.skip[r] + carried", "window.skip[r]", "address_t(0)"),
+    (ARRAY, "half ? address_t(place + BAND_DEPTH)", "half", "ap_uint<1>(!half)"),
+    (ARRAY, "const bool taps_end = groups_end &&", "groups_end", "true"),
+    (ARRAY, "column_x += window.stride", "window.stride", "window.dilation_columns"),
+    (ARRAY, "x += window.dilation_columns", "window.dilation_columns", "window.stride"),
+    (ARRAY, "block_y -= below", "below", "place_t(0)"),
+    (ARRAY, "block_y += window.block_rows", "window.block_rows", "place_t(ROWS)"),
+    (ARRAY, "block_line += window.block_step", "window.block_step", "window.plane"),
+    (ARRAY, "y += window.dilation_rows", "window.dilation_rows", "ap_uint<4>(1)"),
+    (ARRAY, "line += window.tap_step +", "window.tap_step", "address_t(0)"),
+    (ARRAY, "phase = window.first_phase", "window.first_phase", "bank_t(0)"),
+    (ARRAY, "frame_plane += window.frame", "window.frame", "window.plane"),
+    (ARRAY, "else plane += window.plane", "window.plane", "address_t(0)"),
+    (ARRAY, "blocks.outside * task.in_columns", "blocks.outside", "0"),
+    (ARRAY, "columns.left == 1", "1", "2"),
+    (ARRAY, "beats.start(words * FILTER_BEATS)", "words", "(words + 1)"),
+    (ARRAY, "address = half * FILTER_DEPTH", "half", "0"),
+    (ARRAY, "band * task.band_step * ROWS", "task.band_step", "task.band_out"),
+    (ARRAY, "group * task.read_step)", "task.read_step", "0"),
+    (ARRAY, "task.chunks == 1 ? window_words * positions : words", "task.chunks == 1", "true"),
+    (ARRAY, "filter_half ? 0 : FILTER_DEPTH;  //", "filter_half", "ap_uint<1>(!filter_half)"),
+    (ARRAY, "again = largest || ends", "ends", "false"),
+    (ARRAY, "if (sign) value", "sign", "true"),
+    (ARRAY, "wanted[r].enable ? value", "wanted[r].enable", "true"),
+    (ARRAY, "before < pixel[l]", "before < pixel[l]", "before > pixel[l]"),
+    (ARRAY, "const bool larger = wanted[r].enable &&", "wanted[r].enable", "true"),
+    (ARRAY, "ap_int<SUM>(-(1 << ACTIVATION))", "-(1 << ACTIVATION)", "0"),
+    (ARRAY, "!first ? sum[r][l]", "!first", "true"),
+    (ARRAY, "if (tile_ends) band_half = !band_half", "tile_ends", "computes"),
+    (ARRAY, "tile_ends && tile + 1 < tiles", "tile + 1", "tile + 2"),
+    (ARRAY, "step + 2 < steps", "step + 2", "step + 3"),
+    (LOAD, "first = most(from, 0)", "0", "1"),
+    (LOAD, "outside = first - from", "first - from", "0"),
+    (LOAD, "task.out_blocks - band * task.band_out", "band", "0"),
+    (LOAD, "again == repeat - 1", "repeat - 1", "repeat"),
+    (LOAD, "row_ends && in_block == ROWS - 1", "ROWS - 1", "ROWS"),
+    (LOAD, "if (block_ends) block += line", "line", "ROWS"),
+    (LOAD, "block < blocks.first; ++block) rows.next", "blocks.first", "0"),
+    (LOAD, "again == task.repeat_columns - 1", "task.repeat_columns", "task.repeat_rows"),
+    (LOAD, "round * task.in_round", "round", "0"),
+    (LOAD, "task.in_frame + group * task.in_plane", "group", "0"),
+    (LOAD, "plane + blocks.first * task.in_columns", "blocks.first", "0"),
+    (LOAD, "chunk == 0 ? BIAS_BEATS", "chunk == 0", "true"),
+    (LOAD, "int from = task.weight_base", "task.weight_base", "0"),
+    (LOAD, "round * task.residual_round", "round", "0"),
+    (LOAD, "task.residual_frame +", "task.residual_frame", "task.out_frame * 0"),
+    (LOAD, "group * task.residual_plane + band", "group", "0"),
+    (LOAD, "round * task.out_round", "round", "0"),
+    (LOAD, "(sequel * task.frames + frame) * task.out_frame", "sequel * task.frames", "sequel"),
+    (LOAD, "task.out_plane +\n                                   band * task.band_out", "band", "0"),
+    (FINISH, "nearest = bits & NEAREST", "NEAREST", "0"),
+    (FINISH, "half_up_above = bits & HALF_UP_ABOVE", "HALF_UP_ABOVE", "HALF_UP_BELOW"),
+    (FINISH, "half_up_below = bits & HALF_UP_BELOW", "HALF_UP_BELOW", "HALF_UP_ABOVE"),
+    (FINISH, "half_up_odd = bits & HALF_UP_ODD", "HALF_UP_ODD", "0"),
+    (FINISH, "to_zero = bits & TO_ZERO", "TO_ZERO", "0"),
+    (FINISH, "below > tie", "tie", "ap_uint<FRACTION>(0)"),
+    (FINISH, "way.half_up_odd && whole[0]", "whole[0]", "!whole[0]"),
+    (FINISH, "half && (more || half_up", "more", "false"),
+    (FINISH, "way.to_zero && negative && (half", "negative", "true"),
+    (FINISH, "&& (half || more)", "half", "false"),
+    (FINISH, "if (value < low) return", "value < low", "false"),
+    (FINISH, "if (value > high) return", "value > high", "false"),
+    (FINISH, "residual_signed && added", "residual_signed", "true"),
+    (FINISH, "sum + bias", "sum + bias", "sum - bias"),
+    (FINISH, "biased[SUM - 1] ? slope", "biased[SUM - 1]", "false"),
+    (FINISH, "biased * by + offset", "offset", "ap_int<32>(0)"),
+    (FINISH, "if (early) scaled", "early", "false"),
+    (FINISH, "first[RESULT - 1] ? second_slope", "first[RESULT - 1]", "false"),
+    (FINISH, "if (!early) both", "!early", "true"),
+    (FINISH, "second_way, ap_uint<FRACTION>(0)), second_low", "second_low", "low"),
+    (FINISH, "return again ? then : first", "again", "false"),
+    (FINISH, "if (adds) other", "adds", "false"),
+]
+"""File, where in it, what is changed there, and what it becomes."""
+
+
+def schemata(files: dict[str, str]) -> dict[str, str]:
+    """Each expression as the choice of itself and what its mutant, numbered from 1, makes of it."""
+    places: dict[str, list[tuple[int, str, str]]] = {}
+    for number, (file, context, old, new) in enumerate(MUTANTS, start=1):
+        text = files[file]
+        assert text.count(context) == 1 and old in context, f"{context!r} in {file}: follow the template"
+        choice = f"(mutant() == {number} ? ({new}) : ({old}))"
+        places.setdefault(file, []).append((text.index(context) + context.index(old), old, choice))
+    for file, changes in places.items():
+        text = files[file]
+        for at, old, choice in sorted(changes, reverse=True):
+            text = text[:at] + choice + text[at + len(old) :]
+        files[file] = text
+    files["src/processor.h"] = files["src/processor.h"].replace("namespace processor {\n", CHOICE, 1)
+    return files
+
+
+@pytest.fixture(scope="module")
+def mutants(tmp_path_factory: pytest.TempPathFactory) -> BuiltProcessor:
+    return build_processor(PACKED, tmp_path_factory.mktemp("mutants"), edit=schemata)
+
+
+@pytest.fixture(scope="module")
+def examples() -> list[Case]:
+    """Small ones of all sorts."""
+    drawn = ((addition, 25), (single_layer, 45), (tall, 40), (network, 25))
+    return list(chain.from_iterable(cases(build, PACKED, count, first_seed=5000) for build, count in drawn))
+
+
+def survives(built: BuiltProcessor, examples: list[Case]) -> bool:
+    """Whether no example shows a difference."""
+    for case in examples:
+        try:
+            assert_program_exact(built, case.graph, together=case.together, rounds=case.rounds)
+        except (AssertionError, MismatchError, ToolError):
+            return False
+    return True
+
+
+def test_without_a_mutant_all_is_equal(
+    mutants: BuiltProcessor, examples: list[Case], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, "0")
+    assert survives(mutants, examples)
+
+
+@pytest.mark.parametrize("number", range(1, len(MUTANTS) + 1), ids=lambda n: f"{n}-{MUTANTS[n - 1][1][:40]}")
+def test_a_mutant_is_caught(
+    number: int, mutants: BuiltProcessor, examples: list[Case], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, str(number))
+    monkeypatch.setattr(testbench, "RUN_SECONDS", 10)
+    assert not survives(mutants, examples)

@@ -1,0 +1,65 @@
+"""What is looked for once for layers that are alike: the work grows with the layers that differ."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from unittest import mock
+
+import numpy as np
+import pytest
+
+from hlsgen.designfile.constraints import NetworkConstraints
+from hlsgen.explore import options
+from hlsgen.explore.options import all_options, layer_options
+from hlsgen.hardware.weights import auto_places
+from hlsgen.layers.conv2d import Conv2d
+from hlsgen.search import candidates
+from hlsgen.search.candidates import foldings
+from hlsgen.search.offchip_weights import kept_on_chip
+from hlsgen.targets.board import load_board
+from tests.timing.test_timing import residual
+
+BOARD = load_board("zcu102")
+
+
+@pytest.mark.parametrize("convolutions", [2, 9])
+def test_foldings_are_looked_for_once(convolutions: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = residual(6, 8, convolutions=convolutions)
+    looked = mock.Mock(wraps=foldings)
+    monkeypatch.setattr(candidates, "foldings", looked)
+    found = kept_on_chip(graph, BOARD, NetworkConstraints(), auto_places(graph))
+    assert looked.call_count == 3, "stem, 3x3, join"
+    for layer in graph.layers:
+        own = foldings(layer, BOARD, NetworkConstraints(), auto_places(graph).get(layer.name))
+        assert found.candidates[layer.name] == own
+
+
+@pytest.mark.parametrize("convolutions", [3, 9])
+def test_options_are_looked_for_once(convolutions: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, constraints = residual(6, 8, convolutions=convolutions), NetworkConstraints()
+    looked = mock.Mock(wraps=layer_options)
+    monkeypatch.setattr(options, "layer_options", looked)
+    found = all_options(graph, BOARD, constraints)
+    assert looked.call_count == 3
+    for layer in graph.layers:
+        own = layer_options(graph, layer, BOARD, constraints)
+        assert (found[layer.name].options, found[layer.name].every) == (own.options, own.every)
+
+
+def test_what_a_design_fixes_of_one_layer_is_of_that_layer() -> None:
+    graph = residual(6, 8, convolutions=2)
+    constraints = NetworkConstraints(folds={"long0": {"pe": 2, "simd": 1}})
+    kept = kept_on_chip(graph, BOARD, constraints, auto_places(graph)).candidates
+    assert {one.fold.pe for one in kept["long0"]} == {2}
+    assert {one.fold.pe for one in kept["long1"]} > {2}
+
+
+def test_weights_that_pack_otherwise_are_not_alike() -> None:
+    layer = next(one for one in residual(6, 8).layers if isinstance(one, Conv2d))
+    assert layer.hardware_key == replace(layer, name="other", inputs=("stem",)).hardware_key
+    assert layer.hardware_key == replace(layer, weights=-np.asarray(layer.weights)).hardware_key
+    assert layer.hardware_key != replace(layer, stride=(2, 2)).hardware_key
+    assert layer.hardware_key != replace(layer, bias=np.zeros(layer.out_channels, np.int64)).hardware_key
+    packed = replace(layer)
+    vars(packed)["packed_chain"] = layer.packed_chain + 1
+    assert layer.hardware_key != packed.hardware_key

@@ -15,14 +15,14 @@ remainder of the iterations' count tells where one begins, a division where that
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from math import prod
 
 from hlsgen.schedule.control_flow import Loop
 from hlsgen.schedule.ir import Constant, Function, Instruction, Local, Operand
-from hlsgen.schedule.iteration import Region
+from hlsgen.schedule.iteration import Carried, Region
 from hlsgen.schedule.linear import Linear
 from hlsgen.schedule.memories import Memory
 from hlsgen.schedule.nests import flattened
@@ -340,3 +340,28 @@ class _Nest:
             if made.opcode not in _COUNTS or not self._computable(made.operands, inside):
                 return False
         return True
+
+
+def wait_for_answers(region: Region, promised: Collection[Memory]) -> None:
+    """Let the reads of an array by an AXI port wait for the answers to the writes of the iteration before.
+
+    The tool joins neither to a burst where an iteration does both, and in reports of one design asks for no
+    word before the last answer is there, though the addresses differ ("between bus response operation on port
+    and bus request operation"). promised: memories that a dependence pragma is about.
+    """
+    answers: dict[str, int] = {}
+    for node in region.nodes:
+        if node.operation is not None and node.operation.kind == "axi_write_response" and node.after:
+            access = region.nodes[node.after[0]].access
+            if access is not None and access.where is not None and access.where.memory not in promised:
+                answers[access.where.memory.base.name] = node.index
+    for node in region.nodes:
+        access = node.access
+        if access is None or access.writes or access.where is None or node.operation is None:
+            continue
+        answer = answers.get(access.where.memory.base.name)
+        for one in node.after if answer is not None else ():
+            operation = region.nodes[one].operation
+            if answer is not None and operation is not None and operation.kind == "axi_read_request":
+                name = access.where.memory.name
+                region.carried.append(Carried(answer, one, 1, name, late=0, is_port=True))

@@ -38,7 +38,8 @@ class Carried:
     but the vendor's compiler cannot rule it out either. `cycles` from the start of the source to that of
     the target; None: the source's result is needed, and `late` says how many cycles behind the one in which
     it is there the target may start: 0 where a register is read in the cycle in which it is written.
-    `begins`: the target is what an iteration begins with, and cannot start later.
+    `begins`: the target is what an iteration begins with, and cannot start later. `is_port`: the source is an
+    answer that an AXI port gives.
     """
 
     source: int
@@ -49,6 +50,7 @@ class Carried:
     cycles: int | None = None
     late: int = 1
     begins: bool = False
+    is_port: bool = False
 
 
 @dataclass(slots=True, eq=False)

@@ -15,6 +15,8 @@ from hlsgen.schedule.memories import Where
 def is_guessed(nodes: Sequence[Node], edge: Carried, definitions: Mapping[str, Instruction]) -> bool:
     """Whether a dependence hangs on two different indices of counters, which the tool may tell apart where it
     is not told here. Of indices that are read from memory (a histogram) it knows no more."""
+    if edge.is_port:
+        return True  # seen in one design alone, of words whose addresses differ
     both = [nodes[one].access for one in (edge.source, edge.target)]
     places = [one.where for one in both if one is not None and one.where is not None]
     if not edge.assumed or len(places) < len(both):
@@ -39,6 +41,9 @@ def _is_data(place: Where, definitions: Mapping[str, Instruction]) -> bool:
 
 def says_guessed(edge: Carried | None, least: int) -> Iterator[str]:
     """That an II hangs on such a dependence. least: the II without."""
-    if edge is not None:
-        where = edge.through
-        yield f"the II is {least} or more: whether {where} is read where it was written cannot be told"
+    if edge is None:
+        return
+    what = f"whether {edge.through} is read where it was written"
+    if edge.is_port:
+        what = f"whether a read of {edge.through} waits for the answer to the last write"
+    yield f"the II is {least} or more: {what} cannot be told"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter as Tally
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from math import prod
 
@@ -12,6 +13,7 @@ from hlsgen.schedule.accesses import Access, Paths, PortUse, port_uses
 from hlsgen.schedule.accumulators import accumulated
 from hlsgen.schedule.allocations import limited_uses
 from hlsgen.schedule.begun_anew import is_begun_anew
+from hlsgen.schedule.bursts import wait_for_answers
 from hlsgen.schedule.control_flow import Loop
 from hlsgen.schedule.delays import FLOATS, Delays
 from hlsgen.schedule.dependences import Broken, carry_memories, promises_of
@@ -94,6 +96,7 @@ class Verdict:
                 trips=builder.ranges.trips.get(loop.header) or 1,
                 kept={memory for memory in accesses if automatic and self._is_written_by_copies(memory)},
             )
+            wait_for_answers(self.region, {promise.memory for promise in promises})
         self.uses = port_uses(accesses, self.region)
         self.timings = self._timings()
         own: Collection[Carried] = ()
@@ -190,11 +193,9 @@ class Verdict:
 
     def _is_known(self, operation: Operation) -> bool:
         """Whether there are figures of an operation."""
-        try:
-            self._timing(operation)
-        except KeyError:
-            return False
-        return True
+        with suppress(KeyError):
+            return bool(self._timing(operation))
+        return False
 
     def _timing(self, operation: Operation) -> Timing:
         if operation not in self.known:
@@ -286,7 +287,7 @@ class Verdict:
 
     def _recurring(self) -> set[int]:
         """The nodes that wait for themselves by way of registers."""
-        registers = [edge for edge in self.region.carried if edge.cycles is None]
+        registers = [edge for edge in self.region.carried if edge.cycles is None and not edge.is_port]
         return waiting_for_themselves(self.region, registers)
 
     def _with_quick_sums(
@@ -372,8 +373,7 @@ class Verdict:
             edge = self.region.carried[number]
             best = number, list(dict.fromkeys([edge.target, edge.source]))
         edge = self.region.carried[best[0]]
-        guessed = is_guessed(self.region.nodes, edge, self.builder.definitions)
-        self.open_edge = edge if guessed else None
+        self.open_edge = edge if is_guessed(self.region.nodes, edge, self.builder.definitions) else None
         return Recurrence(
             through=edge.through,
             distance=edge.distance,

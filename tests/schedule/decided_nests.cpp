@@ -185,3 +185,13 @@ outer:
             y[i][j] = sum;
         }
 }
+
+// syr2k of PolyBench with AXI ports: the next word was asked for when the last one's write was answered
+extern "C" void scaled(int *words) {
+#pragma HLS interface m_axi port=words bundle=gmem
+work:
+    for (int i = 0; i < 1000; ++i) {
+#pragma HLS pipeline II=1
+        words[i] += 3;
+    }
+}

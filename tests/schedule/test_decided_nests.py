@@ -72,3 +72,12 @@ def test_what_two_counters_may_share_is_undecided() -> None:
 
 def test_an_index_that_is_read_is_as_unknown_to_the_tool() -> None:
     assert (labelled()["read_index"]["work"].interval or 0) > 1
+
+
+def test_a_word_that_a_port_reads_and_writes_may_wait_for_the_answer() -> None:
+    loop = labelled()["scaled"]["work"]
+    assert loop.interval is None
+    assert loop.reasons[0].startswith("the II is 1 or more: whether a read of words waits for the answer")
+    assert loop.recurrence is not None
+    kinds = [step.kind for step in loop.recurrence.steps]
+    assert (kinds[0], kinds[-1]) == ("axi_read_request", "axi_write_response")

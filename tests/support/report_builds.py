@@ -23,7 +23,7 @@ KINDS = ("layer", "dataflow", "best", "tasks", "auto", "names")
 
 
 def built(kind: str, folder: Path) -> Path:
-    """The build folder of a layer, a network of a style, of the fastest one, the best mapping, or long names."""
+    """The build folder of a layer, a network of a style or of the fastest, best mapping or long names."""
     target = folder / kind
     if kind == "layer":
         path = folder / "small.yaml"

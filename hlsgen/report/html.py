@@ -42,6 +42,7 @@ from hlsgen.report.page_tables import (
     kernel_table,
     layer_tables,
     schedule_table,
+    styles_table,
     term_table,
 )
 from hlsgen.report.reading import read_report
@@ -94,6 +95,7 @@ class Page:
     fit: Table
     terms: Table
     roofline: RooflinePicture | None
+    styles: Table | None
     front: FrontPicture | None
     front_points: Table | None
     timeline: tuple[BarChart, ...]
@@ -158,6 +160,7 @@ def page_of(report: Report, bank_picture: bytes) -> Page:
         fit=fit_table(report),
         terms=term_table(report),
         roofline=draw_roofline(report.roofline) if report.roofline else None,
+        styles=styles_table(report.styles) if report.styles else None,
         front=draw_front(report.explored, usable_of(report)) if report.explored else None,
         front_points=front_table(report.explored) if report.explored else None,
         timeline=timeline_charts(report),
@@ -191,6 +194,7 @@ def _contents(report: Report) -> tuple[tuple[str, str], ...]:
         ("graph", "Graph", True),
         ("cycles", "One instance" if report.cost.style == "layer" else "Cycles", True),
         ("roofline", "Roofline", report.roofline is not None),
+        ("styles", "Styles", bool(report.styles)),
         ("front", "Search", report.explored is not None),
         ("resources", "Resources", True),
         ("timeline", "Time", True),

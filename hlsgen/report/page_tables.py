@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hlsgen.report.charts import RESOURCES, TITLES
@@ -14,6 +15,7 @@ from hlsgen.report.kernels import KERNEL_HEADS, kernel_rows
 from hlsgen.report.page_graph import folding_text, shape_text
 from hlsgen.report.processor import TASK_HEADS, task_cells
 from hlsgen.report.schedule import CELLS_HEAD, SCHEDULE_HEAD, cells_rows, interval_text, schedule_rows
+from hlsgen.report.styles import StyleFigures
 from hlsgen.report.synthesised import HEADS
 
 SHALLOW = 2
@@ -57,6 +59,12 @@ def front_table(search: Search) -> Table:
     ]
     head = ("frames a second", "instances", "cycles a frame", "largest share")
     return Table(title=f"All {len(rows)} points", head=head, rows=tuple(rows), numbers=(0, 1, 2, 3))
+
+
+def styles_table(styles: Sequence[StyleFigures]) -> Table:
+    """The styles that were compared: what each reaches, or why it has no hardware."""
+    rows = tuple((f"{one.style} (this one)" if one.chosen else one.style, one.text) for one in styles)
+    return Table(title="Styles compared", head=("style", "modelled"), rows=rows)
 
 
 def instance_table(report: Report) -> Table:

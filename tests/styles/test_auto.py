@@ -70,6 +70,8 @@ def test_the_build_says_what_was_compared(tmp_path: Path) -> None:
     assert style_of(design) == "shared" and said[2]["chosen"] is True and said[2]["frames_per_s"] > 0
     text = (tmp_path / "net/report.md").read_text()
     assert "## Styles" in text and "| `shared` (this one) |" in text
+    page = (tmp_path / "net/report.html").read_text()
+    assert 'id="styles"' in page and "shared (this one)" in page and 'href="#styles"' in page
     assert read_report(tmp_path / "net").styles == project.figures.styles
     damaged = json.loads((tmp_path / "net/report.json").read_text())
     del damaged["styles"][0]["refusal"]

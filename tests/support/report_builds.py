@@ -19,11 +19,11 @@ from hlsgen.model.ir import Graph, Port
 from tests.support.networks import convolution, residual_network, tensor
 from tests.support.small_design import DESIGN
 
-KINDS = ("layer", "dataflow", "best", "tasks", "names")
+KINDS = ("layer", "dataflow", "best", "tasks", "auto", "names")
 
 
 def built(kind: str, folder: Path) -> Path:
-    """The build folder of a layer, a network of each style, the best mapping, or the longest names."""
+    """The build folder of a layer, a network of a style or of the fastest, best mapping or long names."""
     target = folder / kind
     if kind == "layer":
         path = folder / "small.yaml"
@@ -34,11 +34,11 @@ def built(kind: str, folder: Path) -> Path:
         return target
     graph = _long_names() if kind == "names" else residual_network()
     options = Options(
-        board="zcu102" if kind == "tasks" else "u200",
+        board="zcu102" if kind in ("tasks", "auto") else "u200",
         clock_mhz=None,
         batch=64,
         constraints=NetworkConstraints(search="best") if kind == "best" else None,
-        style="tasks" if kind == "tasks" else "dataflow",
+        style=kind if kind in ("tasks", "auto") else "dataflow",
         calibration=np.random.default_rng(0).normal(0, 1, (4, *graph.inputs[0].shape)),
         precision="auto",
     )

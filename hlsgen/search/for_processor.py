@@ -57,7 +57,7 @@ def fitted_program(graph: Graph, built: BuiltProcessor) -> FittedProgram:
         message = f"{graph.name} is in floating point, and the processor {built.name} computes in fixed point"
         raise DesignError(Problem(message=message, fix="a fixed-point precision"))
     plain = replace(built.processor, pool_columns=0)
-    found = [
+    found: list[FittedProgram] = [
         *_programs(graph, built, plain),
         *(_programs(graph, built, built.processor) if plain != built.processor else ()),
     ]

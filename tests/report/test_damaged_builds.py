@@ -137,7 +137,7 @@ class Still:
 
     fpga, measured_on = False, "nothing"
 
-    def __init__(self, folder: Path, interface: HostInterface) -> None:
+    def __init__(self, folder: Path, interface: HostInterface, data: Path) -> None:
         self.interface = interface
 
     def chunk(self, frames: int) -> int:

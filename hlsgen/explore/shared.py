@@ -34,7 +34,9 @@ SHARES = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 class _Explorer:
     def __init__(self, design: SharedNetwork, goal: Goal, progress: Progress) -> None:
         self.design, self.goal = design, goal
-        self.search = SharedSearch(design.graph, design.board, design.constraints, design.clock_mhz, progress)
+        self.search = SharedSearch(
+            design.graph, design.board, design.constraints, design.clock_mhz, design.batch, progress
+        )
         self.candidates = list(self.search.candidates())
         self.judged = len(self.candidates)
 

@@ -131,10 +131,11 @@ def shared_hardware(
     constraints: NetworkConstraints,
     *,
     clock_mhz: float,
+    batch: int,
     progress: Progress = silent,
 ) -> SharedHardware:
     """The fastest processors of the list that fit. Raises NoFit; DesignError: a layer has no hardware."""
-    return SharedSearch(graph, board, constraints, clock_mhz, progress).best()
+    return SharedSearch(graph, board, constraints, clock_mhz, batch, progress).best()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,12 +175,16 @@ class Rounds:
 
 @dataclass
 class SharedSearch:
-    """The processors of the list that keep to the constraints. Raises NoFit: no processor can."""
+    """The processors of the list that keep to the constraints. Raises NoFit: no processor can.
+
+    batch: frames that come in one go: no more of them go together than every processor gets.
+    """
 
     graph: Graph
     board: Board
     constraints: NetworkConstraints
     clock_mhz: float
+    batch: int
     progress: Progress = silent
 
     def __post_init__(self) -> None:
@@ -222,7 +227,8 @@ class SharedSearch:
     def rounds(self, one: Candidate) -> Iterator[Rounds]:
         """A candidate with as many frames a round as there are, where its memories hold the tasks."""
         wished, rate = self.constraints.target_interval, self._rate(one.count)
-        for together in self._values("together", TOGETHER):
+        most = -(-self.batch // one.count)
+        for together in self._values("together", [1, *(some for some in TOGETHER[1:] if some <= most)]):
             self.tried += 1
             try:
                 timed = self.times.of(one.processor, self._lowered(one.processor).tasks, together)

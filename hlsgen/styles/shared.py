@@ -38,7 +38,12 @@ class SharedNetwork(NetworkStyle[SharedHardware]):
 
     def search(self, progress: Progress) -> SharedHardware:
         return shared_hardware(
-            self.graph, self.board, self.constraints, clock_mhz=self.clock_mhz, progress=progress
+            self.graph,
+            self.board,
+            self.constraints,
+            clock_mhz=self.clock_mhz,
+            batch=self.batch,
+            progress=progress,
         )
 
     def estimate(self) -> SharedEstimate:

@@ -52,7 +52,7 @@ def test_the_cheapest_for_a_target_costs_no_more_than_any(tmp_path: Path) -> Non
     found = design.explore(target_fps=target).point
     assert found.frames_per_s >= target * (1 - 1e-9) and found.cost < most.cost
     style = design.given
-    search = SharedSearch(style.graph, style.board, style.constraints, style.clock_mhz)  # type: ignore[attr-defined]
+    search = SharedSearch(style.graph, style.board, style.constraints, style.clock_mhz, style.batch)  # type: ignore[attr-defined]
     costs = []
     for one in search.candidates():
         for rounds in search.rounds(one):

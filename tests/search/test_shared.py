@@ -47,7 +47,7 @@ def board() -> Board:
 
 
 def search(graph: Graph, board: Board, **constraints: object) -> SharedSearch:
-    return SharedSearch(graph, board, NetworkConstraints(**constraints), 300)  # type: ignore[arg-type]
+    return SharedSearch(graph, board, NetworkConstraints(**constraints), 300, 64)  # type: ignore[arg-type]
 
 
 def test_it_is_the_fastest_of_the_list(graph: Graph, board: Board) -> None:

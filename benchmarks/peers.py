@@ -1,6 +1,6 @@
 """Networks in 8 bits on both boards, streaming and on shared processors, beside what others measured there.
 
-python benchmarks/peers.py [--json PATH] [--clock MHZ] [--networks N ...]
+python benchmarks/peers.py [--json PATH] [--clock MHZ] [--networks N ...] [--styles S ...]
 
 Of each network every activation is fixed<8,4> and every weight has 8 bits, which is what the hardware depends
 on; weights are random. Frames a second are modelled, what the quick search chooses inside the board's margin;
@@ -30,6 +30,7 @@ from hlsgen.targets.board import load_board
 
 JSON = Path("build/benchmarks/peers.json")
 BOARDS = ("zcu102", "u200")
+STYLES_COMPARED = ("shared", "dataflow")
 BATCHES = (1, 8, 64, 512)
 INSTANCES = (1, 2, 4)
 NETWORKS = {
@@ -110,11 +111,11 @@ def on(read_as: NetworkStyle[Any], board: str, style: str, instances: int | None
     )
 
 
-def measured(name: str, clock: float) -> Iterator[Row]:
+def measured(name: str, clock: float, styles: Sequence[str]) -> Iterator[Row]:
     """The rows of a network."""
     network = read(name, clock)
     for board in BOARDS:
-        for style in ("shared", "dataflow"):
+        for style in styles:
             peer = PEERS.get((name, board), "")
             row = Row(network=name, board=board, style=style, measured_by_others=peer)
             start = time.perf_counter()
@@ -151,27 +152,28 @@ def _by_instances(network: NetworkStyle[Any], board: str, style: str) -> dict[in
 
 def tabled(rows: Sequence[Row]) -> Table:
     """A network and board a line, the styles beside each other."""
-    heads = ("network", "board", "shared", "dataflow", "measured by others")
+    heads = ("network", "board", *STYLES_COMPARED, "measured by others")
     table = Table(*heads, title="frames/s, modelled inside the margin")
     for network, board in dict.fromkeys((row.network, row.board) for row in rows):
         same = {row.style: row for row in rows if (row.network, row.board) == (network, board)}
         cells = [
-            row.problem or f"{row.frames_per_s:,.1f} ({row.gops:,.0f} GOPS)"
-            for row in (same["shared"], same["dataflow"])
+            row.problem or f"{row.frames_per_s:,.1f} ({row.gops:,.0f} GOPS)" if row else ""
+            for row in map(same.get, STYLES_COMPARED)
         ]
-        table.add_row(network, board, *cells, same["shared"].measured_by_others)
+        table.add_row(network, board, *cells, PEERS.get((network, board), ""))
     return table
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--networks", nargs="+", choices=NETWORKS, default=list(NETWORKS))
+    parser.add_argument("--styles", nargs="+", choices=STYLES_COMPARED, default=STYLES_COMPARED)
     parser.add_argument("--json", type=Path, default=JSON, metavar="PATH")
     parser.add_argument("--clock", type=float, default=300.0, metavar="MHZ")
     given = parser.parse_args()
     rows: list[Row] = []
     for name in given.networks:
-        rows += measured(name, given.clock)
+        rows += measured(name, given.clock, given.styles)
         given.json.parent.mkdir(parents=True, exist_ok=True)
         given.json.write_text(json.dumps([asdict(row) for row in rows], indent=2) + "\n", encoding="utf-8")
     Console().print(tabled(rows))

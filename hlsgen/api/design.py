@@ -112,7 +112,7 @@ class Design(Brief):
 
     def _chosen(self, progress: Progress) -> Style[Any]:
         if not self.given.wants_exact_search:
-            return self.given
+            return self.given.resolved(progress)
         if "explored" not in vars(self):
             vars(self)["explored"] = self.explore(progress=progress)
         found = self.explored
@@ -200,7 +200,8 @@ class Design(Brief):
         """
         from hlsgen.explore.explore import explore
 
-        found = explore(self.given, target_fps=target_fps, max_latency_us=max_latency_us, progress=progress)
+        style = self.given.resolved(progress)
+        found = explore(style, target_fps=target_fps, max_latency_us=max_latency_us, progress=progress)
         return replace(found, design=self, chosen=Design(found.chosen))  # type: ignore[arg-type, return-value]
 
     def build(

@@ -56,7 +56,8 @@ def from_torch(
     weights and sums too, with style "tasks".
     uncertainty: share of the clock's period that HLS keeps back for routing, margin: share of the usable LUTs
     and FFs that stays free for the model's error, or "auto" (None: the board's), as of the design file.
-    style: "dataflow", one streaming kernel with every layer a stage, or "tasks", a kernel for every layer.
+    style: "dataflow", one streaming kernel with every layer a stage; "tasks", a kernel for every layer;
+    "shared", processors that run all layers as a program; "auto", the fastest of these that fits.
     interface: "memory" (the default): DDR at both ends; "stream": AXI streams from and to other kernels; or
     {"input": "stream"} and the like.
     Raises DesignError: an operation that there is no layer for, contradictory shapes, types too narrow.

@@ -87,6 +87,7 @@ def print_estimate(figures: Figures) -> None:
     from hlsgen.report.cells import cells_line
     from hlsgen.report.explored import explored_line
     from hlsgen.report.fit import fit_line
+    from hlsgen.report.styles import style_lines
 
     speed, total = figures.performance, figures.total
     click.echo(
@@ -98,6 +99,8 @@ def print_estimate(figures: Figures) -> None:
         f"({speed.batch_gops:,.1f} and {speed.batch_frames_per_s:,.0f} on a batch of {speed.batch})"
         f"; binds: {speed.binds}"
     )
+    for line in style_lines(figures.styles):
+        click.echo(line)
     if figures.kernels:
         click.echo(f"foldings: {', '.join(f'{one.kernel} {one.text}' for one in figures.kernels)}")
     _print_timing(figures)

@@ -207,6 +207,8 @@ class ProcessorMapping(_Section):
     """Neighbouring output rows computed at once."""
     lanes: Annotated[int, PROCESSOR_VALUES["lanes"]] | None = None
     """Output channels computed at once, and input channels read at once for each."""
+    fabric_lanes: Annotated[int, PROCESSOR_VALUES["fabric_lanes"]] | None = None
+    """Of the output channels those whose products are logic cells' instead of DSPs'."""
     together: Annotated[int, PROCESSOR_VALUES["together"]] | None = None
     """Frames of a round, which share what is read of weights."""
     pixel_words: Annotated[int, PROCESSOR_VALUES["pixel_words"]] | None = None
@@ -305,9 +307,9 @@ class NetworkFile(_Section):
     """Share of the clock's period that HLS keeps back for routing: 0.27 leaves 2.43 of 3.33 ns."""
     margin: MarginKey | None = None
     """Share of the usable LUTs and FFs that stays free for the model's error, or auto; None: the board's."""
-    style: Literal["dataflow", "tasks", "shared"] = "dataflow"
+    style: Literal["dataflow", "tasks", "shared", "auto"] = "dataflow"
     """dataflow: one streaming kernel, every layer a stage; tasks: every layer a kernel, called in turn;
-    shared: processors that run the layers of any network as a program.
+    shared: processors that run the layers of any network as a program; auto: the fastest of these.
     """
     interface: Annotated[
         InterfaceSection, BeforeValidator(_interface, json_schema_input_type=PortKind | InterfaceSection)

@@ -37,6 +37,8 @@ def fixed_design(
         data["clock_mhz"] = clock_mhz
     _move_paths(data, source.parent, target.parent)
     data["mapping"] = dict(explored.mapping)
+    if data.get("style") == "auto":
+        data["style"] = explored.chosen.given.cost_style
     point, estimate = explored.point, explored.chosen.estimate()
     head = (
         f"# {source.name} as hlsgen explore chose it, modelled: {point.frames_per_s:,.0f} frames/s, "

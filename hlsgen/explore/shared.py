@@ -170,6 +170,7 @@ def processor_keys(hardware: SharedHardware) -> dict[str, int]:
     return {
         "rows": one.rows,
         "lanes": one.lanes,
+        "fabric_lanes": one.fabric_lanes,
         "together": hardware.program.together,
         "pixel_words": one.pixel_depth,
         "weight_words": one.weight_depth,

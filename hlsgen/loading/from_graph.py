@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -28,17 +28,9 @@ from hlsgen.passes.single_precision import single_precision
 from hlsgen.passes.size_accumulators import for_any_weights
 from hlsgen.quantising.float_run import FloatRun
 from hlsgen.quantising.search_types import quantised_network
-from hlsgen.styles.layerwise import LayerwiseNetwork
+from hlsgen.styles.auto import AUTO, STYLES, AutoNetwork
 from hlsgen.styles.network_style import NetworkStyle
-from hlsgen.styles.shared import SharedNetwork
-from hlsgen.styles.streaming import StreamingNetwork
 from hlsgen.targets.board import Board, load_board
-
-STYLES: dict[str, type[StreamingNetwork] | type[LayerwiseNetwork] | type[SharedNetwork]] = {
-    "dataflow": StreamingNetwork,
-    "tasks": LayerwiseNetwork,
-    "shared": SharedNetwork,
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +38,8 @@ class Options(Brief):
     """What is wished of a network's design: the keywords of `hlsgen.from_torch`, which says what they mean.
 
     interface: None: the wish's. calibration_source: where its frames are from, in words; stand_in: they are
-    not the user's own. Raises DesignError: there is no such style or interface, or not together.
+    not the user's own. refused: of style auto the styles that are known to have no hardware, and why.
+    Raises DesignError: there is no such style or interface, or not together.
     """
 
     calibration: ArrayLike | Sequence[ArrayLike] | None = None
@@ -61,16 +54,35 @@ class Options(Brief):
     interface: object = None
     calibration_source: str = "calibration= in Python"
     stand_in: bool = False
+    refused: Mapping[str, Problem] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.style not in STYLES:
+        if self.style not in (*STYLES, AUTO):
             message = f"style is {self.style!r}, which there is not"
-            raise DesignError(Problem(message=message, fix=f"one of {', '.join(STYLES)}"))
+            raise DesignError(Problem(message=message, fix=f"one of {', '.join((*STYLES, AUTO))}"))
         problems = argument_problems(self.board, self.clock_mhz, self.batch, self.uncertainty, self.margin)
-        problems += interface_problems(self.full_constraints.interface, self.style)
-        problems += [problem for _, problem in mapping_problems(self.full_constraints, self.style)]
+        by_style = {name: self._style_problems(name) for name in self.styles}
+        if all(by_style.values()):
+            problems += [one for found in by_style.values() for one in found]
         if problems:
             raise DesignError(problems)
+
+    @property
+    def styles(self) -> tuple[str, ...]:
+        """The style, or those that are compared."""
+        return tuple(STYLES) if self.style == AUTO else (self.style,)
+
+    @property
+    def refusals(self) -> dict[str, Problem]:
+        """The styles that are compared and cannot obey what is wished, and why."""
+        own = {name: found[0] for name in self.styles if (found := self._style_problems(name))}
+        return {**own, **self.refused}
+
+    def _style_problems(self, style: str) -> list[Problem]:
+        """What is wished and a style cannot obey."""
+        constraints = self.full_constraints
+        problems = interface_problems(constraints.interface, style)
+        return [*problems, *(problem for _, problem in mapping_problems(constraints, style))]
 
     @property
     def full_constraints(self) -> NetworkConstraints:
@@ -118,7 +130,7 @@ def from_float(
     any_weights = constraints.weights.any_weights(reference)
     asked = precision_of(precision)
     if isinstance(asked.default, FloatType):
-        _check_float32(asked, options.style)
+        options = _in_float32(asked, options)
         graph = single_precision(reference)
         return _design(
             graph, options, source, constraints=constraints, reference=reference, samples=frames or {}
@@ -153,15 +165,24 @@ def from_float(
     )
 
 
-def _check_float32(precision: Precision, style: str) -> None:
-    """The rules of a network in float32. Raises DesignError: another style than tasks, or other types too."""
-    if style != "tasks":
-        what = "a shared processor" if style == "shared" else "a streaming kernel"
-        message = f"precision is float32, and {what} computes in fixed point"
-        raise DesignError(Problem(message=message, fix="style: tasks; or auto, or fixed<16,6>"))
+def _in_float32(precision: Precision, options: Options) -> Options:
+    """The options of a network in float32, which style: tasks alone has.
+
+    Raises DesignError: another style, or other types too.
+    """
+    refused = {name: _fixed_only(name) for name in options.styles if name != "tasks"}
+    if options.style in refused:
+        raise DesignError(refused[options.style])
     if precision != Precision(default=precision.default):
         message = "precision: float32 is of weights, sums and results alike"
         raise DesignError(Problem(message=message, fix="precision: float32 and no other key"))
+    return replace(options, refused={**options.refused, **refused})
+
+
+def _fixed_only(style: str) -> Problem:
+    what = "a shared processor" if style == "shared" else "a streaming kernel"
+    message = f"precision is float32, and {what} computes in fixed point"
+    return Problem(message=message, fix="style: tasks; or auto, or fixed<16,6>")
 
 
 def from_fixed(
@@ -197,7 +218,10 @@ def _design(graph: Graph, options: Options, source: str, **more: Any) -> Network
     board = load_board(options.board) if isinstance(options.board, str) else options.board
     if options.margin is not None:
         board = board.with_margin(options.margin)
-    return STYLES[options.style](
+    kind = AutoNetwork if options.style == AUTO else STYLES[options.style]
+    if options.style == AUTO:
+        more["refused"] = options.refusals
+    return kind(
         name=graph.name,
         graph=graph,
         board=board,

@@ -54,6 +54,7 @@ def load_model(
         batch=file.batch,
         constraints=wish.constraints,
         style=file.style,
+        refused=wish.refused,
     )
     if not graph.inputs[0].tensor.is_float:
         fields = file.precision.model_fields_set

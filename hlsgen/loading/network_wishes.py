@@ -13,12 +13,8 @@ from hlsgen.designfile.model_schema import NetworkFile
 from hlsgen.designfile.style_keys import mapping_problems
 from hlsgen.hardware.weights import task_weight_problems, weight_problems
 from hlsgen.model.ir import Graph
+from hlsgen.styles.auto import AUTO, STYLES
 from hlsgen.targets.board import Board
-
-AUTO = "auto"
-"""The style that takes the fastest of the others."""
-NETWORK_STYLES = ("dataflow", "tasks", "shared")
-"""The styles of networks, in the order in which they are compared."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +22,7 @@ class Wishes(Brief):
     """What a design file fixes. refused: with style: auto the styles that cannot obey it, and why."""
 
     constraints: NetworkConstraints
-    refused: Mapping[str, str] = field(default_factory=dict)
+    refused: Mapping[str, Problem] = field(default_factory=dict)
 
 
 def wishes(file: NetworkFile, graph: Graph, document: Document, board: Board) -> Wishes:
@@ -44,14 +40,14 @@ def wishes(file: NetworkFile, graph: Graph, document: Document, board: Board) ->
     if problems:
         raise document.error(problems)
     constraints = _constraints(file)
-    names = NETWORK_STYLES if file.style == AUTO else (file.style,)
+    names = tuple(STYLES) if file.style == AUTO else (file.style,)
     problems = _unknown_slrs(file, document, board)
     by_style = {name: _style_problems(name, file, constraints, graph, document, board) for name in names}
     if all(by_style.values()):
         problems += [one for found in by_style.values() for one in found]
     if problems:
         raise document.error(problems)
-    refused = {name: found[0].message for name, found in by_style.items() if found}
+    refused = {name: found[0] for name, found in by_style.items() if found}
     return Wishes(constraints=constraints, refused=refused)
 
 

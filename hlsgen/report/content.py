@@ -40,6 +40,7 @@ from hlsgen.report.roofline import Roofline
 from hlsgen.report.schedule import ScheduleFigures
 from hlsgen.report.section import MOST_ROWS, Count, Positive, Rows, Section, Text
 from hlsgen.report.structure import GraphSection
+from hlsgen.report.styles import StyleFigures
 from hlsgen.report.synthesised import SynthesisFigures
 from hlsgen.report.timing import Span, Timing
 from hlsgen.search.board_limits import COLUMNS
@@ -56,8 +57,8 @@ class Figures(Section):
 
     memories and banks, ompss: of one convolution. kernels: of one whose instances differ in folding; layers,
     cycles of the total, memories and banks are those of the first of them. interface, joints, fifos, timing,
-    quantisation, quality, explored: of networks. memory: of a network of tasks or a program. processor,
-    tasks: of a program.
+    quantisation, quality, styles, explored: of networks. memory: of a network of tasks or a program.
+    processor, tasks: of a program.
     """
 
     design: Text
@@ -87,6 +88,7 @@ class Figures(Section):
     timing: Annotated[Timing | None, BeforeValidator(_none_if_empty)] = None
     quantisation: Annotated[tuple[TensorAccuracy, ...], Rows] | None = None
     quality: Quality | None = None
+    styles: Annotated[tuple[StyleFigures, ...], Rows] = ()
     explored: Search | None = None
     foldings_tried: Count | None = None
     kernels: Annotated[tuple[KernelFigures, ...], Rows] = ()

@@ -21,6 +21,7 @@ from hlsgen.report.fit import fit_text
 from hlsgen.report.frames import calibration_line, clipping_text, warning_lines
 from hlsgen.report.quality import Quality, quantisation_figures
 from hlsgen.report.schedule import schedule_text
+from hlsgen.report.styles import StyleFigures, styles_text
 from hlsgen.report.summary import Row, summary_rows
 from hlsgen.report.tables import page, slr_table, table
 from hlsgen.schedule.results import KernelSchedule
@@ -41,14 +42,15 @@ class NetworkEstimate(Estimates, ABC):
     """The modelled figures of a network.
 
     quality: how near its outputs are to floating point, if known. explored: what the search for the best
-    mapping found, if there was one. latencies: of processes by kernel and name, cycles from reading to
-    writing by the schedule of the emitted code; None: round figures.
+    mapping found, if there was one; styles: those that were compared. latencies: of processes by kernel and
+    name, cycles from reading to writing by the schedule of the emitted code; None: round figures.
     """
 
     hardware: NetworkHardware
     accuracy: tuple[Accuracy, ...]
     quality: Quality | None
     explored: Search | None = None
+    styles: tuple[StyleFigures, ...] = ()
     latencies: Mapping[str, Mapping[str, int]] | None = None
 
     @property
@@ -96,6 +98,7 @@ class NetworkEstimate(Estimates, ABC):
             quantisation=quantisation_figures(self.accuracy),
             quality=self.quality,
             explored=self.explored,
+            styles=self.styles,
         )
 
     @abstractmethod
@@ -136,6 +139,7 @@ def network_markdown(
             "## Board\n\n" + slr_table(report.slrs, placed),
             cost_text(report.cost),
             fit_text(report.fit),
+            styles_text(report.styles),
             explored_text(report.explored),
             *sections,
             _quantisation_text(report),

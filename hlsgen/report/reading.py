@@ -94,5 +94,9 @@ def _contradictions(figures: Figures) -> Iterator[Mistake]:
     schedule = figures.schedule if isinstance(figures, Report) else None
     if schedule and schedule.loops and schedule.budget_ns is None:
         yield Mistake(message="is missing", fix=AGAIN, at=("schedule", "budget_ns"))
+    if figures.styles and sum(one.chosen for one in figures.styles) != 1:
+        yield Mistake(message="must have one style that is chosen", fix=AGAIN, at=("styles",))
+    if any((one.frames_per_s is None) != bool(one.refusal) for one in figures.styles):
+        yield Mistake(message="must have figures or a refusal for each style", fix=AGAIN, at=("styles",))
     if figures.explored and sum(one.chosen for one in figures.explored.front) != 1:
         yield Mistake(message="must have one point that is chosen", fix=AGAIN, at=("explored", "front"))

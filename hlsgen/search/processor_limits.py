@@ -39,7 +39,12 @@ class Misses:
         self.tiling = text
 
     def too_large(self, processor: Processor, each: Resources, why: str, board: Board) -> None:
-        """A processor that no SLR has room for; the one that is the least too large is kept."""
+        """A processor that no SLR has room for; the one that is the least too large is kept.
+
+        Of those with products in logic cells, which trade one excess for another, only the first.
+        """
+        if processor.fabric_lanes and self.largest:
+            return
         limits = [allowed(slr, board) for slr in board.slrs]
         limit = min(limits, key=lambda one: share_of_slr(each, one))
         share = share_of_slr(each, limit)
@@ -76,7 +81,7 @@ class Misses:
             return NoFit(message, f"instances: {most} or fewer, or mapping: auto", key="instances")
         fixed = constraints.processor.given
         fix = f"another {' or '.join(fixed)}, or none" if fixed else "narrower types, or a larger board"
-        why = self.largest or self.tiling
+        why = self.largest or self.tiling or "there is none of these keys"
         message = f"no processor for {graph.name} fits {board.title}: {why}"
         return NoFit(message, fix, key="processor" if fixed else None)
 

@@ -268,6 +268,7 @@ class SharedSearch:
         lanes: int,
         pixel_depth: int,
         weight_depth: int,
+        fabric_lanes: int = 0,
     ) -> Processor:
         activation_bits, weight_bits, unsigned = self.widths
         beat = min(self.board.memory.port_bits, lanes * BIAS_BITS, lanes * lanes * weight_bits)
@@ -280,25 +281,37 @@ class SharedSearch:
             pixel_depth=pixel_depth,
             weight_depth=weight_depth,
             weight_beat_bits=beat,
+            fabric_lanes=fabric_lanes,
         )
 
     def candidates(self) -> Iterator[Candidate]:
         """Processors of which at least one fits, each with as many as fit or are asked for."""
-        depths = self._values("pixel_words", PIXEL_DEPTHS)[0], self._values("weight_words", WEIGHT_DEPTHS)[0]
         for lanes in self._values("lanes", LANES):
             for rows in self._values("rows", ROWS):
-                plain = self._processor(rows, lanes, *depths)
                 for pool_columns in {0, self.pool_columns if rows >= LEAST_POOLED_ROWS else 0}:
-                    best = 0
-                    for fabric_lanes in range(0, lanes // MOST_IN_FABRIC + 1, 2):
-                        smallest = replace(plain, fabric_lanes=fabric_lanes, pool_columns=pool_columns)
-                        count = self._count(smallest, processor_resources(smallest, self.terms), "")
-                        if count > best:
-                            best = count
-                            yield from self._of_folding(smallest)
+                    foldings = self._foldings(rows, lanes, pool_columns)
+                    if foldings:
+                        yield from self._of_foldings(foldings)
 
-    def _of_folding(self, smallest: Processor) -> Iterator[Candidate]:
-        """The depths that hold the tasks, for a folding that fits."""
+    def _foldings(self, rows: int, lanes: int, pool_columns: int) -> list[Processor]:
+        """The processor with the smallest memories, and with products in logic cells where more fit so."""
+        depths = self._values("pixel_words", PIXEL_DEPTHS)[0], self._values("weight_words", WEIGHT_DEPTHS)[0]
+        found: list[Processor] = []
+        most = 0
+        for fabric_lanes in self._values("fabric_lanes", range(0, lanes // MOST_IN_FABRIC + 1, 2)):
+            if fabric_lanes > lanes:
+                continue
+            plain = self._processor(rows, lanes, *depths, fabric_lanes)
+            smallest = replace(plain, pool_columns=pool_columns)
+            count = self._count(smallest, processor_resources(smallest, self.terms), "")
+            if count > most:
+                most = count
+                found.append(smallest)
+        return found
+
+    def _of_foldings(self, foldings: Sequence[Processor]) -> Iterator[Candidate]:
+        """The depths that hold the tasks, for foldings that fit: they differ in what multiplies alone."""
+        smallest = foldings[0]
         tasks = self._lowered(smallest).tasks
         every = self._values("pixel_words", PIXEL_DEPTHS)
         weight_depths = self._values("weight_words", WEIGHT_DEPTHS)
@@ -318,23 +331,23 @@ class SharedSearch:
         for pixel_depth, weight_depth in product(every, weight_depths):
             if pixel_depth >= least:
                 why = f" with {pixel_depth:,} words a bank for the pixels of {widest}"
-                deep = replace(smallest, pixel_depth=pixel_depth, weight_depth=weight_depth)
+                deep = [replace(one, pixel_depth=pixel_depth, weight_depth=weight_depth) for one in foldings]
                 yield from self._of_memories(deep, cycles, why if pixel_depth > every[0] else "")
 
-    def _of_memories(self, deep: Processor, cycles: int, why: str) -> list[Candidate]:
-        """A processor with its memories in BRAM or URAM, where none that costs less fits as often."""
+    def _of_memories(self, deep: Sequence[Processor], cycles: int, why: str) -> list[Candidate]:
+        """Processors with their memories in BRAM or URAM, where none that costs less fits as often."""
         kinds = (Storage.BRAM, Storage.URAM) if self.board.total.uram else (Storage.BRAM,)
         found = []
-        for pixels, weights in product(kinds, kinds):
-            processor = replace(deep, pixel_storage=pixels, weight_storage=weights)
+        for one, pixels, weights in product(deep, kinds, kinds):
+            processor = replace(one, pixel_storage=pixels, weight_storage=weights)
             each = processor_resources(processor, self.terms)
             count = self._count(processor, each, why)
             if count:
                 found.append(Candidate(processor=processor, each=each, count=count, cycles=cycles))
         kept: list[Candidate] = []
-        for one in sorted(found, key=self._price):
-            if all(one.count > other.count for other in kept):
-                kept.append(one)
+        for candidate in sorted(found, key=self._price):
+            if all(candidate.count > other.count for other in kept):
+                kept.append(candidate)
         return kept
 
     def _count(self, processor: Processor, each: Resources, why: str) -> int:

@@ -65,6 +65,7 @@ class LayerwiseNetwork(NetworkStyle[LayerwiseHardware]):
             accuracy=self.accuracy,
             quality=quality_figures(self.reached, self.precision),
             explored=self.explored,
+            styles=self.styles,
         )
 
     def plan(self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]) -> dict[str, str | bytes]:

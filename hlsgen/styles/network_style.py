@@ -34,6 +34,7 @@ from hlsgen.model.ports import Floats, stand_in_codes, tensor_codes
 from hlsgen.model.precision import Precision
 from hlsgen.model.simulation_frames import SimulationFrames
 from hlsgen.report.explored import Search
+from hlsgen.report.styles import StyleFigures
 from hlsgen.styles.style import MOST_SAMPLE_ELEMENTS, MOST_SAMPLE_FRAMES, Style
 
 MOST_SAMPLE_MACS = 1 << 31
@@ -64,7 +65,7 @@ class NetworkStyle(Style[N]):
     samples: values [N, C, H, W] of each input to simulate with; empty: a photograph. measured: what
     `accuracy` was found with, so that golden of the same frames is not computed again. given_types: of a
     network that brings its types, the inputs and layers whose type the user says. explored: what the exact
-    search found, if it chose the hardware.
+    search found, if it chose the hardware. styles: those that were compared, if that chose this one.
     """
 
     subject: ClassVar[str]
@@ -80,6 +81,7 @@ class NetworkStyle(Style[N]):
     calibration: Calibration | None = None
     given_types: frozenset[str] = frozenset()
     explored: Search | None = None
+    styles: tuple[StyleFigures, ...] = ()
 
     def counted_golden(self, inputs: Mapping[str, Codes]) -> Golden:
         known = self.measured.golden_for(self.graph, inputs) if self.measured else None

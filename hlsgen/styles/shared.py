@@ -50,6 +50,7 @@ class SharedNetwork(NetworkStyle[SharedHardware]):
             accuracy=self.accuracy,
             quality=quality_figures(self.reached, self.precision),
             explored=self.explored,
+            styles=self.styles,
         )
 
     def plan(self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]) -> dict[str, str | bytes]:

@@ -59,6 +59,7 @@ class StreamingNetwork(NetworkStyle[StreamingHardware]):
             quality=quality_figures(self.reached, self.precision),
             hardware=self.hardware,
             explored=self.explored,
+            styles=self.styles,
         )
 
     def plan(self, inputs: Mapping[str, Codes], golden: Mapping[str, Codes]) -> dict[str, str | bytes]:

@@ -182,6 +182,10 @@ class Style(Brief, ABC, Generic[H]):
         found = self.chosen or vars(self).get("hardware")
         return "" if found is None else str(found)
 
+    def resolved(self, progress: Progress) -> Style[Any]:
+        """The same with its style chosen, where that is left open. Raises DesignError: none has hardware."""
+        return self
+
     @property
     def wants_exact_search(self) -> bool:
         """Whether the hardware is to be that which `hlsgen.explore` finds."""

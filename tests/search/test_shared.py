@@ -66,6 +66,7 @@ FIXED: list[dict[str, int]] = [
     {"rows": 5},
     {"lanes": 8},
     {"together": 3},
+    {"lanes": 16, "fabric_lanes": 4},
     {"rows": 15, "pixel_words": 777},
     {"weight_words": 100},
     {"activation_bits": 16, "weight_bits": 16},
@@ -86,6 +87,7 @@ def as_keys(hardware: SharedHardware) -> dict[str, int]:
     return {
         "rows": one.rows,
         "lanes": one.lanes,
+        "fabric_lanes": one.fabric_lanes,
         "together": hardware.program.together,
         "pixel_words": one.pixel_depth,
         "weight_words": one.weight_depth,

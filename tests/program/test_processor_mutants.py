@@ -6,15 +6,18 @@ Offutt and Harrold, Mutation analysis using mutant schemata, 1993).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from itertools import chain
 
 import pytest
 
 from hlsgen.base.errors import MismatchError, ToolError
 from hlsgen.csim import testbench
-from tests.support.shared_graphs import Case, addition, cases, network, single_layer, tall
-from tests.support.shared_processor import PACKED, BuiltProcessor, assert_program_exact, build_processor
+from tests.support.shared_graphs import Case, addition, cases, network, pooled, single_layer, tall
+from tests.support.shared_processor import PACKED, WIDE, BuiltProcessor, assert_program_exact, build_processor
 
+Mutant = tuple[str, str, str, str]
 VARIABLE = "HLSGEN_TEST_MUTANT"
 ARRAY, LOAD, FINISH = "src/array.h", "src/load.h", "src/finish.h"
 CHOICE = f"""#include <cstdlib>
@@ -95,7 +98,7 @@ MUTANTS = [
     (LOAD, "group * task.residual_plane + band", "group", "0"),
     (LOAD, "round * task.out_round", "round", "0"),
     (LOAD, "(sequel * task.frames + frame) * task.out_frame", "sequel * task.frames", "sequel"),
-    (LOAD, "task.out_plane +\n                                   band * task.band_out", "band", "0"),
+    (LOAD, "task.out_plane +\n                                   band * task.stored_band", "band", "0"),
     (FINISH, "nearest = bits & NEAREST", "NEAREST", "0"),
     (FINISH, "half_up_above = bits & HALF_UP_ABOVE", "HALF_UP_ABOVE", "HALF_UP_BELOW"),
     (FINISH, "half_up_below = bits & HALF_UP_BELOW", "HALF_UP_BELOW", "HALF_UP_ABOVE"),
@@ -120,12 +123,38 @@ MUTANTS = [
     (FINISH, "if (adds) other", "adds", "false"),
 ]
 """File, where in it, what is changed there, and what it becomes."""
+POOL = "src/pool.h"
+POOL_MUTANTS = [
+    (POOL, "ap_uint<ACTIVATION>(sign) <<", "sign", "true"),
+    (
+        POOL,
+        "(one ^ turned) < (other ^ turned)",
+        "(one ^ turned) < (other ^ turned)",
+        "(one ^ turned) > (other ^ turned)",
+    ),
+    (POOL, "column += ROWS", "ROWS", "ROWS - 1"),
+    (POOL, "columns_left -= 1", "1", "0"),
+    (POOL, "at.row.value[0] ^ second", "second", "false"),
+    (POOL, "odd_row && !top", "!top", "true"),
+    (POOL, "(odd_row || bottom)", "bottom", "false"),
+    (POOL, "at.columns_left != 0", "at.columns_left != 0", "true"),
+    (POOL, "!at.odd_column && !(second", "!at.odd_column", "at.odd_column"),
+    (POOL, "!(second && top)", "second", "false"),
+    (POOL, "(second ? ROWS : 0)", "ROWS", "ROWS + 1"),
+    (POOL, "if (takes && half == h)", "half == h", "half != h"),
+    (POOL, "second || block == blocks - 1", "second", "pools"),
+    (POOL, "block / 2 < kept", "kept", "kept + 1"),
+    (POOL, "in_band == of_band - 1", "of_band - 1", "of_band"),
+    (POOL, "const int rest = leaving.left", "leaving.left", "(leaving.left >> 1)"),
+    (LOAD, "task.out_plane +\n                                   band * task.stored_band", "band", "0"),
+]
+"""Of results that are pooled on their way to DDR."""
 
 
-def schemata(files: dict[str, str]) -> dict[str, str]:
+def schemata(mutants: Sequence[Mutant], files: dict[str, str]) -> dict[str, str]:
     """Each expression as the choice of itself and what its mutant, numbered from 1, makes of it."""
     places: dict[str, list[tuple[int, str, str]]] = {}
-    for number, (file, context, old, new) in enumerate(MUTANTS, start=1):
+    for number, (file, context, old, new) in enumerate(mutants, start=1):
         text = files[file]
         assert text.count(context) == 1 and old in context, f"{context!r} in {file}: follow the template"
         choice = f"(mutant() == {number} ? ({new}) : ({old}))"
@@ -141,7 +170,7 @@ def schemata(files: dict[str, str]) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def mutants(tmp_path_factory: pytest.TempPathFactory) -> BuiltProcessor:
-    return build_processor(PACKED, tmp_path_factory.mktemp("mutants"), edit=schemata)
+    return build_processor(PACKED, tmp_path_factory.mktemp("mutants"), edit=partial(schemata, MUTANTS))
 
 
 @pytest.fixture(scope="module")
@@ -175,3 +204,31 @@ def test_a_mutant_is_caught(
     monkeypatch.setenv(VARIABLE, str(number))
     monkeypatch.setattr(testbench, "RUN_SECONDS", 10)
     assert not survives(mutants, examples)
+
+
+@pytest.fixture(scope="module")
+def pool_mutants(tmp_path_factory: pytest.TempPathFactory) -> BuiltProcessor:
+    return build_processor(
+        WIDE, tmp_path_factory.mktemp("pool_mutants"), edit=partial(schemata, POOL_MUTANTS)
+    )
+
+
+@pytest.fixture(scope="module")
+def pools() -> list[Case]:
+    return list(cases(pooled, WIDE, 80, first_seed=5000))
+
+
+def test_without_a_mutant_all_pools_are_equal(
+    pool_mutants: BuiltProcessor, pools: list[Case], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, "0")
+    assert survives(pool_mutants, pools)
+
+
+@pytest.mark.parametrize("number", range(1, len(POOL_MUTANTS) + 1), ids=lambda n: POOL_MUTANTS[n - 1][1][:40])
+def test_a_mutant_of_a_pool_is_caught(
+    number: int, pool_mutants: BuiltProcessor, pools: list[Case], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, str(number))
+    monkeypatch.setattr(testbench, "RUN_SECONDS", 10)
+    assert not survives(pool_mutants, pools)

@@ -349,10 +349,13 @@ def tall(drawing: Drawing) -> Graph:
 
 
 def pooled(drawing: Drawing) -> Graph:
-    """A convolution, perhaps an addition, and the largest of 2 x 2, perhaps done on the way to DDR."""
-    channels, height, width = drawing.image()
-    source = drawing.port((channels, height + 1, width + 1))
-    found = drawing.conv(source, same=drawing.pick([True, False]))
+    """A convolution or a cast, perhaps an addition, then the largest of 2 x 2, perhaps on the way to DDR."""
+    lanes = drawing.processor.lanes
+    channels, rows = drawing.pick([lanes - 1, lanes, lanes + 2, 2 * lanes]), drawing.pick([9, 60, 60])
+    source = drawing.port((channels, drawing.whole(2, rows), drawing.whole(3, 14)))
+    # a cast's results are as large as its source, unsigned ones with their highest bit
+    kind = drawing.pick(["any", "same", "cast"])
+    found = drawing.cast(source) if kind == "cast" else drawing.conv(source, same=kind == "same")
     if drawing.tensors[found].shape == drawing.tensors[source].shape and drawing.whole(0, 1):
         found = drawing.sum(found, source)
     return drawing.graph([drawing.halved(found)])

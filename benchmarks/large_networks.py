@@ -1,8 +1,8 @@
 """Large networks for ImageNet frames, with random weights: how long hlsgen takes depends on their shapes.
 
 Residual networks of three convolutions a block: He, Zhang, Ren and Sun, 2016 (arXiv:1512.03385), table 1, 50
-and 101 layers, stride in the 3 x 3 convolution. VGG-16: Simonyan and Zisserman, 2015 (arXiv:1409.1556),
-configuration D.
+layers with the stride in the 3 x 3 convolution; and the same with four blocks less, 38 layers. VGG-16:
+Simonyan and Zisserman, 2015 (arXiv:1409.1556), configuration D.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ SEED = 2024
 CLASSES = 1000
 WIDTHS = (64, 128, 256, 512)
 """Channels inside the blocks of a stage; it gives four times as many."""
-BLOCKS = {"resnet50": (3, 4, 6, 3), "resnet101": (3, 4, 23, 3)}
+BLOCKS = {"resnet50": (3, 4, 6, 3), "resnet38": (3, 4, 2, 3)}
 VGG = ((64, 64), (128, 128), (256,) * 3, (512,) * 3, (512,) * 3)
 
 
@@ -65,7 +65,7 @@ def vgg16(size: int) -> nn.Module:
 
 
 def network(name: str, size: int) -> nn.Module:
-    """resnet50, resnet101 or vgg16 for frames of 3 x size x size, ready for inference."""
+    """resnet50, resnet38 or vgg16 for frames of 3 x size x size, ready for inference."""
     torch.manual_seed(SEED)
     net = vgg16(size) if name == "vgg16" else residual(BLOCKS[name])
     with torch.no_grad():

@@ -49,6 +49,7 @@ def processor_resources(processor: Processor, terms: Terms) -> Resources:
         memory_resources(terms, processor.pixel_memory),
         memory_resources(terms, processor.weight_memory),
         _pooling(processor, terms),
+        _tables(processor, terms),
     )
     return Resources.sum(parts)
 
@@ -156,6 +157,14 @@ def _pooling(processor: Processor, terms: Terms) -> Resources:
         + cells(terms, "process_control", one=1)
         + fifo
     )
+
+
+def _tables(processor: Processor, terms: Terms) -> Resources:
+    """A table a lane, and the choice between its entry and the result."""
+    if not processor.tables:
+        return Resources()
+    bits = processor.lanes * processor.activation_bits
+    return memory_resources(terms, processor.table_memory) + cells(terms, "select", bits=bits)
 
 
 def _moving(processor: Processor, terms: Terms) -> Resources:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hlsgen.hardware.descriptor import WORDS
+from hlsgen.hardware.processor import TABLE_ENTRIES
 from hlsgen.program.tiling import Tiling
 
 STEP_CYCLES = 20
@@ -138,7 +139,7 @@ def task_time(tiling: Tiling) -> TaskTime:
             band_cycles = 0
     read, written = _bytes(tiling)
     return TaskTime(
-        cycles=cycles + START_CYCLES + END_CYCLES,
+        cycles=cycles + START_CYCLES + END_CYCLES + (0 if task.table is None else TABLE_ENTRIES),
         busy=sum(step.taps for step in others),
         binds=setting.most_common(1)[0][0],
         bytes_read=read,
@@ -155,6 +156,8 @@ def _bytes(tiling: Tiling) -> tuple[int, int]:
     results *= tiling.sequels
     beats = tiling.out_groups * (processor.bias_beats + tiling.weight_words * processor.weight_beats)
     weights = beats * tiling.bands * tiling.sequels
+    if tiling.task.table is not None:
+        weights += processor.table_beats
     added = results if tiling.task.added is not None else 0
     stored = sum(tiling.stored_of(band) for band in range(tiling.bands)) * processor.rows
     stored *= tiling.task.stored_shape[2] * tiling.frames * tiling.out_groups * tiling.sequels

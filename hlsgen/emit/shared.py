@@ -30,8 +30,8 @@ from hlsgen.targets.board import Board
 
 INCLUDED = ("counter.h", "dot.h", "lanes.h", "memory.h", "stage.h", "static.h")
 """What of templates/hls/hlsgen/ the processor is made with."""
-AS_THEY_STAND = ("sized.h", "load.h", "finish.h")
-RENDERED = ("processor.h", "array.h")
+AS_THEY_STAND = ("sized.h", "load.h")
+RENDERED = ("processor.h", "array.h", "finish.h")
 NO_COSIM = (
     "its three ports of the memory are one buffer, which co-simulation would make three of, "
     "so that no task would see what another one wrote"
@@ -42,7 +42,7 @@ PORTS = ("gmem_program", "gmem_weights", "gmem_pixels", "gmem_added", "gmem_resu
 """The kernel's m_axi bundles, as kernel.cpp.j2 names them."""
 OWN_FILES = ("program", "weights", "rounds", "memory", "memory_golden", "memory_known")
 """Arrays of the testbench that are no frames."""
-PROCESS_NAMES = ("load", "load_weights", "load_residual", "array", "finish", "store", "pool")
+PROCESS_NAMES = ("load", "load_weights", "load_residual", "array", "finish", "store", "pool", "fill_table")
 """The processes in the order of `enum process` in load.h."""
 
 
@@ -73,6 +73,7 @@ def _constants(processor: Processor, name: str, source: str) -> dict[str, Any]:
         "LANES": processor.lanes,
         "FABRIC_LANES": processor.fabric_lanes,
         "POOL_COLUMNS": processor.pool_columns,
+        "TABLE": limits.TABLE_ENTRIES if processor.tables else 0,
         "ACTIVATION": processor.activation_bits,
         "OPERAND": processor.operand_bits,
         "WEIGHT": processor.weight_bits,

@@ -46,6 +46,7 @@ FIELDS: Mapping[str, str] = {
     "out_blocks": "blocks of ROWS rows of the output",
     "out_groups": "channel groups that are computed",
     "pool": "1: of two rows by two columns of the results the largest is stored",
+    "table": "1: results are looked up in a table, which stands in front of the weights",
     "signed_results": "1: the codes that are stored have a sign",
     "stored_columns": "width of the tensor that is stored",
     "stored_blocks": "blocks of ROWS rows of it",

@@ -29,6 +29,8 @@ LEAST_POOLED_ROWS = 5
 """Iterations from a word's write to its next read where results are pooled: what reading, comparing and
 writing take.
 """
+TABLE_ENTRIES = 256
+"""Of the table of a function of results that have 8 bits or fewer."""
 PACKED_WIDTH = 8
 """The widest numbers of which a DSP48E2 multiplies two at once."""
 CHAIN_SIGNED, CHAIN_UNSIGNED = 7, 4
@@ -59,8 +61,10 @@ class Processor(Brief):
     weight_storage: Storage = Storage.BRAM
     fabric_lanes: int = 0
     pool_columns: int = 0
+    tables: bool = False
 
     def __post_init__(self) -> None:
+        assert TABLE_ENTRIES * self.activation_bits % self.weight_beat_bits == 0 or not self.tables
         assert not self.pool_columns or self.rows >= LEAST_POOLED_ROWS
         assert self.rows % 2 == 1 and self.lanes % 2 == 0 and self.fabric_lanes % 2 == 0
         assert 0 <= self.fabric_lanes <= self.lanes and self.lanes >= 2 and self.weight_beat_bits > 0
@@ -142,6 +146,17 @@ class Processor(Brief):
         """Where results are pooled on their way to DDR, a block of rows in each half."""
         depth = self.pool_columns * self.rows
         return Memory(name="lines", depth=depth, bits=self.word_bits, copies=2, storage=Storage.BRAM)
+
+    @property
+    def table_memory(self) -> Memory:
+        """The tables of functions, one for each lane."""
+        bits = self.activation_bits
+        return Memory(name="table", depth=TABLE_ENTRIES, bits=bits, copies=self.lanes, storage=Storage.LUTRAM)
+
+    @property
+    def table_beats(self) -> int:
+        """Beats of a table."""
+        return TABLE_ENTRIES * self.activation_bits // self.weight_beat_bits
 
     @property
     def weight_memory(self) -> Memory:

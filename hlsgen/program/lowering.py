@@ -1,7 +1,8 @@
 """Graph -> tasks: each layer that computes begins one, and those behind it that only finish its results join
 it.
 
-conv2d, dense, affine     sums of products                  joins: add, clamp, cast, leaky, pool2d of 2 x 2
+conv2d, dense, affine     sums of products                  joins: add, clamp, cast, leaky; then a function
+                          by a table, then pool2d of 2 x 2
 pool2d, global_pool       largest values, or sums divided
 add, clamp, cast, leaky   where nothing computes before them: a 1 x 1 kernel that is the identity
 pad, crop, rearrange      the same with another padding, stride or repetition
@@ -24,12 +25,15 @@ from hlsgen.layers.concat import Concat
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.leaky import Leaky
 from hlsgen.layers.pool2d import Pool2d
+from hlsgen.layers.steps import Steps
+from hlsgen.layers.table import Table
+from hlsgen.layers.unary import Unary
 from hlsgen.model.ir import Graph
 from hlsgen.program.epilogue import Epilogue, NotFused
 from hlsgen.program.tasks import Stored, Task
 from hlsgen.program.unfolding import unfolded
 from hlsgen.program.unsupported import refused
-from hlsgen.program.windows import Computed, computed, identity
+from hlsgen.program.windows import Computed, computed, identity, table_of, why_no_table
 
 NARROWER = "a narrower type for it (precision), or a processor of more bits (mapping: activation_bits)"
 
@@ -103,6 +107,9 @@ class _Lowering:
                 epilogue, added = self._with_operand(epilogue, layer, 1)
             epilogue = finished_by(layer, epilogue)
             taken, last = [layer], layer
+            if isinstance(layer, Table | Steps):
+                self._emit(taken, found, epilogue, source, added, layer)
+                return
             while (following := self._following(last)) is not None:
                 longer = self._joined_by(following, last, epilogue, added)
                 if longer is None:
@@ -110,7 +117,10 @@ class _Lowering:
                 epilogue, added = longer
                 taken.append(following)
                 last = following
-            self._emit(taken, found, epilogue, source, added)
+            function = self._function_behind(last)
+            if function is not None:
+                taken.append(function)
+            self._emit(taken, found, epilogue, source, added, function)
         except NotFused as failure:
             raise refused(layer, str(failure), "another type for its results, or style: dataflow") from None
 
@@ -125,6 +135,13 @@ class _Lowering:
         """The only reader of a layer's results, if it may join its task."""
         reader = self._reader(layer)
         return reader if isinstance(reader, Add | Clamp | Cast | Leaky) else None
+
+    def _function_behind(self, layer: Layer) -> Unary | None:
+        """The only reader, if it is a function whose values stand in a table."""
+        reader = self._reader(layer)
+        if not isinstance(reader, Table | Steps | Clamp | Cast | Leaky):
+            return None
+        return None if why_no_table(reader, self.processor) else reader
 
     def _pool_behind(self, layer: Layer) -> Pool2d | None:
         """The only reader, if it is a pool that the processor does on the way to DDR."""
@@ -163,10 +180,14 @@ class _Lowering:
         epilogue: Epilogue,
         source: Stored,
         added: Stored | None,
+        function: Unary | None,
     ) -> None:
-        """The task of `taken`; layers at its end whose results are too wide to store are an error."""
+        """The task of `taken`, of which the last may be a `function` that is looked up; layers at its end
+        whose results are too wide to store are an error.
+        """
         last = taken[-1]
         out_shape, type_ = last.output_shape, _fixed(last.output_type, last.name)
+        stages = epilogue.finished(type_ if function is None else function.source_type)
         pool = self._pool_behind(last)
         if pool is not None:
             taken, last = [*taken, pool], pool
@@ -184,7 +205,8 @@ class _Lowering:
             weights=found.weights,
             groups=found.groups,
             bias=found.bias,
-            stages=epilogue.finished(type_),
+            stages=stages,
+            table=None if function is None else table_of(function),
             added=added,
             macs=sum(layer.macs for layer in taken),
         )
@@ -263,6 +285,11 @@ def most_pooled_columns(graph: Graph) -> int:
     """The columns of the widest tensor that a processor could pool on its way to DDR; 0: there is none."""
     pools = [layer for layer in graph.layers if isinstance(layer, Pool2d) and is_pooled_on_the_way(layer)]
     return max((pool.output_shape[2] for pool in pools), default=0)
+
+
+def needs_tables(graph: Graph) -> bool:
+    """Whether a graph has functions whose values would stand in tables."""
+    return any(isinstance(layer, Table | Steps) for layer in graph.layers)
 
 
 def finished_by(layer: Layer, epilogue: Epilogue) -> Epilogue:

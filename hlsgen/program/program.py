@@ -171,12 +171,13 @@ def program(graph: Graph, processor: Processor, together: int) -> Program:
 def weight_beats(tiling: Tiling) -> int:
     """Beats of a task's weights and biases."""
     processor = tiling.processor
-    return tiling.out_groups * (processor.bias_beats + tiling.weight_words * processor.weight_beats)
+    table = 0 if tiling.task.table is None else processor.table_beats
+    return table + tiling.out_groups * (processor.bias_beats + tiling.weight_words * processor.weight_beats)
 
 
 def weight_bytes(tiling: Tiling) -> NDArray[np.uint8]:
-    """For each output group its biases, then its weights: [word][output lane][input lane], lowest bits
-    first.
+    """A table, if there is one; for each output group its biases, then its weights: [word][output lane][input
+    lane], lowest bits first.
     """
     processor, task = tiling.processor, tiling.task
     lanes = processor.lanes
@@ -188,7 +189,11 @@ def weight_bytes(tiling: Tiling) -> NDArray[np.uint8]:
         wide = np.dtype(f"<i{processor.weight_bits // 8}")
         matrix = np.ascontiguousarray(weight_matrix(tiling).astype(wide))
         parts.append(matrix.view(np.uint8).reshape(tiling.out_groups, -1))
-    return np.concatenate(parts, axis=1).reshape(-1)
+    found = np.concatenate(parts, axis=1).reshape(-1)
+    if task.table is None:
+        return found
+    entries = task.table.astype(f"<i{processor.activation_bits // 8}").view(np.uint8)
+    return np.concatenate([entries, found])
 
 
 def _shape_fields(tiling: Tiling) -> dict[str, int]:
@@ -211,6 +216,7 @@ def _shape_fields(tiling: Tiling) -> dict[str, int]:
         "out_blocks": tiling.out_blocks,
         "out_groups": tiling.out_groups,
         "pool": int(task.pooled),
+        "table": int(task.table is not None),
         "signed_results": int(task.output.type.signed),
         "stored_columns": task.stored_shape[2],
         "stored_blocks": tiling.stored_blocks,

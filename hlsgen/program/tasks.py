@@ -64,7 +64,8 @@ class Task(Brief):
     weights: [M, C / groups, KH, KW]; None: the largest value of each window. bias: [M], in codes of the sums.
     added: the tensor that joins, None: none. offset: the channel of `output` at which its results begin.
     macs: multiply-accumulates of a frame, as layers count them. pooled: of two rows by two columns of the
-    results the largest is stored; out_shape is the shape before that.
+    results the largest is stored; out_shape is the shape before that. table: [256] what each result becomes,
+    by its lowest 8 bits, before it is pooled; None: it stays.
     """
 
     name: str
@@ -81,6 +82,7 @@ class Task(Brief):
     offset: int = 0
     macs: int = 0
     pooled: bool = False
+    table: Codes | None = None
 
     @property
     def in_shape(self) -> Shape:

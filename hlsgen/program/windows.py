@@ -5,12 +5,13 @@ be.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
 from hlsgen.base.fixed import Codes, FixedType
-from hlsgen.hardware.processor import BIAS_BITS, Processor
+from hlsgen.hardware.processor import BIAS_BITS, TABLE_ENTRIES, Processor
 from hlsgen.layers.adaptive_pool import AdaptivePool
 from hlsgen.layers.base import Layer, Shape
 from hlsgen.layers.binary import Add
@@ -25,10 +26,15 @@ from hlsgen.layers.pad import Pad
 from hlsgen.layers.pool import Pool
 from hlsgen.layers.pool2d import Pool2d
 from hlsgen.layers.rearrange import Rearrange
+from hlsgen.layers.steps import Steps
+from hlsgen.layers.table import Table
+from hlsgen.layers.unary import Unary
 from hlsgen.program.epilogue import Epilogue, NotFused
 from hlsgen.program.tasks import Window
 from hlsgen.program.unsupported import refused
 
+TABLE_BITS = (TABLE_ENTRIES - 1).bit_length()
+"""Bits of what a table is read by."""
 Rule = Callable[[Layer, Processor], "Computed"]
 
 
@@ -140,6 +146,36 @@ def _type_of(layer: Layer) -> FixedType:
     return found
 
 
+def _looked_up(layer: Layer, processor: Processor) -> Computed:
+    """Of a function, whose results stand in a table."""
+    why = why_no_table(layer, processor)
+    if why:
+        raise NotFused(why)
+    return _values(layer, processor)
+
+
+def why_no_table(layer: Layer, processor: Processor) -> str:
+    """What keeps a layer from being looked up in a table of what it reads; empty: nothing."""
+    if not processor.tables:
+        return "its values would stand in a table, which the processor has none of"
+    if _type_of(layer).width > TABLE_BITS:
+        return f"it reads {_type_of(layer)}, and a table has {TABLE_ENTRIES} entries"
+    if isinstance(layer, Leaky) and layer.slopes.size > 1:
+        return "it has a slope for each channel"
+    return ""
+
+
+@lru_cache(maxsize=256)
+def table_of(layer: Unary) -> Codes:
+    """[256] the result of each code that a layer may read, at the place that its lowest 8 bits are."""
+    type_ = _type_of(layer)
+    codes = np.arange(type_.min_code, type_.max_code + 1)
+    small = replace(layer, source=replace(layer.source, shape=(1, 1, len(codes))))
+    found = np.zeros(TABLE_ENTRIES, np.int64)
+    found[codes & (TABLE_ENTRIES - 1)] = small.golden(codes.reshape(1, 1, 1, -1)).reshape(-1)
+    return found
+
+
 def _pad(layer: Layer, processor: Processor) -> Computed:
     assert isinstance(layer, Pad)
     if layer.channels != (0, 0) or layer.value_code != 0:
@@ -188,5 +224,7 @@ RULES: tuple[tuple[type[Layer], Rule], ...] = (
     (Clamp, _values),
     (Cast, _values),
     (Leaky, _values),
+    (Table, _looked_up),
+    (Steps, _looked_up),
 )
 """How each kind is computed."""

@@ -26,6 +26,7 @@ class ProcessorFigures(Section):
     packed: Flag
     fabric_lanes: Count = 0
     pool_columns: Count = 0
+    tables: Flag = False
     activation_bits: Some
     weight_bits: Some
     pixel_words: Some
@@ -66,6 +67,7 @@ def processor_figures(program: Program, round_cycles: int) -> ProcessorFigures:
         packed=one.packed,
         fabric_lanes=one.fabric_lanes,
         pool_columns=one.pool_columns,
+        tables=one.tables,
         activation_bits=one.activation_bits,
         weight_bits=one.weight_bits,
         pixel_words=one.pixel_depth,

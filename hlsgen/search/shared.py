@@ -25,7 +25,7 @@ from hlsgen.hardware.storage import Storage
 from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.model.ir import Graph
-from hlsgen.program.lowering import Lowered, lowered, most_pooled_columns
+from hlsgen.program.lowering import Lowered, lowered, most_pooled_columns, needs_tables
 from hlsgen.program.program import Program
 from hlsgen.program.tiling import NotTiled, Tiling, band_blocks, tiled
 from hlsgen.search.board_limits import room
@@ -200,6 +200,7 @@ class SharedSearch:
         self.terms = self.board.terms
         self.widths = self._widths()
         self.pool_columns = most_pooled_columns(self.graph)
+        self.tables = needs_tables(self.graph)
 
     def best(self) -> SharedHardware:
         """The fastest. Raises NoFit: none keeps to the constraints."""
@@ -287,6 +288,7 @@ class SharedSearch:
             pixel_depth=pixel_depth,
             weight_depth=weight_depth,
             weight_beat_bits=beat,
+            tables=self.tables,
             fabric_lanes=fabric_lanes,
         )
 
@@ -419,6 +421,7 @@ def needed_widths(graph: Graph, wished_bits: int | None = None) -> tuple[int, in
         pixel_depth=PIXEL_DEPTHS[0],
         weight_depth=WEIGHT_DEPTHS[0],
         weight_beat_bits=32,
+        tables=needs_tables(graph),
     )
     found = lowered(graph, wide)
     types = [tensor.type for tensor in found.tensors.values()]

@@ -56,8 +56,9 @@ def graph(*layers: Layer, outputs: tuple[str, ...] = ()) -> Graph:
 
 
 def tasks_of(*layers: Layer, outputs: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
-    """The layers of each task."""
-    return [task.layers for task in lowered(graph(*layers, outputs=outputs), PACKED).tasks]
+    """The layers of each task, of a processor without tables, which would take in one more."""
+    plain = replace(PACKED, tables=False)
+    return [task.layers for task in lowered(graph(*layers, outputs=outputs), plain).tasks]
 
 
 RELU = unary(Clamp, "add", low=0.0, result_type=SAT)

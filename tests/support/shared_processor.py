@@ -32,6 +32,7 @@ PACKED = Processor(
     pixel_depth=80,
     weight_depth=40,
     weight_beat_bits=128,
+    tables=True,
 )
 """Two products a DSP, signed and unsigned activations; a small memory, so that images are cut into bands."""
 WIDE = Processor(
@@ -44,6 +45,7 @@ WIDE = Processor(
     weight_depth=80,
     weight_beat_bits=64,
     pool_columns=6,
+    tables=True,
 )
 SIGNED = Processor(
     rows=7,

@@ -10,7 +10,7 @@
 
 namespace processor {
 
-enum process { LOAD, WEIGHTS, RESIDUAL, ARRAY, FINISH, STORE, POOL };
+enum process { LOAD, WEIGHTS, RESIDUAL, ARRAY, FINISH, STORE, POOL, FILL_TABLE };
 
 inline int least(int a, int b) { return a < b ? a : b; }
 inline int most(int a, int b) { return a > b ? a : b; }
@@ -123,13 +123,20 @@ inline void load(const word_t *memory, hls::stream<word_t> &pixels, const task_t
     }
 }
 
-// For each step its biases and its weights; every band needs those of all output groups.
+// A table, if the task has one; then for each step its biases and its weights; every band needs those of all output groups.
 inline void load_weights(const beat_t *memory, hls::stream<beat_t> &biases, hls::stream<beat_t> &weights,
                          const task_t task) {
     const int bands = task.frame_bands * task.bands;
+    const int table = task.table ? TABLE_BEATS : 0;
+    table: for (int i = 0; i < table; ++i) {
+#pragma HLS pipeline II=1 style=flp
+#pragma HLS loop_tripcount min=0 max=TABLE_BEATS
+        hlsgen::iteration_of(WEIGHTS);
+        biases.write(memory[task.weight_base + i]);
+    }
     for (int band = 0; band < bands; ++band) {
 #pragma HLS loop_tripcount min=1 max=MOST_STEPS
-        int from = task.weight_base;
+        int from = task.weight_base + table;
         for (int group = 0; group < task.out_groups; ++group) {
 #pragma HLS loop_tripcount min=1 max=MOST_STEPS
             for (int chunk = 0; chunk < task.chunks; ++chunk) {

@@ -64,11 +64,11 @@ class Processor(Brief):
     tables: bool = False
 
     def __post_init__(self) -> None:
-        assert TABLE_ENTRIES * self.activation_bits % self.weight_beat_bits == 0 or not self.tables
         assert not self.pool_columns or self.rows >= LEAST_POOLED_ROWS
         assert self.rows % 2 == 1 and self.lanes % 2 == 0 and self.fabric_lanes % 2 == 0
         assert 0 <= self.fabric_lanes <= self.lanes and self.lanes >= 2 and self.weight_beat_bits > 0
         assert self.weight_word_bits % self.weight_beat_bits == 0
+        assert not self.tables or TABLE_ENTRIES * self.activation_bits % self.weight_beat_bits == 0
         assert self.bias_word_bits % self.weight_beat_bits == 0
 
     def __str__(self) -> str:

@@ -99,12 +99,16 @@ class Epilogue:
     pending: Pending = field(default_factory=Pending)
 
     @classmethod
-    def of_sum(cls, processor: Processor, fraction: int, least: int, most: int) -> Epilogue:
-        """Behind a sum from `least` to `most`, with `fraction` fraction bits."""
-        limit = 1 << (processor.sum_bits - 1)
+    def of_sum(
+        cls, processor: Processor, fraction: int, least: int, most: int, *, finer: int = 0
+    ) -> Epilogue:
+        """Behind a sum from `least` to `most`, with `fraction` fraction bits. finer: zeros that it has behind
+        them, since its weights are shifted up.
+        """
+        limit = 1 << (processor.sum_bits - 1 - finer)
         if least < -limit or most >= limit:
             raise NotFused(f"its sums need more than {processor.sum_bits} bits")
-        return cls(processor=processor, begin=fraction, fraction=fraction, least=least, most=most)
+        return cls(processor=processor, begin=fraction + finer, fraction=fraction, least=least, most=most)
 
     def clamped(self, low: int | None, high: int | None, fraction: int) -> Epilogue:
         """With limits in codes of `fraction` fraction bits."""
@@ -175,6 +179,10 @@ class Epilogue:
         if type_.overflow not in SATURATING and not type_.lowest_code <= ends[0] <= ends[1] <= type_.max_code:
             raise NotFused(f"averages may leave {type_}, which does not saturate")
         return divided._closed(type_)
+
+    def rounded(self, type_: FixedType) -> Epilogue:
+        """With what is open rounded to `type_`, so that something may be added."""
+        return self if self.pending.is_empty else self._closed(type_)
 
     def finished(self, type_: FixedType) -> tuple[Stage, ...]:
         """The stages that give codes of `type_`."""

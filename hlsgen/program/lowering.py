@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import FixedType
 from hlsgen.hardware.processor import Processor
@@ -33,7 +35,7 @@ from hlsgen.program.epilogue import Epilogue, NotFused
 from hlsgen.program.tasks import Stored, Task
 from hlsgen.program.unfolding import unfolded
 from hlsgen.program.unsupported import refused
-from hlsgen.program.windows import Computed, computed, identity, table_of, why_no_table
+from hlsgen.program.windows import ONE, Computed, computed, identity, table_of, why_no_table
 
 NARROWER = "a narrower type for it (precision), or a processor of more bits (mapping: activation_bits)"
 
@@ -238,40 +240,64 @@ class _Lowering:
         return other
 
     def _concat(self, layer: Concat) -> None:
-        """A task for each part, which casts it and writes it to its channels."""
+        """Tasks for each part, which cast it and write it to its channels."""
         if layer.axis != 0:
             raise refused(layer, "tensors are joined along rows or columns", "style: dataflow")
         type_ = _fixed(layer.result_type, layer.name)
         self._check_width(layer, type_)
         output = self._store(layer.name, layer.output_shape, type_)
         offset = 0
-        for number, (name, part) in enumerate(zip(layer.inputs, layer.parts, strict=True)):
-            if offset % self.processor.lanes:
-                message = (
-                    f"part {number + 1} begins at channel {offset}, which is not a multiple of the lanes"
-                )
-                raise refused(layer, message, f"channels in multiples of {self.processor.lanes}")
-            source = self.tensors[name]
-            found = identity(source.shape, source.type, self.processor)
+        for number, name in enumerate(layer.inputs, start=1):
             try:
-                stages = found.epilogue.cast(type_).finished(type_)
+                self.tasks += self._part(f"{layer.name}_{number}", self.tensors[name], output, offset)
             except NotFused as failure:
                 raise refused(layer, str(failure), "the same type for all parts") from None
-            self.tasks.append(
-                Task(
-                    name=f"{layer.name}_{number + 1}",
-                    layers=(layer.name,) if number + 1 == len(layer.inputs) else (),
-                    source=source,
-                    output=output,
-                    out_shape=part.shape,
-                    window=found.window,
-                    weights=found.weights,
-                    groups=found.groups,
-                    stages=stages,
-                    offset=offset,
-                )
-            )
-            offset += part.shape[0]
+            offset += self.tensors[name].shape[0]
+        self.tasks[-1] = replace(self.tasks[-1], layers=(layer.name,))
+
+    def _part(self, name: str, source: Stored, output: Stored, offset: int) -> list[Task]:
+        """The tasks that write a part from channel `offset` on.
+
+        Where that is within a word, its first channels are added to the word that holds those of the part
+        before, and zeros behind them; what follows begins a word.
+        """
+        found = identity(source.shape, source.type, self.processor)
+        channels, rows, columns = source.shape
+        cast = found.epilogue.cast(output.type)
+        plain = Task(
+            name=name,
+            layers=(),
+            source=source,
+            output=output,
+            out_shape=source.shape,
+            window=found.window,
+            weights=found.weights,
+            groups=found.groups,
+            stages=cast.finished(output.type),
+            offset=offset,
+        )
+        before = offset % self.processor.lanes
+        if not before:
+            return [plain]
+        first = min(self.processor.lanes - before, channels)
+        choice = ONE * np.eye(channels, dtype=np.int64)[:, :, None, None]
+        shared = replace(
+            plain,
+            name=f"{name}_first",
+            weights=np.concatenate([np.zeros((before, channels, 1, 1), np.int64), choice[:first]]),
+            groups=1,
+            out_shape=(before + first, rows, columns),
+            offset=offset - before,
+            stages=cast.rounded(output.type).joined(output.type).cast(output.type).finished(output.type),
+            added=output,
+        )
+        if first == channels:
+            return [shared]
+        rest = (channels - first, rows, columns)
+        return [
+            shared,
+            replace(plain, weights=choice[first:], groups=1, out_shape=rest, offset=offset + first),
+        ]
 
 
 def is_pooled_on_the_way(pool: Pool2d) -> bool:

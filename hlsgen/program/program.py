@@ -103,9 +103,12 @@ class Program(Brief):
         found = dict.fromkeys(FIELDS, 0)
         found |= self._place("in", task.source, plan)
         found |= self._place("out", task.output, plan)
-        found["out_base"] += task.offset // self.processor.lanes * found["out_plane"]
+        begin = task.offset // self.processor.lanes * found["out_plane"]
+        found["out_base"] += begin
         if task.added is not None:
             found |= self._place("residual", task.added, plan)
+            if task.added.name == task.output.name:
+                found["residual_base"] += begin  # a part of a concat joins what the part before has left
             found |= {"residual": 1, "residual_signed": int(task.added.type.signed)}
         found |= _shape_fields(tiling)
         found |= _stage_fields(task.stages)

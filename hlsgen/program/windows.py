@@ -33,6 +33,9 @@ from hlsgen.program.epilogue import Epilogue, NotFused
 from hlsgen.program.tasks import Window
 from hlsgen.program.unsupported import refused
 
+ONE_BITS = 4
+ONE = 1 << ONE_BITS
+"""The weight of what stays as it is: so much finer than it a result may be."""
 TABLE_BITS = (TABLE_ENTRIES - 1).bit_length()
 """Bits of what a table is read by."""
 Rule = Callable[[Layer, Processor], "Computed"]
@@ -63,8 +66,8 @@ def computed(layer: Layer, processor: Processor) -> Computed:
 def identity(shape: Shape, type_: FixedType, processor: Processor, window: Window | None = None) -> Computed:
     """Every value as it is."""
     channels = shape[0]
-    weights = np.ones((channels, 1, 1, 1), np.int64)
-    epilogue = Epilogue.of_sum(processor, type_.fraction, type_.min_code, type_.max_code)
+    weights = np.full((channels, 1, 1, 1), ONE)
+    epilogue = Epilogue.of_sum(processor, type_.fraction, type_.min_code, type_.max_code, finer=ONE_BITS)
     return Computed(window=window or Window(), weights=weights, groups=channels, epilogue=epilogue)
 
 
@@ -88,8 +91,7 @@ def _conv(layer: Layer, processor: Processor) -> Computed:
         weights = weights.reshape(-1, height, width, channels).transpose(0, 3, 1, 2)
         kernel = (height, width)
     window = Window(kernel=kernel, stride=layer.stride, dilation=layer.dilation, top=top, left=left)
-    least, most = (end << scale for end in layer.worst_case_sum)
-    epilogue = Epilogue.of_sum(processor, layer.sum_fraction + scale, least, most)
+    epilogue = Epilogue.of_sum(processor, layer.sum_fraction, *layer.worst_case_sum, finer=scale)
     return Computed(window=window, weights=weights, groups=layer.groups, bias=bias, epilogue=epilogue)
 
 
@@ -193,7 +195,7 @@ def _crop(layer: Layer, processor: Processor) -> Computed:
     if len(channels) == layer.source.shape[0]:
         return found
     chosen = (channels[:, None] == np.arange(layer.source.shape[0])).astype(np.int64)
-    return Computed(window=window, weights=chosen[:, :, None, None], epilogue=found.epilogue)
+    return Computed(window=window, weights=ONE * chosen[:, :, None, None], epilogue=found.epilogue)
 
 
 def _rearrange(layer: Layer, processor: Processor) -> Computed:
@@ -210,7 +212,7 @@ def _rearrange(layer: Layer, processor: Processor) -> Computed:
         if np.array_equal(layer.indices, source[taken]):
             chosen = (taken[:, None] == np.arange(channels)).astype(np.int64)
             plain = identity(layer.source.shape, _type_of(layer), processor)
-            return Computed(window=Window(), weights=chosen[:, :, None, None], epilogue=plain.epilogue)
+            return Computed(window=Window(), weights=ONE * chosen[:, :, None, None], epilogue=plain.epilogue)
     raise NotFused("it moves elements in another way than repeating pixels or choosing channels")
 
 

@@ -221,11 +221,11 @@ WIDE = Processor(
             WIDE,
             (
                 "  - {name: a, kind: conv2d, inputs: [x], out_channels: 6, kernel: 1, weights: {seed: 1}}",
-                "  - {name: b, kind: conv2d, inputs: [x], out_channels: 4, kernel: 1, weights: {seed: 2}}",
-                "  - {name: both, kind: concat, inputs: [a, b]}",
+                "  - {name: b, kind: conv2d, inputs: [x], out_channels: 6, kernel: 1, weights: {seed: 2}}",
+                "  - {name: both, kind: concat, axis: 1, inputs: [a, b]}",
             ),
             {},
-            "part 2 begins at channel 6, which is not a multiple of the lanes",
+            "tensors are joined along rows",
         ),
         (
             WIDE,

@@ -13,8 +13,11 @@ from hlsgen.base.fixed import Codes, FixedType, Overflow, Rounding, parse_type
 from hlsgen.csim.compiler import Headers, reference_headers
 from hlsgen.emit.shared import program_data
 from hlsgen.hardware.processor import Processor
+from hlsgen.layers.base import Tensor
+from hlsgen.layers.concat import Concat
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.pool2d import Pool2d
+from hlsgen.model.ir import Graph, Port
 from hlsgen.program.program import program
 from tests.support.kernels import conv
 from tests.support.shared_graphs import (
@@ -303,3 +306,34 @@ def test_pools_on_the_way_equal_golden(
     fits = 2 <= pool.output_shape[2] <= built(name).processor.pool_columns
     assert len(made.tasks) == 2 or fits
     assert len(made.tasks) == 1 or not fits or rows > 21, "two blocks of rows may be too many for a bank"
+
+
+@pytest.mark.parametrize("name", ["packed", "wide", "signed"])
+def test_parts_that_begin_within_a_word_equal_golden(built: Building, name: str) -> None:
+    """Parts of any number of channels and of several types, one after the other."""
+    rng = np.random.default_rng(5)
+    signed = ["fixed<8,4>", "fixed<8,3>", "fixed<6,4>"]
+    types = signed if name == "signed" else [*signed, "ufixed<7,4>", "ufixed<8,5>"]
+    within = 0
+    for seed in range(12):
+        channels = [int(count) for count in rng.integers(1, 12, rng.integers(2, 5))]
+        parts = tuple(
+            Tensor(shape=(count, 5, 4), type=parse_type(str(rng.choice(types)))) for count in channels
+        )
+        names = [f"in{number}" for number in range(len(parts))]
+        layer = Concat(
+            name="joined",
+            inputs=tuple(names),
+            parts=parts,
+            result_type=parse_type(str(rng.choice(["fixed<8,4,rnd,sat>", "fixed<8,5,rnd_conv,sat_sym>"]))),
+        )
+        graph = Graph(
+            name="parts",
+            inputs=tuple(Port.of(name, part) for name, part in zip(names, parts, strict=True)),
+            layers=(layer,),
+            outputs=(Port.of("out", layer.output, "joined"),),
+        )
+        made, _ = assert_program_exact(built(name), graph, together=2, rounds=2, seed=seed)
+        assert_outputs_exact(built(name), graph, rounds=2, seed=seed)
+        within += sum(task.added is not None for task in made.tasks)
+    assert within > 5, "parts begin within a word"

@@ -215,7 +215,7 @@ def pool_mutants(tmp_path_factory: pytest.TempPathFactory) -> BuiltProcessor:
 
 @pytest.fixture(scope="module")
 def pools() -> list[Case]:
-    return list(cases(pooled, WIDE, 80, first_seed=5000))
+    return list(cases(pooled, WIDE, 140, first_seed=5000))
 
 
 def test_without_a_mutant_all_pools_are_equal(

@@ -44,6 +44,20 @@ def test_every_layer_equals_golden(name: str, tmp_path: Path) -> None:
     assert_every_layer_equal(built(name, tmp_path, frames=1).report)
 
 
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.networks) for name in ("resnet50", "vgg16")]
+)
+def test_every_task_of_a_program_equals_golden(name: str, tmp_path: Path) -> None:
+    """Networks that fit a ZCU102 as programs alone."""
+    report = built(name, tmp_path, frames=1).report
+    assert report["csim"]["verdict"] == "equal"
+    written = {task["layers"][-1] for task in report["tasks"] if task["layers"]}
+    assert {layer["name"] for layer in report["csim"]["layers"]} == written
+    assert {name for task in report["tasks"] for name in task["layers"]} == {
+        layer["name"] for layer in report["layers"]
+    }
+
+
 @pytest.mark.parametrize("name", LARGE[:3])
 def test_on_a_smaller_board_weights_are_streamed(name: str, tmp_path: Path) -> None:
     """Not all of them have room on a ZCU102; two frames, so that a block is not all there is."""

@@ -334,8 +334,9 @@ NOT_DOCUMENTED = {
     # of the DSP: docs/layers.md says what follows from them
     "packing.LANE_BITS", "packing.PACKED_BITS",
     # of golden's arithmetic, and of how a table is found
-    "conv2d.BLOCK_ELEMENTS", "conv2d.EXACT_IN_FLOAT64", "division.FITS_INT64", "piecewise.TAIL_ERROR",
-    "piecewise.POINTS", "piecewise.NEAR_ZERO", "functions.SELU_ALPHA", "functions.SELU_SCALE",
+    "conv2d.BLOCK_ELEMENTS", "packing.BLOCK_ELEMENTS", "conv2d.EXACT_IN_FLOAT64", "division.FITS_INT64",
+    "piecewise.TAIL_ERROR", "piecewise.POINTS", "piecewise.NEAR_ZERO",
+    "functions.SELU_ALPHA", "functions.SELU_SCALE",
     # of the algorithm, which docs/kernel.md explains
     "winograd.POINTS", "winograd.KERNEL_ROWS", "winograd.ROWS", "winograd.SUM_POINT", "winograd.LONGEST_LANE",
     # of the softmax's arithmetic, which its class explains

@@ -1,4 +1,5 @@
-// What moves between DDR and the array, each loop a process of its own: pixels, weights, the tensor that is added, results.
+// What moves between DDR and the array, each loop a process of its own: pixels, weights, the tensor that is added,
+// results.
 #ifndef HLSGEN_LOAD_H
 #define HLSGEN_LOAD_H
 
@@ -123,7 +124,8 @@ inline void load(const word_t *memory, hls::stream<word_t> &pixels, const task_t
     }
 }
 
-// A table, if the task has one; then for each step its biases and its weights; every band needs those of all output groups.
+// A table, if the task has one; then for each step its biases and its weights; every band needs those of all output
+// groups.
 inline void load_weights(const beat_t *memory, hls::stream<beat_t> &biases, hls::stream<beat_t> &weights,
                          const task_t task) {
     const int bands = task.frame_bands * task.bands;

@@ -34,6 +34,7 @@ STYLES_COMPARED = ("shared", "dataflow")
 BATCHES = (1, 8, 64, 512)
 INSTANCES = (1, 2, 4)
 NETWORKS = {
+    "resnet8": (32, "resnet8.py"),
     "resnet18": (224, "resnet18.py"),
     "resnet50": (224, "resnet50.py"),
     "mobilenet_v2": (224, "mobilenet_v2.py"),
@@ -42,6 +43,7 @@ NETWORKS = {
 }
 """The side of the picture, and the file in designs/networks/."""
 PEERS: dict[tuple[str, str], str] = {
+    ("resnet8", "zcu102"): "60,577 (NN2FPGA's 30,000 on a KV260, by the DSPs of a ZCU102)",
     ("resnet18", "zcu102"): "499.6 (DPU, Vitis AI 2.5)",
     ("mobilenet_v2", "zcu102"): "1,910 (Jiang, TCAD 2023); 764.4 (DPU)",
     ("yolov3_tiny", "zcu102"): "393 (DPU, Vitis AI 1.4)",

@@ -16,7 +16,7 @@ import torch
 from photograph import photograph
 from torch import nn
 
-NETWORKS = ("vgg_cifar", "resnet18", "mobilenet_v2", "yolov3_tiny")
+NETWORKS = ("resnet8", "vgg_cifar", "resnet18", "resnet50", "vgg16", "mobilenet_v2", "yolov3_tiny")
 
 
 @dataclass

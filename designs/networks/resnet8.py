@@ -1,7 +1,7 @@
 """ResNet-8 for CIFAR-10 frames of 3 x 32 x 32. Its weights are random: trained ones are MLCommons' own.
 
-The image classification benchmark of MLPerf Tiny: Banbury et al., "MLPerf Tiny Benchmark", 2021 (arXiv:2106.07597),
-a residual network of three blocks, a 1 x 1 shortcut where the shape changes.
+The image classification benchmark of MLPerf Tiny: Banbury et al., 2021 (arXiv:2106.07597): convolutions and
+three residual blocks, with a 1 x 1 shortcut where the shape changes.
 
 12,501,632 multiply-accumulates a frame.
 """

@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -175,6 +176,5 @@ def test_slots_and_rounds_do_not_meet(style: SharedNetwork) -> None:
 def test_a_task_is_not_too_short_and_every_instance_has_one(
     style: SharedNetwork, cycles: int, batch: int, instances: int, rounds: int
 ) -> None:
-    program = style.hardware.program
-    assert program.together == 16
+    program = replace(style.hardware.program, together=16)
     assert block_rounds(program, cycles, batch, instances) == rounds

@@ -14,7 +14,7 @@ from tests.explore.test_explore_layerwise import DESIGN
 
 
 def written(tmp_path: Path, mapping: str = "auto", **changed: str) -> Path:
-    text = DESIGN.replace("style: tasks", "style: shared")
+    text = DESIGN.replace("style: tasks", "style: shared").replace("batch: 8\n", "batch: 64\n")
     for key, value in changed.items():
         text = text.replace("board: zcu102", f"board: zcu102\n{key}: {value}")
     path = tmp_path / "net.yaml"

@@ -135,8 +135,8 @@ class SharedNetwork(NetworkStyle[SharedHardware]):
         progress: Progress = silent,
         executables: Scratch | None = None,
     ) -> NetworkVerification:
-        """Three runs: every tensor of a round in a place of its own, all frames with places as on the board,
-        and a round with all processes of a task at once.
+        """A round with a place of its own for every tensor, all frames with places as on the board, and a round
+        with all processes of a task at once, which are the same run where a round holds all frames.
         """
         with scratch_folder(executables) as scratch:
             executable = executable_in(scratch, folder, self.name, headers)

@@ -135,8 +135,8 @@ class SharedNetwork(NetworkStyle[SharedHardware]):
         progress: Progress = silent,
         executables: Scratch | None = None,
     ) -> NetworkVerification:
-        """A round with a place of its own for every tensor, all frames with places as on the board, and a round
-        with all processes of a task at once, which are the same run where a round holds all frames.
+        """A round with a place of its own for every tensor, all frames with places as on the board, and a
+        round with all processes of a task at once: where a round holds all frames the last two are one run.
         """
         with scratch_folder(executables) as scratch:
             executable = executable_in(scratch, folder, self.name, headers)

@@ -20,6 +20,7 @@ from hlsgen.emit.shared import processor_files
 from hlsgen.hardware.processor import Processor
 from hlsgen.hardware.processor_file import BuiltProcessor, read_processor
 from tests.support.command_line import document, failure, text, working_folder
+from tests.support.shared_processor import SIGNED
 
 NETWORK = """
 name: {name}
@@ -33,16 +34,7 @@ layers:
 CONV = "  - {name: conv1, kind: conv2d, out_channels: 6, kernel: 3, padding: same, weights: {seed: 1}}"
 POOL = "  - {name: pool1, kind: pool2d, function: max, kernel: 2, stride: 2}"
 DENSE = "  - {name: fc1, kind: dense, out_channels: 5, weights: {seed: 2}}"
-NARROW = Processor(
-    rows=3,
-    lanes=4,
-    activation_bits=8,
-    weight_bits=8,
-    unsigned=False,
-    pixel_depth=64,
-    weight_depth=64,
-    weight_beat_bits=128,
-)
+NARROW = replace(SIGNED, rows=3, fabric_lanes=0, pool_columns=0)
 
 
 def network(

@@ -15,17 +15,9 @@ from hlsgen.schedule.component import Component, Target
 from hlsgen.schedule.kernels import KernelSchedule, schedule_component
 from hlsgen.targets.board import load_board
 from tests.support.schedule_ir import needs_llvm
+from tests.support.shared_processor import SIGNED
 
-SMALL = Processor(
-    rows=5,
-    lanes=8,
-    activation_bits=8,
-    weight_bits=8,
-    unsigned=False,
-    pixel_depth=1024,
-    weight_depth=128,
-    weight_beat_bits=128,
-)
+SMALL = replace(SIGNED, rows=5, lanes=8, pixel_depth=1024, weight_depth=128, fabric_lanes=0, pool_columns=0)
 PROCESSORS = {
     "packed": SMALL,
     "everything": replace(SMALL, unsigned=True, fabric_lanes=2, pool_columns=56, tables=True),

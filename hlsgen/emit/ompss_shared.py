@@ -111,6 +111,8 @@ def _context(
         "POOL_COLUMNS": program.processor.pool_columns,
         "FIFO": FIFO_WORDS,
         "BIAS_FIFO": 2 * program.processor.bias_beats,
+        "FLOATING": program.processor.floating,
+        "SUMS_FIFO": program.processor.sums_fifo,
         "instance_indent": _indent(instance),
         "parameters": _parameters(host),
         "batch_parameters": _parameters(made_by),
@@ -148,5 +150,5 @@ def _place(program: Program, stored: Stored, plan: SlotPlan, *, is_input: bool) 
         "dilation": dilation,
         "stride": stride,
         "left": left,
-        "signed": stored.type.signed,
+        "signed": stored.signed,
     }

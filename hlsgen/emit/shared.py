@@ -31,12 +31,17 @@ from hlsgen.targets.board import Board
 INCLUDED = ("counter.h", "dot.h", "lanes.h", "memory.h", "stage.h", "static.h")
 """What of templates/hls/hlsgen/ the processor is made with."""
 AS_THEY_STAND = ("sized.h", "load.h")
-RENDERED = ("processor.h", "array.h", "finish.h")
+FLOATS = ("floats.h",)
+"""Of a processor in floating point."""
+RENDERED = {"processor.h": "processor.h.j2", "array.h": "array.h.j2", "finish.h": "finish.h.j2"}
+"""Sources by the template that they come from."""
+FLOATING = {"array.h": "array_float.h.j2", "finish.h": "finish_float.h.j2"}
+"""Of a processor in floating point the templates of their own."""
 NO_COSIM = (
     "its three ports of the memory are one buffer, which co-simulation would make three of, "
     "so that no task would see what another one wrote"
 )
-POOLING = ("pool.h",)
+POOLING = {"pool.h": "pool.h.j2"}
 """Of a processor that pools its results."""
 PORTS = ("gmem_program", "gmem_weights", "gmem_pixels", "gmem_added", "gmem_results")
 """The kernel's m_axi bundles, as kernel.cpp.j2 names them."""
@@ -50,10 +55,13 @@ def processor_files(processor: Processor, *, name: str, source: str) -> dict[str
     """The sources of a kernel called `name`, and its testbench."""
     k = _constants(processor, name, source)
     files = {f"src/hlsgen/{one}": source_text(f"hls/hlsgen/{one}") for one in INCLUDED}
-    files |= {f"src/{one}": source_text(f"hls/shared/{one}") for one in AS_THEY_STAND}
+    own = (*AS_THEY_STAND, *(FLOATS if processor.floating else ()))
+    files |= {f"src/{one}": source_text(f"hls/shared/{one}") for one in own}
+    rendered = RENDERED | (FLOATING if processor.floating else {})
+    rendered |= POOLING if processor.pool_columns else {}
     files |= {
-        f"src/{one}": render(f"hls/shared/{one}.j2", k=k, version=VERSION)
-        for one in (*RENDERED, *(POOLING if processor.pool_columns else ()))
+        f"src/{one}": render(f"hls/shared/{template}", k=k, version=VERSION)
+        for one, template in rendered.items()
     }
     files["tb/npy.h"] = source_text("hls/npy.h")
     for template, path in (
@@ -83,6 +91,10 @@ def _constants(processor: Processor, name: str, source: str) -> dict[str, Any]:
         "FACTOR": processor.factor_bits,
         "FRACTION": processor.factor_fraction,
         "CHAIN": processor.chain if processor.packed else 0,
+        "FLOATING": processor.floating,
+        "INTERLEAVE": processor.interleave,
+        "MOST_INTERLEAVED": processor.most_interleaved,
+        "SUMS_FIFO": processor.sums_fifo,
         "BAND_DEPTH": processor.pixel_depth,
         "FILTER_DEPTH": processor.weight_depth,
         "BEAT": processor.weight_beat_bits,

@@ -31,6 +31,12 @@ writing take.
 """
 TABLE_ENTRIES = 256
 """Of the table of a function of results that have 8 bits or fewer."""
+FLOAT_BITS = 32
+"""Bits of whatever a processor in floating point computes with."""
+INTERLEAVE = 12
+"""Neighbouring positions of which such a processor takes one tap after the other: until a sum has its next
+turn, its addition has ended. A step of fewer positions waits in their place.
+"""
 PACKED_WIDTH = 8
 """The widest numbers of which a DSP48E2 multiplies two at once."""
 CHAIN_SIGNED, CHAIN_UNSIGNED = 7, 4
@@ -46,7 +52,8 @@ class Processor(Brief):
     codes. unsigned: whether activations may be unsigned too, as their task says. pixel_depth: words of a bank
     that one band of a tensor may take, weight_depth: words of LANES x LANES weights that an output group may
     take; there is twice that, for the next ones are loaded meanwhile. weight_beat_bits: the width of the port
-    that weights come by.
+    that weights come by. floating: all numbers are float32, of 32 bits each; `fabric_lanes` have their
+    additions in logic cells then, not their products.
     """
 
     rows: int
@@ -62,8 +69,11 @@ class Processor(Brief):
     fabric_lanes: int = 0
     pool_columns: int = 0
     tables: bool = False
+    floating: bool = False
 
     def __post_init__(self) -> None:
+        assert not self.floating or self.activation_bits == self.weight_bits == FLOAT_BITS
+        assert not self.floating or not (self.unsigned or self.tables)
         assert not self.pool_columns or self.rows >= LEAST_POOLED_ROWS
         assert self.rows % 2 == 1 and self.lanes % 2 == 0 and self.fabric_lanes % 2 == 0
         assert 0 <= self.fabric_lanes <= self.lanes and self.lanes >= 2 and self.weight_beat_bits > 0
@@ -121,7 +131,26 @@ class Processor(Brief):
 
     @property
     def sum_bits(self) -> int:
+        if self.floating:
+            return FLOAT_BITS
         return NARROW_SUM_BITS if self.packed else WIDE_SUM_BITS
+
+    @property
+    def interleave(self) -> int:
+        """Positions that take turns, at the least: a tap takes as many iterations."""
+        return INTERLEAVE if self.floating else 1
+
+    @property
+    def most_interleaved(self) -> int:
+        """Positions that take turns, at the most: each of them has a sum."""
+        return 2 * self.interleave - 1
+
+    @property
+    def sums_fifo(self) -> int:
+        """Positions whose sums wait to be finished: of those that take turns all, which end one after the
+        other.
+        """
+        return self.most_interleaved + 1
 
     @property
     def factor_bits(self) -> int:
@@ -140,6 +169,12 @@ class Processor(Brief):
         return Memory(
             name="band", depth=depth, bits=self.word_bits, copies=self.rows, storage=self.pixel_storage
         )
+
+    @property
+    def sum_memory(self) -> Memory:
+        """The sums of positions that take turns, in floating point: a memory for each of the rows."""
+        depth, bits = self.most_interleaved + 1, self.lanes * self.sum_bits
+        return Memory(name="sum", depth=depth, bits=bits, copies=self.rows, storage=Storage.LUTRAM)
 
     @property
     def pool_memory(self) -> Memory:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from hlsgen.base.fixed import FixedType, Overflow, Rounding
+from hlsgen.base.fixed import FixedType, NumberType, Overflow, Rounding
 from hlsgen.hardware.processor import RESULT_BITS, Processor
 
 NEAREST, HALF_UP_ABOVE, HALF_UP_BELOW, HALF_UP_ODD, TO_ZERO = 1, 2, 4, 8, 16
@@ -134,8 +134,9 @@ class Epilogue:
             most=max(ends),
         )
 
-    def joined(self, type_: FixedType) -> Epilogue:
+    def joined(self, type_: NumberType) -> Epilogue:
         """With a tensor of this type added."""
+        assert isinstance(type_, FixedType)
         if self.pending.joins is not None or self.pending.limited:
             raise NotFused("an addition follows another one or limits that nothing has rounded")
         if any(stage.joining for stage in self.stages):
@@ -150,8 +151,9 @@ class Epilogue:
             most=(self.most << mine) + (type_.max_code << other),
         )
 
-    def cast(self, type_: FixedType) -> Epilogue:
+    def cast(self, type_: NumberType) -> Epilogue:
         """As `type_` rounds it and fits it."""
+        assert isinstance(type_, FixedType)
         shift = self.fraction - type_.fraction
         least, most = (_rounded(end, self.fraction, type_) for end in (self.least, self.most))
         holds = type_.lowest_code <= least and most <= type_.max_code
@@ -180,12 +182,14 @@ class Epilogue:
             raise NotFused(f"averages may leave {type_}, which does not saturate")
         return divided._closed(type_)
 
-    def rounded(self, type_: FixedType) -> Epilogue:
+    def rounded(self, type_: NumberType) -> Epilogue:
         """With what is open rounded to `type_`, so that something may be added."""
+        assert isinstance(type_, FixedType)
         return self if self.pending.is_empty else self._closed(type_)
 
-    def finished(self, type_: FixedType) -> tuple[Stage, ...]:
+    def finished(self, type_: NumberType) -> tuple[Stage, ...]:
         """The stages that give codes of `type_`."""
+        assert isinstance(type_, FixedType)
         if not self.pending.is_empty or self.begin != type_.fraction or not self.stages:
             return self._closed(type_).stages
         return self.stages

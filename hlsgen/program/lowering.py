@@ -13,11 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 import numpy as np
 
 from hlsgen.base.errors import DesignError, Problem
-from hlsgen.base.fixed import FixedType
+from hlsgen.base.fixed import FixedType, FloatType, NumberType
 from hlsgen.hardware.processor import Processor
 from hlsgen.layers.base import Layer, Shape
 from hlsgen.layers.binary import Add
@@ -32,11 +33,13 @@ from hlsgen.layers.table import Table
 from hlsgen.layers.unary import Unary
 from hlsgen.model.ir import Graph
 from hlsgen.program.epilogue import Epilogue, NotFused
+from hlsgen.program.float_epilogue import FloatEpilogue
 from hlsgen.program.tasks import Stored, Task
 from hlsgen.program.unfolding import unfolded
 from hlsgen.program.unsupported import refused
-from hlsgen.program.windows import ONE, Computed, computed, identity, table_of, why_no_table
+from hlsgen.program.windows import Computed, computed, identity, one_of, table_of, why_no_table
 
+Finishing: TypeAlias = Epilogue | FloatEpilogue
 NARROWER = "a narrower type for it (precision), or a processor of more bits (mapping: activation_bits)"
 
 
@@ -73,7 +76,7 @@ class _Lowering:
 
     def run(self) -> Lowered:
         for port in self.graph.inputs:
-            type_ = _fixed(port.tensor.type, port.name)
+            type_ = port.tensor.type
             if not self._holds(type_):
                 raise DesignError(
                     Problem(message=f"input {port.name} is {type_}, {self._too_wide}", fix=NARROWER)
@@ -95,7 +98,7 @@ class _Lowering:
             needed |= {task.source.name, task.output.name} | ({task.added.name} if task.added else set())
         return {name: stored for name, stored in self.tensors.items() if name in needed}
 
-    def _store(self, name: str, shape: Shape, type_: FixedType) -> Stored:
+    def _store(self, name: str, shape: Shape, type_: NumberType) -> Stored:
         self.tensors[name] = Stored(name=name, shape=shape, type=type_, of=name)
         return self.tensors[name]
 
@@ -154,8 +157,8 @@ class _Lowering:
         return reader if is_pooled_on_the_way(reader) else None
 
     def _joined_by(
-        self, following: Layer, last: Layer, epilogue: Epilogue, added: Stored | None
-    ) -> tuple[Epilogue, Stored | None] | None:
+        self, following: Layer, last: Layer, epilogue: Finishing, added: Stored | None
+    ) -> tuple[Finishing, Stored | None] | None:
         """What the task becomes with one layer more; None: it ends before that one."""
         try:
             if isinstance(following, Add):
@@ -168,7 +171,7 @@ class _Lowering:
         except NotFused:
             return None
 
-    def _with_operand(self, epilogue: Epilogue, layer: Add, index: int) -> tuple[Epilogue, Stored]:
+    def _with_operand(self, epilogue: Finishing, layer: Add, index: int) -> tuple[Finishing, Stored]:
         """With one of an addition's operands added."""
         if layer.broadcasts:
             raise NotFused("one value a channel is added to all its pixels")
@@ -179,7 +182,7 @@ class _Lowering:
         self,
         taken: Sequence[Layer],
         found: Computed,
-        epilogue: Epilogue,
+        epilogue: Finishing,
         source: Stored,
         added: Stored | None,
         function: Unary | None,
@@ -188,7 +191,7 @@ class _Lowering:
         whose results are too wide to store are an error.
         """
         last = taken[-1]
-        out_shape, type_ = last.output_shape, _fixed(last.output_type, last.name)
+        out_shape, type_ = last.output_shape, last.output_type
         stages = epilogue.finished(type_ if function is None else function.source_type)
         pool = self._pool_behind(last)
         if pool is not None:
@@ -214,11 +217,13 @@ class _Lowering:
         )
         self.tasks.append(self._with_unfolded_source(task))
 
-    def _check_width(self, layer: Layer, type_: FixedType) -> None:
+    def _check_width(self, layer: Layer, type_: NumberType) -> None:
         if not self._holds(type_):
             raise refused(layer, f"its results are {type_}, {self._too_wide}", NARROWER)
 
-    def _holds(self, type_: FixedType) -> bool:
+    def _holds(self, type_: NumberType) -> bool:
+        if isinstance(type_, FloatType) or self.processor.floating:
+            return isinstance(type_, FloatType) and self.processor.floating
         return (
             type_.width + (not type_.signed and not self.processor.unsigned) <= self.processor.activation_bits
         )
@@ -234,6 +239,8 @@ class _Lowering:
         inputs = {port.name for port in self.graph.inputs}
         if task.source.name not in inputs:
             return task
+        if self.processor.floating and not isinstance(self.layers[task.layers[0]], Conv2d):
+            return task  # an average of a single channel adds pixel by pixel
         other = unfolded(task, self.processor.lanes)
         if other is not task:
             self.tensors[other.source.name] = other.source
@@ -243,9 +250,8 @@ class _Lowering:
         """Tasks for each part, which cast it and write it to its channels."""
         if layer.axis != 0:
             raise refused(layer, "tensors are joined along rows or columns", "style: dataflow")
-        type_ = _fixed(layer.result_type, layer.name)
-        self._check_width(layer, type_)
-        output = self._store(layer.name, layer.output_shape, type_)
+        self._check_width(layer, layer.result_type)
+        output = self._store(layer.name, layer.output_shape, layer.result_type)
         offset = 0
         for number, name in enumerate(layer.inputs, start=1):
             try:
@@ -280,11 +286,11 @@ class _Lowering:
         if not before:
             return [plain]
         first = min(self.processor.lanes - before, channels)
-        choice = ONE * np.eye(channels, dtype=np.int64)[:, :, None, None]
+        choice = one_of(output.type) * np.eye(channels, dtype=np.int64)[:, :, None, None]
         shared = replace(
             plain,
             name=f"{name}_first",
-            weights=np.concatenate([np.zeros((before, channels, 1, 1), np.int64), choice[:first]]),
+            weights=np.concatenate([np.zeros((before, channels, 1, 1), choice.dtype), choice[:first]]),
             groups=1,
             out_shape=(before + first, rows, columns),
             offset=offset - before,
@@ -318,8 +324,10 @@ def needs_tables(graph: Graph) -> bool:
     return any(isinstance(layer, Table | Steps) for layer in graph.layers)
 
 
-def finished_by(layer: Layer, epilogue: Epilogue) -> Epilogue:
+def finished_by(layer: Layer, epilogue: Finishing) -> Finishing:
     """What `layer` does to values one by one, behind its sums. Raises NotFused."""
+    if isinstance(epilogue, FloatEpilogue):
+        return _floats_finished_by(layer, epilogue)
     if isinstance(layer, Conv2d):
         assert isinstance(layer.accumulator, FixedType)
         limited = epilogue.clamped(*layer.clamp_codes, layer.accumulator.fraction)
@@ -335,6 +343,17 @@ def finished_by(layer: Layer, epilogue: Epilogue) -> Epilogue:
         return epilogue.cast(layer.exact_type).cast(_fixed(layer.result_type, layer.name))
     if isinstance(layer, Cast):
         return epilogue.cast(_fixed(layer.output_type, layer.name))
+    return epilogue
+
+
+def _floats_finished_by(layer: Layer, epilogue: FloatEpilogue) -> FloatEpilogue:
+    """The same in float32, where a convolution's limits are part of what it computes."""
+    if isinstance(layer, Clamp):
+        return epilogue.limited(layer.low, layer.high)
+    if isinstance(layer, Leaky):
+        if layer.slopes.size != 1:
+            raise NotFused("a slope for each channel")
+        return epilogue.sloped(float(layer.slopes[0]))
     return epilogue
 
 

@@ -20,6 +20,7 @@ from hlsgen.hardware.descriptor import FIELDS, encoded
 from hlsgen.hardware.processor import BIAS_BITS, Processor
 from hlsgen.model.ir import Graph
 from hlsgen.program.epilogue import Stage
+from hlsgen.program.float_golden import FloatGolden
 from hlsgen.program.layout import Layout
 from hlsgen.program.lowering import Lowered, lowered
 from hlsgen.program.memory_plan import Life, MemoryPlan, planned
@@ -109,7 +110,7 @@ class Program(Brief):
             found |= self._place("residual", task.added, plan)
             if task.added.name == task.output.name:
                 found["residual_base"] += begin  # a part of a concat joins what the part before has left
-            found |= {"residual": 1, "residual_signed": int(task.added.type.signed)}
+            found |= {"residual": 1, "residual_signed": int(task.added.signed)}
         found |= _shape_fields(tiling)
         found |= _stage_fields(task.stages)
         return found | {"weight_base": beats}
@@ -124,6 +125,14 @@ class Program(Brief):
             f"{role}_frame": layout.frame_words,
             f"{role}_plane": layout.plane_words,
         }
+
+    @cached_property
+    def golden_of(self) -> FloatGolden | None:
+        """Golden of a layer as this processor adds floats; None: in fixed point, where any order will do."""
+        if not self.processor.floating:
+            return None
+        unfolded = {task.layers[0] for task in self.tasks if task.source.unfolded is not None}
+        return FloatGolden(lanes=self.processor.lanes, unfolded=frozenset(unfolded))
 
     @cached_property
     def weights(self) -> NDArray[np.uint8]:
@@ -153,7 +162,7 @@ class Program(Brief):
         first = plan.places[name] * layout.word_bytes
         count = frames if name in self.outer else min(frames, self.together)
         part = data[first : first + count * layout.frame_bytes].reshape(count, -1)
-        return layout.unpacked(part, signed=stored.type.signed)
+        return layout.unpacked(part, signed=stored.signed)
 
 
 def program(graph: Graph, processor: Processor, together: int) -> Program:
@@ -184,12 +193,13 @@ def weight_bytes(tiling: Tiling) -> NDArray[np.uint8]:
     """
     processor, task = tiling.processor, tiling.task
     lanes = processor.lanes
-    bias = np.zeros(tiling.out_groups * lanes, np.int64)
+    kind = "f" if processor.floating else "i"
+    bias = np.zeros(tiling.out_groups * lanes, f"<{kind}{BIAS_BITS // 8}")
     if task.bias is not None:
         bias[: task.out_shape[0]] = task.bias
-    parts = [bias.astype(f"<i{BIAS_BITS // 8}").view(np.uint8).reshape(tiling.out_groups, -1)]
+    parts = [bias.view(np.uint8).reshape(tiling.out_groups, -1)]
     if tiling.weight_words:
-        wide = np.dtype(f"<i{processor.weight_bits // 8}")
+        wide = np.dtype(f"<{kind}{processor.weight_bits // 8}")
         matrix = np.ascontiguousarray(weight_matrix(tiling).astype(wide))
         parts.append(matrix.view(np.uint8).reshape(tiling.out_groups, -1))
     found = np.concatenate(parts, axis=1).reshape(-1)
@@ -220,12 +230,12 @@ def _shape_fields(tiling: Tiling) -> dict[str, int]:
         "out_groups": tiling.out_groups,
         "pool": int(task.pooled),
         "table": int(task.table is not None),
-        "signed_results": int(task.output.type.signed),
+        "signed_results": int(task.output.signed),
         "stored_columns": task.stored_shape[2],
         "stored_blocks": tiling.stored_blocks,
         "stored_band": tiling.stored_band,
         "largest": int(task.weights is None),
-        "signed_pixels": int(task.source.type.signed),
+        "signed_pixels": int(task.source.signed),
         "kernel_rows": window.kernel[0],
         "kernel_columns": window.kernel[1],
         "stride_rows": window.stride[0],

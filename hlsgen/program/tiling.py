@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from hlsgen.base.fixed import Codes
 from hlsgen.hardware.descriptor import MOST_ROWS
 from hlsgen.hardware.processor import MOST_SIZE, Processor
 from hlsgen.program.tasks import Task
@@ -118,6 +119,10 @@ class Tiling:
     def positions(self, band: int) -> int:
         return self.blocks_of(band) * self.task.out_shape[2] * self.frames
 
+    def turns(self, band: int) -> int:
+        """Iterations of a tap of a band: its positions, and those that are waited for."""
+        return max(self.positions(band), self.processor.interleave)
+
 
 def tiled(processor: Processor, task: Task, together: int) -> Tiling:
     """The task for `together` frames of a round: the largest bands, then the most frames at once.
@@ -168,8 +173,13 @@ def tiled(processor: Processor, task: Task, together: int) -> Tiling:
     whole = cut(frames, band_out)
     if len(whole.chunks) == 1:
         return whole
+    # the sums of a step stay in registers, or in a memory of a few positions, while its weights come in parts
+    at_once = [count for count in range(1, frames + 1) if together % count == 0]
+    for count in reversed(at_once):
+        if cut(count, band_out).positions(0) <= processor.most_interleaved:
+            return cut(count, band_out)
     single = cut(1, 1)
-    if single.positions(0) > 1:
+    if single.positions(0) > processor.most_interleaved:
         needed, depth = single.weight_words, processor.weight_depth
         raise NotTiled(f"the weights of {task.name} take {needed} words of a bank, which has {depth}")
     return single
@@ -214,7 +224,7 @@ def _check_limits(processor: Processor, task: Task) -> None:
     assert processor.rows <= MOST_ROWS
 
 
-def weight_matrix(tiling: Tiling) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+def weight_matrix(tiling: Tiling) -> Codes:
     """Weights [output groups, words, LANES outputs, LANES inputs]: a word a tap and channel group, in their
     order.
     """
@@ -223,7 +233,7 @@ def weight_matrix(tiling: Tiling) -> np.ndarray[tuple[int, ...], np.dtype[np.int
     outputs, kernel = task.out_shape[0], task.window.kernel
     members, each = outputs // task.groups, task.in_shape[0] // task.groups
     shape = (tiling.out_groups, kernel[0], kernel[1], tiling.read_groups, lanes, lanes)
-    found = np.zeros(shape, np.int64)
+    found = np.zeros(shape, np.float32 if tiling.processor.floating else np.int64)
     output = np.repeat(np.arange(outputs), each)
     source = output // members * each + np.tile(np.arange(each), outputs)
     read = source // lanes - output // lanes * tiling.read_step

@@ -14,13 +14,14 @@ from itertools import product
 
 import numpy as np
 
+from hlsgen.base.fixed import FixedType
 from hlsgen.base.progress import Progress, silent
 from hlsgen.base.short_repr import Brief
 from hlsgen.cost.processor import processor_resources
 from hlsgen.cost.program_time import TASK_CYCLES, TaskTime
 from hlsgen.cost.resources import Resources
 from hlsgen.designfile.constraints import NetworkConstraints, NoFit
-from hlsgen.hardware.processor import BIAS_BITS, LEAST_POOLED_ROWS, Processor
+from hlsgen.hardware.processor import BIAS_BITS, FLOAT_BITS, LEAST_POOLED_ROWS, Processor
 from hlsgen.hardware.storage import Storage
 from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.conv2d import Conv2d
@@ -188,10 +189,7 @@ class SharedSearch:
     progress: Progress = silent
 
     def __post_init__(self) -> None:
-        if self.graph.input.is_float:
-            raise NoFit(
-                "a shared processor computes in fixed point", "a fixed-point precision, or style: tasks"
-            )
+        self.floating = self.graph.input.is_float
         self.tried = 0
         self.misses = Misses()
         self.lowered: dict[tuple[int, int], Lowered] = {}
@@ -249,6 +247,14 @@ class SharedSearch:
         Raises NoFit: fewer are asked for than the network needs.
         """
         asked = self.constraints.processor
+        if self.floating:
+            for key in ("activation_bits", "weight_bits"):
+                if key in asked.given:
+                    message = (
+                        f"{key} of the processor is {asked.given[key]}, and {self.graph.name} is in float32"
+                    )
+                    raise NoFit(message, f"no {key}, or a fixed-point precision", key="processor")
+            return FLOAT_BITS, FLOAT_BITS, False
         activation_bits, weight_bits, unsigned = needed_widths(self.graph, asked.activation_bits)
         for key, needed in (("activation_bits", activation_bits), ("weight_bits", weight_bits)):
             given = getattr(asked, key)
@@ -290,6 +296,7 @@ class SharedSearch:
             weight_beat_bits=beat,
             tables=self.tables,
             fabric_lanes=fabric_lanes,
+            floating=self.floating,
         )
 
     def candidates(self) -> Iterator[Candidate]:
@@ -306,7 +313,10 @@ class SharedSearch:
         depths = self._values("pixel_words", PIXEL_DEPTHS)[0], self._values("weight_words", WEIGHT_DEPTHS)[0]
         found: list[Processor] = []
         most = 0
-        for fabric_lanes in self._values("fabric_lanes", range(0, lanes // MOST_IN_FABRIC + 1, 2)):
+        share = (
+            1 if self.floating else MOST_IN_FABRIC
+        )  # an adder in logic cells is hardly larger than one of DSPs
+        for fabric_lanes in self._values("fabric_lanes", range(0, lanes // share + 1, 2)):
             if fabric_lanes > lanes:
                 continue
             plain = self._processor(rows, lanes, *depths, fabric_lanes)
@@ -424,7 +434,7 @@ def needed_widths(graph: Graph, wished_bits: int | None = None) -> tuple[int, in
         tables=needs_tables(graph),
     )
     found = lowered(graph, wide)
-    types = [tensor.type for tensor in found.tensors.values()]
+    types = [tensor.type for tensor in found.tensors.values() if isinstance(tensor.type, FixedType)]
     activation_bits = max(NARROW if max(type_.width for type_ in types) <= NARROW else WIDE, wished_bits or 0)
     unsigned = any(not type_.signed and type_.width == activation_bits for type_ in types)
     limits = [

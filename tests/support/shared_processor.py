@@ -19,8 +19,9 @@ from hlsgen.csim.testbench import run_testbench
 from hlsgen.emit.shared import PROCESS_NAMES, processor_files, program_data
 from hlsgen.hardware.processor import Processor
 from hlsgen.layers.base import Layer
-from hlsgen.model.ir import Graph, run_golden
+from hlsgen.model.ir import Graph, counted_golden
 from hlsgen.program.program import Program, program
+from tests.support.float_graphs import float_inputs
 
 KERNEL = "shared"
 PACKED = Processor(
@@ -72,6 +73,33 @@ SINGLE_ROW = Processor(
     weight_depth=32,
     weight_beat_bits=512,
 )
+FLOATING = Processor(
+    rows=3,
+    lanes=4,
+    activation_bits=32,
+    weight_bits=32,
+    unsigned=False,
+    pixel_depth=80,
+    weight_depth=40,
+    weight_beat_bits=128,
+    floating=True,
+)
+"""Floats; a small memory, so that images are cut into bands and weights into parts."""
+FLOATING_POOLED = Processor(
+    rows=5,
+    lanes=8,
+    activation_bits=32,
+    weight_bits=32,
+    unsigned=False,
+    pixel_depth=100,
+    weight_depth=40,
+    weight_beat_bits=256,
+    fabric_lanes=2,
+    pool_columns=7,
+    floating=True,
+)
+"""Some additions in logic cells, pools on the way to DDR."""
+FLOATS = {"floating": FLOATING, "floating_pooled": FLOATING_POOLED}
 PROCESSORS = {"packed": PACKED, "wide": WIDE, "signed": SIGNED, "single_row": SINGLE_ROW}
 
 
@@ -124,7 +152,11 @@ def build_processor(
 
 
 def random_inputs(graph: Graph, frames: int, seed: int) -> dict[str, Codes]:
-    """Codes of every size; one in eight is an extreme, and the last frame of several is all of them."""
+    """Codes of every size; one in eight is an extreme, and the last frame of several is all of them. Floats
+    of every size.
+    """
+    if graph.input.is_float:
+        return float_inputs(graph, frames, seed)
     rng = np.random.default_rng(seed)
     found = {}
     for port in graph.inputs:
@@ -137,6 +169,11 @@ def random_inputs(graph: Graph, frames: int, seed: int) -> dict[str, Codes]:
             codes[-1] = extreme[-1]
         found[port.name] = codes
     return found
+
+
+def golden_of(made: Program, inputs: Mapping[str, Codes]) -> Mapping[str, Codes]:
+    """Golden of a program's graph as its processor adds."""
+    return counted_golden(made.graph, inputs, compute=made.golden_of).tensors
 
 
 def assert_program_exact(
@@ -155,7 +192,7 @@ def assert_program_exact(
     frames = together * rounds
     made = program(graph, built.processor, together)
     given = random_inputs(graph, frames, seed) if inputs is None else inputs
-    golden = run_golden(graph, given)
+    golden = golden_of(made, given)
     ran = built.run(program_data(made, given, rounds, keep=True), *options)
     plan = made.plan(rounds, keep=True)
     found = {}
@@ -186,7 +223,7 @@ def assert_outputs_exact(
     frames = together * rounds
     made = program(graph, built.processor, together)
     inputs = random_inputs(graph, frames, seed)
-    golden = run_golden(graph, inputs)
+    golden = golden_of(made, inputs)
     ran = built.run(program_data(made, inputs, rounds))
     plan = made.plan(rounds)
     for port in graph.outputs:

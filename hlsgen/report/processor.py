@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hlsgen.cost.program_time import TaskTime
+from hlsgen.hardware.processor import FLOAT_BITS
 from hlsgen.program.program import Program
 from hlsgen.report.section import Count, Flag, Number, Section, Some, Text, Texts
 from hlsgen.report.tables import table
@@ -15,7 +16,7 @@ from hlsgen.report.tables import table
 class ProcessorFigures(Section):
     """Its folding, number widths in bits, and memories in words of a bank; memory_bytes: of DDR for a round.
 
-    fabric_lanes: output channels whose products are logic cells. pool_columns: of tensors that are pooled on
+    fabric_lanes: output channels whose products, in float32 additions, are logic cells. pool_columns: of tensors that are pooled on
     their way to DDR, the most. frames_together: of a round. busy: the part
     of its products in all its time that the network needs.
     """
@@ -105,9 +106,11 @@ def task_figures(
 
 def processor_text(one: ProcessorFigures) -> str:
     """The processor in words."""
-    products = "two products a DSP" if one.packed else "a product a DSP"
+    floating = one.activation_bits == FLOAT_BITS
+    products = "two products a DSP" if one.packed else "in float32" if floating else "a product a DSP"
     if one.fabric_lanes:
-        products += f", those of {one.fabric_lanes} output channels in logic cells"
+        what = "the additions" if floating else "those"
+        products += f", {what} of {one.fabric_lanes} output channels in logic cells"
     return (
         f"{one.rows} output rows x {one.lanes} output channels x {one.lanes} input channels: "
         f"{one.multipliers:,} products a cycle, {products}; activations of {one.activation_bits} and weights "

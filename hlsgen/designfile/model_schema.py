@@ -208,7 +208,7 @@ class ProcessorMapping(_Section):
     lanes: Annotated[int, PROCESSOR_VALUES["lanes"]] | None = None
     """Output channels computed at once, and input channels read at once for each."""
     fabric_lanes: Annotated[int, PROCESSOR_VALUES["fabric_lanes"]] | None = None
-    """Of the output channels those whose products (in float32 additions) are logic cells' instead of DSPs'."""
+    """Of the output channels those whose products (of floats: additions) are logic cells', not DSPs'."""
     together: Annotated[int, PROCESSOR_VALUES["together"]] | None = None
     """Frames of a round, which share what is read of weights."""
     pixel_words: Annotated[int, PROCESSOR_VALUES["pixel_words"]] | None = None

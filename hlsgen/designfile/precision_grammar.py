@@ -123,7 +123,7 @@ class PrecisionSection(BaseModel):
     __pydantic_extra__: dict[str, Layer] = Field(init=False)
 
     default: Default = "auto"
-    """Type of all activations; auto: chosen for each tensor from calibration frames. float32: tasks or shared."""
+    """Type of all activations; auto: chosen for each tensor from calibration frames; float32."""
     weights: Fixed | None = None
     """Type of all weights; None: as wide as the activations, each layer with the range it needs."""
     input: Fixed | None = None

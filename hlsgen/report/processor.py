@@ -16,9 +16,9 @@ from hlsgen.report.tables import table
 class ProcessorFigures(Section):
     """Its folding, number widths in bits, and memories in words of a bank; memory_bytes: of DDR for a round.
 
-    fabric_lanes: output channels whose products, in float32 additions, are logic cells. pool_columns: of tensors that are pooled on
-    their way to DDR, the most. frames_together: of a round. busy: the part
-    of its products in all its time that the network needs.
+    fabric_lanes: output channels whose products, in float32 additions, are logic cells. pool_columns: of
+    tensors that are pooled on their way to DDR, the most. frames_together: of a round. busy: the part of its
+    products in all its time that the network needs.
     """
 
     rows: Some

@@ -15,7 +15,7 @@ from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.pool2d import Pool2d
 from tests.program.test_processor_mutants import ARRAY, FINISH, VARIABLE, Mutant, schemata, survives
 from tests.support.float_graphs import FLOAT, FloatDrawing
-from tests.support.shared_graphs import Case, Drawing, addition, cases, network, pooled, single_layer, tall
+from tests.support.shared_graphs import Case, addition, cases, network, pooled, single_layer, tall
 from tests.support.shared_processor import (
     FLOATING,
     FLOATS,
@@ -24,7 +24,6 @@ from tests.support.shared_processor import (
     assert_outputs_exact,
     assert_program_exact,
     build_processor,
-    chain,
 )
 
 every_processor = pytest.mark.parametrize("name", FLOATS)
@@ -88,8 +87,18 @@ def features(case: Case) -> list[str]:
 def test_any_number_of_positions_takes_turns(built: Building, name: str, columns: int) -> None:
     """Fewer than a group, whole groups, and rests that lengthen the last one: nothing is read too soon."""
     drawing = FloatDrawing(FLOATS[name], np.random.default_rng(columns))
-    drawing.conv(drawing.port((5, 2, columns)), same=True)
-    assert_program_exact(built(name), drawing.graph([drawing.layers[-1].name]))
+    drawing.port((3, 2, columns))
+    layer = Conv2d(
+        name="conv",
+        inputs=("in0",),
+        in_shape=(3, 2, columns),
+        out_channels=FLOATS[name].lanes + 1,
+        kernel=(1, 3),
+        padding=(0, 1, 0, 1),
+        **drawing.numbers("in0", FLOAT),
+    )
+    drawing.add(drawing.weighted(layer, (layer.out_channels, 3, 1, 3), None))
+    assert_program_exact(built(name), drawing.graph(["conv"]))
 
 
 @every_processor
@@ -143,7 +152,7 @@ def test_sums_round_in_the_order_that_is_defined(built: Building) -> None:
     weights = np.ones((4, 8, 1, 3), np.float32)
     drawing = FloatDrawing(FLOATING, np.random.default_rng(3))
     drawing.port((8, 1, 3))
-    zeros = drawing.numbers("in0", None)
+    zeros = drawing.numbers("in0", FLOAT)
     layer = Conv2d(name="conv", inputs=("in0",), in_shape=(8, 1, 3), out_channels=4, kernel=(1, 3), **zeros)
     drawing.add(replace(layer, weights=weights, bias=np.zeros(4, np.float32)))
     codes = np.full((1, 8, 1, 3), 1.5, np.float32)
@@ -162,8 +171,8 @@ MUTANTS: list[Mutant] = [
     (ARRAY, "return turn < count;", "turn < count", "true"),
     (ARRAY, "const bool ends = left <= MOST_INTERLEAVED;", "left <= MOST_INTERLEAVED", "left <= INTERLEAVE"),
     (ARRAY, "left > INTERLEAVE ? turn_t(rest - 1)", "rest - 1", "rest - 2"),
-    (ARRAY, "left -= count;", "count", "turn_t(INTERLEAVE)"),
-    (ARRAY, "turns_end && !again ? group_begin : next", "turns_end && !again", "turns_end"),
+    (ARRAY, "left -= INTERLEAVE;", "INTERLEAVE", "INTERLEAVE - 1"),
+    (ARRAY, "turns_end && !again ? group_begin : next", "turns_end && !again", "again"),
     (ARRAY, "if (turns_end) first = again;", "again", "false"),
     (ARRAY, "walk.is_last_tap() && walk.is_position()", "walk.is_position()", "true"),
     (ARRAY, "tap_column.last && tap_row.last", "tap_row.last", "true"),
@@ -175,8 +184,9 @@ MUTANTS: list[Mutant] = [
     (ARRAY, "sum[r][turn] = out", "turn", "turn_t(0)"),
     (FINISH, "negative ? slope : factor", "negative", "false"),
     (FINISH, "is_less(high, value)", "is_less(high, value)", "is_less(value, high)"),
-    (FINISH, "adds ? as_bits(both)", "adds", "true"),
-    (FINISH, "again ? then : first", "again", "false"),
+    (FINISH, "adds ? limited(as_bits(both)", "adds", "false"),
+    (FINISH, "limited(as_bits(both), second_low, second_high)", "second_low", "low"),
+    (FINISH, "magnitude == 0 ?", "magnitude == 0", "false"),
     ("src/floats.h", "negative ? number_t(~bits)", "negative", "false"),
 ]
 

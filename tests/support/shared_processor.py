@@ -171,6 +171,13 @@ def random_inputs(graph: Graph, frames: int, seed: int) -> dict[str, Codes]:
     return found
 
 
+def assert_same_bits(got: Codes, want: Codes, name: str) -> None:
+    """Equal codes; of floats the sign of a zero counts too."""
+    np.testing.assert_array_equal(got, want, err_msg=name)
+    if got.dtype == np.float32:
+        np.testing.assert_array_equal(np.signbit(got), np.signbit(want), err_msg=f"signs of {name}")
+
+
 def golden_of(made: Program, inputs: Mapping[str, Codes]) -> Mapping[str, Codes]:
     """Golden of a program's graph as its processor adds."""
     return counted_golden(made.graph, inputs, compute=made.golden_of).tensors
@@ -199,7 +206,7 @@ def assert_program_exact(
     for name in dict.fromkeys(task.output.name for task in made.tasks):
         found[name] = made.tensor(name, ran.memory, plan, frames)
         want = golden[name] if name in made.outer else golden[name][-together:]
-        np.testing.assert_array_equal(found[name], want, err_msg=name)
+        assert_same_bits(found[name], want, name)
     assert_counts(made, rounds, ran.counted)
     return made, found
 
@@ -228,7 +235,7 @@ def assert_outputs_exact(
     plan = made.plan(rounds)
     for port in graph.outputs:
         got = made.tensor(port.source, ran.memory, plan, frames)
-        np.testing.assert_array_equal(got, golden[port.source], err_msg=port.source)
+        assert_same_bits(got, golden[port.source], port.source)
 
 
 def chain(*layers: Layer) -> Graph:

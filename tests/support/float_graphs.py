@@ -76,7 +76,7 @@ class FloatDrawing(Drawing):
             name=self.fresh("leaky"),
             inputs=(source,),
             source=self.tensors[source],
-            slopes=np.array([self.rng.uniform(-1, 2)], np.float32),
+            slopes=np.array([self.pick([0.0, self.rng.uniform(-1, 2)])], np.float32),
             slope_type=FLOAT,
             result_type=FLOAT,
         )

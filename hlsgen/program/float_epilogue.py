@@ -59,8 +59,14 @@ class FloatEpilogue:
             return replace(self, first=_limited_again(self.first, low, high))
         return replace(self, second=_limited_again(self.second, low, high))
 
-    def joined(self, _: NumberType) -> FloatEpilogue:
+    def multiplied(self, _: NumberType, other: NumberType) -> FloatEpilogue:
+        """Multiplied by a tensor."""
+        raise NotFused("two tensors are multiplied")
+
+    def joined(self, _: NumberType, *, negative: bool = False) -> FloatEpilogue:
         """With a tensor added."""
+        if negative:
+            raise NotFused("a tensor is subtracted")
         if self.second is not None:
             raise NotFused("it adds a second tensor")
         return replace(self, second=EVERYTHING)
@@ -84,6 +90,7 @@ def _stage(factor: float, slope: float, ends: Ends, *, joining: int) -> Stage:
         factor=float_bits(factor),
         slope=float_bits(slope),
         joining=joining,
+        bits=0,
         offset=0,
         tie=0,
         rounding=0,

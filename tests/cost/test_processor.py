@@ -23,8 +23,8 @@ FLOATING = replace(
 )
 PROCESSORS = {
     "packed": SMALL,
-    "everything": replace(SMALL, unsigned=True, fabric_lanes=2, pool_columns=56, tables=True),
-    "wide": replace(SMALL, rows=3, activation_bits=16, weight_bits=16),
+    "everything": replace(SMALL, unsigned=True, fabric_lanes=2, pool_columns=56, tables=True, scales=True),
+    "wide": replace(SMALL, rows=3, activation_bits=16, weight_bits=16, scales=True),
     "floating": FLOATING,
 }
 

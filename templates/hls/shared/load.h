@@ -192,6 +192,15 @@ inline void load_weights(hls::stream<int> &descriptor, const beat_t *memory, hls
     }
 }
 
+// A pixel that joins all results of a channel group.
+inline void repeat_word(const word_t &word, int words, hls::stream<word_t> &added) {
+    repeat: for (int i = 0; i < words; ++i) {
+#pragma HLS pipeline II=1 style=flp
+#pragma HLS loop_tripcount min=1 max=MOST_ITERATIONS
+        added.write(word);
+    }
+}
+
 // The tensor that is added to the results, in their order.
 inline void load_residual(hls::stream<int> &descriptor, const word_t *memory, hls::stream<word_t> &added, int round) {
     task_t task;
@@ -208,7 +217,14 @@ inline void load_residual(hls::stream<int> &descriptor, const word_t *memory, hl
 #pragma HLS loop_tripcount min=1 max=MOST_STEPS
                         const int from = task.residual_base + round * task.residual_round +
                                          (sequel * task.frames + frame) * task.residual_frame +
-                                         group * task.residual_plane + band * task.band_out * task.out_columns * ROWS;
+                                         group * task.residual_plane +
+                                         (task.residual_single ? 0 : band * task.band_out * task.out_columns * ROWS);
+                        if (SCALES && task.residual_single) {
+                            hlsgen::iteration_of(RESIDUAL);
+                            const word_t word = memory[from];
+                            repeat_word(word, words, added);
+                            continue;
+                        }
                         words: for (int i = 0; i < words; ++i) {
 #pragma HLS pipeline II=1 style=flp
 #pragma HLS loop_tripcount min=1 max=MOST_ITERATIONS

@@ -285,7 +285,6 @@ class DmaWrite(DmaProcess):
         reads = np.arange(count, dtype=np.int64) * beats
         return Schedule(iterations=count * beats, reads=(reads,), writes=())
 
-
     def in_ddr(self, codes: Codes) -> Codes:
         """Codes [frames, C, H, W] of what it takes, with the rows in the order in which they lie in DDR."""
         return codes

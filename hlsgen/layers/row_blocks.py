@@ -1,4 +1,4 @@
-"""Blocks of rows in words of some channels: how the processors that layers share have their tensors in DDR."""
+"""Blocks of rows in words of some channels: how processors that layers share have their tensors in DDR."""
 
 from __future__ import annotations
 

@@ -34,10 +34,10 @@ from hlsgen.search.board_limits import KINDS, allowed
 from hlsgen.search.candidates import share_of
 from hlsgen.search.graph_cuts import after, before
 from hlsgen.search.offchip_weights import Offchip, kept_on_chip
-from hlsgen.search.shared import Candidate, Rounds, SharedHardware, SharedSearch
-from hlsgen.search.slr_cut import taken_by_slr
 from hlsgen.search.processor_limits import bottleneck
 from hlsgen.search.program_tails import Tails
+from hlsgen.search.shared import Candidate, Rounds, SharedHardware, SharedSearch
+from hlsgen.search.slr_cut import taken_by_slr
 from hlsgen.search.streaming import MARGIN, STEP, StreamingHardware, balance
 from hlsgen.search.task_placement import packed, shared_banks
 from hlsgen.targets.board import Board
@@ -68,9 +68,10 @@ class MixedHardware(Brief):
 
     def __str__(self) -> str:
         streaming = len(self.front.pipeline.graph.layers) - 1
+        layers = f"{streaming} layer{'s' if streaming > 1 else ''}"
         return (
-            f"{streaming} layer{'s' if streaming > 1 else ''} up to {self.cut} as a streaming kernel, a frame "
-            f"every {self.front.pipeline.interval:,} cycles; the others on {self.back}"
+            f"{layers} up to {self.cut} as a streaming kernel, a frame every "
+            f"{self.front.pipeline.interval:,} cycles; the others on {self.back}"
         )
 
     @property
@@ -133,10 +134,14 @@ def mixed_hardware(
     *,
     clock_mhz: float,
     batch: int,
+    least: float = 0.0,
     progress: Progress = silent,
 ) -> MixedHardware:
-    """The fastest mixture. Raises NoFit: there is none; DesignError: weights cannot lie where they shall."""
-    return _MixedSearch(graph, board, constraints, clock_mhz, batch, progress).best()
+    """The fastest mixture. least: frames a cycle that it must be above.
+
+    Raises NoFit: there is none; DesignError: a layer has no hardware, or weights cannot lie where they shall.
+    """
+    return _MixedSearch(graph, board, constraints, clock_mhz, batch, least, progress).best()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,15 +170,25 @@ class _Fronts:
             total += taken[np.maximum(np.searchsorted(speeds, intervals, side="right") - 1, 0)]
         return cls(intervals=np.array(intervals), amounts=(total * MARGIN).astype(np.int64))
 
+    def may_exceed(self, rate: float, limits: Amounts) -> bool:
+        """Whether the layers alone fit the board, [SLR, kind], at more frames a cycle than `rate`."""
+        faster = self.amounts[self.intervals * rate < 1]
+        return bool(_fits(faster, limits.sum(axis=0)).any())
+
     def fastest(self, left: Amounts, more: Amounts) -> int | None:
         """The shortest interval that fits what is left of an SLR, or of all; with `more` beside the layers.
 
         left: [SLR, kind]. None: none fits.
         """
         wanted = self.amounts + more
-        alone = (wanted[:, None, :] <= left[None]).all(axis=2).any(axis=1)
-        fits = alone | (wanted <= left.sum(axis=0)).all(axis=1)
+        fits = _fits(wanted, left.sum(axis=0)) | np.any([_fits(wanted, one) for one in left], axis=0)
         return int(self.intervals[np.argmax(fits)]) if fits.any() else None
+
+
+def _fits(wanted: Amounts, limit: Amounts) -> NDArray[np.bool_]:
+    """Which rows of [option, kind] keep to a limit of each kind."""
+    found: NDArray[np.bool_] = np.all(wanted <= limit, axis=1)
+    return found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -197,10 +212,11 @@ class _MixedSearch:
         constraints: NetworkConstraints,
         clock_mhz: float,
         batch: int,
+        least: float,
         progress: Progress,
     ) -> None:
         self.graph, self.board, self.constraints = graph, board, constraints
-        self.clock_mhz, self.batch, self.progress = clock_mhz, batch, progress
+        self.clock_mhz, self.batch, self.least, self.progress = clock_mhz, batch, least, progress
         if graph.input.is_float:
             raise NoFit(
                 "a shared processor computes in fixed point", "a fixed-point precision, or style: tasks"
@@ -214,11 +230,13 @@ class _MixedSearch:
         self.tails = Tails(graph, board, constraints, clock_mhz, batch)
         self.placed: dict[tuple[Resources, int], Amounts | None] = {}
         self.kept: list[_Mixture] = []
-        self.frame_bytes = sum(math.prod(port.tensor.shape) * _bytes(port.tensor.type) for port in graph.inputs)
+        self.frame_bytes = sum(
+            math.prod(port.tensor.shape) * _bytes(port.tensor.type) for port in graph.inputs
+        )
 
     @property
     def best_rate(self) -> float:
-        return max((one.rate for one in self.kept), default=0.0)
+        return max((one.rate for one in self.kept), default=self.least)
 
     def best(self) -> MixedHardware:
         found = self.tails.cuts
@@ -230,16 +248,21 @@ class _MixedSearch:
         for number, cut in enumerate(found):
             self.progress("choosing where streaming ends", number, len(found))
             self._look_at(cut, on_chip)
-        for made, mixture in enumerate(sorted(self.kept, key=lambda one: -one.rate)):
-            if made == MOST_MADE:
-                break
+        for mixture in sorted(self.kept, key=lambda one: -one.rate)[:MOST_MADE]:
             try:
                 return self._made(mixture)
             except NoFit as failure:
                 self.reasons.append(str(failure))
+        raise self._no_fit()
+
+    def _no_fit(self) -> NoFit:
+        fix = "style: shared, narrower types, or a larger board"
+        if self.least and not self.kept:
+            speed = self.least * self.clock_mhz * 1e6
+            return NoFit(f"no mixture of {self.graph.name} makes more than {speed:,.1f} frames/s", fix)
         why = f": {self.reasons[-1]}" if self.reasons else ""
         message = f"no streaming kernel beside shared processors of {self.graph.name} fits {self.board.title}"
-        raise NoFit(message + why, "style: shared, narrower types, or a larger board")
+        return NoFit(message + why, fix)
 
     def _look_at(self, cut: str, on_chip: Offchip) -> None:
         """Keeps what is faster than the best before, or nearly as fast, with the graph cut there."""
@@ -249,6 +272,8 @@ class _MixedSearch:
             self.reasons.append(f"the weights of the layers up to {cut} have no room on chip")
             return
         fronts = _Fronts.of(on_chip, streaming)
+        if not fronts.may_exceed(self.best_rate, self.limits):
+            return
         try:
             search = self.tails.search(cut)
             candidates = list(search.candidates())
@@ -274,7 +299,8 @@ class _MixedSearch:
                 blocks[folding] = self._blocks(cut, one.processor)
             left = self._left(one)
             interval = None if left is None else fronts.fastest(left, blocks[folding])
-            if interval is not None and min(count / one.cycles, 1 / interval) > self.best_rate * NEARLY:
+            worth = max(self.least, self.best_rate * NEARLY)
+            if interval is not None and min(count / one.cycles, 1 / interval) > worth:
                 self._time(cut, search, one, interval)
 
     def _counts(self, one: Candidate) -> Sequence[int]:
@@ -315,12 +341,10 @@ class _MixedSearch:
             cycles = sum(time.with_ddr(rate) for time in rounds.timed.times)
             back = one.count * rounds.together / cycles
             found = min(back, 1 / interval)
-            if found > self.best_rate * NEARLY:
+            if found > max(self.least, self.best_rate * NEARLY):
                 wanted = interval if back >= 1 / interval else int(1 / back)
                 timed = replace(rounds, cycles=cycles)
-                self.kept.append(
-                    _Mixture(rate=found, cut=cut, search=search, rounds=timed, interval=wanted)
-                )
+                self.kept.append(_Mixture(rate=found, cut=cut, search=search, rounds=timed, interval=wanted))
 
     def _ddr_rate(self, search: SharedSearch, rounds: Rounds, interval: int) -> float:
         """Bytes a cycle of a processor beside the streaming kernel, which writes what the processors read,
@@ -386,5 +410,3 @@ def _bytes(type_: object) -> int:
     """Of an element in DDR."""
     bits: int = getattr(type_, "container_bits", 8)
     return bits // 8
-
-

@@ -1,5 +1,4 @@
-"""The last tasks of a network's program, from each tensor at which its graph can be cut: searched for processors
-of their own.
+"""The last tasks of a network's program, from each tensor at which its graph can be cut.
 
 The graph is lowered once for each kind of processor, not once for each cut.
 """
@@ -59,7 +58,9 @@ class Tails:
             return None
         tasks = whole.tasks[ends[-1] + 1 :]
         names = {cut, *(task.output.name for task in tasks)}
-        return Lowered(tasks=tasks, tensors={name: one for name, one in whole.tensors.items() if name in names})
+        return Lowered(
+            tasks=tasks, tensors={name: one for name, one in whole.tensors.items() if name in names}
+        )
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""What a streaming kernel leaves in DDR for processors that layers share, against the layout that these have."""
+"""What a streaming kernel leaves in DDR for processors that layers share, against their layout."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from hlsgen.csim.streaming import simulate
 from hlsgen.hardware.ports import DDR_ONLY
 from hlsgen.hardware.processes import StoreBlocks
 from hlsgen.layers.row_blocks import RowBlocks
-from hlsgen.model.ir import run_golden
 from hlsgen.program.layout import Layout
 from tests.support.layers.exact import tensor
 from tests.support.pipelines import Built, assert_pipeline_exact, build_pipeline, random_codes, side_by_side

@@ -195,3 +195,29 @@ work:
         words[i] += 3;
     }
 }
+
+// a matrix behind its sizes: the constant of an index, col - 1, leads to a size (22naresn/GEMM gp.cpp, 2025.1: II 2)
+struct Sized {
+    int rows, cols;
+    int words[64][64];
+};
+
+extern "C" void ends_by_a_word(const int in[4096], int rows, int cols, int *row) {
+    static Sized sized;
+    sized.rows = rows;
+    sized.cols = cols;
+    for (int i = 0; i < 4096; ++i)
+        sized.words[i / 64][i % 64] = in[i];
+    int found = -1;
+work:
+    for (int r = 0; r < sized.rows; ++r) {
+        int word = sized.words[r][sized.cols - 1];
+        if (word == 0)
+            continue;
+        if (word == 1) {
+            found = r;
+            break;
+        }
+    }
+    *row = found;
+}

@@ -74,6 +74,10 @@ def test_an_index_that_is_read_is_as_unknown_to_the_tool() -> None:
     assert (labelled()["read_index"]["work"].interval or 0) > 1
 
 
+def test_an_index_below_a_variable_of_a_struct_stays_in_its_array() -> None:
+    assert labelled()["ends_by_a_word"]["work"].interval == 2
+
+
 def test_a_word_that_a_port_reads_and_writes_may_wait_for_the_answer() -> None:
     loop = labelled()["scaled"]["work"]
     assert loop.interval is None

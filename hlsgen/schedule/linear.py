@@ -10,6 +10,9 @@ from hlsgen.schedule.pointers import steps_of
 from hlsgen.schedule.ranges import Ranges
 
 
+_PURE = frozenset(("add", "sub", "mul", "shl", "lshr", "ashr", "and", "or", "xor", "zext", "sext", "trunc"))
+
+
 @dataclass(frozen=True)
 class Linear:
     """constant + sum of factor * value over `terms`, which name values of the function."""
@@ -50,6 +53,9 @@ class Addresses:
         self.ranges = ranges
         self.forms: dict[str, Linear] = {}
         self.known: dict[str, Address] = {}
+        self.same: dict[str, str] = {}
+        """Of values the first that is computed in the same way."""
+        self.computed: dict[object, str] = {}
         self.parts: dict[str, str] = {}
         """Counters that are a part of another one, as i / 2 of one that counts by 16, each with that one."""
 
@@ -92,10 +98,25 @@ class Addresses:
             return Linear(0, (("?", 1),))
         form = self.forms.get(operand.name)
         if form is None:
-            self.forms[operand.name] = itself = Linear(0, ((operand.name, 1),))
+            self.forms[operand.name] = itself = Linear(0, ((self._first_of(operand.name), 1),))
             form = self._derived(self.definitions.get(operand.name)) or itself
             self.forms[operand.name] = form
         return form
+
+    def _first_of(self, name: str) -> str:
+        """The first value that is computed as one is: copies under branches, as unrolling makes them, are one."""
+        first = self.same.get(name)
+        if first is None:
+            self.same[name] = name
+            one = self.definitions.get(name)
+            if one is None or one.opcode not in _PURE:
+                return name
+            operands = tuple(
+                Local(self._first_of(each.name)) if isinstance(each, Local) else each for each in one.operands
+            )
+            key = (one.opcode, one.type, operands, one.types)
+            first = self.same[name] = self.computed.setdefault(key, name)
+        return first
 
     def _derived(self, one: Instruction | None) -> Linear | None:
         if one is None:

@@ -177,7 +177,7 @@ class _Runs:
         if all(place.memory.storage == "register" for place in places):
             return True
         split = [one.split == COMPLETE for one in places[0].memory.dimensions]
-        moving = {*self.counters, *self.inside}
+        moving = {*self.counters, *self.inside, *self.around}
         stays = (
             {name for name, _ in form.terms}.isdisjoint(moving)
             for place in places

@@ -98,12 +98,12 @@ class Addresses:
             return Linear(0, (("?", 1),))
         form = self.forms.get(operand.name)
         if form is None:
-            self.forms[operand.name] = itself = Linear(0, ((self._first_of(operand.name), 1),))
+            self.forms[operand.name] = itself = Linear(0, ((operand.name, 1),))
             form = self._derived(self.definitions.get(operand.name)) or itself
             self.forms[operand.name] = form
         return form
 
-    def _first_of(self, name: str) -> str:
+    def first_of(self, name: str) -> str:
         """The first value that is computed as one is: copies under branches, as unrolling makes them, are one."""
         first = self.same.get(name)
         if first is None:
@@ -112,7 +112,7 @@ class Addresses:
             if one is None or one.opcode not in _PURE:
                 return name
             operands = tuple(
-                Local(self._first_of(each.name)) if isinstance(each, Local) else each for each in one.operands
+                Local(self.first_of(each.name)) if isinstance(each, Local) else each for each in one.operands
             )
             key = (one.opcode, one.type, operands, one.types)
             first = self.same[name] = self.computed.setdefault(key, name)

@@ -44,7 +44,7 @@ class Access:
     value: int = -1
     """The node that gives what was read to its users, where a choice may stand behind the read."""
     alike: Mapping[str, str] = field(default_factory=dict)
-    """Of values in the address of a read the first that is computed in the same way: copies under branches."""
+    """Of values in the address of a read the first that is computed as they are: copies under branches."""
 
 
 def stream_of(call: Instruction, addresses: Addresses) -> tuple[str, str, int] | None:

@@ -166,8 +166,8 @@ class _Runs:
         return any(name in self.counters for name in _names(access))
 
     def share_registers(self, store: Access, load: Access) -> bool:
-        """Whether a word is chosen among registers by an index that stays run-time, when it is written and when
-        it is read: each of them is a value of its own to the tool, which any iteration may change.
+        """Whether a word is chosen among registers by an index that stays run-time, when it is written and
+        when it is read: each of them is a value of its own to the tool, which any iteration may change.
 
         Arrays that are split completely, and words of banks whose address stays while the bank moves.
         """

@@ -215,8 +215,8 @@ COMMON = ("ap_int.h", "ap_fixed.h", "hls_stream.h", "ap_axi_sdata.h")
 def _stand_in(errors: str, folder: Path) -> bool:
     """Put a header where a file wants it by its path on another machine; whether one was missing.
 
-    It is ours of that name, or one with what the vendor's libraries bring with them: of most that are named so
-    nothing else is used; where it is, the compiler says what is missing.
+    It is ours of that name, or one with what the vendor's libraries bring with them: of most that are named
+    so nothing else is used; where it is, the compiler says what is missing.
     """
     found = False
     for name in re.findall(r"error: '([A-Za-z]:[\\/][^'\n]*)' file not found", errors):

@@ -9,7 +9,6 @@ from hlsgen.schedule.ir import Constant, Expression, Global, Instruction, IntTyp
 from hlsgen.schedule.pointers import steps_of
 from hlsgen.schedule.ranges import Ranges
 
-
 _PURE = frozenset(("add", "sub", "mul", "shl", "lshr", "ashr", "and", "or", "xor", "zext", "sext", "trunc"))
 
 
@@ -104,7 +103,7 @@ class Addresses:
         return form
 
     def first_of(self, name: str) -> str:
-        """The first value that is computed as one is: copies under branches, as unrolling makes them, are one."""
+        """The first value that is computed as one is: unrolling leaves copies under branches."""
         first = self.same.get(name)
         if first is None:
             self.same[name] = name

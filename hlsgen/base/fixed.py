@@ -123,6 +123,19 @@ class FixedType:
         return np.dtype(f"{'int' if self.signed else 'uint'}{self.container_bits}")
 
     @property
+    def signed_dtype(self) -> np.dtype[Any]:
+        """The narrowest signed integers that hold every code; int64 for what no integers of NumPy hold."""
+        bits = self.width + (not self.signed)
+        return np.dtype(f"int{min(64, max(8, 1 << (bits - 1).bit_length()))}")
+
+    def narrowed(self, codes: Codes) -> Codes:
+        """Codes of this type in as few bytes as all of them need; what is no code of it stays as it is."""
+        if codes.dtype != np.int64 or self.signed_dtype == np.int64:
+            return codes
+        inside = not codes.size or (self.min_code <= codes.min() and codes.max() <= self.max_code)
+        return codes.astype(self.signed_dtype) if inside else codes
+
+    @property
     def cpp(self) -> str:
         modes = "" if self._default_modes else f", AP_{self.rounding.upper()}, AP_{self.overflow.upper()}"
         return f"ap_{self._name}<{self.width}, {self.integer}{modes}>"

@@ -189,9 +189,7 @@ def weight_bytes(tiling: Tiling) -> NDArray[np.uint8]:
         bias[: task.out_shape[0]] = task.bias
     parts = [bias.astype(f"<i{BIAS_BITS // 8}").view(np.uint8).reshape(tiling.out_groups, -1)]
     if tiling.weight_words:
-        wide = np.dtype(f"<i{processor.weight_bits // 8}")
-        matrix = np.ascontiguousarray(weight_matrix(tiling).astype(wide))
-        parts.append(matrix.view(np.uint8).reshape(tiling.out_groups, -1))
+        parts.append(weight_matrix(tiling).view(np.uint8).reshape(tiling.out_groups, -1))
     found = np.concatenate(parts, axis=1).reshape(-1)
     if task.table is None:
         return found

@@ -75,7 +75,7 @@ def test_runs_that_may_not_be_fit_nowhere(
 
 @pytest.mark.parametrize("layers", [14, 15, 16, 60])
 def test_runs_are_ruled_out_where_mixed_options_do_not_fit(layers: int) -> None:
-    """A layer takes 4 of one kind or of another, and an SLR has 10 of each: five layers, one of them mixed."""
+    """A layer takes 4 of one kind or of another, and an SLR has 10 of each: five layers at most."""
     first, second = np.zeros((2, len(KINDS)), np.int64)
     first[0], second[-1] = 4, 4
     limit = np.full(len(KINDS), 10)

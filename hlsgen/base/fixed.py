@@ -144,11 +144,15 @@ class FixedType:
         modes = "" if self._default_modes else f",{self.rounding},{self.overflow}"
         return f"{self._name}<{self.width},{self.integer}{modes}>"
 
-    def encode(self, values: ArrayLike) -> Codes:
-        """The codes of `ap_fixed(double)`, exact for every finite double. Raises ValueError on NaN, inf."""
+    def encode(self, values: ArrayLike, *, narrow: bool = False) -> Codes:
+        """The codes of `ap_fixed(double)`, exact for every finite double. narrow: as `narrowed` has them.
+
+        Raises ValueError on NaN, inf.
+        """
         doubles = _finite(values)
         flat = doubles.reshape(-1)
-        result = np.empty(flat.shape, np.int64 if self._fits_int64 else object)
+        plain = np.int64 if self._fits_int64 else object
+        result = np.empty(flat.shape, self.signed_dtype if narrow and self._fits_int64 else plain)
         for block in _blocks(flat.size):
             near = self._nearest(flat[block])
             if near is not None:
@@ -464,7 +468,8 @@ def _mode(word: str, modes: type[Mode], what: str) -> Mode:
 
 def _finite(values: ArrayLike) -> NDArray[np.float64]:
     doubles = np.asarray(values, dtype=np.float64)
-    if not np.isfinite(doubles).all():
+    flat = doubles.reshape(-1)
+    if not all(np.isfinite(flat[block]).all() for block in _blocks(flat.size)):
         raise ValueError("NaN and infinity have no fixed-point value")
     return doubles
 

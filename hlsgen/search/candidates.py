@@ -57,31 +57,42 @@ class Foldings:
     def of(self, layer: Layer, place: WeightPlace | None) -> list[Candidate]:
         """Those of `layer` worth looking at, fastest first; none if none fits the board."""
         if layer.hardware_key is None:
-            return self._best(_every_folding(layer, self.board, self.constraints, place))
+            return foldings(layer, self.board, self.constraints, place, memory_price=self.memory_price)
         where = None if place is None else replace(place, layer="")
         fixed = tuple(sorted(_fixed(layer, self.constraints).items()))
         key = layer.hardware_key, where, fixed, self._limits
         if key not in self._known:
             if key not in self._costed:
                 self._costed[key] = _every_folding(layer, self.board, self.constraints, place)
-            self._known[key] = self._best(self._costed[key])
+            self._known[key] = _best(self._costed[key], self.board, self.memory_price)
         return self._known[key]
-
-    def _best(self, every: Iterable[Candidate]) -> list[Candidate]:
-        """Those that no other one beats in both interval and cost, fastest first."""
-        if self.memory_price != 1:
-            every = [
-                replace(one, share=share_of(one.resources, self.board, self.memory_price)) for one in every
-            ]
-        best: list[Candidate] = []
-        for one in sorted(every, key=lambda one: (one.share, one.interval)):
-            if not best or one.interval < best[-1].interval:
-                best.append(one)
-        return best[::-1]
 
 
 _COSTED: WeakKeyDictionary[Terms, dict[Hashable, tuple[Candidate, ...]]] = WeakKeyDictionary()
 """All foldings that were looked at, by the terms of a board as long as these are in use."""
+
+
+def foldings(
+    layer: Layer,
+    board: Board,
+    constraints: NetworkConstraints,
+    place: WeightPlace | None,
+    *,
+    memory_price: float = 1.0,
+) -> list[Candidate]:
+    """The foldings of one streaming stage as `Foldings.of` gives them."""
+    return _best(_every_folding(layer, board, constraints, place), board, memory_price)
+
+
+def _best(every: Iterable[Candidate], board: Board, memory_price: float) -> list[Candidate]:
+    """Those that no other one beats in both interval and cost, fastest first. every: costed at price 1."""
+    if memory_price != 1:
+        every = [replace(one, share=share_of(one.resources, board, memory_price)) for one in every]
+    best: list[Candidate] = []
+    for one in sorted(every, key=lambda one: (one.share, one.interval)):
+        if not best or one.interval < best[-1].interval:
+            best.append(one)
+    return best[::-1]
 
 
 def _every_folding(

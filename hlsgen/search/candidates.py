@@ -63,7 +63,7 @@ class Foldings:
         key = layer.hardware_key, where, fixed, self._limits
         if key not in self._known:
             if key not in self._costed:
-                self._costed[key] = _every_folding(layer, self.board, self.constraints, place)
+                self._costed[key] = every_folding(layer, self.board, self.constraints, place)
             self._known[key] = _best(self._costed[key], self.board, self.memory_price)
         return self._known[key]
 
@@ -81,7 +81,7 @@ def foldings(
     memory_price: float = 1.0,
 ) -> list[Candidate]:
     """The foldings of one streaming stage as `Foldings.of` gives them."""
-    return _best(_every_folding(layer, board, constraints, place), board, memory_price)
+    return _best(every_folding(layer, board, constraints, place), board, memory_price)
 
 
 def _best(every: Iterable[Candidate], board: Board, memory_price: float) -> list[Candidate]:
@@ -95,7 +95,7 @@ def _best(every: Iterable[Candidate], board: Board, memory_price: float) -> list
     return best[::-1]
 
 
-def _every_folding(
+def every_folding(
     layer: Layer, board: Board, constraints: NetworkConstraints, place: WeightPlace | None
 ) -> tuple[Candidate, ...]:
     """The foldings of one streaming stage that fit the board alone."""

@@ -196,9 +196,7 @@ def weight_bytes(tiling: Tiling) -> NDArray[np.uint8]:
         numbers += _channel_numbers(task, len(bias))
     parts = [_words(number).reshape(tiling.out_groups, -1) for number in numbers]
     if tiling.weight_words:
-        wide = np.dtype(f"<i{processor.weight_bits // 8}")
-        matrix = np.ascontiguousarray(weight_matrix(tiling).astype(wide))
-        parts.append(matrix.view(np.uint8).reshape(tiling.out_groups, -1))
+        parts.append(weight_matrix(tiling).view(np.uint8).reshape(tiling.out_groups, -1))
     found = np.concatenate(parts, axis=1).reshape(-1)
     if task.table is None:
         return found

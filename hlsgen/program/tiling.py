@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hlsgen.hardware.descriptor import MOST_ROWS
 from hlsgen.hardware.processor import MOST_SIZE, Processor
@@ -214,19 +216,27 @@ def _check_limits(processor: Processor, task: Task) -> None:
     assert processor.rows <= MOST_ROWS
 
 
-def weight_matrix(tiling: Tiling) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+def weight_matrix(tiling: Tiling) -> NDArray[np.signedinteger[Any]]:
     """Weights [output groups, words, LANES outputs, LANES inputs]: a word a tap and channel group, in their
-    order.
+    order, as integers of the processor's width.
     """
     task, lanes = tiling.task, tiling.processor.lanes
     assert task.weights is not None
     outputs, kernel = task.out_shape[0], task.window.kernel
     members, each = outputs // task.groups, task.in_shape[0] // task.groups
     shape = (tiling.out_groups, kernel[0], kernel[1], tiling.read_groups, lanes, lanes)
-    found = np.zeros(shape, np.int64)
-    output = np.repeat(np.arange(outputs), each)
-    source = output // members * each + np.tile(np.arange(each), outputs)
-    read = source // lanes - output // lanes * tiling.read_step
-    values = np.asarray(task.weights).reshape(outputs * each, *kernel)
-    found[output // lanes, :, :, read, output % lanes, source % lanes] = values
+    found = np.zeros(shape, f"<i{tiling.processor.weight_bits // 8}")
+    values = np.asarray(task.weights)
+    if task.groups == 1:
+        for first in range(0, outputs, lanes):
+            block = values[first : first + lanes].transpose(2, 3, 0, 1)
+            for group in range(tiling.read_groups):
+                part = block[..., group * lanes : (group + 1) * lanes]
+                found[first // lanes, :, :, group, : part.shape[2], : part.shape[3]] = part
+    else:
+        output = np.repeat(np.arange(outputs), each)
+        source = output // members * each + np.tile(np.arange(each), outputs)
+        read = source // lanes - output // lanes * tiling.read_step
+        by_pair = values.reshape(outputs * each, *kernel)
+        found[output // lanes, :, :, read, output % lanes, source % lanes] = by_pair
     return found.reshape(tiling.out_groups, tiling.window_words, lanes, lanes)

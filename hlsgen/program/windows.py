@@ -78,10 +78,12 @@ def _conv(layer: Layer, processor: Processor) -> Computed:
         raise NotFused(f"its accumulator of {layer.accumulator} is narrower than its sums")
     finer = layer.sum_fraction - layer.product_fraction
     scale = _scale(layer, processor)
-    weights = np.asarray(layer.weights).astype(np.int64) << finer + scale
-    limit = 1 << (processor.weight_bits - 1)
-    if weights.size and (weights.min() < -limit or weights.max() >= limit):
+    weights = layer.weights
+    shift, limit = finer + scale, 1 << (processor.weight_bits - 1)
+    if weights.size and (int(weights.min()) << shift < -limit or int(weights.max()) << shift >= limit):
         raise NotFused(f"its weights of {layer.weight_type} need more than {processor.weight_bits} bits")
+    if shift:
+        weights = weights.astype(f"int{processor.weight_bits}") << shift
     bias = layer.bias_codes << scale
     if bias.size and max(abs(int(bias.min())), abs(int(bias.max()))) >= 1 << (BIAS_BITS - 1):
         raise NotFused(f"its biases need more than {BIAS_BITS} bits")

@@ -69,6 +69,7 @@ FIELDS: Mapping[str, str] = {
     "dilation_rows": "rows from one tap to the next",
     "repeat_rows": "how often each row of the input counts: nearest upsampling",
     "repeat_columns": "how often each column counts",
+    "repeat_zeros": "1: they count once, and zeros follow them",
     "repeat_line": "words of a block of ROWS rows of the input before they are repeated",
     "dilation_phase": "dilation_rows modulo ROWS",
     "dilation_blocks": "dilation_rows divided by ROWS",

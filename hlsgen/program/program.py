@@ -51,6 +51,12 @@ class Program(Brief):
         inputs = {name for name in stored if not any(task.output.name == name for task in self.tasks)}
         return frozenset(inputs | {port.source for port in self.graph.outputs})
 
+    @property
+    def compared(self) -> list[str]:
+        """The tensors that tasks write and the graph has: pieces of a layer's results are not among them."""
+        known = self.graph.tensors()
+        return [task.output.name for task in self.tasks if task.output.name in known]
+
     def rounds_of(self, frames: int) -> int:
         """Rounds that so many frames take."""
         return -(-frames // self.together)
@@ -285,6 +291,7 @@ def _shape_fields(tiling: Tiling) -> dict[str, int]:
         "last_words": tiling.chunks[-1],
         "repeat_rows": window.repeat[0],
         "repeat_columns": window.repeat[1],
+        "repeat_zeros": int(window.zeros),
         "repeat_line": task.source.shape[2] * processor.rows,
     }
 

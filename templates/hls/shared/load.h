@@ -76,16 +76,19 @@ struct repeated_rows {
     int again;         // how often the row has been taken
     int in_block, block;
     int place[ROWS];
+    bool first[ROWS];  // whether it is taken for the first time
 
     explicit repeated_rows(const task_t &task)
-        : repeat(task.repeat_rows), line(task.repeat_line), again(0), in_block(0), block(0), place() {
+        : repeat(task.repeat_rows), line(task.repeat_line), again(0), in_block(0), block(0), place(), first() {
 #pragma HLS array_partition variable=place complete
+#pragma HLS array_partition variable=first complete
     }
 
     void next_block() {
         rows: for (int r = 0; r < ROWS; ++r) {
 #pragma HLS pipeline II=1 style=flp
             place[r] = block + in_block;
+            first[r] = again == 0;
             const bool row_ends = again == repeat - 1;
             const bool block_ends = row_ends && in_block == ROWS - 1;
             again = row_ends ? 0 : again + 1;
@@ -95,7 +98,8 @@ struct repeated_rows {
     }
 };
 
-// A channel group of a band whose rows and columns count several times (nearest upsampling), word by word.
+// A channel group of a band whose rows and columns count several times, word by word: as they are (nearest
+// upsampling), or with zeros after the first time (what a transposed convolution reads).
 inline void load_repeated(const word_t *plane, hls::stream<word_t> &pixels, const task_t &task,
                           const band_blocks &blocks) {
     repeated_rows rows(task);
@@ -110,7 +114,11 @@ inline void load_repeated(const word_t *plane, hls::stream<word_t> &pixels, cons
 #pragma HLS pipeline II=1 style=flp
 #pragma HLS loop_tripcount min=1 max=MOST_ITERATIONS
             hlsgen::iteration_of(LOAD);
-            pixels.write(plane[column + rows.place[row.value]]);
+            word_t word = 0;
+            if (!task.repeat_zeros || (rows.first[row.value] && again == 0)) {
+                word = plane[column + rows.place[row.value]];
+            }
+            pixels.write(word);
             if (row.advance()) {
                 const bool column_ends = again == task.repeat_columns - 1;
                 again = column_ends ? 0 : again + 1;

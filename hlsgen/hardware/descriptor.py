@@ -92,6 +92,17 @@ FIELDS: Mapping[str, str] = {
     "second_rounding": "as rounding",
     "second_low": "as low",
     "second_high": "as high",
+    "window": "a second window moves over the results: 0, none, or bits of `window_kind` in window.h",
+    "out_rows": "height of the output, before such a window",
+    "window_stride": "rows and columns from one to the next",
+    "window_first_row": "the row of results with which the first one ends",
+    "window_first_column": "the column of results with which it ends",
+    "window_across": "columns that it passes: of the results, and beside them",
+    "window_blocks": "blocks of ROWS rows that it passes",
+    "window_factor": "as factor; 0: largest values",
+    "window_rounding": "as rounding",
+    "window_low": "as low",
+    "window_high": "as high",
 }
 """Every field and what it says."""
 ROW_FIELDS: Mapping[str, str] = {

@@ -18,7 +18,7 @@ from hlsgen.base.short_repr import Brief
 from hlsgen.designfile.text_files import read_text, refuse
 from hlsgen.designfile.validation import printable
 from hlsgen.hardware.descriptor import FIELDS, MOST_ROWS, ROW_FIELDS
-from hlsgen.hardware.processor import BIAS_BITS, MOST_SIZE, Processor
+from hlsgen.hardware.processor import BIAS_BITS, LEAST_WINDOWED_ROWS, MOST_SIZE, Processor
 
 PROCESSOR = "processor.json"
 FORMAT = 1
@@ -93,6 +93,13 @@ def _contradiction(found: BuiltProcessor) -> str | None:
         return "its memories have no depth that a device holds"
     if not 0 <= one.pool_columns <= MOST_SIZE:
         return f"it cannot pool {one.pool_columns} columns"
+    windows = one.window_products or one.window_largest
+    if not (0 <= one.window_columns <= MOST_SIZE and 0 <= one.window_results <= MOST_SIZE):
+        return f"no window moves over {one.window_columns} columns"
+    if bool(one.window_columns) != windows or (
+        windows and (one.rows < LEAST_WINDOWED_ROWS or one.pool_columns)
+    ):
+        return "its windows over results contradict each other"
     beat = one.weight_beat_bits
     if beat < 8 or one.weight_word_bits % beat or one.lanes * BIAS_BITS % beat:
         return f"words of weights are not beats of {beat} bits"

@@ -29,7 +29,8 @@ FIFO_WORDS = 128
 """Words that wait between DDR and the array: two bursts."""
 BURST_WORDS = 64
 AXI_PORTS = 5
-PROCESSES = 6
+PROCESSES = 7
+"""With the one that reads descriptors and tells the others; without a pool."""
 ADDRESS_BITS = 32
 PLAIN_MULTIPLIERS = 14
 """32-bit products of sizes, outside the loops, of three DSPs each, that Vitis HLS shares within a process."""
@@ -273,7 +274,8 @@ def _moving(processor: Processor, terms: Terms) -> Resources:
         + cells(terms, "process_control", one=PROCESSES)
         + fifos
         + cells(terms, "fifo_registers", one=processor.rows, bits=sums)
+        + cells(terms, "fifo_registers", one=PROCESSES - 1, bits=32 * (PROCESSES - 1))
         + cells(terms, "register", bits=2 * fields)
-        + adders(terms, 8 * PROCESSES, 8 * PROCESSES * ADDRESS_BITS)
-        + comparisons(terms, 4 * PROCESSES, ADDRESS_BITS)
+        + adders(terms, 8 * (PROCESSES - 1), 8 * (PROCESSES - 1) * ADDRESS_BITS)
+        + comparisons(terms, 4 * (PROCESSES - 1), ADDRESS_BITS)
     )

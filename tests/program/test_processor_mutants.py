@@ -14,6 +14,8 @@ import pytest
 
 from hlsgen.base.errors import MismatchError, ToolError
 from hlsgen.csim import testbench
+from hlsgen.program.program import program
+from tests.program.test_windows_behind import extreme as extreme_window
 from tests.support.shared_graphs import Case, addition, cases, network, pooled, single_layer, tall, windowed
 from tests.support.shared_processor import (
     PACKED,
@@ -160,10 +162,9 @@ WINDOW = "src/window.h"
 WINDOW_MUTANTS = [
     (WINDOW, "until(first), now(first == 0)", "first == 0", "false"),
     (WINDOW, "again ? before_next == 0", "before_next == 0", "true"),
-    (WINDOW, "again ? before_next : ap_uint<4>(until - 1)", "until - 1", "until"),
-    (WINDOW, "return lines.now && blocks_left != 0", "blocks_left != 0", "true"),
-    (WINDOW, "return lines.now && left != 0", "left != 0", "true"),
+    (WINDOW, "again ? before_next : ap_uint<4>(until - 1)", "until - 1", "until - 0"),
     (WINDOW, "base == last ? result_address_t(0)", "base == last", "false"),
+    (WINDOW, "if (lines.now && row.advance())", "lines.now", "true"),
     (WINDOW, "place += ROWS", "ROWS", "ROWS - 1"),
     (
         WINDOW,
@@ -198,13 +199,12 @@ WINDOW_MUTANTS = [
     (WINDOW, "column_inside && y < rows ? word", "y < rows", "true"),
     (WINDOW, "topmost ? word_t(0) : read", "topmost", "false"),
     (WINDOW, "if (bottom) above[y][at]", "bottom", "top"),
-    (WINDOW, "if (of_column.some() && of_slot.some()) blocks", "of_slot.some()", "true"),
     (WINDOW, "const bool part = of_slot.blocks_left != 0", "of_slot.blocks_left != 0", "false"),
     (WINDOW, "part ? of_slot.next_base", "part", "!part"),
     (WINDOW, "whole == 1 ? words", "whole == 1", "true"),
-    (WINDOW, "frame_ends ? of_block.blocks_left :", "frame_ends", "false"),
+    (WINDOW, "frame_ends ? ap_uint<SIZE>(0)", "frame_ends", "false"),
     (WINDOW, "y = block_y;", "block_y", "y"),
-    (WINDOW, "const int rest = left", "left", "left - 1"),
+    (WINDOW, "const int rest = left", "left", "left >> 1"),
     (WINDOW, "word = found_largest.in_order(word)", "found_largest.in_order(word)", "word"),
     (LOAD, "task.window_factor ? WINDOW_BEATS : 0", "task.window_factor", "task.window"),
     (LOAD, "chunk == 0 ? second : 0", "second", "0"),
@@ -304,7 +304,9 @@ def window_mutants(tmp_path_factory: pytest.TempPathFactory) -> BuiltProcessor:
 
 @pytest.fixture(scope="module")
 def windows() -> list[Case]:
-    return list(cases(windowed, WINDOWED, 120, first_seed=5000))
+    graph = extreme_window(WINDOWED, "ufixed<8,8,rnd,sat>")
+    extreme = Case(graph=graph, program=program(graph, WINDOWED, 2), together=2, rounds=1, seed=0)
+    return [extreme, *cases(windowed, WINDOWED, 120, first_seed=5000)]
 
 
 def test_without_a_mutant_all_windows_are_equal(

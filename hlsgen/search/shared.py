@@ -31,6 +31,7 @@ from hlsgen.program.lowering import (
     lowered,
     lowered_apart,
     most_pooled_columns,
+    needs_scales,
     needs_tables,
     windows_joined,
 )
@@ -210,6 +211,7 @@ class SharedSearch:
         self.widths = self._widths()
         self.pool_columns = most_pooled_columns(self.graph)
         self.tables = needs_tables(self.graph)
+        self.scales = needs_scales(self.graph, _widest(self.graph))
         self.windows = windows_behind(self.graph)
 
     def best(self) -> SharedHardware:
@@ -302,6 +304,7 @@ class SharedSearch:
             weight_depth=weight_depth,
             weight_beat_bits=beat,
             tables=self.tables,
+            scales=self.scales,
             fabric_lanes=fabric_lanes,
         )
 
@@ -319,7 +322,7 @@ class SharedSearch:
         yield lambda plain: plain
         if self.pool_columns and rows >= LEAST_POOLED_ROWS:
             yield lambda plain: replace(plain, pool_columns=self.pool_columns)
-        if self.windows.columns and rows >= LEAST_WINDOWED_ROWS:
+        if self.windows.columns and rows >= LEAST_WINDOWED_ROWS and not self.scales:
             yield self.windows.of
 
     def _foldings(self, rows: int, lanes: int, on_the_way: OnTheWay) -> list[Processor]:
@@ -428,13 +431,9 @@ def _all_positions(tiling: Tiling) -> int:
     return tiling.out_blocks * tiling.task.out_shape[2] * tiling.out_groups
 
 
-def needed_widths(graph: Graph, wished_bits: int | None = None) -> tuple[int, int, bool]:
-    """The bits of activations and weights that a graph needs, and whether unsigned ones fill them.
-
-    wished_bits: of activations, if more are wished. Raises DesignError: a layer has no hardware, needs more
-    than the widest processor has.
-    """
-    wide = Processor(
+def _widest(graph: Graph) -> Processor:
+    """One that has hardware for all that any has."""
+    return Processor(
         rows=1,
         lanes=4,
         activation_bits=WIDE,
@@ -444,8 +443,18 @@ def needed_widths(graph: Graph, wished_bits: int | None = None) -> tuple[int, in
         weight_depth=WEIGHT_DEPTHS[0],
         weight_beat_bits=32,
         tables=needs_tables(graph),
+        scales=True,
     )
-    found = lowered(graph, wide)
+
+
+def needed_widths(graph: Graph, wished_bits: int | None = None) -> tuple[int, int, bool]:
+    """The bits of activations and weights that a graph needs, and whether unsigned ones fill them.
+
+    wished_bits: of activations, if more are wished. Raises DesignError: a layer has no hardware, needs more
+    than the widest processor has.
+    """
+    wide = _widest(graph)
+    found = lowered(graph, wide if needs_scales(graph, wide) else replace(wide, scales=False))
     types = [tensor.type for tensor in found.tensors.values()]
     activation_bits = max(NARROW if max(type_.width for type_ in types) <= NARROW else WIDE, wished_bits or 0)
     unsigned = any(not type_.signed and type_.width == activation_bits for type_ in types)

@@ -72,7 +72,9 @@ SINGLE_ROW = Processor(
     pixel_depth=150,
     weight_depth=32,
     weight_beat_bits=512,
+    scales=True,
 )
+"""Factors of each channel, products of tensors; one row at once."""
 WINDOWED = Processor(
     rows=3,
     lanes=8,

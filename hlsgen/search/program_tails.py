@@ -48,7 +48,9 @@ class Tails:
         )
 
     def tail(self, cut: str, processor: Processor) -> Lowered | None:
-        """The tasks after that which leaves `cut`, without windows over results; None: with this processor no task ends there."""
+        """The tasks after that which leaves `cut`, without windows over results; None: with this processor no
+        task ends there.
+        """
         key = processor.lanes, processor.pool_columns
         if key not in self.lowered:
             self.lowered[key] = lowered_apart(self.graph, processor)

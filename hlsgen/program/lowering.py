@@ -32,6 +32,7 @@ from hlsgen.layers.steps import Steps
 from hlsgen.layers.table import Table
 from hlsgen.layers.unary import Unary
 from hlsgen.model.ir import Graph
+from hlsgen.program.behind import with_windows
 from hlsgen.program.epilogue import Epilogue, NotFused
 from hlsgen.program.parts import beside, from_channel
 from hlsgen.program.regions import MOST_REGIONS, regions
@@ -80,7 +81,24 @@ def lowered(graph: Graph, processor: Processor, *, pools: bool = True) -> Lowere
     """The graph as tasks. pools: whether pools may join. Raises DesignError: a layer that the processor has
     no hardware for.
     """
-    return _Lowering(graph, processor if pools else replace(processor, pool_columns=0)).run()
+    found = lowered_apart(graph, processor if pools else replace(processor, pool_columns=0))
+    return windows_joined(found, graph, processor) if pools else found
+
+
+def lowered_apart(graph: Graph, processor: Processor) -> Lowered:
+    """The same with windows over another task's results as tasks of their own."""
+    return _Lowering(graph, processor).run()
+
+
+def windows_joined(found: Lowered, graph: Graph, processor: Processor) -> Lowered:
+    """With windows joined to the tasks whose results they move over, where the processor can."""
+    tasks = with_windows(found.tasks, graph, processor)
+    if len(tasks) == len(found.tasks):
+        return found
+    written = {task.output.name for task in tasks} | {task.output.name for task in found.tasks}
+    kept = {task.output.name for task in tasks}
+    tensors = {name: stored for name, stored in found.tensors.items() if name in kept or name not in written}
+    return Lowered(tasks=tasks, tensors=tensors)
 
 
 @dataclass

@@ -60,12 +60,30 @@ class Tiling:
 
     @property
     def stored_band(self) -> int:
-        """Of these a band's: two blocks of results make one that is pooled."""
+        """Of these a band's: two blocks of results make one that is pooled, a window needs all of them."""
+        if self.task.behind is not None:
+            return self.stored_blocks
         return -(-self.band_out // 2) if self.task.pooled else self.band_out
 
     def stored_of(self, band: int) -> int:
         """Blocks that a band stores."""
         return max(0, min(self.stored_band, self.stored_blocks - band * self.stored_band))
+
+    @property
+    def window_slots(self) -> int:
+        """Cycles in which the window over its results, if there is one, passes those of an output group."""
+        behind = self.task.behind
+        if behind is None:
+            return 0
+        across = behind.across(self.task.out_shape[2])
+        return self.frames * self.passed_blocks * across * self.processor.rows
+
+    @property
+    def passed_blocks(self) -> int:
+        """Blocks of rows that such a window passes."""
+        rows = self.task.out_shape[1]
+        passed = rows if self.task.behind is None else self.task.behind.down(rows)
+        return max(self.out_blocks, -(-passed // self.processor.rows))
 
     @property
     def bands(self) -> int:
@@ -108,6 +126,20 @@ class Tiling:
         """Words of weights of an output group."""
         return 0 if self.task.weights is None else self.window_words
 
+    @property
+    def behind_beats(self) -> int:
+        """Beats of the biases and weights of an output group that a window over the results needs."""
+        behind, processor = self.task.behind, self.processor
+        if behind is None or behind.weights is None:
+            return 0
+        return processor.bias_beats + processor.window_weight_beats
+
+    @property
+    def weight_beats(self) -> int:
+        """Beats of all weights and biases of an output group."""
+        processor = self.processor
+        return processor.bias_beats + self.behind_beats + self.weight_words * processor.weight_beats
+
     @cached_property
     def chunks(self) -> tuple[int, ...]:
         """Words of weights of each part."""
@@ -119,6 +151,13 @@ class Tiling:
 
     def positions(self, band: int) -> int:
         return self.blocks_of(band) * self.task.out_shape[2] * self.frames
+
+
+def is_whole(processor: Processor, task: Task) -> bool:
+    """Whether all rows of a frame are one band, as a window over the results needs them."""
+    blocks = band_blocks(processor, task, -(-task.out_shape[1] // processor.rows))
+    words = -(-task.in_shape[0] // processor.lanes) * task.in_shape[2]
+    return blocks * words <= processor.pixel_depth
 
 
 def tiled(processor: Processor, task: Task, together: int) -> Tiling:

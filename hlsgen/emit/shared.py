@@ -30,10 +30,10 @@ from hlsgen.targets.board import Board
 
 INCLUDED = ("counter.h", "dot.h", "lanes.h", "memory.h", "stage.h", "static.h")
 """What of templates/hls/hlsgen/ the processor is made with."""
-AS_THEY_STAND = ("sized.h", "load.h")
+AS_THEY_STAND = ("sized.h",)
 FLOATS = ("floats.h",)
 """Of a processor in floating point."""
-RENDERED = {"processor.h": "processor.h.j2", "array.h": "array.h.j2", "finish.h": "finish.h.j2"}
+RENDERED = {one: f"{one}.j2" for one in ("processor.h", "load.h", "array.h", "finish.h")}
 """Sources by the template that they come from."""
 FLOATING = {"array.h": "array_float.h.j2", "finish.h": "finish_float.h.j2"}
 """Of a processor in floating point the templates of their own."""
@@ -43,11 +43,23 @@ NO_COSIM = (
 )
 POOLING = {"pool.h": "pool.h.j2"}
 """Of a processor that pools its results."""
+WINDOW = {"window.h": "window.h.j2"}
+"""Of one that moves windows over them."""
 PORTS = ("gmem_program", "gmem_weights", "gmem_pixels", "gmem_added", "gmem_results")
 """The kernel's m_axi bundles, as kernel.cpp.j2 names them."""
 OWN_FILES = ("program", "weights", "rounds", "memory", "memory_golden", "memory_known")
 """Arrays of the testbench that are no frames."""
-PROCESS_NAMES = ("load", "load_weights", "load_residual", "array", "finish", "store", "pool", "fill_table")
+PROCESS_NAMES = (
+    "load",
+    "load_weights",
+    "load_residual",
+    "array",
+    "finish",
+    "store",
+    "pool",
+    "fill_table",
+    "window_rest",
+)
 """The processes in the order of `enum process` in load.h."""
 
 
@@ -59,6 +71,7 @@ def processor_files(processor: Processor, *, name: str, source: str) -> dict[str
     files |= {f"src/{one}": source_text(f"hls/shared/{one}") for one in own}
     rendered = RENDERED | (FLOATING if processor.floating else {})
     rendered |= POOLING if processor.pool_columns else {}
+    rendered |= WINDOW if processor.window_columns else {}
     files |= {
         f"src/{one}": render(f"hls/shared/{template}", k=k, version=VERSION)
         for one, template in rendered.items()
@@ -81,6 +94,7 @@ def _constants(processor: Processor, name: str, source: str) -> dict[str, Any]:
         "LANES": processor.lanes,
         "FABRIC_LANES": processor.fabric_lanes,
         "POOL_COLUMNS": processor.pool_columns,
+        **window_constants(processor),
         "TABLE": limits.TABLE_ENTRIES if processor.tables else 0,
         "ACTIVATION": processor.activation_bits,
         "OPERAND": processor.operand_bits,
@@ -114,6 +128,27 @@ def _constants(processor: Processor, name: str, source: str) -> dict[str, Any]:
         "filter_storage": processor.weight_storage.value,
         "fields": list(fields_of(processor).items()),
         "row_fields": list(ROW_FIELDS.items()),
+    }
+
+
+def window_constants(processor: Processor) -> dict[str, Any]:
+    """Of a second window over the results."""
+    kinds = (
+        ("a depthwise convolution", processor.window_products),
+        ("largest values", processor.window_largest),
+    )
+    return {
+        "WINDOW": bool(processor.window_columns),
+        "WINDOW_COLUMNS": processor.window_columns,
+        "WINDOW_RESULTS": processor.window_results,
+        "WINDOW_PRODUCTS": processor.window_products,
+        "WINDOW_LARGEST": processor.window_largest,
+        "WINDOW_WEIGHT_BEATS": processor.window_weight_beats,
+        "WINDOW_FIFO": processor.window_fifo,
+        "SIDE": limits.WINDOW_SIDE,
+        "HELD_BLOCKS": limits.WINDOW_BLOCKS,
+        "NEAREST_READ": limits.NEAREST_READ,
+        "window_kinds": " or ".join(kind for kind, made in kinds if made),
     }
 
 

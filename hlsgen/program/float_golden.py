@@ -126,7 +126,19 @@ def _both(left: Codes | None, right: Codes | None = None) -> Codes | None:
 
 
 def _averaged(layer: Pool, frames: Codes) -> Codes:
-    """Sums or averages of windows of one size [frames, C, OH, OW]."""
+    """Sums or averages of windows [frames, C, OH, OW], pixel by pixel."""
+    if isinstance(layer, AdaptivePool):
+        total = _of_unlike_windows(layer, frames)
+    else:
+        total = _of_like_windows(layer, frames)
+    if layer.function == "sum":
+        return total
+    divisor = layer.divisor if isinstance(layer, Pool2d) else None
+    counts = np.outer(*layer.window_counts) if divisor is None else np.asarray(divisor)
+    return total * float_reciprocals(counts)
+
+
+def _of_like_windows(layer: Pool, frames: Codes) -> Codes:
     _, height, width = layer.source.shape
     _, rows, columns = layer.output_shape
     kernel, stride, padded = (height, width), (1, 1), frames
@@ -135,12 +147,17 @@ def _averaged(layer: Pool, frames: Codes) -> Codes:
         top, left, bottom, right = layer.padding
         sides = ((top, bottom + layer.overhang[0]), (left, right + layer.overhang[1]))
         padded = np.pad(frames, ((0, 0), (0, 0), *sides))
-    elif isinstance(layer, AdaptivePool):
-        kernel = stride = (height // layer.size[0], width // layer.size[1])
     total = np.zeros((len(frames), *layer.output_shape), np.float32)
     for row, column in product(range(kernel[0]), range(kernel[1])):
         taken = padded[:, :, row : row + (rows - 1) * stride[0] + 1 : stride[0]]
         total = total + taken[..., column : column + (columns - 1) * stride[1] + 1 : stride[1]]
-    if layer.function == "sum":
-        return total
-    return total * float_reciprocals(np.asarray(layer.distinct_counts[0]))
+    return total
+
+
+def _of_unlike_windows(layer: AdaptivePool, frames: Codes) -> Codes:
+    total = np.zeros((len(frames), *layer.output_shape), np.float32)
+    rows, columns = layer.windows
+    for (y, down), (x, right) in product(enumerate(rows), enumerate(columns)):
+        for row, column in product(range(*down), range(*right)):
+            total[..., y, x] = total[..., y, x] + frames[..., row, column]
+    return total

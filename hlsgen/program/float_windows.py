@@ -8,7 +8,6 @@ from hlsgen.base.fixed import Codes
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.dense import Dense
 from hlsgen.layers.pool import Pool
-from hlsgen.program.epilogue import NotFused
 from hlsgen.program.float_epilogue import FloatEpilogue
 from hlsgen.program.tasks import Window
 
@@ -22,13 +21,11 @@ def float_weights(layer: Conv2d) -> tuple[Codes, tuple[int, int]]:
     return weights.reshape(-1, height, width, channels).transpose(0, 3, 1, 2), (height, width)
 
 
-def pooled_by(layer: Pool, window: Window) -> tuple[Codes | None, FloatEpilogue]:
-    """Weights of a pool's sums, None of largest values, and what is done to them. Raises NotFused."""
+def pooled_by(layer: Pool, window: Window, count: int) -> tuple[Codes | None, FloatEpilogue]:
+    """Weights of a pool's sums, None of largest values, and what is done to them. count: of an average."""
     if layer.function == "max":
         return None, FloatEpilogue()
     ones = np.ones((layer.source.shape[0], 1, *window.kernel), np.float32)
     if layer.function == "sum":
         return ones, FloatEpilogue()
-    if len(layer.distinct_counts) > 1:
-        raise NotFused("its windows average different numbers of pixels")
-    return ones, FloatEpilogue().averaged(layer.distinct_counts[0])
+    return ones, FloatEpilogue().averaged(count)

@@ -59,12 +59,30 @@ class Tiling:
 
     @property
     def stored_band(self) -> int:
-        """Of these a band's: two blocks of results make one that is pooled."""
+        """Of these a band's: two blocks of results make one that is pooled, a window needs all of them."""
+        if self.task.behind is not None:
+            return self.stored_blocks
         return -(-self.band_out // 2) if self.task.pooled else self.band_out
 
     def stored_of(self, band: int) -> int:
         """Blocks that a band stores."""
         return max(0, min(self.stored_band, self.stored_blocks - band * self.stored_band))
+
+    @property
+    def window_slots(self) -> int:
+        """Cycles in which the window over its results, if there is one, passes those of an output group."""
+        behind = self.task.behind
+        if behind is None:
+            return 0
+        across = behind.across(self.task.out_shape[2])
+        return self.frames * self.passed_blocks * across * self.processor.rows
+
+    @property
+    def passed_blocks(self) -> int:
+        """Blocks of rows that such a window passes."""
+        rows = self.task.out_shape[1]
+        passed = rows if self.task.behind is None else self.task.behind.down(rows)
+        return max(self.out_blocks, -(-passed // self.processor.rows))
 
     @property
     def bands(self) -> int:
@@ -107,6 +125,20 @@ class Tiling:
         """Words of weights of an output group."""
         return 0 if self.task.weights is None else self.window_words
 
+    @property
+    def behind_beats(self) -> int:
+        """Beats of the biases and weights of an output group that a window over the results needs."""
+        behind, processor = self.task.behind, self.processor
+        if behind is None or behind.weights is None:
+            return 0
+        return processor.bias_beats + processor.window_weight_beats
+
+    @property
+    def weight_beats(self) -> int:
+        """Beats of all weights and biases of an output group."""
+        processor = self.processor
+        return processor.bias_beats + self.behind_beats + self.weight_words * processor.weight_beats
+
     @cached_property
     def chunks(self) -> tuple[int, ...]:
         """Words of weights of each part."""
@@ -122,6 +154,13 @@ class Tiling:
     def turns(self, band: int) -> int:
         """Iterations of a tap of a band: its positions, and those that are waited for."""
         return max(self.positions(band), self.processor.interleave)
+
+
+def is_whole(processor: Processor, task: Task) -> bool:
+    """Whether all rows of a frame are one band, as a window over the results needs them."""
+    blocks = band_blocks(processor, task, -(-task.out_shape[1] // processor.rows))
+    words = -(-task.in_shape[0] // processor.lanes) * task.in_shape[2]
+    return blocks * words <= processor.pixel_depth
 
 
 def tiled(processor: Processor, task: Task, together: int) -> Tiling:
@@ -226,17 +265,27 @@ def _check_limits(processor: Processor, task: Task) -> None:
 
 def weight_matrix(tiling: Tiling) -> Codes:
     """Weights [output groups, words, LANES outputs, LANES inputs]: a word a tap and channel group, in their
-    order.
+    order, as integers of the processor's width.
     """
     task, lanes = tiling.task, tiling.processor.lanes
     assert task.weights is not None
     outputs, kernel = task.out_shape[0], task.window.kernel
     members, each = outputs // task.groups, task.in_shape[0] // task.groups
     shape = (tiling.out_groups, kernel[0], kernel[1], tiling.read_groups, lanes, lanes)
-    found = np.zeros(shape, np.float32 if tiling.processor.floating else np.int64)
-    output = np.repeat(np.arange(outputs), each)
-    source = output // members * each + np.tile(np.arange(each), outputs)
-    read = source // lanes - output // lanes * tiling.read_step
-    values = np.asarray(task.weights).reshape(outputs * each, *kernel)
-    found[output // lanes, :, :, read, output % lanes, source % lanes] = values
+    found = np.zeros(
+        shape, f"<{'f' if tiling.processor.floating else 'i'}{tiling.processor.weight_bits // 8}"
+    )
+    values = np.asarray(task.weights)
+    if task.groups == 1:
+        for first in range(0, outputs, lanes):
+            block = values[first : first + lanes].transpose(2, 3, 0, 1)
+            for group in range(tiling.read_groups):
+                part = block[..., group * lanes : (group + 1) * lanes]
+                found[first // lanes, :, :, group, : part.shape[2], : part.shape[3]] = part
+    else:
+        output = np.repeat(np.arange(outputs), each)
+        source = output // members * each + np.tile(np.arange(each), outputs)
+        read = source // lanes - output // lanes * tiling.read_step
+        by_pair = values.reshape(outputs * each, *kernel)
+        found[output // lanes, :, :, read, output % lanes, source % lanes] = by_pair
     return found.reshape(tiling.out_groups, tiling.window_words, lanes, lanes)

@@ -58,7 +58,7 @@ def fitted_program(graph: Graph, built: BuiltProcessor) -> FittedProgram:
         message = f"{graph.name} is in {its} point, and the processor {built.name} computes in {own} point"
         fix = "a fixed-point precision" if graph.input.is_float else "precision: float32"
         raise DesignError(Problem(message=message, fix=fix))
-    plain = replace(built.processor, pool_columns=0)
+    plain = replace(built.processor.without_windows, pool_columns=0)
     found: list[FittedProgram] = [
         *_programs(graph, built, plain),
         *(_programs(graph, built, built.processor) if plain != built.processor else ()),
@@ -71,8 +71,8 @@ def fitted_program(graph: Graph, built: BuiltProcessor) -> FittedProgram:
 
 
 def _programs(graph: Graph, built: BuiltProcessor, lowered_for: Processor) -> Iterator[FittedProgram]:
-    """One for each count of frames that go together, if its tasks fit. lowered_for: whether pools join
-    tasks.
+    """One for each count of frames that go together, if its tasks fit. lowered_for: whether pools and
+    windows join tasks.
     """
     tasks, times = lowered(graph, lowered_for), TaskTimes()
     for together in TOGETHER:

@@ -7,7 +7,7 @@ the search ends where no bound is above the best that was found, so that it find
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -21,12 +21,21 @@ from hlsgen.cost.processor import processor_resources
 from hlsgen.cost.program_time import TASK_CYCLES, TaskTime
 from hlsgen.cost.resources import Resources
 from hlsgen.designfile.constraints import NetworkConstraints, NoFit
-from hlsgen.hardware.processor import BIAS_BITS, FLOAT_BITS, LEAST_POOLED_ROWS, Processor
+from hlsgen.hardware.processor import BIAS_BITS, FLOAT_BITS, LEAST_POOLED_ROWS, LEAST_WINDOWED_ROWS, Processor
 from hlsgen.hardware.storage import Storage
 from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.model.ir import Graph
-from hlsgen.program.lowering import Lowered, lowered, most_pooled_columns, needs_scales, needs_tables
+from hlsgen.program.behind import windows_behind
+from hlsgen.program.lowering import (
+    Lowered,
+    lowered,
+    lowered_apart,
+    most_pooled_columns,
+    needs_scales,
+    needs_tables,
+    windows_joined,
+)
 from hlsgen.program.program import Program
 from hlsgen.program.tiling import NotTiled, Tiling, band_blocks, tiled
 from hlsgen.search.board_limits import room
@@ -44,6 +53,7 @@ PIXEL_DEPTHS = (256, 512, 1024, 2048, 4096, 8192, 16384)
 WEIGHT_DEPTHS = (64, 128, 256, 512, 1024, 2048)
 MOST_IN_FABRIC = 2
 """One lane in so many, at the most, has its products in logic cells: where more processors fit so."""
+OnTheWay = Callable[[Processor], Processor]
 NARROW, WIDE = 8, 16
 """Bits of a processor's activations and weights."""
 
@@ -195,11 +205,12 @@ class SharedSearch:
         self.lowered: dict[tuple[int, int], Lowered] = {}
         self.times = TaskTimes()
         self.rates: dict[int, float] = {}
-        self.terms = self.board.terms
+        self.costs: dict[Processor, Resources] = {}
         self.widths = self._widths()
         self.pool_columns = most_pooled_columns(self.graph)
         self.tables = needs_tables(self.graph)
         self.scales = not self.floating and needs_scales(self.graph, _widest(self.graph))
+        self.windows = windows_behind(self.graph)
 
     def best(self) -> SharedHardware:
         """The fastest. Raises NoFit: none keeps to the constraints."""
@@ -228,10 +239,13 @@ class SharedSearch:
         """A candidate with as many frames a round as there are, where its memories hold the tasks."""
         wished, rate = self.constraints.target_interval, self._rate(one.count)
         most = -(-self.batch // one.count)
+        tasks = self._lowered(one.processor).tasks
+        if one.processor.window_columns and not any(task.behind for task in tasks):
+            return  # its memories are too small for them: one without the hardware for windows is as fast
         for together in self._values("together", [1, *(some for some in TOGETHER[1:] if some <= most)]):
             self.tried += 1
             try:
-                timed = self.times.of(one.processor, self._lowered(one.processor).tasks, together)
+                timed = self.times.of(one.processor, tasks, together)
             except NotTiled as failure:
                 self.misses.not_tiled(str(failure))
                 continue
@@ -264,17 +278,33 @@ class SharedSearch:
                 raise NoFit(message, f"{key}: {needed}, or narrower types", key="processor")
         return activation_bits, max(weight_bits, asked.weight_bits or 0), unsigned
 
+    def stored_without_pools(self) -> frozenset[str]:
+        """The tensors that tasks leave in DDR where no pool is done on the way there."""
+        lanes = self._values("lanes", LANES)[0]
+        found = self._lowered(self._processor(1, lanes, PIXEL_DEPTHS[0], WEIGHT_DEPTHS[0]))
+        return frozenset(task.output.name for task in found.tasks)
+
     def _values(self, key: str, every: Sequence[int]) -> Sequence[int]:
         """The list, or what the design fixes in its place."""
         given = self.constraints.processor.given.get(key)
         return every if given is None else (given,)
 
     def _lowered(self, processor: Processor) -> Lowered:
-        """The tasks, which depend on the lanes and on what is pooled alone."""
+        """The tasks, which depend on the lanes and on what is done to results on their way to DDR."""
+        return windows_joined(self._apart(processor), self.graph, processor)
+
+    def _apart(self, processor: Processor) -> Lowered:
+        """The same without windows over results."""
         key = processor.lanes, processor.pool_columns
         if key not in self.lowered:
-            self.lowered[key] = lowered(self.graph, processor)
+            self.lowered[key] = lowered_apart(self.graph, processor)
         return self.lowered[key]
+
+    def _cost(self, processor: Processor) -> Resources:
+        """What a processor takes."""
+        if processor not in self.costs:
+            self.costs[processor] = processor_resources(processor, self.board.terms)
+        return self.costs[processor]
 
     def _processor(
         self,
@@ -305,12 +335,20 @@ class SharedSearch:
         """Processors of which at least one fits, each with as many as fit or are asked for."""
         for lanes in self._values("lanes", LANES):
             for rows in self._values("rows", ROWS):
-                for pool_columns in {0, self.pool_columns if rows >= LEAST_POOLED_ROWS else 0}:
-                    foldings = self._foldings(rows, lanes, pool_columns)
+                for on_the_way in self._on_the_way(rows):
+                    foldings = self._foldings(rows, lanes, on_the_way)
                     if foldings:
                         yield from self._of_foldings(foldings)
 
-    def _foldings(self, rows: int, lanes: int, pool_columns: int) -> list[Processor]:
+    def _on_the_way(self, rows: int) -> Iterator[OnTheWay]:
+        """What is done to results on their way to DDR: nothing, pools of 2 x 2, windows."""
+        yield lambda plain: plain
+        if self.pool_columns and rows >= LEAST_POOLED_ROWS:
+            yield lambda plain: replace(plain, pool_columns=self.pool_columns)
+        if self.windows.columns and rows >= LEAST_WINDOWED_ROWS and not (self.scales or self.floating):
+            yield self.windows.of
+
+    def _foldings(self, rows: int, lanes: int, on_the_way: OnTheWay) -> list[Processor]:
         """The processor with the smallest memories, and with products in logic cells where more fit so."""
         depths = self._values("pixel_words", PIXEL_DEPTHS)[0], self._values("weight_words", WEIGHT_DEPTHS)[0]
         found: list[Processor] = []
@@ -322,8 +360,8 @@ class SharedSearch:
             if fabric_lanes > lanes:
                 continue
             plain = self._processor(rows, lanes, *depths, fabric_lanes)
-            smallest = replace(plain, pool_columns=pool_columns)
-            count = self._count(smallest, processor_resources(smallest, self.terms), "")
+            smallest = on_the_way(plain)
+            count = self._count(smallest, self._cost(smallest), "")
             if count > most:
                 most = count
                 found.append(smallest)
@@ -332,10 +370,11 @@ class SharedSearch:
     def _of_foldings(self, foldings: Sequence[Processor]) -> Iterator[Candidate]:
         """The depths that hold the tasks, for foldings that fit: they differ in what multiplies alone."""
         smallest = foldings[0]
-        tasks = self._lowered(smallest).tasks
         every = self._values("pixel_words", PIXEL_DEPTHS)
         weight_depths = self._values("weight_words", WEIGHT_DEPTHS)
         deepest = replace(smallest, pixel_depth=every[-1], weight_depth=weight_depths[-1])
+        # with the most windows over results, which take no cycles of the array
+        tasks = self._lowered(deepest).tasks
         try:
             tilings = [tiled(deepest, task, 1) for task in tasks]
         except NotTiled as failure:
@@ -360,7 +399,7 @@ class SharedSearch:
         found = []
         for one, pixels, weights in product(deep, kinds, kinds):
             processor = replace(one, pixel_storage=pixels, weight_storage=weights)
-            each = processor_resources(processor, self.terms)
+            each = self._cost(processor)
             count = self._count(processor, each, why)
             if count:
                 found.append(Candidate(processor=processor, each=each, count=count, cycles=cycles))

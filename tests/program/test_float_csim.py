@@ -11,6 +11,7 @@ import pytest
 
 from hlsgen.csim import testbench
 from hlsgen.csim.compiler import Headers, reference_headers
+from hlsgen.layers.adaptive_pool import AdaptivePool
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.pool2d import Pool2d
 from tests.program.test_processor_mutants import ARRAY, FINISH, VARIABLE, Mutant, schemata, survives
@@ -165,6 +166,19 @@ def test_sums_round_in_the_order_that_is_defined(built: Building) -> None:
         lanes = codes[0, 4 * word : 4 * word + 4, 0, column]
         total = total + ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3]))
     assert found["conv"].reshape(-1)[0] == total != np.float32(22 * 1.5)
+
+
+@every_processor
+def test_averages_of_unlike_windows_equal_golden(built: Building, name: str) -> None:
+    """Windows at the border count fewer pixels, those of an adaptive pool differ in size."""
+    drawing = FloatDrawing(FLOATS[name], np.random.default_rng(4))
+    tensor = drawing.tensors[drawing.port((5, 7, 6))]
+    common = {"inputs": ("in0",), "source": tensor, "result_type": FLOAT}
+    drawing.add(Pool2d(name="border", function="average", kernel=(3, 3), padding=(1, 1, 1, 1), **common))
+    drawing.add(AdaptivePool(name="adaptive", function="average", size=(3, 4), **common))
+    drawing.add(AdaptivePool(name="largest", function="max", size=(4, 4), **common))
+    graph = drawing.graph(["border", "adaptive", "largest"])
+    assert_program_exact(built(name), graph, together=2, rounds=2)
 
 
 MUTANTS: list[Mutant] = [

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from hlsgen.hardware.processor import Processor
 
-WORDS = 144
+WORDS = 128
 """32-bit words of a descriptor; those that no field takes are zero."""
 MOST_ROWS = 15
 """Output rows at once for which a descriptor has room."""
@@ -159,4 +159,4 @@ def encoded(processor: Processor, fields: Mapping[str, int], stride: int) -> NDA
     return found
 
 
-assert len(FIELDS) + len(SCALE_FIELDS) + len(WINDOW_FIELDS) + len(ROW_FIELDS) * MOST_ROWS <= WORDS
+assert len(FIELDS) + max(map(len, (SCALE_FIELDS, WINDOW_FIELDS))) + len(ROW_FIELDS) * MOST_ROWS <= WORDS

@@ -50,6 +50,7 @@ def processor_resources(processor: Processor, terms: Terms) -> Resources:
         memory_resources(terms, processor.weight_memory),
         _pooling(processor, terms),
         _tables(processor, terms),
+        _carrying(processor, terms),
     )
     return Resources.sum(parts)
 
@@ -62,7 +63,7 @@ def dot_bits(processor: Processor) -> int:
 def _products(processor: Processor, terms: Terms) -> Resources:
     rows, lanes = processor.rows, processor.lanes
     a, w = processor.operand_bits, processor.weight_bits
-    in_dsp = lanes - processor.fabric_lanes
+    in_dsp = processor.outputs - processor.fabric_lanes
     fabric = fabric_products(terms, rows * lanes * processor.fabric_lanes, a, w)
     if not processor.packed:
         waiting = rows * lanes * a + lanes * in_dsp * w
@@ -100,7 +101,7 @@ def _reading(processor: Processor, terms: Terms) -> Resources:
 
 def _sums(processor: Processor, terms: Terms) -> Resources:
     """The running sums, or the largest values, and the words that they leave in."""
-    count, bits = processor.rows * processor.lanes, processor.sum_bits
+    count, bits = processor.rows * processor.outputs, processor.sum_bits
     return (
         adders(terms, count, count * bits)
         + comparisons(terms, count, processor.operand_bits)
@@ -127,7 +128,7 @@ def _finishing(processor: Processor, terms: Terms) -> Resources:
         + cells(terms, "select", bits=chosen)
         + cells(terms, "register", bits=3 * wide + 3 * narrow + 6 * RESULT_BITS)
     )
-    waiting = processor.rows * lanes * sum_bits
+    waiting = processor.rows * processor.outputs * sum_bits
     shifting = cells(terms, "select", bits=waiting) + cells(
         terms, "register", bits=waiting + lanes * BIAS_BITS
     )
@@ -159,6 +160,18 @@ def _pooling(processor: Processor, terms: Terms) -> Resources:
     )
 
 
+def _carrying(processor: Processor, terms: Terms) -> Resources:
+    """The sums that wait for the rest of their words, and the choice of where in a word new ones stand."""
+    if not processor.extra_lanes:
+        return Resources()
+    bits = (processor.lanes + processor.most_carried) * processor.sum_bits
+    return (
+        memory_resources(terms, processor.carry_memory)
+        + multiplexers(terms, 1, processor.most_carried // processor.carry_step + 1, bits)
+        + cells(terms, "register", bits=2 * bits)
+    )
+
+
 def _tables(processor: Processor, terms: Terms) -> Resources:
     """A table a lane, and the choice between its entry and the result."""
     if not processor.tables:
@@ -182,7 +195,7 @@ def _moving(processor: Processor, terms: Terms) -> Resources:
         )
         for bits in (word, word, word, beat)
     )
-    sums = processor.rows * processor.lanes * processor.sum_bits
+    sums = processor.rows * processor.outputs * processor.sum_bits
     fields = 32 * (len(FIELDS) + len(ROW_FIELDS) * processor.rows)
     return (
         Resources(

@@ -110,7 +110,7 @@ def _context(
         "program_file": PROGRAM_FILE,
         "POOL_COLUMNS": program.processor.pool_columns,
         "FIFO": FIFO_WORDS,
-        "BIAS_FIFO": 2 * program.processor.bias_beats,
+        "BIAS_FIFO": program.processor.waiting_bias_beats,
         "instance_indent": _indent(instance),
         "parameters": _parameters(host),
         "batch_parameters": _parameters(made_by),

@@ -30,8 +30,8 @@ from hlsgen.targets.board import Board
 
 INCLUDED = ("counter.h", "dot.h", "lanes.h", "memory.h", "stage.h", "static.h")
 """What of templates/hls/hlsgen/ the processor is made with."""
-AS_THEY_STAND = ("sized.h", "load.h")
-RENDERED = ("processor.h", "array.h", "finish.h")
+AS_THEY_STAND = ("sized.h",)
+RENDERED = ("processor.h", "load.h", "array.h", "finish.h")
 NO_COSIM = (
     "its three ports of the memory are one buffer, which co-simulation would make three of, "
     "so that no task would see what another one wrote"
@@ -71,6 +71,11 @@ def _constants(processor: Processor, name: str, source: str) -> dict[str, Any]:
         "source": safe_comment(source),
         "ROWS": processor.rows,
         "LANES": processor.lanes,
+        "EXTRA_LANES": processor.extra_lanes,
+        **_names(extra=bool(processor.extra_lanes)),
+        "CARRY_STEP": processor.carry_step,
+        "CARRIED": processor.most_carried,
+        "CARRIED_WORDS": processor.carried_words,
         "FABRIC_LANES": processor.fabric_lanes,
         "POOL_COLUMNS": processor.pool_columns,
         "TABLE": limits.TABLE_ENTRIES if processor.tables else 0,
@@ -89,12 +94,33 @@ def _constants(processor: Processor, name: str, source: str) -> dict[str, Any]:
         "SIZE": limits.SIZE_BITS,
         "DESCRIPTOR": WORDS,
         "FIFO": FIFO_WORDS,
-        "BIAS_FIFO": 2 * processor.bias_beats,
+        "BIAS_FIFO": processor.waiting_bias_beats,
         "BURST": BURST_WORDS,
         "band_storage": processor.pixel_storage.value,
         "filter_storage": processor.weight_storage.value,
         "fields": list(FIELDS.items()),
         "row_fields": list(ROW_FIELDS.items()),
+    }
+
+
+def _names(*, extra: bool) -> dict[str, str]:
+    """What the templates call things, by whether there are output channels beside those of a word."""
+    if extra:
+        return {
+            "outputs": "OUTPUTS",
+            "passes": "passes",
+            "largest": "finds",
+            "value": "value",
+            "biases": "filled * BIAS_BEATS",
+            "whole": "whole",
+        }
+    return {
+        "outputs": "LANES",
+        "passes": "out_groups",
+        "largest": "largest",
+        "value": "pixel[l]",
+        "biases": "BIAS_BEATS",
+        "whole": "waiting[0]",
     }
 
 

@@ -2,8 +2,8 @@
 
 The emitted struct `task_t` has these fields by these names, so that Python and C++ cannot differ. Addresses
 are in words of LANES activations, those of weights in beats. A *round* is a call of the program on TOGETHER
-frames, a *band* some rows of them, a *step* an output group of a band, a *position* an output column of ROWS
-output rows.
+frames, a *band* some rows of them, a *pass* the way of the array through a band for some output channels, a
+*step* a pass or a part of one, a *position* an output column of ROWS output rows.
 """
 
 from __future__ import annotations
@@ -45,6 +45,8 @@ FIELDS: Mapping[str, str] = {
     "out_columns": "width of the output",
     "out_blocks": "blocks of ROWS rows of the output",
     "out_groups": "channel groups that are computed",
+    "passes": "passes of the array through a band: one for each of these, or fewer of more channels",
+    "extra": "output channels of a pass beside those of a word",
     "pool": "1: of two rows by two columns of the results the largest is stored",
     "table": "1: results are looked up in a table, which stands in front of the weights",
     "signed_results": "1: the codes that are stored have a sign",
@@ -71,10 +73,10 @@ FIELDS: Mapping[str, str] = {
     "repeat_line": "words of a block of ROWS rows of the input before they are repeated",
     "dilation_phase": "dilation_rows modulo ROWS",
     "dilation_blocks": "dilation_rows divided by ROWS",
-    "read_groups": "channel groups that an output group reads",
-    "read_step": "channel groups from where one output group reads to where the next one does",
+    "read_groups": "channel groups that a pass reads",
+    "read_step": "channel groups from where one pass reads to where the next one does",
     "weight_base": "beat of the first weights",
-    "chunks": "parts in which the weights of an output group are loaded",
+    "chunks": "parts in which the weights of a pass are loaded",
     "chunk_words": "words of weights of a part",
     "last_words": "words of weights of the last part",
     "factor": "what a sum of 0 or more is multiplied by: the product has FRACTION bits to round away",

@@ -91,6 +91,8 @@ def _contradiction(found: BuiltProcessor) -> str | None:
         return f"{one.rows} rows x {one.lanes} channels is no folding"
     if not (1 <= one.pixel_depth <= MOST_DEPTH and 1 <= one.weight_depth <= MOST_DEPTH):
         return "its memories have no depth that a device holds"
+    if not 0 <= one.carried_words <= MOST_DEPTH:
+        return f"{one.carried_words} words of sums cannot wait"
     if not 0 <= one.pool_columns <= MOST_SIZE:
         return f"it cannot pool {one.pool_columns} columns"
     beat = one.weight_beat_bits

@@ -175,24 +175,28 @@ def weight_beats(tiling: Tiling) -> int:
     """Beats of a task's weights and biases."""
     processor = tiling.processor
     table = 0 if tiling.task.table is None else processor.table_beats
-    return table + tiling.out_groups * (processor.bias_beats + tiling.weight_words * processor.weight_beats)
+    weights = tiling.passes * tiling.weight_words * processor.weight_beats
+    return table + tiling.out_groups * processor.bias_beats + weights
 
 
 def weight_bytes(tiling: Tiling) -> NDArray[np.uint8]:
-    """A table, if there is one; for each output group its biases, then its weights: [word][output lane][input
-    lane], lowest bits first.
+    """A table, if there is one; for each pass the biases of the output groups that it fills, then its
+    weights: [word][output lane][input lane], lowest bits first.
     """
     processor, task = tiling.processor, tiling.task
     lanes = processor.lanes
     bias = np.zeros(tiling.out_groups * lanes, np.int64)
     if task.bias is not None:
         bias[: task.out_shape[0]] = task.bias
-    parts = [bias.astype(f"<i{BIAS_BITS // 8}").view(np.uint8).reshape(tiling.out_groups, -1)]
+    biases = bias.astype(f"<i{BIAS_BITS // 8}").view(np.uint8)
+    starts = np.cumsum([0, *tiling.ended]) * (len(biases) // tiling.out_groups)
+    of_pass = [biases[first:end] for first, end in zip(starts[:-1], starts[1:], strict=True)]
     if tiling.weight_words:
         wide = np.dtype(f"<i{processor.weight_bits // 8}")
         matrix = np.ascontiguousarray(weight_matrix(tiling).astype(wide))
-        parts.append(matrix.view(np.uint8).reshape(tiling.out_groups, -1))
-    found = np.concatenate(parts, axis=1).reshape(-1)
+        weights = matrix.view(np.uint8).reshape(tiling.passes, -1)
+        of_pass = [part for pair in zip(of_pass, weights, strict=True) for part in pair]
+    found = np.concatenate(of_pass)
     if task.table is None:
         return found
     entries = task.table.astype(f"<i{processor.activation_bits // 8}").view(np.uint8)
@@ -218,6 +222,8 @@ def _shape_fields(tiling: Tiling) -> dict[str, int]:
         "out_columns": task.out_shape[2],
         "out_blocks": tiling.out_blocks,
         "out_groups": tiling.out_groups,
+        "passes": tiling.passes,
+        "extra": tiling.pass_lanes - processor.lanes,
         "pool": int(task.pooled),
         "table": int(task.table is not None),
         "signed_results": int(task.output.type.signed),

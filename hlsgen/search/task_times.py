@@ -35,7 +35,8 @@ class TaskTimes:
     def of(self, processor: Processor, tasks: Sequence[Task], together: int) -> Timed:
         """The tasks with `together` frames a round. Raises NotTiled."""
         depths = processor.pixel_depth, processor.weight_depth
-        key: Key = (processor.rows, processor.lanes, processor.pool_columns, *depths, together)
+        wider = processor.extra_lanes, processor.carried_words
+        key: Key = (processor.rows, processor.lanes, *wider, processor.pool_columns, *depths, together)
         if key not in self.programs:
             tilings = tuple(tiled(processor, task, together) for task in tasks)
             self.programs[key] = Timed(tilings=tilings, times=tuple(map(self._time, tilings)))
@@ -47,6 +48,8 @@ class TaskTimes:
         key: Key = (
             processor.rows,
             processor.lanes,
+            processor.extra_lanes,
+            tiling.wide,
             tiling.frames,
             tiling.sequels,
             tiling.band_out,

@@ -45,8 +45,6 @@ FIELDS: Mapping[str, str] = {
     "out_columns": "width of the output",
     "out_blocks": "blocks of ROWS rows of the output",
     "out_groups": "channel groups that are computed",
-    "passes": "passes of the array through a band: one for each of these, or fewer of more channels",
-    "extra": "output channels of a pass beside those of a word",
     "pool": "1: of two rows by two columns of the results the largest is stored",
     "table": "1: results are looked up in a table, which stands in front of the weights",
     "signed_results": "1: the codes that are stored have a sign",
@@ -59,6 +57,7 @@ FIELDS: Mapping[str, str] = {
     "residual_frame": "words of a frame of it",
     "residual_plane": "words of a channel group of it",
     "residual_signed": "1: its codes have a sign",
+    "residual_single": "1: it has one pixel, which joins all of the results",
     "largest": "1: the largest value of each window instead of sums of products",
     "signed_pixels": "1: the input's codes have a sign",
     "kernel_rows": "rows of the kernel",
@@ -96,6 +95,20 @@ FIELDS: Mapping[str, str] = {
     "second_high": "as high",
 }
 """Every field and what it says."""
+SCALE_FIELDS: Mapping[str, str] = {
+    "up": "bits that the product is shifted up by, so that FRACTION bits are to be rounded away",
+    "second_up": "the same of the product of the first result",
+    "residual_up": "bits that the added tensor's product is shifted up by before it joins",
+    "second_offset": "what is added to the product of the first result: its lowest 32 bits",
+    "second_offset_high": "and those above",
+    "multiplies": "1: the first result is multiplied by the second tensor, which is not added",
+}
+"""Those that a task has besides where a processor's factors are of any binary point."""
+EXTRA_FIELDS: Mapping[str, str] = {
+    "passes": "passes of the array through a band: one for each output group, or fewer of more channels",
+    "extra": "output channels of a pass beside those of a word",
+}
+"""Those of a processor that computes output channels beside those of a word."""
 ROW_FIELDS: Mapping[str, str] = {
     "row_offset": "rows from the first output row's to this one's: row * stride_rows",
     "row_bank": "row_offset modulo ROWS",
@@ -114,13 +127,20 @@ def row_values(processor: Processor, stride: int) -> dict[str, list[int]]:
     }
 
 
+def fields_of(processor: Processor) -> Mapping[str, str]:
+    """The fields of a task of a processor, but those of each output row."""
+    scales = SCALE_FIELDS if processor.scales else {}
+    return {**FIELDS, **scales, **(EXTRA_FIELDS if processor.extra_lanes else {})}
+
+
 def encoded(processor: Processor, fields: Mapping[str, int], stride: int) -> NDArray[np.int32]:
-    """The words [WORDS] of a descriptor. fields: a value of every one of FIELDS; stride: of rows.
+    """The words [WORDS] of a descriptor. fields: a value of every one of `fields_of`; stride: of rows.
 
     Raises OverflowError: a value that 32 bits do not hold.
     """
-    assert fields.keys() == FIELDS.keys(), sorted(fields.keys() ^ FIELDS.keys())
-    words = [fields[name] for name in FIELDS]
+    names = fields_of(processor)
+    assert fields.keys() == names.keys(), sorted(fields.keys() ^ names.keys())
+    words = [fields[name] for name in names]
     for name in ROW_FIELDS:
         words += row_values(processor, stride)[name]
     assert len(words) <= WORDS
@@ -129,4 +149,4 @@ def encoded(processor: Processor, fields: Mapping[str, int], stride: int) -> NDA
     return found
 
 
-assert len(FIELDS) + len(ROW_FIELDS) * MOST_ROWS <= WORDS
+assert len(FIELDS) + len(SCALE_FIELDS) + len(EXTRA_FIELDS) + len(ROW_FIELDS) * MOST_ROWS <= WORDS

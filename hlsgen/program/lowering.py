@@ -283,7 +283,7 @@ class _Lowering:
 
     def _with_unfolded_source(self, task: Task) -> Task:
         """The task reading an input whose columns the host makes channels, where that saves time."""
-        inputs = {port.name for port in self.graph.inputs}
+        inputs = {port.name for port in self.graph.inputs if not port.fed}
         if task.source.name not in inputs:
             return task
         other = unfolded(task, self.processor.lanes)

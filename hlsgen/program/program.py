@@ -85,7 +85,8 @@ class Program(Brief):
                 f"{rounds} rounds of {self.together} frames need {found.words:,} words of memory at once"
             )
             raise DesignError(Problem(message=message, fix="fewer frames in a call"))
-        return found
+        fed = [port.name for port in self.graph.inputs if port.fed]
+        return found.beginning_with(fed[0], self.lives(rounds)[fed[0]].words) if fed else found
 
     def descriptors(self, plan: MemoryPlan) -> NDArray[np.int32]:
         """[tasks, WORDS]"""

@@ -201,7 +201,7 @@ class SharedSearch:
         self.lowered: dict[tuple[int, int], Lowered] = {}
         self.times = TaskTimes()
         self.rates: dict[int, float] = {}
-        self.terms = self.board.terms
+        self.costs: dict[Processor, Resources] = {}
         self.widths = self._widths()
         self.pool_columns = most_pooled_columns(self.graph)
         self.tables = needs_tables(self.graph)
@@ -262,6 +262,12 @@ class SharedSearch:
                 raise NoFit(message, f"{key}: {needed}, or narrower types", key="processor")
         return activation_bits, max(weight_bits, asked.weight_bits or 0), unsigned
 
+    def stored_without_pools(self) -> frozenset[str]:
+        """The tensors that tasks leave in DDR where no pool is done on the way there."""
+        lanes = self._values("lanes", LANES)[0]
+        found = self._lowered(self._processor(1, lanes, PIXEL_DEPTHS[0], WEIGHT_DEPTHS[0]))
+        return frozenset(task.output.name for task in found.tasks)
+
     def _values(self, key: str, every: Sequence[int]) -> Sequence[int]:
         """The list, or what the design fixes in its place."""
         given = self.constraints.processor.given.get(key)
@@ -273,6 +279,12 @@ class SharedSearch:
         if key not in self.lowered:
             self.lowered[key] = lowered(self.graph, processor)
         return self.lowered[key]
+
+    def _cost(self, processor: Processor) -> Resources:
+        """What a processor takes."""
+        if processor not in self.costs:
+            self.costs[processor] = processor_resources(processor, self.board.terms)
+        return self.costs[processor]
 
     def _processor(
         self,
@@ -325,7 +337,7 @@ class SharedSearch:
                 continue
             plain = self._processor(rows, lanes, *depths, fabric_lanes, extra)
             smallest = replace(plain, pool_columns=pool_columns)
-            count = self._count(smallest, processor_resources(smallest, self.terms), "")
+            count = self._count(smallest, self._cost(smallest), "")
             if count > most:
                 most = count
                 found.append(smallest)
@@ -362,7 +374,7 @@ class SharedSearch:
         found = []
         for one, pixels, weights in product(deep, kinds, kinds):
             processor = replace(one, pixel_storage=pixels, weight_storage=weights)
-            each = processor_resources(processor, self.terms)
+            each = self._cost(processor)
             count = self._count(processor, each, why)
             if count:
                 found.append(Candidate(processor=processor, each=each, count=count, cycles=cycles))

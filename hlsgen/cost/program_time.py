@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hlsgen.hardware.descriptor import WORDS
-from hlsgen.hardware.processor import TABLE_ENTRIES
+from hlsgen.hardware.processor import TABLE_ENTRIES, WINDOW_BLOCKS
 from hlsgen.program.tiling import Tiling
 
 STEP_CYCLES = 20
@@ -122,8 +122,8 @@ def task_time(tiling: Tiling) -> TaskTime:
     setting: Counter[str] = Counter()
     each_band = tiling.passes * len(tiling.chunks)
     for at, step in enumerate(others, start=1):
-        burst = BURST_CYCLES * tiling.frames if step.positions else 0
-        results = step.groups * (step.positions * processor.rows + burst)
+        burst = step.groups * BURST_CYCLES * tiling.frames if step.positions else 0
+        results = _leaving(tiling, step) + burst
         array, weights = step.iterations + STEP_CYCLES, step.beats + BURST_CYCLES
         longest = max(array, results, weights)
         band_cycles += longest
@@ -141,13 +141,23 @@ def task_time(tiling: Tiling) -> TaskTime:
             setting["pixels arriving"] += max(0, load - band_cycles)
             band_cycles = 0
     read, written = _bytes(tiling)
+    cycles += START_CYCLES + END_CYCLES + (0 if task.table is None else TABLE_ENTRIES)
+    if task.behind is not None:
+        cycles += WINDOW_BLOCKS * task.behind.shape[2] * processor.rows
     return TaskTime(
-        cycles=cycles + START_CYCLES + END_CYCLES + (0 if task.table is None else TABLE_ENTRIES),
+        cycles=cycles,
         busy=sum(step.taps for step in others),
         binds=setting.most_common(1)[0][0],
         bytes_read=read,
         bytes_written=written,
     )
+
+
+def _leaving(tiling: Tiling, step: Step) -> int:
+    """Cycles in which a step's results leave `finish`, and the window over them, a word each."""
+    if not step.positions or tiling.task.behind is None:
+        return step.groups * step.positions * tiling.processor.rows
+    return tiling.window_slots + tiling.processor.window_weight_beats + STEP_CYCLES
 
 
 def _bytes(tiling: Tiling) -> tuple[int, int]:
@@ -157,8 +167,7 @@ def _bytes(tiling: Tiling) -> tuple[int, int]:
     pixels = sum(arriving_words(tiling, band) for band in range(tiling.bands)) * tiling.sequels
     results = sum(tiling.positions(band) for band in range(tiling.bands)) * processor.rows * tiling.out_groups
     results *= tiling.sequels
-    beats = tiling.out_groups * processor.bias_beats
-    beats += tiling.passes * tiling.weight_words * processor.weight_beats
+    beats = tiling.weight_beats
     weights = beats * tiling.bands * tiling.sequels
     if tiling.task.table is not None:
         weights += processor.table_beats

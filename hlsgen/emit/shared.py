@@ -38,11 +38,23 @@ NO_COSIM = (
 )
 POOLING = ("pool.h",)
 """Of a processor that pools its results."""
+WINDOW = ("window.h",)
+"""Of one that moves windows over them."""
 PORTS = ("gmem_program", "gmem_weights", "gmem_pixels", "gmem_added", "gmem_results")
 """The kernel's m_axi bundles, as kernel.cpp.j2 names them."""
 OWN_FILES = ("program", "weights", "rounds", "memory", "memory_golden", "memory_known")
 """Arrays of the testbench that are no frames."""
-PROCESS_NAMES = ("load", "load_weights", "load_residual", "array", "finish", "store", "pool", "fill_table")
+PROCESS_NAMES = (
+    "load",
+    "load_weights",
+    "load_residual",
+    "array",
+    "finish",
+    "store",
+    "pool",
+    "fill_table",
+    "window_rest",
+)
 """The processes in the order of `enum process` in load.h."""
 
 
@@ -53,7 +65,11 @@ def processor_files(processor: Processor, *, name: str, source: str) -> dict[str
     files |= {f"src/{one}": source_text(f"hls/shared/{one}") for one in AS_THEY_STAND}
     files |= {
         f"src/{one}": render(f"hls/shared/{one}.j2", k=k, version=VERSION)
-        for one in (*RENDERED, *(POOLING if processor.pool_columns else ()))
+        for one in (
+            *RENDERED,
+            *(POOLING if processor.pool_columns else ()),
+            *(WINDOW if processor.window_columns else ()),
+        )
     }
     files["tb/npy.h"] = source_text("hls/npy.h")
     for template, path in (
@@ -78,6 +94,7 @@ def _constants(processor: Processor, name: str, source: str) -> dict[str, Any]:
         "CARRIED_WORDS": processor.carried_words,
         "FABRIC_LANES": processor.fabric_lanes,
         "POOL_COLUMNS": processor.pool_columns,
+        **window_constants(processor),
         "TABLE": limits.TABLE_ENTRIES if processor.tables else 0,
         "ACTIVATION": processor.activation_bits,
         "OPERAND": processor.operand_bits,
@@ -128,6 +145,27 @@ def _names(*, extra: bool) -> dict[str, str]:
         "value": "pixel[l]",
         "biases": "BIAS_BEATS",
         "whole": "waiting[0]",
+    }
+
+
+def window_constants(processor: Processor) -> dict[str, Any]:
+    """Of a second window over the results."""
+    kinds = (
+        ("a depthwise convolution", processor.window_products),
+        ("largest values", processor.window_largest),
+    )
+    return {
+        "WINDOW": bool(processor.window_columns),
+        "WINDOW_COLUMNS": processor.window_columns,
+        "WINDOW_RESULTS": processor.window_results,
+        "WINDOW_PRODUCTS": processor.window_products,
+        "WINDOW_LARGEST": processor.window_largest,
+        "WINDOW_WEIGHT_BEATS": processor.window_weight_beats,
+        "WINDOW_FIFO": processor.window_fifo,
+        "SIDE": limits.WINDOW_SIDE,
+        "HELD_BLOCKS": limits.WINDOW_BLOCKS,
+        "NEAREST_READ": limits.NEAREST_READ,
+        "window_kinds": " or ".join(kind for kind, made in kinds if made),
     }
 
 

@@ -69,6 +69,7 @@ FIELDS: Mapping[str, str] = {
     "dilation_rows": "rows from one tap to the next",
     "repeat_rows": "how often each row of the input counts: nearest upsampling",
     "repeat_columns": "how often each column counts",
+    "repeat_zeros": "1: they count once, and zeros follow them",
     "repeat_line": "words of a block of ROWS rows of the input before they are repeated",
     "dilation_phase": "dilation_rows modulo ROWS",
     "dilation_blocks": "dilation_rows divided by ROWS",
@@ -109,6 +110,20 @@ EXTRA_FIELDS: Mapping[str, str] = {
     "extra": "output channels of a pass beside those of a word",
 }
 """Those of a processor that computes output channels beside those of a word."""
+WINDOW_FIELDS: Mapping[str, str] = {
+    "window": "a second window moves over the results: 0, none, or bits of `window_kind` in window.h",
+    "out_rows": "height of the output, before such a window",
+    "window_stride": "rows and columns from one to the next",
+    "window_first_row": "the row of results with which the first one ends",
+    "window_first_column": "the column of results with which it ends",
+    "window_across": "columns that it passes: of the results, and beside them",
+    "window_blocks": "blocks of ROWS rows that it passes",
+    "window_factor": "as factor; 0: largest values",
+    "window_rounding": "as rounding",
+    "window_low": "as low",
+    "window_high": "as high",
+}
+"""Those where a processor moves windows over results."""
 ROW_FIELDS: Mapping[str, str] = {
     "row_offset": "rows from the first output row's to this one's: row * stride_rows",
     "row_bank": "row_offset modulo ROWS",
@@ -130,7 +145,8 @@ def row_values(processor: Processor, stride: int) -> dict[str, list[int]]:
 def fields_of(processor: Processor) -> Mapping[str, str]:
     """The fields of a task of a processor, but those of each output row."""
     scales = SCALE_FIELDS if processor.scales else {}
-    return {**FIELDS, **scales, **(EXTRA_FIELDS if processor.extra_lanes else {})}
+    windows = WINDOW_FIELDS if processor.window_columns else {}
+    return {**FIELDS, **scales, **windows, **(EXTRA_FIELDS if processor.extra_lanes else {})}
 
 
 def encoded(processor: Processor, fields: Mapping[str, int], stride: int) -> NDArray[np.int32]:
@@ -149,4 +165,6 @@ def encoded(processor: Processor, fields: Mapping[str, int], stride: int) -> NDA
     return found
 
 
-assert len(FIELDS) + len(SCALE_FIELDS) + len(EXTRA_FIELDS) + len(ROW_FIELDS) * MOST_ROWS <= WORDS
+MOST_FIELDS = len(FIELDS) + len(SCALE_FIELDS) + max(len(WINDOW_FIELDS), len(EXTRA_FIELDS))
+"""No processor has both windows over results and extra channels."""
+assert MOST_FIELDS + len(ROW_FIELDS) * MOST_ROWS <= WORDS

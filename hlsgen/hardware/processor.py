@@ -9,7 +9,7 @@ shapes, kernel, stride and binary points are arguments at run time, up to these 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hlsgen.base.short_repr import Brief
 from hlsgen.hardware.storage import Memory, Storage
@@ -45,6 +45,18 @@ LEAST_POOLED_ROWS = 5
 """Iterations from a word's write to its next read where results are pooled: what reading, comparing and
 writing take.
 """
+WINDOW_SIDE = 3
+"""Rows and columns of the largest window that moves over results on their way to DDR."""
+LEAST_WINDOWED_ROWS = 3
+"""Output rows at once of a processor that has such windows, and"""
+LEAST_WINDOWED_COLUMNS = 5
+"""columns of those results, so that a word is not read too soon after its write."""
+LEAST_WINDOW_RESULTS = 2
+"""Columns of what such windows make, for the same reason."""
+NEAREST_READ = 4
+"""Iterations from a word's write to its next read there, at the least."""
+WINDOW_BLOCKS = 3
+"""Blocks of rows that a window's results wait in: one that leaves, two that are being put together."""
 TABLE_ENTRIES = 256
 """Of the table of a function of results that have 8 bits or fewer."""
 PACKED_WIDTH = 8
@@ -64,6 +76,9 @@ class Processor(Brief):
     words of OUTPUTS x LANES weights that a pass for some output channels may take; there is twice that, for
     the next ones are loaded meanwhile. weight_beat_bits: the width of the port that weights come by.
     carried_words: words of sums that wait for the channels which fill them up.
+    window_columns: the most columns of results that a window moves over on their way to DDR, window_results:
+    of what it makes of them; window_products: whether it multiplies (a depthwise convolution),
+    window_largest: whether it finds largest values.
     """
 
     rows: int
@@ -85,6 +100,10 @@ class Processor(Brief):
     """Whether factors, slopes and offsets are those of each channel and of any binary point, and results may
     be multiplied by a second tensor: what quantised models and gates take.
     """
+    window_columns: int = 0
+    window_results: int = 0
+    window_products: bool = False
+    window_largest: bool = False
 
     def __post_init__(self) -> None:
         assert not self.pool_columns or self.rows >= LEAST_POOLED_ROWS
@@ -95,6 +114,10 @@ class Processor(Brief):
         assert self.weight_word_bits % self.weight_beat_bits == 0
         assert not self.tables or TABLE_ENTRIES * self.activation_bits % self.weight_beat_bits == 0
         assert self.lanes * BIAS_BITS % self.weight_beat_bits == 0
+        assert bool(self.window_columns) == (self.window_products or self.window_largest)
+        if self.window_columns:
+            assert self.rows >= LEAST_WINDOWED_ROWS and self.window_results
+            assert not self.pool_columns and not self.scales and not self.extra_lanes
 
     def __str__(self) -> str:
         """7 rows x 16 x 20 channels"""
@@ -225,6 +248,34 @@ class Processor(Brief):
         """Where results are pooled on their way to DDR, a block of rows in each half."""
         depth = self.pool_columns * self.rows
         return Memory(name="lines", depth=depth, bits=self.word_bits, copies=2, storage=Storage.BRAM)
+
+    @property
+    def window_lines(self) -> Memory:
+        """The last two rows before a block of rows, over which windows move."""
+        copies, bits = WINDOW_SIDE - 1, self.word_bits
+        return Memory(name="above", depth=self.window_columns, bits=bits, copies=copies, storage=Storage.BRAM)
+
+    @property
+    def window_blocks(self) -> Memory:
+        """Where what windows give becomes blocks of rows."""
+        depth = WINDOW_BLOCKS * self.window_results * self.rows
+        return Memory(name="blocks", depth=depth, bits=self.word_bits, copies=1, storage=Storage.BRAM)
+
+    @property
+    def window_weight_beats(self) -> int:
+        """Beats of the weights of a window over results, its biases not counted."""
+        bits = WINDOW_SIDE**2 * self.lanes * self.weight_bits
+        return -(-bits // self.weight_beat_bits) if self.window_products else 0
+
+    @property
+    def window_fifo(self) -> int:
+        """Beats of the FIFO to it: the biases and weights of an output group, and of the next one."""
+        return 2 * (self.bias_beats + self.window_weight_beats)
+
+    @property
+    def without_windows(self) -> Processor:
+        """The same, by which no task moves a window over its results."""
+        return replace(self, window_columns=0, window_results=0, window_products=False, window_largest=False)
 
     @property
     def table_memory(self) -> Memory:

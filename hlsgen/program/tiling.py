@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hlsgen.hardware.descriptor import MOST_ROWS
 from hlsgen.hardware.processor import MOST_SIZE, Processor
@@ -79,12 +81,30 @@ class Tiling:
 
     @property
     def stored_band(self) -> int:
-        """Of these a band's: two blocks of results make one that is pooled."""
+        """Of these a band's: two blocks of results make one that is pooled, a window needs all of them."""
+        if self.task.behind is not None:
+            return self.stored_blocks
         return -(-self.band_out // 2) if self.task.pooled else self.band_out
 
     def stored_of(self, band: int) -> int:
         """Blocks that a band stores."""
         return max(0, min(self.stored_band, self.stored_blocks - band * self.stored_band))
+
+    @property
+    def window_slots(self) -> int:
+        """Cycles in which the window over its results, if there is one, passes those of an output group."""
+        behind = self.task.behind
+        if behind is None:
+            return 0
+        across = behind.across(self.task.out_shape[2])
+        return self.frames * self.passed_blocks * across * self.processor.rows
+
+    @property
+    def passed_blocks(self) -> int:
+        """Blocks of rows that such a window passes."""
+        rows = self.task.out_shape[1]
+        passed = rows if self.task.behind is None else self.task.behind.down(rows)
+        return max(self.out_blocks, -(-passed // self.processor.rows))
 
     @property
     def bands(self) -> int:
@@ -127,6 +147,21 @@ class Tiling:
         """Words of weights of a pass."""
         return 0 if self.task.weights is None else self.window_words
 
+    @property
+    def behind_beats(self) -> int:
+        """Beats of the biases and weights of an output group that a window over the results needs."""
+        behind, processor = self.task.behind, self.processor
+        if behind is None or behind.weights is None:
+            return 0
+        return processor.bias_beats + processor.window_weight_beats
+
+    @property
+    def weight_beats(self) -> int:
+        """Beats of all weights and biases of a band."""
+        processor = self.processor
+        each_group = processor.bias_beats + self.behind_beats
+        return self.out_groups * each_group + self.passes * self.weight_words * processor.weight_beats
+
     @cached_property
     def chunks(self) -> tuple[int, ...]:
         """Words of weights of each part."""
@@ -138,6 +173,13 @@ class Tiling:
 
     def positions(self, band: int) -> int:
         return self.blocks_of(band) * self.task.out_shape[2] * self.frames
+
+
+def is_whole(processor: Processor, task: Task) -> bool:
+    """Whether all rows of a frame are one band, as a window over the results needs them."""
+    blocks = band_blocks(processor, task, -(-task.out_shape[1] // processor.rows))
+    words = -(-task.in_shape[0] // processor.lanes) * task.in_shape[2]
+    return blocks * words <= processor.pixel_depth
 
 
 def tiled(processor: Processor, task: Task, together: int) -> Tiling:
@@ -249,17 +291,27 @@ def _check_limits(processor: Processor, task: Task) -> None:
     assert processor.rows <= MOST_ROWS
 
 
-def weight_matrix(tiling: Tiling) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
-    """Weights [passes, words, OUTPUTS, LANES inputs]: a word a tap and channel group, in their order."""
+def weight_matrix(tiling: Tiling) -> NDArray[np.signedinteger[Any]]:
+    """Weights [passes, words, OUTPUTS, LANES inputs]: a word a tap and channel group, in their order, as
+    integers of the processor's width.
+    """
     task, lanes, each_pass = tiling.task, tiling.processor.lanes, tiling.pass_lanes
     assert task.weights is not None
     outputs, kernel = task.out_shape[0], task.window.kernel
     members, each = outputs // task.groups, task.in_shape[0] // task.groups
     shape = (tiling.passes, kernel[0], kernel[1], tiling.read_groups, tiling.processor.outputs, lanes)
-    found = np.zeros(shape, np.int64)
-    output = np.repeat(np.arange(outputs), each)
-    source = output // members * each + np.tile(np.arange(each), outputs)
-    read = source // lanes - output // each_pass * tiling.read_step
-    values = np.asarray(task.weights).reshape(outputs * each, *kernel)
-    found[output // each_pass, :, :, read, output % each_pass, source % lanes] = values
+    found = np.zeros(shape, f"<i{tiling.processor.weight_bits // 8}")
+    values = np.asarray(task.weights)
+    if task.groups == 1:
+        for first in range(0, outputs, each_pass):
+            block = values[first : first + each_pass].transpose(2, 3, 0, 1)
+            for group in range(tiling.read_groups):
+                part = block[..., group * lanes : (group + 1) * lanes]
+                found[first // each_pass, :, :, group, : part.shape[2], : part.shape[3]] = part
+    else:
+        output = np.repeat(np.arange(outputs), each)
+        source = output // members * each + np.tile(np.arange(each), outputs)
+        read = source // lanes - output // each_pass * tiling.read_step
+        by_pair = values.reshape(outputs * each, *kernel)
+        found[output // each_pass, :, :, read, output % each_pass, source % lanes] = by_pair
     return found.reshape(tiling.passes, tiling.window_words, tiling.processor.outputs, lanes)

@@ -7,7 +7,7 @@ the search ends where no bound is above the best that was found, so that it find
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -20,12 +20,21 @@ from hlsgen.cost.processor import processor_resources
 from hlsgen.cost.program_time import TASK_CYCLES, TaskTime
 from hlsgen.cost.resources import Resources
 from hlsgen.designfile.constraints import NetworkConstraints, NoFit
-from hlsgen.hardware.processor import BIAS_BITS, LEAST_POOLED_ROWS, Processor
+from hlsgen.hardware.processor import BIAS_BITS, LEAST_POOLED_ROWS, LEAST_WINDOWED_ROWS, Processor
 from hlsgen.hardware.storage import Storage
 from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.model.ir import Graph
-from hlsgen.program.lowering import Lowered, lowered, most_pooled_columns, needs_scales, needs_tables
+from hlsgen.program.behind import windows_behind
+from hlsgen.program.lowering import (
+    Lowered,
+    lowered,
+    lowered_apart,
+    most_pooled_columns,
+    needs_scales,
+    needs_tables,
+    windows_joined,
+)
 from hlsgen.program.program import Program
 from hlsgen.program.tiling import NotTiled, Tiling, band_blocks, tiled
 from hlsgen.search.board_limits import room
@@ -47,6 +56,7 @@ CARRIED_WORDS = 2048
 """Words of sums that wait for the rest of their channels, where there are extra ones."""
 MOST_IN_FABRIC, MOST_FABRIC_LANES = 2, 16
 """One lane in so many, and so many at the most, have their products in logic cells: where more fit so."""
+OnTheWay = Callable[[Processor], Processor]
 NARROW, WIDE = 8, 16
 """Bits of a processor's activations and weights."""
 
@@ -206,6 +216,7 @@ class SharedSearch:
         self.pool_columns = most_pooled_columns(self.graph)
         self.tables = needs_tables(self.graph)
         self.scales = needs_scales(self.graph, _widest(self.graph))
+        self.windows = windows_behind(self.graph)
 
     def best(self) -> SharedHardware:
         """The fastest. Raises NoFit: none keeps to the constraints."""
@@ -234,10 +245,13 @@ class SharedSearch:
         """A candidate with as many frames a round as there are, where its memories hold the tasks."""
         wished, rate = self.constraints.target_interval, self._rate(one.count)
         most = -(-self.batch // one.count)
+        tasks = self._lowered(one.processor).tasks
+        if one.processor.window_columns and not any(task.behind for task in tasks):
+            return  # its memories are too small for them: one without the hardware for windows is as fast
         for together in self._values("together", [1, *(some for some in TOGETHER[1:] if some <= most)]):
             self.tried += 1
             try:
-                timed = self.times.of(one.processor, self._lowered(one.processor).tasks, together)
+                timed = self.times.of(one.processor, tasks, together)
             except NotTiled as failure:
                 self.misses.not_tiled(str(failure))
                 continue
@@ -274,10 +288,14 @@ class SharedSearch:
         return every if given is None else (given,)
 
     def _lowered(self, processor: Processor) -> Lowered:
-        """The tasks, which depend on the lanes and on what is pooled alone."""
+        """The tasks, which depend on the lanes and on what is done to results on their way to DDR."""
+        return windows_joined(self._apart(processor), self.graph, processor)
+
+    def _apart(self, processor: Processor) -> Lowered:
+        """The same without windows over results."""
         key = processor.lanes, processor.pool_columns
         if key not in self.lowered:
-            self.lowered[key] = lowered(self.graph, processor)
+            self.lowered[key] = lowered_apart(self.graph, processor)
         return self.lowered[key]
 
     def _cost(self, processor: Processor) -> Resources:
@@ -321,12 +339,20 @@ class SharedSearch:
             every = (0, *(lanes // part for part in EXTRA_PARTS if lanes // part % 2 == 0))
             extras = [extra for extra in self._values("extra_lanes", every) if extra <= lanes]
             for rows, extra in product(self._values("rows", ROWS), extras):
-                for pool_columns in {0, self.pool_columns if rows >= LEAST_POOLED_ROWS else 0}:
-                    foldings = self._foldings(rows, lanes, extra, pool_columns)
+                for on_the_way in self._on_the_way(rows, extra):
+                    foldings = self._foldings(rows, lanes, extra, on_the_way)
                     if foldings:
                         yield from self._of_foldings(foldings)
 
-    def _foldings(self, rows: int, lanes: int, extra: int, pool_columns: int) -> list[Processor]:
+    def _on_the_way(self, rows: int, extra: int) -> Iterator[OnTheWay]:
+        """What is done to results on their way to DDR: nothing, pools of 2 x 2, windows."""
+        yield lambda plain: plain
+        if self.pool_columns and rows >= LEAST_POOLED_ROWS:
+            yield lambda plain: replace(plain, pool_columns=self.pool_columns)
+        if self.windows.columns and rows >= LEAST_WINDOWED_ROWS and not self.scales and not extra:
+            yield self.windows.of
+
+    def _foldings(self, rows: int, lanes: int, extra: int, on_the_way: OnTheWay) -> list[Processor]:
         """The processor with the smallest memories, and with products in logic cells where more fit so."""
         depths = self._values("pixel_words", PIXEL_DEPTHS)[0], self._values("weight_words", WEIGHT_DEPTHS)[0]
         found: list[Processor] = []
@@ -336,7 +362,7 @@ class SharedSearch:
             if fabric_lanes > outputs:
                 continue
             plain = self._processor(rows, lanes, *depths, fabric_lanes, extra)
-            smallest = replace(plain, pool_columns=pool_columns)
+            smallest = on_the_way(plain)
             count = self._count(smallest, self._cost(smallest), "")
             if count > most:
                 most = count
@@ -346,10 +372,11 @@ class SharedSearch:
     def _of_foldings(self, foldings: Sequence[Processor]) -> Iterator[Candidate]:
         """The depths that hold the tasks, for foldings that fit: they differ in what multiplies alone."""
         smallest = foldings[0]
-        tasks = self._lowered(smallest).tasks
         every = self._values("pixel_words", PIXEL_DEPTHS)
         weight_depths = self._values("weight_words", WEIGHT_DEPTHS)
         deepest = replace(smallest, pixel_depth=every[-1], weight_depth=weight_depths[-1])
+        # with the most windows over results, which take no cycles of the array
+        tasks = self._lowered(deepest).tasks
         try:
             tilings = [tiled(deepest, task, 1) for task in tasks]
         except NotTiled as failure:

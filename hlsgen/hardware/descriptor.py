@@ -17,7 +17,7 @@ from hlsgen.hardware.processor import Processor
 
 WORDS = 128
 """32-bit words of a descriptor; those that no field takes are zero."""
-MOST_ROWS = 15
+MOST_ROWS = 13
 """Output rows at once for which a descriptor has room."""
 
 FIELDS: Mapping[str, str] = {
@@ -51,13 +51,12 @@ FIELDS: Mapping[str, str] = {
     "stored_columns": "width of the tensor that is stored",
     "stored_blocks": "blocks of ROWS rows of it",
     "stored_band": "of these a band's",
-    "residual": "1: a tensor is added to the results",
+    "residual": "1: a tensor is added to the results; 2: one of a single pixel, which joins all of them",
     "residual_base": "word of its first frame",
     "residual_round": "words from a round's to the next one's",
     "residual_frame": "words of a frame of it",
     "residual_plane": "words of a channel group of it",
     "residual_signed": "1: its codes have a sign",
-    "residual_single": "1: it has one pixel, which joins all of the results",
     "largest": "1: the largest value of each window instead of sums of products",
     "signed_pixels": "1: the input's codes have a sign",
     "kernel_rows": "rows of the kernel",

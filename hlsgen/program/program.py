@@ -116,8 +116,8 @@ class Program(Brief):
             found |= self._place("residual", task.added, plan)
             if task.added.name == task.output.name:
                 found["residual_base"] += begin  # a part of a concat joins what the part before has left
-            found |= {"residual": 1, "residual_signed": int(task.added.type.signed)}
-            found["residual_single"] = int(task.adds_a_pixel)
+            found["residual"] = 2 if task.adds_a_pixel else 1
+            found["residual_signed"] = int(task.added.type.signed)
         found |= _shape_fields(tiling)
         found |= _stage_fields(task.stages)
         if self.processor.scales:

@@ -113,7 +113,7 @@ def _context(
         "WINDOW_PRODUCTS": program.processor.window_products,
         "WINDOW_FIFO": program.processor.window_fifo,
         "FIFO": FIFO_WORDS,
-        "BIAS_FIFO": 2 * program.processor.bias_beats,
+        "BIAS_FIFO": program.processor.waiting_bias_beats,
         "FLOATING": program.processor.floating,
         "SUMS_FIFO": program.processor.sums_fifo,
         "instance_indent": _indent(instance),

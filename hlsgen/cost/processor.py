@@ -20,8 +20,17 @@ from hlsgen.cost.resources import (
     packing,
     shared_products,
 )
-from hlsgen.hardware.descriptor import FIELDS, ROW_FIELDS
-from hlsgen.hardware.processor import BIAS_BITS, RESULT_BITS, SIZE_BITS, Processor
+from hlsgen.hardware.descriptor import ROW_FIELDS, fields_of
+from hlsgen.hardware.processor import (
+    BIAS_BITS,
+    CHANNEL_NUMBERS,
+    MOST_JOINING_UP,
+    MOST_UP,
+    RESULT_BITS,
+    SIZE_BITS,
+    WINDOW_SIDE,
+    Processor,
+)
 from hlsgen.hardware.storage import bram18_for, lutram_luts
 from hlsgen.targets.terms import Terms
 
@@ -29,7 +38,8 @@ FIFO_WORDS = 128
 """Words that wait between DDR and the array: two bursts."""
 BURST_WORDS = 64
 AXI_PORTS = 5
-PROCESSES = 6
+PROCESSES = 7
+"""With the one that reads descriptors and tells the others; without a pool."""
 ADDRESS_BITS = 32
 PLAIN_MULTIPLIERS = 14
 """32-bit products of sizes, outside the loops, of three DSPs each, that Vitis HLS shares within a process."""
@@ -49,7 +59,9 @@ def processor_resources(processor: Processor, terms: Terms) -> Resources:
         memory_resources(terms, processor.pixel_memory),
         memory_resources(terms, processor.weight_memory),
         _pooling(processor, terms),
+        _windowing(processor, terms),
         _tables(processor, terms),
+        _carrying(processor, terms),
     )
     return Resources.sum(parts)
 
@@ -62,7 +74,7 @@ def dot_bits(processor: Processor) -> int:
 def _products(processor: Processor, terms: Terms) -> Resources:
     rows, lanes = processor.rows, processor.lanes
     a, w = processor.operand_bits, processor.weight_bits
-    in_dsp = lanes - processor.fabric_lanes
+    in_dsp = processor.outputs - processor.fabric_lanes
     fabric = fabric_products(terms, rows * lanes * processor.fabric_lanes, a, w)
     if not processor.packed:
         waiting = rows * lanes * a + lanes * in_dsp * w
@@ -100,7 +112,7 @@ def _reading(processor: Processor, terms: Terms) -> Resources:
 
 def _sums(processor: Processor, terms: Terms) -> Resources:
     """The running sums, or the largest values, and the words that they leave in."""
-    count, bits = processor.rows * processor.lanes, processor.sum_bits
+    count, bits = processor.rows * processor.outputs, processor.sum_bits
     return (
         adders(terms, count, count * bits)
         + comparisons(terms, count, processor.operand_bits)
@@ -111,6 +123,8 @@ def _sums(processor: Processor, terms: Terms) -> Resources:
 
 def _finishing(processor: Processor, terms: Terms) -> Resources:
     """Of each lane three products, two roundings and their limits."""
+    if processor.scales:
+        return _scaled_finishing(processor, terms)
     lanes, factor = processor.lanes, processor.factor_bits
     sum_bits, other = processor.sum_bits, processor.activation_bits + 1
     dsps = sum(dsps_of_product(bits, factor) for bits in (sum_bits, RESULT_BITS, other))
@@ -127,11 +141,37 @@ def _finishing(processor: Processor, terms: Terms) -> Resources:
         + cells(terms, "select", bits=chosen)
         + cells(terms, "register", bits=3 * wide + 3 * narrow + 6 * RESULT_BITS)
     )
-    waiting = processor.rows * lanes * sum_bits
+    waiting = processor.rows * processor.outputs * sum_bits
     shifting = cells(terms, "select", bits=waiting) + cells(
         terms, "register", bits=waiting + lanes * BIAS_BITS
     )
     return per_lane.times(lanes) + shifting
+
+
+def _scaled_finishing(processor: Processor, terms: Terms) -> Resources:
+    """The same with shifts of any width before both roundings, and with numbers of each channel."""
+    lanes, factor, result = processor.lanes, processor.factor_bits, processor.result_bits
+    exact, joining = processor.exact_bits, processor.joining_bits
+    products = (
+        (processor.sum_bits, factor),
+        (processor.activation_bits + 1, factor),
+        (result, joining),
+    )
+    placed, whole = exact + MOST_UP, exact + MOST_UP - processor.fractions[1]
+    shifted = 2 * placed * MOST_UP.bit_length() + (joining + MOST_JOINING_UP) * MOST_JOINING_UP.bit_length()
+    per_lane = (
+        Resources(dsp=sum(dsps_of_product(*one) for one in products))
+        + adders(terms, 7, processor.sum_bits + 4 * exact + 2 * whole)
+        + comparisons(terms, 4, whole)
+        + comparisons(terms, 2, processor.fractions[1])
+        + cells(terms, "select", bits=shifted + factor + joining + 4 * result + processor.activation_bits)
+        + cells(terms, "register", bits=3 * placed + 3 * exact + 6 * result)
+    )
+    waiting = processor.rows * lanes * processor.sum_bits
+    numbers = lanes * BIAS_BITS * CHANNEL_NUMBERS
+    return per_lane.times(lanes) + (
+        cells(terms, "select", bits=waiting) + cells(terms, "register", bits=waiting + numbers)
+    )
 
 
 def _pooling(processor: Processor, terms: Terms) -> Resources:
@@ -159,6 +199,96 @@ def _pooling(processor: Processor, terms: Terms) -> Resources:
     )
 
 
+def _carrying(processor: Processor, terms: Terms) -> Resources:
+    """The sums that wait for the rest of their words, and the choice of where in a word new ones stand."""
+    if not processor.extra_lanes:
+        return Resources()
+    bits = (processor.lanes + processor.most_carried) * processor.sum_bits
+    return (
+        memory_resources(terms, processor.carry_memory)
+        + multiplexers(terms, 1, processor.most_carried // processor.carry_step + 1, bits)
+        + cells(terms, "register", bits=2 * bits)
+    )
+
+
+def _windowing(processor: Processor, terms: Terms) -> Resources:
+    """The process that moves windows over results, if there is one: columns of products or largest values,
+    what waits for the columns behind them, memories, and the FIFO behind.
+    """
+    if not processor.window_columns:
+        return Resources()
+    lanes, word = processor.lanes, processor.word_bits
+    address = (processor.window_blocks.depth - 1).bit_length()
+    waiting = 0
+    found = Resources()
+    if processor.window_products:
+        found = found + _window_products(processor, terms)
+        waiting += lanes * window_sum_bits(processor)
+    if processor.window_largest:
+        waiting += word
+        found = (
+            found
+            + comparisons(terms, 4 * lanes, processor.activation_bits)
+            + cells(terms, "select", bits=12 * word)
+        )
+    fifo = cells(
+        terms,
+        "fifo_lutram",
+        one=1,
+        bits=word,
+        address=(FIFO_WORDS - 1).bit_length(),
+        primitives=lutram_luts(FIFO_WORDS, word),
+    )
+    return (
+        found
+        + memory_resources(terms, processor.window_lines)
+        + memory_resources(terms, processor.window_blocks)
+        + cells(terms, "register", bits=2 * processor.rows * waiting + 10 * word + 8 * ADDRESS_BITS)
+        + cells(terms, "select", bits=6 * word + 4 * address + 8 * SIZE_BITS)
+        + adders(terms, 12, 8 * SIZE_BITS + 4 * address)
+        + comparisons(terms, 8, SIZE_BITS)
+        + cells(terms, "process_control", one=1)
+        + fifo
+    )
+
+
+def window_sum_bits(processor: Processor) -> int:
+    """Bits of a sum of the products of a window over results."""
+    return processor.operand_bits + processor.weight_bits + (WINDOW_SIDE**2 - 1).bit_length()
+
+
+def _window_products(processor: Processor, terms: Terms) -> Resources:
+    """Of each lane nine products, those of two columns of the kernel by the same pixel; sums, and their
+    rounding.
+    """
+    lanes, a, w = processor.lanes, processor.operand_bits, processor.weight_bits
+    bits, factor, sum_bits = window_sum_bits(processor), processor.factor_bits, processor.sum_bits
+    apart = 1 if processor.packed else WINDOW_SIDE
+    found = shared_products(
+        terms, WINDOW_SIDE * lanes * apart, a, w, waiting=WINDOW_SIDE * lanes * (a + apart * w)
+    )
+    if processor.packed:
+        sums = PackedSums(
+            pairs=lanes,
+            terms=WINDOW_SIDE,
+            chain=WINDOW_SIDE,
+            bits=bits,
+            pair_words=WINDOW_SIDE * lanes,
+            factor_words=WINDOW_SIDE * lanes,
+            factor_bits=a,
+        )
+        found = found + packed_products(terms, sums) + packing(terms, WINDOW_SIDE * lanes, w)
+    wide, kept = sum_bits + factor, processor.window_weight_beats + processor.bias_beats
+    per_lane = (
+        Resources(dsp=dsps_of_product(sum_bits, factor))
+        + adders(terms, 4, 2 * bits + sum_bits + wide)
+        + comparisons(terms, 2, wide - processor.factor_fraction)
+        + cells(terms, "select", bits=2 * RESULT_BITS + 2 * bits)
+        + cells(terms, "register", bits=3 * wide + 2 * RESULT_BITS)
+    )
+    return found + per_lane.times(lanes) + cells(terms, "register", bits=kept * processor.weight_beat_bits)
+
+
 def _tables(processor: Processor, terms: Terms) -> Resources:
     """A table a lane, and the choice between its entry and the result."""
     if not processor.tables:
@@ -182,8 +312,8 @@ def _moving(processor: Processor, terms: Terms) -> Resources:
         )
         for bits in (word, word, word, beat)
     )
-    sums = processor.rows * processor.lanes * processor.sum_bits
-    fields = 32 * (len(FIELDS) + len(ROW_FIELDS) * processor.rows)
+    sums = processor.rows * processor.outputs * processor.sum_bits
+    fields = 32 * (len(fields_of(processor)) + len(ROW_FIELDS) * processor.rows)
     return (
         Resources(
             bram18=sum(bram18_for(BURST_WORDS * 2, max(32, bits)) for bits in ports),
@@ -194,7 +324,8 @@ def _moving(processor: Processor, terms: Terms) -> Resources:
         + cells(terms, "process_control", one=PROCESSES)
         + fifos
         + cells(terms, "fifo_registers", one=processor.rows, bits=sums)
+        + cells(terms, "fifo_registers", one=PROCESSES - 1, bits=32 * (PROCESSES - 1))
         + cells(terms, "register", bits=2 * fields)
-        + adders(terms, 8 * PROCESSES, 8 * PROCESSES * ADDRESS_BITS)
-        + comparisons(terms, 4 * PROCESSES, ADDRESS_BITS)
+        + adders(terms, 8 * (PROCESSES - 1), 8 * (PROCESSES - 1) * ADDRESS_BITS)
+        + comparisons(terms, 4 * (PROCESSES - 1), ADDRESS_BITS)
     )

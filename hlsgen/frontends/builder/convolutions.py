@@ -132,7 +132,7 @@ class Convolutions(Elementwise):
 
 
 def _with_columns(weights: Array, order: NDArray[np.int64]) -> Array:
-    """Weights [M, F] with their columns in another order, each row in one piece: what follows goes by rows."""
+    """Weights [M, F] with their columns in another order, each row in one piece, as all that follows goes."""
     if np.array_equal(order, np.arange(weights.shape[1])):
         return weights
     return np.take(weights, order, axis=1)

@@ -148,9 +148,10 @@ def read_trace(path: Path) -> tuple[dict[str, StreamRecord], list[int]]:
 def _tensors(pipeline: Pipeline, folder: Path, keep: bool) -> dict[str, Codes]:
     graph: Graph = pipeline.graph
     found: dict[str, Codes] = {}
+    stores = {one.argument: one for one in pipeline.dma_writes}
     for port in graph.outputs:
-        codes = np.load(folder / f"{port.name}_csim.npy")
-        found[port.source] = signed_codes(codes, port.tensor.type)
+        codes = signed_codes(np.load(folder / f"{port.name}_csim.npy"), port.tensor.type)
+        found[port.source] = stores[port.name].from_ddr(codes)
     if keep:
         for layer in graph.layers:
             stream = pipeline.writer_stream(layer.name)

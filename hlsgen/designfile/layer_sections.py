@@ -360,7 +360,10 @@ def _kind(section: type[Layer]) -> str:
 
 SECTIONS: dict[str, type[Layer]] = {_kind(section): section for section in _CLASSES}
 """The kinds of layers that a design may name."""
-NOT_WRITTEN = {"cast": "precision: {layers: {name: type}}, which says the type of a layer's results"}
+NOT_WRITTEN = {
+    "cast": "precision: {layers: {name: type}}, which says the type of a layer's results",
+    "row_blocks": "style: mixed, which puts it between its kernels",
+}
 """Kinds of docs/layers.md that a design does not name, and what does their work."""
 
 

@@ -18,6 +18,7 @@ from hlsgen.hardware.processes import (
     Process,
     Relay,
     StageProcess,
+    StoreBlocks,
     WidthConverter,
 )
 from hlsgen.layers.stage import WEIGHT_BEAT_BITS, StreamFormat
@@ -166,6 +167,21 @@ def _(process: DmaProcess, kernel: str) -> dict[str, Any]:
         return stream | {"kind": axi_stream} | axi_format(process)
     kind = shared if process.carrier else whole
     return stream | {"kind": kind, "SLOT": slot_bits(process.words.type), "TRANSFERS": process.transfers}
+
+
+@_constants.register
+def _(process: StoreBlocks, kernel: str) -> dict[str, Any]:
+    return (
+        _stream(process.reads[0], process.words)
+        | _port_constants(process, kernel)
+        | {
+            "kind": "store_blocks",
+            "SLOT": slot_bits(process.words.type),
+            "BLOCKS": process.blocks,
+            "GROUPS": process.groups,
+            "RUN": process.run_words,
+        }
+    )
 
 
 @_constants.register

@@ -33,8 +33,10 @@ def streaming_plan(
     k = {"name": name, "source": safe_comment(source)}
     plan: Plan = {**dataflow_files(pipeline, KernelNames(kernel=name, source=source), board)}
     data = {f"{port.name}.npy": npy_bytes(inputs[port.name], port.tensor.type) for port in graph.inputs}
+    stores = {one.argument: one for one in pipeline.dma_writes}
     data |= {
-        f"{port.name}_golden.npy": npy_bytes(golden[port.source], port.tensor.type) for port in graph.outputs
+        f"{port.name}_golden.npy": npy_bytes(stores[port.name].in_ddr(golden[port.source]), port.tensor.type)
+        for port in graph.outputs
     }
     weights = weight_files(pipeline)
     data |= {file: array_bytes(beats) for file, beats in weights.items()}

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from hlsgen.base.errors import DesignError
 from hlsgen.base.short_repr import Brief
-from hlsgen.hardware.ports import DDR_ONLY, Interfaces
+from hlsgen.hardware.ports import DDR_ONLY, DdrPort, Interfaces, ddr_word_bits
 from hlsgen.hardware.processes import (
     REGISTER_LANES,
     Carrier,
@@ -21,11 +21,13 @@ from hlsgen.hardware.processes import (
     Process,
     Relay,
     StageProcess,
+    StoreBlocks,
     WidthConverter,
     weight_loader,
 )
 from hlsgen.hardware.weights import WeightPlace, auto_places, packing_problems
 from hlsgen.layers.base import Layer
+from hlsgen.layers.row_blocks import RowBlocks
 from hlsgen.layers.stage import Fold, Stage, StreamFormat
 from hlsgen.model.ir import Graph, Port
 
@@ -312,16 +314,7 @@ class _Joining:
         for port in self.graph.outputs:
             stream = self.free[port.source, port.name, -1]
             stream = self._converted(stream, self.ports.get(port.name, self.streams[stream].words), port.name)
-            words = self.streams[stream].words
-            self.processes.append(
-                DmaWrite(
-                    name=f"store_{port.name}",
-                    reads=(stream,),
-                    writes=(),
-                    words=words,
-                    port=self.interfaces.output,
-                )
-            )
+            self.processes.append(self._store(port, stream))
         return Pipeline(
             graph=self.graph,
             stages=self.stages,
@@ -329,6 +322,22 @@ class _Joining:
             streams=self.streams,
             interfaces=self.interfaces,
         )
+
+    def _store(self, port: Port, stream: str) -> DmaWrite:
+        """What writes an output's words into DDR, or to an AXI stream."""
+        name, words = f"store_{port.name}", self.streams[stream].words
+        stage = self.stages.get(port.source)
+        if self.interfaces.in_blocks and stage is not None and isinstance(stage.layer, RowBlocks):
+            return StoreBlocks(
+                name=name,
+                reads=(stream,),
+                writes=(),
+                words=words,
+                port=DdrPort(bits=ddr_word_bits(words)),
+                blocks=stage.layer.blocks,
+                groups=stage.layer.groups,
+            )
+        return DmaWrite(name=name, reads=(stream,), writes=(), words=words, port=self.interfaces.output)
 
     def _weights(self, stage: Stage) -> tuple[str, ...]:
         """The streams of weights that `stage` reads, with what fills them."""

@@ -114,10 +114,14 @@ Port = DdrPort | StreamPort
 
 @dataclass(frozen=True, kw_only=True)
 class Interfaces:
-    """The ports of a kernel: how wide those into DDR are, and on which side there are AXI streams instead."""
+    """The ports of a kernel: how wide those into DDR are, and on which side there are AXI streams instead.
+
+    in_blocks: results of `row_blocks` layers go to where processors that layers share have them.
+    """
 
     ddr: DdrPort = DdrPort()
     constraints: InterfaceConstraints = InterfaceConstraints()
+    in_blocks: bool = False
 
     @property
     def input(self) -> Port:

@@ -15,6 +15,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from hlsgen.base.fixed import Codes
 from hlsgen.base.short_repr import Brief
 from hlsgen.hardware.ports import DdrPort, Port
 from hlsgen.hardware.storage import Memory, choose_storage
@@ -283,6 +284,44 @@ class DmaWrite(DmaProcess):
         beats, count = self.transfers, frames * self.words.frame_words
         reads = np.arange(count, dtype=np.int64) * beats
         return Schedule(iterations=count * beats, reads=(reads,), writes=())
+
+    def in_ddr(self, codes: Codes) -> Codes:
+        """Codes [frames, C, H, W] of what it takes, with the rows in the order in which they lie in DDR."""
+        return codes
+
+    def from_ddr(self, codes: Codes) -> Codes:
+        """The way back."""
+        return codes
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoreBlocks(DmaWrite):
+    """What a `row_blocks` layer gives, to where a processor that layers share has it in DDR.
+
+    A row is a block of rows of a group of channels. They come block by block; in DDR the blocks of a group
+    lie together, group after group. A port word is a stream word.
+    """
+
+    blocks: int
+    groups: int
+
+    @property
+    def run_words(self) -> int:
+        """Words that lie together: a block of a group."""
+        return self.words.row_words
+
+    def in_ddr(self, codes: Codes) -> Codes:
+        return _turned(codes, self.blocks, self.groups)
+
+    def from_ddr(self, codes: Codes) -> Codes:
+        return _turned(codes, self.groups, self.blocks)
+
+
+def _turned(codes: Codes, outer: int, inner: int) -> Codes:
+    """[frames, C, outer * inner, W] -> [frames, C, inner * outer, W]"""
+    frames, channels, rows, width = codes.shape
+    split = codes.reshape(frames, channels, outer, inner, width)
+    return split.transpose(0, 1, 3, 2, 4).reshape(frames, channels, rows, width)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -31,6 +31,8 @@ class Port:
     sees them. zero: a zero point that it adds then, so that float32 rounds once more and ties may fall
     elsewhere, and subtracts from the integers that it gets. ceil: its quantizer rounds up; no type does.
     own: its type is the model's own quantizer, which clips as its author meant it to.
+    fed: of an input of a program: a kernel on the board writes it, which moves no columns on the way; it
+    lies at the beginning of the memory.
     odd: a value between two codes becomes the odd one of them, so that quantizers that read the tensor, with
     two fraction bits less or fewer, see on which side of a tie it was.
     """
@@ -46,6 +48,7 @@ class Port:
     ceil: bool = False
     odd: bool = False
     own: bool = False
+    fed: bool = False
 
     def __post_init__(self) -> None:
         assert math.prod(self.shape) == math.prod(self.tensor.shape), "a port keeps the number of elements"

@@ -8,7 +8,7 @@ the order of time, and from both ends in turn, which is the least for a chain; t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hlsgen.base.short_repr import Brief
 
@@ -36,6 +36,13 @@ class MemoryPlan(Brief):
     places: Mapping[str, int]
     words: int
     step: int = 0
+
+    def beginning_with(self, name: str, words: int) -> MemoryPlan:
+        """The same with the place of `name`, which nothing shares, moved to the beginning."""
+        first = self.places[name]
+        below = {one for one, place in self.places.items() if place < first}
+        places = {one: place + (words if one in below else 0) for one, place in self.places.items()}
+        return replace(self, places={**places, name: 0})
 
 
 def planned(lives: Mapping[str, Life], *, keep: bool = False) -> MemoryPlan:

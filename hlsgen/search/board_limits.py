@@ -26,9 +26,15 @@ def usable(slr: SLR, board: Board) -> Resources:
 
 
 def allowed(slr: SLR, board: Board) -> Resources:
-    """What a search may fill of `slr`: what is usable without the margins for the model's error."""
+    """What a search may fill of `slr`: what is usable without the margins for the model's error, and what
+    other kernels leave of it.
+    """
     limit, margins = usable(slr, board), board.margins
-    return replace(limit, lut=int(limit.lut * (1 - margins.lut)), ff=int(limit.ff * (1 - margins.ff)))
+    whole = replace(limit, lut=int(limit.lut * (1 - margins.lut)), ff=int(limit.ff * (1 - margins.ff)))
+    taken = board.taken.get(slr.name)
+    if taken is None:
+        return whole
+    return Resources(**{kind: max(0, getattr(whole, kind) - taken.get(kind, 0)) for kind in KINDS})
 
 
 def margin_text(board: Board) -> str:

@@ -122,8 +122,9 @@ def balance(
     batch: int,
     clock_mhz: float,
     progress: Progress = silent,
+    in_blocks: bool = False,
 ) -> StreamingHardware:
-    """The fastest kernel of `graph` for `board`.
+    """The fastest kernel of `graph` for `board`. in_blocks: as of `Interfaces`.
 
     All weights are on chip; where that does not fit, those of as many layers are streamed as is fastest, of
     layers of which the design leaves open where they lie.
@@ -134,7 +135,13 @@ def balance(
     check_slrs(graph, constraints)
     budget = SearchBudget(progress)
     search = _Search(
-        graph=graph, board=board, constraints=constraints, batch=batch, clock_mhz=clock_mhz, budget=budget
+        graph=graph,
+        board=board,
+        constraints=constraints,
+        batch=batch,
+        clock_mhz=clock_mhz,
+        budget=budget,
+        in_blocks=in_blocks,
     )
     places = weight_places(graph, constraints.weights, board)
     kept = kept_on_chip(graph, board, constraints, places)
@@ -155,6 +162,7 @@ class _Search:
     batch: int
     clock_mhz: float
     budget: SearchBudget
+    in_blocks: bool
 
     def best(self, choices: Sequence[Offchip]) -> StreamingHardware | None:
         """A kernel of the most frames a cycle, of equals the first choice's; None: none is found that fits.
@@ -270,7 +278,7 @@ class _Search:
         """The kernel with its converters and FIFOs; None if it does not fit."""
         board = self.board
         folds = {name: one.fold for name, one in choice.picked(interval).items()}
-        interfaces = interfaces_of(board, self.constraints.interface)
+        interfaces = replace(interfaces_of(board, self.constraints.interface), in_blocks=self.in_blocks)
         pipeline = pipeline_of(self.graph, folds, choice.places, interfaces=interfaces)
         check_blocks(pipeline)
         self.budget.makes(simulated_words(pipeline))

@@ -13,11 +13,13 @@ from hlsgen.base.fixed import Codes
 from hlsgen.base.progress import Progress, silent
 from hlsgen.csim.compiler import Headers
 from hlsgen.csim.streaming import NetworkRun
+from hlsgen.designfile.constraints import NoFit
 from hlsgen.designfile.margins import AUTO as MARGIN_AUTO
 from hlsgen.model.ir import Golden
 from hlsgen.report.content import Report
 from hlsgen.report.estimates import Estimates
 from hlsgen.report.styles import StyleFigures
+from hlsgen.search.mixture import mixed_hardware
 from hlsgen.styles.layerwise import LayerwiseNetwork
 from hlsgen.styles.network_style import NetworkStyle
 from hlsgen.styles.shared import SharedNetwork
@@ -30,6 +32,8 @@ STYLES: Mapping[str, type[StreamingNetwork] | type[LayerwiseNetwork] | type[Shar
     "shared": SharedNetwork,
 }
 """The styles of networks, in the order in which they are compared."""
+MIXED = "mixed"
+"""The first layers as a streaming kernel that feeds shared processors with the rest."""
 MOST_TEXT = 600
 """Letters of a refusal that reports say: a network may have many layers without hardware."""
 
@@ -93,12 +97,35 @@ class AutoNetwork(NetworkStyle[Any]):
         if not found:
             raise DesignError([self._refusal(one) for one in outcomes])
         best = max(found, key=self._merit)
-        assert best.network is not None
-        return replace(
-            best.network,
-            chosen=best.network.hardware,
-            styles=tuple(one.figures(best.style) for one in outcomes),
-        )
+        assert best.network is not None and best.estimate is not None
+        compared = [one.figures(best.style) for one in outcomes]
+        compared.append(self._mixture(best.estimate.frames_per_s, progress))
+        return replace(best.network, chosen=best.network.hardware, styles=tuple(compared))
+
+    def _mixture(self, least: float, progress: Progress) -> StyleFigures:
+        """What a streaming kernel of the first layers that feeds shared processors would gain over the best
+        style, with so many frames a second. It is only judged: there is no build of it.
+        """
+        if "shared" in self.refused:
+            return StyleFigures(style=MIXED, refusal=_one_line(self.refused["shared"].message))
+        progress(f"style: {MIXED}")
+        try:
+            found = mixed_hardware(
+                self.graph,
+                self.board.for_style(SharedNetwork.cost_style),
+                self.constraints,
+                clock_mhz=self.clock_mhz,
+                batch=self.batch,
+                least=least / (self.clock_mhz * 1e6),
+                progress=progress,
+            )
+        except DesignError as error:
+            return StyleFigures(style=MIXED, refusal=_one_line(error.problems[0].message))
+        except NoFit as failure:
+            return StyleFigures(style=MIXED, refusal=_one_line(str(failure)))
+        speed = found.frames_per_cycle * self.clock_mhz * 1e6
+        text = f"would make {speed:,.1f} frames/s (modelled): {found}. It is judged, and not built"
+        return StyleFigures(style=MIXED, refusal=_one_line(text))
 
     def _merit(self, one: _Outcome) -> tuple[bool, float]:
         """Whether it stays inside the margins with confidence where these are open, then frames a second."""

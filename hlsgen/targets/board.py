@@ -140,6 +140,7 @@ class Board(_Section):
 
     _terms: Terms = PrivateAttr(default_factory=packaged_terms)
     _margins: Margins | None = PrivateAttr(default=None)
+    _taken: Mapping[str, Mapping[str, int]] = PrivateAttr(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"Board({self.name}: {self.title}, {self.part}, {self.clock_mhz:g} MHz)"
@@ -165,6 +166,19 @@ class Board(_Section):
         if self._margins is not None:
             return self._margins
         return Margins() if self.margin == AUTO else Margins(lut=self.margin, ff=self.margin)
+
+    @property
+    def taken(self) -> Mapping[str, Mapping[str, int]]:
+        """By SLR and kind of resource what other kernels of the same design take, beside which searches
+        stay.
+        """
+        return self._taken
+
+    def beside(self, taken: Mapping[str, Mapping[str, int]]) -> Board:
+        """The same board with other kernels on it, which leave a search that much less of each SLR."""
+        other = self.model_copy()
+        other._taken = taken
+        return other
 
     @property
     def margin_open(self) -> bool:

@@ -33,6 +33,7 @@ from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.base import Layer, Tensor
 from hlsgen.layers.binary import Add
 from hlsgen.layers.conv2d import Conv2d
+from hlsgen.layers.row_blocks import RowBlocks
 from hlsgen.layers.stage import Fold
 from hlsgen.model.ir import Graph, Port, run_golden
 from hlsgen.search.layerwise import LayerwiseHardware, layerwise_hardware
@@ -106,6 +107,8 @@ def by_torch(graph: Graph, image: NDArray[np.float64]) -> dict[str, NDArray[np.f
                 for type_, codes in ((layer.weight_type, layer.weights), (layer.bias_type, layer.bias))
             )
             values[layer.name] = torch.nn.functional.conv2d(*sources, weights, bias, padding=layer.padding[0])
+        elif isinstance(layer, RowBlocks):
+            values[layer.name] = torch.from_numpy(layer.golden(sources[0].numpy()))
         else:
             values[layer.name] = sources[0] + sources[1]
     return {layer.name: values[layer.name].numpy() for layer in graph.layers}
@@ -180,6 +183,19 @@ def across_slrs() -> tuple[Network, Pipeline]:
 
 
 @cache
+def to_processors() -> tuple[Network, Pipeline]:
+    """A convolution whose results go to where shared processors read them, in blocks of two rows."""
+    graph = plain("to_processors")
+    blocks = RowBlocks(name="blocks", inputs=("conv",), source=graph.output, rows=2, lanes=2, bits=32)
+    port = Port.of("memory", blocks.output, blocks.name)
+    graph = replace(graph, layers=(*graph.layers, blocks), outputs=(port,))
+    folds = {"conv": Fold(px=1, pe=2, simd=2), "blocks": next(blocks.folds())}
+    places = {"conv": WeightPlace(layer="conv", place="constant")}
+    network, pipeline = streamed(graph, folds, places, Interfaces(in_blocks=True))
+    return replace(network, shown=("src/to_processors.h", "src/to_processors.cpp")), pipeline
+
+
+@cache
 def in_turn() -> tuple[Network, LayerwiseHardware]:
     """A kernel for each layer, with words narrower than the ports."""
     graph = residual("in_turn")
@@ -201,6 +217,7 @@ NETWORKS: dict[str, Callable[[], tuple[Network, Any]]] = {
     "through_ddr": through_ddr,
     "between_kernels": between_kernels,
     "across_slrs": across_slrs,
+    "to_processors": to_processors,
     "in_turn": in_turn,
 }
 
@@ -241,7 +258,7 @@ def test_every_function_between_stages_is_shown() -> None:
     """Every macro of adapters.j2 in a stored text."""
     text = "".join(path.read_text() for path in GOLDEN.glob("*.cpp"))
     macros = set(re.findall(r"{% macro (\w+)\(p\)", source_text("hls/dataflow/adapters.j2")))
-    assert len(macros) == 13
+    assert len(macros) == 14
     called = {"read": "read_port", "write": "write_port", "read_again": "read_port_again"}
     called |= {"convert": "split_pixels", "load_weights": "stream_weights"}
     assert {name for name in macros if f"hlsgen::{called.get(name, name)}<" not in text} == set()

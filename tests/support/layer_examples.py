@@ -24,6 +24,7 @@ from hlsgen.layers.log_softmax import LogSoftmax
 from hlsgen.layers.pad import Pad
 from hlsgen.layers.pool2d import Pool2d
 from hlsgen.layers.rearrange import Rearrange
+from hlsgen.layers.row_blocks import RowBlocks
 from hlsgen.layers.softmax import Softmax
 from hlsgen.layers.steps import Steps
 from hlsgen.layers.table import Table
@@ -149,6 +150,11 @@ EXAMPLES: dict[str, list[Layer]] = {
         moved(Pad, SMALL, channels=(2, 0)),
         moved(Pad, WIDE, padding=(0, 26, 0, 0)),
         moved(Pad, (3, 2, 40), padding=(0, 0, 0, 20)),
+    ],
+    "row_blocks": [
+        RowBlocks(name="layer", source=tensor(SMALL), rows=3, lanes=4, bits=8),
+        RowBlocks(name="layer", source=tensor((5, 4, 3)), rows=1, lanes=8, bits=16),
+        RowBlocks(name="layer", source=tensor((16, 7, 2)), rows=7, lanes=8, bits=8),
     ],
     "rearrange": [
         # a pixel shuffle, a transposition of rows and columns, an upsampling, channels backwards

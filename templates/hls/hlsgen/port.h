@@ -224,6 +224,38 @@ inline void store(hls::stream<lanes<T, N> > &in, ap_uint<PORT> *memory, int fram
     }
 }
 
+// Blocks of rows of GROUPS groups of channels, RUN words each, which come block by block. In memory the BLOCKS blocks of
+// a group lie together, group after group, frame after frame. A port word is a stream word.
+template <int STAGE, int BITS, int SLOT, int BLOCKS, int GROUPS, int RUN, int PORT, typename T, int N>
+inline void store_blocks(hls::stream<lanes<T, N> > &in, ap_uint<PORT> *memory, int frames) {
+#pragma HLS inline
+    static_assert(N * SLOT == PORT, "store_blocks: a stream word must be a port word");
+    constexpr int GROUP = BLOCKS * RUN, FRAME = GROUPS * GROUP;
+    counter<GROUPS> group;
+    counter<BLOCKS> block;
+    int frame_begin = 0, block_begin = 0, begin = 0;
+    runs: for (int run = 0; run < frames * BLOCKS * GROUPS; ++run) {
+#pragma HLS loop_tripcount min=BLOCKS*GROUPS max=BLOCKS*GROUPS
+        words: for (int i = 0; i < RUN; ++i) {
+#pragma HLS pipeline II=1 style=flp
+            iteration_of(STAGE);
+            ap_uint<PORT> bits[1];
+            word_into_parts<BITS, SLOT>(in.read(), bits);
+            memory[begin + i] = bits[0];
+        }
+        if (!group.advance()) {
+            begin += GROUP;
+        } else if (!block.advance()) {
+            block_begin += RUN;
+            begin = block_begin;
+        } else {
+            frame_begin += FRAME;
+            block_begin = frame_begin;
+            begin = frame_begin;
+        }
+    }
+}
+
 // ---- DDR: weights for every block of frames -------------------------------------------------------------------------
 
 // For each block of BATCH frames: GROUPS times a word of biases, then WORDS words of weights. Beats are of WIDTH bits;

@@ -120,7 +120,8 @@ def task_time(tiling: Tiling) -> TaskTime:
     setting: Counter[str] = Counter()
     each_band = tiling.out_groups * len(tiling.chunks)
     for at, step in enumerate(others, start=1):
-        results = _leaving(tiling, step) + (BURST_CYCLES * tiling.frames if step.positions else 0)
+        band = (at - 1) // each_band % tiling.bands
+        results = _leaving(tiling, step, band) + (BURST_CYCLES * tiling.frames if step.positions else 0)
         array, weights = step.iterations + STEP_CYCLES, step.beats + BURST_CYCLES
         longest = max(array, results, weights)
         band_cycles += longest
@@ -131,9 +132,13 @@ def task_time(tiling: Tiling) -> TaskTime:
         else:
             setting["multipliers" if step.iterations == step.taps else "pixels arriving"] += longest
         if at % each_band == 0:
-            band = at // each_band % tiling.bands
+            following = at // each_band % tiling.bands
             runs = tiling.frames * tiling.in_groups
-            load = arriving_words(tiling, band) * word_cycles + runs * BURST_CYCLES if at < len(others) else 0
+            load = (
+                arriving_words(tiling, following) * word_cycles + runs * BURST_CYCLES
+                if at < len(others)
+                else 0
+            )
             cycles += max(band_cycles, load)
             setting["pixels arriving"] += max(0, load - band_cycles)
             band_cycles = 0
@@ -150,11 +155,12 @@ def task_time(tiling: Tiling) -> TaskTime:
     )
 
 
-def _leaving(tiling: Tiling, step: Step) -> int:
+def _leaving(tiling: Tiling, step: Step, band: int) -> int:
     """Cycles in which a step's results leave `finish`, and the window over them, a word each."""
-    if not step.positions or tiling.task.behind is None:
-        return step.positions * tiling.processor.rows
-    return tiling.window_slots + tiling.processor.window_weight_beats + STEP_CYCLES
+    behind, rows = tiling.task.behind, tiling.processor.rows
+    if not step.positions or behind is None:
+        return step.positions * rows
+    return tiling.window_slots(band) + tiling.processor.window_weight_beats + STEP_CYCLES
 
 
 def _bytes(tiling: Tiling) -> tuple[int, int]:

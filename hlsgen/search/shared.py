@@ -328,18 +328,20 @@ class SharedSearch:
         """Processors of which at least one fits, each with as many as fit or are asked for."""
         for lanes in self._values("lanes", LANES):
             for rows in self._values("rows", ROWS):
-                for on_the_way in self._on_the_way(rows):
+                for on_the_way in self._on_the_way(rows, lanes):
                     foldings = self._foldings(rows, lanes, on_the_way)
                     if foldings:
                         yield from self._of_foldings(foldings)
 
-    def _on_the_way(self, rows: int) -> Iterator[OnTheWay]:
+    def _on_the_way(self, rows: int, lanes: int) -> Iterator[OnTheWay]:
         """What is done to results on their way to DDR: nothing, pools of 2 x 2, windows."""
         yield lambda plain: plain
         if self.pool_columns and rows >= LEAST_POOLED_ROWS:
             yield lambda plain: replace(plain, pool_columns=self.pool_columns)
         if self.windows.columns and rows >= LEAST_WINDOWED_ROWS and not self.scales:
             yield self.windows.of
+            if (of_bands := windows_behind(self.graph, lanes)) != self.windows:
+                yield of_bands.of
 
     def _foldings(self, rows: int, lanes: int, on_the_way: OnTheWay) -> list[Processor]:
         """The processor with the smallest memories, and with products in logic cells where more fit so."""

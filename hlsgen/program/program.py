@@ -51,6 +51,12 @@ class Program(Brief):
         inputs = {name for name in stored if not any(task.output.name == name for task in self.tasks)}
         return frozenset(inputs | {port.source for port in self.graph.outputs})
 
+    @property
+    def compared(self) -> list[str]:
+        """The tensors that tasks write and the graph has: pieces of a layer's results are not among them."""
+        known = self.graph.tensors()
+        return [task.output.name for task in self.tasks if task.output.name in known]
+
     def rounds_of(self, frames: int) -> int:
         """Rounds that so many frames take."""
         return -(-frames // self.together)
@@ -110,12 +116,14 @@ class Program(Brief):
             found |= self._place("residual", task.added, plan)
             if task.added.name == task.output.name:
                 found["residual_base"] += begin  # a part of a concat joins what the part before has left
-            found |= {"residual": 1, "residual_signed": int(task.added.type.signed)}
-            found["residual_single"] = int(task.adds_a_pixel)
+            found["residual"] = 2 if task.adds_a_pixel else 1
+            found["residual_signed"] = int(task.added.type.signed)
         found |= _shape_fields(tiling)
         found |= _stage_fields(task.stages)
         if self.processor.scales:
             found |= _scale_fields(self.processor, task.stages)
+        if self.processor.extra_lanes:
+            found |= {"passes": tiling.passes, "extra": tiling.pass_lanes - self.processor.lanes}
         if task.behind is not None:
             found |= _window_fields(tiling, task.behind)
         return found | {"weight_base": beats}
@@ -182,12 +190,12 @@ def weight_beats(tiling: Tiling) -> int:
     """Beats of a task's weights and biases."""
     processor = tiling.processor
     table = 0 if tiling.task.table is None else processor.table_beats
-    return table + tiling.out_groups * tiling.weight_beats
+    return table + tiling.weight_beats
 
 
 def weight_bytes(tiling: Tiling) -> NDArray[np.uint8]:
-    """A table, if there is one; for each output group its biases, those and the weights of a second window,
-    then its weights: [word][output lane][input lane], lowest bits first.
+    """A table, if there is one; for each pass the biases of the output groups that it fills, those and the
+    weights of a second window, then its weights: [word][output lane][input lane], lowest bits first.
     """
     processor, task = tiling.processor, tiling.task
     lanes = processor.lanes
@@ -200,11 +208,13 @@ def weight_bytes(tiling: Tiling) -> NDArray[np.uint8]:
     parts = [_words(number).reshape(tiling.out_groups, -1) for number in numbers]
     if task.behind is not None and task.behind.weights is not None:
         parts += [_bias_bytes(tiling, task.behind.bias), _window_weight_bytes(tiling, task.behind.weights)]
+    given = np.concatenate(parts, axis=1)
+    ends = np.cumsum(tiling.ended)
+    of_pass = [given[end - count : end].reshape(-1) for end, count in zip(ends, tiling.ended, strict=True)]
     if tiling.weight_words:
-        wide = np.dtype(f"<i{processor.weight_bits // 8}")
-        matrix = np.ascontiguousarray(weight_matrix(tiling).astype(wide))
-        parts.append(matrix.view(np.uint8).reshape(tiling.out_groups, -1))
-    found = np.concatenate(parts, axis=1).reshape(-1)
+        weights = weight_matrix(tiling).view(np.uint8).reshape(tiling.passes, -1)
+        of_pass = [part for pair in zip(of_pass, weights, strict=True) for part in pair]
+    found = np.concatenate(of_pass)
     if task.table is None:
         return found
     entries = task.table.astype(f"<i{processor.activation_bits // 8}").view(np.uint8)
@@ -316,6 +326,7 @@ def _shape_fields(tiling: Tiling) -> dict[str, int]:
         "last_words": tiling.chunks[-1],
         "repeat_rows": window.repeat[0],
         "repeat_columns": window.repeat[1],
+        "repeat_zeros": int(window.zeros),
         "repeat_line": task.source.shape[2] * processor.rows,
     }
 

@@ -38,7 +38,8 @@ class Window:
     """Kernel, stride and dilation, each (rows, columns); padding at the top and at the left, below 0 to cut
     off.
 
-    repeat: how often each row and column of the source counts (nearest upsampling).
+    repeat: how often each row and column of the source counts (nearest upsampling); zeros: it counts once,
+    and zeros follow.
     """
 
     kernel: tuple[int, int] = (1, 1)
@@ -47,6 +48,7 @@ class Window:
     top: int = 0
     left: int = 0
     repeat: tuple[int, int] = (1, 1)
+    zeros: bool = False
 
     @property
     def taps(self) -> int:

@@ -104,7 +104,7 @@ MUTANTS = [
     (LOAD, "int from = task.weight_base", "task.weight_base", "0"),
     (LOAD, "round * task.residual_round", "round", "0"),
     (LOAD, "task.residual_frame +", "task.residual_frame", "task.out_frame * 0"),
-    (LOAD, "group * task.residual_plane + band", "group", "0"),
+    (LOAD, "group * task.residual_plane +", "group", "0"),
     (LOAD, "round * task.out_round", "round", "0"),
     (LOAD, "(sequel * task.frames + frame) * task.out_frame", "sequel * task.frames", "sequel"),
     (LOAD, "task.out_plane +\n                                   band * task.stored_band", "band", "0"),

@@ -206,7 +206,7 @@ def assert_program_exact(
     ran = built.run(program_data(made, given, rounds, keep=True), *options)
     plan = made.plan(rounds, keep=True)
     found = {}
-    for name in dict.fromkeys(task.output.name for task in made.tasks):
+    for name in dict.fromkeys(made.compared):
         found[name] = made.tensor(name, ran.memory, plan, frames)
         want = golden[name] if name in made.outer else golden[name][-together:]
         np.testing.assert_array_equal(found[name], want, err_msg=name)

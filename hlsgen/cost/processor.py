@@ -249,8 +249,8 @@ def _windowing(processor: Processor, terms: Terms) -> Resources:
         + memory_resources(terms, processor.window_lines)
         + memory_resources(terms, processor.window_blocks)
         + cells(terms, "register", bits=2 * processor.rows * waiting + 10 * word + 8 * ADDRESS_BITS)
-        + cells(terms, "select", bits=6 * word + 4 * address + 8 * SIZE_BITS)
-        + adders(terms, 12, 8 * SIZE_BITS + 4 * address)
+        + cells(terms, "select", bits=24 * word + 4 * address + 8 * SIZE_BITS)
+        + adders(terms, 20, 16 * ADDRESS_BITS + 4 * address)
         + comparisons(terms, 8, SIZE_BITS)
         + cells(terms, "process_control", one=1)
         + fifo

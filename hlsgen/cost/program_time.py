@@ -123,8 +123,9 @@ def task_time(tiling: Tiling) -> TaskTime:
     setting: Counter[str] = Counter()
     each_band = tiling.passes * len(tiling.chunks)
     for at, step in enumerate(others, start=1):
+        band = (at - 1) // each_band % tiling.bands
         burst = step.groups * BURST_CYCLES * tiling.frames if step.positions else 0
-        results = _leaving(tiling, step) + burst
+        results = _leaving(tiling, step, band) + burst
         array, weights = step.iterations + filling, step.beats + BURST_CYCLES
         longest = max(array, results, weights)
         band_cycles += longest
@@ -135,9 +136,13 @@ def task_time(tiling: Tiling) -> TaskTime:
         else:
             setting["multipliers" if step.iterations == step.taps else "pixels arriving"] += longest
         if at % each_band == 0:
-            band = at // each_band % tiling.bands
+            following = at // each_band % tiling.bands
             runs = tiling.frames * tiling.in_groups
-            load = arriving_words(tiling, band) * word_cycles + runs * BURST_CYCLES if at < len(others) else 0
+            load = (
+                arriving_words(tiling, following) * word_cycles + runs * BURST_CYCLES
+                if at < len(others)
+                else 0
+            )
             cycles += max(band_cycles, load)
             setting["pixels arriving"] += max(0, load - band_cycles)
             band_cycles = 0
@@ -154,11 +159,11 @@ def task_time(tiling: Tiling) -> TaskTime:
     )
 
 
-def _leaving(tiling: Tiling, step: Step) -> int:
+def _leaving(tiling: Tiling, step: Step, band: int) -> int:
     """Cycles in which a step's results leave `finish`, and the window over them, a word each."""
     if not step.positions or tiling.task.behind is None:
         return step.groups * step.positions * tiling.processor.rows
-    return tiling.window_slots + tiling.processor.window_weight_beats + STEP_CYCLES
+    return tiling.window_slots(band) + tiling.processor.window_weight_beats + STEP_CYCLES
 
 
 def _bytes(tiling: Tiling) -> tuple[int, int]:

@@ -17,7 +17,7 @@ from hlsgen.layers.conv2d import Conv2d
 from hlsgen.layers.pool2d import Pool2d
 from hlsgen.model.ir import Graph
 from hlsgen.program.tasks import Behind, Task, Window
-from hlsgen.program.tiling import MOST_STRIDE, is_whole
+from hlsgen.program.tiling import MOST_STRIDE, most_band
 
 
 def is_window_behind(layer: Layer) -> bool:
@@ -113,9 +113,14 @@ def has_window(processor: Processor, task: Task) -> bool:
     if task.behind is None:
         return True
     kind = processor.window_largest if task.behind.weights is None else processor.window_products
-    across = task.behind.across(task.out_shape[2])
-    fits = across <= processor.window_columns and task.behind.shape[2] <= processor.window_results
-    return kind and fits and is_whole(processor, task)
+    one, blocks = task.behind, -(-task.out_shape[1] // processor.rows)
+    band = most_band(processor, task)
+    if not kind or (band < blocks and (band < one.stride or not one.goes_on)):
+        return False
+    # in bands, each channel group keeps rows of its own
+    parts = 1 if band == blocks else -(-task.out_shape[0] // processor.lanes)
+    across = parts * one.across(task.out_shape[2])
+    return across <= processor.window_columns and one.shape[2] <= processor.window_results
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,8 +147,11 @@ class Windows:
         )
 
 
-def windows_behind(graph: Graph) -> Windows:
-    """What all those of a graph need. Pools of 2 x 2 alone need none of it: less hardware does them."""
+def windows_behind(graph: Graph, lanes: int = 0) -> Windows:
+    """What all those of a graph need. Pools of 2 x 2 alone need none of it: less hardware does them.
+
+    lanes: of a processor whose memories also hold those that go on from band to band; 0: of whole images.
+    """
     found = Windows()
     others = False
     readers = graph.consumers()
@@ -154,8 +162,9 @@ def windows_behind(graph: Graph) -> Windows:
             window = window_behind(layer)
             one = Behind(window=window, type=FixedType(8, 8), shape=layer.output_shape)
             others |= isinstance(layer, Conv2d) or max(window.kernel) > 2
+            parts = -(-layer.output_shape[0] // lanes) if lanes and one.goes_on else 1
             found = Windows(
-                columns=max(found.columns, one.across(layer.sources[0].shape[2])),
+                columns=max(found.columns, parts * one.across(layer.sources[0].shape[2])),
                 results=max(found.results, layer.output_shape[2]),
                 products=found.products or isinstance(layer, Conv2d),
                 largest=found.largest or isinstance(layer, Pool2d),

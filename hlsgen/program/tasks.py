@@ -94,6 +94,13 @@ class Behind(Brief):
         """The column with which it ends."""
         return self.window.kernel[1] - 1 - self.window.left
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether every `stride` blocks of results make a whole block of its own, so that it may go on from
+        band to band.
+        """
+        return self.first_row < self.stride
+
     def across(self, columns: int) -> int:
         """Columns that it passes: those of the results, and those that the last windows reach beyond."""
         return max(columns, self.first_column + (self.shape[2] - 1) * self.stride + 1)

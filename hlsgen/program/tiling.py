@@ -80,23 +80,23 @@ class Tiling:
 
     @property
     def stored_band(self) -> int:
-        """Of these a band's: two blocks of results make one that is pooled, a window needs all of them."""
+        """Of these a band's: two blocks of results make one that is pooled, `stride` of them a window's."""
         if self.task.behind is not None:
-            return self.stored_blocks
+            return self.stored_blocks if self.bands == 1 else self.band_out // self.task.behind.stride
         return -(-self.band_out // 2) if self.task.pooled else self.band_out
 
     def stored_of(self, band: int) -> int:
         """Blocks that a band stores."""
         return max(0, min(self.stored_band, self.stored_blocks - band * self.stored_band))
 
-    @property
-    def window_slots(self) -> int:
+    def window_slots(self, band: int) -> int:
         """Cycles in which the window over its results, if there is one, passes those of an output group."""
         behind = self.task.behind
         if behind is None:
             return 0
+        beside = self.passed_blocks - self.out_blocks if band == self.bands - 1 else 0
         across = behind.across(self.task.out_shape[2])
-        return self.frames * self.passed_blocks * across * self.processor.rows
+        return self.frames * (self.blocks_of(band) + beside) * across * self.processor.rows
 
     @property
     def passed_blocks(self) -> int:
@@ -178,11 +178,13 @@ class Tiling:
         return max(self.positions(band), self.processor.interleave)
 
 
-def is_whole(processor: Processor, task: Task) -> bool:
-    """Whether all rows of a frame are one band, as a window over the results needs them."""
-    blocks = band_blocks(processor, task, -(-task.out_shape[1] // processor.rows))
+def most_band(processor: Processor, task: Task) -> int:
+    """Output blocks of a band, the most of a frame that a bank holds; 0: not even one."""
     words = -(-task.in_shape[0] // processor.lanes) * task.in_shape[2]
-    return blocks * words <= processor.pixel_depth
+    blocks = range(-(-task.out_shape[1] // processor.rows), 0, -1)
+    return next(
+        (one for one in blocks if band_blocks(processor, task, one) * words <= processor.pixel_depth), 0
+    )
 
 
 def tiled(processor: Processor, task: Task, together: int) -> Tiling:
@@ -219,9 +221,11 @@ def tiled(processor: Processor, task: Task, together: int) -> Tiling:
     else:
         # as even as can be: the last band is not a small rest
         band_out = -(-out_blocks // -(-out_blocks // band_out))
-        if task.pooled and band_out % 2:
-            # two blocks of results make one that is pooled
-            band_out += 1 if band_out < max(fitting) else -1
+        step = 2 if task.pooled else 1 if task.behind is None else task.behind.stride
+        if band_out % step:
+            # so many blocks of results make one that is stored
+            even = band_out + step - band_out % step
+            band_out = even if even <= max(fitting) else band_out - band_out % step
         if not band_out:
             raise NotTiled(f"two blocks of rows of {task.name}, which are pooled, do not fit a bank")
 

@@ -347,12 +347,12 @@ class SharedSearch:
             extras = [extra for extra in self._values("extra_lanes", every) if extra <= lanes]
             extras = [0] if self.floating else extras
             for rows, extra in product(self._values("rows", ROWS), extras):
-                for on_the_way in self._on_the_way(rows, extra):
+                for on_the_way in self._on_the_way(rows, lanes, extra):
                     foldings = self._foldings(rows, lanes, extra, on_the_way)
                     if foldings:
                         yield from self._of_foldings(foldings)
 
-    def _on_the_way(self, rows: int, extra: int) -> Iterator[OnTheWay]:
+    def _on_the_way(self, rows: int, lanes: int, extra: int) -> Iterator[OnTheWay]:
         """What is done to results on their way to DDR: nothing, pools of 2 x 2, windows."""
         yield lambda plain: plain
         if self.pool_columns and rows >= LEAST_POOLED_ROWS:
@@ -363,6 +363,8 @@ class SharedSearch:
             and not (self.scales or self.floating or extra)
         ):
             yield self.windows.of
+            if (of_bands := windows_behind(self.graph, lanes)) != self.windows:
+                yield of_bands.of
 
     def _foldings(self, rows: int, lanes: int, extra: int, on_the_way: OnTheWay) -> list[Processor]:
         """The processor with the smallest memories, and with products in logic cells where more fit so."""

@@ -35,7 +35,7 @@ class TaskTimes:
     def of(self, processor: Processor, tasks: Sequence[Task], together: int) -> Timed:
         """The tasks with `together` frames a round. Raises NotTiled."""
         depths = processor.pixel_depth, processor.weight_depth
-        on_the_way = processor.pool_columns, processor.window_columns
+        on_the_way = processor.pool_columns, processor.window_columns, processor.window_results
         wider = processor.extra_lanes, processor.carried_words
         key: Key = (processor.rows, processor.lanes, *wider, *on_the_way, *depths, together)
         if key not in self.programs:

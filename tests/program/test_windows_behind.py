@@ -62,6 +62,7 @@ def test_what_is_drawn_covers_what_windows_do() -> None:
 FEATURES = {
     *("depthwise", "largest", "smaller kernel", "stride 2", "stride 3 or more", "no padding", "full padding"),
     *("frames at once", "frames in sequence", "rounds", "several groups", "added before", "beside the image"),
+    *("in bands", "groups in bands"),
     *(
         "below the image",
         "blocks that end with the image",
@@ -95,6 +96,8 @@ def features(case: Case) -> list[str]:
             "beside the image": one.across(task.out_shape[2]) > task.out_shape[2],
             "below the image": tiling.passed_blocks > tiling.out_blocks,
             "blocks that end with the image": rows % tiling.processor.rows == 0,
+            "in bands": tiling.bands > 1,
+            "groups in bands": tiling.bands > 1 and tiling.out_groups > 1,
             "biases": one.bias is not None and np.size(one.bias) > 0,
             "unsigned": not one.type.signed,
         }
@@ -222,6 +225,18 @@ def joined(processor: Processor, *chained: Layer) -> int:
     return sum(task.behind is not None for task in lowered(chain(*chained), processor).tasks)
 
 
+@pytest.mark.parametrize("name", ["windowed", "largest"])
+@pytest.mark.parametrize("blocks", [3, 13])
+def test_last_windows_reach_below_an_image_in_bands(built: Building, name: str, blocks: int) -> None:
+    """Of an odd height that ends with a block: the window's last row has a block of its own to pass."""
+    processor = WINDOWS[name]
+    first, _, pool = layers(2 * processor.lanes, blocks * processor.rows, 14)
+    made, _ = assert_program_exact(built(name), chain(first, pool), together=2, rounds=2)
+    (tiling,) = made.tilings
+    assert tiling.task.behind and tiling.passed_blocks == blocks + 1 and tiling.out_groups == 2
+    assert (tiling.bands > 1) == (blocks == 13)
+
+
 def test_which_windows_move_over_results() -> None:
     first, depthwise, pool = layers()
     assert joined(WINDOWED, first, depthwise) == joined(WINDOWED, first, pool) == 1
@@ -230,7 +245,9 @@ def test_which_windows_move_over_results() -> None:
     assert joined(only_pools, first, depthwise) == 0 and joined(only_pools, first, pool) == 1
     assert joined(replace(WINDOWED, window_columns=7), first, depthwise) == 0
     assert joined(replace(WINDOWED, window_results=3), first, pool) == 0
-    assert joined(replace(WINDOWED, pixel_depth=23), first, depthwise) == 0, "an image is several bands"
+    bands = replace(WINDOWED, pixel_depth=23)
+    assert joined(bands, first, depthwise) == 0, "results of a band end within a block"
+    assert joined(bands, first, pool) == 1 and joined(replace(bands, pixel_depth=8), first, pool) == 0
     dilated = replace(depthwise, dilation=(2, 2), padding=(2, 2, 2, 2))
     assert joined(WINDOWED, first, dilated) == joined(WINDOWED, first, replace(pool, dilation=(2, 2))) == 0
     assert joined(WINDOWED, first, replace(pool, stride=(2, 1))) == 0
@@ -242,6 +259,9 @@ def test_what_a_graph_needs_for_its_windows() -> None:
     assert (found.columns, found.results, found.products, found.largest) == (9, 8, True, False)
     found = windows_behind(chain(first, pool))
     assert (found.columns, found.results, found.products, found.largest) == (8, 4, False, True)
+    found = windows_behind(chain(first, pool), 4)
+    assert (found.columns, found.results) == (16, 4), "two channel groups go on from band to band"
+    assert windows_behind(chain(first, depthwise), 4) == windows_behind(chain(first, depthwise))
     small = replace(pool, kernel=(2, 2), padding=(0, 0, 0, 0))
     assert not windows_behind(chain(first, small)).columns, "a pool of 2 x 2 takes less hardware"
     assert not windows_behind(chain(replace(depthwise, inputs=("input",)))).columns, (

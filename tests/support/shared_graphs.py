@@ -405,7 +405,7 @@ def windowed(drawing: Drawing) -> Graph:
     DDR, as a rule; perhaps another one or a convolution behind that.
     """
     lanes = drawing.processor.lanes
-    channels, rows = drawing.pick([lanes - 1, lanes, lanes + 2, 2 * lanes]), drawing.pick([4, 12, 24])
+    channels, rows = drawing.pick([lanes - 1, lanes, lanes + 2, 2 * lanes]), drawing.pick([4, 12, 24, 50])
     source = drawing.port((channels, drawing.whole(1, rows), drawing.whole(5, 14)))
     kind = drawing.pick(["any", "same", "same", "cast"])
     found = drawing.cast(source) if kind == "cast" else drawing.conv(source, same=kind == "same")

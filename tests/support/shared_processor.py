@@ -109,12 +109,12 @@ WINDOWED = Processor(
     activation_bits=8,
     weight_bits=8,
     unsigned=True,
-    pixel_depth=220,
+    pixel_depth=150,
     weight_depth=40,
     weight_beat_bits=128,
     tables=True,
-    window_columns=14,
-    window_results=14,
+    window_columns=30,
+    window_results=20,
     window_products=True,
     window_largest=True,
 )
@@ -138,11 +138,11 @@ LARGEST = Processor(
     activation_bits=8,
     weight_bits=8,
     unsigned=False,
-    pixel_depth=80,
+    pixel_depth=64,
     weight_depth=64,
     weight_beat_bits=128,
-    window_columns=12,
-    window_results=9,
+    window_columns=36,
+    window_results=18,
     window_largest=True,
 )
 WINDOWS = {"windowed": WINDOWED, "depthwise": DEPTHWISE, "largest": LARGEST}
@@ -276,7 +276,8 @@ def assert_counts(made: Program, rounds: int, counted: Mapping[str, int]) -> Non
 def passed_words(tiling: Tiling) -> int:
     """Cycles in which a window passes the results of a task, or these pass."""
     if tiling.task.behind is not None:
-        return tiling.window_slots * tiling.out_groups * tiling.sequels
+        slots = sum(tiling.window_slots(band) for band in range(tiling.bands))
+        return slots * tiling.out_groups * tiling.sequels
     positions = sum(tiling.positions(band) for band in range(tiling.bands))
     return positions * tiling.processor.rows * tiling.out_groups * tiling.sequels
 

@@ -12,9 +12,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 
-import numpy as np
-
-from hlsgen.base.fixed import FixedType
 from hlsgen.base.progress import Progress, silent
 from hlsgen.base.short_repr import Brief
 from hlsgen.cost.processor import processor_resources
@@ -41,6 +38,7 @@ from hlsgen.program.tiling import NotTiled, Tiling, band_blocks, tiled
 from hlsgen.search.board_limits import room
 from hlsgen.search.candidates import share_of
 from hlsgen.search.processor_limits import DDR, Misses, bottleneck
+from hlsgen.search.processor_widths import needed_widths, widest
 from hlsgen.search.task_placement import packed, shared_banks
 from hlsgen.search.task_times import TaskTimes, Timed
 from hlsgen.targets.board import Board
@@ -58,8 +56,6 @@ CARRIED_WORDS = 2048
 MOST_IN_FABRIC, MOST_FABRIC_LANES = 2, 16
 """One lane in so many, and so many at the most, have their products in logic cells: where more fit so."""
 OnTheWay = Callable[[Processor], Processor]
-NARROW, WIDE = 8, 16
-"""Bits of a processor's activations and weights."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -213,7 +209,7 @@ class SharedSearch:
         self.widths = self._widths()
         self.pool_columns = most_pooled_columns(self.graph)
         self.tables = needs_tables(self.graph)
-        self.scales = not self.floating and needs_scales(self.graph, _widest(self.graph))
+        self.scales = not self.floating and needs_scales(self.graph, widest(self.graph))
         self.windows = windows_behind(self.graph)
 
     def best(self) -> SharedHardware:
@@ -475,39 +471,3 @@ def _least_cycles(tiling: Tiling) -> int:
     """Of a frame: those of the products of all passes, or in which the words of all output groups leave."""
     position = max(tiling.window_words * tiling.passes, tiling.processor.rows * tiling.out_groups)
     return tiling.out_blocks * tiling.task.out_shape[2] * position
-
-
-def _widest(graph: Graph) -> Processor:
-    """One that has hardware for all that any has."""
-    return Processor(
-        rows=1,
-        lanes=4,
-        activation_bits=WIDE,
-        weight_bits=WIDE,
-        unsigned=True,
-        pixel_depth=PIXEL_DEPTHS[0],
-        weight_depth=WEIGHT_DEPTHS[0],
-        weight_beat_bits=32,
-        tables=needs_tables(graph),
-        scales=True,
-    )
-
-
-def needed_widths(graph: Graph, wished_bits: int | None = None) -> tuple[int, int, bool]:
-    """The bits of activations and weights that a graph needs, and whether unsigned ones fill them.
-
-    wished_bits: of activations, if more are wished. Raises DesignError: a layer has no hardware, needs more
-    than the widest processor has.
-    """
-    wide = _widest(graph)
-    found = lowered(graph, wide if needs_scales(graph, wide) else replace(wide, scales=False))
-    types = [tensor.type for tensor in found.tensors.values() if isinstance(tensor.type, FixedType)]
-    activation_bits = max(NARROW if max(type_.width for type_ in types) <= NARROW else WIDE, wished_bits or 0)
-    unsigned = any(not type_.signed and type_.width == activation_bits for type_ in types)
-    limits = [
-        max(int(task.weights.max()), ~int(task.weights.min()))
-        for task in found.tasks
-        if task.weights is not None and np.size(task.weights)
-    ]
-    weight_bits = NARROW if max(limits, default=0) < 1 << (NARROW - 1) else WIDE
-    return activation_bits, weight_bits, unsigned

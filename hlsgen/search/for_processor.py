@@ -16,6 +16,7 @@ from hlsgen.cost.program_time import TaskTime
 from hlsgen.hardware.processor import Processor
 from hlsgen.hardware.processor_file import BuiltProcessor
 from hlsgen.model.ir import Graph
+from hlsgen.program.host_tail import divided
 from hlsgen.program.lowering import lowered
 from hlsgen.program.program import Program, program
 from hlsgen.program.tiling import NotTiled
@@ -57,6 +58,7 @@ def fitted_program(graph: Graph, built: BuiltProcessor) -> FittedProgram:
         message = f"{graph.name} is in floating point, and the processor {built.name} computes in fixed point"
         raise DesignError(Problem(message=message, fix="a fixed-point precision"))
     plain = replace(built.processor.without_windows, pool_columns=0)
+    graph = divided(graph, plain).head
     found: list[FittedProgram] = [
         *_programs(graph, built, plain),
         *(_programs(graph, built, built.processor) if plain != built.processor else ()),

@@ -26,6 +26,7 @@ from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.model.ir import Graph
 from hlsgen.program.behind import windows_behind
+from hlsgen.program.host_tail import Division, divided
 from hlsgen.program.lowering import (
     Lowered,
     lowered,
@@ -59,7 +60,8 @@ NARROW, WIDE = 8, 16
 
 @dataclass(frozen=True, kw_only=True)
 class SharedHardware(Brief):
-    """Processors that are alike, and the program that each of them runs on frames of its own.
+    """Processors that are alike, and the program that each of them runs on frames of its own. division: what
+    is left to the host.
 
     slrs, banks: of each instance. ddr_rate: bytes a cycle that an instance has. each: what one takes.
     """
@@ -72,6 +74,7 @@ class SharedHardware(Brief):
     ddr_rate: float
     bottleneck: str
     tried: int
+    division: Division
 
     def __str__(self) -> str:
         count = f"{self.instances} processor{'s' if self.instances > 1 else ''}"
@@ -128,11 +131,14 @@ class SharedHardware(Brief):
 
     def with_graph(self, graph: Graph) -> SharedHardware:
         """The same processors for `graph`, which has the same layers and types but other weights."""
+        division = divided(graph, widest(graph))
+        graph = division.head
         tasks = lowered(graph, self.processor)
         tilings = tuple(
             replace(tiling, task=task) for tiling, task in zip(self.program.tilings, tasks.tasks, strict=True)
         )
-        return replace(self, program=replace(self.program, graph=graph, lowered=tasks, tilings=tilings))
+        program = replace(self.program, graph=graph, lowered=tasks, tilings=tilings)
+        return replace(self, program=program, division=division)
 
 
 def shared_hardware(
@@ -202,6 +208,8 @@ class SharedSearch:
             raise NoFit(
                 "a shared processor computes in fixed point", "a fixed-point precision, or style: tasks"
             )
+        self.division = divided(self.graph, widest(self.graph))
+        self.graph = self.division.head
         self.tried = 0
         self.misses = Misses()
         self.lowered: dict[tuple[int, int], Lowered] = {}
@@ -211,7 +219,7 @@ class SharedSearch:
         self.widths = self._widths()
         self.pool_columns = most_pooled_columns(self.graph)
         self.tables = needs_tables(self.graph)
-        self.scales = needs_scales(self.graph, _widest(self.graph))
+        self.scales = needs_scales(self.graph, widest(self.graph))
         self.windows = windows_behind(self.graph)
 
     def best(self) -> SharedHardware:
@@ -430,6 +438,7 @@ class SharedSearch:
             ddr_rate=rate,
             bottleneck="",
             tried=self.tried,
+            division=self.division,
         )
         cycles = hardware.cycles_by_limit
         binds = bottleneck(hardware.each, hardware.slrs, cycles, self.board, self.constraints)
@@ -447,7 +456,7 @@ def _all_positions(tiling: Tiling) -> int:
     return tiling.out_blocks * tiling.task.out_shape[2] * tiling.out_groups
 
 
-def _widest(graph: Graph) -> Processor:
+def widest(graph: Graph) -> Processor:
     """One that has hardware for all that any has."""
     return Processor(
         rows=1,
@@ -469,7 +478,8 @@ def needed_widths(graph: Graph, wished_bits: int | None = None) -> tuple[int, in
     wished_bits: of activations, if more are wished. Raises DesignError: a layer has no hardware, needs more
     than the widest processor has.
     """
-    wide = _widest(graph)
+    wide = widest(graph)
+    graph = divided(graph, wide).head
     found = lowered(graph, wide if needs_scales(graph, wide) else replace(wide, scales=False))
     types = [tensor.type for tensor in found.tensors.values()]
     activation_bits = max(NARROW if max(type_.width for type_ in types) <= NARROW else WIDE, wished_bits or 0)

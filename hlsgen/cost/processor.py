@@ -61,6 +61,7 @@ def processor_resources(processor: Processor, terms: Terms) -> Resources:
         _pooling(processor, terms),
         _windowing(processor, terms),
         _tables(processor, terms),
+        _carrying(processor, terms),
     )
     return Resources.sum(parts)
 
@@ -73,7 +74,7 @@ def dot_bits(processor: Processor) -> int:
 def _products(processor: Processor, terms: Terms) -> Resources:
     rows, lanes = processor.rows, processor.lanes
     a, w = processor.operand_bits, processor.weight_bits
-    in_dsp = lanes - processor.fabric_lanes
+    in_dsp = processor.outputs - processor.fabric_lanes
     fabric = fabric_products(terms, rows * lanes * processor.fabric_lanes, a, w)
     if not processor.packed:
         waiting = rows * lanes * a + lanes * in_dsp * w
@@ -111,7 +112,7 @@ def _reading(processor: Processor, terms: Terms) -> Resources:
 
 def _sums(processor: Processor, terms: Terms) -> Resources:
     """The running sums, or the largest values, and the words that they leave in."""
-    count, bits = processor.rows * processor.lanes, processor.sum_bits
+    count, bits = processor.rows * processor.outputs, processor.sum_bits
     return (
         adders(terms, count, count * bits)
         + comparisons(terms, count, processor.operand_bits)
@@ -140,7 +141,7 @@ def _finishing(processor: Processor, terms: Terms) -> Resources:
         + cells(terms, "select", bits=chosen)
         + cells(terms, "register", bits=3 * wide + 3 * narrow + 6 * RESULT_BITS)
     )
-    waiting = processor.rows * lanes * sum_bits
+    waiting = processor.rows * processor.outputs * sum_bits
     shifting = cells(terms, "select", bits=waiting) + cells(
         terms, "register", bits=waiting + lanes * BIAS_BITS
     )
@@ -195,6 +196,18 @@ def _pooling(processor: Processor, terms: Terms) -> Resources:
         + adders(terms, 8, 8 * ADDRESS_BITS)
         + cells(terms, "process_control", one=1)
         + fifo
+    )
+
+
+def _carrying(processor: Processor, terms: Terms) -> Resources:
+    """The sums that wait for the rest of their words, and the choice of where in a word new ones stand."""
+    if not processor.extra_lanes:
+        return Resources()
+    bits = (processor.lanes + processor.most_carried) * processor.sum_bits
+    return (
+        memory_resources(terms, processor.carry_memory)
+        + multiplexers(terms, 1, processor.most_carried // processor.carry_step + 1, bits)
+        + cells(terms, "register", bits=2 * bits)
     )
 
 
@@ -299,7 +312,7 @@ def _moving(processor: Processor, terms: Terms) -> Resources:
         )
         for bits in (word, word, word, beat)
     )
-    sums = processor.rows * processor.lanes * processor.sum_bits
+    sums = processor.rows * processor.outputs * processor.sum_bits
     fields = 32 * (len(fields_of(processor)) + len(ROW_FIELDS) * processor.rows)
     return (
         Resources(

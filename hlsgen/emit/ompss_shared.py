@@ -113,7 +113,7 @@ def _context(
         "WINDOW_PRODUCTS": program.processor.window_products,
         "WINDOW_FIFO": program.processor.window_fifo,
         "FIFO": FIFO_WORDS,
-        "BIAS_FIFO": 2 * program.processor.bias_beats,
+        "BIAS_FIFO": program.processor.waiting_bias_beats,
         "instance_indent": _indent(instance),
         "parameters": _parameters(host),
         "batch_parameters": _parameters(made_by),

@@ -87,6 +87,11 @@ def _constants(processor: Processor, name: str, source: str) -> dict[str, Any]:
         "source": safe_comment(source),
         "ROWS": processor.rows,
         "LANES": processor.lanes,
+        "EXTRA_LANES": processor.extra_lanes,
+        **_names(extra=bool(processor.extra_lanes)),
+        "CARRY_STEP": processor.carry_step,
+        "CARRIED": processor.most_carried,
+        "CARRIED_WORDS": processor.carried_words,
         "FABRIC_LANES": processor.fabric_lanes,
         "POOL_COLUMNS": processor.pool_columns,
         **window_constants(processor),
@@ -113,12 +118,33 @@ def _constants(processor: Processor, name: str, source: str) -> dict[str, Any]:
         "SIZE": limits.SIZE_BITS,
         "DESCRIPTOR": WORDS,
         "FIFO": FIFO_WORDS,
-        "BIAS_FIFO": 2 * processor.bias_beats,
+        "BIAS_FIFO": processor.waiting_bias_beats,
         "BURST": BURST_WORDS,
         "band_storage": processor.pixel_storage.value,
         "filter_storage": processor.weight_storage.value,
         "fields": list(fields_of(processor).items()),
         "row_fields": list(ROW_FIELDS.items()),
+    }
+
+
+def _names(*, extra: bool) -> dict[str, str]:
+    """What the templates call things, by whether there are output channels beside those of a word."""
+    if extra:
+        return {
+            "outputs": "OUTPUTS",
+            "passes": "passes",
+            "largest": "finds",
+            "value": "value",
+            "biases": "filled * BIAS_BEATS",
+            "whole": "whole",
+        }
+    return {
+        "outputs": "LANES",
+        "passes": "out_groups",
+        "largest": "largest",
+        "value": "pixel[l]",
+        "biases": "BIAS_BEATS",
+        "whole": "waiting[0]",
     }
 
 

@@ -2,8 +2,8 @@
 
 The emitted struct `task_t` has these fields by these names, so that Python and C++ cannot differ. Addresses
 are in words of LANES activations, those of weights in beats. A *round* is a call of the program on TOGETHER
-frames, a *band* some rows of them, a *step* an output group of a band, a *position* an output column of ROWS
-output rows.
+frames, a *band* some rows of them, a *pass* the way of the array through a band for some output channels, a
+*step* a pass or a part of one, a *position* an output column of ROWS output rows.
 """
 
 from __future__ import annotations
@@ -72,10 +72,10 @@ FIELDS: Mapping[str, str] = {
     "repeat_line": "words of a block of ROWS rows of the input before they are repeated",
     "dilation_phase": "dilation_rows modulo ROWS",
     "dilation_blocks": "dilation_rows divided by ROWS",
-    "read_groups": "channel groups that an output group reads",
-    "read_step": "channel groups from where one output group reads to where the next one does",
+    "read_groups": "channel groups that a pass reads",
+    "read_step": "channel groups from where one pass reads to where the next one does",
     "weight_base": "beat of the first weights",
-    "chunks": "parts in which the weights of an output group are loaded",
+    "chunks": "parts in which the weights of a pass are loaded",
     "chunk_words": "words of weights of a part",
     "last_words": "words of weights of the last part",
     "factor": "what a sum of 0 or more is multiplied by: the product has FRACTION bits to round away",
@@ -104,6 +104,11 @@ SCALE_FIELDS: Mapping[str, str] = {
     "multiplies": "1: the first result is multiplied by the second tensor, which is not added",
 }
 """Those that a task has besides where a processor's factors are of any binary point."""
+EXTRA_FIELDS: Mapping[str, str] = {
+    "passes": "passes of the array through a band: one for each output group, or fewer of more channels",
+    "extra": "output channels of a pass beside those of a word",
+}
+"""Those of a processor that computes output channels beside those of a word."""
 WINDOW_FIELDS: Mapping[str, str] = {
     "window": "a second window moves over the results: 0, none, or bits of `window_kind` in window.h",
     "out_rows": "height of the output, before such a window",
@@ -139,7 +144,8 @@ def row_values(processor: Processor, stride: int) -> dict[str, list[int]]:
 def fields_of(processor: Processor) -> Mapping[str, str]:
     """The fields of a task of a processor, but those of each output row."""
     scales = SCALE_FIELDS if processor.scales else {}
-    return {**FIELDS, **scales, **(WINDOW_FIELDS if processor.window_columns else {})}
+    windows = WINDOW_FIELDS if processor.window_columns else {}
+    return {**FIELDS, **scales, **windows, **(EXTRA_FIELDS if processor.extra_lanes else {})}
 
 
 def encoded(processor: Processor, fields: Mapping[str, int], stride: int) -> NDArray[np.int32]:
@@ -158,4 +164,6 @@ def encoded(processor: Processor, fields: Mapping[str, int], stride: int) -> NDA
     return found
 
 
-assert len(FIELDS) + len(SCALE_FIELDS) + len(WINDOW_FIELDS) + len(ROW_FIELDS) * MOST_ROWS <= WORDS
+MOST_FIELDS = len(FIELDS) + len(SCALE_FIELDS) + max(len(WINDOW_FIELDS), len(EXTRA_FIELDS))
+"""No processor has both windows over results and extra channels."""
+assert MOST_FIELDS + len(ROW_FIELDS) * MOST_ROWS <= WORDS

@@ -122,6 +122,8 @@ class Program(Brief):
         found |= _stage_fields(task.stages)
         if self.processor.scales:
             found |= _scale_fields(self.processor, task.stages)
+        if self.processor.extra_lanes:
+            found |= {"passes": tiling.passes, "extra": tiling.pass_lanes - self.processor.lanes}
         if task.behind is not None:
             found |= _window_fields(tiling, task.behind)
         return found | {"weight_base": beats}
@@ -188,12 +190,12 @@ def weight_beats(tiling: Tiling) -> int:
     """Beats of a task's weights and biases."""
     processor = tiling.processor
     table = 0 if tiling.task.table is None else processor.table_beats
-    return table + tiling.out_groups * tiling.weight_beats
+    return table + tiling.weight_beats
 
 
 def weight_bytes(tiling: Tiling) -> NDArray[np.uint8]:
-    """A table, if there is one; for each output group its biases, those and the weights of a second window,
-    then its weights: [word][output lane][input lane], lowest bits first.
+    """A table, if there is one; for each pass the biases of the output groups that it fills, those and the
+    weights of a second window, then its weights: [word][output lane][input lane], lowest bits first.
     """
     processor, task = tiling.processor, tiling.task
     lanes = processor.lanes
@@ -206,9 +208,13 @@ def weight_bytes(tiling: Tiling) -> NDArray[np.uint8]:
     parts = [_words(number).reshape(tiling.out_groups, -1) for number in numbers]
     if task.behind is not None and task.behind.weights is not None:
         parts += [_bias_bytes(tiling, task.behind.bias), _window_weight_bytes(tiling, task.behind.weights)]
+    given = np.concatenate(parts, axis=1)
+    ends = np.cumsum(tiling.ended)
+    of_pass = [given[end - count : end].reshape(-1) for end, count in zip(ends, tiling.ended, strict=True)]
     if tiling.weight_words:
-        parts.append(weight_matrix(tiling).view(np.uint8).reshape(tiling.out_groups, -1))
-    found = np.concatenate(parts, axis=1).reshape(-1)
+        weights = weight_matrix(tiling).view(np.uint8).reshape(tiling.passes, -1)
+        of_pass = [part for pair in zip(of_pass, weights, strict=True) for part in pair]
+    found = np.concatenate(of_pass)
     if task.table is None:
         return found
     entries = task.table.astype(f"<i{processor.activation_bits // 8}").view(np.uint8)

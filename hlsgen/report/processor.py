@@ -15,6 +15,7 @@ from hlsgen.report.tables import table
 class ProcessorFigures(Section):
     """Its folding, number widths in bits, and memories in words of a bank; memory_bytes: of DDR for a round.
 
+    extra_lanes: output channels computed beside those of a word.
     fabric_lanes: output channels whose products are logic cells. pool_columns: of tensors that are pooled on
     their way to DDR, the most. window_columns: of those over which a second window moves there: depthwise
     convolutions, if there are window_products, largest values, if window_largest. frames_together: of a
@@ -23,6 +24,7 @@ class ProcessorFigures(Section):
 
     rows: Some
     lanes: Some
+    extra_lanes: Count = 0
     multipliers: Some
     packed: Flag
     fabric_lanes: Count = 0
@@ -67,6 +69,7 @@ def processor_figures(program: Program, round_cycles: int) -> ProcessorFigures:
     return ProcessorFigures(
         rows=one.rows,
         lanes=one.lanes,
+        extra_lanes=one.extra_lanes,
         multipliers=one.multipliers,
         packed=one.packed,
         fabric_lanes=one.fabric_lanes,
@@ -115,10 +118,11 @@ def processor_text(one: ProcessorFigures) -> str:
     products = "two products a DSP" if one.packed else "a product a DSP"
     if one.fabric_lanes:
         products += f", those of {one.fabric_lanes} output channels in logic cells"
+    outputs = one.lanes + one.extra_lanes
     if one.window_products:
         products += ", and multipliers of their own for depthwise convolutions on the way to DDR"
     return (
-        f"{one.rows} output rows x {one.lanes} output channels x {one.lanes} input channels: "
+        f"{one.rows} output rows x {outputs} output channels x {one.lanes} input channels: "
         f"{one.multipliers:,} products a cycle, {products}; activations of {one.activation_bits} and weights "
         f"of {one.weight_bits} bits. On chip {one.pixel_words:,} words of pixels a row and "
         f"{one.weight_words:,} words of weights, twice each: the next ones arrive meanwhile. "

@@ -51,8 +51,12 @@ TOGETHER = (1, 2, 4, 8, 16)
 """Frames of a round: weights are read once for those that lie on chip together."""
 PIXEL_DEPTHS = (256, 512, 1024, 2048, 4096, 8192, 16384)
 WEIGHT_DEPTHS = (64, 128, 256, 512, 1024, 2048)
-MOST_IN_FABRIC = 2
-"""One lane in so many, at the most, has its products in logic cells: where more processors fit so."""
+EXTRA_PARTS = (4, 2, 1)
+"""Output channels that are computed at once beside those of a word: such a part of them, or none."""
+CARRIED_WORDS = 2048
+"""Words of sums that wait for the rest of their channels, where there are extra ones."""
+MOST_IN_FABRIC, MOST_FABRIC_LANES = 2, 16
+"""One lane in so many, and so many at the most, have their products in logic cells: where more fit so."""
 OnTheWay = Callable[[Processor], Processor]
 NARROW, WIDE = 8, 16
 """Bits of a processor's activations and weights."""
@@ -315,9 +319,12 @@ class SharedSearch:
         pixel_depth: int,
         weight_depth: int,
         fabric_lanes: int = 0,
+        extra_lanes: int = 0,
     ) -> Processor:
         activation_bits, weight_bits, unsigned = self.widths
         beat = min(self.board.memory.port_bits, lanes * BIAS_BITS, lanes * lanes * weight_bits)
+        while lanes * (lanes + extra_lanes) * weight_bits % beat:
+            beat //= 2
         return Processor(
             rows=rows,
             lanes=lanes,
@@ -330,34 +337,39 @@ class SharedSearch:
             tables=self.tables,
             scales=self.scales,
             fabric_lanes=fabric_lanes,
+            extra_lanes=extra_lanes,
+            carried_words=CARRIED_WORDS if extra_lanes else 0,
         )
 
     def candidates(self) -> Iterator[Candidate]:
         """Processors of which at least one fits, each with as many as fit or are asked for."""
         for lanes in self._values("lanes", LANES):
-            for rows in self._values("rows", ROWS):
-                for on_the_way in self._on_the_way(rows):
-                    foldings = self._foldings(rows, lanes, on_the_way)
+            every = (0, *(lanes // part for part in EXTRA_PARTS if lanes // part % 2 == 0))
+            extras = [extra for extra in self._values("extra_lanes", every) if extra <= lanes]
+            for rows, extra in product(self._values("rows", ROWS), extras):
+                for on_the_way in self._on_the_way(rows, extra):
+                    foldings = self._foldings(rows, lanes, extra, on_the_way)
                     if foldings:
                         yield from self._of_foldings(foldings)
 
-    def _on_the_way(self, rows: int) -> Iterator[OnTheWay]:
+    def _on_the_way(self, rows: int, extra: int) -> Iterator[OnTheWay]:
         """What is done to results on their way to DDR: nothing, pools of 2 x 2, windows."""
         yield lambda plain: plain
         if self.pool_columns and rows >= LEAST_POOLED_ROWS:
             yield lambda plain: replace(plain, pool_columns=self.pool_columns)
-        if self.windows.columns and rows >= LEAST_WINDOWED_ROWS and not self.scales:
+        if self.windows.columns and rows >= LEAST_WINDOWED_ROWS and not self.scales and not extra:
             yield self.windows.of
 
-    def _foldings(self, rows: int, lanes: int, on_the_way: OnTheWay) -> list[Processor]:
+    def _foldings(self, rows: int, lanes: int, extra: int, on_the_way: OnTheWay) -> list[Processor]:
         """The processor with the smallest memories, and with products in logic cells where more fit so."""
         depths = self._values("pixel_words", PIXEL_DEPTHS)[0], self._values("weight_words", WEIGHT_DEPTHS)[0]
         found: list[Processor] = []
-        most = 0
-        for fabric_lanes in self._values("fabric_lanes", range(0, lanes // MOST_IN_FABRIC + 1, 2)):
-            if fabric_lanes > lanes:
+        most, outputs = 0, lanes + extra
+        in_fabric = range(0, min(outputs // MOST_IN_FABRIC, MOST_FABRIC_LANES) + 1, 2)
+        for fabric_lanes in self._values("fabric_lanes", in_fabric):
+            if fabric_lanes > outputs:
                 continue
-            plain = self._processor(rows, lanes, *depths, fabric_lanes)
+            plain = self._processor(rows, lanes, *depths, fabric_lanes, extra)
             smallest = on_the_way(plain)
             count = self._count(smallest, self._cost(smallest), "")
             if count > most:
@@ -378,7 +390,7 @@ class SharedSearch:
         except NotTiled as failure:
             self.misses.not_tiled(str(failure))
             return
-        busy = sum(max(one.window_words, smallest.rows) * _all_positions(one) for one in tilings)
+        busy = sum(map(_least_cycles, tilings))
         least, widest = max(
             (band_blocks(smallest, task, 1) * one.in_groups * task.in_shape[2], task.name)
             for task, one in zip(tasks, tilings, strict=True)
@@ -451,9 +463,10 @@ class SharedSearch:
         return self.rates[count]
 
 
-def _all_positions(tiling: Tiling) -> int:
-    """Positions of all output groups of a frame."""
-    return tiling.out_blocks * tiling.task.out_shape[2] * tiling.out_groups
+def _least_cycles(tiling: Tiling) -> int:
+    """Of a frame: those of the products of all passes, or in which the words of all output groups leave."""
+    position = max(tiling.window_words * tiling.passes, tiling.processor.rows * tiling.out_groups)
+    return tiling.out_blocks * tiling.task.out_shape[2] * position
 
 
 def widest(graph: Graph) -> Processor:

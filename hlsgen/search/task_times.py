@@ -36,7 +36,8 @@ class TaskTimes:
         """The tasks with `together` frames a round. Raises NotTiled."""
         depths = processor.pixel_depth, processor.weight_depth
         on_the_way = processor.pool_columns, processor.window_columns
-        key: Key = (processor.rows, processor.lanes, *on_the_way, *depths, together)
+        wider = processor.extra_lanes, processor.carried_words
+        key: Key = (processor.rows, processor.lanes, *wider, *on_the_way, *depths, together)
         if key not in self.programs:
             tilings = tuple(tiled(processor, task, together) for task in tasks)
             self.programs[key] = Timed(tilings=tilings, times=tuple(map(self._time, tilings)))
@@ -49,6 +50,8 @@ class TaskTimes:
         key: Key = (
             processor.rows,
             processor.lanes,
+            processor.extra_lanes,
+            tiling.wide,
             tiling.frames,
             tiling.sequels,
             tiling.band_out,

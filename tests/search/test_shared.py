@@ -98,6 +98,8 @@ FIXED: list[dict[str, int]] = [
     {"lanes": 8},
     {"together": 3},
     {"lanes": 16, "fabric_lanes": 4},
+    {"lanes": 16, "extra_lanes": 6},
+    {"rows": 3, "extra_lanes": 8, "fabric_lanes": 0},
     {"rows": 15, "pixel_words": 777},
     {"weight_words": 100},
     {"activation_bits": 16, "weight_bits": 16},
@@ -118,6 +120,7 @@ def as_keys(hardware: SharedHardware) -> dict[str, int]:
     return {
         "rows": one.rows,
         "lanes": one.lanes,
+        "extra_lanes": one.extra_lanes,
         "fabric_lanes": one.fabric_lanes,
         "together": hardware.program.together,
         "pixel_words": one.pixel_depth,

@@ -157,6 +157,11 @@ def float_design(_: Path) -> Design:
     return network_design("tasks", loaded, "float32")
 
 
+def shared_float_design(_: Path) -> Design:
+    """Two processors in float32, whose words hold the bits of floats."""
+    return network_design("shared", WeightConstraints(), "float32")
+
+
 DESIGNS: Mapping[str, Callable[[Path], Design]] = {
     "conv": conv_design,
     "foldings": foldings_design,
@@ -165,6 +170,7 @@ DESIGNS: Mapping[str, Callable[[Path], Design]] = {
     "tasks": tasks_design,
     "float": float_design,
     "shared": shared_design,
+    "shared_float": shared_float_design,
 }
 
 

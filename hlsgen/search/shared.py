@@ -12,9 +12,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 
-import numpy as np
-
-from hlsgen.base.fixed import FixedType
 from hlsgen.base.progress import Progress, silent
 from hlsgen.base.short_repr import Brief
 from hlsgen.cost.processor import processor_resources
@@ -27,7 +24,7 @@ from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.model.ir import Graph
 from hlsgen.program.behind import windows_behind
-from hlsgen.program.host_tail import Division, divided
+from hlsgen.program.host_tail import Division
 from hlsgen.program.lowering import (
     Lowered,
     lowered,
@@ -42,6 +39,7 @@ from hlsgen.program.tiling import NotTiled, Tiling, band_blocks, tiled
 from hlsgen.search.board_limits import room
 from hlsgen.search.candidates import share_of
 from hlsgen.search.processor_limits import DDR, Misses, bottleneck
+from hlsgen.search.processor_needs import needed_widths, widest, without_tail
 from hlsgen.search.task_placement import packed, shared_banks
 from hlsgen.search.task_times import TaskTimes, Timed
 from hlsgen.targets.board import Board
@@ -59,8 +57,6 @@ CARRIED_WORDS = 2048
 MOST_IN_FABRIC, MOST_FABRIC_LANES = 2, 16
 """One lane in so many, and so many at the most, have their products in logic cells: where more fit so."""
 OnTheWay = Callable[[Processor], Processor]
-NARROW, WIDE = 8, 16
-"""Bits of a processor's activations and weights."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -482,45 +478,3 @@ def _least_cycles(tiling: Tiling) -> int:
     """Of a frame: those of the products of all passes, or in which the words of all output groups leave."""
     position = max(tiling.window_words * tiling.passes, tiling.processor.rows * tiling.out_groups)
     return tiling.out_blocks * tiling.task.out_shape[2] * position
-
-
-def widest(graph: Graph) -> Processor:
-    """One that has hardware for all that any has."""
-    return Processor(
-        rows=1,
-        lanes=4,
-        activation_bits=WIDE,
-        weight_bits=WIDE,
-        unsigned=True,
-        pixel_depth=PIXEL_DEPTHS[0],
-        weight_depth=WEIGHT_DEPTHS[0],
-        weight_beat_bits=32,
-        tables=needs_tables(graph),
-        scales=True,
-    )
-
-
-def without_tail(graph: Graph) -> Division:
-    """What processors run of a graph, and what its host does; of one in floating point they run all."""
-    return Division(head=graph) if graph.input.is_float else divided(graph, widest(graph))
-
-
-def needed_widths(graph: Graph, wished_bits: int | None = None) -> tuple[int, int, bool]:
-    """The bits of activations and weights that a graph needs, and whether unsigned ones fill them.
-
-    wished_bits: of activations, if more are wished. Raises DesignError: a layer has no hardware, needs more
-    than the widest processor has.
-    """
-    wide = widest(graph)
-    graph = without_tail(graph).head
-    found = lowered(graph, wide if needs_scales(graph, wide) else replace(wide, scales=False))
-    types = [tensor.type for tensor in found.tensors.values() if isinstance(tensor.type, FixedType)]
-    activation_bits = max(NARROW if max(type_.width for type_ in types) <= NARROW else WIDE, wished_bits or 0)
-    unsigned = any(not type_.signed and type_.width == activation_bits for type_ in types)
-    limits = [
-        max(int(task.weights.max()), ~int(task.weights.min()))
-        for task in found.tasks
-        if task.weights is not None and np.size(task.weights)
-    ]
-    weight_bits = NARROW if max(limits, default=0) < 1 << (NARROW - 1) else WIDE
-    return activation_bits, weight_bits, unsigned

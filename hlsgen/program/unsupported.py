@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from hlsgen.base.errors import DesignError
+from hlsgen.base.errors import DesignError, Problem
 from hlsgen.layers.base import Layer
 
 
-def refused(layer: Layer, message: str, fix: str) -> DesignError:
+class NoHardware(DesignError):
+    """layer: the name of the one that has no place in a program."""
+
+    def __init__(self, problem: Problem | tuple[Problem, ...], layer: str = "") -> None:
+        super().__init__(problem)
+        self.layer = layer
+
+
+def refused(layer: Layer, message: str, fix: str) -> NoHardware:
     """The error that `layer` has no place in a program."""
-    return DesignError(layer.problem(f"{message}, which style: shared has no hardware for", fix))
+    problem = layer.problem(f"{message}, which style: shared has no hardware for", fix)
+    return NoHardware(problem, layer.name)

@@ -31,6 +31,9 @@ from hlsgen.schedule.results import KernelSchedule
 from hlsgen.search.shared import SharedHardware
 from hlsgen.targets.terms import Terms
 
+HOST = "host"
+"""The task of a layer that no processor does."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class SharedEstimate(NetworkEstimate):
@@ -125,8 +128,8 @@ class SharedEstimate(NetworkEstimate):
         one = self.hardware.processor
         found = []
         for layer in self.graph.layers:
-            task = of_task[layer.name]
-            own = cycles[task.name] if task.layers[0] == layer.name else 0
+            task = of_task.get(layer.name)
+            own = cycles[task.name] if task is not None and task.layers[0] == layer.name else 0
             folding = Folding(
                 rows=one.rows,
                 pe=one.lanes,
@@ -145,7 +148,7 @@ class SharedEstimate(NetworkEstimate):
                     ii=1,
                     interval_cycles=-(-own // self._program.together),
                     latency_cycles=own,
-                    task=task.name,
+                    task=HOST if task is None else task.name,
                     **resource_counts(Resources()),
                 )
             )
@@ -196,6 +199,17 @@ class SharedEstimate(NetworkEstimate):
         return []
 
 
+def _left_to_host(report: Report) -> tuple[str, ...]:
+    """What no processor does, in words; empty: nothing."""
+    left = [f"{layer.name} ({layer.kind})" for layer in report.layers if layer.task == HOST]
+    if not left:
+        return ()
+    return (
+        f"Left to the host, without hardware: {', '.join(left)}. The program's outputs are the tensors that "
+        "these read; golden and `csim` here finish them in the same integers.",
+    )
+
+
 def shared_markdown(report: Report, graph: Graph) -> str:
     """The report of a build of `graph`."""
     assert report.processor is not None
@@ -208,7 +222,7 @@ def shared_markdown(report: Report, graph: Graph) -> str:
         each=", each the whole program on frames of its own",
         interval=("cycles a frame of a processor", cycles),
         latency=("latency of a round", "no frame is there before"),
-        notes=("The time of a host between two calls is not in these figures.",),
+        notes=("The time of a host between two calls is not in these figures.", *_left_to_host(report)),
         sections=(
             "## Processor\n\n" + processor_text(report.processor),
             "## Tasks of a round\n\n" + task_table(report.tasks),

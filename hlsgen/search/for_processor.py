@@ -16,6 +16,7 @@ from hlsgen.cost.program_time import TaskTime
 from hlsgen.hardware.processor import Processor
 from hlsgen.hardware.processor_file import BuiltProcessor
 from hlsgen.model.ir import Graph
+from hlsgen.program.host_tail import divided
 from hlsgen.program.lowering import lowered
 from hlsgen.program.program import Program, program
 from hlsgen.program.tiling import NotTiled
@@ -59,6 +60,8 @@ def fitted_program(graph: Graph, built: BuiltProcessor) -> FittedProgram:
         fix = "a fixed-point precision" if graph.input.is_float else "precision: float32"
         raise DesignError(Problem(message=message, fix=fix))
     plain = replace(built.processor.without_windows, pool_columns=0)
+    if not graph.input.is_float:
+        graph = divided(graph, plain).head
     found: list[FittedProgram] = [
         *_programs(graph, built, plain),
         *(_programs(graph, built, built.processor) if plain != built.processor else ()),

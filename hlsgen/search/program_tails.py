@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from hlsgen.cost.program_time import TaskTime
 from hlsgen.cost.resources import Resources
-from hlsgen.designfile.constraints import NetworkConstraints
+from hlsgen.designfile.constraints import NetworkConstraints, NoFit
 from hlsgen.hardware.processor import Processor
 from hlsgen.model.ir import Graph
 from hlsgen.program.lowering import Lowered, lowered_apart
@@ -31,6 +31,9 @@ class Tails:
         self.times: dict[Key, TaskTime] = {}
         self.lowered: dict[tuple[int, int], Lowered] = {}
         whole = SharedSearch(graph, board, constraints, clock_mhz, batch)
+        if whole.division.tail:
+            first = whole.division.tail[0].name
+            raise NoFit(f"{first} of {graph.name} is left to the host", "style: dataflow, or shared")
         self.widths = whole.widths
         stored = whole.stored_without_pools()
         self.cuts = [name for name in cuts(graph) if name in stored]

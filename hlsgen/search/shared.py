@@ -24,6 +24,7 @@ from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.model.ir import Graph
 from hlsgen.program.behind import windows_behind
+from hlsgen.program.host_tail import Division
 from hlsgen.program.lowering import (
     Lowered,
     lowered,
@@ -38,7 +39,7 @@ from hlsgen.program.tiling import NotTiled, Tiling, band_blocks, tiled
 from hlsgen.search.board_limits import room
 from hlsgen.search.candidates import share_of
 from hlsgen.search.processor_limits import DDR, Misses, bottleneck
-from hlsgen.search.processor_widths import needed_widths, widest
+from hlsgen.search.processor_needs import needed_widths, widest, without_tail
 from hlsgen.search.task_placement import packed, shared_banks
 from hlsgen.search.task_times import TaskTimes, Timed
 from hlsgen.targets.board import Board
@@ -60,7 +61,8 @@ OnTheWay = Callable[[Processor], Processor]
 
 @dataclass(frozen=True, kw_only=True)
 class SharedHardware(Brief):
-    """Processors that are alike, and the program that each of them runs on frames of its own.
+    """Processors that are alike, and the program that each of them runs on frames of its own. division: what
+    is left to the host.
 
     slrs, banks: of each instance. ddr_rate: bytes a cycle that an instance has. each: what one takes.
     """
@@ -73,6 +75,7 @@ class SharedHardware(Brief):
     ddr_rate: float
     bottleneck: str
     tried: int
+    division: Division
 
     def __str__(self) -> str:
         count = f"{self.instances} processor{'s' if self.instances > 1 else ''}"
@@ -129,11 +132,14 @@ class SharedHardware(Brief):
 
     def with_graph(self, graph: Graph) -> SharedHardware:
         """The same processors for `graph`, which has the same layers and types but other weights."""
+        division = without_tail(graph)
+        graph = division.head
         tasks = lowered(graph, self.processor)
         tilings = tuple(
             replace(tiling, task=task) for tiling, task in zip(self.program.tilings, tasks.tasks, strict=True)
         )
-        return replace(self, program=replace(self.program, graph=graph, lowered=tasks, tilings=tilings))
+        program = replace(self.program, graph=graph, lowered=tasks, tilings=tilings)
+        return replace(self, program=program, division=division)
 
 
 def shared_hardware(
@@ -200,6 +206,8 @@ class SharedSearch:
 
     def __post_init__(self) -> None:
         self.floating = self.graph.input.is_float
+        self.division = without_tail(self.graph)
+        self.graph = self.division.head
         self.tried = 0
         self.misses = Misses()
         self.lowered: dict[tuple[int, int], Lowered] = {}
@@ -455,6 +463,7 @@ class SharedSearch:
             ddr_rate=rate,
             bottleneck="",
             tried=self.tried,
+            division=self.division,
         )
         cycles = hardware.cycles_by_limit
         binds = bottleneck(hardware.each, hardware.slrs, cycles, self.board, self.constraints)

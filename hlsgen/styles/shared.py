@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -119,7 +119,8 @@ class SharedNetwork(NetworkStyle[SharedHardware]):
         keep: bool = True,
         bounded: bool = False,
     ) -> SharedRun:
-        return simulate(self.hardware.program, executable, inputs, scratch, keep=keep, bounded=bounded)
+        run = simulate(self.hardware.program, executable, inputs, scratch, keep=keep, bounded=bounded)
+        return replace(run, tensors=self.hardware.division.finished(run.tensors))
 
     @property
     def bounded_frames(self) -> int:

@@ -111,7 +111,10 @@ def test_a_detector_with_several_heads_equals_golden(tmp_path: Path) -> None:
 def test_what_has_no_hardware_is_refused_by_name(tmp_path: Path) -> None:
     path = tmp_path / "net.yaml"
     text = NETWORK.format(name="net", board="zcu102")
-    path.write_text(text.replace("precision:", "  - {name: end, kind: softmax}\nprecision:"))
+    behind = (
+        "  - {name: end, kind: softmax}\n  - {name: fc2, kind: dense, out_channels: 3, weights: {seed: 4}}\n"
+    )
+    path.write_text(text.replace("precision:", f"{behind}precision:"))
     with pytest.raises(hlsgen.DesignError, match=r"end: .*softmax.*style: shared") as caught:
         hlsgen.load(path).check()
     assert caught.value.exit_code == 1

@@ -1,4 +1,4 @@
-"""The widths that a network in fixed point needs of a shared processor."""
+"""What a network needs of a shared processor: widths, options, and what of it is left to the host."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import numpy as np
 from hlsgen.base.fixed import FixedType
 from hlsgen.hardware.processor import Processor
 from hlsgen.model.ir import Graph
+from hlsgen.program.host_tail import Division, divided
 from hlsgen.program.lowering import lowered, needs_scales, needs_tables
 
 NARROW, WIDE = 8, 16
 """Bits of a processor's activations and weights."""
-ANY_DEPTH = 64
-"""Of memories, which say nothing of widths."""
+SMALLEST = 64
+"""Words of the memories of a processor that only says what has hardware."""
 
 
 def widest(graph: Graph) -> Processor:
@@ -25,12 +26,17 @@ def widest(graph: Graph) -> Processor:
         activation_bits=WIDE,
         weight_bits=WIDE,
         unsigned=True,
-        pixel_depth=ANY_DEPTH,
-        weight_depth=ANY_DEPTH,
+        pixel_depth=SMALLEST,
+        weight_depth=SMALLEST,
         weight_beat_bits=32,
         tables=needs_tables(graph),
         scales=True,
     )
+
+
+def without_tail(graph: Graph) -> Division:
+    """What processors run of a graph, and what its host does; of one in floating point they run all."""
+    return Division(head=graph) if graph.input.is_float else divided(graph, widest(graph))
 
 
 def needed_widths(graph: Graph, wished_bits: int | None = None) -> tuple[int, int, bool]:
@@ -40,6 +46,7 @@ def needed_widths(graph: Graph, wished_bits: int | None = None) -> tuple[int, in
     than the widest processor has.
     """
     wide = widest(graph)
+    graph = without_tail(graph).head
     found = lowered(graph, wide if needs_scales(graph, wide) else replace(wide, scales=False))
     types = [tensor.type for tensor in found.tensors.values() if isinstance(tensor.type, FixedType)]
     activation_bits = max(NARROW if max(type_.width for type_ in types) <= NARROW else WIDE, wished_bits or 0)

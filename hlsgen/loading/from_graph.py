@@ -180,7 +180,7 @@ def _in_float32(precision: Precision, options: Options) -> Options:
 
 
 def _fixed_only(style: str) -> Problem:
-    what = "a shared processor" if style == "shared" else "a streaming kernel"
+    what = "a shared processor" if style in ("shared", "mixed") else "a streaming kernel"
     message = f"precision is float32, and {what} computes in fixed point"
     return Problem(message=message, fix="style: tasks; or auto, or fixed<16,6>")
 

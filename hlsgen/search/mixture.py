@@ -89,10 +89,21 @@ class MixedHardware(Brief):
         return self.back.instances
 
     @property
+    def each(self) -> Resources:
+        """What a processor takes; the streaming kernel comes to that once."""
+        return self.back.each
+
+    @property
     def bottleneck(self) -> str:
         if self.front_rate < self.back.frames_per_cycle:
-            return f"the layers that stream: {self.front.bottleneck}"
+            return f"the layers that stream: {self.front_limit}"
         return f"the processors: {self.back.bottleneck}"
+
+    @property
+    def front_limit(self) -> str:
+        """What sets the speed of the streaming kernel, which is made just fast enough."""
+        slowest = self.front.pipeline.slowest
+        return f"{slowest.name} with {slowest.interval:,} cycles a frame, with what the processors leave"
 
     @property
     def weights(self) -> dict[str, WeightPlace]:

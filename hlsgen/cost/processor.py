@@ -20,8 +20,16 @@ from hlsgen.cost.resources import (
     packing,
     shared_products,
 )
-from hlsgen.hardware.descriptor import FIELDS, ROW_FIELDS
-from hlsgen.hardware.processor import BIAS_BITS, RESULT_BITS, SIZE_BITS, Processor
+from hlsgen.hardware.descriptor import ROW_FIELDS, fields_of
+from hlsgen.hardware.processor import (
+    BIAS_BITS,
+    CHANNEL_NUMBERS,
+    MOST_JOINING_UP,
+    MOST_UP,
+    RESULT_BITS,
+    SIZE_BITS,
+    Processor,
+)
 from hlsgen.hardware.storage import bram18_for, lutram_luts
 from hlsgen.targets.terms import Terms
 
@@ -29,7 +37,8 @@ FIFO_WORDS = 128
 """Words that wait between DDR and the array: two bursts."""
 BURST_WORDS = 64
 AXI_PORTS = 5
-PROCESSES = 6
+PROCESSES = 7
+"""With the one that reads descriptors and tells the others; without a pool."""
 ADDRESS_BITS = 32
 PLAIN_MULTIPLIERS = 14
 """32-bit products of sizes, outside the loops, of three DSPs each, that Vitis HLS shares within a process."""
@@ -111,6 +120,8 @@ def _sums(processor: Processor, terms: Terms) -> Resources:
 
 def _finishing(processor: Processor, terms: Terms) -> Resources:
     """Of each lane three products, two roundings and their limits."""
+    if processor.scales:
+        return _scaled_finishing(processor, terms)
     lanes, factor = processor.lanes, processor.factor_bits
     sum_bits, other = processor.sum_bits, processor.activation_bits + 1
     dsps = sum(dsps_of_product(bits, factor) for bits in (sum_bits, RESULT_BITS, other))
@@ -132,6 +143,32 @@ def _finishing(processor: Processor, terms: Terms) -> Resources:
         terms, "register", bits=waiting + lanes * BIAS_BITS
     )
     return per_lane.times(lanes) + shifting
+
+
+def _scaled_finishing(processor: Processor, terms: Terms) -> Resources:
+    """The same with shifts of any width before both roundings, and with numbers of each channel."""
+    lanes, factor, result = processor.lanes, processor.factor_bits, processor.result_bits
+    exact, joining = processor.exact_bits, processor.joining_bits
+    products = (
+        (processor.sum_bits, factor),
+        (processor.activation_bits + 1, factor),
+        (result, joining),
+    )
+    placed, whole = exact + MOST_UP, exact + MOST_UP - processor.fractions[1]
+    shifted = 2 * placed * MOST_UP.bit_length() + (joining + MOST_JOINING_UP) * MOST_JOINING_UP.bit_length()
+    per_lane = (
+        Resources(dsp=sum(dsps_of_product(*one) for one in products))
+        + adders(terms, 7, processor.sum_bits + 4 * exact + 2 * whole)
+        + comparisons(terms, 4, whole)
+        + comparisons(terms, 2, processor.fractions[1])
+        + cells(terms, "select", bits=shifted + factor + joining + 4 * result + processor.activation_bits)
+        + cells(terms, "register", bits=3 * placed + 3 * exact + 6 * result)
+    )
+    waiting = processor.rows * lanes * processor.sum_bits
+    numbers = lanes * BIAS_BITS * CHANNEL_NUMBERS
+    return per_lane.times(lanes) + (
+        cells(terms, "select", bits=waiting) + cells(terms, "register", bits=waiting + numbers)
+    )
 
 
 def _pooling(processor: Processor, terms: Terms) -> Resources:
@@ -183,7 +220,7 @@ def _moving(processor: Processor, terms: Terms) -> Resources:
         for bits in (word, word, word, beat)
     )
     sums = processor.rows * processor.lanes * processor.sum_bits
-    fields = 32 * (len(FIELDS) + len(ROW_FIELDS) * processor.rows)
+    fields = 32 * (len(fields_of(processor)) + len(ROW_FIELDS) * processor.rows)
     return (
         Resources(
             bram18=sum(bram18_for(BURST_WORDS * 2, max(32, bits)) for bits in ports),
@@ -194,7 +231,8 @@ def _moving(processor: Processor, terms: Terms) -> Resources:
         + cells(terms, "process_control", one=PROCESSES)
         + fifos
         + cells(terms, "fifo_registers", one=processor.rows, bits=sums)
+        + cells(terms, "fifo_registers", one=PROCESSES - 1, bits=32 * (PROCESSES - 1))
         + cells(terms, "register", bits=2 * fields)
-        + adders(terms, 8 * PROCESSES, 8 * PROCESSES * ADDRESS_BITS)
-        + comparisons(terms, 4 * PROCESSES, ADDRESS_BITS)
+        + adders(terms, 8 * (PROCESSES - 1), 8 * (PROCESSES - 1) * ADDRESS_BITS)
+        + comparisons(terms, 4 * (PROCESSES - 1), ADDRESS_BITS)
     )

@@ -159,6 +159,8 @@ def _bytes(tiling: Tiling) -> tuple[int, int]:
     if tiling.task.table is not None:
         weights += processor.table_beats
     added = results if tiling.task.added is not None else 0
+    if tiling.task.adds_a_pixel:
+        added = tiling.out_groups * tiling.frames * tiling.bands * tiling.sequels
     stored = sum(tiling.stored_of(band) for band in range(tiling.bands)) * processor.rows
     stored *= tiling.task.stored_shape[2] * tiling.frames * tiling.out_groups * tiling.sequels
     return (pixels + added) * word + weights * beat, stored * word

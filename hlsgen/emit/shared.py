@@ -22,7 +22,7 @@ from hlsgen.emit.vitis import LinkedKernel, plain_word, tool_files
 from hlsgen.emit.xrt import host_files
 from hlsgen.emit.xrt_program import call_rounds, program_interface
 from hlsgen.hardware import processor as limits
-from hlsgen.hardware.descriptor import FIELDS, ROW_FIELDS, WORDS
+from hlsgen.hardware.descriptor import ROW_FIELDS, WORDS, fields_of
 from hlsgen.hardware.processor import Processor
 from hlsgen.hardware.processor_file import PROCESSOR, BuiltProcessor
 from hlsgen.program.program import Program
@@ -79,9 +79,16 @@ def _constants(processor: Processor, name: str, source: str) -> dict[str, Any]:
         "WEIGHT": processor.weight_bits,
         "SUM": processor.sum_bits,
         "BIAS": limits.BIAS_BITS,
-        "RESULT": limits.RESULT_BITS,
+        "RESULT": processor.result_bits,
         "FACTOR": processor.factor_bits,
-        "FRACTION": processor.factor_fraction,
+        "FRACTION": processor.fractions[1],
+        "SCALES": processor.scales,
+        "MOST_UP": limits.MOST_UP,
+        "MOST_JOINING_UP": limits.MOST_JOINING_UP,
+        "JOINING": processor.joining_bits,
+        "EXACT": processor.exact_bits,
+        "OFFSET": limits.OFFSET_BITS,
+        "CHANNEL_NUMBERS": limits.CHANNEL_NUMBERS,
         "CHAIN": processor.chain if processor.packed else 0,
         "BAND_DEPTH": processor.pixel_depth,
         "FILTER_DEPTH": processor.weight_depth,
@@ -93,7 +100,7 @@ def _constants(processor: Processor, name: str, source: str) -> dict[str, Any]:
         "BURST": BURST_WORDS,
         "band_storage": processor.pixel_storage.value,
         "filter_storage": processor.weight_storage.value,
-        "fields": list(FIELDS.items()),
+        "fields": list(fields_of(processor).items()),
         "row_fields": list(ROW_FIELDS.items()),
     }
 

@@ -57,6 +57,7 @@ FIELDS: Mapping[str, str] = {
     "residual_frame": "words of a frame of it",
     "residual_plane": "words of a channel group of it",
     "residual_signed": "1: its codes have a sign",
+    "residual_single": "1: it has one pixel, which joins all of the results",
     "largest": "1: the largest value of each window instead of sums of products",
     "signed_pixels": "1: the input's codes have a sign",
     "kernel_rows": "rows of the kernel",
@@ -94,6 +95,15 @@ FIELDS: Mapping[str, str] = {
     "second_high": "as high",
 }
 """Every field and what it says."""
+SCALE_FIELDS: Mapping[str, str] = {
+    "up": "bits that the product is shifted up by, so that FRACTION bits are to be rounded away",
+    "second_up": "the same of the product of the first result",
+    "residual_up": "bits that the added tensor's product is shifted up by before it joins",
+    "second_offset": "what is added to the product of the first result: its lowest 32 bits",
+    "second_offset_high": "and those above",
+    "multiplies": "1: the first result is multiplied by the second tensor, which is not added",
+}
+"""Those that a task has besides where a processor's factors are of any binary point."""
 ROW_FIELDS: Mapping[str, str] = {
     "row_offset": "rows from the first output row's to this one's: row * stride_rows",
     "row_bank": "row_offset modulo ROWS",
@@ -112,13 +122,19 @@ def row_values(processor: Processor, stride: int) -> dict[str, list[int]]:
     }
 
 
+def fields_of(processor: Processor) -> Mapping[str, str]:
+    """The fields of a task of a processor, but those of each output row."""
+    return {**FIELDS, **SCALE_FIELDS} if processor.scales else FIELDS
+
+
 def encoded(processor: Processor, fields: Mapping[str, int], stride: int) -> NDArray[np.int32]:
-    """The words [WORDS] of a descriptor. fields: a value of every one of FIELDS; stride: of rows.
+    """The words [WORDS] of a descriptor. fields: a value of every one of `fields_of`; stride: of rows.
 
     Raises OverflowError: a value that 32 bits do not hold.
     """
-    assert fields.keys() == FIELDS.keys(), sorted(fields.keys() ^ FIELDS.keys())
-    words = [fields[name] for name in FIELDS]
+    names = fields_of(processor)
+    assert fields.keys() == names.keys(), sorted(fields.keys() ^ names.keys())
+    words = [fields[name] for name in names]
     for name in ROW_FIELDS:
         words += row_values(processor, stride)[name]
     assert len(words) <= WORDS
@@ -127,4 +143,4 @@ def encoded(processor: Processor, fields: Mapping[str, int], stride: int) -> NDA
     return found
 
 
-assert len(FIELDS) + len(ROW_FIELDS) * MOST_ROWS <= WORDS
+assert len(FIELDS) + len(SCALE_FIELDS) + len(ROW_FIELDS) * MOST_ROWS <= WORDS

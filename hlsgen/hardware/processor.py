@@ -22,6 +22,20 @@ NARROW_FACTOR, WIDE_FACTOR = (27, 24), (32, 28)
 """Bits of the factor that brings such a sum to its result's binary point (27: the wide operand of a DSP48E2),
 and how many bits of the product are rounded away. A descriptor's words have 32 bits.
 """
+SCALED_FRACTIONS = 8, 48
+"""The fewest and the most of these bits where a task says how many: `Processor.scales`."""
+MOST_UP = SCALED_FRACTIONS[1] - SCALED_FRACTIONS[0]
+"""So far up a product is shifted, that the most bits are rounded away of any."""
+MOST_JOINING_UP = 24
+"""So far up the product of the second tensor is shifted before it joins."""
+SCALED_RESULT_BITS = 32
+"""Bits of a rounded result that is multiplied again: a word of a descriptor, which has its limits."""
+OFFSET_BITS = 64
+"""Bits of what is added to a scaled product: two words of 32 bits."""
+CHANNEL_NUMBERS = 5
+"""32-bit numbers of an output channel where it has factors of its own: bias, factor, slope, two of an
+offset.
+"""
 SIZE_BITS = 12
 """Bits of a height, a width or a count of channel groups."""
 MOST_SIZE = (1 << SIZE_BITS) - 1
@@ -62,6 +76,10 @@ class Processor(Brief):
     fabric_lanes: int = 0
     pool_columns: int = 0
     tables: bool = False
+    scales: bool = False
+    """Whether factors, slopes and offsets are those of each channel and of any binary point, and results may
+    be multiplied by a second tensor: what quantised models and gates take.
+    """
 
     def __post_init__(self) -> None:
         assert not self.pool_columns or self.rows >= LEAST_POOLED_ROWS
@@ -69,7 +87,7 @@ class Processor(Brief):
         assert 0 <= self.fabric_lanes <= self.lanes and self.lanes >= 2 and self.weight_beat_bits > 0
         assert self.weight_word_bits % self.weight_beat_bits == 0
         assert not self.tables or TABLE_ENTRIES * self.activation_bits % self.weight_beat_bits == 0
-        assert self.bias_word_bits % self.weight_beat_bits == 0
+        assert self.lanes * BIAS_BITS % self.weight_beat_bits == 0
 
     def __str__(self) -> str:
         """7 rows x 16 x 16 channels"""
@@ -107,7 +125,8 @@ class Processor(Brief):
 
     @property
     def bias_word_bits(self) -> int:
-        return self.lanes * BIAS_BITS
+        """Bits of what comes with the weights of an output group."""
+        return self.lanes * BIAS_BITS * (CHANNEL_NUMBERS if self.scales else 1)
 
     @property
     def weight_beats(self) -> int:
@@ -130,8 +149,29 @@ class Processor(Brief):
 
     @property
     def factor_fraction(self) -> int:
-        """Bits of that product which are rounded away."""
+        """Bits of that product which are rounded away, where no task says how many."""
         return (NARROW_FACTOR if self.packed else WIDE_FACTOR)[1]
+
+    @property
+    def fractions(self) -> tuple[int, int]:
+        """The fewest and the most bits of it which a task may round away."""
+        return SCALED_FRACTIONS if self.scales else (self.factor_fraction, self.factor_fraction)
+
+    @property
+    def result_bits(self) -> int:
+        """Bits of a rounded result that something else is done to."""
+        return SCALED_RESULT_BITS if self.scales else RESULT_BITS
+
+    @property
+    def joining_bits(self) -> int:
+        """Bits of an added tensor's code times its factor."""
+        return self.activation_bits + 1 + self.factor_bits
+
+    @property
+    def exact_bits(self) -> int:
+        """Bits of a scaled product with what is added to it."""
+        products = self.sum_bits + self.factor_bits, self.result_bits + self.joining_bits
+        return max(*products, self.joining_bits + MOST_JOINING_UP, OFFSET_BITS) + 2
 
     @property
     def pixel_memory(self) -> Memory:

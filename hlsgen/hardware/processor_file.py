@@ -17,7 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 from hlsgen.base.short_repr import Brief
 from hlsgen.designfile.text_files import read_text, refuse
 from hlsgen.designfile.validation import printable
-from hlsgen.hardware.descriptor import FIELDS, MOST_ROWS, ROW_FIELDS
+from hlsgen.hardware.descriptor import FIELDS, MOST_ROWS, ROW_FIELDS, SCALE_FIELDS
 from hlsgen.hardware.processor import BIAS_BITS, MOST_SIZE, Processor
 
 PROCESSOR = "processor.json"
@@ -42,7 +42,7 @@ class BuiltProcessor(Brief):
     units: tuple[str, ...]
     ddr_rate: float
     processor: Processor
-    descriptor: tuple[str, ...] = (*FIELDS, *ROW_FIELDS)
+    descriptor: tuple[str, ...] = (*FIELDS, *SCALE_FIELDS, *ROW_FIELDS)
 
     def as_json(self) -> str:
         return json.dumps({"format": FORMAT, **asdict(self)}, indent=2) + "\n"
@@ -71,7 +71,7 @@ def read_processor(folder: Path) -> BuiltProcessor:
     wrong = _contradiction(found)
     if wrong:
         refuse(path, f"is damaged: {printable(wrong)}", AGAIN)
-    if found.descriptor != (*FIELDS, *ROW_FIELDS):
+    if found.descriptor != (*FIELDS, *SCALE_FIELDS, *ROW_FIELDS):
         refuse(path, "is of a build whose tasks are described in another way than this hlsgen does", AGAIN)
     return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tree_sitter import Node
@@ -227,7 +228,30 @@ def _channels(region: Region, access: ArgumentAccess) -> list[Channel]:
             used = any(at == variable.start for at, _ in found)
             if variable.is_stream and not variable.dims and not used and "task" not in variable.type:
                 found[variable.start, ""] = Channel(variable=variable, name=variable.name, local=True)
-    return list(found.values())
+    return _with_whole_arrays(found)
+
+
+def _with_whole_arrays(found: Mapping[tuple[int, str], Channel]) -> list[Channel]:
+    """Where one stage takes an array of streams as a whole and others take elements of it, each element is a
+    channel, which the first one has too.
+    """
+    channels = list(found.values())
+    wholes = [
+        whole
+        for whole in channels
+        if whole.variable.is_stream and any(_is_element(other, whole) for other in channels)
+    ]
+    for whole in wholes:
+        for channel in channels:
+            if _is_element(channel, whole):
+                channel.readers += whole.readers
+                channel.writers += whole.writers
+                channel.unknown += whole.unknown
+    return [channel for channel in channels if not any(channel is whole for whole in wholes)]
+
+
+def _is_element(channel: Channel, whole: Channel) -> bool:
+    return channel.variable is whole.variable and channel.name.startswith(f"{whole.name}[")
 
 
 def _variable(region: Region, name: str) -> tuple[Variable | None, bool]:

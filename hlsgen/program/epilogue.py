@@ -12,12 +12,14 @@ same multiplier:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from hlsgen.base.fixed import FixedType, Overflow, Rounding
-from hlsgen.hardware.processor import RESULT_BITS, Processor
+from hlsgen.hardware.processor import MOST_JOINING_UP, OFFSET_BITS, Processor
+from hlsgen.program.scaling import Scaling, Term, fraction_for, split
 
 NEAREST, HALF_UP_ABOVE, HALF_UP_BELOW, HALF_UP_ODD, TO_ZERO = 1, 2, 4, 8, 16
 ROUNDING_BITS = {
@@ -30,7 +32,6 @@ ROUNDING_BITS = {
     Rounding.RND_CONV: NEAREST | HALF_UP_ODD,
 }
 """The bits of `rounding` in finish.h."""
-MOST_RESULT = (1 << (RESULT_BITS - 1)) - 1
 MOST_STAGES = 2
 WIDE = 120
 """Bits of a type that holds whatever is rounded here."""
@@ -52,6 +53,18 @@ class Stage:
     slope: int
     joining: int
     """What the added tensor is multiplied by; 0: none is added here."""
+    multiplies: bool = False
+    """Whether that product multiplies the number, instead of joining it; `factor` and `slope` mean nothing
+    then.
+    """
+    bits: int
+    """Bits of the product that are rounded away."""
+    joining_up: int = 0
+    """How far the added tensor's product is shifted up."""
+    factors: tuple[int, ...] = ()
+    """Of each channel; empty: all have `factor`. Likewise slopes and offsets."""
+    slopes: tuple[int, ...] = ()
+    offsets: tuple[int, ...] = ()
     offset: int
     tie: int
     rounding: int
@@ -61,14 +74,18 @@ class Stage:
 
 @dataclass(frozen=True, kw_only=True)
 class Pending:
-    """What a stage does before it rounds. slope: code and fraction bits; joins: fraction bits of what is
-    added.
+    """What a stage does before it rounds. slope: codes, one or one a channel, and fraction bits; joins:
+    fraction bits of what is added, `negative`: subtracted; multiplies: those of what it is multiplied by.
 
-    low, high: limits at its end, in codes of `Epilogue.fraction`. count: a divisor.
+    scaling: factors and offsets behind these. low, high: limits at its end, in codes of `Epilogue.fraction`.
+    count: a divisor.
     """
 
-    slope: tuple[int, int] | None = None
+    slope: tuple[tuple[int, ...], int] | None = None
     joins: int | None = None
+    negative: bool = False
+    multiplies: int | None = None
+    scaling: Scaling | None = None
     low: int | None = None
     high: int | None = None
     count: int = 1
@@ -118,37 +135,79 @@ class Epilogue:
         first, last = _limited_again((self.pending.low, self.pending.high), (low, high))
         return self._within(low, high, pending=replace(self.pending, low=first, high=last))
 
-    def sloped(self, code: int, fraction: int) -> Epilogue:
-        """Multiplied by a slope of this code where it is below zero."""
+    def sloped(self, codes: Sequence[int], fraction: int) -> Epilogue:
+        """Multiplied by a slope where it is below zero: of these codes, one or one a channel."""
         if not self.pending.is_empty:
             raise NotFused("a slope follows an addition or limits that nothing has rounded")
+        if len(codes) > 1 and (self.stages or not self.processor.scales):
+            raise NotFused("a slope for each channel")
         shift = max(0, fraction)
-        ends = [0, max(0, self.most) << shift, (code * min(0, self.least)) << max(0, -fraction)]
+        ends = [0, max(0, self.most) << shift]
+        ends += [(code * min(0, self.least)) << max(0, -fraction) for code in codes]
         if self.least > 0:
             ends.append(self.least << shift)
         return replace(
             self,
-            pending=replace(self.pending, slope=(code, fraction)),
+            pending=replace(self.pending, slope=(tuple(codes), fraction)),
             fraction=self.fraction + shift,
             least=min(ends),
             most=max(ends),
         )
 
-    def joined(self, type_: FixedType) -> Epilogue:
-        """With a tensor of this type added."""
-        if self.pending.joins is not None or self.pending.limited:
+    def joined(self, type_: FixedType, *, negative: bool = False) -> Epilogue:
+        """With a tensor of this type added, or subtracted."""
+        if self.pending.joins is not None or self.pending.limited or self.pending.scaling is not None:
             raise NotFused("an addition follows another one or limits that nothing has rounded")
-        if any(stage.joining for stage in self.stages):
+        if self._reads_another:
             raise NotFused("it adds a second tensor")
         fraction = max(self.fraction, type_.fraction)
         mine, other = fraction - self.fraction, fraction - type_.fraction
+        ends = type_.min_code, type_.max_code
+        low, high = (-ends[1], -ends[0]) if negative else ends
         return replace(
             self,
-            pending=replace(self.pending, joins=type_.fraction),
+            pending=replace(self.pending, joins=type_.fraction, negative=negative),
             fraction=fraction,
-            least=(self.least << mine) + (type_.min_code << other),
-            most=(self.most << mine) + (type_.max_code << other),
+            least=(self.least << mine) + (low << other),
+            most=(self.most << mine) + (high << other),
         )
+
+    def multiplied(self, own: FixedType, type_: FixedType) -> Epilogue:
+        """Multiplied by a tensor of this type, as a number of type `own` that holds it."""
+        if not self.processor.scales:
+            raise NotFused("two tensors are multiplied")
+        if self._reads_another:
+            raise NotFused("it reads a second tensor")
+        first = self if self.stages and self.pending.is_empty else self._closed(own)
+        if len(first.stages) == MOST_STAGES:
+            raise NotFused(f"it is rounded more than {MOST_STAGES} times")
+        ends = [one * code for one in (first.least, first.most) for code in (type_.min_code, type_.max_code)]
+        return replace(
+            first,
+            pending=Pending(multiplies=type_.fraction),
+            fraction=first.fraction + type_.fraction,
+            least=min(ends),
+            most=max(ends),
+        )
+
+    def scaled(self, scaling: Scaling) -> Epilogue:
+        """Times factors, plus offsets, each channel its own."""
+        if not self.processor.scales:
+            raise NotFused("its channels are scaled by factors of their own")
+        pending = self.pending
+        if pending.limited or pending.slope is not None or pending.scaling is not None or pending.count > 1:
+            raise NotFused("factors follow others or limits that nothing has rounded")
+        reads_another = pending.joins is not None or pending.multiplies is not None
+        if not scaling.uniform and (self.stages or reads_another):
+            raise NotFused("factors of each channel follow a rounding, an addition or a product")
+        least, most, fraction = scaling.ends(self.least, self.most, self.fraction)
+        pending = replace(pending, scaling=scaling)
+        return replace(self, pending=pending, fraction=fraction, least=least, most=most)
+
+    @property
+    def _reads_another(self) -> bool:
+        """Whether a second tensor joins already."""
+        return self.pending.multiplies is not None or any(stage.joining for stage in self.stages)
 
     def cast(self, type_: FixedType) -> Epilogue:
         """As `type_` rounds it and fits it."""
@@ -222,8 +281,9 @@ class Epilogue:
         least, most = (
             max(type_.lowest_code, min(type_.max_code, _rounded(end, self.fraction, type_))) for end in ends
         )
-        if least < -MOST_RESULT or most > MOST_RESULT:
-            raise NotFused(f"a result of {type_} needs more than {RESULT_BITS} bits")
+        limit = self._most_result
+        if least < -limit or most > limit:
+            raise NotFused(f"a result of {type_} needs more than {self.processor.result_bits} bits")
         stage = self._stage(type_, least, most)
         return Epilogue(
             processor=self.processor,
@@ -234,38 +294,128 @@ class Epilogue:
             stages=(*self.stages, stage),
         )
 
+    @property
+    def _most_result(self) -> int:
+        return (1 << (self.processor.result_bits - 1)) - 1
+
     def _stage(self, type_: FixedType, least: int, most: int) -> Stage:
         """The open stage as numbers. Its limits are rounded as its values are, which keeps their order."""
-        pending, bits, g = self.pending, self.processor.factor_fraction, type_.fraction
+        pending, limit = self.pending, self._most_result
         low, high = (
             None if end is None else _rounded(end, self.fraction, type_)
             for end in (pending.low, pending.high)
         )
-        factor, offset, tie = self._power(bits + g - self.begin), 0, 0
-        if pending.count & (pending.count - 1):
-            factor, offset, tie = self._reciprocal(g)
-        elif pending.count > 1:
-            factor = self._power(bits + g - self.begin - pending.count.bit_length() + 1)
-        slope = factor
-        if pending.slope is not None:
-            code, fraction = pending.slope
-            slope = self._scaled(code, bits + g - self.begin - fraction)
-        lowest = max(type_.lowest_code, -MOST_RESULT) if low is None else max(type_.lowest_code, low)
-        highest = min(type_.max_code, MOST_RESULT) if high is None else min(type_.max_code, high)
-        return Stage(
-            factor=factor,
-            slope=slope,
-            joining=0 if pending.joins is None else self._power(bits + g - pending.joins),
-            offset=offset,
-            tie=tie,
+        lowest = max(type_.lowest_code, -limit) if low is None else max(type_.lowest_code, low)
+        highest = min(type_.max_code, limit) if high is None else min(type_.max_code, high)
+        return replace(
+            self._numbers(type_.fraction),
             rounding=ROUNDING_BITS[type_.rounding],
             low=min(lowest, type_.max_code),
             high=max(highest, type_.lowest_code),
         )
 
-    def _reciprocal(self, fraction: int) -> tuple[int, int, int]:
+    def _numbers(self, fraction: int) -> Stage:
+        """Factors and offsets of the open stage, whose result has so many fraction bits; no limits yet."""
+        pending = self.pending
+        bits = self._bits(fraction)
+        power = bits + fraction - self.begin
+        offset = tie = 0
+        if pending.count & (pending.count - 1):
+            factor, offset, tie = self._reciprocal(fraction, bits)
+        elif pending.scaling is not None or pending.multiplies is not None:
+            factor = 0  # that of the scaling, or the second tensor's
+        else:
+            factor = self._power(power - pending.count.bit_length() + 1)
+        found = Stage(
+            factor=factor,
+            slope=factor,
+            joining=0,
+            offset=offset,
+            tie=tie,
+            rounding=0,
+            low=0,
+            high=0,
+            bits=bits,
+        )
+        if pending.slope is not None:
+            codes, finer = pending.slope
+            slopes = tuple(self._scaled(code, power - finer) for code in codes)
+            found = replace(found, slope=slopes[0], slopes=slopes if len(slopes) > 1 else ())
+        if pending.scaling is not None:
+            found = self._with_scaling(found, fraction)
+        return self._with_other(found, fraction)
+
+    def _with_scaling(self, stage: Stage, fraction: int) -> Stage:
+        """A stage with the factors and offsets of each channel."""
+        scaling = self.pending.scaling
+        assert scaling is not None
+        power = stage.bits + fraction
+        steps = power - self.begin - scaling.fraction
+        if self.pending.multiplies is not None:
+            factors: tuple[int, ...] = (0,)  # which goes into the second tensor's
+        else:
+            factors = tuple(self._scaled(code, steps) for code in scaling.codes)
+        offsets = tuple(_whole(code, power - scaling.offset_fraction) for code in scaling.offsets)
+        if max(map(abs, offsets)) >= 1 << (OFFSET_BITS - 2):
+            raise NotFused(f"what is added to its products needs more than {OFFSET_BITS} bits")
+        stage = replace(stage, factor=factors[0], slope=factors[0], offset=offsets[0])
+        return stage if scaling.uniform else replace(stage, factors=factors, slopes=factors, offsets=offsets)
+
+    def _with_other(self, stage: Stage, fraction: int) -> Stage:
+        """A stage with what the second tensor is multiplied by, where one joins or multiplies."""
+        pending = self.pending
+        if pending.joins is None and pending.multiplies is None:
+            return stage
+        ((code, exponent),) = self._other_terms(fraction)
+        power = stage.bits + exponent
+        if pending.multiplies is not None:
+            return replace(stage, joining=self._scaled(code, power), multiplies=True)
+        if not self.processor.scales:
+            return replace(stage, joining=self._scaled(code, power))
+        found = split(_whole(code, power), self.processor.factor_bits, MOST_JOINING_UP)
+        if found is None:
+            raise NotFused("what is added is coarser than its sums by more than a factor holds")
+        return replace(stage, joining=found[0], joining_up=found[1])
+
+    def _other_terms(self, fraction: int) -> list[Term]:
+        """The factor of the second tensor, if one joins or multiplies."""
+        pending = self.pending
+        code, finer = (
+            (1, 0) if pending.scaling is None else (pending.scaling.codes[0], pending.scaling.fraction)
+        )
+        if pending.joins is not None:
+            return [(-code if pending.negative else code, fraction - pending.joins - finer)]
+        if pending.multiplies is not None:
+            return [(code, fraction - self.begin - pending.multiplies - finer)]
+        return []
+
+    def _bits(self, fraction: int) -> int:
+        """The bits that the open stage rounds away, for a result of so many fraction bits."""
+        least, most = self.processor.fractions
+        if least == most:
+            return least
+        pending, power = self.pending, fraction - self.begin
+        if pending.count & (pending.count - 1):
+            # a quotient's factor is as fine as it may be
+            held = self.processor.factor_bits - 2 - power + pending.count.bit_length() - 1
+            return max(least, min(most, held))
+        terms = self._other_terms(fraction)
+        if pending.scaling is not None:
+            if pending.multiplies is None:
+                terms += [(code, power - pending.scaling.fraction) for code in pending.scaling.codes]
+            terms += [(code, fraction - pending.scaling.offset_fraction) for code in pending.scaling.offsets]
+        elif pending.multiplies is None:
+            terms.append((1, power - pending.count.bit_length() + 1))
+        if pending.slope is not None:
+            terms += [(code, power - pending.slope[1]) for code in pending.slope[0]]
+        found = fraction_for(terms, least, most)
+        if found is None:
+            raise NotFused("its binary point lies too far from that of its sums")
+        return found
+
+    def _reciprocal(self, fraction: int, bits: int) -> tuple[int, int, int]:
         """Factor, offset and tie of an average; see `averaged`."""
-        bits, count = self.processor.factor_fraction, self.pending.count
+        count = self.pending.count
         power = bits + fraction - self.begin
         factor = (2 * (1 << max(0, power)) + count) // (2 * count) if power >= 0 else 0
         apart = count << max(0, self.begin - fraction)
@@ -280,14 +430,19 @@ class Epilogue:
 
     def _scaled(self, code: int, exponent: int) -> int:
         """code * 2**exponent, which must be whole."""
-        if exponent < 0 and code % (1 << -exponent):
-            raise NotFused("its binary point lies too far from that of its sums")
-        return self._held(code << exponent if exponent >= 0 else code >> -exponent)
+        return self._held(_whole(code, exponent))
 
     def _held(self, factor: int) -> int:
         if abs(factor) >= 1 << (self.processor.factor_bits - 1):
             raise NotFused("a result is finer than its sums by more than a factor holds")
         return factor
+
+
+def _whole(code: int, exponent: int) -> int:
+    """code * 2**exponent. Raises NotFused: it is not whole."""
+    if exponent < 0 and code % (1 << -exponent):
+        raise NotFused("its binary point lies too far from that of its sums")
+    return code << exponent if exponent >= 0 else code >> -exponent
 
 
 def _limited_again(first: Limits, then: Limits) -> Limits:

@@ -1,10 +1,11 @@
 """Graph -> tasks: each layer that computes begins one, and those behind it that only finish its results join
 it.
 
-conv2d, dense, affine     sums of products                  joins: add, clamp, cast, leaky; then a function
-                          by a table, then pool2d of 2 x 2
+conv2d, dense, affine     sums of products                  joins: add, clamp, cast, leaky, of a processor
+                          with scales affine, sub, mul; then a function by a table, then pool2d of 2 x 2
 pool2d, global_pool       largest values, or sums divided
-add, clamp, cast, leaky   where nothing computes before them: a 1 x 1 kernel that is the identity
+add, clamp, cast, leaky   where nothing computes before them: a 1 x 1 kernel that is the identity;
+                          likewise sub, mul, affine of a processor with scales
 pad, crop, rearrange      the same with another padding, stride or repetition
 concat                    a task a part, each to its channels
 """
@@ -19,8 +20,9 @@ import numpy as np
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import FixedType
 from hlsgen.hardware.processor import Processor
+from hlsgen.layers.affine import Affine
 from hlsgen.layers.base import Layer, Shape
-from hlsgen.layers.binary import Add
+from hlsgen.layers.binary import Binary, Mul, Sub
 from hlsgen.layers.cast import Cast
 from hlsgen.layers.clamp import Clamp
 from hlsgen.layers.concat import Concat
@@ -32,6 +34,7 @@ from hlsgen.layers.table import Table
 from hlsgen.layers.unary import Unary
 from hlsgen.model.ir import Graph
 from hlsgen.program.epilogue import Epilogue, NotFused
+from hlsgen.program.scaling import Scaling
 from hlsgen.program.tasks import Stored, Task
 from hlsgen.program.unfolding import unfolded
 from hlsgen.program.unsupported import refused
@@ -46,6 +49,19 @@ class Lowered:
 
     tasks: tuple[Task, ...]
     tensors: dict[str, Stored]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prefix:
+    """Layers that a task may do together, what they do to its sums, and the tensor that joins."""
+
+    taken: tuple[Layer, ...]
+    epilogue: Epilogue
+    added: Stored | None
+
+    @property
+    def last(self) -> Layer:
+        return self.taken[-1]
 
 
 LEAST_POOLED_COLUMNS = 2
@@ -79,14 +95,33 @@ class _Lowering:
                     Problem(message=f"input {port.name} is {type_}, {self._too_wide}", fix=NARROWER)
                 )
             self._store(port.name, port.tensor.shape, type_)
+        waiting: list[Layer] = []
         for layer in self.graph.layers:
-            if layer.name in self.joined:
-                continue
-            if isinstance(layer, Concat):
-                self._concat(layer)
-            else:
-                self._task(layer)
+            waiting = self._emitted([*waiting, layer])
+        for layer in waiting:
+            self._layer(layer)  # raises what it lacks
         return Lowered(tasks=tuple(self.tasks), tensors=self._needed())
+
+    def _emitted(self, layers: Sequence[Layer]) -> list[Layer]:
+        """What is left of layers: those that lack a tensor which a later layer gives them, or give one too
+        wide to store, which may join a layer that lacks another tensor yet.
+        """
+        left: list[Layer] = []
+        for layer in layers:
+            try:
+                self._layer(layer)
+            except (DesignError, KeyError):
+                left.append(layer)
+        return left if len(left) == len(layers) else self._emitted(left)
+
+    def _layer(self, layer: Layer) -> None:
+        """The tasks that begin with a layer, unless it has joined another one."""
+        if layer.name in self.joined:
+            return
+        if isinstance(layer, Concat):
+            self._concat(layer)
+        else:
+            self._task(layer)
 
     def _needed(self) -> dict[str, Stored]:
         """The tensors without inputs that are only read with their columns made channels."""
@@ -105,26 +140,39 @@ class _Lowering:
         source = self.tensors[layer.inputs[0]]
         try:
             epilogue, added = found.epilogue, None
-            if isinstance(layer, Add):
+            if isinstance(layer, Binary):
                 epilogue, added = self._with_operand(epilogue, layer, 1)
-            epilogue = finished_by(layer, epilogue)
-            taken, last = [layer], layer
+            epilogue = finished_by(layer, epilogue, begins=True)
             if isinstance(layer, Table | Steps):
-                self._emit(taken, found, epilogue, source, added, layer)
+                self._emit([layer], found, epilogue, source, added, layer)
                 return
-            while (following := self._following(last)) is not None:
-                longer = self._joined_by(following, last, epilogue, added)
-                if longer is None:
-                    break
-                epilogue, added = longer
-                taken.append(following)
-                last = following
-            function = self._function_behind(last)
-            if function is not None:
-                taken.append(function)
-            self._emit(taken, found, epilogue, source, added, function)
+            self._emit_longest(self._prefixes(layer, epilogue, added), found, source)
         except NotFused as failure:
             raise refused(layer, str(failure), "another type for its results, or style: dataflow") from None
+
+    def _prefixes(self, layer: Layer, epilogue: Epilogue, added: Stored | None) -> list[Prefix]:
+        """The layer alone, and with each that may join it behind the ones before."""
+        prefixes = [Prefix(taken=(layer,), epilogue=epilogue, added=added)]
+        while (following := self._following(prefixes[-1].last)) is not None:
+            longer = self._joined_by(following, prefixes[-1])
+            if longer is None:
+                break
+            prefixes.append(longer)
+        return prefixes
+
+    def _emit_longest(self, prefixes: Sequence[Prefix], found: Computed, source: Stored) -> None:
+        """The task of the longest prefix whose results can be stored. Raises why the longest cannot."""
+        failure: NotFused | DesignError | None = None
+        for one in reversed(prefixes):
+            function = self._function_behind(one.last)
+            taken = one.taken if function is None else (*one.taken, function)
+            try:
+                self._emit(taken, found, one.epilogue, source, one.added, function)
+                return
+            except (NotFused, DesignError) as why:
+                failure = failure or why
+        assert failure is not None
+        raise failure
 
     def _reader(self, layer: Layer) -> Layer | None:
         """The only reader of a layer's results; None: there are others, or an output shows them."""
@@ -136,7 +184,7 @@ class _Lowering:
     def _following(self, layer: Layer) -> Layer | None:
         """The only reader of a layer's results, if it may join its task."""
         reader = self._reader(layer)
-        return reader if isinstance(reader, Add | Clamp | Cast | Leaky) else None
+        return reader if isinstance(reader, Binary | Clamp | Cast | Leaky | Affine) else None
 
     def _function_behind(self, layer: Layer) -> Unary | None:
         """The only reader, if it is a function whose values stand in a table."""
@@ -153,27 +201,31 @@ class _Lowering:
             return None
         return reader if is_pooled_on_the_way(reader) else None
 
-    def _joined_by(
-        self, following: Layer, last: Layer, epilogue: Epilogue, added: Stored | None
-    ) -> tuple[Epilogue, Stored | None] | None:
+    def _joined_by(self, following: Layer, before: Prefix) -> Prefix | None:
         """What the task becomes with one layer more; None: it ends before that one."""
+        epilogue, added = before.epilogue, before.added
         try:
-            if isinstance(following, Add):
-                other = 1 - following.inputs.index(last.name)
+            if isinstance(following, Binary):
+                other = 1 - following.inputs.index(before.last.name)
                 name = following.inputs[other]
-                if name == last.name or name not in self.tensors or following.broadcasts or added is not None:
+                if name == before.last.name or name not in self.tensors or added is not None:
                     return None
                 epilogue, added = self._with_operand(epilogue, following, other)
-            return finished_by(following, epilogue), added
+            taken = (*before.taken, following)
+            return Prefix(taken=taken, epilogue=finished_by(following, epilogue), added=added)
         except NotFused:
             return None
 
-    def _with_operand(self, epilogue: Epilogue, layer: Add, index: int) -> tuple[Epilogue, Stored]:
-        """With one of an addition's operands added."""
-        if layer.broadcasts:
+    def _with_operand(self, epilogue: Epilogue, layer: Binary, index: int) -> tuple[Epilogue, Stored]:
+        """With one of the operands of a layer, to whose results `epilogue` leads those of the other one."""
+        if layer.broadcasts and not (self.processor.scales and index == 1):
             raise NotFused("one value a channel is added to all its pixels")
+        if isinstance(layer, Sub) and index == 0:
+            raise NotFused("it is subtracted from another tensor")
         added = self.tensors[layer.inputs[index]]
-        return epilogue.joined(added.type), added
+        if isinstance(layer, Mul):
+            return epilogue.multiplied(layer.operand_types[1 - index], added.type), added
+        return epilogue.joined(added.type, negative=isinstance(layer, Sub)), added
 
     def _emit(
         self,
@@ -313,14 +365,25 @@ def most_pooled_columns(graph: Graph) -> int:
     return max((pool.output_shape[2] for pool in pools), default=0)
 
 
+def needs_scales(graph: Graph, processor: Processor) -> bool:
+    """Whether a processor that has no hardware for a graph would have it with `scales`."""
+    try:
+        lowered(graph, replace(processor, scales=False))
+    except DesignError:
+        return True
+    return False
+
+
 def needs_tables(graph: Graph) -> bool:
     """Whether a graph has functions whose values would stand in tables."""
     return any(isinstance(layer, Table | Steps) for layer in graph.layers)
 
 
-def finished_by(layer: Layer, epilogue: Epilogue) -> Epilogue:
-    """What `layer` does to values one by one, behind its sums. Raises NotFused."""
+def finished_by(layer: Layer, epilogue: Epilogue, *, begins: bool = False) -> Epilogue:
+    """What `layer` does to values one by one, behind its sums. begins: these are its own. Raises NotFused."""
     if isinstance(layer, Conv2d):
+        if isinstance(layer, Affine) and not (begins and not epilogue.processor.scales):
+            epilogue = epilogue.scaled(scaling_of(layer))
         assert isinstance(layer.accumulator, FixedType)
         limited = epilogue.clamped(*layer.clamp_codes, layer.accumulator.fraction)
         return limited.cast(_fixed(layer.result_type, layer.name))
@@ -328,14 +391,26 @@ def finished_by(layer: Layer, epilogue: Epilogue) -> Epilogue:
         limited = epilogue.clamped(*layer.limit_codes, layer.source_type.fraction)
         return limited.cast(layer.fixed_result)
     if isinstance(layer, Leaky):
-        if layer.slopes.size != 1:
-            raise NotFused("a slope for each channel")
-        return epilogue.sloped(int(layer.slopes[0]), layer.fixed_slope.fraction).cast(layer.fixed_result)
-    if isinstance(layer, Add):
+        slopes = [int(slope) for slope in layer.slopes]
+        return epilogue.sloped(slopes, layer.fixed_slope.fraction).cast(layer.fixed_result)
+    if isinstance(layer, Binary):
         return epilogue.cast(layer.exact_type).cast(_fixed(layer.result_type, layer.name))
     if isinstance(layer, Cast):
         return epilogue.cast(_fixed(layer.output_type, layer.name))
     return epilogue
+
+
+def scaling_of(layer: Affine) -> Scaling:
+    """A layer's factors and offsets. Raises NotFused: its accumulator is narrower than its sums."""
+    assert isinstance(layer.weight_type, FixedType)
+    if not layer.accumulator_suffices():
+        raise NotFused(f"its accumulator of {layer.accumulator} is narrower than its sums")
+    return Scaling(
+        codes=tuple(int(code) for code in layer.weights.reshape(-1)),
+        fraction=layer.weight_type.fraction,
+        offsets=tuple(int(code) for code in layer.bias_codes),
+        offset_fraction=layer.sum_fraction,
+    )
 
 
 def _fixed(type_: object, name: str) -> FixedType:

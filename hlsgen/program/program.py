@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from hlsgen.base.errors import DesignError, Problem
 from hlsgen.base.fixed import Codes
 from hlsgen.base.short_repr import Brief
-from hlsgen.hardware.descriptor import FIELDS, encoded
+from hlsgen.hardware.descriptor import encoded, fields_of
 from hlsgen.hardware.processor import BIAS_BITS, Processor
 from hlsgen.model.ir import Graph
 from hlsgen.program.epilogue import Stage
@@ -101,7 +101,7 @@ class Program(Brief):
 
     def _fields(self, tiling: Tiling, plan: MemoryPlan, beats: int) -> dict[str, int]:
         task = tiling.task
-        found = dict.fromkeys(FIELDS, 0)
+        found = dict.fromkeys(fields_of(self.processor), 0)
         found |= self._place("in", task.source, plan)
         found |= self._place("out", task.output, plan)
         begin = task.offset // self.processor.lanes * found["out_plane"]
@@ -111,8 +111,11 @@ class Program(Brief):
             if task.added.name == task.output.name:
                 found["residual_base"] += begin  # a part of a concat joins what the part before has left
             found |= {"residual": 1, "residual_signed": int(task.added.type.signed)}
+            found["residual_single"] = int(task.adds_a_pixel)
         found |= _shape_fields(tiling)
         found |= _stage_fields(task.stages)
+        if self.processor.scales:
+            found |= _scale_fields(self.processor, task.stages)
         return found | {"weight_base": beats}
 
     def _place(self, role: str, stored: Stored, plan: MemoryPlan) -> dict[str, int]:
@@ -188,7 +191,10 @@ def weight_bytes(tiling: Tiling) -> NDArray[np.uint8]:
     bias = np.zeros(tiling.out_groups * lanes, np.int64)
     if task.bias is not None:
         bias[: task.out_shape[0]] = task.bias
-    parts = [bias.astype(f"<i{BIAS_BITS // 8}").view(np.uint8).reshape(tiling.out_groups, -1)]
+    numbers = [bias]
+    if processor.scales:
+        numbers += _channel_numbers(task, len(bias))
+    parts = [_words(number).reshape(tiling.out_groups, -1) for number in numbers]
     if tiling.weight_words:
         wide = np.dtype(f"<i{processor.weight_bits // 8}")
         matrix = np.ascontiguousarray(weight_matrix(tiling).astype(wide))
@@ -198,6 +204,44 @@ def weight_bytes(tiling: Tiling) -> NDArray[np.uint8]:
         return found
     entries = task.table.astype(f"<i{processor.activation_bits // 8}").view(np.uint8)
     return np.concatenate([entries, found])
+
+
+def _words(numbers: Codes) -> NDArray[np.uint8]:
+    """The bytes of numbers of 32 bits."""
+    return numbers.astype(f"<i{BIAS_BITS // 8}").view(np.uint8)
+
+
+def _channel_numbers(task: Task, channels: int) -> list[Codes]:
+    """Factor, slope, and both halves of the offset of each of `channels`, those that fill words included."""
+    first, own = task.stages[0], task.out_shape[0]
+
+    def each(numbers: tuple[int, ...], alike: int) -> Codes:
+        found = np.zeros(channels, np.int64)
+        found[:own] = numbers or alike
+        return found
+
+    offset = each(first.offsets, first.offset)
+    low = (offset & (1 << BIAS_BITS) - 1).astype(np.uint32).view(np.int32).astype(np.int64)
+    factors = each(first.factors, first.factor), each(first.slopes, first.slope)
+    return [*factors, low, offset >> BIAS_BITS]
+
+
+def _scale_fields(processor: Processor, stages: tuple[Stage, ...]) -> dict[str, int]:
+    """What a stage rounds away, and how the second tensor takes part."""
+    _, most = processor.fractions
+    found = {"up": most - stages[0].bits, "residual_up": stages[0].joining_up}
+    if len(stages) > 1:
+        second = stages[1]
+        low = second.offset & (1 << BIAS_BITS) - 1
+        found |= {
+            "second_up": most - second.bits,
+            "second_offset": low - (low >> (BIAS_BITS - 1) << BIAS_BITS),
+            "second_offset_high": second.offset >> BIAS_BITS,
+            "multiplies": int(second.multiplies),
+        }
+        if second.joining:
+            found["residual_up"] = second.joining_up
+    return found | dict.fromkeys(("factor", "slope", "offset"), 0)
 
 
 def _shape_fields(tiling: Tiling) -> dict[str, int]:

@@ -96,6 +96,11 @@ class Task(Brief):
         channels, rows, columns = self.out_shape
         return (channels, rows // 2, columns // 2) if self.pooled else self.out_shape
 
+    @property
+    def adds_a_pixel(self) -> bool:
+        """Whether the tensor that joins has one pixel for all of the results'."""
+        return self.added is not None and self.added.shape[1:] == (1, 1) != self.out_shape[1:]
+
     @cached_property
     def depthwise(self) -> bool:
         """Whether each output channel reads the input channel of the same number alone."""

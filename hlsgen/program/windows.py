@@ -13,8 +13,9 @@ import numpy as np
 from hlsgen.base.fixed import Codes, FixedType
 from hlsgen.hardware.processor import BIAS_BITS, TABLE_ENTRIES, Processor
 from hlsgen.layers.adaptive_pool import AdaptivePool
+from hlsgen.layers.affine import Affine
 from hlsgen.layers.base import Layer, Shape
-from hlsgen.layers.binary import Add
+from hlsgen.layers.binary import Binary, Mul, Sub
 from hlsgen.layers.cast import Cast
 from hlsgen.layers.clamp import Clamp
 from hlsgen.layers.conv2d import Conv2d
@@ -141,6 +142,18 @@ def _values(layer: Layer, processor: Processor) -> Computed:
     return identity(layer.sources[0].shape, _type_of(layer), processor)
 
 
+def _scaled(layer: Layer, processor: Processor) -> Computed:
+    """Of a layer that scales channels: behind the identity, or by weights."""
+    return _values(layer, processor) if processor.scales else _conv(layer, processor)
+
+
+def _combined(layer: Layer, processor: Processor) -> Computed:
+    """Of a layer with two sources; the second one joins."""
+    if isinstance(layer, Mul | Sub) and not processor.scales:
+        raise NotFused(f"it is of kind {layer.kind}, and the processor adds tensors only")
+    return _values(layer, processor)
+
+
 def _type_of(layer: Layer) -> FixedType:
     """The type of what a layer reads."""
     found = layer.sources[0].type
@@ -217,12 +230,13 @@ def _rearrange(layer: Layer, processor: Processor) -> Computed:
 
 
 RULES: tuple[tuple[type[Layer], Rule], ...] = (
+    (Affine, _scaled),
     (Conv2d, _conv),
     (Pool, _pool),
     (Pad, _pad),
     (Crop, _crop),
     (Rearrange, _rearrange),
-    (Add, _values),
+    (Binary, _combined),
     (Clamp, _values),
     (Cast, _values),
     (Leaky, _values),

@@ -130,9 +130,10 @@ def _all_banks(memory: Memory, accesses: Sequence[Access]) -> set[tuple[int, ...
 
 
 def _registers(memory: Memory, uses: Mapping[tuple[int, ...], _Use]) -> Resources:
-    written = sum(use.writers > 0 for use in uses.values())
+    # what nothing reads is not there
+    kept = sum(use.writers > 0 and use.readers > 0 for use in uses.values())
     fields = len({bank[-1] for bank in uses}) if uses and not memory.aggregated else 1
-    return Resources(ff=memory.word_bits * max(1, memory.depth) * written // max(1, fields))
+    return Resources(ff=memory.word_bits * max(1, memory.depth) * kept // max(1, fields))
 
 
 def _blocks(memory: Memory, uses: Mapping[tuple[int, ...], _Use], areas: Areas) -> Resources:

@@ -25,7 +25,7 @@ from hlsgen.hardware.storage import Storage
 from hlsgen.hardware.weights import WeightPlace
 from hlsgen.layers.conv2d import Conv2d
 from hlsgen.model.ir import Graph
-from hlsgen.program.lowering import Lowered, lowered, most_pooled_columns, needs_tables
+from hlsgen.program.lowering import Lowered, lowered, most_pooled_columns, needs_scales, needs_tables
 from hlsgen.program.program import Program
 from hlsgen.program.tiling import NotTiled, Tiling, band_blocks, tiled
 from hlsgen.search.board_limits import room
@@ -201,6 +201,7 @@ class SharedSearch:
         self.widths = self._widths()
         self.pool_columns = most_pooled_columns(self.graph)
         self.tables = needs_tables(self.graph)
+        self.scales = needs_scales(self.graph, _widest(self.graph))
 
     def best(self) -> SharedHardware:
         """The fastest. Raises NoFit: none keeps to the constraints."""
@@ -301,6 +302,7 @@ class SharedSearch:
             weight_depth=weight_depth,
             weight_beat_bits=beat,
             tables=self.tables,
+            scales=self.scales,
             fabric_lanes=fabric_lanes,
         )
 
@@ -418,13 +420,9 @@ def _all_positions(tiling: Tiling) -> int:
     return tiling.out_blocks * tiling.task.out_shape[2] * tiling.out_groups
 
 
-def needed_widths(graph: Graph, wished_bits: int | None = None) -> tuple[int, int, bool]:
-    """The bits of activations and weights that a graph needs, and whether unsigned ones fill them.
-
-    wished_bits: of activations, if more are wished. Raises DesignError: a layer has no hardware, needs more
-    than the widest processor has.
-    """
-    wide = Processor(
+def _widest(graph: Graph) -> Processor:
+    """One that has hardware for all that any has."""
+    return Processor(
         rows=1,
         lanes=4,
         activation_bits=WIDE,
@@ -434,8 +432,18 @@ def needed_widths(graph: Graph, wished_bits: int | None = None) -> tuple[int, in
         weight_depth=WEIGHT_DEPTHS[0],
         weight_beat_bits=32,
         tables=needs_tables(graph),
+        scales=True,
     )
-    found = lowered(graph, wide)
+
+
+def needed_widths(graph: Graph, wished_bits: int | None = None) -> tuple[int, int, bool]:
+    """The bits of activations and weights that a graph needs, and whether unsigned ones fill them.
+
+    wished_bits: of activations, if more are wished. Raises DesignError: a layer has no hardware, needs more
+    than the widest processor has.
+    """
+    wide = _widest(graph)
+    found = lowered(graph, wide if needs_scales(graph, wide) else replace(wide, scales=False))
     types = [tensor.type for tensor in found.tensors.values()]
     activation_bits = max(NARROW if max(type_.width for type_ in types) <= NARROW else WIDE, wished_bits or 0)
     unsigned = any(not type_.signed and type_.width == activation_bits for type_ in types)

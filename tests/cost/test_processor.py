@@ -20,8 +20,8 @@ from tests.support.shared_processor import SIGNED
 SMALL = replace(SIGNED, rows=5, lanes=8, pixel_depth=1024, weight_depth=128, fabric_lanes=0, pool_columns=0)
 PROCESSORS = {
     "packed": SMALL,
-    "everything": replace(SMALL, unsigned=True, fabric_lanes=2, pool_columns=56, tables=True),
-    "wide": replace(SMALL, rows=3, activation_bits=16, weight_bits=16),
+    "everything": replace(SMALL, unsigned=True, fabric_lanes=2, pool_columns=56, tables=True, scales=True),
+    "wide": replace(SMALL, rows=3, activation_bits=16, weight_bits=16, scales=True),
 }
 
 

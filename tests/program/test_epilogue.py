@@ -18,11 +18,14 @@ from hypothesis import strategies as st
 from hlsgen.base.fixed import FixedType, Overflow, Rounding
 from hlsgen.hardware.processor import Processor
 from hlsgen.program.epilogue import Epilogue, NotFused, Stage
+from hlsgen.program.scaling import Scaling
 from tests.support.layers.exact import cast, value
 from tests.support.shared_processor import PACKED, WIDE
 
-PROCESSORS = st.sampled_from([PACKED, WIDE])
-EXAMPLES = settings(max_examples=400, deadline=None)
+SCALED = [replace(one, scales=True) for one in (PACKED, WIDE)]
+PROCESSORS = st.sampled_from([PACKED, WIDE, *SCALED])
+PLAIN = st.sampled_from([PACKED, WIDE])
+EXAMPLES = settings(max_examples=250, deadline=None)
 
 
 # ---- finish.h in integers ---------------------------------------------------------------------------------
@@ -45,21 +48,33 @@ def rounded(product: int, bits: int, rounding: int, tie: int) -> int:
     return whole + (to_zero and product < 0 and (half == 1 or more))
 
 
-def result(processor: Processor, stages: tuple[Stage, ...], total: int, added: int) -> int:
-    """What finish.h makes of a sum and the code that joins it."""
-    bits, factor_bits = processor.factor_fraction, processor.factor_bits
+def result(processor: Processor, stages: tuple[Stage, ...], total: int, added: int, channel: int = 0) -> int:
+    """What finish.h makes of a sum and the code that joins it, in a channel."""
+    factor_bits, kept = processor.factor_bits, processor.result_bits
     number = fits(total, processor.sum_bits)
     widths = processor.sum_bits + factor_bits, 18 + factor_bits + 1
+    if processor.scales:
+        widths = processor.exact_bits, processor.exact_bits
     for place, stage in enumerate(stages):
-        by = fits(stage.slope if number < 0 else stage.factor, factor_bits)
-        product = number * by + added * fits(stage.joining, factor_bits)
-        if place == 0:
-            product += fits(stage.offset, 32)
-            assert 0 <= stage.tie < 1 << bits
+        least, most = processor.fractions
+        assert least <= stage.bits <= most
+        joining = fits(added * fits(stage.joining, factor_bits), processor.joining_bits)
+        numbers = stage.factor, stage.slope, stage.offset
+        if stage.factors or stage.slopes or stage.offsets:
+            assert place == 0 and processor.scales, "finish.h has numbers of each channel in front alone"
+        each = zip((stage.factors, stage.slopes, stage.offsets), numbers, strict=True)
+        factor, slope, offset = (own[channel] if own else alike for own, alike in each)
+        by = fits(slope if number < 0 else factor, factor_bits)
+        assert not stage.multiplies or (place == 1 and not stage.joining_up)
+        product = number * (joining if stage.multiplies else by)
+        product += 0 if stage.multiplies else joining << stage.joining_up
+        if place == 0 or processor.scales:
+            product += fits(offset, 64 if processor.scales else 32)
+            assert 0 <= stage.tie < 1 << 31
         else:
             assert stage.offset == stage.tie == 0, "finish.h has no offset behind the first rounding"
-        whole = rounded(fits(product, widths[place]), bits, stage.rounding, stage.tie)
-        number = max(fits(stage.low, 18), min(fits(stage.high, 18), whole))
+        whole = rounded(fits(product, widths[place]), stage.bits, stage.rounding, stage.tie)
+        number = max(fits(stage.low, kept), min(fits(stage.high, kept), whole))
     return number
 
 
@@ -89,10 +104,29 @@ class Chain:
         self.fraction, self.type = type_.fraction, type_
 
     def slope(self, code: int, fraction: int) -> None:
-        self.epilogue = self.epilogue.sloped(code, fraction)
+        self.epilogue = self.epilogue.sloped([code], fraction)
         by = Fraction(code) / Fraction(2) ** fraction
         self.steps.append(lambda number, _: number * by if number < 0 else number)
         self.fraction += max(0, fraction)
+
+    def scale(self, scaling: Scaling) -> None:
+        """By the factor and the offset of channel 0."""
+        self.epilogue = self.epilogue.scaled(scaling)
+        factor = Fraction(scaling.codes[0]) / Fraction(2) ** scaling.fraction
+        offset = Fraction(scaling.offsets[0]) / Fraction(2) ** scaling.offset_fraction
+        self.steps.append(lambda number, _: number * factor + offset)
+        self.fraction = max(self.fraction + scaling.fraction, scaling.offset_fraction)
+
+    def multiply(self, type_: FixedType) -> None:
+        assert self.type is not None
+        self.epilogue = self.epilogue.multiplied(self.type, type_)
+        self.steps.append(lambda number, other: number * other)
+        self.fraction, self.joins = self.fraction + type_.fraction, type_
+
+    def subtract(self, type_: FixedType) -> None:
+        self.epilogue = self.epilogue.joined(type_, negative=True)
+        self.steps.append(lambda number, other: number - other)
+        self.fraction, self.joins = max(self.fraction, type_.fraction), type_
 
     def clamp(self, low: int | None, high: int | None, fraction: int) -> None:
         self.epilogue = self.epilogue.clamped(low, high, fraction)
@@ -128,12 +162,33 @@ def types(draw: st.DrawFn, width: int, fraction: int) -> FixedType:
 
 BEGINS = st.sampled_from([[], ["cast"], ["cast", "join"], ["slope", "cast", "join"], ["clamp", "cast"]])
 KINDS = st.sampled_from(["cast", "cast", "slope", "clamp", "join", "join"])
+SCALED_BEGINS = st.sampled_from(
+    [
+        *(["scale", "cast"], ["cast", "multiply"], ["cast", "multiply", "scale"], ["cast", "join", "scale"]),
+        *(["cast", "subtract"], ["scale", "cast", "subtract"], ["scale", "cast", "multiply", "cast"]),
+        *(["scale", "clamp", "cast"], ["join", "scale"], ["cast", "scale"]),
+    ]
+)
+SCALED_KINDS = st.sampled_from(["cast", "clamp"])
 
 
 @st.composite
-def chains(draw: st.DrawFn) -> tuple[Chain, int, int]:
+def scalings(draw: st.DrawFn, fraction: int) -> Scaling:
+    """Of two channels or one; the largest factors have the bits of a quantised model's."""
+    largest = draw(st.sampled_from([1, 7, 300, (1 << 16) - 1, (1 << 24) - 1]))
+    count = draw(st.integers(1, 2))
+    codes = tuple(draw(st.integers(-largest // 3, largest)) or 2 - count for _ in range(count))
+    point = largest.bit_length() + draw(st.integers(-3, 12))
+    offsets = tuple(draw(st.sampled_from([0, 1, -3, 1 << 20, -(1 << 27)])) for _ in range(count))
+    finest = point + fraction + draw(st.integers(-4, 4))
+    return Scaling(codes=codes, fraction=point, offsets=offsets, offset_fraction=finest)
+
+
+@st.composite
+def chains(draw: st.DrawFn, scaled: bool) -> tuple[Chain, int, int]:
     """Steps in any order that the hardware takes, and the least and the largest sum."""
-    processor = draw(PROCESSORS)
+    processor = draw(st.sampled_from(SCALED) if scaled else PLAIN)
+    begins, kinds = (SCALED_BEGINS, SCALED_KINDS) if scaled else (BEGINS, KINDS)
     most = draw(st.sampled_from([1, 100, 5000, 1 << 20, (1 << 31) - 1]))
     ranges = [(-most, most), (0, most), (-most, 0), (-most - 1, most // 3)]
     low, high = draw(st.sampled_from(ranges))
@@ -142,7 +197,7 @@ def chains(draw: st.DrawFn) -> tuple[Chain, int, int]:
     dropped = max(0, most.bit_length() - 8)
     width = processor.activation_bits
     try:
-        for kind in [*draw(BEGINS), *draw(st.lists(KINDS, max_size=3))]:
+        for kind in [*draw(begins), *draw(st.lists(kinds, max_size=3 - scaled))]:
             if kind == "cast":
                 chain.cast(draw(types(18, chain.fraction - dropped)))
                 dropped = 0
@@ -153,6 +208,14 @@ def chains(draw: st.DrawFn) -> tuple[Chain, int, int]:
                 least, limit = sorted(draw(st.tuples(st.integers(-3000, 100), st.integers(-100, 3000))))
                 ends = [(least, None), (None, limit), (least, limit), (0, None)]
                 chain.clamp(*draw(st.sampled_from(ends)), point)
+            if kind == "scale":
+                scaling = draw(scalings(chain.fraction))
+                chain.scale(scaling)
+                dropped = max(0, max(abs(chain.epilogue.least), chain.epilogue.most).bit_length() - 16)
+            if kind in ("multiply", "subtract"):
+                other = FixedType(width, draw(st.integers(-2, width)), draw(st.booleans()))
+                chain.multiply(other) if kind == "multiply" else chain.subtract(other)
+                dropped = width if kind == "multiply" else dropped
             if kind == "join":
                 chain.join(
                     FixedType(width, width - chain.fraction + draw(st.integers(-3, 5)), draw(st.booleans()))
@@ -172,10 +235,11 @@ def numbers(data: st.DataObject, low: int, high: int) -> list[int]:
     return [low, high, *(n for n in range(-3, 4) if low <= n <= high), *any_]
 
 
+@pytest.mark.parametrize("scaled", [False, True])
 @EXAMPLES
 @given(st.data())
-def test_the_hardware_gives_what_the_casts_give(data: st.DataObject) -> None:
-    chain, low, high = data.draw(chains())
+def test_the_hardware_gives_what_the_casts_give(scaled: bool, data: st.DataObject) -> None:
+    chain, low, high = data.draw(chains(scaled))
     stages = chain.stages
     assert 1 <= len(stages) <= 2
     assert sum(stage.joining != 0 for stage in stages) == (chain.joins is not None)
@@ -277,7 +341,7 @@ def test_a_second_tensor_is_refused() -> None:
 
 def test_what_nothing_has_rounded_is_not_limited_or_sloped_before_more() -> None:
     refused(lambda: SUM.clamped(0, None, 10).joined(SAT), "an addition follows")
-    refused(lambda: SUM.joined(SAT).sloped(3, 4), "a slope follows")
+    refused(lambda: SUM.joined(SAT).sloped([3], 4), "a slope follows")
     refused(lambda: SUM.joined(SAT).averaged(3, SAT), "an average follows")
     refused(lambda: SUM.clamped(33, None, 12), "a limit lies between two of the values")
 

@@ -71,7 +71,9 @@ SINGLE_ROW = Processor(
     pixel_depth=150,
     weight_depth=32,
     weight_beat_bits=512,
+    scales=True,
 )
+"""Factors of each channel, products of tensors; one row at once."""
 PROCESSORS = {"packed": PACKED, "wide": WIDE, "signed": SIGNED, "single_row": SINGLE_ROW}
 
 

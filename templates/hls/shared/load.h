@@ -13,8 +13,36 @@ namespace processor {
 
 enum process { LOAD, WEIGHTS, RESIDUAL, ARRAY, FINISH, STORE, POOL, FILL_TABLE };
 
+// Of these, the ones that a descriptor goes to.
+constexpr int PROCESSES = POOL_COLUMNS > 0 ? POOL + 1 : STORE + 1;
+
 inline int least(int a, int b) { return a < b ? a : b; }
 inline int most(int a, int b) { return a > b ? a : b; }
+
+// The descriptor of a task from memory, word by word to each process. Were its fields arguments of the processes, each of
+// them would be a FIFO to each process.
+inline void fetch(const int *program, hls::stream<int> (&descriptors)[PROCESSES], int task) {
+    words: for (int i = 0; i < DESCRIPTOR; ++i) {
+#pragma HLS pipeline II=1 style=flp
+        const int word = program[task * DESCRIPTOR + i];
+        for (int p = 0; p < PROCESSES; ++p) {
+#pragma HLS unroll
+            descriptors[p].write(word);
+        }
+    }
+}
+
+// A task as a process is told it: of its words only those stay that the process uses.
+inline void receive(hls::stream<int> &descriptor, task_t &task) {
+#pragma HLS inline
+    int word[DESCRIPTOR];
+#pragma HLS array_partition variable=word complete
+    words: for (int i = 0; i < DESCRIPTOR; ++i) {
+#pragma HLS pipeline II=1 style=flp
+        word[i] = descriptor.read();
+    }
+    decode(word, task);
+}
 
 // Blocks of ROWS input rows that lie in the image, of those of a band.
 struct band_blocks {
@@ -93,7 +121,9 @@ inline void load_repeated(const word_t *plane, hls::stream<word_t> &pixels, cons
 }
 
 // The pixels of each band: for each of its frames and channel groups some whole blocks, column by column the rows.
-inline void load(const word_t *memory, hls::stream<word_t> &pixels, const task_t task, int round) {
+inline void load(hls::stream<int> &descriptor, const word_t *memory, hls::stream<word_t> &pixels, int round) {
+    task_t task;
+    receive(descriptor, task);
     const bool repeats = task.repeat_rows > 1 || task.repeat_columns > 1;
     for (int sequel = 0; sequel < task.frame_bands; ++sequel) {
 #pragma HLS loop_tripcount min=1 max=MOST_STEPS
@@ -126,8 +156,10 @@ inline void load(const word_t *memory, hls::stream<word_t> &pixels, const task_t
 
 // A table, if the task has one; then for each step its biases and its weights; every band needs those of all output
 // groups.
-inline void load_weights(const beat_t *memory, hls::stream<beat_t> &biases, hls::stream<beat_t> &weights,
-                         const task_t task) {
+inline void load_weights(hls::stream<int> &descriptor, const beat_t *memory, hls::stream<beat_t> &biases,
+                         hls::stream<beat_t> &weights) {
+    task_t task;
+    receive(descriptor, task);
     const int bands = task.frame_bands * task.bands;
     const int table = task.table ? TABLE_BEATS : 0;
     table: for (int i = 0; i < table; ++i) {
@@ -160,8 +192,19 @@ inline void load_weights(const beat_t *memory, hls::stream<beat_t> &biases, hls:
     }
 }
 
+// A pixel that joins all results of a channel group.
+inline void repeat_word(const word_t &word, int words, hls::stream<word_t> &added) {
+    repeat: for (int i = 0; i < words; ++i) {
+#pragma HLS pipeline II=1 style=flp
+#pragma HLS loop_tripcount min=1 max=MOST_ITERATIONS
+        added.write(word);
+    }
+}
+
 // The tensor that is added to the results, in their order.
-inline void load_residual(const word_t *memory, hls::stream<word_t> &added, const task_t task, int round) {
+inline void load_residual(hls::stream<int> &descriptor, const word_t *memory, hls::stream<word_t> &added, int round) {
+    task_t task;
+    receive(descriptor, task);
     if (task.residual) {
         for (int sequel = 0; sequel < task.frame_bands; ++sequel) {
 #pragma HLS loop_tripcount min=1 max=MOST_STEPS
@@ -174,7 +217,14 @@ inline void load_residual(const word_t *memory, hls::stream<word_t> &added, cons
 #pragma HLS loop_tripcount min=1 max=MOST_STEPS
                         const int from = task.residual_base + round * task.residual_round +
                                          (sequel * task.frames + frame) * task.residual_frame +
-                                         group * task.residual_plane + band * task.band_out * task.out_columns * ROWS;
+                                         group * task.residual_plane +
+                                         (task.residual_single ? 0 : band * task.band_out * task.out_columns * ROWS);
+                        if (SCALES && task.residual_single) {
+                            hlsgen::iteration_of(RESIDUAL);
+                            const word_t word = memory[from];
+                            repeat_word(word, words, added);
+                            continue;
+                        }
                         words: for (int i = 0; i < words; ++i) {
 #pragma HLS pipeline II=1 style=flp
 #pragma HLS loop_tripcount min=1 max=MOST_ITERATIONS
@@ -189,7 +239,9 @@ inline void load_residual(const word_t *memory, hls::stream<word_t> &added, cons
 }
 
 // The results to their place, in the order in which they are finished.
-inline void store(hls::stream<word_t> &results, word_t *memory, const task_t task, int round) {
+inline void store(hls::stream<int> &descriptor, hls::stream<word_t> &results, word_t *memory, int round) {
+    task_t task;
+    receive(descriptor, task);
     for (int sequel = 0; sequel < task.frame_bands; ++sequel) {
 #pragma HLS loop_tripcount min=1 max=MOST_STEPS
         for (int band = 0; band < task.bands; ++band) {

@@ -158,6 +158,21 @@ void blocks(hls::stream<int> &out, int n) {
     }
 }
 
+void deal(hls::stream<int> (&out)[2], int n) {
+    for (int i = 0; i < n; ++i) out[i % 2].write(i);
+}
+void take(hls::stream<int> &in, int n) {
+    for (int i = 0; i < n; ++i) in.read();
+}
+void dealt(int n) {
+#pragma HLS dataflow
+    hls::stream<int> each[2];
+#pragma HLS stream variable=each depth=2
+    deal(each, n);
+    take(each[0], n);
+    take(each[1], n);
+}
+
 void pairs_of(pair (&x)[2]) {
 #pragma HLS disaggregate variable=x
 #pragma HLS aggregate variable=x bit

@@ -23,3 +23,20 @@ void f(hls::stream<int> &in, hls::stream<int> &other, hls::stream<int> &out, int
     work(empty, end, n);
     read_all(0, end, n);
 }
+
+void deal(hls::stream<int> (&out)[2], int n) {
+    for (int i = 0; i < n; ++i) out[i % 2].write(i);
+}
+
+void take(hls::stream<int> &in, int n) {
+    for (int i = 0; i < n; ++i) in.read();
+}
+
+void g(hls::stream<int> &in, hls::stream<int> &out, int n) {
+#pragma HLS dataflow
+    hls::stream<int> each[2];
+    deal(each, n);
+    work(in, each[1], n);
+    work(each[0], out, n);
+    take(each[1], n);
+}

@@ -90,12 +90,9 @@ class MixedEstimate(NetworkEstimate):
 
     @property
     def binds(self) -> str:
-        slow = self.front.frames_per_s < self.back.frames_per_s
-        return (
-            f"the layers that stream: {self.hardware.front_limit}"
-            if slow
-            else f"the processors: {self.back.binds}"
-        )
+        if self.front.frames_per_s < self.back.frames_per_s:
+            return f"the layers that stream: {self.hardware.front_limit}"
+        return f"the processors: {self.back.binds}"
 
     @property
     def used(self) -> Resources:

@@ -73,7 +73,8 @@ public:
             kernels_.push_back(c.open(s, number));
             for (std::size_t a = 0; a < s.arguments.size(); ++a) {
                 const argument &one = s.arguments[a];
-                if (one.in_memory() && (one.from != source::memory || s.runs_tasks())) set_group(one.name, kernels_.back().group_id(int(a)), unit(kernels_.size() - 1));
+                const bool feeds = one.from == source::memory && !s.runs_tasks();  // the memories of all lanes
+                if (one.in_memory() && !feeds) set_group(one.name, kernels_.back().group_id(int(a)), unit(kernels_.size() - 1));
             }
         }
         for (const auto &one : weights) {

@@ -122,9 +122,11 @@ def test_no_mixture_is_faster(graph: Graph, board: Board) -> None:
                 left = search._left(one)
                 interval = None
                 if left is not None:
-                    interval = fronts.fastest(left, search._blocks(cut, one.processor))
+                    more, shortest = search._blocks(cut, one.processor)
+                    interval = fronts.fastest(left, more)
                 if interval is None:
                     continue
+                interval = max(interval, shortest)
                 for rounds in tail.rounds(one):
                     rate = search._ddr_rate(tail, rounds, interval)
                     if rate > 0:
